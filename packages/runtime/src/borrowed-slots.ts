@@ -1,12 +1,12 @@
 /**
- * Slots that a worker has beyond the configured ones. An execution whose node only waits for a child borrows one for the child: if
- * waiting parents kept all slots, no child could ever run.
+ * Worker slots beyond the configured ones. An execution whose node only waits for a child borrows one for that child; if
+ * waiting parents kept all the slots, no child could ever run.
  */
 export interface BorrowedSlots {
   readonly count: number;
-  /** Borrows one slot. @returns gives it back; safe to call twice */
+  /** Borrows one slot. @returns a function that returns it; safe to call twice */
   borrow(): () => void;
-  /** Calls `listener` when there is one slot more. */
+  /** Calls `listener` whenever another slot is borrowed. */
   onBorrowed(listener: () => void): void;
 }
 

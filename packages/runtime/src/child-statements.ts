@@ -4,14 +4,14 @@ import { type Columns, rowSet } from '@millrace/database/row-set';
 import type { ChildKey, ParentLink } from '@millrace/engine';
 import { EXECUTION_COLUMNS, type StartedRow, type StartRow } from './statements.ts';
 
-/** An execution that another one started. */
+/** An execution started by another one. */
 export interface FollowerRow extends StartRow {
   readonly depth: number;
-  /** Null for one that was started by the failure of another. */
+  /** Null if it was started because the other one failed. */
   readonly parent: ParentLink | null;
 }
 
-/** What tells the children of one execution apart. */
+/** Distinguishes the children of one execution. */
 function callOf({ nodeId, iteration, callKey }: Omit<ChildKey, 'executionId'>): Buffer {
   return createHash('sha256')
     .update(JSON.stringify([nodeId, iteration, callKey]))
@@ -27,15 +27,15 @@ const COPIED = {
   parent_waits: ['boolean', (row) => row.parent?.waits ?? false],
 } satisfies Columns<FollowerRow>;
 const COPIED_LIST = rowSet<FollowerRow>(COPIED);
-/** The iteration is an array itself, which `unnest` would flatten: it is the first parameter. */
+/** The iteration is itself an array, which `unnest` would flatten, so it is the first parameter. */
 const FOLLOWERS = rowSet<FollowerRow>(
   { ...COPIED, input: ['text', (row) => row.inputJson], lease_to: ['uuid', (row) => row.leaseTo] },
   2,
 );
 
 /**
- * Holds a parent that has not ended to the end of the transaction, so that it cannot end without its new child being
- * found. No row: it has ended, or does not exist.
+ * Locks a parent that hasn't ended until the end of the transaction, so that it can't end without its new child being found.
+ * Returns no row if it has ended or doesn't exist.
  */
 async function holdParent(tx: Queryable, executionId: number): Promise<{ depth: number }[]> {
   return tx.query('SELECT depth FROM executions WHERE id = $1 AND completed_at IS NULL FOR NO KEY UPDATE', [
@@ -43,7 +43,7 @@ async function holdParent(tx: Queryable, executionId: number): Promise<{ depth: 
   ]);
 }
 
-/** Makes the end of a held parent cancel its children. */
+/** Makes a locked parent cancel its children when it ends. */
 async function markWaiting(tx: Queryable, executionId: number): Promise<void> {
   await tx.query(
     'UPDATE executions SET has_waited_children = true WHERE id = $1 AND NOT has_waited_children',
@@ -52,8 +52,8 @@ async function markWaiting(tx: Queryable, executionId: number): Promise<void> {
 }
 
 /**
- * Stores a child, one deeper than its parent. Answers no row when the parent has ended, does not exist, or has a child
- * of the same key already.
+ * Stores a child one level deeper than its parent. Returns no row if the parent has ended, doesn't exist, or already has a
+ * child with the same key.
  */
 export async function insertChild(
   tx: Queryable,
@@ -65,7 +65,10 @@ export async function insertChild(
   return insertFollower(tx, { ...row, depth: parent.depth + 1 });
 }
 
-/** No row: the parent has a child of the same key. @throws the database's unique_violation when the id exists already */
+/**
+ * Returns no row if the parent already has a child with the same key. @throws unique_violation from the database if the id
+ * already exists
+ */
 export async function insertFollower(tx: Queryable, row: FollowerRow): Promise<StartedRow[]> {
   return tx.query<StartedRow>(
     `WITH stored AS (

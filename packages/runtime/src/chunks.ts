@@ -6,7 +6,7 @@ export type Chunk = {
   readonly records: readonly NodeRecord[];
 };
 
-/** Reads the `chunks` column of a detail row. */
+/** Parses the `chunks` column of a detail row. */
 export function parseChunks(chunksJson: JsonText<Chunk[]> | null): Chunk[] {
   return chunksJson === null ? [] : parseJson(chunksJson);
 }

@@ -3,7 +3,7 @@ import { DatabaseClock } from './clock.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A database whose clock can be set. */
+/** A database with a settable clock. */
 function databaseAt(atMs: number) {
   const database = {
     offsetMs: atMs - performance.now(),

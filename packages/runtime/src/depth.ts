@@ -1,2 +1,2 @@
-/** So many executions may have started one another, one below the other; more are a workflow that calls itself. */
+/** Maximum depth of executions that start one another; anything deeper is a workflow that calls itself. */
 export const MAX_DEPTH = 10;

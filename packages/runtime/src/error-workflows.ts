@@ -22,14 +22,14 @@ export interface ErrorWorkflowDeps {
   readonly log: Logger;
 }
 
-/** Failures looked at together. */
+/** Failures processed together. */
 const BATCH = 20;
-/** Every round of claiming looks for failures too, so this is only a bound. */
+/** Only an upper bound: every claiming round checks for failures too. */
 const MAX_PAUSE_MS = 3_600_000;
 
 /**
- * Starts the error workflows of failed executions, in the background, each exactly once whoever else does so too. They are kicked
- * when something may have failed.
+ * Starts the error workflows of failed executions in the background, each exactly once across all processes. Kicked when
+ * something may have failed.
  */
 export function createErrorWorkflows(deps: ErrorWorkflowDeps): PeriodicTask {
   return createPeriodicTask({
@@ -47,12 +47,12 @@ async function startErrorWorkflows(deps: ErrorWorkflowDeps, isStopping: () => bo
       if (isStopping()) return;
       if (await startErrorWorkflow(deps, failure)) done += 1;
     }
-    // What is left is in the hands of another process.
+    // Another process is handling the rest.
     if (failures.length < BATCH || done === 0) return;
   }
 }
 
-/** False: another process was first. */
+/** False if another process was first. */
 async function startErrorWorkflow(deps: ErrorWorkflowDeps, failure: FailureRow): Promise<boolean> {
   const { db, log } = deps;
   const about = { execution_id: failure.id, error_workflow_id: failure.error_workflow_id };
@@ -67,7 +67,7 @@ async function startErrorWorkflow(deps: ErrorWorkflowDeps, failure: FailureRow):
     return startedId !== null;
   } catch (error) {
     if (error instanceof DatabaseUnavailableError) throw error;
-    // What cannot be started now cannot be started ever: it must not keep the failures after it waiting.
+    // What can't be started now never will be; it must not hold up the failures after it.
     log.error({ ...about, err: error }, 'could not start error workflow');
     return drop(db, failure.id);
   }
@@ -85,7 +85,7 @@ function drop(db: Database, executionId: number): Promise<boolean> {
   );
 }
 
-/** The new execution's id; null when another process was first. */
+/** The new execution's id; null if another process was first. */
 async function start({ db, plans }: ErrorWorkflowDeps, failure: FailureRow): Promise<number | null> {
   const workflowId = failure.target_id ?? 0;
   const compiled = await plans.get(workflowId, failure.target_version);
@@ -115,7 +115,7 @@ async function start({ db, plans }: ErrorWorkflowDeps, failure: FailureRow): Pro
   });
 }
 
-/** What an error workflow reads as its trigger's data. */
+/** The data an error workflow's trigger receives. */
 function describeFailure(failure: FailureRow): JsonObject {
   const { started_at: startedAt } = failure;
   return {

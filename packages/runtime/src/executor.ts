@@ -1,18 +1,18 @@
 import type { ClaimedExecution } from '@millrace/engine';
 
 /**
- * Hands an execution that was just accepted to the worker of this process, so that it runs without being queued and
- * claimed. `reserve` comes first; exactly one of `run` and `release` follows.
+ * Gives a newly accepted execution to this process's worker, so that it runs without being queued and claimed. Call
+ * `reserve` first, then exactly one of `run` and `release`.
  */
 export interface Executor {
   /**
-   * Keeps a place free. The id of the worker the row is to be leased to, or null: store it queued, because there is
-   * no free place, older work waits, the worker stops or cannot be sure of its lease.
+   * Reserves a slot. Returns the id of the worker to lease the row to, or null to store it queued: there is no free slot,
+   * older work is waiting, or the worker is stopping or can't be sure of its lease.
    */
   reserve(executionId: number): string | null;
-  /** The row is stored with this lease: begins to run it. */
+  /** The row is stored with this lease; starts running it. */
   run(execution: ClaimedExecution): void;
-  /** It was not stored, or not leased, or that is unknown: if it was, the worker finds it by itself. */
+  /** The row wasn't stored, wasn't leased, or that is unknown. If it was, the worker finds it by itself. */
   release(executionId: number): void;
 }
 

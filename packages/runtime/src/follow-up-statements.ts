@@ -2,11 +2,11 @@ import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 import type { JsonText, StoredError } from '@millrace/engine';
 
-/** What waits to be done besides what {@link claimExecutions} takes; looked at in every round of claiming. */
+/** Pending work besides what {@link claimExecutions} claims; checked in every claiming round. */
 export interface WaitingWork {
-  /** Something with a limit on its workflow could be claimed if there is a place. */
+  /** Work of a workflow with a concurrency limit could be claimed if there is a slot. */
   readonly has_limited: boolean;
-  /** Ended executions left something to be done. */
+  /** Ended executions left follow-up work. */
   readonly has_follow_ups: boolean;
   readonly has_failures: boolean;
 }
@@ -26,8 +26,8 @@ export async function lookForWork(db: Queryable): Promise<WaitingWork> {
 }
 
 /**
- * Sends the parents of up to `limit` ended children their signals, and forgets those whose parent has ended. Locks the
- * parents in the order of their ids, and no child. `taken` counts the children; it stands in each row, and there is one.
+ * Signals the parents of up to `limit` ended children, and drops the children whose parent has ended. Locks the parents in
+ * id order, and no child. `taken` counts the children; it is repeated in each row, and there is always at least one.
  */
 export async function signalParents(
   db: Queryable,
@@ -67,7 +67,7 @@ export async function signalParents(
   );
 }
 
-/** Takes an ended execution whose children are to be cancelled; held against others to the end of the transaction. */
+/** Picks an ended execution whose children are to be cancelled, and locks it until the end of the transaction. */
 export async function lockEndedParent(tx: Queryable): Promise<{ execution_id: number }[]> {
   return tx.query(
     `SELECT execution_id FROM execution_follow_ups WHERE kind = 'cancel_children'
@@ -75,7 +75,7 @@ export async function lockEndedParent(tx: Queryable): Promise<{ execution_id: nu
   );
 }
 
-/** Cancels up to `limit` of the children that the execution waited for. */
+/** Cancels up to `limit` of the children the execution was waiting for. */
 export async function cancelChildren(
   tx: Queryable,
   parentId: number,
@@ -96,7 +96,7 @@ export async function cancelChildren(
   );
 }
 
-/** No row: another process has done it meanwhile, or is at it. */
+/** Returns no row if another process has already done it or is doing it. */
 export async function takeFollowUp(
   tx: Queryable,
   kind: 'cancel_children' | 'start_error_workflow',
@@ -111,7 +111,7 @@ export async function takeFollowUp(
   );
 }
 
-/** A failed execution, and the workflow that is to be told of it as it stands now. */
+/** A failed execution, and its error workflow in its current state. */
 export interface FailureRow {
   readonly id: number;
   readonly organisation_id: number;
@@ -130,7 +130,7 @@ export interface FailureRow {
   readonly started_at: Date | null;
   readonly completed_at: Date;
   readonly error_workflow_id: number;
-  /** Null: the organisation has no such workflow. */
+  /** Null if the organisation has no such workflow. */
   readonly target_id: number | null;
   readonly target_name: string;
   readonly target_status: 'draft' | 'active' | 'inactive' | 'archived';
@@ -138,7 +138,7 @@ export interface FailureRow {
   readonly target_is_test_mode: boolean;
 }
 
-/** Failures whose error workflow was not started yet, oldest first. */
+/** Failures whose error workflow hasn't been started yet, oldest first. */
 export async function findFailures(db: Queryable, limit: number): Promise<FailureRow[]> {
   return db.query(
     `SELECT e.id, e.organisation_id, e.workflow_id, w.name AS workflow_name, e.workflow_version, e.display_name,

@@ -2,14 +2,13 @@ import { coalesce } from '@millrace/database/coalesce';
 import type { Database } from '@millrace/database/database';
 import { cancelChildren, lockEndedParent, signalParents, takeFollowUp } from './follow-up-statements.ts';
 
-/** Signals and cancellations of one statement at most: short enough not to be felt by what else wants the rows. */
+/** Maximum signals and cancellations per statement: short enough not to be noticed by others that need the rows. */
 const MAX_SIGNALLED = 500;
 const MAX_CANCELLED = 500;
 
 /**
- * Does what ended executions left to be done with others: cancels the children that they waited for, and tells the
- * parents that wait for them. Calls that come together share the work; what fails is done by the next call, of any
- * process.
+ * Completes what ended executions left to do for others: cancels the children they were waiting for, and signals the parents
+ * waiting for them. Concurrent calls share the work; if it fails, the next call of any process does it.
  */
 export function createFollowUps(db: Database): () => Promise<void> {
   const settle = coalesce<null, null>({
@@ -32,7 +31,7 @@ async function signalAllParents(db: Database): Promise<void> {
   }
 }
 
-/** Children that have children of their own leave a follow-up each, so the whole tree is gone through. */
+/** Cancelled children with children of their own leave a follow-up each, so the whole tree is covered. */
 async function cancelAllChildren(db: Database): Promise<void> {
   for (;;) {
     const isDone = await db.transaction(async (tx) => {

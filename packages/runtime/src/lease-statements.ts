@@ -15,7 +15,7 @@ export async function insertWorker(
   );
 }
 
-/** No row: the lease has run out and cannot come back. */
+/** Returns no row if the lease has expired; it can't be renewed then. */
 export async function renewWorkerLease(
   db: Queryable,
   workerId: string,
@@ -52,21 +52,22 @@ export interface ClaimedRow {
   readonly claim: number;
   readonly checkpoint_seq: number;
   readonly signal_seq: number;
-  /** `failed`: it crashed its worker too often and was ended instead of being handed out. */
+  /** `failed`: it crashed its worker too often and was ended instead of being leased. */
   readonly status: 'running' | 'failed';
 }
 
 /**
- * Leases what waits to run: queued, woken, and of workers whose lease ran out, oldest first. The latter count a crash
- * each; at `maxCrashedAttempts` the execution fails. Nothing is claimed for a worker whose own lease is not valid.
+ * Leases runnable work, oldest first: queued and woken executions, and those of workers whose lease expired. The latter
+ * count one crash each and fail at `maxCrashedAttempts`. Nothing is claimed for a worker whose own lease is not valid.
  *
- * A crash counts for all that its worker held, as nobody can tell which of them caused it. So what has one attempt left
- * is run alone of its kind: a worker holds one such execution at most, and no innocent one fails beside a guilty one.
+ * A crash counts for everything its worker was running, because nobody can tell which execution caused it. So an execution
+ * with one attempt left runs without others like it: a worker runs at most one such execution, so no innocent one fails
+ * alongside a guilty one.
  *
- * What waits with a limit on its workflow is left to {@link claimLimited}. One that was lost takes no further place: its
- * row has been running all the time.
+ * Work with a concurrency limit on its workflow is left to {@link claimLimited}. A lost execution of that kind takes no
+ * further slot: its row has been running all the time.
  *
- * Sent unnamed, because a plan for any limit would expect a tenth of the backlog and read it all.
+ * Sent unnamed, because a generic plan would expect the limit to be a tenth of the backlog and read all of it.
  */
 export async function claimExecutions(
   db: Queryable,
@@ -143,8 +144,8 @@ export async function claimExecutions(
 }
 
 /**
- * Claims anew what is leased to the worker although it does not hold it: rows whose insert or claim was stored while
- * its reply was lost. The raised claim shuts out any late write under the old one.
+ * Reclaims executions that are leased to the worker but that it doesn't know of: rows whose insert or claim was stored while
+ * its reply was lost. The raised claim fences out any late write under the old one.
  */
 export async function adoptExecutions(
   db: Queryable,
@@ -162,8 +163,8 @@ export async function adoptExecutions(
 }
 
 /**
- * Moves what lost registrations of a process still hold to its new one, under raised claims: the process lives, so this
- * is no crash. What another worker has taken over meanwhile stays there.
+ * Moves what a process's lost registrations still lease to its new one, under raised claims. The process is alive, so this
+ * is no crash. Executions another worker has taken over in the meantime stay there.
  */
 export async function inheritExecutions(
   db: Queryable,
@@ -184,7 +185,7 @@ const LEASES = rowSet<Lease>({
   claim: ['integer', (lease) => lease.claim],
 });
 
-/** Ids of those executions that are not leased as stated any more. */
+/** Ids of those executions whose lease is no longer the given one. */
 export async function findLostLeases(db: Queryable, leases: readonly Lease[]): Promise<{ id: number }[]> {
   return db.query(
     `SELECT l.id FROM ${LEASES.sql} AS l (${LEASES.list()})

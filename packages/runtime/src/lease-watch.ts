@@ -1,16 +1,16 @@
-/** Share of the lease kept back: time for what is under way to stop before another worker may begin. */
+/** Share of the lease kept as a margin, so that work in progress can stop before another worker may start. */
 const MARGIN_SHARE = 0.2;
 const MAX_MARGIN_MS = 5_000;
 
 /**
- * Whether a worker's lease is certainly still its own, by the monotonic clock alone: counted from the moment at which
- * a renewal was sent, not when its answer came, and less a margin. So it is over here before it is in the database.
+ * Whether a worker certainly still owns its lease, by the monotonic clock alone: counted from when a renewal was sent, not
+ * from when its reply arrived, and minus a margin. So it expires here before it does in the database.
  */
 export class LeaseWatch {
   readonly #lengthMs: number;
   #validUntil: number;
 
-  /** @param sentAt `performance.now()` when the lease was asked for */
+  /** @param sentAt `performance.now()` when the lease was requested */
   constructor(leaseMs: number, sentAt: number) {
     this.#lengthMs = leaseMs - Math.min(leaseMs * MARGIN_SHARE, MAX_MARGIN_MS);
     this.#validUntil = sentAt + this.#lengthMs;
@@ -24,7 +24,7 @@ export class LeaseWatch {
     return performance.now() < this.#validUntil;
   }
 
-  /** Milliseconds until it is over; 0 when it is. */
+  /** Milliseconds until it expires; 0 once it has. */
   get remainingMs(): number {
     return Math.max(0, this.#validUntil - performance.now());
   }
@@ -32,7 +32,7 @@ export class LeaseWatch {
 
 const BUSY_SHARE = 0.5;
 
-/** How much of the time since a moment this process spent computing: tells a busy one from one that was held up. */
+/** The share of time since a given moment that this process spent computing: distinguishes a busy process from one that was held up. */
 export class CpuUsage {
   #since = performance.now();
   #cpu = process.cpuUsage();
@@ -42,7 +42,7 @@ export class CpuUsage {
     this.#cpu = process.cpuUsage();
   }
 
-  /** Whether it computed for half of the time or more. */
+  /** Whether it spent half of the time or more computing. */
   get wasBusy(): boolean {
     const { user, system } = process.cpuUsage(this.#cpu);
     return (user + system) / 1000 >= BUSY_SHARE * (performance.now() - this.#since);

@@ -1,13 +1,13 @@
 import type { Queryable } from '@millrace/database/database';
 import type { ClaimedRow } from './lease-statements.ts';
 
-/** Workflows looked at in one round; more than that with a limit and something to run wait for the next. */
+/** Workflows processed per round; further ones with a limit and runnable work wait for the next. */
 const MAX_WORKFLOWS = 50;
 
 /**
- * Leases what waits to run of workflows with `max_concurrency`, oldest first of each and never more than may run at the
- * same time. To be called in a transaction: the workflow's row is held by one claimer at a time, and what runs is
- * counted by a later statement, which sees what the one before it has leased.
+ * Leases runnable work of workflows with `max_concurrency`, oldest first per workflow and never more than may run at once.
+ * Call it in a transaction: only one claimer at a time locks the workflow's row, and running executions are counted by a
+ * later statement, which sees what the previous claimer leased.
  */
 export async function claimLimited(
   tx: Queryable,
@@ -22,7 +22,7 @@ export async function claimLimited(
 }
 
 /**
- * The same for executions that the transaction has just stored queued: those that are next in turn and have a place are
+ * The same for executions that the transaction has just stored as queued: those that are next in line and have a slot are
  * leased to the worker.
  */
 export async function leaseStarted(
@@ -39,7 +39,7 @@ export async function leaseStarted(
   return claimOfLocked(tx, workflowIds, { workerId, limit: started.length, maxCrashedAttempts, onlyIds });
 }
 
-/** Two indexes are walked from workflow to workflow, so a long queue of one costs no more than a short one. */
+/** Walks two indexes from workflow to workflow, so one workflow's long queue costs no more than a short one. */
 function holdWorkflowsWithWork(tx: Queryable): Promise<{ id: number }[]> {
   return tx.query(
     `WITH RECURSIVE queued (workflow_id, id) AS (
@@ -82,7 +82,7 @@ function claimOfLocked(
     readonly workerId: string;
     readonly limit: number;
     readonly maxCrashedAttempts: number;
-    /** Null: whatever is next in turn. */
+    /** Null for whatever is next in line. */
     readonly onlyIds: readonly number[] | null;
   },
 ): Promise<ClaimedRow[]> {

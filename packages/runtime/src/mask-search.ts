@@ -1,25 +1,25 @@
-/** Places in a text of bytes: start and end of each, one after the other, in order and apart. */
+/** Ranges in a byte string: alternating starts and ends, in order and disjoint. */
 export type Ranges = readonly number[];
 
-/** Forms write a blank as `+`, so the two are the same here. */
+/** Forms encode a space as `+`, so the two are treated as equal here. */
 const FOLD = Uint8Array.from({ length: 256 }, (_, byte) => (byte === 0x2b ? 0x20 : byte));
 
 /**
- * Finds any number of secrets in one pass (Aho and Corasick, 1975). What a pass costs does not depend on how many secrets
- * there are, nor on how much of the text looks like the beginning of one. The trie has a node for each byte of the
- * secrets, its edges are lists: secrets rarely begin alike, so most nodes have one edge.
+ * Finds any number of secrets in one pass (Aho and Corasick, 1975). The cost of a pass depends neither on the number of
+ * secrets nor on how much of the text resembles the start of one. The trie has a node for each byte of the secrets. Its
+ * edges are lists: secrets rarely share prefixes, so most nodes have one edge.
  */
 export class SecretSearch {
-  /** Bytes of the shortest and of the longest secret. */
+  /** Lengths in bytes of the shortest and the longest secret. */
   readonly shortest: number;
   readonly longest: number;
   readonly #byte: Uint8Array;
   readonly #firstChild: Int32Array;
   readonly #sibling: Int32Array;
   readonly #fallback: Int32Array;
-  /** Bytes of the longest secret that ends at the node; 0 for none. */
+  /** Length in bytes of the longest secret that ends at the node; 0 for none. */
   readonly #ending: Int32Array;
-  /** By byte as it is, so that bytes no secret begins with cost one look. */
+  /** Indexed by byte, so that bytes no secret starts with cost one look-up. */
   readonly #fromRoot = new Int32Array(256);
   #nodes = 1;
 
@@ -37,7 +37,7 @@ export class SecretSearch {
     this.#fromRoot[0x2b] = this.#fromRoot[0x20] as number;
   }
 
-  /** Where secrets are; the parts that overlap are one. */
+  /** The ranges of secrets; overlapping ones are merged. */
   find(bytes: Uint8Array): Ranges {
     const ranges: number[] = [];
     const fromRoot = this.#fromRoot;
@@ -94,7 +94,7 @@ export class SecretSearch {
     return this.#fromRoot[byte] as number;
   }
 
-  /** Tells each node where the search goes on when nothing below it fits; parents come before their children. */
+  /** Sets each node's fallback for when no child matches; parents come before their children. */
   #link(): void {
     const queue = [...this.#fromRoot.filter((node) => node !== 0)];
     for (let at = 0; at < queue.length; at += 1) {
@@ -109,7 +109,7 @@ export class SecretSearch {
   }
 }
 
-/** Adds a range that ends behind all others. */
+/** Adds a range that ends after all others. */
 function addRange(ranges: number[], from: number, end: number): void {
   let start = from;
   while (ranges.length > 0 && (ranges.at(-1) as number) > start) {
@@ -119,7 +119,7 @@ function addRange(ranges: number[], from: number, end: number): void {
   ranges.push(start, end);
 }
 
-/** The union of several, in order. */
+/** The union of several lists of ranges, in order. */
 export function unionOf(all: readonly Ranges[]): Ranges {
   const some = all.filter(({ length }) => length > 0);
   const [only] = some;

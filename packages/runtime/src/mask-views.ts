@@ -2,32 +2,29 @@ import type { Ranges } from './mask-search.ts';
 
 type DataEncoding = 'base64' | 'hex';
 
-/** A text that is looked at in several ways. */
+/** A text to be searched under several decodings. */
 export interface Source {
   readonly bytes: Buffer;
-  /** Start and end of each stretch of letters of an encoding that is long enough to hold a secret. */
+  /** Start and end of each run of an encoding's characters that is long enough to contain a secret. */
   readonly runs: { readonly [Name in DataEncoding]: readonly number[] };
 }
 
-/**
- * A text with one encoding undone. Parts that do not belong together are kept apart by a byte that is in no UTF-8 text,
- * so nothing is found that goes from one to the other.
- */
+/** A text with one encoding undone. Unrelated parts are separated by a byte that never occurs in UTF-8, so no match spans two of them. */
 export interface View {
-  /** The bytes it shows; null when there is nothing to undo. */
+  /** The decoded bytes; null if there is nothing to decode. */
   readonly open: (source: Source, limits: ViewLimits, spans: Spans | null) => Buffer | null;
-  /** Whether bytes come out of it that look like anything: short secrets would be found in them by chance. */
+  /** Whether its output is arbitrary bytes, in which short secrets would be found by chance. */
   readonly isBinary: boolean;
 }
 
 export interface ViewLimits {
-  /** Bytes of the shortest secret that is looked for in encoded data. */
+  /** Length in bytes of the shortest secret searched for in encoded data. */
   readonly shortest: number;
-  /** Bytes on both sides of an escape that may be part of the same secret. */
+  /** Bytes on either side of an escape that may be part of the same secret. */
   readonly reach: number;
 }
 
-/** Which bytes of the source each byte of a view was made of. */
+/** Which bytes of the source each byte of a view was decoded from. */
 export interface Spans {
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
@@ -36,17 +33,17 @@ export interface Spans {
 const APART = 0xff;
 const PADDING = 0x3d;
 
-/** Ranges of the source for ranges of a view. */
+/** Maps ranges of a view to ranges of the source. */
 export function rangesIn(ranges: Ranges, { starts, ends }: Spans): Ranges {
   return ranges.map((at, index) => (index % 2 === 0 ? starts[at] : ends[at - 1]) as number);
 }
 
-// ---- escapes: a text in which some characters are written in another way
+// ---- escapes: a text in which some characters are written differently
 
-/** What an escape stands for, as UTF-8. */
+/** The UTF-8 an escape represents. */
 const decoded = new Uint8Array(4);
 
-/** Reads the escape at a place into `decoded`. @returns 8 times its length + the number of bytes it stands for; 0: it is none */
+/** Reads the escape at a position into `decoded`. @returns 8 times its length + the number of bytes it represents; 0 if it isn't one */
 type ReadEscape = (source: Uint8Array, at: number) => number;
 
 function escapes(lead: string, read: ReadEscape): View {
@@ -60,7 +57,7 @@ function escapes(lead: string, read: ReadEscape): View {
       while (at >= 0) {
         const found = read(source, at);
         if (found > 0) out.put(at, found >> 3, found & 7);
-        // Most leads of a text full of escapes are near: asking for each costs more than looking.
+        // In a text full of escapes the next lead byte is usually near: calling indexOf costs more than scanning.
         let next = at + Math.max(1, found >> 3);
         const near = Math.min(next + 64, source.length);
         while (next < near && source[next] !== leadByte) next += 1;
@@ -71,14 +68,14 @@ function escapes(lead: string, read: ReadEscape): View {
   };
 }
 
-/** Writes what surrounds escapes, as far as it matters, and what they stand for. */
+/** Writes decoded escapes and as much of their surroundings as matters. */
 class ViewWriter {
   readonly #source: Buffer;
   readonly #reach: number;
   readonly #spans: Spans | null;
   #out: Buffer | null = null;
   #length = 0;
-  /** Up to where the source has been dealt with. */
+  /** How much of the source has been processed. */
   #done = 0;
 
   constructor(source: Buffer, reach: number, spans: Spans | null) {
@@ -138,7 +135,7 @@ class ViewWriter {
   }
 }
 
-/** A code point as UTF-8 in `decoded`; half of a pair as Node writes it. */
+/** Encodes a code point as UTF-8 into `decoded`; a lone surrogate as Node writes it. */
 function decodeAs(codePoint: number): number {
   if (codePoint < 0x80) {
     decoded[0] = codePoint;
@@ -155,7 +152,7 @@ function hexDigit(byte: number | undefined): number {
   return byte === undefined ? -1 : (HEX[byte] as number);
 }
 
-/** The number that hexadecimal digits write, or -1. */
+/** The value of hexadecimal digits, or -1. */
 function hexNumber(source: Uint8Array, at: number, count: number): number {
   let number = 0;
   for (let index = 0; index < count; index += 1) {
@@ -183,13 +180,13 @@ const readPercent: ReadEscape = (source, at) => {
 };
 
 const LETTERS: { readonly [letter: string]: number } = { b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 };
-/** What a backslash and this byte stand for; -1: they are no escape. */
+/** What a backslash followed by this byte represents; -1 if that isn't an escape. */
 const SHORT = Int16Array.from({ length: 256 }, (_, byte) => {
   const letter = char(byte);
   return '"\'\\/`'.includes(letter) ? byte : (LETTERS[letter] ?? -1);
 });
 
-/** `\n`, `\/`, `\u00e9`, `\xe9` in JSON and in the texts of programs. */
+/** `\n`, `\/`, `\u00e9`, `\xe9` in JSON and in source code. */
 const readBackslash: ReadEscape = (source, at) => {
   const letter = source[at + 1];
   if (letter === 0x75) return readUnicode(source, at);
@@ -240,9 +237,9 @@ const readReference: ReadEscape = (source, at) => {
   return end === from || source[end] !== 0x3b ? 0 : ((end + 1 - at) << 3) + decodeAs(code);
 };
 
-// ---- runs: bytes written in other letters
+// ---- runs: bytes written in another alphabet
 
-/** Base64 of both alphabets. */
+/** Base64 in both alphabets. */
 const SIXES = Int8Array.from({ length: 256 }, (_, byte) =>
   'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'.indexOf(
     { '-': '+', _: '/' }[char(byte)] ?? char(byte),
@@ -261,7 +258,7 @@ export function sourceOf(bytes: Buffer, limits: ViewLimits): Source {
   return { bytes, runs: { base64: runsIn(bytes, 'base64', limits), hex: runsIn(bytes, 'hex', limits) } };
 }
 
-/** Most of a text is never read here, because runs are looked for at their last letter first. */
+/** Most of a text is never read here, because runs are looked for from their last character backwards. */
 function runsIn(bytes: Buffer, encoding: DataEncoding, { shortest }: ViewLimits): number[] {
   const least = leastLetters(encoding, shortest);
   const isLetter = IS_LETTER[encoding];
@@ -282,7 +279,7 @@ function runsIn(bytes: Buffer, encoding: DataEncoding, { shortest }: ViewLimits)
   return runs;
 }
 
-/** Letters, and the line breaks that mail puts between them. */
+/** The alphabet, and the line breaks that mail inserts. */
 const IS_LETTER: { readonly [Name in DataEncoding]: Uint8Array } = {
   base64: Uint8Array.from(SIXES, lettersAndBreaks),
   hex: Uint8Array.from(HEX, lettersAndBreaks),
@@ -297,8 +294,8 @@ function leastLetters(encoding: DataEncoding, bytes: number): number {
 }
 
 /**
- * Data whose letters each stand for some bits.
- * @param skip how many letters of each run are left out: nobody knows at which one the data begins
+ * Data in which each character encodes a few bits.
+ * @param skip how many characters of each run to skip: nobody knows at which one the data starts
  */
 function data(encoding: DataEncoding, skip: number): View {
   const { values, bits } = LETTERS_OF[encoding];
@@ -321,7 +318,7 @@ function data(encoding: DataEncoding, skip: number): View {
     },
   };
 
-  /** @returns the length of `to` after it */
+  /** @returns the new length of `to` */
   function readRun(
     from: Buffer,
     [first, last]: readonly [number, number],
@@ -368,7 +365,7 @@ function isUnbroken(bytes: Buffer, start: number, end: number): boolean {
   return !stretch.includes(0x0a) && !stretch.includes(0x0d);
 }
 
-/** Every encoding the masking sees through. */
+/** Every encoding that masking sees through. */
 export const VIEWS: readonly View[] = [
   escapes('%', readPercent),
   escapes('\\', readBackslash),

@@ -11,30 +11,30 @@ import { type Message, mapTexts } from '@millrace/messages';
 import { type Ranges, SecretSearch, unionOf } from './mask-search.ts';
 import { rangesIn, sourceOf, VIEWS } from './mask-views.ts';
 
-/** What stands where a secret stood. */
+/** Replaces a secret. */
 const MASK = '***';
 const MASK_BYTES = Buffer.from(MASK);
-/** Shorter texts are no secrets, and replacing them would leave nothing of an output. */
+/** Shorter strings aren't treated as secrets: replacing them would leave nothing of an output. */
 const MIN_LENGTH = 3;
-/** Shorter texts are not looked for in base64 and hexadecimal: by chance they are in there anyway. */
+/** Shorter strings aren't looked for in base64 and hexadecimal, where they occur by chance. */
 const MIN_ENCODED_LENGTH = 6;
-/** How many encodings, one inside the other, are undone. */
+/** How many nested encodings are undone. */
 const MAX_ENCODINGS = 2;
-/** What a byte becomes at most when it is escaped: `\\u002f`, `&#x0002f;`. */
+/** Maximum growth of a byte when it is escaped: `\\u002f`, `&#x0002f;`. */
 const MAX_GROWTH = 10;
-/** The engine refuses outputs this deep, whatever stands in them. */
+/** The engine rejects outputs this deep, whatever they contain. */
 const MAX_DEPTH = 1_100;
 
 /**
- * Replaces secrets in what a node put out, failed with or logged: values and names of members alike, also where they are
- * encoded. Instead of guessing how a secret looks when it is encoded, each text is decoded in every way there is and
- * searched again. What it costs grows with the length of the texts alone, not with the number of secrets: about half a
- * second of one processor for 16 MiB of base64, a fifth of it for prose.
+ * Replaces secrets in a node's output, error and logs, in values and in property names, including encoded ones. Instead of
+ * guessing how a secret looks when encoded, it decodes each text in every known way and searches the result. The cost grows
+ * with the length of the texts alone, not with the number of secrets: about half a second of CPU time for 16 MiB of base64,
+ * a fifth of that for prose.
  */
 export function maskSecrets(result: NodeResult, secrets: Iterable<string>): NodeResult {
   const masking = maskingOf(secrets);
   if (masking === null) return result;
-  // What the engine steers by stays: a secret that is the word "success" must not change what became of the node.
+  // Fields that control the engine stay: a secret that is the word "success" must not change the node's outcome.
   const members: JsonObject = { ...result };
   const shown: { [member: string]: JsonValue } = {};
   for (const member of ['output', 'log']) {
@@ -47,10 +47,10 @@ export function maskSecrets(result: NodeResult, secrets: Iterable<string>): Node
 
 interface Masking {
   readonly known: ReadonlySet<string>;
-  /** Texts with fewer characters hold no secret in any encoding. */
+  /** Texts with fewer characters can't contain a secret in any encoding. */
   readonly minLength: number;
   readonly all: SecretSearch;
-  /** Those that are long enough to be looked for in encoded data. */
+  /** Secrets long enough to be looked for in encoded data. */
   readonly long: SecretSearch | null;
 }
 
@@ -67,7 +67,7 @@ function maskingOf(secrets: Iterable<string>): Masking | null {
   };
 }
 
-/** Where secrets are in a text, in up to `encodings` encodings. */
+/** Ranges of secrets in a text, under up to `encodings` nested encodings. */
 function findSecrets(text: Buffer, masking: Masking, search: SecretSearch, encodings: number): Ranges {
   const found = search.find(text);
   if (encodings === 0) return found;
@@ -81,7 +81,7 @@ function findSecrets(text: Buffer, masking: Masking, search: SecretSearch, encod
     if (seen === null) return [];
     const ranges = findSecrets(seen, masking, inView, encodings - 1);
     if (ranges.length === 0) return ranges;
-    // Opened again, because noting where each byte is from costs more than all the rest.
+    // Decoded again, because recording where each byte comes from costs more than all the rest.
     const spans = { starts: new Uint32Array(seen.length), ends: new Uint32Array(seen.length) };
     view.open(source, limits, spans);
     return rangesIn(ranges, spans);
@@ -99,10 +99,7 @@ function maskText(text: string, masking: Masking): string {
   );
 }
 
-/**
- * A text that is base64 as a whole is masked before it is encoded, so to say: it is decoded, masked and encoded again,
- * and whoever reads it can still decode it.
- */
+/** A text that is base64 as a whole is decoded, masked and encoded again, so that its reader can still decode it. */
 function maskEncoded(text: string, masking: Masking): string | null {
   const encoding =
     BASE64.test(text) && text.length % 4 === 0 ? 'base64' : BASE64_URL.test(text) ? 'base64url' : null;
@@ -111,7 +108,7 @@ function maskEncoded(text: string, masking: Masking): string | null {
   const found = findSecrets(bytes, masking, masking.long, MAX_ENCODINGS - 1);
   if (found.length === 0) return null;
   const masked = Buffer.concat(spliced(bytes, found)).toString(encoding);
-  // A secret that is base64 itself may be in it as it is.
+  // A secret that is base64 itself may still occur unchanged.
   const left = findSecrets(Buffer.from(masked), masking, masking.all, MAX_ENCODINGS);
   return left.length === 0 ? masked : null;
 }
@@ -139,7 +136,7 @@ function splice(text: string, ranges: Ranges): string {
   return masked + text.slice(done);
 }
 
-/** Places in the UTF-8 of a text as places in the text. What is cut out of a character takes all of it. */
+/** Converts byte ranges of a text's UTF-8 to ranges of the text. A partly covered character is covered as a whole. */
 function inUnits(text: string, ranges: Ranges): Ranges {
   const offsets: number[] = [];
   let bytes = 0;
@@ -168,7 +165,7 @@ function mask(value: JsonValue, masking: Masking, depth: number): JsonValue {
   return isJsonObject(value) ? maskMembers(value, masking, depth) : value;
 }
 
-/** Keys and names of parameters are the service's own words; what stands in the parameters may hold a secret. */
+/** Keys and parameter names are the service's own; parameter values may contain a secret. */
 function maskMessage(said: Message, masking: Masking): Message {
   return mapTexts(said, (text) => maskText(text, masking));
 }

@@ -19,15 +19,15 @@ import { type Caller, type Services, servicesFor } from './node-services.ts';
 
 type StartNode = Extract<Effect, { kind: 'start_node' }>;
 
-/** What a node's attempt needs of the process. */
+/** What a node's attempt needs from the process. */
 export interface NodeRunDeps {
-  /** The way out of an organisation. */
+  /** HTTP under an organisation's egress rules. */
   readonly http: (organisationId: number) => HttpClient;
   readonly clock: { now(): number };
   readonly services: Services;
 }
 
-/** One attempt of one node; also all that the node sees of the process. */
+/** One attempt of one node, and all that the node sees of the process. */
 export class NodeRun implements NodeContext {
   readonly config: JsonObject;
   readonly node: NodeContext['node'];
@@ -75,13 +75,13 @@ export class NodeRun implements NodeContext {
     this.#startedAtMs = claimed.startedAtMs;
   }
 
-  /** Made when it is first asked for: most nodes are pure and end before they could be aborted. */
+  /** Created on first use: most nodes are pure and end before they could be aborted. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     return this.#controller.signal;
   }
 
-  /** The execution's first start is part of it, because ids of executions are unique in one database only. */
+  /** Includes the execution's first start, because execution ids are unique within one database only. */
   get idempotencyKey(): string {
     const place = [this.execution.id, this.#startedAtMs, this.node.id];
     const name = JSON.stringify(this.iteration.length === 0 ? place : [...place, this.iteration]);
@@ -125,8 +125,8 @@ export class NodeRun implements NodeContext {
   }
 
   /**
-   * Runs the node, or lets it go on after its wait. What it throws is a failure: a fault of the node that another attempt
-   * would repeat.
+   * Runs the node, or resumes it after its wait. Anything it throws becomes a failure: a defect of the node that another
+   * attempt would repeat.
    */
   begin(): NodeResult | Promise<NodeResult> {
     try {

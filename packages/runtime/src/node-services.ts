@@ -12,25 +12,25 @@ import type {
   WorkflowService,
 } from '@millrace/engine';
 
-/** Which attempt of which node a service acts for. */
+/** The attempt of a node that a service acts for. */
 export interface Caller {
   readonly organisationId: number;
   readonly workflowId: number;
   readonly executionId: number;
   readonly nodeId: string;
   readonly iteration: readonly number[];
-  /** Attempts of the loops around it, outermost first; absent while each is at its first. */
+  /** Attempts of the enclosing loops, outermost first; absent while each is at its first. */
   readonly loopAttempts?: readonly number[];
-  /** Stable over attempts and take-overs. */
+  /** Stable across attempts and take-overs. */
   readonly idempotencyKey: string;
   readonly isTestMode: boolean;
-  /** Told every secret text that was handed to the node, so that it can be masked in what the node puts out. */
+  /** Called with every secret string passed to the node, so that it can be masked in the node's output. */
   readonly onSecret: (secret: string) => void;
 }
 
 type For<Service> = (caller: Caller) => Service;
 
-/** The ports of the engine's NodeServices, each for a caller; one set for all runs of a process. */
+/** The engine's NodeServices, each as a factory for a caller; one set for all runs of a process. */
 export interface Services {
   readonly credentials: For<CredentialService>;
   readonly mail: For<MailService>;
@@ -40,15 +40,15 @@ export interface Services {
   readonly data: For<DataService>;
   readonly workflows: For<WorkflowService>;
   readonly callbacks: For<CallbackService>;
-  /** What the inner node sees besides its config and services is the outer one's. */
+  /** Apart from its config and services, the inner node sees the outer one's context. */
   readonly tools: (caller: Caller, context: NodeContext) => ToolService;
-  /** Ends what they hold: threads. */
+  /** Releases their resources: threads. */
   close(): Promise<void>;
 }
 
 /**
- * The services of one attempt, each made when it is first asked for: most nodes ask for none.
- * @param context asked for when tools are
+ * The services of one attempt, each created on first use, as most nodes need none.
+ * @param context called when tools are used
  */
 export function servicesFor(services: Services, caller: Caller, context: () => NodeContext): NodeServices {
   const made: { -readonly [Name in keyof NodeServices]?: NodeServices[Name] } = {};

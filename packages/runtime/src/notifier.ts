@@ -5,35 +5,35 @@ import { notifyExecutions } from './statements.ts';
 const CHANNEL = 'millrace_executions';
 /** PostgreSQL allows 8000 bytes. */
 const MAX_PAYLOAD_BYTES = 7_500;
-/** Other processes hear of changes this much later, and all changes of that time in one NOTIFY. */
+/** Delay before other processes learn of changes; all changes in that time share one NOTIFY. */
 const NOTIFY_PAUSE_MS = 15;
 
 /**
- * Who waits for an execution to change hears of it: at once in this process, by NOTIFY in the others. A signal may
- * be lost or come twice, so a listener reads the execution again, and reads it now and then without a signal.
+ * Notifies those waiting for an execution to change: at once in this process, by NOTIFY in the others. A notification may be
+ * lost or repeated, so a listener rereads the execution, and also polls now and then.
  */
 export interface ExecutionNotifier {
-  /** Calls `listener` after each change of the execution that became known; the answer ends it. */
+  /** Calls `listener` after each known change of the execution. @returns a function that unsubscribes */
   subscribe(executionId: number, listener: () => void): () => void;
-  /** Calls `listener` with the id of each execution after each of its changes that became known, whichever it is. */
+  /** Calls `listener` with the execution's id after each known change of any execution. */
   onChanged(listener: (executionId: number) => void): void;
-  /** Calls `listener` with the id of each execution that was cancelled. */
+  /** Calls `listener` with the id of each cancelled execution. */
   onCancelled(listener: (executionId: number) => void): void;
   /** Calls `listener` with the id of each running execution that was sent a signal for one of its nodes. */
   onSignalled(listener: (executionId: number) => void): void;
-  /** Calls `listener` after a gap in which cancellations and signals of other processes may have been missed. */
+  /** Calls `listener` after a gap in which cancellations and signals from other processes may have been missed. */
   onGap(listener: () => void): void;
   /** Node records were stored or executions ended, and that is committed. */
   changed(executionIds: readonly number[]): void;
-  /** The execution was cancelled, and that is committed; the cancelling statement has told the other processes. */
+  /** The cancellation is committed; the cancelling statement has notified the other processes. */
   cancelled(executionId: number): void;
-  /** Begins to hear of other processes' changes. */
+  /** Starts listening for other processes' changes. */
   start(): Promise<void>;
-  /** Sends what is still to be told. */
+  /** Sends pending notifications. */
   close(): Promise<void>;
 }
 
-/** Payloads are ids joined by commas; an id followed by `!` was cancelled, one followed by `+` was sent a signal. */
+/** Payloads are comma-separated ids; a `!` suffix means cancelled, a `+` suffix means sent a signal. */
 export function createNotifier(db: Database, log: Logger): ExecutionNotifier {
   const listeners = new Map<number, Set<() => void>>();
   const changeListeners: ((executionId: number) => void)[] = [];

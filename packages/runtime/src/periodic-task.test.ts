@@ -3,7 +3,7 @@ import { createPeriodicTask, type PeriodicTaskOptions } from './periodic-task.ts
 
 const HOUR_MS = 3_600_000;
 
-/** Rounds of which each waits to be let go on. */
+/** Rounds that each wait to be released. */
 function start(options: Partial<PeriodicTaskOptions> = {}) {
   const failures: unknown[] = [];
   const begun: PromiseWithResolvers<void>[] = [];

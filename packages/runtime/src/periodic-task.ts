@@ -1,26 +1,26 @@
 import { Wakeup } from './wakeup.ts';
 
-/** Work that is done again and again in the background. */
+/** Work repeated in the background. */
 export interface PeriodicTask {
   start(): void;
-  /** The next round is due now. */
+  /** Makes the next round due now. */
   kick(): void;
-  /** Ends after what is in hand. Safe to call twice. */
+  /** Stops after the current round. Safe to call twice. */
   stop(): Promise<void>;
 }
 
 export interface PeriodicTaskOptions {
-  /** One round; it asks between its steps whether it is to end. */
+  /** One round; it checks between its steps whether to stop. */
   readonly work: (isStopping: () => boolean) => Promise<unknown>;
   /** Milliseconds from the end of a round to the next one. */
   readonly pauseMs: () => number;
   /** Milliseconds until the first round; 0: at once. Default: a whole pause. */
   readonly firstPauseMs?: number;
-  /** What a round failed with; the next one comes all the same. */
+  /** Called with a round's error; the next round runs all the same. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Makes rounds that begin when they are started. */
+/** The task is idle until it is started. */
 export function createPeriodicTask({
   work,
   pauseMs,

@@ -55,13 +55,13 @@ export interface PgStoreOptions {
   readonly host: string;
   readonly pid: number;
   /**
-   * Asked before a write is tried again while the database is away: once the worker's lease is over, trying is in
-   * vain. Absent: always.
+   * Checked before a write is retried while the database is unavailable: retrying is pointless once the worker's lease has
+   * expired. Always true if absent.
    */
   readonly isLeaseValid?: (workerId: string) => boolean;
-  /** Told after every commit that others may wait for: node records stored, executions ended. */
+  /** Called after every commit that others may be waiting for: node records stored, executions ended. */
   readonly onChanged?: (executionIds: readonly number[]) => void;
-  /** Told when an execution may have failed whose workflow names an error workflow. */
+  /** Called when an execution may have failed whose workflow has an error workflow. */
   readonly onFailure?: () => void;
 }
 
@@ -71,7 +71,7 @@ export class PgExecutionStore implements ExecutionStore {
   readonly #options: PgStoreOptions;
   readonly #sure: SureWrites;
   readonly #settle: () => Promise<void>;
-  /** Executions whose end was stored and left something to be done with others. */
+  /** Executions whose end was stored and left follow-up work for other executions. */
   readonly #unsettled = new Set<number>();
   #claims = 0;
 
@@ -106,7 +106,7 @@ export class PgExecutionStore implements ExecutionStore {
   async start(requests: readonly StartRequest[]): Promise<(Lease | null)[]> {
     const rows = requests.map(toStartRow);
     if (requests.every((request) => request.parent === undefined && !wantsSlot(request))) {
-      // One statement of their own: all or none.
+      // A statement of their own: all or none.
       const started = await this.#sure.startAll(rows.map((row) => ({ row, keepTrying: always })));
       return started.map(({ lease }) => lease);
     }
@@ -119,10 +119,10 @@ export class PgExecutionStore implements ExecutionStore {
   }
 
   /**
-   * Stores one accepted start; concurrent calls share a statement. `stored` is false when the idempotency key of the
-   * row was used already (or the id, which reserved ids never are).
-   * @param keepTrying asked before every further try while the database is away
-   * @throws DatabaseUnavailableError when it gave up; whether the start was stored is then unknown
+   * Stores one accepted start; concurrent calls share a statement. `stored` is false if the row's idempotency key was
+   * already used (or its id, which never happens to reserved ids).
+   * @param keepTrying called before every further try while the database is unavailable
+   * @throws DatabaseUnavailableError if it gave up; whether the start was stored is then unknown
    */
   startOne(row: StartRow, keepTrying: () => boolean): Promise<Started> {
     return this.#sure.start({ row, keepTrying });
@@ -141,17 +141,17 @@ export class PgExecutionStore implements ExecutionStore {
     return this.#load(workerId, running);
   }
 
-  /** Takes what is leased to the worker in the database although it is not among `runningIds`. */
+  /** Adopts what the database has leased to the worker but is not among `runningIds`. */
   async adopt(workerId: string, runningIds: readonly number[]): Promise<ClaimedExecution[]> {
     return this.#load(workerId, await adoptExecutions(this.#db, workerId, runningIds));
   }
 
-  /** Moves what lost registrations of this process still hold to its new one; no crash is counted. */
+  /** Moves what this process's lost registrations still lease to its new one; no crash is counted. */
   async inherit(workerId: string, formerIds: readonly string[]): Promise<void> {
     await inheritExecutions(this.#db, workerId, formerIds);
   }
 
-  /** Ids of the executions whose lease is not the row's any more: cancelled, taken over, ended, deleted. */
+  /** Ids of the executions whose lease is no longer the row's: cancelled, taken over, ended, deleted. */
   async findLost(leases: readonly Lease[]): Promise<number[]> {
     if (leases.length === 0) return [];
     return (await findLostLeases(this.#db, leases)).map((row) => row.id);
@@ -195,7 +195,7 @@ export class PgExecutionStore implements ExecutionStore {
     return (await insertSignal(this.#db, executionId, stored)).length > 0;
   }
 
-  /** Ids of those executions that were sent more signals than their runs were told of. */
+  /** Ids of the executions that were sent more signals than their runs have seen. */
   async findSignalled(
     seen: readonly { readonly executionId: number; readonly seq: number }[],
   ): Promise<number[]> {
@@ -209,7 +209,7 @@ export class PgExecutionStore implements ExecutionStore {
     return rows.length > 0;
   }
 
-  /** Children, and what has a limit on its workflow and may be leased at once all the same. */
+  /** Children, and executions with a concurrency limit that may still be leased at once. */
   async #startApart(
     tx: Queryable,
     requests: readonly StartRequest[],
@@ -230,10 +230,7 @@ export class PgExecutionStore implements ExecutionStore {
     return rows.map((row) => toStarted(row, states.get(row.id)).lease);
   }
 
-  /**
-   * What has a limit on its workflow and what has none share the slots, and neither can keep the other waiting: each
-   * is first in turn for half of them.
-   */
+  /** Limited and unlimited executions share the slots, and neither can starve the other: each has priority for half of them. */
   async #claimBoth(workerId: string, limit: number): Promise<ClaimedRow[]> {
     this.#claims += 1;
     const share = (limit + (this.#claims % 2)) >> 1;
@@ -254,7 +251,7 @@ export class PgExecutionStore implements ExecutionStore {
     return this.#db.transaction((tx) => claimLimited(tx, workerId, limit, maxCrashedAttempts));
   }
 
-  /** The ends are stored: what they left is done by the next round of claiming if it cannot be done now. */
+  /** The ends are stored: if their follow-ups can't be done now, the next claiming round does them. */
   async #settleEnds(): Promise<void> {
     this.#options.onFailure?.();
     await this.#settle().catch(() => {});
@@ -289,13 +286,13 @@ function wantsSlot({ leaseTo, maxConcurrency }: StartRequest): boolean {
   return leaseTo !== null && maxConcurrency !== undefined;
 }
 
-/** Stores the children among the requests whose parents have not ended. */
+/** Stores those of the requested children whose parents haven't ended. */
 async function insertChildren(tx: Queryable, requests: readonly StartRequest[]): Promise<StartedRow[]> {
   const stored: StartedRow[] = [];
   const children = requests.flatMap((request) =>
     request.parent === undefined ? [] : [{ request, parent: request.parent }],
   );
-  // Parents are held in one order, so that two who start children of the same ones do not block each other.
+  // Parents are locked in a fixed order, so that two transactions starting children of the same parents don't deadlock.
   for (const { request, parent } of children.toSorted(
     (a, b) => a.parent.executionId - b.parent.executionId,
   )) {

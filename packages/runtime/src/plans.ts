@@ -2,9 +2,9 @@ import { coalesce } from '@millrace/database/coalesce';
 import type { Queryable } from '@millrace/database/database';
 import { type CompileResult, compile, type NodeRegistry, parseJson } from '@millrace/engine';
 
-/** Compiled workflow versions. A version never changes, so what is cached is never out of date. */
+/** Compiled workflow versions. A version never changes, so a cached one is never stale. */
 export interface PlanCache {
-  /** @throws Error when there is no such version; DatabaseUnavailableError */
+  /** @throws Error if there is no such version; DatabaseUnavailableError */
   get(workflowId: number, version: number): Promise<CompileResult>;
 }
 
@@ -17,7 +17,7 @@ interface VersionKey {
   readonly version: number;
 }
 
-/** Keeps the plans that were used last; look-ups of versions it does not have share a statement. */
+/** Keeps the most recently used plans; concurrent look-ups of missing versions share a statement. */
 export function createPlanCache(db: Queryable, registry: NodeRegistry, maxPlans = MAX_PLANS): PlanCache {
   const plans = new Map<string, Promise<CompileResult>>();
   const load = coalesce<VersionKey, string | undefined>({
@@ -36,7 +36,7 @@ export function createPlanCache(db: Queryable, registry: NodeRegistry, maxPlans 
       const name = `${workflowId}.${version}`;
       const known = plans.get(name);
       const plan = known ?? compileVersion({ workflowId, version });
-      // Taken out and put in again, the Map's order is the order of use.
+      // Deleted and reinserted so that the Map's order is the order of use.
       plans.delete(name);
       plans.set(name, plan);
       if (known === undefined) {

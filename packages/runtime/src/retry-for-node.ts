@@ -6,8 +6,8 @@ import { message } from '@millrace/messages';
 const TIMEOUT_MS = 30_000;
 
 /**
- * {@link retryWhileUnavailable} for what a node asks of the service.
- * @throws ServiceError `database_unavailable`, to be retried
+ * {@link retryWhileUnavailable} for a node's requests to the service.
+ * @throws ServiceError `database_unavailable`, retryable
  */
 export async function retryForNode<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

@@ -19,7 +19,7 @@ import type { Logger } from 'pino';
 import { NodeRun, type NodeRunDeps } from './node-run.ts';
 import type { PlanCache } from './plans.ts';
 
-/** What a run needs of the process around it. */
+/** What a run needs from its process. */
 export interface RunDeps extends NodeRunDeps {
   readonly store: ExecutionStore;
   readonly plans: PlanCache;
@@ -29,29 +29,29 @@ export interface RunDeps extends NodeRunDeps {
   readonly random: () => number;
 }
 
-/** How the worker governs one run. */
+/** The worker's control over one run. */
 export interface RunControl {
-  /** Null while the run may go on. */
+  /** Null while the run may continue. */
   stopReason(): StopReason | null;
-  /** Calls back when it may not go on any more. */
+  /** Calls back when it must stop. */
   onStop(callback: () => void): void;
-  /** Calls back when the execution may have been sent signals that the run was not told of. */
+  /** Calls back when the execution may have been sent signals that the run hasn't seen. */
   onSignal(callback: () => void): void;
-  /** The run was told of all signals up to this one. */
+  /** The run has seen all signals up to this one. */
   sawSignal(seq: number): void;
-  /** Whether the execution is certainly still leased to this worker; no side effect starts when not. */
+  /** Whether the execution is certainly still leased to this worker; otherwise no side effect starts. */
   isLeaseValid(): boolean;
 }
 
-/** Longest timer set at once; a later moment is waited for in parts. */
+/** Longest single timer; a later time is waited for in steps. */
 const MAX_TIMER_MS = 3_600_000;
-/** Pure nodes, of all runs together, let heartbeats and requests have the event loop after this long. */
+/** Pure nodes of all runs together yield the event loop to heartbeats and requests after this long. */
 const MAX_TURN_MS = 15;
 const PLAN_RETRY_MS = 250;
 
 /**
- * Runs one claimed execution until it has ended, is parked or handed back, or is no longer this worker's. Never
- * throws: what the store refuses belongs to somebody else by now.
+ * Runs one claimed execution until it has ended, is parked or handed back, or is no longer this worker's. Never throws: if
+ * the store refuses a write, the execution already belongs to another worker.
  */
 export async function runExecution(
   claimed: ClaimedExecution,
@@ -110,7 +110,7 @@ function logEnd(log: Logger, executionId: number, error: ExecutionError | null):
   else log.info({ execution_id: executionId, node_id: error.nodeId, code: error.code }, 'execution failed');
 }
 
-/** Drives the engine's reducer: performs what it asks for and tells it what happened. */
+/** Drives the engine's reducer: performs its effects and reports the events. */
 class Run {
   readonly #claimed: ClaimedExecution;
   readonly #plan: Plan;
@@ -155,11 +155,11 @@ class Run {
     }
   }
 
-  /** False: the store refused, so the execution is somebody else's or has ended. */
+  /** False if the store refused, so the execution belongs to another worker or has ended. */
   async #perform(effects: readonly Effect[]): Promise<boolean> {
     for (const effect of effects) {
       if (effect.kind === 'start_node') {
-        // Not before effects: between the checkpoint and the start nothing else is waited for.
+        // Not before effects: nothing may delay the start after the checkpoint.
         if (effect.node.kind === 'pure') await yieldTurn();
         this.#startNode(effect);
       } else if (effect.kind === 'abort_node') this.#abortNode(effect);
@@ -193,7 +193,7 @@ class Run {
   }
 
   #startNode(effect: Extract<Effect, { kind: 'start_node' }>): void {
-    // What was stored as running and does not start after all is started by whoever goes on with the execution.
+    // A node stored as running that doesn't start after all is started by the next owner of the execution.
     if (this.#control.stopReason() !== null) return;
     if (effect.node.kind === 'effect' && !this.#control.isLeaseValid()) {
       this.#push({ kind: 'stop', reason: 'lease_lost', atMs: this.#deps.clock.now() });
@@ -205,7 +205,7 @@ class Run {
     if (outcome instanceof Promise) {
       const key = keyOf(effect.node.id, effect.iteration);
       this.#nodes.set(key, run);
-      // Never rejects: begin() turns what a node throws into a failure.
+      // Never rejects: begin() turns anything a node throws into a failure.
       void outcome.then((result) => {
         if (this.#nodes.get(key) === run) this.#nodes.delete(key);
         this.#nodeEnded(effect, result);
@@ -233,7 +233,7 @@ class Run {
     this.#logNode('node aborted', { node: { id: nodeId }, iteration, attempt }, reason);
   }
 
-  /** Reads what the execution was sent and tells the engine; what cannot be read now is asked for again later. */
+  /** Reads the execution's signals and passes them to the engine; on failure it is retried later. */
   #readSignals(): void {
     this.#mustReadAgain = true;
     if (!this.#isReading) void this.#readNewSignals();
@@ -319,8 +319,8 @@ function keyOf(nodeId: string, iteration: readonly number[]): string {
 let turnStartedAt: number | null = null;
 
 /**
- * Waits for the next turn of the event loop when this one is used up. One clock for all runs: fifty that were claimed
- * together would else take fifty times as long before a timer or a socket is looked at.
+ * Waits for the next turn of the event loop when this one is used up. All runs share one clock: fifty claimed together would
+ * otherwise delay timers and sockets fifty times as long.
  */
 async function yieldTurn(): Promise<void> {
   for (;;) {

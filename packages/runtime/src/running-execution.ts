@@ -2,7 +2,7 @@ import type { ClaimedExecution, StopReason } from '@millrace/engine';
 import type { LeaseWatch } from './lease-watch.ts';
 import type { RunControl } from './run.ts';
 
-/** An execution that this worker runs. */
+/** An execution running on this worker. */
 export class RunningExecution implements RunControl {
   readonly claimed: ClaimedExecution;
   readonly #lease: LeaseWatch;
@@ -32,7 +32,7 @@ export class RunningExecution implements RunControl {
     this.#stopCallbacks.push(callback);
   }
 
-  /** The execution was sent something; its run may not have begun to listen. */
+  /** The execution was sent a signal; its run may not be listening yet. */
   signal(): void {
     this.#isSignalled = true;
     this.#onSignal?.();
@@ -47,7 +47,7 @@ export class RunningExecution implements RunControl {
     this.#signalsSeen = seq;
   }
 
-  /** `seq` of the last signal the run was told of. */
+  /** `seq` of the last signal the run has seen. */
   get signalsSeen(): number {
     return this.#signalsSeen;
   }

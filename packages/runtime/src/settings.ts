@@ -1,4 +1,4 @@
-/** How a worker claims, holds and runs executions. */
+/** How a worker claims, leases and runs executions. */
 export interface WorkerSettings {
   readonly concurrency: number;
   readonly leaseMs: number;
@@ -9,7 +9,7 @@ export interface WorkerSettings {
   readonly inlineWaitMs: number;
 }
 
-/** What one node may put out. */
+/** Limits on one node's output. */
 export interface NodeLimits {
   readonly nodeOutputBytes: number;
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 
-/** A signal as it is sent; the database gives it its number. */
+/** A signal to be sent; the database assigns its number. */
 export interface NewSignal {
   readonly nodeId: string;
   readonly iteration: readonly number[];
@@ -9,8 +9,8 @@ export interface NewSignal {
 }
 
 /**
- * Stores a signal and makes a parked execution claimable at once. No row: the execution is final or does not exist. The
- * row's lock puts the numbers in the order of the commits, and makes a park that is under way see the signal.
+ * Stores a signal and makes a parked execution claimable at once. Returns no row if the execution is final or doesn't exist.
+ * The row lock numbers signals in commit order, and makes a park in progress see the signal.
  */
 export async function insertSignal(
   db: Queryable,
@@ -67,7 +67,7 @@ export async function selectAllSignals(db: Queryable, executionIds: readonly num
   );
 }
 
-/** Those of the executions that were sent more signals than their runs were told of. */
+/** Those of the executions that were sent more signals than their runs have seen. */
 export async function findSignalled(
   db: Queryable,
   seen: readonly { readonly executionId: number; readonly seq: number }[],

@@ -7,7 +7,7 @@ import {
 } from '@millrace/engine';
 import type { IdempotencyRow, StartRow } from './statements.ts';
 
-/** A workflow as far as starting it needs to know it. */
+/** The parts of a workflow needed to start it. */
 export interface StartableWorkflow {
   readonly id: number;
   readonly organisationId: number;
@@ -17,14 +17,14 @@ export interface StartableWorkflow {
   readonly isTestMode: boolean;
 }
 
-/** Who started an execution, and from where; kept with it. */
+/** Who started an execution, and from where; stored with it. */
 export interface StartOrigin {
-  /** `api_keys.id`; null when no key did. */
+  /** `api_keys.id`; null if no key did. */
   readonly apiKeyId: number | null;
   readonly sourceIp: string;
 }
 
-/** What makes an execution. */
+/** An order to start an execution. */
 export interface StartOrder {
   /** Reserved by a look-up. */
   readonly executionId: number;
@@ -32,19 +32,19 @@ export interface StartOrder {
   readonly acceptedAt: Date;
   readonly workflow: Pick<StartableWorkflow, 'id' | 'organisationId' | 'name' | 'isTestMode'>;
   readonly version: number;
-  /** Whether it is in test mode; what the workflow says when absent. */
+  /** Whether it runs in test mode; defaults to the workflow's setting. */
   readonly isTestMode?: boolean;
-  /** What started it: `api`, `webhook`, `schedule`, `flow`, `error`; a rerun keeps what started the first one. */
+  /** What started it: `api`, `webhook`, `schedule`, `flow`, `error`; a rerun keeps the first one's. */
   readonly triggerType: string;
   /** The trigger's data. */
   readonly input: JsonValue;
   readonly compiled: CompileResult;
   readonly rerunOf?: number;
-  /** Absent when the service starts it by itself. */
+  /** Absent if the service itself starts it. */
   readonly origin?: StartOrigin;
-  /** What a rerun takes over. */
+  /** What a rerun reuses. */
   readonly records?: readonly NodeRecord[];
-  /** Kept in the same statement. */
+  /** Stored by the same statement. */
   readonly answer?: {
     readonly idempotencyKey: Pick<IdempotencyRow, 'fingerprint' | 'key' | 'route'> & {
       readonly familyId: string;
@@ -55,12 +55,12 @@ export interface StartOrder {
   };
 }
 
-/** How many executions of the workflow may run at once; null: any number. */
+/** How many executions of the workflow may run at once; null for no limit. */
 export function maxConcurrencyOf(compiled: CompileResult): number | null {
   return compiled.kind === 'plan' ? compiled.plan.maxConcurrency : null;
 }
 
-/** The row of an accepted start. @param leaseTo the worker that is to hold it; null: it is queued */
+/** The row of an accepted start. @param leaseTo the worker to lease it to; null to queue it */
 export function toStartRow(order: StartOrder, leaseTo: string | null): StartRow {
   const { workflow, compiled, records, answer, executionId } = order;
   const plan = compiled.kind === 'plan' ? compiled.plan : null;

@@ -3,7 +3,7 @@ import { queryRow } from '@millrace/database/query-row';
 import { type Columns, rowSet } from '@millrace/database/row-set';
 import type { ExecutionStatus, JsonText, NodeRecord } from '@millrace/engine';
 
-/** One execution as it is inserted; the idempotency record, when there is one, is stored by the same statement. */
+/** One execution to insert; its idempotency record, if any, is stored by the same statement. */
 export interface StartRow {
   readonly id: number;
   readonly organisationId: number;
@@ -14,17 +14,17 @@ export interface StartRow {
   readonly isTestMode: boolean;
   readonly inputJson: string;
   readonly timeoutMs: number | null;
-  /** Null: the database's time of the insert. */
+  /** Null for the database's time of the insert. */
   readonly createdAt: Date | null;
   readonly leaseTo: string | null;
   readonly rerunOf: number | null;
   /** `api_keys.id` of the key that started it; null for none. */
   readonly apiKeyId: number | null;
-  /** Where the request that started it came from; null when no request did. */
+  /** Where the request that started it came from; null if no request did. */
   readonly sourceIp: string | null;
-  /** Node records the execution begins with (a rerun's), as JSON text; null for none. */
+  /** JSON text of the node records the execution starts with (a rerun's); null for none. */
   readonly recordsJson: string | null;
-  /** `settings.max_concurrency` of its workflow: it is queued even when `leaseTo` is given. Null for no limit. */
+  /** `settings.max_concurrency` of its workflow: then it is queued even if `leaseTo` is set. Null for no limit. */
   readonly maxConcurrency: number | null;
   /** `settings.error_workflow_id`; null for none. */
   readonly errorWorkflowId: number | null;
@@ -41,7 +41,7 @@ export interface IdempotencyRow {
   readonly body: string;
 }
 
-/** Columns of an execution that are stored as they are. */
+/** Columns of an execution that are stored unchanged. */
 export const EXECUTION_COLUMNS: Columns<StartRow> = {
   id: ['bigint', (row) => row.id],
   organisation_id: ['bigint', (row) => row.organisationId],
@@ -81,9 +81,9 @@ export interface StartedRow {
 }
 
 /**
- * Inserts executions with their idempotency records; all or none of those it inserts. Absent from the answer: those
- * whose idempotency key was used in the last 24 hours. A lease is given only while the worker's own lease is valid.
- * @throws the database's unique_violation when an id exists already
+ * Inserts executions with their idempotency records; all or none of those it inserts. Omits from the result those whose
+ * idempotency key was used in the last 24 hours. Grants leases only while the worker's own lease is valid.
+ * @throws unique_violation from the database if an id already exists
  */
 export async function insertExecutions(db: Queryable, rows: readonly StartRow[]): Promise<StartedRow[]> {
   return db.query<StartedRow>(
@@ -125,7 +125,7 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
   );
 }
 
-/** A write of the worker that holds the execution's lease. Made by the store's named methods only. */
+/** A write by the worker that holds the execution's lease. Built by the store's named methods only. */
 export interface FencedWrite {
   readonly executionId: number;
   readonly workerId: string;
@@ -133,13 +133,13 @@ export interface FencedWrite {
   readonly status: ExecutionStatus;
   /** JSON text of the records to append; null for none. */
   readonly recordsJson: string | null;
-  /** JSON text; with `failed` only. */
+  /** JSON text; only with `failed`. */
   readonly errorJson: string | null;
-  /** With `waiting_async` only; null there is for ever. */
+  /** Only with `waiting_async`, where null means forever. */
   readonly wakeAtMs: number | null;
-  /** `seq` of the last signal the run was told of: parked with less than was sent, it can be claimed at once. */
+  /** `seq` of the last signal the run has seen: if more were sent, the parked execution can be claimed at once. */
   readonly signalsSeen: number;
-  /** Null leaves the count as it is. */
+  /** Null leaves the count unchanged. */
   readonly consumedAiTokens: number | null;
 }
 
@@ -155,16 +155,16 @@ const WRITES = rowSet<FencedWrite>({
   signals_seen: ['integer', (write) => write.signalsSeen],
 });
 
-/** `has_follow_ups`: its end left something to be done with other executions. */
+/** `has_follow_ups`: its end left follow-up work for other executions. */
 export interface ChangedRow {
   readonly id: number;
   readonly has_follow_ups: boolean;
 }
 
 /**
- * The executions that were still leased as the write says, and were changed. `IS NOT DISTINCT FROM` means `=` here, but
- * no index answers it: with `=` the planner walks all that the worker holds once for each write. A signal that was sent
- * while a park waited for the row is seen by it, because the columns of `e` are then read again.
+ * Updates the executions whose lease is still the write's, and returns them. `IS NOT DISTINCT FROM` means `=` here but can't
+ * use an index: with `=` the planner scans everything the worker has leased once per write. A park that waited for the row
+ * sees a signal sent meanwhile, because the columns of `e` are then read again.
  */
 export async function applyFencedWrites(
   db: Queryable,
@@ -202,7 +202,7 @@ export async function applyFencedWrites(
   );
 }
 
-/** What tells whether a write whose reply was lost took effect. */
+/** Shows whether a write whose reply was lost took effect. */
 export interface WrittenState {
   readonly id: number;
   readonly status: ExecutionStatus;
@@ -234,12 +234,12 @@ export async function readChunks(
   );
 }
 
-/** Executions cancelled by one statement at most; what is below them is left to the follow-ups of their ends. */
+/** Maximum executions cancelled by one statement; their descendants are left to the follow-ups of their ends. */
 const MAX_CANCELLED = 1_000;
 
 /**
- * Ends a non-final execution and the children that it waits for, and theirs. The execution itself comes first in the
- * answer; no row when it is final or not the organisation's. Locks in the order of the ids: a child's is the higher.
+ * Ends a non-final execution and, recursively, the children it is waiting for. The execution itself comes first in the
+ * result; no rows if it is final or not the organisation's. Locks in id order: a child's id is always higher.
  */
 export async function cancelExecution(
   db: Queryable,
@@ -267,7 +267,7 @@ export async function cancelExecution(
   return rows.toSorted((a, b) => a.id - b.id);
 }
 
-/** Wakes long polls, event streams and workers of all processes; loses nothing but time when it is lost. */
+/** Wakes long polls, event streams and workers of all processes; a lost notification costs only time. */
 export async function notifyExecutions(db: Queryable, payloads: readonly string[]): Promise<void> {
   await db.query(
     `SELECT set_config('synchronous_commit', 'off', true), pg_notify('millrace_executions', payload)

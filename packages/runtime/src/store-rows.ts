@@ -14,7 +14,7 @@ import type { ClaimedRow } from './lease-statements.ts';
 import type { SignalRow } from './signal-statements.ts';
 import type { FencedWrite, StartRow, WrittenState } from './statements.ts';
 
-/** What becomes of an execution by a write. */
+/** What a write makes of an execution. */
 export interface WriteTarget extends WriteInfo {
   readonly status: FencedWrite['status'];
   readonly errorJson?: string;
@@ -23,7 +23,7 @@ export interface WriteTarget extends WriteInfo {
 
 export interface Started {
   readonly stored: boolean;
-  /** Null: it waits in the queue. */
+  /** Null if it waits in the queue. */
   readonly lease: Lease | null;
 }
 
@@ -46,7 +46,7 @@ export function toFencedWrite(
   };
 }
 
-/** Tells from what is stored whether a write took effect whose reply was lost. `open`: not, and it may be sent again. */
+/** Decides from stored state whether a write whose reply was lost took effect. `open`: it didn't, and may be sent again. */
 export function judge(write: FencedWrite, state: WrittenState | undefined): 'stored' | 'refused' | 'open' {
   if (state === undefined || state.claim !== write.claim) return 'refused';
   const isMine = state.status === 'running' && state.worker_id === write.workerId;
@@ -56,7 +56,7 @@ export function judge(write: FencedWrite, state: WrittenState | undefined): 'sto
   return state.last_records === write.recordsJson ? 'stored' : 'open';
 }
 
-/** What became of a start. */
+/** The outcome of a start. */
 export function toStarted(
   row: StartRow,
   state: { worker_id: string | null; claim: number } | undefined,
@@ -69,7 +69,7 @@ export function toStarted(
   };
 }
 
-/** The row of a start that came over the port, which knows of no idempotency and no rerun. */
+/** The row of a start requested through the port, which has neither idempotency keys nor reruns. */
 export function toStartRow(request: StartRequest): StartRow {
   return {
     id: request.executionId,
@@ -99,12 +99,12 @@ export function toTarget(outcome: Outcome): WriteTarget {
   return { status: 'failed', errorJson: stringifyJson(storeError(outcome.error)) };
 }
 
-/** A signal as the engine takes it. */
+/** A signal in the engine's form. */
 export function toSignal({ seq, node_id: nodeId, iteration, payload }: SignalRow): StoredSignal {
   return { seq, nodeId, iteration, payload: parseJson(payload) };
 }
 
-/** A claimed row without what is read besides it. */
+/** A claimed row without the additional columns. */
 export function toClaimed(workerId: string, row: ClaimedRow): Omit<ClaimedExecution, 'records' | 'signals'> {
   const startedAtMs = row.started_at.getTime();
   return {

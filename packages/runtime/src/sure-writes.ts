@@ -12,35 +12,35 @@ import {
 } from './statements.ts';
 import { judge, type Started, toStarted } from './store-rows.ts';
 
-/** A start that is to be stored. */
+/** A start to be stored. */
 export interface PendingStart {
   readonly row: StartRow;
-  /** Asked before every further try while the database is away. */
+  /** Checked before every further try while the database is unavailable. */
   readonly keepTrying: () => boolean;
 }
 
 export interface SureWritesOptions {
-  /** Asked before a write is tried again: once the worker's lease is over, trying is in vain. */
+  /** Checked before a write is retried: retrying is pointless once the worker's lease has expired. */
   readonly isLeaseValid: (workerId: string) => boolean;
-  /** Told after every commit which executions it changed. */
+  /** Called after every commit with the executions it changed. */
   readonly onStored: (executionIds: readonly number[]) => void;
-  /** Told of an execution whose end left something to be done with others. */
+  /** Called with an execution whose end left follow-up work for other executions. */
   readonly onFollowUps: (executionId: number) => void;
 }
 
 /**
- * Writes that are answered when it is known whether they are stored, also when a reply of the database is lost. Concurrent
- * ones share statements and commits.
+ * Writes that resolve once it is known whether they are stored, even if a reply of the database is lost. Concurrent ones
+ * share statements and commits.
  */
 export interface SureWrites {
-  /** False: the lease it is fenced by is over. */
+  /** False if the lease it is fenced by has ended. */
   write(write: FencedWrite): Promise<boolean>;
   start(start: PendingStart): Promise<Started>;
   /** In one statement: all or none. */
   startAll(starts: readonly PendingStart[]): Promise<Started[]>;
 }
 
-/** Rows of one statement at most, and bytes of JSON in it: PostgreSQL and this process hold it whole in memory. */
+/** Maximum rows of one statement, and bytes of JSON in it: PostgreSQL and this process keep all of it in memory. */
 const MAX_BATCH_ITEMS = 500;
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 
@@ -64,19 +64,19 @@ export function createSureWrites(db: Database, options: SureWritesOptions): Sure
   };
 }
 
-/** Sends a batch until the outcome of each of its writes is known. */
+/** Sends a batch until the outcome of each write is known. */
 async function writeAll(
   db: Database,
   batch: readonly FencedWrite[],
   { isLeaseValid, onStored, onFollowUps }: SureWritesOptions,
 ): Promise<boolean[]> {
   const outcomes = new Map<FencedWrite, boolean>();
-  // In one order, so that batches of two workers that meet in the same rows do not block each other.
+  // In a fixed order, so that batches of two workers that touch the same rows don't deadlock.
   let open = batch.toSorted((a, b) => a.executionId - b.executionId);
   for (let failures = 0; open.length > 0; ) {
     try {
       if (failures > 0) {
-        // A reply was lost before: what it said is read, and only what is certainly not stored is sent again.
+        // A reply was lost before: reads what is stored, and resends only what is certainly not.
         const states = await readStates(
           db,
           open.map((write) => write.executionId),
@@ -91,7 +91,7 @@ async function writeAll(
       const rows = await applyFencedWrites(db, open);
       for (const row of rows) if (row.has_follow_ups) onFollowUps(row.id);
       const changed = new Set(rows.map((row) => row.id));
-      // After a lost reply a write that changed nothing may have been stored by the earlier try: read once more.
+      // After a lost reply, a write that changed nothing may have been stored by the earlier try: read once more.
       const settled = failures === 0 ? open : open.filter((write) => changed.has(write.executionId));
       for (const write of settled) outcomes.set(write, changed.has(write.executionId));
       open = open.filter((write) => !outcomes.has(write));
@@ -105,12 +105,12 @@ async function writeAll(
   return batch.map((write) => outcomes.get(write) === true);
 }
 
-/** Inserts a batch until it is known of each row whether it is stored. */
+/** Inserts a batch until it is known for each row whether it is stored. */
 async function startAll(db: Database, batch: readonly PendingStart[]): Promise<Started[]> {
   const rows = batch.map(({ row }) => row);
   for (let failures = 0; ; failures += 1) {
     try {
-      // After a lost reply it is read what is stored, and only what certainly is not is sent again.
+      // After a lost reply, reads what is stored, and resends only what is certainly not.
       const known =
         failures === 0
           ? new Map<number, WrittenState>()
@@ -123,7 +123,7 @@ async function startAll(db: Database, batch: readonly PendingStart[]): Promise<S
       const stored = new Map([...known.values(), ...inserted].map((row) => [row.id, row]));
       return rows.map((row) => toStarted(row, stored.get(row.id)));
     } catch (error) {
-      // The earlier try was stored between the reading and the insert: the next reading will show it.
+      // The earlier try was stored between the read and the insert: the next read will find it.
       const hasRaced = failures > 0 && isUniqueViolation(error);
       if (!hasRaced && !isUnknownOutcome(error)) throw error;
       if (!batch.some(({ keepTrying }) => keepTrying())) throw error;

@@ -1,4 +1,4 @@
-/** Lets one loop sleep until it is woken or its time is over. A wake-up that comes while it is busy is kept. */
+/** Lets one loop sleep until it is woken or times out. A wake-up while it is busy is remembered. */
 export class Wakeup {
   #isDue = false;
   #resolve: (() => void) | null = null;

@@ -2,22 +2,19 @@ import { type ExecutionStatus, isFinalStatus } from '@millrace/engine';
 import type { ExecutionNotifier } from './notifier.ts';
 import { Wakeup } from './wakeup.ts';
 
-/** Looked at at least this often, should a signal be lost. */
+/** Maximum polling interval, in case a notification is lost. */
 const POLL_MS = 2_000;
 
 /** Waits for one execution to change. */
 export interface Watch {
-  /** True: nobody waits any more. */
+  /** True once nobody is waiting any more. */
   readonly isOver: boolean;
-  /** Returns after the next change, or when the time is over: a signal may have been lost. */
+  /** Returns after the next change or on timeout, as a notification may be lost. */
   readonly next: (timeoutMs?: number) => Promise<void>;
   readonly close: () => void;
 }
 
-/**
- * Begins to watch an execution, until `over` is aborted. Changes that come before the first `next` are kept, so begin
- * before reading.
- */
+/** Watches an execution until `over` is aborted. Changes before the first `next` are remembered, so start watching before reading. */
 export function watchExecution(
   notifier: Pick<ExecutionNotifier, 'subscribe'>,
   executionId: number,
@@ -43,7 +40,7 @@ export function watchExecution(
 
 /**
  * Reads an execution after each of its changes until it has ended.
- * @returns null: the time is over, nobody waits any more, or there is no such execution
+ * @returns null on timeout, if nobody is waiting any more, or if there is no such execution
  */
 export async function waitForEnd<Row extends { readonly status: ExecutionStatus }>(
   watch: Watch,

@@ -23,10 +23,10 @@ export interface WorkerDeps {
   readonly db: Database;
   readonly plans: PlanCache;
   readonly notifier: ExecutionNotifier;
-  /** The way out of an organisation's nodes. */
+  /** HTTP egress of an organisation's nodes. */
   readonly http: (organisationId: number) => HttpClient;
   readonly services: Services;
-  /** Places beyond the configured ones; none when absent. */
+  /** Slots beyond the configured ones; none if absent. */
   readonly slots?: BorrowedSlots;
   readonly log: Logger;
   /** Random number in [0, 1) for the jitter of retries; Math.random when absent. */
@@ -35,28 +35,28 @@ export interface WorkerDeps {
 
 /** Runs executions in this process until it is stopped. */
 export interface Worker extends Executor {
-  /** Registers and begins to claim. @throws DatabaseUnavailableError when the database is away right now; it may be tried again */
+  /** Registers and starts claiming. @throws DatabaseUnavailableError if the database is currently unavailable; it may be retried */
   start(): Promise<void>;
   /**
-   * Takes nothing new, lets what it has come to its end for the configured time, then hands the rest back without
-   * using up an attempt. Safe to call twice.
+   * Takes nothing new, lets running executions finish for the configured time, then hands the rest back without using up an
+   * attempt. Safe to call twice.
    */
   stop(): Promise<void>;
-  /** Ids of the executions it runs at this moment. */
+  /** Ids of the executions it is currently running. */
   runningIds(): number[];
 }
 
-/** One registration: a worker that lost its lease goes on under a new one. */
+/** One registration: a worker that lost its lease continues under a new one. */
 interface Registration {
   readonly id: string;
   readonly lease: LeaseWatch;
   readonly effort: CpuUsage;
 }
 
-/** Executions taken by one claim at most: other workers get their share of a backlog. */
+/** Maximum executions per claim, so that other workers get their share of a backlog. */
 const MAX_CLAIMED_AT_ONCE = 50;
 const RETRY_PAUSE_MS = 250;
-/** How long a stopping worker waits for handed back executions to be stored. */
+/** How long a stopping worker waits for the executions it hands back to be stored. */
 const HAND_BACK_MS = 5_000;
 
 export function createWorker(deps: WorkerDeps): Worker {
@@ -75,13 +75,13 @@ class PgWorker implements Worker {
   readonly #wakeup = new Wakeup();
   readonly #heartbeatWakeup = new Wakeup();
   readonly #errorWorkflows: PeriodicTask;
-  /** Executions that were sent signals while it was claiming; what it gets may be among them. */
+  /** Executions that were sent signals while it was claiming; the claimed ones may be among them. */
   readonly #signalledMeanwhile = new Set<number>();
   #claiming = 0;
-  /** More may wait in the queue than could be taken: free places are the queue's first. */
+  /** The queue may hold more than could be claimed: free slots go to the queue first. */
   #hasBacklog = false;
   #registration: Registration | null = null;
-  /** Lost registrations whose executions this process takes along when it registers anew. */
+  /** Lost registrations whose executions this process moves to its next one. */
   #formerIds: string[] = [];
   #leaseTimer: NodeJS.Timeout | null = null;
   #loops: Promise<unknown> = Promise.resolve();
@@ -123,7 +123,7 @@ class PgWorker implements Worker {
       () => this.#wakeup.wake(),
       () => this.#wakeup.wake(),
     );
-    // Last of what may fail: who is registered is to send heartbeats.
+    // The last step that may fail: a registered worker has to send heartbeats.
     await this.#register();
     notifier.onCancelled((id) => this.#running.get(id)?.stop('cancelled'));
     notifier.onSignalled((id) => this.#signalled(id));
@@ -180,7 +180,7 @@ class PgWorker implements Worker {
     const sentAt = performance.now();
     await this.#store.registerWorker(id);
     await this.#clock.synchronise();
-    // Before the first claim under the new id, which would count what is taken along as crashed.
+    // Before the first claim under the new id, which would count these executions as crashed.
     if (this.#formerIds.length > 0) await this.#store.inherit(id, this.#formerIds);
     this.#formerIds = [];
     const registration = {
@@ -203,7 +203,7 @@ class PgWorker implements Worker {
     this.#leaseTimer.unref();
   }
 
-  /** From here on everything in hand may be somebody else's: nothing more of it is begun or stored. */
+  /** From here on all running executions may belong to another worker: nothing more is started or stored for them. */
   #loseLease(registration: Registration): void {
     if (this.#registration !== registration) return;
     const wasBusy = registration.effort.wasBusy;
@@ -211,7 +211,7 @@ class PgWorker implements Worker {
       { worker_id: registration.id, running: this.#running.size, was_busy: wasBusy },
       'worker lost its lease; it registers anew',
     );
-    // Kept from its heartbeat by work of its own, it is as good as crashed: one of its executions would do it again.
+    // If its own work kept it from its heartbeat, it is as good as crashed: one of its executions would do it again.
     if (!wasBusy) this.#formerIds.push(registration.id);
     this.#registration = null;
     for (const execution of this.#running.values()) execution.stop('lease_lost');
@@ -226,7 +226,7 @@ class PgWorker implements Worker {
       );
       await this.#beat().catch((error: unknown) => {
         this.#log.warn({ err: error }, 'worker could not reach the database; retrying');
-        // Sooner than the next beat: there may not be many left before the lease is over.
+        // Sooner than the next heartbeat: few may be left before the lease expires.
         setTimeout(() => this.#heartbeatWakeup.wake(), RETRY_PAUSE_MS).unref();
       });
     }
@@ -253,7 +253,7 @@ class PgWorker implements Worker {
     await this.#reconcile(registration);
   }
 
-  /** Makes what is in hand and what the database says agree: replies, cancellations and signals may have been lost. */
+  /** Reconciles running executions with the database: replies, cancellations and signals may have been lost. */
   async #reconcile(registration: Registration): Promise<void> {
     const leases = [...this.#running.values()].map((execution) => execution.claimed.lease);
     for (const id of await this.#store.findLost(leases)) {
@@ -287,13 +287,13 @@ class PgWorker implements Worker {
     }
   }
 
-  /** True when nothing more can be taken now. */
+  /** True if nothing more can be claimed now. */
   async #claim(): Promise<boolean> {
     const registration = this.#registration;
     const limit = Math.min(this.#freePlaces(), MAX_CLAIMED_AT_ONCE);
     if (registration === null || !registration.lease.isValid) return true;
     if (limit <= 0) {
-      // Not known to be so, but until it is looked the queue must not be starved by new arrivals.
+      // Not known for sure, but until the next check new arrivals must not starve the queue.
       this.#hasBacklog = true;
       return true;
     }
@@ -312,10 +312,10 @@ class PgWorker implements Worker {
   #hold(claimed: ClaimedExecution): void {
     const { executionId, workerId, claim } = claimed.lease;
     const registration = this.#registration;
-    // Claimed or inserted under a registration that was lost meanwhile: another worker takes it over.
+    // Claimed or inserted under a registration lost in the meantime: another worker takes it over.
     if (registration === null || registration.id !== workerId) return;
     const known = this.#running.get(executionId);
-    // A claim, an insert and an adoption of the same execution can be answered in any order; the last claim counts.
+    // Replies to a claim, an insert and an adoption of the same execution may arrive in any order; the highest claim counts.
     if (known !== undefined && known.claimed.lease.claim >= claim) return;
     known?.stop('lease_lost');
     const execution = new RunningExecution(claimed, registration.lease);
@@ -355,7 +355,7 @@ class PgWorker implements Worker {
     this.#log.info({ worker_id: registration.id }, 'worker stopped');
   }
 
-  /** Waits until nothing is in hand, at most that long. */
+  /** Waits until nothing is running, up to the timeout. */
   async #allEnded(timeoutMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => {

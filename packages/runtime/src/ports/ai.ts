@@ -10,22 +10,22 @@ import { readOutput } from './ai/output.ts';
 import { createUsageMeter, type UsageMeter } from './ai/usage.ts';
 
 export interface AiServiceOptions {
-  /** The way out of an organisation; each call to a provider goes through it. */
+  /** Egress of an organisation; each call to a provider goes through it. */
   readonly outbound: (organisationId: number) => Pick<GuardedFetch, 'fetch'>;
-  /** Bytes one streamed answer may have. Default 64 MiB: some hundred bytes go over the wire for each token. */
+  /** Maximum bytes of one streamed response. Default 64 MiB: each token takes a few hundred bytes on the wire. */
   readonly maxAnswerBytes?: number;
-  /** Epoch milliseconds; only for Retry-After that names a date. */
+  /** Epoch milliseconds; only for Retry-After with a date. */
   readonly now?: () => number;
 }
 
-/** The options, for one organisation. */
+/** The options for one organisation. */
 type Way = Omit<AiServiceOptions, 'outbound'> & { readonly outbound: Pick<GuardedFetch, 'fetch'> };
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /**
- * Models of any of the three wire formats behind one interface. The client libraries are loaded with the first call: they
- * cost some tens of megabytes, and most processes never call a model.
+ * One interface to models of any of the three wire formats. The client libraries are loaded on the first call: they take
+ * tens of megabytes, and most processes never call a model.
  */
 export function createAiService(options: AiServiceOptions): (caller: Caller) => AiService {
   const dialects = createDialects();
@@ -65,7 +65,7 @@ async function generate(
   }
 }
 
-/** Asks in the dialect this model is known to understand; one that is refused gives way to the next, which is kept in mind. */
+/** Uses the dialect this model is known to understand; if it is rejected, tries the next one and remembers it. */
 async function askInDialect(
   credential: CredentialOf<'ai'>,
   request: AiRequest,

@@ -3,17 +3,17 @@ import type { ExecutionStatus, JsonText, StoredError } from '@millrace/engine';
 import type { Chunk } from '../chunks.ts';
 import type { StartableWorkflow } from '../start-row.ts';
 
-/** What is needed to start a child. */
+/** What starting a child requires. */
 export interface Callee {
-  /** Null: the organisation has no such workflow. */
+  /** Null if the organisation has no such workflow. */
   readonly workflow: StartableWorkflow | null;
   readonly executionId: number;
   readonly now: Date;
-  /** Of the execution that calls. */
+  /** Of the calling execution. */
   readonly depth: number;
 }
 
-/** Looks a workflow up for an execution of the organisation and reserves the child's id; undefined without the caller. */
+/** Looks up a workflow for an execution of the organisation and reserves the child's id; undefined if there is no such caller. */
 export async function findCallee(
   db: Queryable,
   organisationId: number,
@@ -47,15 +47,15 @@ export interface ChildRow {
   readonly workflow_id: number;
   readonly workflow_version: number;
   readonly status: ExecutionStatus;
-  /** With what its own children consumed. */
+  /** Including what its own children consumed. */
   readonly consumed_ai_tokens: number;
   /** JSON text of `{code, message, node_id}`; null unless failed. */
   readonly error: JsonText<StoredError> | null;
-  /** JSON text: an array of `{seq, records}` in their order; null when nothing is stored of any node. */
+  /** JSON text: an array of `{seq, records}` in order; null if nothing is stored for any node. */
   readonly chunks: JsonText<Chunk[]> | null;
 }
 
-/** A child of an execution, with its records once it is completed. */
+/** A child of an execution, with its records once it has completed. */
 export async function findChildRow(
   db: Queryable,
   organisationId: number,

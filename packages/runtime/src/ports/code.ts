@@ -16,17 +16,17 @@ import { CodePool, type PoolAnswer } from './code/pool.ts';
 import type { ExactNumber } from './code/protocol.ts';
 
 export interface CodeDeps {
-  /** UTF-8 bytes of JSON text a result may have. */
+  /** Maximum UTF-8 bytes of a result's JSON text. */
   readonly maxOutputBytes: number;
-  /** Codes that run at the same time; default: as many as the machine has processors, 2 to 4. */
+  /** Maximum concurrent runs; default: the number of processors, 2 to 4. */
   readonly maxThreads?: number;
 }
 
 /**
- * Runs authors' JavaScript in QuickJS inside worker threads: nothing of the host is in there, nothing of one run is left
- * for the next, and whatever does not end is killed. Numbers come and go without loss: a whole number that a double cannot
- * hold is a BigInt in there, any other such number an object that counts as the nearest number and reads as its digits;
- * both are written back digit by digit.
+ * Runs authors' JavaScript in QuickJS inside worker threads: nothing of the host is reachable, no run leaves anything for
+ * the next, and code that doesn't end is killed. Numbers pass both ways without loss: an integer that doesn't fit in a
+ * double is a BigInt inside, any other such number an object that acts as the nearest number and prints its digits; both are
+ * written back digit by digit.
  */
 export function createCodeService(deps: CodeDeps): {
   service: (caller: Caller) => CodeService;
@@ -55,7 +55,7 @@ function resultOf({ outcome, log }: PoolAnswer): { value: JsonValue; log: readon
   throw new ServiceError(outcome.code, outcome.message, { details: { log: lines } });
 }
 
-/** Where in a value the numbers stand that a double cannot hold. */
+/** The paths of a value's numbers that don't fit in a double. */
 function exactNumbersIn(value: JsonValue): ExactNumber[] {
   const found: ExactNumber[] = [];
   const path: (string | number)[] = [];
@@ -76,7 +76,7 @@ function exactNumbersIn(value: JsonValue): ExactNumber[] {
   return found;
 }
 
-/** Longer ones are not made BigInts: reading their digits takes the square of their number. */
+/** Longer ones don't become BigInts: parsing digits takes quadratic time. */
 const MAX_INTEGER_LENGTH = 10_000;
 
 function isWholeNumber(digits: string): boolean {

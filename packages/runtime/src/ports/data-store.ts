@@ -1,6 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 
-/** An entry as it is stored. */
+/** A stored entry. */
 export interface DataEntryRow {
   readonly key: string;
   /** JSON text. */
@@ -8,14 +8,14 @@ export interface DataEntryRow {
   readonly expires_at: Date | null;
 }
 
-/** What an applied write led to. */
+/** The result of an applied write. */
 export interface DataWriteRow {
-  /** JSON text; `null` where it need not be known. */
+  /** JSON text; `null` if it needn't be known. */
   readonly value: string;
   readonly expires_at_ms: number | null;
 }
 
-/** One entry; undefined when there is none or its time has come. */
+/** One entry; undefined if it doesn't exist or has expired. */
 export async function findEntry(
   db: Queryable,
   organisationId: number,
@@ -30,7 +30,7 @@ export async function findEntry(
   return row;
 }
 
-/** Entries whose key begins with the prefix, by code points of the key. */
+/** Entries whose key starts with the prefix, sorted by code points of the key. */
 export async function listEntries(
   db: Queryable,
   organisationId: number,
@@ -46,9 +46,9 @@ export async function listEntries(
 }
 
 /**
- * Puts an entry, over what was there.
- * @param entry.ifAbsent nothing is written over an entry that stands
- * @returns undefined when nothing was written
+ * Puts an entry, replacing any existing one.
+ * @param entry.ifAbsent never overwrites an existing entry
+ * @returns undefined if nothing was written
  */
 export async function putEntry(
   db: Queryable,
@@ -74,10 +74,10 @@ export async function putEntry(
 }
 
 /**
- * Adds to a number exactly, as decimals are added. An absent entry counts as 0 and gets the expiry; one that stands keeps
- * its own.
+ * Adds to a number with exact decimal arithmetic. A missing entry counts as 0 and gets the expiry; an existing one keeps its
+ * own.
  * @param by decimal text
- * @returns undefined when what stands there is no number that can be added to
+ * @returns undefined if the existing value is not a number that can be added to
  */
 export async function addToEntry(
   db: Queryable,
@@ -104,7 +104,7 @@ export async function addToEntry(
   return row;
 }
 
-/** Removes an entry. False: there was none, or its time had come. */
+/** Removes an entry. Returns false if it didn't exist or had expired. */
 export async function removeEntry(db: Queryable, organisationId: number, key: string): Promise<boolean> {
   const rows = await db.query<{ stood: boolean }>(
     `DELETE FROM data_entries WHERE organisation_id = $1 AND key = $2
@@ -116,8 +116,8 @@ export async function removeEntry(db: Queryable, organisationId: number, key: st
 }
 
 /**
- * Claims a write for the transaction. Of two of one key that run at the same time the second waits for the first.
- * @returns false when it was applied before
+ * Claims a write for the transaction. Of two concurrent ones with the same key, the second waits for the first.
+ * @returns false if it was already applied
  */
 export async function claimWrite(db: Queryable, organisationId: number, writeKey: Buffer): Promise<boolean> {
   const rows = await db.query<{ claimed: boolean }>(
@@ -143,7 +143,7 @@ export async function storeWrite(
   );
 }
 
-/** Gives a claim up: nothing was written. */
+/** Releases a claim: nothing was written. */
 export async function dropWrite(db: Queryable, organisationId: number, writeKey: Buffer): Promise<void> {
   await db.query('DELETE FROM data_writes WHERE organisation_id = $1 AND write_key = $2', [
     organisationId,
@@ -151,7 +151,7 @@ export async function dropWrite(db: Queryable, organisationId: number, writeKey:
   ]);
 }
 
-/** What an applied write led to. */
+/** The result of an applied write. */
 export async function findWrite(
   db: Queryable,
   organisationId: number,
@@ -165,7 +165,7 @@ export async function findWrite(
   return row;
 }
 
-/** How many entries an organisation has, those that await deletion included. */
+/** How many entries an organisation has, including those awaiting deletion. */
 export async function countEntries(db: Queryable, organisationId: number): Promise<number> {
   const [row] = await db.query<{ entries: number }>(
     'SELECT entries FROM data_usage WHERE organisation_id = $1',
@@ -174,7 +174,7 @@ export async function countEntries(db: Queryable, organisationId: number): Promi
   return row?.entries ?? 0;
 }
 
-/** Deletes an organisation's entries whose time has come, but for those that others are writing. */
+/** Deletes an organisation's expired entries, except those that others are writing. */
 export async function removeExpiredOf(
   db: Queryable,
   organisationId: number,
@@ -190,7 +190,7 @@ export async function removeExpiredOf(
   return rows.length;
 }
 
-/** Deletes entries whose time has come, at most `limit`. Answers how many. */
+/** Deletes expired entries, at most `limit`. Returns how many. */
 export async function pruneDataEntries(db: Queryable, limit: number): Promise<number> {
   const rows = await db.query(
     `DELETE FROM data_entries WHERE (organisation_id, key) IN (
@@ -202,7 +202,7 @@ export async function pruneDataEntries(db: Queryable, limit: number): Promise<nu
   return rows.length;
 }
 
-/** Deletes records of applied writes that are older than these days, at most `limit`. Answers how many. */
+/** Deletes records of applied writes older than this many days, at most `limit`. Returns how many. */
 export async function pruneDataWrites(db: Queryable, days: number, limit: number): Promise<number> {
   const rows = await db.query(
     `DELETE FROM data_writes WHERE (organisation_id, write_key) IN (

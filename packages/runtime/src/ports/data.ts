@@ -30,18 +30,18 @@ import {
 const MAX_KEY = 255;
 const MAX_VALUE_BYTES = 1024 * 1024;
 const MAX_ENTRIES = 100_000;
-/** Days for which it is known which writes were applied: longer than a node's attempts can be apart. */
+/** Days for which applied writes are remembered: longer than the attempts of a node can be apart. */
 export const DATA_WRITE_DAYS = 30;
 
 export interface DataServiceDeps {
   readonly db: Database;
-  /** Entries an organisation may have; 100,000 by default. */
+  /** Maximum entries per organisation; 100,000 by default. */
   readonly maxEntries?: number;
 }
 
 /**
- * The key-value table of the caller's organisation. A write is applied together with a record of it, so that a node that
- * is run again gets what its first run got, whatever others have written in between.
+ * The key-value table of the caller's organisation. A write and a record of it are committed together, so that a rerun node
+ * gets what its first run got, whatever others have written in between.
  */
 export function createDataService(deps: DataServiceDeps): (caller: Caller) => DataService {
   return (caller) => new OrganisationData(deps.db, deps.maxEntries ?? MAX_ENTRIES, caller);
@@ -51,7 +51,7 @@ class OrganisationData implements DataService {
   readonly #db: Database;
   readonly #maxEntries: number;
   readonly #caller: Caller;
-  /** How often each write was made by this attempt: the same write twice is two writes. */
+  /** How many times this attempt has made each write: the same write twice is two writes. */
   readonly #made = new Map<string, number>();
 
   constructor(db: Database, maxEntries: number, caller: Caller) {
@@ -83,7 +83,7 @@ class OrganisationData implements DataService {
       if (row === undefined) {
         await dropWrite(tx, this.#organisationId, writeKey);
         const standing = await findEntry(tx, this.#organisationId, key);
-        // It expired or was deleted in this very moment.
+        // It expired or was deleted just now.
         if (standing === undefined) throw busy(key);
         return { entry: toEntry(standing), isWritten: false };
       }
@@ -147,7 +147,7 @@ class OrganisationData implements DataService {
     return createHash('sha256').update(whole).digest();
   }
 
-  /** Null: the write is this transaction's to make; else what came of it when it was made. */
+  /** Null if this transaction is to make the write; otherwise the result of when it was made. */
   async #claim(tx: Queryable, writeKey: Buffer): Promise<DataWriteRow | null> {
     if (await claimWrite(tx, this.#organisationId, writeKey)) return null;
     const applied = await findWrite(tx, this.#organisationId, writeKey);
@@ -155,7 +155,7 @@ class OrganisationData implements DataService {
     return applied;
   }
 
-  /** After a write, because only then it is known whether the key was new. */
+  /** After a write, because only then is it known whether the key was new. */
   async #keepLimit(tx: Queryable, key: string): Promise<void> {
     if ((await countEntries(tx, this.#organisationId)) <= this.#maxEntries) return;
     await removeExpiredOf(tx, this.#organisationId, key);

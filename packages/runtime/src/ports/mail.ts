@@ -6,17 +6,17 @@ import type { Caller } from '../node-services.ts';
 import { toMailError } from './mail/errors.ts';
 
 export interface MailDeps {
-  /** The way out of an organisation. */
+  /** Egress of an organisation. */
   readonly sockets: (organisationId: number) => GuardedSockets;
-  /** Longest silence of a server, in milliseconds. Default 30,000. */
+  /** How long a server may be silent, in milliseconds. Default 30,000. */
   readonly silenceMs?: number;
 }
 
 const SILENCE_MS = 30_000;
 
 /**
- * Sends by SMTP (RFC 5321) with nodemailer, over guarded sockets: one connection for each message. With `tls` and `starttls`
- * nothing is sent before the connection is encrypted and the server's certificate is one for the credential's host.
+ * Sends by SMTP (RFC 5321) with nodemailer over guarded sockets, with one connection per message. With `tls` and `starttls`
+ * nothing is sent before the connection is encrypted and the server's certificate matches the credential's host.
  */
 export function createMailService({
   sockets,
@@ -36,7 +36,7 @@ export function createMailService({
 }
 
 /**
- * Connects to the credential's server, encrypted as it demands, signs in, and sends no message.
+ * Connects to the credential's server, encrypted as configured, and signs in without sending a message.
  * @throws ServiceError mail_*
  */
 export async function signInToMailServer(
@@ -55,7 +55,7 @@ export async function signInToMailServer(
   });
 }
 
-/** Opens a connection to the credential's server for some work, and closes it after. */
+/** Opens a connection to the credential's server for some work, then closes it. */
 async function withServer<Result>(
   sockets: GuardedSockets,
   credential: CredentialOf<'smtp'>,
@@ -83,7 +83,7 @@ function createTransport(credential: CredentialOf<'smtp'>, socket: Socket, silen
   return nodemailer.createTransport({
     ...connectionOptions(credential, silenceMs),
     connection: socket,
-    // Contents are given as bytes; a path or an address among them must not be read.
+    // Content is passed as bytes; a path or a URL in it must not be read.
     disableFileAccess: true,
     disableUrlAccess: true,
   });

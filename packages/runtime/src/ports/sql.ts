@@ -7,16 +7,16 @@ import { queryPostgresql } from './sql/postgresql.ts';
 import { hidePassword } from './sql/result.ts';
 
 export interface SqlDeps {
-  /** The way out of an organisation. */
+  /** Egress of an organisation. */
   readonly sockets: (organisationId: number) => GuardedSockets;
-  /** Connections to one database as one user at the same time, from this process. Default 10. */
+  /** Maximum connections from this process to one database as one user. Default 10. */
   readonly maxConnections?: number;
 }
 
 /**
- * Runs statements on PostgreSQL and MySQL, over guarded sockets. Every statement has a connection of its own that is closed
- * after it: no setting, lock or temporary table of one statement is there for the next, which may be another workflow's, and a
- * changed credential holds at once. Parameters are bound by the server, never put into the text.
+ * Runs statements on PostgreSQL and MySQL over guarded sockets. Every statement has its own connection, closed afterwards:
+ * no setting, lock or temporary table carries over to the next statement, which may be another workflow's, and a changed
+ * credential applies at once. Parameters are bound by the server, never inserted into the text.
  */
 export function createSqlService({
   sockets,

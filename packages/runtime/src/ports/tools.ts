@@ -16,7 +16,7 @@ import { type Caller, type Services, servicesFor } from '../node-services.ts';
 
 type ToolResult = Awaited<ReturnType<ToolService['run']>>;
 
-/** Runs nodes of the catalogue inside of others. */
+/** Runs nodes of the catalogue inside other nodes. */
 export function createToolService(
   registry: NodeRegistry,
   services: () => Services,
@@ -26,12 +26,12 @@ export function createToolService(
       const definition = allowedDefinition(registry, type);
       const secrets = new Set<string>();
       const inner = innerCaller(caller, callKey, secrets);
-      // Named before it is there, because tools of the tool see it.
+      // Declared before it exists, because tools of the tool see it.
       const made: { context?: NodeContext } = {};
       const ofInner = servicesFor(services(), inner, () => made.context ?? context);
       const own = { config, idempotencyKey: inner.idempotencyKey, aiTokensLeft };
       made.context = innerContext(context, definition, own, ofInner);
-      // Not only at the end of the outer node: an agent hands on to a model what its tools put out.
+      // Not only at the end of the outer node: an agent passes its tools' output on to a model.
       return checkResult(maskSecrets(await runInner(definition, made.context), secrets), type);
     },
   });
@@ -51,7 +51,7 @@ function refusal(reason: Message): ServiceError {
   return new ServiceError('tool_not_allowed', reason);
 }
 
-/** The key of the outer node and the call make the key of the inner one. */
+/** The inner key combines the outer node's key and the call. */
 function innerCaller(caller: Caller, callKey: string, secrets: Set<string>): Caller {
   const suffix = createHash('sha256').update(callKey).digest('hex').slice(0, 16);
   const onSecret = (secret: string): void => {
@@ -78,13 +78,13 @@ function innerContext(
     previousOutput: null,
     iteration: outer.iteration,
     timezone: outer.timezone,
-    // Its config is rendered: what stands in it now is data, and data is never a template.
+    // Its config is already rendered: its contents are now data, and data is never a template.
     render: (template: Parameters<NodeContext['render']>[0]) => template,
     signal: outer.signal,
     http: outer.http,
     now: () => outer.now(),
   };
-  // The services stay getters, so that only those that are used are made.
+  // The services stay getters, so that only those used are created.
   return Object.defineProperties(own, Object.getOwnPropertyDescriptors(services)) as typeof own &
     NodeServices;
 }

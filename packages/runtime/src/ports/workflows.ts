@@ -30,7 +30,7 @@ export interface WorkflowServiceDeps {
   readonly db: Database;
   readonly plans: PlanCache;
   readonly notifier: Pick<ExecutionNotifier, 'subscribe'>;
-  /** The worker's, so that waiting here for a child does not keep the child from being run. */
+  /** The worker's, so that waiting here for a child doesn't keep the child from running. */
   readonly slots: BorrowedSlots;
 }
 
@@ -49,7 +49,7 @@ type StartedChild = Awaited<ReturnType<WorkflowService['start']>>;
 async function startChild(deps: WorkflowServiceDeps, caller: Caller, order: Order): Promise<StartedChild> {
   const { executionId, nodeId, iteration } = caller;
   const key = { executionId, nodeId, iteration, callKey: callKeyOf(caller, order) };
-  // It may have been started by an attempt whose end was lost, and the workflow may have been archived since.
+  // An attempt whose end was lost may have started it, and the workflow may have been archived since.
   const known = await findStarted(deps, key);
   if (known !== null) return known;
   const callee = await findCallee(deps.db, caller.organisationId, order.workflowId, executionId);
@@ -75,7 +75,7 @@ async function startChild(deps: WorkflowServiceDeps, caller: Caller, order: Orde
   throw new ServiceError('execution_ended', message('ports.caller_ended'));
 }
 
-/** Another attempt of a loop runs its body anew, so its calls are others. */
+/** Another attempt of a loop reruns its body, so its calls are different ones. */
 function callKeyOf({ loopAttempts }: Caller, { callKey }: Order): string {
   return loopAttempts === undefined ? callKey : `${callKey} in attempt ${loopAttempts.join('.')}`;
 }

@@ -29,7 +29,7 @@ const TOOLS = ['add', 'multiply'].map((name) => ({
   config: { a: '{{args.a}}', b: '{{args.b}}' },
 }));
 
-/** Runs the node as the worker does, with the real service and a model that follows the script. */
+/** Runs the node as the worker does, with the real service and a scripted model. */
 async function runAgent(
   provider: AiProvider,
   answer: ModelServerOptions['answer'],

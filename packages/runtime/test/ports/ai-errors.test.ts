@@ -145,7 +145,7 @@ describe.each(PROVIDERS)('%s: refusals', (provider) => {
       { now: () => Date.parse('2026-01-01T00:00:00Z') },
     );
     expect(errorOf(result)).toMatchObject({ ...expected, consumedAiTokens: 0 });
-    // The node decides about another attempt; the library makes none of its own.
+    // The node decides about retries; the library makes none of its own.
     expect(server.requests).toHaveLength(1);
   });
 
@@ -171,7 +171,7 @@ describe.each(PROVIDERS)('%s: refusals', (provider) => {
 describe.each(PROVIDERS)('%s: an answer that breaks off', (provider) => {
   const pieces = ['one ', 'two ', 'three ', 'four'];
   const usage = { input: 40, output: 12 };
-  // What each provider has told of tokens when four events are out.
+  // The tokens each provider has reported after four events.
   const told = { openai_compatible: 0, anthropic: 41, google: 40 + Math.floor((12 * 3) / 4) };
 
   it('because the connection is torn down', async () => {

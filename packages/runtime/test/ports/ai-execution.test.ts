@@ -87,7 +87,7 @@ describe('an execution that asks a model', () => {
       { a: 1 },
     );
     expect(execution.status).toBe('completed');
-    // Broken off: 40 in and the 1 that was told at the beginning.
+    // Broken off: 40 in, and the 1 out that was reported at the start.
     expect([node?.attempts, node?.consumed_ai_tokens, execution.consumed_ai_tokens]).toEqual([3, 129, 129]);
     expect(node?.output).toMatchObject({ json: { n: 1 }, usage: { total_tokens: 45 } });
     expect(asked[0]?.messages).toMatchObject([{ role: 'user', text: 'Go: {"a":1}' }]);

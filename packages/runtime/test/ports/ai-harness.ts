@@ -68,7 +68,7 @@ export function requestFor(provider: AiProvider, changes: Partial<AiRequest> = {
   };
 }
 
-/** Starts a server with this script and asks it once. */
+/** Starts a server with this script and sends it one request. */
 export async function ask(
   provider: AiProvider,
   answer: ModelServerOptions['answer'],

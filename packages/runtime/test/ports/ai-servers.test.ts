@@ -11,7 +11,7 @@ import {
   startServer,
 } from './ai-harness.ts';
 
-/** An answer that came at once, and what the model's server put between the events of a streamed one. */
+/** A response sent whole, and what the model's server put between the events of a streamed one. */
 const WHOLE: Record<AiProvider, { readonly answer: JsonObject; readonly strange: readonly string[] }> = {
   openai_compatible: {
     answer: {

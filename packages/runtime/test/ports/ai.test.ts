@@ -181,7 +181,7 @@ describe.each(PROVIDERS)('%s: tools', (provider) => {
         { name: 'add', arguments: { a: 3, b: 4 } },
       ],
     });
-    // What each provider wants back with its own turn.
+    // What each provider expects back with its own turn.
     const marks = { openai_compatible: 'Two sums.', anthropic: 'signature-1', google: 'sig-1' };
     expect(JSON.stringify(second?.body)).toContain(marks[provider]);
   });

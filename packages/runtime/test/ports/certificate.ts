@@ -1,6 +1,6 @@
 import tls from 'node:tls';
 
-/** Self-signed, for `service.test` and 127.0.0.1, until the year 2126; made for these tests and known to everybody. */
+/** Self-signed, for `service.test` and 127.0.0.1, until 2126; created for these tests, and public. */
 export const TEST_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBozCCAUqgAwIBAgIUcTOvGXSDx1csEoDTSNOLhkLUam8wCgYIKoZIzj0EAwIw
 FzEVMBMGA1UEAwwMc2VydmljZS50ZXN0MCAXDTI2MTEyMTE1MTU1M1oYDzIxMjYx
@@ -21,7 +21,7 @@ o8TiPiJZjuEh3M/8aFRjSbHNXXFvQYbnwSfThG7kT7TgCYzgf3ic2dZx
 -----END PRIVATE KEY-----
 `;
 
-/** Makes this process trust {@link TEST_CERTIFICATE}, as NODE_EXTRA_CA_CERTS would. Returns what undoes it. */
+/** Makes this process trust {@link TEST_CERTIFICATE}, as NODE_EXTRA_CA_CERTS would. Returns a function that undoes it. */
 export function trustTestCertificate(): () => void {
   const before = tls.getCACertificates('default');
   tls.setDefaultCACertificates([...before, TEST_CERTIFICATE]);

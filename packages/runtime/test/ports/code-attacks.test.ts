@@ -22,7 +22,7 @@ describe('bombs', () => {
   });
   afterAll(() => void server.close());
 
-  /** Turns of the event loop until something has ended. */
+  /** Turns of the event loop until a promise settles. */
   async function turnsUntil(ended: Promise<unknown>): Promise<number> {
     let isOver = false;
     void ended.finally(() => {
@@ -100,7 +100,7 @@ describe('bombs', () => {
     ]);
     expect([answer, value]).toEqual(['alive', 42]);
     expect(await bomb).toMatchObject({ code: expected, retryable: false });
-    // What ends by its memory may be over in a few turns; what ends by its time may not have held them up.
+    // Running out of memory may end in a few turns; running out of time must not have blocked them.
     if (expected === TIME) expect(await turns).toBeGreaterThan(50);
     expect(await code.resultOf('return "next"')).toBe('next');
   });
@@ -135,7 +135,7 @@ describe('bombs', () => {
   });
 
   it('may come in any number, and other organisations have their turn', async () => {
-    // With one thread they end in the order in which they begin.
+    // With one thread they end in the order in which they start.
     const one = startSandbox({ maxOutputBytes: MIB, maxThreads: 1 });
     try {
       const ends: string[] = [];
@@ -168,7 +168,7 @@ describe('bombs', () => {
       const error = await code.failureOf(padded, { timeoutMs: 60_000, memoryMib: 32 });
       expect(error.code).toBe('code_memory');
     }
-    // What never settles with memory to spare is told apart from it.
+    // Distinguishes code that never settles with memory to spare.
     const idle = await code.failureOf('await new Promise(() => {})', { memoryMib: 32 });
     expect(idle.code).toBe('code_error');
   });
@@ -216,7 +216,7 @@ describe('the way out', () => {
   });
 
   it.each([
-    // What is thrown or returned by functions of the host is made of the sandbox's own objects.
+    // Whatever host functions throw or return is made of the sandbox's own objects.
     'try { console.log.call(null, { toString: null }) } catch (e) { return e.constructor.constructor("return typeof process")() } return "undefined"',
     'Error.prepareStackTrace = (_, frames) => frames; const { stack } = new Error("x"); return typeof stack === "string" ? "undefined" : typeof stack[0].getThis',
     'try { null.x } catch (e) { return e.constructor.constructor("return typeof process")() }',
@@ -330,7 +330,7 @@ describe('stopping', () => {
     for (const source of ['for (;;);', `return ${NATIVE_LOOP}`]) {
       const controller = new AbortController();
       const stopped = code.failureOf(source, { timeoutMs: 60_000, signal: controller.signal });
-      // The other thread answers, so this one has had the time to begin.
+      // The other thread responds, so this one has had time to start.
       await code.resultOf('let n = 0; for (let i = 0; i < 1e6; i++) n += i; return n');
       controller.abort();
       expect(await stopped).toMatchObject({ code: 'aborted', retryable: true });

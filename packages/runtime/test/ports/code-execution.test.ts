@@ -32,7 +32,7 @@ afterAll(async () => {
   await code.close();
 });
 
-/** Starts a flow of one code node and answers the execution's id. */
+/** Starts a flow of one code node and returns the execution's id. */
 async function start(source: string, config: object = {}): Promise<number> {
   const flow = flowOf([['code', 'core.code', { config: { code: source, ...config } }]], ['start>code']);
   return service.execute(await service.createWorkflow(flow));
@@ -76,7 +76,7 @@ describe('core.code in an execution', () => {
     const limits = { timeout_ms: 60_000 };
     const ids = [await start('for (;;);', limits), await start(`return ${NATIVE_LOOP}`, limits)];
     await expect.poll(() => ids.every((id) => begun.has(id)), { timeout: 30_000 }).toBe(true);
-    // Both threads are taken now, and this one waits for a free one.
+    // Both threads are busy now, and this one waits for a free one.
     const waiting = await start('return "after"');
     for (const id of ids) {
       const { status } = await service.api('POST', `/executions/${id}/cancel`, { key: service.key });

@@ -17,7 +17,7 @@ async function inNode(source: string): Promise<unknown> {
   return JSON.parse(JSON.stringify(await new AsyncFunction('input', source)({})));
 }
 
-/** Many lines in one run: a line that throws gives the name of the error. */
+/** Many lines in one run: a line that throws yields the name of the error. */
 function collected(lines: readonly string[]): string {
   const calls = lines.map((line) => `attempt(async () => { ${line} })`).join(',\n');
   return `const attempt = async (run) => { try { return await run(); } catch (error) { return 'threw ' + error.name; } };

@@ -4,7 +4,7 @@ import type { CodeJob } from '../../src/ports/code/protocol.ts';
 import { NATIVE_LOOP } from './code-sandbox.ts';
 
 const MIB = 1024 * 1024;
-/** For machines that are busy with other things. */
+/** For busy machines. */
 const PATIENT = { timeout: 30_000 };
 const NEVER = new AbortController().signal;
 
@@ -30,7 +30,7 @@ async function withPool(
 describe('threads', () => {
   it('a thread that dies fails its run only; another takes its place', () =>
     withPool(async (pool) => {
-      // No memory can be made of that size: the thread ends by an error that nobody catches in it.
+      // No memory of that size can be allocated: the thread ends with an uncaught error.
       const dying = pool.run(job('return 1', { memoryBytes: -64 * MIB }), 1, NEVER);
       const waiting = pool.run(job('return 2'), 1, NEVER);
       await expect(dying).rejects.toThrow('WebAssembly.Memory');

@@ -14,12 +14,12 @@ interface RunOptions {
 export interface Sandbox {
   run(source: string, options?: RunOptions): Promise<{ value: JsonValue; log: readonly LogLine[] }>;
   resultOf(source: string, options?: RunOptions): Promise<JsonValue>;
-  /** What it failed with; an error of the test when it did not fail as code does. */
+  /** The error it failed with; fails the test if it didn't fail as code does. */
   failureOf(source: string, options?: RunOptions): Promise<ServiceError>;
   close(): Promise<void>;
 }
 
-/** The code service, with limits that no well-behaved code of the tests meets. */
+/** The code service, with limits that the tests' well-behaved code never reaches. */
 export function startSandbox(deps: CodeDeps): Sandbox {
   const services = createCodeService(deps);
   const run: Sandbox['run'] = (source, options = {}) => {

@@ -263,7 +263,7 @@ describe('the language', () => {
       const { value } = await services.service({ organisationId: 1 }).run(order, new AbortController().signal);
       console.log(JSON.stringify(value));`;
     const env = { ...process.env, TZ: 'Asia/Tokyo' };
-    // It ends although nobody closes the service: a thread without work holds no process.
+    // It ends although nobody closes the service: an idle thread keeps no process alive.
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ['--input-type=module', '--eval', script],

@@ -23,13 +23,13 @@ async function newOrganisation(): Promise<number> {
 }
 
 interface Run {
-  /** One attempt of a node; the same key: the same node again. */
+  /** One attempt of a node; the same key means the same node again. */
   readonly idempotencyKey?: string;
   readonly organisationId?: number;
   readonly maxEntries?: number;
 }
 
-/** What a node has; each call is another node unless it is told otherwise. */
+/** A node's data service; each call is a different node unless specified. */
 function data(run: Run = {}): DataService {
   count += 1;
   const service = createDataService({
@@ -50,7 +50,7 @@ function data(run: Run = {}): DataService {
 
 const PUT = { ttlMs: null, ifAbsent: false };
 
-/** As if the time of the entry had come, or its write were long ago. */
+/** Makes an entry expired, or its write long ago. */
 async function age(table: 'data_entries' | 'data_writes', column: string, interval: string): Promise<void> {
   await database.db.query(
     `UPDATE ${table} SET ${column} = ${column} - $1::interval WHERE organisation_id = $2`,

@@ -23,7 +23,7 @@ interface Received {
   readonly user: string | undefined;
 }
 
-/** A real SMTP server on loopback that wants the user `ada` with the password. */
+/** A real SMTP server on loopback that requires the user `ada` with the password. */
 async function startSmtp(options: SMTPServerOptions = {}) {
   const received: Received[] = [];
   const server = new SMTPServer({

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { TEST_CERTIFICATE, TEST_KEY } from './certificate.ts';
 
-/** A column of an answer; `type` as in MySQL's "Column Definition Packet". */
+/** A column of a result; `type` as in MySQL's "Column Definition Packet". */
 export interface MysqlColumn {
   readonly name: string;
   readonly type: number;
@@ -14,17 +14,17 @@ export interface MysqlColumn {
 
 type MysqlRow = readonly (Buffer | null)[];
 
-/** What a statement is answered with. Cells are as they stand in a binary row; null is NULL. */
+/** The reply to a statement. Cells are encoded as in a binary row; null is NULL. */
 export type MysqlReply =
   | { readonly columns: readonly MysqlColumn[]; readonly rows: Iterable<MysqlRow> }
-  /** Rows that come as long as somebody takes them. */
+  /** Rows sent for as long as they are read. */
   | { readonly columns: readonly MysqlColumn[]; readonly stream: AsyncIterable<MysqlRow> }
-  /** `insertId` as MySQL writes it, up to 64 bits. */
+  /** `insertId` is unsigned, up to 64 bits, as in MySQL. */
   | { readonly affectedRows: number; readonly insertId?: bigint }
   | { readonly errno: number; readonly sqlstate: string; readonly message: string }
-  /** No answer until another connection sends KILL QUERY. */
+  /** No reply until another connection sends KILL QUERY. */
   | 'silence'
-  /** Nothing before that, and then this. */
+  /** No reply before that, then this one. */
   | { readonly whenKilled: MysqlReply }
   /** The connection is cut. */
   | 'cut';
@@ -44,7 +44,7 @@ const CONNECT_WITH_DB = 8;
 const KILLED = { errno: 1317, sqlstate: '70100', message: 'Query execution was interrupted' };
 const DENIED = { errno: 1045, sqlstate: '28000' };
 
-/** A server that speaks MySQL's wire protocol (handshake, native passwords, TLS, prepared statements) and has no database behind. */
+/** A server that speaks MySQL's wire protocol (handshake, native passwords, TLS, prepared statements) without a database. */
 export async function startMysql(options: {
   readonly password: string;
   readonly hasTls?: boolean;
@@ -53,7 +53,7 @@ export async function startMysql(options: {
   const statements: { text: string; parameters?: readonly unknown[] }[] = [];
   const sessions = new Map<number, Session>();
   let encrypted = 0;
-  // As the real one: a client that has said its last word still gets what it asked for.
+  // Like the real one: a client that has closed its side still gets its reply.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     const id = sessions.size + 1;
     const session = new Session(socket, id, options, statements, {
@@ -120,7 +120,7 @@ class Session {
     );
   }
 
-  /** Ends the statement that is kept waiting. */
+  /** Ends the statement that is being delayed. */
   interrupt(): void {
     if (this.#whenKilled !== null) this.#reply(this.#whenKilled);
     this.#whenKilled = null;
@@ -150,7 +150,7 @@ class Session {
     const flags = payload.readUInt32LE(0);
     if (payload.length === 32 && (flags & SSL) !== 0) {
       const plain = this.#stream.removeAllListeners('data').pause();
-      // The client may have begun with TLS in the same segment.
+      // The client may have started TLS in the same segment.
       if (this.#received.length > 0) plain.unshift(this.#received);
       this.#received = Buffer.alloc(0);
       this.#stream = new TLSSocket(plain, { isServer: true, key: TEST_KEY, cert: TEST_CERTIFICATE });
@@ -278,7 +278,7 @@ function columnDefinition({ name, type, isBinary, isUnsigned, decimals = 0 }: My
   ]);
 }
 
-/** The bitmap of NULLs begins at its third bit. */
+/** The NULL bitmap starts at its third bit. */
 function binaryRow(cells: readonly (Buffer | null)[]): Buffer {
   const bitmap = Buffer.alloc(Math.floor((cells.length + 9) / 8));
   for (const [index, cell] of cells.entries()) {
@@ -316,14 +316,14 @@ function parametersOf(payload: Buffer, count: number): unknown[] {
   });
 }
 
-/** A text or bytes as a cell. */
+/** A string or bytes as a cell. */
 export function lengthCoded(bytes: Buffer): Buffer {
   const { length } = bytes;
   const head = length < 251 ? int(length, 1) : Buffer.concat([int(0xfd, 1), int(length, 3)]);
   return Buffer.concat([head, bytes]);
 }
 
-/** A number of so many bytes, the lowest first. */
+/** A little-endian number of `size` bytes. */
 export function int(value: number, size: number): Buffer {
   const buffer = Buffer.alloc(size);
   buffer.writeUIntLE(value, 0, size);

@@ -202,7 +202,7 @@ describe('a read-only query', () => {
 
 describe('rows', () => {
   it('are as many as wanted, and no more are made', async () => {
-    // The division fails at the 12th row, which is never asked for.
+    // The division fails at the 12th row, which is never requested.
     const text = 'SELECT 1 / (12 - n) AS x, n FROM generate_series(1, 1000000) AS n';
     const answer = await query(text, { maxRows: 10 });
     expect(answer).toMatchObject({ rowCount: 10, isTruncated: true });
@@ -306,7 +306,7 @@ describe('errors', () => {
 });
 
 describe('a statement that runs too long', () => {
-  /** Statements of this test that the server still runs. */
+  /** This test's statements that the server is still running. */
   const running = async (mark: string): Promise<unknown> =>
     (
       await query(
@@ -390,7 +390,7 @@ describe('connections', () => {
 });
 
 describe('encryption', () => {
-  /** Answers SSLRequest as PostgreSQL does, and hands what is decrypted to the database. */
+  /** Replies to SSLRequest as PostgreSQL does, and forwards the decrypted stream to the database. */
   async function startTls(answer: 'S' | 'N'): Promise<number> {
     const target = new URL(proxy.url);
     const server = createServer((client) => {

@@ -16,7 +16,7 @@ const call = (id: string, workflowId: number, more: object = {}): TestNode => [
   { config: { workflow_id: workflowId, ...more } },
 ];
 
-/** A workflow of one node that does what the test says. */
+/** A one-node workflow that does what the test specifies. */
 function effectWorkflow(behaviour: string, fields: object = {}): Promise<number> {
   const flow = flowOf([['work', 'test.effect', { config: { do: behaviour } }]], ['start>work']);
   return service.createWorkflow(flow, fields);
@@ -26,7 +26,7 @@ async function callerOf(node: TestNode, fields: object = {}): Promise<number> {
   return service.createWorkflow(flowOf([node], [`start>${node[0]}`]), fields);
 }
 
-/** A node that stays until it is aborted; tells when it has begun and when it was aborted. */
+/** A node that runs until it is aborted; reports when it started and when it was aborted. */
 function stay(name: string) {
   const begun = Promise.withResolvers<NodeContext>();
   const aborted = Promise.withResolvers<void>();
@@ -53,7 +53,7 @@ function idIn(detail: ExecutionBody, node: string): number {
   return Number(detail.node_outputs[node]?.output.execution_id);
 }
 
-/** Tokens as the answers tell them: of the execution, and of one of its nodes. */
+/** Token counts in responses: the execution's, and one of its nodes'. */
 async function tokensOf(executionId: number, node: string): Promise<[number, number | undefined]> {
   const { consumed_ai_tokens: all, node_outputs: nodes } = await service.read(executionId);
   return [all, nodes[node]?.consumed_ai_tokens];
@@ -82,7 +82,7 @@ describe('AI tokens', () => {
       [childId, 42],
       [id, 42],
     ]);
-    // What the execution itself consumed is stored apart, so that sums over executions count nothing twice.
+    // The execution's own consumption is stored separately, so that sums over executions count nothing twice.
     const rows = await service.database.db.query(
       'SELECT sum(consumed_ai_tokens)::integer AS sum FROM executions',
     );
@@ -214,7 +214,7 @@ describe('a node that calls a workflow', () => {
       node_outputs: { call: { output: { workflow_version: 1 } } },
     });
     await work.begun;
-    // Nobody waits for it, so the end of its parent is not its own.
+    // Nothing waits for it, so it doesn't end with its parent.
     expect((await service.read(childId)).status).toBe('running');
   });
 
@@ -353,7 +353,7 @@ describe('the end of a parent', () => {
     const cancelled = await service.api('POST', `/executions/${id}/cancel`, { key: service.key });
     expect(cancelled.json.status).toBe('cancelled');
     const [grandchild] = await childrenOf(child?.id ?? 0);
-    // Its node has nothing to show any more, but what it had started is known.
+    // Its node has nothing to show any more, but what it started is known.
     expect((await service.read(id)).children).toMatchObject([{ execution_id: child?.id, node_id: 'call' }]);
     expect((await childrenOf(id))[0]?.status).toBe('cancelled');
     expect(grandchild?.status).toBe('cancelled');

@@ -8,7 +8,7 @@ import { claimExecutions } from '../../src/lease-statements.ts';
 import { claimLimited } from '../../src/limited-statements.ts';
 
 const ROWS = 20_000;
-/** Ten executions are claimed: each is read, locked, written and entered into its indexes. */
+/** For claiming ten executions: each is read, locked, written and added to its indexes. */
 const MOST_BUFFERS = 600;
 
 let database: TestDatabase;
@@ -40,7 +40,7 @@ interface Plan {
   readonly 'Shared Read Blocks': number;
 }
 
-/** Buffers that the statements of some work touch; each is carried out, then looked at and undone. */
+/** Buffers touched by the statements of some work, each of which is executed, measured and rolled back. */
 async function buffersOf(work: (tx: Queryable) => Promise<unknown>): Promise<number> {
   let buffers = 0;
   await database.db
@@ -69,7 +69,7 @@ async function buffersOf(work: (tx: Queryable) => Promise<unknown>): Promise<num
 
 class Undo extends Error {}
 
-/** Buffers that the claim's own statement touches, which takes ten. */
+/** Buffers touched by the claim's own statement, which claims ten. */
 const buffersOfClaim = () => buffersOf((tx) => claimExecutions(tx, workerId, 10, 3));
 
 test('a claim costs what it takes, not what waits', async () => {
@@ -103,6 +103,6 @@ test('a limit costs what may run, not what waits behind it', async () => {
   expect(claimed).toBe(5);
   expect(buffers).toBeLessThan(MOST_BUFFERS);
   expect(await buffersOf(lookForWork)).toBeLessThan(50);
-  // What is limited is out of the way of everything else.
+  // Limited executions don't get in the way of the others.
   expect(await buffersOfClaim()).toBeLessThan(50);
 });

@@ -1,4 +1,4 @@
-/** A node of a test's flow: id, type and what stands in its `data`. */
+/** A node of a test's flow: id, type and `data`. */
 export type TestNode = readonly [id: string, type: string, data?: object];
 
 /** A flow of a manual trigger `start` and these nodes. Edges are written `from>to` or `from:handle>to`. */
@@ -13,7 +13,7 @@ export function flowOf(nodes: readonly TestNode[], edges: readonly string[], set
   };
 }
 
-/** A flow of effect nodes one after the other, each doing what the behaviour of its id does. */
+/** A chain of effect nodes, each with the behaviour named after its id. */
 export function chainOf(...ids: readonly string[]): object {
   const nodes = ids.map((id): TestNode => [id, 'test.effect', { config: { do: id } }]);
   const edges = ids.map((id, index) => `${ids[index - 1] ?? 'start'}>${id}`);

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.stop());
 
-/** A node that counts how many of it run at the same time, and ends when it is let. */
+/** A node that counts how many of it run at once, and ends when released. */
 function counted(name: string) {
   const seen = { now: 0, most: 0, begun: 0, order: [] as number[] };
   const waiting: (() => void)[] = [];
@@ -48,13 +48,13 @@ test('thirty executions on three workers: never more than four at the same time,
   for (let n = 0; n < 3; n++) await service.startWorker({ concurrency: 10 });
   for (let ended = 0; ended < 30; ended++) {
     await expect.poll(() => node.waiting.length).toBeGreaterThan(0);
-    // Whenever there is work left, it gets the places that are free.
+    // Whenever there is work left, it gets the free slots.
     await expect.poll(() => node.seen.now).toBe(Math.min(4, 30 - ended));
     node.letOne();
   }
   for (const id of ids) expect((await service.finished(id)).status).toBe('completed');
   expect(node.seen).toMatchObject({ most: 4, begun: 30 });
-  // Those that get their places together may begin in any order.
+  // Those that get their slots together may start in any order.
   for (const [rank, id] of ids.entries()) {
     expect(Math.abs(node.seen.order.indexOf(id) - rank)).toBeLessThan(4);
   }
@@ -88,7 +88,7 @@ test('what waits takes no place, and needs one again when it wakes', async () =>
   const third = await service.execute(workflowId, past);
   await expect.poll(() => node.seen.now).toBe(1);
   const { db } = service.database;
-  // The time of both has come; the engine asks the clock, so what it waits for is moved too.
+  // Both are due; the engine checks the clock, so the time it waits for is moved too.
   await db.query(
     `UPDATE execution_checkpoints SET records = regexp_replace(records::text, '"wakeAtMs":\\d+', '"wakeAtMs":0', 'g')::json
      WHERE execution_id = ANY($1::bigint[])`,

@@ -11,7 +11,7 @@ import { PgExecutionStore } from '../../src/pg-store.ts';
 let database: TestDatabase;
 let ids: WorkflowIds;
 let workerId: string;
-/** What becomes of the statements to come: `lose` stores them and loses the reply, `cut` loses them before. */
+/** What happens to upcoming statements: `lose` executes them and loses the reply, `cut` loses them before execution. */
 let faults: ('lose' | 'cut')[];
 let writes: number;
 beforeEach(async () => {

@@ -82,7 +82,7 @@ test('what is nested too deeply to be stored ends the masking, not the process',
   expect(stringifyJson((result as { output: JsonObject }).output)).not.toContain(SECRET);
 });
 
-/** Every way to write a text that masking sees through; `around` is written along with it where it can be. */
+/** Every way to encode a text that masking sees through; `around` is encoded with it where possible. */
 const ENCODINGS: { readonly [name: string]: (text: string, choose: () => boolean) => string } = {
   base64: (text) => Buffer.from(text).toString('base64'),
   base64url: (text) => Buffer.from(text).toString('base64url'),
@@ -126,7 +126,7 @@ function unicode(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Surroundings have letters that no secret has, so that what is left of a secret shows. */
+/** Surroundings use characters that no secret has, so that any remains of a secret show. */
 const surrounding = fc.string({ unit: fc.constantFrom(...'xyz  ~.,;:'), maxLength: 12 });
 const secretText = fc
   .oneof(
@@ -137,7 +137,7 @@ const secretText = fc
     }),
     fc.string({ unit: fc.constantFrom(...'ABCab01%+/=\\"\'&<>?# é漢😀\n{}'), minLength: 8, maxLength: 40 }),
   )
-  // A secret that is made of one piece again and again is found at several places of itself.
+  // A secret made of one repeated piece is found at several positions within itself.
   .filter((text) => new Set(text).size > 4 && text.trim() === text);
 const names = fc.constantFrom(...Object.keys(ENCODINGS));
 
@@ -147,7 +147,7 @@ function encode(name: string, text: string, bits: readonly boolean[]): string {
   return ENCODINGS[name]?.(text, choose) ?? text;
 }
 
-/** Whether a text holds the secret, decoded in the one way in which it was encoded. */
+/** Decodes a text the one way it was encoded. */
 function decode(name: string, text: string): string {
   if (name.startsWith('base64')) return Buffer.from(text.replaceAll('***', ''), 'base64').toString();
   if (name.startsWith('hex')) return Buffer.from(text.replaceAll('***', ''), 'hex').toString();
@@ -168,7 +168,7 @@ describe('whatever a secret is', () => {
           const shown = maskedText(text, secret);
           expect(shown).not.toBe(text);
           expect(decode(name, shown)).not.toContain(secret);
-          // As base64 as a whole it stays so, and says what was masked.
+          // A text that is base64 as a whole stays so, with the secret masked inside.
           if (name === 'base64' && secret.length >= 6) {
             expect(Buffer.from(shown, 'base64').toString()).toBe(`${before}***${after}`);
           }

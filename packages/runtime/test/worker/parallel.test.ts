@@ -17,7 +17,7 @@ afterEach(async () => {
 const get = (id: string, url: string): TestNode => [id, 'http.request', { config: { url } }];
 
 test('two branches overlap in time: each is answered only when the other has called', async () => {
-  // Were one branch run after the other, the first call would never be answered.
+  // If the branches ran one after the other, the first call would never get a response.
   const calls = { left: Promise.withResolvers<void>(), right: Promise.withResolvers<void>() };
   receiver.on('/left', async () => {
     calls.left.resolve();

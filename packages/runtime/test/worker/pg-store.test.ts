@@ -12,7 +12,7 @@ interface Row {
   readonly error: string | null;
   readonly started_at: Date | null;
   readonly completed_at: Date | null;
-  /** A number when it is parked for ever. */
+  /** A number if it is parked forever. */
   readonly wake_at: Date | number | null;
   readonly consumed_ai_tokens: number;
 }

@@ -44,11 +44,11 @@ async function insert(status: string, daysOld: number): Promise<number> {
 test('ended executions go after the days of their status, with their checkpoints; others never', async () => {
   const kept = [];
   const gone = [];
-  // From the oldest to the youngest, as ids are given.
+  // Oldest first, as ids are assigned.
   for (const status of ['queued', 'running', 'waiting_async']) kept.push(await insert(status, 1000));
   gone.push(await insert('failed', 31));
   kept.push(await insert('failed', 29));
-  // More than one batch of rows that stay stands before the next one that goes.
+  // More than one batch of rows to keep precedes the next one to delete.
   await database.db.query(
     `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
        is_test_mode, input, created_at, started_at, completed_at, error)
@@ -71,7 +71,7 @@ test('ended executions go after the days of their status, with their checkpoints
   );
   expect(chunks).toHaveLength(kept.length + 1);
   expect((await prune(database.db, RETENTION)).executions).toBe(0);
-  // What stays is not looked at again: 2,500 rows fill more than 50 pages.
+  // Rows that stay are not read again: 2,500 rows fill more than 50 pages.
   await database.db.query('ANALYZE executions');
   for (const status of ['completed', 'failed', 'cancelled'] as const) {
     const days = RETENTION.executionsDays[status];

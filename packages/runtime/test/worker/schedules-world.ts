@@ -21,7 +21,7 @@ export interface FireInput {
   readonly input: JsonObject;
 }
 
-/** A service without a worker, schedulers, and a clock that the test turns. */
+/** A service without a worker, schedulers, and a clock set by the test. */
 export interface ScheduleWorld {
   readonly service: TestService;
   readonly key: TestKey;
@@ -29,9 +29,9 @@ export interface ScheduleWorld {
   nowMs: number;
   /** One more scheduler on the same database, as in another process. */
   scheduler(clock?: 'of the test' | 'of the database'): Scheduler;
-  /** Saves a workflow that a schedule starts and answers its id. */
+  /** Saves a workflow started by a schedule and returns its id. */
   create(config: JsonObject, status?: string): Promise<number>;
-  /** The same, as if it had been saved at a moment of the test's clock. */
+  /** The same, as if it had been saved at a given time of the test's clock. */
   createAt(config: JsonObject, at: string): Promise<number>;
   change(workflowId: number, change: object): Promise<void>;
   fires(workflowId: number): Promise<FireRow[]>;
@@ -68,7 +68,7 @@ export async function createScheduleWorld(): Promise<ScheduleWorld> {
     key,
     nowMs: 0,
     scheduler(clock = 'of the test') {
-      // What is not told to it, it never finds out.
+      // It only finds out what it is notified of.
       const now = { now: async () => world.nowMs, pollMs: 2 ** 31 - 1 };
       const scheduler = createScheduler({ ...service.deps, ...(clock === 'of the test' ? now : {}) });
       schedulers.push(scheduler);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 afterEach(async () => {
   vi.restoreAllMocks();
-  // What a test leaves behind is not due in the next one, whose clock may be at another place.
+  // What a test leaves behind must not be due in the next one, whose clock may differ.
   await world.service.database.db.query('DELETE FROM schedules');
 });
 
@@ -72,7 +72,7 @@ describe('each fire once', () => {
     const scheduler = world.scheduler();
     world.nowMs = Date.parse('2040-01-01T00:00:00Z');
     await scheduler.start();
-    // By the test's clock it has been due for years, so it fires as soon as the scheduler looks.
+    // By the test's clock it has been due for years, so it fires as soon as the scheduler runs.
     const id = await world.create(cron('0 0 1 1 *', { missed: 'run_once' }));
     await until('the fire', async () => (await world.fires(id)).length > 0);
     await scheduler.stop();

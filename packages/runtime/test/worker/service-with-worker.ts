@@ -55,17 +55,17 @@ export interface ExecutionBody {
   readonly node_outputs: { readonly [nodeId: string]: NodeOutputBody };
 }
 
-/** A service with a worker, and effect nodes whose `run` the test writes. */
+/** A service with a worker, and effect nodes whose `run` the test provides. */
 export interface WorkingService extends Omit<TestService, 'worker'> {
   readonly key: TestKey;
   readonly worker: Worker;
-  /** What nodes of the type `test.effect` do, by their config's `do`. */
+  /** The behaviour of nodes of type `test.effect`, by their config's `do`. */
   readonly behaviours: Map<string, (context: NodeContext) => NodeResult | Promise<NodeResult>>;
-  /** Saves an active workflow and answers its id. */
+  /** Saves an active workflow and returns its id. */
   createWorkflow(flow: object, more?: object): Promise<number>;
-  /** Starts a workflow and answers the execution's id. */
+  /** Starts a workflow and returns the execution's id. */
   execute(workflowId: number, input?: object): Promise<number>;
-  /** Waits until the execution has ended and answers its detail. */
+  /** Waits until the execution has ended and returns its detail. */
   finished(executionId: number): Promise<ExecutionBody>;
   read(executionId: number): Promise<ExecutionBody>;
   /** One more worker on the same database, as in another process. */
@@ -73,14 +73,14 @@ export interface WorkingService extends Omit<TestService, 'worker'> {
 }
 
 export interface WorkingOverrides extends TestOverrides {
-  /** False: no execution is run until a worker is started. */
+  /** False: nothing runs until a worker is started. */
   readonly withWorker?: boolean;
   readonly http?: HttpClient;
-  /** In place of the real ones. */
+  /** Replaces the real ones. */
   readonly services?: Partial<Services>;
 }
 
-/** Nodes take no time unless the test says so, so short leases and polls keep the tests quick. */
+/** Nodes take no time unless the test specifies it, so short leases and polls keep the tests quick. */
 const QUICK = { leaseMs: 3_000, heartbeatMs: 500, pollMs: 100, shutdownGraceMs: 1_000 };
 
 export async function startWorkingService(overrides: WorkingOverrides = {}): Promise<WorkingService> {
@@ -90,7 +90,7 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
   let worker: Worker | null = null;
   const service = await startTestService({
     ...overrides,
-    // This one brings its own, which knows the test's nodes.
+    // This service starts its own worker, which knows the test's nodes.
     runsWorker: false,
     worker: { ...QUICK, ...overrides.worker },
     deps: {
@@ -107,7 +107,7 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
   const made = createTestServices({ config, db, plans, notifier, log, registry, egress });
   const services: Services = {
     ...made.services,
-    // So that tools too are given what the test gives.
+    // So that tools also get the test's services.
     tools: createToolService(registry, () => services),
     ...overrides.services,
   };

@@ -86,7 +86,7 @@ describe('a tool', () => {
         context.tools.run({ type: 'test.effect', config: { do: 'inner' }, callKey });
       const results = [await inner('a'), await inner('b'), await inner('a')];
       keys.push(context.idempotencyKey);
-      // The outer node is not handed them either: an agent passes on what its tools put out.
+      // The outer node doesn't get them either: an agent passes on its tools' output.
       seen.push(...results.map((result) => ('output' in result ? result.output : null)));
       return success({ outputs: results.map(({ output }) => output ?? null) });
     }) as never);

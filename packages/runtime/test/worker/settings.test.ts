@@ -15,7 +15,7 @@ afterEach(async () => {
   await service.stop();
 });
 
-/** A long time passes: the execution began an hour earlier, and what is parked wakes. */
+/** Simulates a long delay: the execution started an hour earlier, and parked nodes wake. */
 async function anHourPasses(id: number): Promise<void> {
   await expect.poll(async () => (await service.read(id)).status).toBe('waiting_async');
   await service.database.db.query(
@@ -46,7 +46,7 @@ describe('timeout_s', () => {
     const detail = await service.finished(await service.execute(await service.createWorkflow(flow)));
     expect(detail).toMatchObject({ status: 'failed', error: { code: 'execution_timeout', node_id: null } });
     expect(detail.node_outputs.after?.status).not.toBe('success');
-    // Null on a machine so busy that a second was over before the node could start.
+    // Null on a machine so busy that a second passed before the node could start.
     if (seen.aborted !== null) await seen.aborted;
   });
 

@@ -89,7 +89,7 @@ test('connections ended again and again under load: nothing acknowledged is lost
     [[pure, withEffect]],
   );
   expect(starts).toEqual([]);
-  // Whatever is stored has run: also what was stored although its caller was told 503.
+  // Whatever is stored has run, including what was stored although its caller got a 503.
   const withEffects = await db.query<{ id: number }>('SELECT id FROM executions WHERE workflow_id = $1', [
     withEffect,
   ]);

@@ -28,12 +28,12 @@ async function rowOf(id: number): Promise<Row> {
   return row;
 }
 
-/** What a worker that vanished leaves behind: a lease that has run out. */
+/** Simulates a vanished worker: its leases have expired. */
 async function expireLeases(): Promise<void> {
   await service.database.db.query("UPDATE workers SET lease_expires_at = now() - interval '1 second'");
 }
 
-/** A node that stays until it is released or aborted; counts how often it was begun. */
+/** A node that runs until it is released or aborted; counts how often it was started. */
 function holdNode(name: string) {
   const gate = { begun: 0, contexts: [] as NodeContext[], release: Promise.withResolvers<void>() };
   service.behaviours.set(name, async (context) => {
@@ -46,7 +46,7 @@ function holdNode(name: string) {
   return gate;
 }
 
-/** A worker that does not notice that its lease is over: it beats too rarely. */
+/** A worker that doesn't notice its lease has expired: its heartbeats are too rare. */
 const DEAF = { leaseMs: 60_000, heartbeatMs: 25_000, pollMs: 3_600_000 };
 
 describe('take-over', () => {
@@ -123,7 +123,7 @@ describe('take-over', () => {
     const { db } = service.database;
     const id = await service.execute(await service.createWorkflow(RUNNABLE_FLOW));
     await service.finished(id);
-    // The insert was stored leased, and its reply never came.
+    // The insert was stored with a lease, and its reply was lost.
     const [row] = await db.query<{ id: number }>(
       `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
          is_test_mode, input, started_at, worker_id, claim)

@@ -5,9 +5,8 @@ import { eventsOfWhole, readableEvent } from './answer-events.ts';
 import { AnswerProblem } from './errors.ts';
 
 /**
- * A model's answer in the form the client library reads: a stream of events, of which it knows every one. Servers that
- * speak a provider's format add events of their own, answer at once what they should have streamed, or are no model's
- * server at all.
+ * Converts a model's response to what the client library reads: an event stream with known events only. Servers that speak a
+ * provider's format add events of their own, respond at once instead of streaming, or aren't model servers at all.
  * @throws AnswerProblem `ai_invalid_response`, also from the body's stream
  */
 export async function readableAnswer(answer: Response, provider: AiProvider): Promise<Response> {
@@ -42,7 +41,7 @@ function refuse(problem: Message): never {
   throw new AnswerProblem('ai_invalid_response', problem, true);
 }
 
-/** The first letter of an answer, and all of it. */
+/** The first character of a response, and a copy of all of it. */
 async function peek(
   body: ReadableStream<Uint8Array>,
 ): Promise<{ first: string; body: ReadableStream<Uint8Array> }> {
@@ -53,7 +52,7 @@ async function peek(
     const { done, value } = await reader.read();
     if (done) break;
     taken.push(value);
-    // Nothing but ASCII is looked for, and a byte order mark is left away.
+    // Only ASCII is looked for; a byte order mark is dropped.
     first = Buffer.from(value).toString('latin1').replace(/^ï»¿/, '').trimStart().charAt(0);
   }
   const rest = new ReadableStream<Uint8Array>({
@@ -70,8 +69,9 @@ async function peek(
 }
 
 /**
- * The events that the client library knows, in a form it reads.
- * @param isDeclared whether the server calls it a stream of events: without any it was cut, and else it is something else
+ * Keeps only the events that the client library knows, in a form it reads.
+ * @param isDeclared whether the server calls it an event stream: if it has no events it was then cut off, otherwise it is
+ * something else
  */
 function onlyKnown(
   body: ReadableStream<Uint8Array>,

@@ -10,17 +10,17 @@ import {
 
 /**
  * Reads one event of a stream.
- * @returns its data in a form that the client library reads; null when the event is none of the format
+ * @returns its data in a form that the client library reads; null if the event isn't part of the format
  */
 export type ReadEvent = (data: string, name: string | undefined) => string | null;
 
-/** For one answer: what is left out may leave more out. */
+/** For one response: one dropped event may cause more to be dropped. */
 export function readableEvent(provider: AiProvider): ReadEvent {
   const read = READERS[provider]();
   return (data, name) => {
     if (data.trim() === '[DONE]') return data;
     const value = parsed(data);
-    // What is no JSON is a fault that the library tells.
+    // Invalid JSON is an error that the library reports.
     if (value === undefined) return data;
     if (!isJsonObject(value)) return null;
     const known = isFault(value, name) ? fault(value) : read(value);
@@ -28,7 +28,7 @@ export function readableEvent(provider: AiProvider): ReadEvent {
   };
 }
 
-/** An answer that came as one JSON text, as the events that would have been streamed; null: it is no answer. */
+/** Converts a response sent as one JSON document to the events that would have been streamed; null if it isn't a response. */
 export function eventsOfWhole(text: string, provider: AiProvider): readonly string[] | null {
   const value = parsed(text);
   if (value === undefined) return null;
@@ -48,7 +48,7 @@ function parsed(text: string): JsonValue | undefined {
   }
 }
 
-/** `{"error": ...}` in each format; some servers name the event or the object `error` and give the message alone. */
+/** `{"error": ...}` in each format; some servers name the event or the object `error` and send only the message. */
 function isFault({ error, object, type, message }: JsonObject, name: string | undefined): boolean {
   const isNamed = name === 'error' || object === 'error' || type === 'error';
   return (error !== undefined && error !== null) || (isNamed && typeof message === 'string');
@@ -60,7 +60,7 @@ function fault(value: JsonObject): JsonObject {
   return error === undefined || error === null ? { type: type ?? 'error', error: value } : value;
 }
 
-/** The event in a form the library reads: itself, a changed one, or null when the library does not know it. */
+/** The event in a form the library reads: unchanged, changed, or null if the library doesn't know it. */
 type ReadObject = (event: JsonObject) => JsonObject | null;
 
 const READERS: Record<AiProvider, () => ReadObject> = {
@@ -91,14 +91,14 @@ function hasArgumentsToWrite(choice: JsonValue): boolean {
   return callsOf(choice, 'delta').some((call) => argumentsOf(call) !== null);
 }
 
-/** Arguments that are given as the object they should have been the text of. */
+/** Arguments sent as an object instead of as its JSON text. */
 function argumentsOf(call: JsonValue): JsonValue {
   const given = isJsonObject(call) && isJsonObject(call.function ?? null) ? call.function : null;
   const value = isJsonObject(given ?? null) ? ((given as JsonObject).arguments ?? null) : null;
   return typeof value === 'object' ? value : null;
 }
 
-/** @param member of the choice that holds the calls */
+/** @param member the property of the choice that contains the calls */
 function withArguments(member: 'delta' | 'message'): (choice: JsonValue) => JsonValue {
   return (choice) => {
     const calls = callsOf(choice, member);
@@ -124,7 +124,7 @@ const ANTHROPIC_EVENTS = [
 const ANTHROPIC_BLOCKS = ['text', 'thinking', 'redacted_thinking', 'tool_use'];
 const ANTHROPIC_DELTAS = ['text_delta', 'input_json_delta', 'thinking_delta', 'signature_delta'];
 
-/** What belongs to a block that is left out is left out as well. */
+/** Whatever belongs to a dropped block is dropped as well. */
 function anthropicReader(): ReadObject {
   const leftOut = new Set<JsonValue>();
   return (event) => {
@@ -145,7 +145,7 @@ function isOfType(value: JsonValue, types: readonly string[]): boolean {
   return isJsonObject(value) && typeof value.type === 'string' && types.includes(value.type);
 }
 
-/** What would have been streamed of a whole answer; null: it is none. */
+/** The events that would have been streamed for a whole response; null if it isn't one. */
 const WHOLE: Record<AiProvider, (answer: JsonObject) => readonly JsonObject[] | null> = {
   openai_compatible(answer) {
     const choices = answer.choices ?? null;

@@ -35,14 +35,14 @@ type Stream = Awaited<ReturnType<Library['experimental_streamLanguageModelCall']
 type Part = Stream extends AsyncIterable<infer Each> ? Each : never;
 type ToolCallPart = Extract<Part, { type: 'tool-call' }>;
 
-/** Sends the request once and reads the answer to its end. Always streamed: a long answer keeps its connection busy. */
+/** Sends the request once and reads the whole response. Always streamed: a long response keeps its connection active. */
 export async function askModel(question: Question): Promise<AiAnswer> {
   const { credential, request, dialect, signal } = question;
   const library = await import('ai');
   const model = await createModel(credential, request.model, dialect, question);
   const output = outputSettings(library, request, dialect);
   const instructions = [request.system, output.instruction].filter((text) => text !== null && text !== '');
-  // The library's call of a model without its loop: one request, no second try, nothing kept of what was streamed.
+  // The library's model call without its loop: one request, no retry, and no copy of what was streamed.
   const { stream } = await library.experimental_streamLanguageModelCall({
     model,
     messages: toModelMessages(request.messages),
@@ -58,7 +58,7 @@ export async function askModel(question: Question): Promise<AiAnswer> {
   return readStream(stream, question.meter);
 }
 
-/** How the answer is held to the schema in this dialect. */
+/** How the response is constrained to the schema in this dialect. */
 function outputSettings(
   library: Library,
   { outputSchema }: AiRequest,
@@ -118,8 +118,8 @@ async function readStream(stream: Stream, meter: UsageMeter): Promise<AiAnswer> 
 }
 
 /**
- * Why the answer ended. A connection that is closed in an orderly way in the middle looks like an end; only the
- * provider's own word for it makes one.
+ * Why the response ended. A connection closed cleanly midway looks like an end; only the provider's finish reason counts as
+ * one.
  * @throws AnswerProblem
  */
 function readFinish(finish: Extract<Part, { type: 'model-call-end' }> | undefined, text: string): string {
@@ -146,9 +146,9 @@ function readFinish(finish: Extract<Part, { type: 'model-call-end' }> | undefine
   }
 }
 
-/** @param written the arguments as the model wrote them: parsed by the library, they lose numbers that no double holds */
+/** @param written the arguments as the model wrote them: the library's parser loses numbers that don't fit in a double */
 function toToolCall({ toolCallId: id, toolName: name, input }: ToolCallPart, written?: string): AiToolCall {
-  // What the library could not parse it hands over as the text it is.
+  // The library passes on as text whatever it couldn't parse.
   const value = parsed(written ?? (typeof input === 'string' ? input : JSON.stringify(input ?? {})));
   return value !== undefined && isJsonObject(value)
     ? { id, name, arguments: value }
@@ -163,7 +163,7 @@ function parsed(text: string): JsonValue | undefined {
   }
 }
 
-/** Collects the turn as the provider made it. */
+/** Collects the turn as the provider sent it. */
 function createTurn(): { add(part: Part): void; continuation(): Continuation } {
   const parts: AssistantPart[] = [];
   const open = new Map<string, { text: string; providerOptions?: object }>();
@@ -199,7 +199,7 @@ function createTurn(): { add(part: Part): void; continuation(): Continuation } {
       }
     },
     continuation: () => ({
-      // An empty block of text is refused by Anthropic.
+      // Anthropic rejects an empty text block.
       parts: parts.filter(
         (part) => part.type !== 'text' || part.text !== '' || part.providerOptions !== undefined,
       ),

@@ -2,21 +2,21 @@ import type { AiProvider, CredentialOf } from '@millrace/engine';
 import { refusalIn } from './provider-error.ts';
 
 /**
- * Servers that speak a provider's format do not all know all of it. What a model is asked in:
- * - `schema`: the provider itself holds the answer to the JSON Schema;
- * - `object`: it holds the answer to JSON, the schema stands in the instructions;
- * - `prompt`: the schema stands in the instructions, nothing else holds it.
- * The answer is checked in each of them.
+ * Not every server that speaks a provider's format supports all of it. The ways of requesting structured output:
+ * - `schema`: the provider itself enforces the JSON Schema;
+ * - `object`: the provider enforces JSON, and the schema is in the instructions;
+ * - `prompt`: the schema is in the instructions, and nothing enforces it.
+ * The response is validated in every case.
  */
 export interface Dialect {
   readonly output: 'schema' | 'object' | 'prompt';
-  /** What OpenAI renamed and many others did not. */
+  /** Renamed by OpenAI but not by many others. */
   readonly limitName: 'max_tokens' | 'max_completion_tokens';
-  /** Whether usage may be asked for in the stream. */
+  /** Whether usage may be requested in the stream. */
   readonly hasStreamOptions: boolean;
 }
 
-/** Which dialect a model was found to understand; forgotten with the process, learned again by one refused request. */
+/** The dialect each model was found to understand; lost with the process, relearned from one rejected request. */
 export interface Dialects {
   of(credential: CredentialOf<'ai'>, model: string): Dialect;
   remember(credential: CredentialOf<'ai'>, model: string, dialect: Dialect): void;
@@ -49,7 +49,7 @@ function firstDialect({ provider, base_url }: CredentialOf<'ai'>): Dialect {
   };
 }
 
-/** What to try after a request was refused; undefined when the refusal is about something else. */
+/** What to try after a rejected request; undefined if the rejection is about something else. */
 export function otherDialect(dialect: Dialect, provider: AiProvider, error: unknown): Dialect | undefined {
   const refusal = refusalIn(error);
   if (refusal === undefined || (refusal.status !== 400 && refusal.status !== 422)) return undefined;

@@ -10,20 +10,20 @@ import { type Message, mapTexts, message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
 import { type ProviderRefusal, refusalIn, retryAfterMs } from './provider-error.ts';
 
-/** What was going on when a call failed. */
+/** The state of a call when it failed. */
 export interface FailedCall {
   readonly credential: CredentialOf<'ai'>;
   readonly request: AiRequest;
-  /** What the provider told of tokens before it failed. */
+  /** Token counts that the provider reported before it failed. */
   readonly usage: AiUsage;
-  /** Whether the answer had begun. */
+  /** Whether the response had started. */
   readonly isAnswering: boolean;
   /** Why it was aborted, if it was. */
   readonly abortReason: unknown;
   readonly nowMs: number;
 }
 
-/** What is wrong with an answer that came whole; thrown by those who read it. */
+/** Something wrong with a response that arrived complete; thrown by its readers. */
 export class AnswerProblem extends ExplainedError {
   readonly code: 'ai_invalid_output' | 'ai_invalid_response' | 'ai_refused' | 'ai_stream_cut';
   readonly isRetryable: boolean;
@@ -44,13 +44,13 @@ interface Diagnosis {
   readonly details?: JsonObject | undefined;
 }
 
-/** Any error of a call as one that a workflow's author can read and the node can act on; it never holds the key. */
+/** Converts any error of a call to one that a workflow's author can read and the node can act on; it never contains the key. */
 export function toServiceError(error: unknown, call: FailedCall): ServiceError {
   const { code, message: said, retryable, retryAfterMs: delayMs, details } = diagnose(error, call);
   return new ServiceError(code, withoutKey(said, call.credential.api_key), {
     retryable,
     consumedAiTokens: call.usage.totalTokens,
-    // The cause is left away: the client library's errors hold the whole request.
+    // The cause is omitted: the client library's errors contain the whole request.
     ...(delayMs === undefined ? {} : { retryAfterMs: delayMs }),
     ...(details === undefined ? {} : { details }),
   });
@@ -81,7 +81,7 @@ function diagnose(error: unknown, call: FailedCall): Diagnosis {
   };
 }
 
-/** The client library for OpenAI's format reports an answer without its end as data that is not there. */
+/** The client library for OpenAI's format reports a response without its end as missing data. */
 function isMissingEnd(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -90,7 +90,7 @@ function isMissingEnd(error: unknown): boolean {
   );
 }
 
-/** An error of our own, however deep the client library packed it. */
+/** Finds one of our own errors, however deeply the client library wrapped it. */
 function causeOf<Kind extends Error>(error: unknown, kind: new (...args: never[]) => Kind): Kind | undefined {
   for (let each = error, depth = 0; each instanceof Error && depth < 10; each = each.cause, depth += 1) {
     if (each instanceof kind) return each;
@@ -156,7 +156,7 @@ function ofRefusal(refusal: ProviderRefusal, call: FailedCall): Diagnosis {
   };
 }
 
-/** By the provider's own names first, which say more than the status; words of the message are the last resort. */
+/** Checks the provider's own error names first, which are more specific than the status; words in the message are the last resort. */
 function kindOf({ status, names, text }: ProviderRefusal): Kind {
   const named = names.map((name) => KINDS_BY_NAME.get(name.toLowerCase())).find((kind) => kind !== undefined);
   if (named !== undefined) return named;
@@ -186,7 +186,7 @@ function kindOf({ status, names, text }: ProviderRefusal): Kind {
   }
 }
 
-/** Names that mean one thing whatever status they come with. `invalid_request_error` and its like mean too many. */
+/** Names with one meaning whatever the status. `invalid_request_error` and the like have too many. */
 const KINDS_BY_NAME: ReadonlyMap<string, Kind> = new Map([
   ['invalid_api_key', 'unauthorized'],
   ['authentication_error', 'unauthorized'],
@@ -233,7 +233,7 @@ function explain(kind: Kind, refusal: ProviderRefusal, call: FailedCall): Messag
   const { status } = refusal;
   const reason = describeKind(kind, refusal, call);
   const said = status === undefined ? reason : message('ports.with_status', { reason, status });
-  // A provider that quotes the key it was sent does not get to put it here, not even in part.
+  // A provider that echoes the key it was sent must not get any part of it in here.
   return kind === 'unauthorized' && status !== 403 ? said : withWords(said, refusal.message);
 }
 
@@ -264,7 +264,7 @@ function describeKind(kind: Kind, { status }: ProviderRefusal, call: FailedCall)
 
 const MAX_WORDS = 500;
 
-/** A message, and what the other side says itself. */
+/** A message followed by the other side's own words. */
 export function withWords(said: Message, words: string): Message {
   const text = words.replaceAll(/\s+/g, ' ').trim();
   if (text === '') return said;

@@ -3,12 +3,12 @@ import type { AssistantContent, ModelMessage } from 'ai';
 
 type AssistantPart = Exclude<AssistantContent, string>[number];
 
-/** The conversation as the client library takes it. */
+/** The conversation in the client library's format. */
 export function toModelMessages(messages: readonly AiMessage[]): ModelMessage[] {
   return messages.reduce<ModelMessage[]>((turns, message) => {
     const before = turns.at(-1);
     if (message.role === 'tool') {
-      // The results of one turn belong into one message: Anthropic and Google refuse them apart.
+      // The results of one turn belong in one message: Anthropic and Google reject them separately.
       const part = toToolResult(message);
       if (before?.role === 'tool') before.content.push(part);
       else turns.push({ role: 'tool', content: [part] });
@@ -53,7 +53,7 @@ function toAssistantParts(message: Extract<AiMessage, { role: 'assistant' }>): A
   ];
 }
 
-/** A turn as the provider made it, with the marks it wants back: signatures of its reasoning, say. */
+/** A turn as the provider sent it, with metadata it expects back, such as reasoning signatures. */
 export interface Continuation {
   readonly parts: readonly AssistantPart[];
 }

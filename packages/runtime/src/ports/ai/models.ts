@@ -4,7 +4,7 @@ import type { LanguageModel } from 'ai';
 import { readableAnswer } from './answer-body.ts';
 import type { Dialect } from './dialects.ts';
 
-/** Where each provider is when the credential names no other place; the version is part of it, as their own tools have it. */
+/** Each provider's default base URL, including the version, as in their own tools. */
 const BASE_URLS: Record<AiProvider, string> = {
   openai_compatible: 'https://api.openai.com/v1',
   anthropic: 'https://api.anthropic.com/v1',
@@ -13,12 +13,12 @@ const BASE_URLS: Record<AiProvider, string> = {
 
 type Place = Pick<CredentialOf<'ai'>, 'base_url' | 'provider'>;
 
-/** Where a resource of the credential's interface is. What the base URL asks for (`?api-version=...`) goes with each request. */
+/** The URL of a resource of the credential's API. The base URL's query (`?api-version=...`) is sent with each request. */
 export function aiUrl(place: Place, path: string): string {
   return withQuery(`${aiBaseUrl(place)}${path}`, place);
 }
 
-/** Where the credential's interface is, without its query and a slash at its end. */
+/** The credential's base URL without its query and trailing slash. */
 function aiBaseUrl({ base_url: baseUrl, provider }: Place): string {
   return (baseUrl ?? BASE_URLS[provider]).replace(/[?#].*$/s, '').replace(/\/+$/, '');
 }
@@ -30,8 +30,8 @@ function withQuery(address: string, { base_url: baseUrl }: Place): string {
 }
 
 /**
- * The client library's model for one call. Base URL and key are always given: left away, the libraries would read them
- * from the environment of this process.
+ * The client library's model for one call. Base URL and key are always passed: without them, the libraries would read this
+ * process's environment.
  */
 export async function createModel(
   credential: CredentialOf<'ai'>,
@@ -41,7 +41,7 @@ export async function createModel(
 ): Promise<Exclude<LanguageModel, string>> {
   const settings = {
     baseURL: aiBaseUrl(credential),
-    // Never left away, see above; the OpenAI-compatible one sends no header for an empty key.
+    // Never omitted, see above; the OpenAI-compatible library sends no header for an empty key.
     apiKey: credential.api_key ?? '',
     fetch: toFetch(way, credential),
   };
@@ -74,7 +74,7 @@ function renameLimit({ max_tokens, ...body }: { readonly [name: string]: unknown
   return max_tokens === undefined ? body : { ...body, max_completion_tokens: max_tokens };
 }
 
-/** The guarded client in the shape that the libraries call; they post JSON and nothing else. */
+/** The guarded client as the fetch function that the libraries call; they only POST JSON. */
 function toFetch(
   way: { readonly outbound: Pick<GuardedFetch, 'fetch'>; readonly maxAnswerBytes: number },
   credential: CredentialOf<'ai'>,

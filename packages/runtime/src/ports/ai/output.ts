@@ -13,12 +13,12 @@ import { message } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
 import { AnswerProblem } from './errors.ts';
 
-/** The schema as it is put to a provider. */
+/** The schema as sent to a provider. */
 export interface WireSchema {
   readonly schema: JsonSchema;
-  /** Providers hold answers to objects only: another type is asked for as the member `value` of one. */
+  /** Providers enforce objects only: any other type is requested as the property `value` of one. */
   readonly isWrapped: boolean;
-  /** Whether it keeps to what OpenAI's strict mode allows. */
+  /** Whether it meets the rules of OpenAI's strict mode. */
   readonly isStrict: boolean;
 }
 
@@ -34,7 +34,7 @@ export function toWireSchema(schema: JsonSchema): WireSchema {
     properties: { value: inner },
     required: ['value'],
     additionalProperties: false,
-    // References begin at the root, so what they lead to has to stay there.
+    // References start at the root, so their targets have to stay there.
     ...($defs === undefined ? {} : { $defs }),
     ...(definitions === undefined ? {} : { definitions }),
   };
@@ -59,8 +59,8 @@ const NOT_STRICT = [
 ];
 
 /**
- * OpenAI's strict mode takes closed objects only, all of whose members are required, and a part of JSON Schema
- * (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas). Others are asked for without `strict`.
+ * OpenAI's strict mode accepts only closed objects whose properties are all required, and a subset of JSON Schema
+ * (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas). Other schemas are sent without `strict`.
  */
 function isStrict(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return false;
@@ -95,7 +95,7 @@ function isStrict(schema: unknown): boolean {
   return parts.every(isStrict);
 }
 
-/** What a model is told when nothing but words holds it to the schema. */
+/** The instruction for a model when nothing else enforces the schema. */
 export function schemaInstruction(schema: JsonSchema): string {
   return `Answer with one JSON value that fits this JSON Schema, and with nothing else: no explanation, no code fence.\n${stringifyJson(schema as JsonValue)}`;
 }
@@ -104,7 +104,7 @@ const MAX_TEXT_KEPT = 4_000;
 const MAX_PROBLEMS = 5;
 
 /**
- * Fills in `object` of an answer that has to be JSON. Turns in which the model calls tools are not its answer yet.
+ * Fills in `object` of a response that has to be JSON. Turns in which the model calls tools are not its final response yet.
  * @throws AnswerProblem `ai_invalid_output`
  */
 export function readOutput(answer: AiAnswer, request: AiRequest): AiAnswer {
@@ -131,7 +131,7 @@ export function readOutput(answer: AiAnswer, request: AiRequest): AiAnswer {
   });
 }
 
-/** A model that was held to the schema by words only may have answered without the wrapping. */
+/** A model that only had the instructions may have responded without the wrapper. */
 function unwrap(value: JsonValue, schema: JsonSchema): JsonValue {
   if (!isJsonObject(value) || Object.keys(value).length !== 1) return value;
   const inner = value.value;
@@ -139,7 +139,7 @@ function unwrap(value: JsonValue, schema: JsonSchema): JsonValue {
   return validateValue(schema, value).length === 0 && validateValue(schema, inner).length > 0 ? value : inner;
 }
 
-/** Undefined when it is not JSON. Models that were told not to still put fences around it. */
+/** Undefined if it isn't JSON. Some models add code fences although instructed not to. */
 function readJson(text: string): JsonValue | undefined {
   const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/i.exec(text)?.[1];
   try {

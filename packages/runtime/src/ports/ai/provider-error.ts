@@ -1,16 +1,16 @@
-/** An error answer of a provider, however the client library wrapped it. */
+/** A provider's error response, however the client library wrapped it. */
 export interface ProviderRefusal {
-  /** HTTP status; of an error in the middle of a stream, the one it would have had. Undefined when it has none. */
+  /** HTTP status; for an error in mid-stream, the one it would have had. Undefined if it has none. */
   readonly status: number | undefined;
-  /** The provider's own name of the error: `insufficient_quota`, `overloaded_error`, `RESOURCE_EXHAUSTED`. */
+  /** The provider's own error names: `insufficient_quota`, `overloaded_error`, `RESOURCE_EXHAUSTED`. */
   readonly names: readonly string[];
   readonly message: string;
-  /** All it said, for looking for words. */
+  /** The full text, to be searched for words. */
   readonly text: string;
   readonly headers: { readonly [name: string]: string };
 }
 
-/** The refusal in an error of the client library; undefined when the provider did not refuse. */
+/** The provider's refusal in an error of the client library; undefined if the provider didn't refuse. */
 export function refusalIn(error: unknown): ProviderRefusal | undefined {
   if (!(error instanceof Error)) return undefined;
   const { statusCode, responseBody, responseHeaders, data, type, code } = error as Error & {
@@ -42,8 +42,8 @@ const MAX_TEXT = 20_000;
 /**
  * What the error bodies of the three formats have in common:
  * `{"error": {"message", "type", "code"}}` (OpenAI), `{"type": "error", "error": {"type", "message"}}` (Anthropic),
- * `{"error": {"code", "message", "status", "details": [...]}}` (Google). Some servers leave the outer object away or
- * say `{"detail": "..."}`.
+ * `{"error": {"code", "message", "status", "details": [...]}}` (Google). Some servers omit the outer object or send
+ * `{"detail": "..."}`.
  */
 function detailsOf(body: unknown): { message: string | undefined; names: unknown[] } {
   const outer = Array.isArray(body) ? asRecord(body[0]) : asRecord(body);
@@ -59,8 +59,8 @@ function detailsOf(body: unknown): { message: string | undefined; names: unknown
 }
 
 /**
- * Milliseconds from now after which the provider wants to be asked again: `retry-after-ms` (OpenAI), `Retry-After` in
- * seconds or as a date (RFC 9110, 10.2.3), or the `retryDelay` of a google.rpc.RetryInfo in the body.
+ * How many milliseconds the provider asks us to wait: `retry-after-ms` (OpenAI), `Retry-After` in seconds or as a date (RFC
+ * 9110, 10.2.3), or the `retryDelay` of a google.rpc.RetryInfo in the body.
  */
 export function retryAfterMs({ headers, text }: ProviderRefusal, nowMs: number): number | undefined {
   const exact = headers['retry-after-ms'];

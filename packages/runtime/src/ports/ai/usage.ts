@@ -1,10 +1,10 @@
 import type { AiProvider, AiUsage } from '@millrace/engine';
 
-/** Adds up what a provider tells about tokens while it answers, so that they are known also when it breaks off. */
+/** Sums the token counts a provider reports while it responds, so that they are known even if it breaks off. */
 export interface UsageMeter {
-  /** An event of the provider's stream as it came. */
+  /** Takes an event of the provider's stream, unmodified. */
   observe(event: unknown): void;
-  /** Whether the provider has begun to answer. */
+  /** Whether the provider has started to respond. */
   hasStarted(): boolean;
   total(): AiUsage;
 }
@@ -14,12 +14,12 @@ interface Counts {
   readonly output: number;
 }
 
-/** What one event says; members it says nothing of are absent. */
+/** The counts in one event; those it doesn't report are absent. */
 type Reading = { readonly [Name in keyof Counts]?: number };
 
 const NOTHING: Counts = { input: 0, output: 0 };
 
-/** Every provider tells running totals of the request, of which the newest counts. */
+/** Every provider reports running totals for the request; the latest one counts. */
 export function createUsageMeter(provider: AiProvider): UsageMeter {
   const read = READERS[provider];
   let earlier = NOTHING;
@@ -38,13 +38,13 @@ export function createUsageMeter(provider: AiProvider): UsageMeter {
   };
 }
 
-/** Gemini ends a very long answer in parts; the client library asks for the next one, which counts anew. */
+/** Gemini splits a very long response; the client library requests the next part, which starts counting from 0. */
 function goesOnInAnotherRequest(event: unknown): boolean {
   const candidates = member(event, 'candidates');
   return Array.isArray(candidates) && member(candidates[0], 'finishReason') === 'CONTINUATION';
 }
 
-/** The total is always the sum: providers differ in what they put into theirs. */
+/** The total is always the sum: providers differ in what they include in theirs. */
 export function toUsage(inputTokens: number, outputTokens: number): AiUsage {
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
 }
@@ -57,7 +57,7 @@ const READERS: Record<AiProvider, (event: unknown) => Reading> = {
   },
   /**
    * https://docs.anthropic.com/en/api/messages-streaming: input with `message_start`, output so far with each
-   * `message_delta`. Tokens of the prompt cache are told apart from the input and were consumed as well.
+   * `message_delta`. Prompt cache tokens are reported separately from the input and were consumed as well.
    */
   anthropic(event) {
     const usage = member(member(event, 'message'), 'usage') ?? member(event, 'usage');
@@ -67,7 +67,7 @@ const READERS: Record<AiProvider, (event: unknown) => Reading> = {
       (numberIn(usage, 'cache_read_input_tokens') ?? 0);
     return reading(input === undefined ? undefined : input + cached, numberIn(usage, 'output_tokens'));
   },
-  /** https://ai.google.dev/api/generate-content#UsageMetadata: thoughts are not among the candidates' tokens. */
+  /** https://ai.google.dev/api/generate-content#UsageMetadata: thoughts are not counted in the candidates' tokens. */
   google(event) {
     const usage = member(event, 'usageMetadata');
     const prompt = numberIn(usage, 'promptTokenCount');
@@ -91,7 +91,7 @@ function member(value: unknown, name: string): unknown {
     : undefined;
 }
 
-/** A count that cannot be one (a text, a fraction, a negative number) is not believed. */
+/** An impossible count (a string, a fraction, a negative number) is ignored. */
 function numberIn(value: unknown, name: string): number | undefined {
   const found = member(value, name);
   return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined;

@@ -1,11 +1,11 @@
 /*
- * Evaluated inside the sandbox before the author's code, never by the service itself: it makes the input, the console
- * and the way back for the result. It runs in the same realm as that code, so all it needs of the language is taken
- * here, and nothing below asks a prototype: the author may have changed every one of them. Lists of its own are linked
- * records, because setting an index asks Array.prototype.
+ * Evaluated inside the sandbox before the author's code, never by the service itself: sets up the input, the console and the
+ * way to return the result. It shares a realm with that code, so it captures the built-ins it needs here, and nothing below
+ * relies on a prototype: the author may have changed every one of them. Its own lists are linked records, because setting an
+ * index consults Array.prototype.
  *
- * What it is given are functions of the host; texts and numbers are all that ever goes through them. What people will
- * read goes as JSON text, because a text of the engine ends at its first NUL on the way out.
+ * Its parameters are functions of the host, to which only strings and numbers are ever passed. Human-readable text is passed
+ * as JSON, because a string leaving the engine ends at its first NUL.
  */
 (function harness(putLog, putResult, loadLibrary) {
   const { apply, getPrototypeOf, defineProperty, getOwnPropertyDescriptor } = Reflect;
@@ -22,7 +22,7 @@
   const CHUNK_LENGTH = 8192;
 
   const typedArrays = getPrototypeOf(Uint8Array.prototype);
-  /** What JSON would turn into `{}` without a word, and what to write instead. */
+  /** Values that JSON would silently turn into `{}`, and what to write instead. */
   const unsayable = link([
     [Map.prototype, 'a Map', 'Object.fromEntries(map)'],
     [Set.prototype, 'a Set', '[...set]'],
@@ -44,7 +44,7 @@
     return linked;
   }
 
-  // ---- numbers that a double cannot hold
+  // ---- numbers that don't fit in a double
 
   const digitsOf = new WeakMap();
   let hasExact = false;
@@ -53,7 +53,7 @@
     return hasExact ? apply(getFromWeakMap, digitsOf, [value]) : undefined;
   }
 
-  /** A decimal as it was sent, digit by digit; counts as the nearest number. */
+  /** A decimal as it was sent, digit by digit; acts as the nearest number. */
   class ExactNumber {
     valueOf() {
       return toNumber(exactDigits(this));
@@ -66,7 +66,7 @@
     }
   }
 
-  /** JSON.parse gives the nearest double; `exact` tells where a number stood that deserves better. */
+  /** JSON.parse returns the nearest double; `exact` lists the numbers that need better. */
   function readInput(text, exact) {
     const root = { input: parse(text) };
     for (const [path, digits, isInteger] of parse(exact)) {
@@ -98,7 +98,7 @@
     throw new Refusal(`${pathOf(frame)} ${what}`);
   }
 
-  /** Where in the result the writer stands: `result.items[3].name`. */
+  /** The writer's path in the result: `result.items[3].name`. */
   function pathOf(frame) {
     let path = '';
     let levels = 0;
@@ -119,14 +119,14 @@
     flush();
   }
 
-  /** The length tells the host whether all of it arrived: without memory for a copy nothing does. */
+  /** The length tells the host whether everything arrived: if there is no memory for a copy, nothing does. */
   function flush() {
     const piece = pending;
     pending = '';
     putResult(piece, piece.length);
   }
 
-  /** Writes what the code gave back; throws a Refusal, or what a getter of the author's throws. */
+  /** Writes what the code returned; throws a Refusal, or whatever one of the author's getters throws. */
   function writeResult(value) {
     pending = '';
     let frame = open(value, null, '');
@@ -135,9 +135,9 @@
   }
 
   /**
-   * Writes members or items of the innermost list or object up to the next container. Scalars are written right here:
-   * a call for each of them would double the time.
-   * @returns the frame to go on with
+   * Writes members or items of the innermost list or object up to the next container. Scalars are written inline: a call for
+   * each would double the time.
+   * @returns the frame to continue with
    */
   function advance(frame) {
     const { value: holder, names, count } = frame;
@@ -170,7 +170,7 @@
     return frame.parent;
   }
 
-  /** Writes a scalar, or the beginning of a list or an object. */
+  /** Writes a scalar, or the start of a list or an object. */
   function open(given, parent, before) {
     let value = given;
     if (typeof value === 'object' && value !== null) {
@@ -259,7 +259,7 @@
     isListening = putLog(level, stringify(text)) === true;
   }
 
-  /** A value for people to read. Never throws: what cannot be looked at is shown as such. */
+  /** Formats a value for people. Never throws: what can't be inspected is shown as such. */
   function show(value, level) {
     try {
       if (typeof value === 'string') return stringify(value);
@@ -317,9 +317,9 @@
     defineProperty(globalThis, 'console', { value: methods, writable: true, configurable: true });
   }
 
-  // ---- what the code threw
+  // ---- errors thrown by the code
 
-  /** @returns JSON of a text about anything that was thrown */
+  /** @returns JSON text describing anything that was thrown */
   function describe(thrown) {
     return stringify(descriptionOf(thrown));
   }
@@ -339,14 +339,14 @@
     return typeof value === 'string' ? apply(slice, value, [0, MAX_LINE]) : '';
   }
 
-  /** JSON of where it was thrown, as the engine tells it; of '' when the author made the value or changed it. */
+  /** The engine's stack trace as JSON; '' if the author made the value or changed it. */
   function stackOf(thrown) {
     if (typeof thrown !== 'object' || thrown === null) return '""';
     const property = getOwnPropertyDescriptor(thrown, 'stack');
     return property === undefined ? '""' : stringify(textOrEmpty(property.value));
   }
 
-  // ---- the library, which is read when something of it is first asked for: most code needs nothing of it
+  // ---- the library, loaded on first use: most code doesn't need it
 
   const LIBRARY_GLOBALS = [
     'Intl',

@@ -1,17 +1,17 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 
 /**
- * What code may ask of the host: functions of their arguments (and of chance), which reach nothing. They run in the
- * thread of the code, so its time limit counts here as well, and take and give JSON texts.
+ * The host functions that code may call: they depend only on their arguments (and randomness), and reach nothing. They run
+ * in the code's thread, so its time limit applies here as well, and they take and return JSON text.
  */
 type HostFunction = (...args: never[]) => unknown;
 
-/** More would be too much work in one go. */
+/** Anything longer would be too much work in one call. */
 const MAX_ARGUMENT_LENGTH = 16 * 1024 * 1024;
-/** Formatters are costly to make; more than this of one run are made anew. */
+/** Formatters are costly to create; beyond this many per run, they are recreated. */
 const MAX_FORMATTERS = 100;
 
-/** Answers a call of the sandbox: `[name, ...arguments]` as JSON; what it throws is told by name and message. */
+/** Handles a call from the sandbox: `[name, ...arguments]` as JSON; an error is reported by name and message. */
 export function createHostLibrary(): (call: string) => string {
   const functions = hostFunctions();
   return (call) => {
@@ -63,7 +63,7 @@ function hostFunctions(): ReadonlyMap<string, HostFunction> {
   return new Map(Object.entries(functions));
 }
 
-/** A value as it comes: JSON has neither NaN nor -0 nor whole numbers of any size. */
+/** A value as it arrives: JSON has neither NaN nor -0 nor integers of any size. */
 type Sent = readonly ['number' | 'bigint' | 'other', never];
 
 function received([type, value]: Sent): unknown {
@@ -71,7 +71,7 @@ function received([type, value]: Sent): unknown {
   return type === 'bigint' ? BigInt(value) : (value ?? undefined);
 }
 
-/** Code gives the same result wherever it runs. */
+/** Fixed, so that code gives the same result wherever it runs. */
 const LOCALE = 'en-US';
 const TIME_ZONE = 'UTC';
 

@@ -1,7 +1,4 @@
-/*
- * Part of library.js: Intl, and what numbers, dates and strings do in the ways of languages and regions. Everything is
- * asked of the host.
- */
+/* Part of library.js: Intl and the locale-dependent methods of numbers, dates and strings. Everything is delegated to the host. */
 (function languages({ ask, digitsOf, install, missing }) {
   const { defineProperty, defineProperties, getPrototypeOf } = Object;
   const dateValue = Reflect.get(Date.prototype, 'valueOf');
@@ -30,7 +27,7 @@
       }
       const given = [kind, localesOf(locales), options ?? null];
       const call = (method, args) => ask('intl', ...given, method, args.map(sent));
-      // Wrong options are told here, not when the first value comes.
+      // Wrong options throw here, not when the first value is formatted.
       const resolved = call('resolvedOptions', []);
       defineProperty(this, CALL, { value: call });
       defineProperty(this, RESOLVED, { value: resolved });
@@ -54,7 +51,7 @@
     return { ...this[RESOLVED] };
   }
 
-  /** Those that take one value or two are functions that need no `this`, as people hand them to `map` and `sort`. */
+  /** Methods of one or two values work without `this`, as people pass them to `map` and `sort`. */
   function methodOf(kind, method) {
     const isBound =
       method === 'compare' || (method === 'format' && (kind === 'NumberFormat' || kind === 'DateTimeFormat'));
@@ -94,12 +91,12 @@
     };
   }
 
-  /** Now when nothing is given: the host's clock is no other than ours, but is asked here. */
+  /** Defaults to the current time: the host's clock is the same as ours, but read here. */
   function momentOf(value) {
     return value === undefined ? Date.now() : value instanceof Date ? value : Number(value);
   }
 
-  /** Numbers, whole ones of any size, and texts of either keep their digits; all else is what it counts as. */
+  /** Numbers, integers of any size, and strings of either keep their digits; anything else is converted. */
   function numeric(value) {
     if (typeof value === 'string' || typeof value === 'bigint' || typeof value === 'number') return value;
     return typeof value === 'object' && value !== null && digitsOf(value) !== undefined
@@ -152,7 +149,7 @@
   const DAY = ['weekday', 'year', 'month', 'day'];
   const TIME = ['dayPeriod', 'hour', 'minute', 'second', 'fractionalSecondDigits'];
 
-  /** What is shown when nothing of its kind is asked for (ECMA-402, ToDateTimeOptions). */
+  /** Defaults when no component of the kind is requested (ECMA-402, ToDateTimeOptions). */
   function dateOptions(options, required, defaults) {
     const given = options === undefined ? {} : { ...Object(options) };
     const { dateStyle, timeStyle } = given;

@@ -1,7 +1,7 @@
 /*
- * Evaluated inside the sandbox before the author's code, never by the service itself: what programs expect of a
- * JavaScript besides the language, as far as it has no reach outside. The work is done by functions of the host that take
- * and give JSON text (host-library.ts); what needs no help is done here.
+ * Evaluated inside the sandbox before the author's code, never by the service itself: the JavaScript APIs that programs
+ * expect beyond the language, as far as they have no reach outside. Host functions that take and return JSON text do the
+ * work (host-library.ts); what needs no help is done here.
  */
 (function library(host, digitsOf, languages) {
   const { parse, stringify } = JSON;
@@ -10,7 +10,7 @@
   const errors = { RangeError, SyntaxError, TypeError, URIError };
   const dateValue = Reflect.get(Date.prototype, 'valueOf');
 
-  /** @returns what the host's function gives; throws what it throws */
+  /** @returns the host function's result; throws what it throws */
   function ask(...call) {
     const { value, error } = parse(host(stringify(call)));
     if (error === undefined) return value;
@@ -31,7 +31,7 @@
     }
   }
 
-  /** A function that has no place in here and says so. */
+  /** A function that isn't available here and throws saying so. */
   function missing(name) {
     return function unavailable() {
       throw new TypeError(`${name} is not available in here`);
@@ -71,7 +71,7 @@
     encodeInto(text, target) {
       const bytes = this.encode(text);
       let written = Math.min(bytes.length, target.length);
-      // A character is written as a whole or not at all.
+      // A character is written whole or not at all.
       while (written < bytes.length && written > 0 && (bytes[written] & 0xc0) === 0x80) written -= 1;
       target.set(bytes.subarray(0, written));
       return { read: new TextDecoder().decode(bytes.subarray(0, written)).length, written };
@@ -102,7 +102,7 @@
     }
   }
 
-  // ---- addresses
+  // ---- URLs
 
   const NEW_LIST = Symbol('list');
 
@@ -196,7 +196,7 @@
       );
   }
 
-  /** Addresses are made of whole characters. */
+  /** URLs consist of whole characters. */
   function text(value) {
     return `${value}`.toWellFormed();
   }
@@ -319,11 +319,11 @@
     return getPrototypeOf(made) !== Object.prototype;
   }
 
-  /** A new value of the same kind, without what it holds. */
+  /** A new, empty value of the same kind. */
   function shell(value, seen) {
     if (Array.isArray(value)) {
       const list = [];
-      // What is left out of a list stays left out.
+      // Holes in a list stay holes.
       list.length = value.length;
       return list;
     }
@@ -367,7 +367,7 @@
 
   const intl = languages({ ask, digitsOf, install, missing });
 
-  // ---- digests and chance
+  // ---- digests and randomness
 
   const INTEGERS = [
     Int8Array,

@@ -1,11 +1,11 @@
 import type { LogLine } from '@millrace/engine';
 
-/** Lines of the console that are kept of one run. */
+/** Console lines kept per run. */
 export const MAX_LOG_LINES = 200;
 /** UTF-8 bytes of all of them together. */
 export const MAX_LOG_BYTES = 64 * 1024;
 
-/** Keeps what code writes to its console within limits, and says when it left something out. */
+/** Keeps what code writes to its console within limits, and notes when something was dropped. */
 export class LogBook {
   readonly #onLine: (line: LogLine) => void;
   #lines = 0;

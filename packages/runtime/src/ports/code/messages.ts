@@ -1,6 +1,6 @@
 import { type Message, message, verbatim } from '@millrace/messages';
 
-/** Texts for the author of code that failed. */
+/** Messages for the author of code that failed. */
 
 export function timeoutMessage(timeoutMs: number): Message {
   return message('ports.code_timeout', { ms: timeoutMs });
@@ -15,8 +15,8 @@ const MAX_MESSAGE_LENGTH = 2_000;
 
 /**
  * What was thrown and where in the author's code.
- * @param description null when the thrown value could not be looked at
- * @param stack as QuickJS writes it, one line above the author's first
+ * @param description null if the thrown value couldn't be inspected
+ * @param stack as QuickJS formats it, one line above the author's first
  * @param file the name of the author's code in it
  */
 export function messageOf(
@@ -28,7 +28,7 @@ export function messageOf(
   const place = placeIn(stack ?? '', source, file);
   const what = description === null ? message('ports.code_threw_unreadable') : verbatim(cut(description));
   if (place === null) return what;
-  // What the parser misses there belongs to the function around the code, which the author does not see.
+  // What the parser misses there belongs to the wrapping function, which the author doesn't see.
   if (place === AT_THE_END && description?.startsWith('SyntaxError') === true) {
     return withPlace(message('ports.code_unbalanced'), place);
   }

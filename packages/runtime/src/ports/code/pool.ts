@@ -3,19 +3,19 @@ import type { LogLine } from '@millrace/engine';
 import { memoryMessage, timeoutMessage } from './messages.ts';
 import type { CodeJob, CodeOutcome, ThreadMessage } from './protocol.ts';
 
-/** What a run led to, with what it logged before. */
+/** The outcome of a run, with its log. */
 export interface PoolAnswer {
   readonly outcome: CodeOutcome | { readonly kind: 'aborted' };
   readonly log: readonly LogLine[];
 }
 
-/** How long after its time limit a run that does not stop by itself is killed with its thread. */
+/** How long after its time limit a run that doesn't stop by itself is killed with its thread. */
 const GRACE_MS = 500;
-/** A thread whose run took more memory than this is replaced, not kept with it. */
+/** A thread whose run took more memory than this is replaced, to release the memory. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
-/** A thread without work is ended after this time: what its own heap has gathered is given back. */
+/** An idle thread is ended after this time, to release the garbage on its own heap. */
 const IDLE_MS = 30_000;
-/** V8's own heap in a thread: texts of inputs and results; the code's memory is not in it. */
+/** V8's own heap in a thread: the text of inputs and results; the code's memory is not part of it. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 8 };
 
 interface Run {
@@ -27,8 +27,8 @@ interface Run {
 }
 
 /**
- * Threads that run code, started when they are needed. Runs that find no free thread wait in line, each owner in its
- * own, and the owners take turns; a run's time limit begins when it has a thread.
+ * Threads that run code, started on demand. Runs that find no free thread wait in a queue per owner, and the owners take
+ * turns; a run's time limit starts when it has a thread.
  */
 export class CodePool {
   readonly #maxThreads: number;
@@ -43,19 +43,19 @@ export class CodePool {
     this.#idleMs = idleMs;
   }
 
-  /** How many threads there are, those that are being ended included. */
+  /** Number of threads, including those being ended. */
   get threadCount(): number {
     return this.#threads.size;
   }
 
-  /** How many runs wait for a thread. */
+  /** Number of runs waiting for a thread. */
   get waitingCount(): number {
     return [...this.#waiting.values()].reduce((sum, runs) => sum + runs.length, 0);
   }
 
   /**
-   * @param owner whose turn it is counted as
-   * @param signal takes the run out of the line, or kills its thread
+   * @param owner whose queue it joins
+   * @param signal takes the run out of the queue, or kills its thread
    */
   run(job: CodeJob, owner: number, signal: AbortSignal): Promise<PoolAnswer> {
     return new Promise((resolve, reject) => {
@@ -82,7 +82,7 @@ export class CodePool {
     });
   }
 
-  /** Ends every run as aborted and every thread. */
+  /** Ends every run as aborted, and every thread. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const runs of this.#waiting.values()) for (const run of runs) run.end({ kind: 'aborted' });
@@ -136,7 +136,7 @@ export class CodePool {
   }
 }
 
-/** One worker thread and the run it has. */
+/** One worker thread and its current run. */
 class CodeThread {
   readonly #worker: Worker;
   readonly #idleMs: number;
@@ -144,7 +144,7 @@ class CodeThread {
   #run: Run | null = null;
   #isReady = false;
   #isDead = false;
-  /** Of the run, or of the rest between two runs. */
+  /** For the run, or for the idle time between two runs. */
   #timer: NodeJS.Timeout | null = null;
 
   constructor(idleMs: number, onFree: () => void, onGone: () => void) {
@@ -182,7 +182,7 @@ class CodeThread {
     if (this.#isReady) this.#begin(run);
   }
 
-  /** Ends the thread, and its run with it. */
+  /** Ends the thread and its run. */
   async kill(outcome: PoolAnswer['outcome']): Promise<void> {
     this.#isDead = true;
     this.#release()?.end(outcome);
@@ -194,7 +194,7 @@ class CodeThread {
     this.#timer = setTimeout(() => this.#onDeadline(run), run.job.timeoutMs + GRACE_MS);
   }
 
-  /** When this process was busy its timer may come before an answer that has arrived in time. */
+  /** If this process was busy, its timer may fire before a result that arrived in time. */
   #onDeadline(run: Run): void {
     setImmediate(() => {
       if (this.#run !== run) return;
@@ -244,7 +244,7 @@ class CodeThread {
   }
 }
 
-/** V8's heap of the thread is full: the texts that go in and out are too large. */
+/** The thread's V8 heap is full: the input or output text is too large. */
 function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }

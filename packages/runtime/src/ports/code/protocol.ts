@@ -1,32 +1,32 @@
 import type { LogLine } from '@millrace/engine';
 import type { Message } from '@millrace/messages';
 
-/** One run of an author's code, as it goes to a thread. */
+/** One run of an author's code, as sent to a thread. */
 export interface CodeJob {
   /** The body of an async function of `input`. */
   readonly source: string;
   /** JSON text of the input. */
   readonly input: string;
-  /** The numbers in it that a double cannot hold. */
+  /** Its numbers that don't fit in a double. */
   readonly exact: readonly ExactNumber[];
   readonly timeoutMs: number;
   readonly memoryBytes: number;
   readonly maxOutputBytes: number;
 }
 
-/** Where a number stands in the input, its digits, and whether it is whole. */
+/** A number's path in the input, its digits, and whether it is an integer. */
 export type ExactNumber = readonly [path: readonly (string | number)[], digits: string, isInteger: boolean];
 
 export type CodeFailure = 'code_error' | 'code_timeout' | 'code_memory' | 'code_output_too_large';
 
-/** What came of a run; `text` is the result's JSON text. */
+/** The outcome of a run; `text` is the result's JSON text. */
 export type CodeOutcome =
   | { readonly kind: 'value'; readonly text: string }
   | { readonly kind: 'failure'; readonly code: CodeFailure; readonly message: Message };
 
 /**
- * What a thread says: that it can be used, a line of the console at once (it may be killed), and the end of a run with the
- * memory it took, texts of input and result included.
+ * A message from a thread: it is ready, a console line (sent at once, as the thread may be killed), or a run ended, with the
+ * memory it took including the text of input and result.
  */
 export type ThreadMessage =
   | { readonly kind: 'ready' }

@@ -19,16 +19,16 @@ import * as wasm from './wasm.ts';
 
 /** Name of the author's code in stack traces. */
 const FILE = 'code.js';
-/** Calls nested deeper than this are the author's mistake. */
+/** Calls nested more deeply than this are the author's mistake. */
 const MAX_STACK_BYTES = 256 * 1024;
 const PAGE_BYTES = 65_536;
-/** What the WebAssembly module takes before it runs anything: stack, data and a first heap. */
+/** What the WebAssembly module takes before it runs anything: stack, data and an initial heap. */
 const BASE_BYTES = 16 * 1024 * 1024;
-/** Room to tell what went wrong when the code's own memory is used up. */
+/** Room to report the error when the code's own memory is used up. */
 const SPARE_BYTES = 2 * 1024 * 1024;
-/** How QuickJS says so. */
+/** QuickJS's message for it. */
 const OUT_OF_MEMORY = 'InternalError: out of memory';
-/** Promise reactions that run before the time is looked at again. */
+/** Promise reactions run between two checks of the time. */
 const JOBS_PER_LOOK = 1_000;
 
 const harnessSource = readFile(new URL('harness.js', import.meta.url), 'utf8');
@@ -42,12 +42,12 @@ async function compileWasm(): Promise<wasm.WasmModule> {
   return wasm.compile(await readFile(require.resolve('@jitl/quickjs-wasmfile-release-sync/wasm')));
 }
 
-/** Resolves when the first run can begin without loading anything. */
+/** Resolves when the first run can start without loading anything. */
 export async function loadSandbox(): Promise<void> {
   await Promise.all([harnessSource, librarySources, wasmModule]);
 }
 
-/** Ends a run with a reason that is known already. */
+/** Ends a run for a reason that is already known. */
 class RunFailure extends ExplainedError {
   readonly code: CodeFailure;
   constructor(code: CodeFailure, explanation: Message) {
@@ -57,10 +57,10 @@ class RunFailure extends ExplainedError {
 }
 
 /**
- * Runs code in a QuickJS of its own: a WebAssembly instance made for this run and dropped after it, so that nothing
- * survives and an abort cannot leave anything broken behind. Blocks its thread while it runs. Native loops inside
- * (a regular expression, a sort) may pass the time limit: who started the thread must be ready to kill it.
- * @param onLog told each line of the console when it is written
+ * Runs code in its own QuickJS: a WebAssembly instance created for this run and dropped after it, so that nothing survives
+ * and an abort can't leave anything broken behind. Blocks its thread while it runs. Native loops inside (a regular
+ * expression, a sort) may exceed the time limit: whoever started the thread must be ready to kill it.
+ * @param onLog called with each console line as it is written
  */
 export async function runInSandbox(
   job: CodeJob,
@@ -73,7 +73,7 @@ export async function runInSandbox(
   const variant = newVariant(RELEASE_SYNC, {
     wasmModule: await wasmModule,
     wasmMemory: memory,
-    // What an abort prints says nothing to anybody.
+    // An abort's output is of no use to anyone.
     emscriptenModule: { print() {}, printErr() {} } as object,
   });
   const quickjs = await newQuickJSWASMModuleFromVariant(variant);
@@ -111,7 +111,7 @@ class SandboxRun {
     this.#context = runtime.newContext();
   }
 
-  /** Runs it all. What the sandbox takes is not given back piece by piece: the whole instance is dropped. */
+  /** Runs everything. The sandbox's memory is not freed piece by piece: the whole instance is dropped. */
   end(harnessSource: string, librarySources: readonly string[]): CodeOutcome {
     try {
       this.#run(harnessSource, librarySources);
@@ -151,7 +151,7 @@ class SandboxRun {
     return harness;
   }
 
-  /** Does so once: from then on the globals are those of the library. */
+  /** Does so once: from then on the globals are the library's. */
   #startLibrary([source = '', languagesSource = '']: readonly string[], harness: QuickJSHandle): void {
     const context = this.#context;
     const evaluate = (text: string, name: string): QuickJSHandle =>
@@ -168,7 +168,7 @@ class SandboxRun {
     context.unwrapResult(context.callFunction(made, context.undefined, host, digitsOf, languages));
   }
 
-  /** The author's lines begin at line 2, so that columns are right on each of them. */
+  /** The author's lines start at line 2, so that columns are right on each of them. */
   #compile(harness: QuickJSHandle): QuickJSHandle {
     const { source } = this.#job;
     const made = this.#context.evalCode(`(async function (input) {\n${source}\n})`, FILE, { strict: true });
@@ -177,7 +177,7 @@ class SandboxRun {
     throw new RunFailure('code_error', message('ports.code_braces'));
   }
 
-  /** Lets promises run until none has anything left to do. */
+  /** Runs promise jobs until none is left. */
   #settle(harness: QuickJSHandle, promise: QuickJSHandle): QuickJSHandle {
     while (this.#runtime.hasPendingJob()) {
       const { error } = this.#runtime.executePendingJobs(JOBS_PER_LOOK);
@@ -188,13 +188,13 @@ class SandboxRun {
     const state = this.#context.getPromiseState(promise);
     if (state.type === 'fulfilled') return state.value;
     if (state.type === 'rejected') return this.#fail(harness, state.error);
-    // A reaction that finds no memory is lost, and with it the promise it would have settled. Memories that have their
-    // place in the instance's first heap do not show it: there it stays an error of the code.
+    // A reaction that can't allocate memory is lost, and with it the promise it would have settled. It doesn't show with memory limits
+    // that fit in the instance's initial heap: there it stays an error of the code.
     if (this.#memory.buffer.byteLength > BASE_BYTES && this.#isMemoryUsedUp()) throw this.#outOfMemory();
     throw new RunFailure('code_error', message('ports.code_waits'));
   }
 
-  /** Calls a function of the harness with texts or values of the sandbox. */
+  /** Calls a harness function with strings or values of the sandbox. */
   #call(harness: QuickJSHandle, name: string, ...args: readonly (string | QuickJSHandle)[]): QuickJSHandle {
     const context = this.#context;
     const handles = args.map((arg) => (typeof arg === 'string' ? context.newString(arg) : arg));
@@ -202,7 +202,7 @@ class SandboxRun {
     return result.error === undefined ? result.value : this.#fail(harness, result.error);
   }
 
-  /** A piece has at least as many bytes as it is long: what is too large is not even copied. */
+  /** A piece has at least as many bytes as characters: if it is too large, it isn't even copied. */
   #put(handle: QuickJSHandle, length: number): void {
     this.#isTooLarge ||= this.#bytes + length > this.#job.maxOutputBytes;
     if (this.#isTooLarge) throw new Error('too large');
@@ -221,7 +221,7 @@ class SandboxRun {
     if (this.#isTooLarge) throw this.#tooLarge();
     if (this.#isCutShort) throw this.#outOfMemory();
     this.#runtime.setMemoryLimit(this.#job.memoryBytes + SPARE_BYTES);
-    // Where there is no memory for an error, null is thrown; and then there may be none for its description.
+    // If there is no memory for an error, null is thrown; and then there may be none for its description.
     const isNull = this.#context.eq(thrown, this.#context.null);
     const description = this.#textFrom(harness, 'describe', thrown);
     const stack = this.#textFrom(harness, 'stackOf', thrown);
@@ -231,19 +231,19 @@ class SandboxRun {
     throw new RunFailure('code_error', messageOf(description, stack, this.#job.source, FILE));
   }
 
-  /** What is freed when an error unwinds the stack is seen no more, but the instance's memory never shrinks. */
+  /** Memory freed while an error unwinds the stack no longer shows as used, but the instance's memory never shrinks. */
   #isMemoryUsedUp(): boolean {
     return this.#memory.buffer.byteLength > this.#job.memoryBytes * 0.8;
   }
 
-  /** What the harness says of a thrown value; null when looking at it fails as well. */
+  /** The harness's text for a thrown value; null if inspecting it fails as well. */
   #textFrom(harness: QuickJSHandle, name: string, thrown: QuickJSHandle): string | null {
     const context = this.#context;
     const told = context.callFunction(context.getProp(harness, name), context.undefined, thrown);
     return told.error === undefined ? textIn(context.getString(told.value)) : null;
   }
 
-  /** An error of the WebAssembly itself: its memory or its stack has no room. The instance is unusable from here on. */
+  /** An error of WebAssembly itself: out of memory or stack. The instance is unusable from here on. */
   #judgeHostError(error: unknown): RunFailure {
     if (this.#isInterrupted) return this.#timeout();
     if (error instanceof RangeError && /call stack/i.test(error.message)) {
@@ -267,7 +267,7 @@ class SandboxRun {
   }
 }
 
-/** The text that JSON from the sandbox holds; null when there was no memory to copy it. */
+/** The string in JSON text from the sandbox; null if there was no memory to copy it. */
 function textIn(json: string): string | null {
   return json === '' ? null : (JSON.parse(json) as string);
 }

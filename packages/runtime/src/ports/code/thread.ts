@@ -2,12 +2,12 @@ import { parentPort } from 'node:worker_threads';
 import type { CodeJob, ThreadMessage } from './protocol.ts';
 import { loadSandbox, runInSandbox } from './sandbox.ts';
 
-/** What runs in a worker thread: one job after the other, each answered by one `end`. */
+/** Runs in a worker thread: one job after another, each followed by one `end`. */
 const port = parentPort;
 if (port === null) throw new Error('this file is started as a worker thread');
 const say = (message: ThreadMessage): void => port.postMessage(message);
 
-// QuickJS asks for the time zone: code gives the same result wherever it runs.
+// QuickJS asks for the time zone; fixed so that code gives the same result wherever it runs.
 Date.prototype.getTimezoneOffset = () => 0;
 
 async function runJob(job: CodeJob): Promise<void> {

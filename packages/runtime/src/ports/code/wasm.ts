@@ -1,4 +1,4 @@
-/** What of WebAssembly is used here: its types come with those of browsers only. */
+/** The part of WebAssembly used here: only browser typings include its types. */
 interface WasmNamespace {
   readonly compile: (bytes: Uint8Array) => Promise<WasmModule>;
   readonly Memory: new (size: {
@@ -6,7 +6,7 @@ interface WasmNamespace {
     initial: number;
     maximum: number;
   }) => { readonly buffer: ArrayBuffer };
-  /** Thrown by what traps. */
+  /** Thrown on a trap. */
   readonly RuntimeError: new (
     message?: string,
   ) => Error;

@@ -1,7 +1,7 @@
 import { type CredentialOf, HttpClientError, type JsonObject, ServiceError } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 
-/** What nodemailer's errors carry. */
+/** Fields of nodemailer's errors. */
 interface MailFault {
   readonly code?: string;
   readonly responseCode?: number;
@@ -11,8 +11,8 @@ interface MailFault {
 }
 
 /**
- * Any error of sending as one that a workflow's author can read. Replies of RFC 5321: 4yz may be tried again, 5yz not. Of a refused
- * login the server's words are left out, which may repeat what it was sent.
+ * Converts any error of sending to one that a workflow's author can read. RFC 5321: replies 4yz may be retried, 5yz may not.
+ * After a rejected login the server's words are omitted, as they may repeat what it was sent.
  */
 export function toMailError(error: unknown, credential: CredentialOf<'smtp'>, signal: AbortSignal): Error {
   if (error instanceof ServiceError) return error;
@@ -85,7 +85,7 @@ export function toMailError(error: unknown, credential: CredentialOf<'smtp'>, si
   }
 }
 
-/** Replies that ask for encryption, whatever command they answer: 538 and 523 (RFC 4954, 5248), 530 before STARTTLS (RFC 3207). */
+/** Replies that demand encryption, to any command: 538 and 523 (RFC 4954, 5248), 530 before STARTTLS (RFC 3207). */
 function encryptionProblem(status: number | undefined, where: string, said: string): ServiceError | null {
   const isAsked =
     status === 538 || status === 523 || (status === 530 && /starttls|5\.7\.(10|11)\b/i.test(said));
@@ -121,7 +121,7 @@ function isCertificateFault(error: Error): boolean {
   return /certificate|self.signed|altnames|ssl|tls/i.test(error.message);
 }
 
-/** The first line; OpenSSL's messages name source files of its own. */
+/** The first line only; the rest of OpenSSL's messages names its own source files. */
 function tlsReason(error: Error): string {
   return (error.message.split('\n')[0] ?? '').replace(/^[0-9A-F]+:error:.*?:.*?:/, '').slice(0, 200);
 }

@@ -1,11 +1,11 @@
 import { ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 
-/** Lets so many in at a time by each name; the others wait in order. */
+/** Limits how many may enter at once per name; the others queue in order. */
 export interface Gates {
   /**
-   * Waits for a place.
-   * @returns what gives it back
+   * Waits for a slot.
+   * @returns a function that releases it
    * @throws ServiceError `aborted`
    */
   enter(name: string, signal: AbortSignal): Promise<() => void>;

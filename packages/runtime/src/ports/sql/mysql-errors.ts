@@ -26,14 +26,14 @@ const AWAY = [1040, 1053, 1203, 1226, 1927];
 const INTERRUPTED = [1317, 1969, 3024];
 const READ_ONLY = 1792;
 
-/** Any error of a statement as one that a workflow's author can read, with SQLSTATE and number. */
+/** Converts any error of a statement to one that a workflow's author can read, with SQLSTATE and error number. */
 export function toMysqlError(error: unknown, given: Circumstances): ServiceError {
   if (error instanceof ServiceError) return error;
   const { credential, query, stopReason, isSent } = given;
   const where = `${credential.host}:${credential.port}`;
   const fault = error as MysqlFault;
   const timeoutMs = query?.timeoutMs ?? 0;
-  // The driver's own errors have numbers of the operating system and no SQLSTATE.
+  // The driver's own errors have operating system error numbers and no SQLSTATE.
   if (fault.sqlState !== undefined && fault.errno !== undefined) {
     if (INTERRUPTED.includes(fault.errno)) return stopError(stopReason ?? 'timeout', timeoutMs);
     return fromServer(fault, fault.errno, fault.sqlState, where);
@@ -61,7 +61,7 @@ export function toMysqlError(error: unknown, given: Circumstances): ServiceError
 function fromServer(fault: MysqlFault, errno: number, sqlstate: string, where: string): ServiceError {
   const details: JsonObject = { sqlstate, errno };
   const said = fault.sqlMessage ?? fault.message;
-  // Its words name the user and the host of the client.
+  // Its message names the client's user and host.
   if (DENIED.includes(errno)) return authError(where, details);
   if (errno === NO_RIGHTS) {
     return new ServiceError('sql_auth_failed', message('ports.no_rights', { host: where }), { details });

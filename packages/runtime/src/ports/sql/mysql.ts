@@ -35,9 +35,9 @@ const CONNECT_MS = 15_000;
 const KILL_MS = 4_000;
 
 /**
- * Runs one statement as a prepared one; several in one text are refused by the server. Read-only: what begins like a statement that
- * could end the transaction is refused, the session and the transaction are READ ONLY, and the transaction is rolled back;
- * the connection is cut after `maxRows` + 1 rows. Otherwise the statement always runs to its end.
+ * Runs one statement as a prepared statement; the server rejects several in one text. Read-only: statements that start like
+ * ones that could end the transaction are refused, the session and the transaction are READ ONLY, the transaction is rolled
+ * back, and the connection is cut after `maxRows` + 1 rows. Otherwise the statement always runs to its end.
  * @throws ServiceError sql_*
  */
 export async function queryMysql(
@@ -58,14 +58,14 @@ export async function queryMysql(
   try {
     await command(connection, "SET time_zone = '+00:00'");
     if (query.readOnly) {
-      // For the session as well: a statement that commits in silence would begin a new transaction.
+      // For the session as well: a statement with an implicit commit would start a new transaction.
       await command(connection, 'SET SESSION TRANSACTION READ ONLY');
       await command(connection, 'START TRANSACTION READ ONLY');
     }
     if (stopper.reason !== null) throw new Error('stopped before the statement was sent');
     isSent = true;
     const answer = await runStatement(connection, query, cut);
-    // Some functions (SLEEP, BENCHMARK) end as if they were done when they are killed, with a value that means nothing.
+    // Some functions (SLEEP, BENCHMARK) end normally when killed, with a meaningless value.
     if (stopper.reason !== null && query.readOnly) throw stopError(stopper.reason, query.timeoutMs);
     return answer;
   } catch (error) {
@@ -79,7 +79,7 @@ export async function queryMysql(
 
 interface OpenConnection {
   readonly connection: mysql.Connection;
-  /** Ends it at once. The driver's own ways only announce the end, and go on reading until the server has sent every row. */
+  /** Ends it at once. The driver's own methods only request the end, and keep reading until the server has sent every row. */
   readonly cut: () => void;
 }
 
@@ -106,9 +106,9 @@ async function open(
     connectTimeout: CONNECT_MS,
     ...(tls === 'off' ? {} : { ssl: { rejectUnauthorized: isVerified, verifyIdentity: isVerified } }),
     multipleStatements: false,
-    // The server may not ask for a file of this machine.
+    // The server must not request a local file.
     flags: ['-LOCAL_FILES'],
-    // Names of columns are the author's data and must not become code.
+    // Column names are the author's data and must not become code.
     disableEval: true,
     supportBigNumbers: true,
     bigNumberStrings: true,
@@ -116,7 +116,7 @@ async function open(
     jsonStrings: true,
     rowsAsArray: true,
   });
-  // What breaks shows in the statement under way; without a listener it would end the process.
+  // The statement in progress reports the failure; without a listener this event would end the process.
   connection.on('error', () => undefined);
   const cut = (): void => {
     connection.destroy();
@@ -142,7 +142,7 @@ async function open(
   }
 }
 
-/** Asks the server, over a connection of its own, to end what another one does. */
+/** Asks the server, over a separate connection, to kill what another one is running. */
 async function kill(
   sockets: GuardedSockets,
   credential: SqlCredential,
@@ -151,7 +151,7 @@ async function kill(
   if (threadId === null) return;
   const { connection, cut } = await open(sockets, credential, AbortSignal.timeout(KILL_MS));
   try {
-    // KILL takes no parameter in the protocol of plain statements; the driver writes the number.
+    // The text protocol has no parameters for KILL, so the driver inserts the number.
     await new Promise<void>((resolve, reject) => {
       connection.query('KILL QUERY ?', [threadId], (error) => (error === null ? resolve() : reject(error)));
     });
@@ -166,7 +166,7 @@ function command(connection: mysql.Connection, sql: string): Promise<void> {
   });
 }
 
-/** @param cut ends the connection when there is no more to be had from it */
+/** @param cut ends the connection once nothing more is needed from it */
 async function runStatement(
   connection: mysql.Connection,
   query: SqlQuery,
@@ -174,14 +174,14 @@ async function runStatement(
 ): Promise<SqlAnswer> {
   const { sql, parameters } = query;
   const statement = await prepare(connection, sql);
-  // The driver would send any number of values, and the server would read them as something else.
+  // The driver would send any number of values, and the server would misread them.
   if (statement.parameters.length !== parameters.length) {
     throw parameterError(statement.parameters.length, parameters.length);
   }
   return readAnswer(connection, statement.execute(parameters.map(toMysqlParameter)), query, cut);
 }
 
-/** The statement as the server has understood it; `parameters` is not in the driver's declarations. */
+/** The statement as the server parsed it; `parameters` is missing from the driver's declarations. */
 type Prepared = mysql.PrepareStatementInfo & { readonly parameters: readonly unknown[] };
 
 function prepare(connection: mysql.Connection, sql: string): Promise<Prepared> {
@@ -194,7 +194,7 @@ function prepare(connection: mysql.Connection, sql: string): Promise<Prepared> {
   });
 }
 
-/** What the driver tells of a statement without rows. */
+/** The driver's result for a statement without rows. */
 interface ResultHeader {
   readonly affectedRows?: number;
   readonly insertId?: number | string;
@@ -237,7 +237,7 @@ function readAnswer(
     let resultSet = -1;
     statement.on('fields', (fields: readonly MysqlColumn[] | undefined) => {
       resultSet += 1;
-      // A procedure may answer with several lists; the first one is taken.
+      // A procedure may return several result sets; the first one is used.
       if (fields === undefined || columns !== null) return;
       columns = fields;
       names = columnNames(fields.map(({ name }) => name));
@@ -258,7 +258,7 @@ function readAnswer(
     });
     statement.on('error', reject);
     statement.on('end', finish);
-    // The driver tells nobody of a connection that ends in the middle of a result.
+    // The driver doesn't report a connection that ends in the middle of a result.
     connection.on('error', reject);
     connection.on('end', () => reject(new Error('the connection was closed')));
   });

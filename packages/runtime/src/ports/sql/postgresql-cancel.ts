@@ -9,15 +9,15 @@ const CANCEL_REQUEST = 80_877_102;
 const LIMIT_MS = 4_000;
 
 /**
- * Asks the server to cancel what a connection does, over a connection of its own, encrypted when the first one is. The server does not
- * answer; the cancelled statement does.
+ * Asks the server to cancel what a connection is running, over a separate connection, encrypted if the first one is. The
+ * server doesn't respond; the cancelled statement does.
  */
 export async function cancelPostgresql(
   sockets: GuardedSockets,
   { host, port, tls }: CredentialOf<'sql'>,
   client: object,
 ): Promise<void> {
-  // The driver knows them from the server's BackendKeyData, and does not declare them.
+  // The driver gets them from the server's BackendKeyData but doesn't declare them.
   const { processID, secretKey } = client as { processID: number | null; secretKey: number | null };
   if (processID === null || secretKey === null) return;
   const signal = AbortSignal.timeout(LIMIT_MS);

@@ -11,23 +11,23 @@ interface Circumstances {
   readonly isSent: boolean;
 }
 
-/** Conflicts that another attempt may win: serialization, deadlock, lock not available. */
+/** Conflicts that a retry may resolve: serialization, deadlock, lock not available. */
 const CONFLICTS = ['40001', '40P01', '55P03'];
-/** A breach of the protocol; that of a connection that works is a number of values which is not that of the places. */
+/** A protocol violation; on a working connection it means the number of values differs from that of the placeholders. */
 const WRONG_COUNT = '08P01';
-/** Cannot take connections or ended them: resources, shutdown, start-up (classes 53, 57P). */
+/** Can't accept connections or ended them: resources, shutdown, start-up (classes 53, 57P). */
 const AWAY = /^(?:53|08(?!P01)|57P0[1235])/;
 
 /**
- * Any error of a statement as one that a workflow's author can read, with SQLSTATE, position and hint (PostgreSQL, "Error and
- * Notice Message Fields"). The detail is left out: it repeats rows.
+ * Converts any error of a statement to one that a workflow's author can read, with SQLSTATE, position and hint (PostgreSQL,
+ * "Error and Notice Message Fields"). The detail is omitted: it repeats rows.
  */
 export function toPostgresqlError(error: unknown, given: Circumstances): ServiceError {
   const { credential, query, stopReason, isSent } = given;
   const where = `${credential.host}:${credential.port}`;
   if (error instanceof pg.DatabaseError && error.code !== undefined) {
     if (error.code === '57014' && stopReason !== null) return stopError(stopReason, query.timeoutMs);
-    // A refused COPY has the same state.
+    // A rejected COPY has the same state.
     if (error.code === '57014' && error.routine === 'ProcessInterrupts')
       return stopError('timeout', query.timeoutMs);
     return fromServer(error, error.code, where);

@@ -8,13 +8,13 @@ const asIs: Reader = (text) => text;
 const boolean: Reader = (text) => text === 't';
 const base64: Reader = (text) =>
   text.startsWith('\\x') ? Buffer.from(text.slice(2), 'hex').toString('base64') : text;
-/** `2026-01-01 09:30:00.5` is `2026-01-01T09:30:00.5`; infinity and years before Christ are no ISO dates and stay. */
+/** `2026-01-01 09:30:00.5` becomes `2026-01-01T09:30:00.5`; infinity and years BC aren't ISO dates and stay as they are. */
 const timestamp = (text: string): string =>
   /^\d{4}-\d\d-\d\d /.test(text) && !text.endsWith('BC') ? text.replace(' ', 'T') : text;
-/** The session's zone is UTC, so the offset is always +00. */
+/** The session's time zone is UTC, so the offset is always +00. */
 const timestampWithZone: Reader = (text) => timestamp(text).replace(/\+00$/, 'Z');
 
-/** By type (pg_type.oid, stable for ever): itself, its list, how it is read. */
+/** By type (pg_type.oid, which never changes): its oid, its array's oid, how to read it. */
 const TYPES: readonly (readonly [oid: number, listOid: number, read: Reader])[] = [
   [16, 1000, boolean],
   [17, 1001, base64],
@@ -44,11 +44,11 @@ const TYPES: readonly (readonly [oid: number, listOid: number, read: Reader])[] 
 
 const readers = new Map(TYPES.map(([oid, , read]) => [oid, read]));
 const listReaders = new Map(TYPES.map(([, listOid, read]) => [listOid, read]));
-/** `text[]`, whose form all lists have. */
+/** `text[]`; all arrays share its format. */
 const TEXT_LIST: number = 1009;
 const parseTextList: (text: string) => unknown = pg.types.getTypeParser(TEXT_LIST);
 
-/** A column's text as a value; a type without a JSON form of its own stays text. */
+/** Converts a column's text to a value; types without a JSON form stay text. */
 export function readColumn(typeOid: number, text: string | null): JsonValue {
   if (text === null) return null;
   const read = readers.get(typeOid);
@@ -62,7 +62,7 @@ function readItems(items: unknown, read: Reader): JsonValue {
   return typeof items === 'string' ? read(items) : null;
 }
 
-/** What the driver sends for a parameter: text, whose type the server infers; a list becomes an array, an object JSON. */
+/** What the driver sends for a parameter: text whose type the server infers; a list becomes an array, an object JSON. */
 export type PostgresqlParameter = string | null | readonly PostgresqlParameter[];
 
 export function toPostgresqlParameter(value: JsonValue): PostgresqlParameter {

@@ -12,16 +12,17 @@ import { startStopper } from './stopper.ts';
 type SqlCredential = CredentialOf<'sql'>;
 
 const CONNECT_MS = 15_000;
-/** The statement's own limit on the server is the net below the cancel that is sent when its time is over. */
+/** The server-side statement limit is a safety net below the cancel request sent at the time limit. */
 const SERVER_MARGIN_MS = 2_000;
 const SETTINGS = `SELECT set_config('statement_timeout', $1, false), set_config('DateStyle', 'ISO, MDY', false),
   set_config('TimeZone', 'UTC', false), set_config('IntervalStyle', 'iso_8601', false),
   set_config('bytea_output', 'hex', false), set_config('extra_float_digits', '1', false)`;
 
 /**
- * Runs one statement by the extended protocol, which takes no second one. Read-only: in a READ ONLY transaction that has read already,
- * after which PostgreSQL lets nobody make it writing (`SET TRANSACTION`), and that is rolled back; at most `maxRows` + 1 rows are
- * asked for. Otherwise the statement commits by itself and always runs to its end, however many of its rows are kept.
+ * Runs one statement by the extended protocol, which accepts only one. Read-only: runs in a READ ONLY transaction that has
+ * already read something, after which PostgreSQL doesn't allow making it writable (`SET TRANSACTION`), and which is rolled
+ * back; at most `maxRows` + 1 rows are requested. Otherwise the statement commits by itself and always runs to its end,
+ * however many of its rows are kept.
  * @throws ServiceError sql_*
  */
 export async function queryPostgresql(
@@ -36,7 +37,7 @@ export async function queryPostgresql(
     throw connectError(error);
   });
   const client = createClient(credential, socket);
-  // What breaks shows in the statement under way; without a listener it would end the process.
+  // The statement in progress reports the failure; without a listener this event would end the process.
   client.on('error', () => undefined);
   let isSent = false;
   const stopper = startStopper(
@@ -73,7 +74,7 @@ function createClient(
     port,
     database,
     user: username,
-    // A function, because an empty text would make the driver look into the environment and into files.
+    // A function, because an empty string would make the driver look in the environment and in files.
     password: () => password,
     application_name: 'millrace',
     connectionTimeoutMillis: CONNECT_MS,
@@ -82,7 +83,7 @@ function createClient(
   });
 }
 
-/** The driver insists on connecting; the socket is connected already, to where it may be. */
+/** The driver insists on connecting; the socket is already connected, to a permitted address. */
 function asUnconnected(socket: Socket): Socket {
   return Object.assign(socket, {
     connect: () => {
@@ -92,14 +93,14 @@ function asUnconnected(socket: Socket): Socket {
   });
 }
 
-/** A statement of which no more rows are fetched than were asked for at once. */
+/** A statement that fetches no more rows than initially requested. */
 class LimitedQuery extends pg.Query<(string | null)[], unknown[]> {
-  /** Called by the driver when the server has more rows than it was asked for; ends the statement. */
+  /** Called by the driver when the server has more rows than requested; ends the statement. */
   handlePortalSuspended(connection: pg.Connection & { sync(): void }): void {
     connection.sync();
   }
 
-  /** Called by the driver for COPY FROM STDIN; the server drops what was sent before the refusal, and waits for the end again. */
+  /** Called by the driver for COPY FROM STDIN; the server discards what was sent before the refusal, and waits for Sync again. */
   handleCopyInResponse(
     connection: pg.Connection & { sendCopyFail(reason: string): void; sync(): void },
   ): void {
@@ -119,7 +120,7 @@ function runStatement(
     text: sql,
     values: parameters.map(toPostgresqlParameter),
     rowMode: 'array',
-    // Columns come as the server's text, and are read when their names and types are known.
+    // Columns arrive as text and are converted once their names and types are known.
     types: { getTypeParser: () => (text: string) => text },
     ...(readOnly ? { rows: maxRows + 1 } : { queryMode: 'extended' }),
   };
@@ -132,7 +133,7 @@ function runStatement(
       try {
         meter.add(row.reduce((bytes, text) => bytes + Buffer.byteLength(text ?? ''), 0));
       } catch (error) {
-        // Before the statement is committed: the server undoes it when the connection is gone.
+        // Before the statement is committed: the server rolls it back when the connection is gone.
         client.connection.stream.destroy();
         reject(error);
       }

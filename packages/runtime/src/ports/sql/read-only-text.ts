@@ -1,18 +1,18 @@
 import { ServiceError } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 
-/** How a statement begins that only reads. CALL, DO, SET, BEGIN and PREPARE could end MySQL's read-only transaction. */
+/** First words of statements that only read. CALL, DO, SET, BEGIN and PREPARE could end MySQL's read-only transaction. */
 const MYSQL_READING = ['select', 'with', 'show', 'explain', 'describe', 'desc', 'table', 'values'];
-/** White space, comments and opening brackets; not `/*!` and `/*M!`, which are statements in disguise to MySQL. */
+/** White space, comments and opening parentheses; not `/*!` and `/*M!`, which MySQL executes as statements. */
 const BEFORE_FIRST_WORD = /^(?:\s+|#[^\n]*(?:\n|$)|--[\s][^\n]*(?:\n|$)|\/\*(?!M?!)[\s\S]*?\*\/|\()*/;
-/** Both comments of PostgreSQL; it nests the longer ones, so what stands in them may be left over, and is no word then. */
+/** Both kinds of PostgreSQL comments. Block comments nest, so part of one may be left over, which then isn't a word. */
 const BEFORE_POSTGRESQL_WORD = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/|\()*/;
-/** Files that the server writes, and that no transaction takes back. OUTFILE is a reserved word, so it is no column's name. */
+/** Files written by the server, which no rollback removes. OUTFILE is a reserved word, so it can't be a column name. */
 const WRITES_FILE = /\b(?:outfile|dumpfile)\b/i;
 
 /**
- * Refuses what does not begin like a reading statement. The server refuses writes in the read-only transaction; this refuses what
- * could leave it, and files.
+ * Refuses anything that doesn't start like a reading statement. The server rejects writes in the read-only transaction; this
+ * rejects files and whatever could leave the transaction.
  * @throws ServiceError `sql_read_only`
  */
 export function checkMysqlReadOnly(sql: string): void {
@@ -27,8 +27,8 @@ export function checkMysqlReadOnly(sql: string): void {
 }
 
 /**
- * Refuses COPY, which may write files and start programs in a read-only transaction; PostgreSQL itself refuses everything else that
- * writes, and lets nobody out of the transaction.
+ * Refuses COPY, which can write files and start programs in a read-only transaction; PostgreSQL itself rejects every other
+ * write, and doesn't allow leaving the transaction.
  * @throws ServiceError `sql_read_only`
  */
 export function checkPostgresqlReadOnly(sql: string): void {

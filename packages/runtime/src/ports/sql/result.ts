@@ -11,13 +11,13 @@ import { mapTexts, message } from '@millrace/messages';
 
 export type SqlAnswer = Awaited<ReturnType<SqlService['query']>>;
 
-/** Bytes of one answer as the server sends it: what is larger would be no node output either. */
+/** Maximum bytes of one result as the server sends it: anything larger wouldn't be a valid node output either. */
 const MAX_RESULT_BYTES = 16 * 1024 * 1024;
 
-/** How a statement ended that was stopped. */
+/** Why a statement was stopped. */
 export type StopReason = 'aborted' | 'timeout';
 
-/** Counts what an answer brings. @throws ServiceError `sql_result_too_large` */
+/** Counts the bytes of a result. @throws ServiceError `sql_result_too_large` */
 export class ByteMeter {
   #bytes = 0;
 
@@ -31,7 +31,7 @@ export class ByteMeter {
   }
 }
 
-/** Names of columns, made unique: a second `id` is `id_2`, because an object holds each name once. */
+/** Column names, made unique: a second `id` becomes `id_2`, because an object has each name only once. */
 export function columnNames(names: readonly string[]): readonly string[] {
   const taken = new Set<string>(names);
   const used = new Set<string>();
@@ -45,19 +45,19 @@ export function columnNames(names: readonly string[]): readonly string[] {
   });
 }
 
-/** A row as an object; a column may have any name, `__proto__` too. */
+/** A row as an object; a column may have any name, even `__proto__`. */
 export function rowObject(names: readonly string[], values: readonly JsonValue[]): JsonObject {
   const row: { [name: string]: JsonValue } = {};
   for (const [index, name] of names.entries()) setOwn(row, name, values[index] ?? null);
   return row;
 }
 
-/** A decimal number without loss: one that a double does not hold stays exact; NaN and infinity are text. */
+/** A decimal number without loss: exact if it doesn't fit in a double; NaN and infinity are text. */
 export function exactNumber(text: string): JsonValue {
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text) ? parseJson(text) : text;
 }
 
-/** JSON of a column, without loss; text when it is nested too deep to be read. */
+/** A column's JSON without loss; text if it is nested too deeply to parse. */
 export function jsonValue(text: string): JsonValue {
   try {
     return parseJson(text);
@@ -66,7 +66,7 @@ export function jsonValue(text: string): JsonValue {
   }
 }
 
-/** An error of opening the connection. */
+/** Converts an error of opening the connection. */
 export function connectError(error: unknown): unknown {
   if (!(error instanceof HttpClientError)) return error;
   const isPassing = error.code === 'timeout' || error.code === 'connection_failed';
@@ -76,7 +76,7 @@ export function connectError(error: unknown): unknown {
   });
 }
 
-/** A statement that was stopped, and is known to have changed nothing. */
+/** A statement that was stopped and is known to have changed nothing. */
 export function stopError(reason: StopReason, timeoutMs: number): ServiceError {
   return reason === 'aborted'
     ? new ServiceError('aborted', message('ports.query_aborted'), { retryable: true })
@@ -85,7 +85,7 @@ export function stopError(reason: StopReason, timeoutMs: number): ServiceError {
       });
 }
 
-/** The connection was lost while a statement ran. What a write has done is then unknown, so it is not tried again by itself. */
+/** The connection was lost while a statement ran. The outcome of a write is then unknown, so it isn't retried automatically. */
 export function lostError(where: string, isReadOnly: boolean, cause: unknown): ServiceError {
   return isReadOnly
     ? new ServiceError('sql_connection_failed', message('ports.connection_lost', { host: where }), {
@@ -95,7 +95,7 @@ export function lostError(where: string, isReadOnly: boolean, cause: unknown): S
     : new ServiceError('sql_outcome_unknown', message('ports.outcome_unknown', { host: where }), { cause });
 }
 
-/** So many values for so many places. */
+/** The number of values differs from that of the placeholders. */
 export function parameterError(placeholders: number, values: number): ServiceError {
   return new ServiceError('sql_error', message('ports.parameter_count', { count: placeholders, values }));
 }
@@ -110,7 +110,7 @@ export function tlsError(where: string, reason: string): ServiceError {
   return new ServiceError('sql_tls_failed', message('ports.tls_failed', { host: where, reason }));
 }
 
-/** The same error without the password, wherever a server repeated it. */
+/** The same error without the password, in case a server repeated it. */
 export function hidePassword(error: ServiceError, password: string): ServiceError {
   if (password.length < 4 || !error.message.includes(password)) return error;
   const { code, retryable, details } = error;

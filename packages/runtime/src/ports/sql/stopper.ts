@@ -1,21 +1,21 @@
 import type { StopReason } from './result.ts';
 
-/** After a cancel the server gets this long to say how the statement ended. */
+/** How long the server has after a cancel to report how the statement ended. */
 const ANSWER_MS = 5_000;
 
 /**
- * Stops a statement that takes too long or is not wanted any more: asks the server to cancel it, so that its end is known, and
- * cuts the connection when it does not say.
+ * Stops a statement that takes too long or is no longer wanted: asks the server to cancel it, so that its outcome is known,
+ * and cuts the connection if the server doesn't respond.
  */
 export interface Stopper {
-  /** Why it was stopped; null while it was not. */
+  /** Why it was stopped; null if it wasn't. */
   readonly reason: StopReason | null;
   /** The statement has ended. */
   done(): void;
 }
 
 /**
- * @param cancel asks the server; what goes wrong with it shows by the server's silence
+ * @param cancel asks the server; a failure shows as the server's silence
  * @param cut ends the connection
  */
 export function startStopper(
