@@ -28,11 +28,11 @@ export interface ServicesDeps {
   readonly secretKeys: SecretKeys;
   readonly slots: BorrowedSlots;
   readonly egress: Egress;
-  /** Base of the addresses that are handed out, without a slash at its end. */
+  /** Base of the issued URLs, without a trailing slash. */
   readonly publicUrl: () => string;
 }
 
-/** Everything that nodes may ask of the world besides HTTP; one set for all runs of a process. */
+/** Everything nodes may use of the outside world besides HTTP; one set for all runs of a process. */
 export function createServices(deps: ServicesDeps): Services {
   const { config, db, log, registry, plans, notifier, secretKeys, slots, egress, publicUrl } = deps;
   const { sockets, fetch } = egress;

@@ -1,4 +1,4 @@
-/** How long what has ended is kept. */
+/** How long ended records are kept. */
 export interface RetentionSettings {
   readonly executionsDays: {
     readonly completed: number;
@@ -7,7 +7,7 @@ export interface RetentionSettings {
   };
   readonly auditDays: number;
   readonly idempotencyHours: number;
-  /** As `sessions.idleMs`: what is over then is deleted. */
+  /** As `sessions.idleMs`: sessions idle for longer are deleted. */
   readonly idleSessionMs: number;
 }
 

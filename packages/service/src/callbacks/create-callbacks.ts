@@ -9,11 +9,11 @@ import { type CallbackKind, createTokenMaker, hashToken, type MakeToken } from '
 export interface CallbackServiceDeps {
   readonly db: Database;
   readonly keys: Pick<SecretKeys, 'find'>;
-  /** Base of the addresses, without a slash at its end; asked each time, because the port may be another than wanted. */
+  /** Base of the URLs, without a trailing slash; read each time, because the actual port may differ from the configured one. */
   readonly publicUrl: () => string;
 }
 
-/** Makes one-time addresses whose use sends the caller's node its signal. In test mode they are shown, but lead nowhere. */
+/** Creates one-time URLs whose use sends the caller's node its signal. In test mode they are shown but don't work. */
 export function createCallbackService(deps: CallbackServiceDeps): (caller: Caller) => CallbackService {
   const makeToken = createTokenMaker(deps.db, deps.keys);
   return (caller) => ({
@@ -54,7 +54,7 @@ async function put(
   });
 }
 
-/** Rendered texts may hold characters that a text column cannot. */
+/** Rendered text may contain characters that a text column can't store. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '\ufffd');
 }

@@ -3,8 +3,8 @@ import type { JsonText } from '@millrace/engine';
 import type { CallbackKind } from './tokens.ts';
 
 /**
- * Who decided: by a signed link, with the name that was typed in, or a member in the admin area. A system administrator
- * need not be a member.
+ * Who decided: someone with a signed link, under the name they typed in, or a member in the admin area. A system
+ * administrator need not be a member.
  */
 export type DecidedBy =
   | { readonly via: 'link'; readonly name: string | null }
@@ -22,7 +22,7 @@ export interface NewCallback {
   readonly iteration: readonly number[];
   readonly tokenHash: Buffer;
   readonly expiresAtMs: number;
-  /** What is asked; null makes it a callback. */
+  /** What is asked; null for a callback. */
   readonly question: {
     readonly title: string;
     readonly message: string;
@@ -31,7 +31,7 @@ export interface NewCallback {
   } | null;
 }
 
-/** Stores an address; one that a former attempt of the node stored is kept, with the later end. */
+/** Stores a URL; one stored by an earlier attempt of the node is kept, with the later expiry. */
 export async function putCallback(db: Queryable, callback: NewCallback): Promise<void> {
   const { question } = callback;
   await db.query(
@@ -65,7 +65,7 @@ export interface CallbackRow {
   readonly is_expired: boolean;
   readonly has_ended: boolean;
   readonly expires_at: Date;
-  /** Of approvals; the other kind has none of what follows. */
+  /** For approvals; callbacks have none of the following. */
   readonly title: string;
   readonly message: string;
   /** JSON text of a list of `{id, label}`. */
@@ -73,7 +73,7 @@ export interface CallbackRow {
   readonly decision: string | null;
 }
 
-/** An address as it stands; it is used when another one of the same wait was. */
+/** The current state of a URL; it counts as used if another URL of the same wait was. */
 export async function readCallback(db: Queryable, callbackId: number): Promise<CallbackRow | undefined> {
   const [row] = await db.query<CallbackRow>(
     `SELECT c.id, c.organisation_id, c.execution_id, c.node_id, c.iteration, u.used_at, c.expires_at,
@@ -99,7 +99,7 @@ export async function findCallback(
   return db.query('SELECT id FROM callbacks WHERE kind = $1 AND token_hash = $2', [kind, tokenHash]);
 }
 
-/** The same for an approval of the organisation. */
+/** The same for an approval in the organisation. */
 export async function findOwnApproval(
   tx: Queryable,
   organisationId: number,
@@ -112,8 +112,8 @@ export async function findOwnApproval(
 }
 
 /**
- * Holds an address against other uses to the end of the transaction; read it by a later statement. There is another one
- * of the same wait when the keys were changed between two attempts of the node: it is held as well.
+ * Locks a URL against other uses until the end of the transaction; read it in a later statement. If the keys changed between
+ * two attempts of the node, the wait has another URL, which is locked as well.
  */
 export async function lockCallback(tx: Queryable, callbackId: number): Promise<void> {
   await tx.query(
@@ -147,7 +147,7 @@ export async function markDecided(
   );
 }
 
-/** An approval that waits for a decision, for lists. */
+/** A pending approval, for lists. */
 export interface PendingApprovalRow {
   readonly id: number;
   readonly execution_id: number;
@@ -164,7 +164,7 @@ export interface PendingApprovalRow {
   readonly expires_at: Date;
 }
 
-/** A page of the approvals that somebody may decide now, with ids below `belowId`, newest first. */
+/** A page of the approvals someone may decide now, with ids below `belowId`, newest first. */
 export async function listPendingApprovals(
   tx: Queryable,
   organisationId: number,
@@ -185,12 +185,12 @@ export async function listPendingApprovals(
   );
 }
 
-/** What an execution waits for: an approval, or a call at an address; of the latter there is no question. */
+/** What an execution is waiting for: an approval, or a call to a URL, which has no question. */
 export type OpenWaitRow = PendingApprovalRow & { readonly kind: CallbackKind };
 
 const MAX_OPEN_WAITS = 100;
 
-/** What somebody may decide or call now, of one execution, in the order in which it was asked for. */
+/** What may be decided or called now in one execution, in the order of creation. */
 export async function listOpenWaits(
   tx: Queryable,
   organisationId: number,
@@ -210,7 +210,7 @@ export async function listOpenWaits(
   );
 }
 
-/** An approval that somebody has decided. */
+/** A decided approval. */
 export interface DecidedApprovalRow extends PendingApprovalRow {
   readonly decision: string;
   readonly comment: string;
@@ -219,7 +219,7 @@ export interface DecidedApprovalRow extends PendingApprovalRow {
   readonly used_at: Date;
 }
 
-/** A page of the approvals that were decided, with ids below `belowId`, newest first. */
+/** A page of the decided approvals, with ids below `belowId`, newest first. */
 export async function listDecidedApprovals(
   tx: Queryable,
   organisationId: number,

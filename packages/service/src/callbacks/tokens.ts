@@ -7,13 +7,13 @@ export type CallbackKind = 'callback' | 'approval';
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** Makes the tokens of one-time addresses: the same for every attempt of a node. */
+/** Makes the tokens of one-time URLs: the same for every attempt of a node. */
 export type MakeToken = (kind: CallbackKind, idempotencyKey: string) => Promise<string>;
 
 /**
- * HMAC-SHA-256 under a secret that all processes share. It is made of one in the database and of the key that encrypts
- * credentials, which is not: who has a copy of the tables cannot make a token. A service without such a key has the
- * database's secret alone.
+ * HMAC-SHA-256 under a secret that all processes share. It combines one in the database with the credentials encryption key,
+ * which isn't: a copy of the tables isn't enough to make a token. A service without such a key uses the database's secret
+ * alone.
  */
 export function createTokenMaker(db: Queryable, keys: Pick<SecretKeys, 'find'>): MakeToken {
   return async (kind, idempotencyKey) =>
@@ -22,7 +22,7 @@ export function createTokenMaker(db: Queryable, keys: Pick<SecretKeys, 'find'>):
       .digest('base64url');
 }
 
-/** What is stored of a token; null for a text that cannot be one. */
+/** The stored form of a token; null for a string that can't be one. */
 export function hashToken(token: string): Buffer | null {
   return TOKEN.test(token) ? createHash('sha256').update(token).digest() : null;
 }
@@ -39,7 +39,7 @@ async function loadSecret(db: Queryable, keys: Pick<SecretKeys, 'find'>): Promis
   return Buffer.from(hkdfSync('sha256', key, row.value, 'millrace callback token', 32));
 }
 
-/** Null: this process lacks it. Waiting for others must not fail for want of a key that credentials need. */
+/** Null if this process lacks it. Waiting for others must not fail over a missing key that only credentials need. */
 async function findKey(keys: Pick<SecretKeys, 'find'>, id: string): Promise<Buffer | null> {
   try {
     return (await keys.find(id)).bytes;

@@ -14,17 +14,17 @@ import {
   readCallback,
 } from './store.ts';
 
-/** What became of the use of a one-time address. */
+/** The result of using a one-time URL. */
 export type Use = 'accepted' | 'unknown' | 'used' | 'ended' | 'expired';
 
-/** Why an address cannot be used as it stands; null: it can. */
+/** Why a URL can't currently be used; null if it can. */
 export function obstacleOf(row: CallbackRow): Exclude<Use, 'accepted' | 'unknown'> | null {
   if (row.used_at !== null) return 'used';
   if (row.has_ended) return 'ended';
   return row.is_expired ? 'expired' : null;
 }
 
-/** The approval of a link, as it stands. */
+/** The approval behind a link, in its current state. */
 export async function findApproval(db: Queryable, tokenHash: Buffer): Promise<CallbackRow | undefined> {
   const [found] = await findCallback(db, 'approval', tokenHash);
   return found === undefined ? undefined : readCallback(db, found.id);
@@ -39,7 +39,7 @@ async function hold(
   return readCallback(tx, found.id);
 }
 
-/** Takes a callback: its body is the node's signal. Of many at the same time one is accepted. */
+/** Accepts a callback: its body becomes the node's signal. Of several concurrent ones, one is accepted. */
 export function useCallback(db: Database, tokenHash: Buffer, body: JsonValue): Promise<Use> {
   return db.transaction(async (tx) => {
     const row = await hold(tx, await findCallback(tx, 'callback', tokenHash));
@@ -58,7 +58,7 @@ export interface Decision {
   readonly decidedBy: DecidedBy;
 }
 
-/** Decides by the link of a message. */
+/** Decides through the link in a message. */
 export function decideByLink(
   db: Database,
   tokenHash: Buffer,
@@ -69,7 +69,7 @@ export function decideByLink(
 
 /**
  * Decides for a member of the organisation.
- * @param record called in the same transaction when the decision was taken
+ * @param record called in the same transaction if the decision was accepted
  */
 export function decideApproval(
   db: Database,
@@ -109,7 +109,7 @@ async function decide(
   return 'accepted';
 }
 
-/** The choices of an approval, in the order in which its author wrote them. */
+/** The choices of an approval, in the order its author wrote them. */
 export function choicesOf({ choices }: Pick<CallbackRow, 'choices'>): Choice[] {
   return parseJson(choices);
 }
@@ -123,7 +123,7 @@ async function send(tx: Queryable, row: CallbackRow, payload: JsonValue): Promis
   return (await insertSignal(tx, row.execution_id, signal)).length > 0;
 }
 
-/** A text somebody typed: trimmed, cut and fit for a text column. */
+/** A string someone typed: trimmed, cut and safe for a text column. */
 export function clean(text: string, maxLength: number): string {
   const storable = text.toWellFormed().replaceAll('\u0000', '\ufffd');
   return Array.from(storable.trim()).slice(0, maxLength).join('');

@@ -48,11 +48,11 @@ export interface NewCredential {
   /** One of {@link CREDENTIAL_TYPES}. */
   readonly type: string;
   readonly hosts: readonly string[];
-  /** As the type's schema says. */
+  /** As defined by the type's schema. */
   readonly fields: JsonObject;
 }
 
-/** What is left out stays as it is, also single fields. */
+/** Whatever is omitted stays unchanged, including single fields. */
 export interface CredentialChange {
   readonly name?: string;
   readonly hosts?: readonly string[];
@@ -61,8 +61,8 @@ export interface CredentialChange {
 
 /**
  * Stores a credential and records it.
- * @throws ApiError 422 with a pointer per fault; no value is repeated
- * @throws SecretError when there is no key to encrypt with
+ * @throws ApiError 422 with a pointer per error; values are never repeated
+ * @throws SecretError if there is no key to encrypt with
  */
 export async function addCredential(
   { db, keys }: CredentialDeps,
@@ -93,10 +93,10 @@ export async function addCredential(
 }
 
 /**
- * Changes a credential and records it. Secret fields that are left out keep their value, unless the change sends the
- * credential elsewhere: then they have to be given again, because whoever may change a credential must not learn it.
+ * Changes a credential and records it. Omitted secret fields keep their value, unless the change sends the credential
+ * elsewhere: then they have to be entered again, because someone who may change a credential must not learn it.
  * @throws ApiError `not_found`, 422
- * @throws SecretError when it cannot be decrypted and its secret fields are not given
+ * @throws SecretError if it can't be decrypted and its secret fields are missing
  */
 export async function changeCredential(
   { db, keys }: CredentialDeps,
@@ -127,8 +127,8 @@ export async function changeCredential(
 }
 
 /**
- * Removes a credential for good and records it.
- * @param options.force also while workflows name it; their nodes then fail with `credential_not_found`
+ * Permanently deletes a credential and records it.
+ * @param options.force even if workflows name it; their nodes then fail with `credential_not_found`
  * @returns the credential as it was, and the workflows that name it
  * @throws ApiError `not_found`, `credential_in_use` naming the workflows
  */
@@ -151,7 +151,7 @@ export async function deleteCredential(
   });
 }
 
-/** The secrets as they are stored, and which of them hold a value, so that the page can say what was never entered. */
+/** The encrypted secrets, and which of them have a value, so that the page can show what was never entered. */
 async function sealSecrets(
   tx: Queryable,
   keys: SecretKeys,
@@ -166,7 +166,7 @@ function namesOfValues(secrets: JsonObject): string[] {
   return Object.keys(secrets).filter((name) => secrets[name] !== null && secrets[name] !== '');
 }
 
-/** The parts that are encrypted anew; null when only the name changes. */
+/** The parts to encrypt again; null if only the name changes. */
 async function mergeContent(
   keys: SecretKeys,
   row: SealedRow,
@@ -183,7 +183,7 @@ async function mergeContent(
   return { settings: stringifyJson(merged.settings), secrets: merged.secrets };
 }
 
-/** What cannot be decrypted any more can be entered anew. */
+/** Secrets that can't be decrypted any more can be entered again. */
 async function storedSecrets(keys: SecretKeys, row: SealedRow, given: JsonObject): Promise<JsonObject> {
   try {
     return parseJson(await unsealRow(keys, row)) as JsonObject;
@@ -196,7 +196,7 @@ async function storedSecrets(keys: SecretKeys, row: SealedRow, given: JsonObject
   }
 }
 
-/** Settings that say where a secret goes and how well it is kept on the way. */
+/** Settings that determine where a secret goes and how well it is protected in transit. */
 const DIRECTING = ['host', 'port', 'base_url', 'service', 'provider', 'dialect', 'security', 'tls'];
 
 function goesElsewhere(

@@ -11,7 +11,7 @@ type Wanted = {
   };
 };
 
-/** The least that each type takes. */
+/** The minimum each type accepts. */
 const LEAST: Readonly<Record<CredentialType, JsonObject>> = {
   bearer: { token: 'canary' },
   basic: { username: 'canary', password: '' },

@@ -13,7 +13,7 @@ import { type Message, message } from '@millrace/messages';
 import { normaliseBoundHost } from './hosts.ts';
 import { BOUND_TYPES, credentialSchemas, fieldsOf, isSecretField } from './schema.ts';
 
-/** The fields of a credential in two parts: what is shown, and what is stored encrypted only. */
+/** A credential's fields in two parts: those that are shown, and those stored only in encrypted form. */
 export interface SplitFields {
   readonly settings: JsonObject;
   readonly secrets: JsonObject;
@@ -21,7 +21,7 @@ export interface SplitFields {
 
 /**
  * Checks all fields of a credential and fills in defaults.
- * @returns the faults, with pointers below `/fields`; values are not repeated
+ * @returns the errors, with pointers below `/fields`; values are not repeated
  */
 export function checkFields(
   type: CredentialType,
@@ -40,14 +40,14 @@ export function checkFields(
   return { fields, errors: faults.length > 0 ? faults : checkMeaning(type, fields) };
 }
 
-/** The port of a kind of server that is not the one of the schema's default. */
+/** The port of a kind of server, if it differs from the schema's default. */
 function usualPort(type: CredentialType, field: string, given: JsonObject): number | null {
   if (field !== 'port') return null;
   if (type === 'sql' && given.dialect === 'mysql') return 3306;
   return type === 'smtp' && given.security === 'tls' ? 465 : null;
 }
 
-/** Checks the hosts a credential may be sent to and gives each its one spelling. */
+/** Checks the hosts a credential may be sent to and normalises their spelling. */
 export function checkHosts(
   type: CredentialType,
   given: readonly string[],
@@ -80,12 +80,12 @@ export function splitFields(type: CredentialType, fields: JsonObject): SplitFiel
   return { settings: pick(false), secrets: pick(true) };
 }
 
-/** The text that is encrypted. */
+/** The plaintext to encrypt. */
 export function secretsText(secrets: JsonObject): string {
   return stringifyJson(secrets);
 }
 
-/** The credential out of its two parts as they were stored. */
+/** Joins the two parts of a stored credential. */
 export function joinFields(type: CredentialType, settings: string, secrets: string): Credential {
   return {
     ...(parseJson(settings) as JsonObject),
@@ -95,25 +95,25 @@ export function joinFields(type: CredentialType, settings: string, secrets: stri
 }
 
 /**
- * What a ciphertext is bound to. Moved to another record or organisation, or with other hosts or settings beside it,
- * it does not decrypt: who can write to the database cannot send a secret elsewhere.
+ * The context a ciphertext is bound to. Moved to another record or organisation, or combined with other hosts or settings,
+ * it doesn't decrypt: write access to the database isn't enough to send a secret elsewhere.
  */
 export function belongsTo(record: {
   readonly id: number;
   readonly organisation_id: number;
   readonly type: string;
   readonly hosts: readonly string[];
-  /** JSON text as it is stored. */
+  /** JSON text as stored. */
   readonly settings: string;
 }): string {
   const { id, organisation_id: organisationId, type, hosts, settings } = record;
   return JSON.stringify(['credential', organisationId, id, type, hosts, settings]);
 }
 
-// Visible ASCII, space, tab and Latin-1, as RFC 9110 has it; no line breaks, which would start another header.
+// Visible ASCII, space, tab and Latin-1, as RFC 9110 defines it; no line breaks, which would start another header.
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** Set by the service itself, or taken to other origins by redirects, where no secret may go. */
+/** Set by the service itself, or passed to other origins on redirects, where no secret may go. */
 const UNFIT_HEADERS =
   /^(host|content-(length|type|encoding|language|location)|transfer-encoding|connection|keep-alive|proxy-connection|upgrade|expect|te|trailer|accept|accept-language|accept-encoding|user-agent|idempotency-key)$/i;
 

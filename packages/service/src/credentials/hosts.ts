@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** Where a credential may be sent. `port` null: any. */
+/** Where a credential may be sent. `port` null means any. */
 type Binding =
   | { readonly kind: 'any' }
   | { readonly kind: 'host'; readonly host: string; readonly port: string | null }
@@ -9,9 +9,9 @@ type Binding =
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
 /**
- * The one spelling of a host that a credential is bound to: `api.example.com`, `api.example.com:8443`, `*.example.com` (all
- * names below it, not itself), `10.0.0.5`, `[fd00::5]:8080`, or `*` for every host.
- * @returns undefined when it is none of these
+ * The normalised spelling of a host a credential is bound to: `api.example.com`, `api.example.com:8443`, `*.example.com`
+ * (all subdomains, not itself), `10.0.0.5`, `[fd00::5]:8080`, or `*` for every host.
+ * @returns undefined if it is none of these
  */
 export function normaliseBoundHost(text: string): string | undefined {
   const binding = parseBinding(text);
@@ -48,7 +48,7 @@ function parseBinding(text: string): Binding | undefined {
   if (match === null) return undefined;
   const [, wildcard, name = '', port = null] = match;
   if (port !== null && (Number(port) < 1 || Number(port) > 65_535)) return undefined;
-  // The URL parser gives names and addresses the one spelling in which requests carry them.
+  // The URL parser normalises names and addresses to the form sent in requests.
   const url = URL.parse(`https://${name}/`);
   const host = bare(url?.hostname ?? '');
   if (host === '' || (wildcard !== undefined && isIP(host) !== 0)) return undefined;

@@ -14,9 +14,9 @@ interface Sealing {
 }
 
 /**
- * Encrypts every credential of another key with the current one, some at a time, each lot in a transaction of its own.
- * @param onBatch told after each lot how many are done
- * @returns how many were done, and the ids of those that do not decrypt, which stay as they are
+ * Re-encrypts every credential under another key with the current one, in batches with a transaction each.
+ * @param onBatch called after each batch with the number done so far
+ * @returns how many were done, and the ids of those that don't decrypt, which stay as they are
  */
 export async function reencryptCredentials(
   db: Database,
@@ -50,7 +50,7 @@ export async function reencryptCredentials(
   }
 }
 
-/** Null: it was changed outside of Millrace. */
+/** Null if it was changed outside Millrace. */
 async function tryUnseal(keys: SecretKeys, row: SealedRow): Promise<string | null> {
   try {
     return await unsealRow(keys, row);

@@ -14,12 +14,12 @@ import { type FieldError, validationError } from '@millrace/errors/errors';
 import { type Message, message } from '@millrace/messages';
 import { listExistingIds, listFlowsWithCredentials } from './store.ts';
 
-/** A place in a flow that names a credential. */
+/** A value in a flow that names a credential. */
 export interface CredentialReference {
   readonly credentialId: number;
-  /** JSON Pointer that begins with `/flow_data`, as those of problems do. */
+  /** JSON Pointer starting with `/flow_data`, like those of problems. */
   readonly pointer: string;
-  /** What stands there is a template that reads this constant, which holds the id; null: the id itself. */
+  /** The constant, containing the id, that the value reads by a template; null if the value is the id itself. */
   readonly constant: string | null;
 }
 
@@ -30,12 +30,12 @@ export interface WorkflowOfCredential {
 }
 
 const USUAL_NAME = /(^|_)credential_id$/;
-/** A template that is nothing but a constant, as templates of the gallery name their credentials. */
+/** A template that is only a constant, as the gallery's templates use for credentials. */
 const CONSTANT = /^\{\{\s*vars\.([A-Za-z_]\w*)\s*\}\}$/;
 
 /**
- * Every place in a flow that names a credential: members called `credential_id` or `..._credential_id`, and those that
- * a node's schema marks by `x-credential`; by its id, or by a constant that holds the id.
+ * Every value in a flow that names a credential, by its id or by a constant containing the id: members called
+ * `credential_id` or `..._credential_id`, and those marked `x-credential` in a node's schema.
  */
 export function findReferences(flow: Flow, registry: NodeRegistry): readonly CredentialReference[] {
   const found: CredentialReference[] = [];
@@ -54,7 +54,7 @@ export function findReferences(flow: Flow, registry: NodeRegistry): readonly Cre
   return found;
 }
 
-/** Workflows of the organisation whose saved version names the credential, archived ones included. */
+/** Workflows of the organisation whose saved version names the credential, including archived ones. */
 export async function findWorkflowsUsing(
   db: Queryable,
   organisationId: number,
@@ -70,7 +70,7 @@ export async function findWorkflowsUsing(
     .map(({ id, name }) => ({ id, name }));
 }
 
-/** The references of a flow to credentials that the organisation does not have: in one that was imported, say. */
+/** References in a flow to credentials the organisation doesn't have, for example in an imported flow. */
 export async function findMissingReferences(
   db: Queryable,
   organisationId: number,
@@ -85,8 +85,8 @@ export async function findMissingReferences(
 }
 
 /**
- * Refuses to activate a flow that names credentials the organisation does not have.
- * @throws ApiError 422 with one error per place
+ * Refuses to activate a flow that names credentials the organisation doesn't have.
+ * @throws ApiError 422 with one error per reference
  */
 export async function refuseMissingCredentials(
   db: Queryable,
@@ -105,7 +105,7 @@ export async function refuseMissingCredentials(
   if (errors.length > 0) throw validationError(errors);
 }
 
-/** Says that a reference leads to nothing. */
+/** The message for a reference to a missing credential. */
 export function describeMissing({ credentialId: id, constant }: CredentialReference): Message {
   if (constant === null) return message('service.credential_missing', { id });
   return message('service.credential_missing_in_constant', { id, constant });
@@ -125,7 +125,7 @@ function collect(
       const constant = namesCredential(name) ? constantIn(member, of.vars) : null;
       const id = constant === null ? member : (of.vars[constant] ?? null);
       if (namesCredential(name) && Number.isSafeInteger(id)) {
-        // 0 is what the editor's form and a constant of a template hold before one was chosen, a problem of its own.
+        // 0 is the initial value in the editor's form and in a template's constant, which is a separate problem.
         if (id !== 0) of.found.push({ credentialId: id as number, pointer: at, constant });
       } else {
         collect(member, at, namesCredential, of);
@@ -134,13 +134,13 @@ function collect(
   }
 }
 
-/** The constant that a template reads, when it holds the id of a credential; null otherwise. */
+/** The constant a template reads, if it contains a credential's id; null otherwise. */
 function constantIn(value: JsonValue, vars: JsonObject): string | null {
   const name = typeof value === 'string' ? CONSTANT.exec(value)?.[1] : undefined;
   return name !== undefined && Object.hasOwn(vars, name) && Number.isSafeInteger(vars[name]) ? name : null;
 }
 
-/** Names of the properties that a schema marks, at any depth. */
+/** Names of the properties a schema marks, at any depth. */
 function markedNames(schema: JsonSchema | undefined): ReadonlySet<string> {
   const names = new Set<string>();
   const visit = (value: unknown): void => {

@@ -4,7 +4,7 @@ import { type TObject, type TProperties, Type } from 'typebox';
 const MAX_SECRET = 16_384;
 const HOST_PATTERN = '^[A-Za-z0-9]([A-Za-z0-9._-]{0,252}|[0-9A-Fa-f:.]*)$|^\\[[0-9A-Fa-f:.]+\\]$';
 
-/** A field that is stored encrypted and never shown again. */
+/** A field stored in encrypted form and never shown again. */
 function secret(title: string, description: string, minLength = 1) {
   return Type.String({ title, description, minLength, maxLength: MAX_SECRET, 'x-secret': true });
 }
@@ -59,15 +59,15 @@ function fields<Properties extends TProperties>(title: string, description: stri
 }
 
 /**
- * The fields of each type of credential, besides name, type and hosts. What is marked `x-secret` is stored encrypted and
- * never shown; the rest is shown. A field without default has to be given.
+ * The fields of each type of credential, besides name, type and hosts. Fields marked `x-secret` are stored in encrypted form
+ * and never shown; the rest are shown. Fields without a default are required.
  */
 export const credentialSchemas = {
   bearer: fields('Bearer token', 'Sent as Authorization: Bearer.', {
     token: secret('Token', 'Without the word Bearer.'),
   }),
   basic: fields('User name and password', 'Sent as HTTP basic authentication.', {
-    // Some services take their key as the user name.
+    // Some services accept their key as the user name.
     username: secret('User name', 'May not hold a colon.', 0),
     password: secret('Password', 'May be empty.', 0),
   }),
@@ -139,7 +139,7 @@ export const credentialSchemas = {
   }),
 } as const satisfies Record<CredentialType, TObject>;
 
-/** Types that are sent to the hosts they are bound to; the others name their host among their fields, or are never sent. */
+/** Types that are sent to the hosts they are bound to; the others name their host in a field, or are never sent. */
 export const BOUND_TYPES: readonly CredentialType[] = ['bearer', 'basic', 'header'];
 
 interface FieldSchema {
@@ -149,7 +149,7 @@ interface FieldSchema {
   readonly 'x-secret'?: true;
 }
 
-/** The fields of a type by name, with their schemas. */
+/** A type's fields by name, with their schemas. */
 export function fieldsOf(type: CredentialType): readonly (readonly [name: string, schema: FieldSchema])[] {
   return Object.entries(credentialSchemas[type].properties) as [string, FieldSchema][];
 }
@@ -158,7 +158,7 @@ export function isSecretField([, schema]: readonly [string, FieldSchema]): boole
   return schema['x-secret'] === true;
 }
 
-/** What people call the type. */
+/** The type's name for people. */
 export function titleOfType(type: CredentialType): string {
   return (credentialSchemas[type] as { readonly title?: string }).title ?? type;
 }

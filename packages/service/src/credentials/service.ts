@@ -23,13 +23,13 @@ export interface CredentialServiceDeps {
   readonly db: Database;
   readonly keys: SecretKeys;
   readonly log: Logger;
-  /** Whether it is written down when a credential was last used. Default true. */
+  /** Whether the last use of a credential is recorded. Default true. */
   readonly notesUse?: boolean;
 }
 
 /**
- * The only way to a decrypted credential. Each opening reads the row: a credential that was changed or removed is so at
- * once in all processes, and no secret stays in memory longer than its node.
+ * The only way to a decrypted credential. Each use reads the row, so a change or removal applies at once in all processes,
+ * and no secret stays in memory longer than its node.
  */
 export function createCredentialService(
   deps: CredentialServiceDeps,
@@ -105,7 +105,7 @@ async function decrypt({ keys, log }: CredentialServiceDeps, row: SealedRow): Pr
     return await unsealRow(keys, row);
   } catch (error) {
     if (!(error instanceof SecretError)) throw error;
-    // Keys and files are the operator's business, not that of the workflow's author.
+    // Keys and files concern the operator, not the workflow's author.
     log.error({ err: error, credentialId: row.id }, 'could not decrypt a credential');
     const isDamaged = error.code === 'secret_damaged';
     const { id, name } = row;
@@ -119,7 +119,7 @@ async function decrypt({ keys, log }: CredentialServiceDeps, row: SealedRow): Pr
   }
 }
 
-/** Every text that gives the secret away, also as it goes over the wire. */
+/** Every string that reveals the secret, including its forms on the wire. */
 function secretTexts(credential: Credential, secrets: string): string[] {
   const texts = Object.values(parseJson(secrets) as JsonObject).filter((value) => typeof value === 'string');
   switch (credential.type) {
@@ -131,7 +131,7 @@ function secretTexts(credential: Credential, secrets: string): string[] {
     case 'chat': {
       const url = URL.parse(credential.webhook_url ?? '');
       if (url === null) return texts;
-      // Messages name an address without its query, or by its path.
+      // Messages show a URL without its query, or only its path.
       const paths = [`${url.pathname}${url.search}`, url.pathname].filter((path) => path !== '/');
       return [...texts, url.href, ...paths];
     }

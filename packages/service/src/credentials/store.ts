@@ -11,17 +11,17 @@ export interface CredentialRow {
   readonly name: string;
   readonly type: CredentialType;
   readonly hosts: readonly string[];
-  /** JSON text of the fields that are no secret. */
+  /** JSON text of the non-secret fields. */
   readonly settings: string;
-  /** False: its secret was given up and has to be entered anew. */
+  /** False if its secret was discarded and has to be entered again. */
   readonly has_secret: boolean;
-  /** Names of the secret fields that hold a value; null: it was stored before this was noted. */
+  /** Names of the secret fields that have a value; null if it was stored before this was recorded. */
   readonly stored_secrets: readonly string[] | null;
   readonly created_at: Date;
   readonly updated_at: Date;
-  /** To the minute. */
+  /** Precise to the minute. */
   readonly last_used_at: Date | null;
-  /** E-mail of the member who made it; null for the operator. */
+  /** E-mail of the member who created it; null for the operator. */
   readonly created_by_email: string | null;
 }
 
@@ -41,11 +41,11 @@ export interface CredentialWrite {
   readonly name: string;
   readonly hosts: readonly string[];
   readonly settings: string;
-  /** Null: the one that is stored stays. */
+  /** Null keeps the stored one. */
   readonly sealed: {
     readonly keyId: string;
     readonly ciphertext: Buffer;
-    /** Names of the fields in it that hold a value. */
+    /** Names of its fields that have a value. */
     readonly names: readonly string[];
   } | null;
 }
@@ -59,7 +59,7 @@ export async function nextCredentialId(db: Queryable): Promise<number> {
   return row.id;
 }
 
-/** Stores a new credential. False: its name is taken. */
+/** Stores a new credential. Returns false if its name is taken. */
 export async function insertCredential(
   db: Queryable,
   credential: CredentialWrite & {
@@ -106,8 +106,8 @@ export async function isNameTaken(
 }
 
 /**
- * Overwrites what can be changed of a credential. False: another one took the name at this moment, and the transaction
- * has to be given up.
+ * Overwrites the changeable parts of a credential. Returns false if another one has just taken the name; the transaction
+ * must then be rolled back.
  */
 export async function updateCredential(
   tx: Queryable,
@@ -133,7 +133,7 @@ export async function removeCredential(db: Queryable, id: number): Promise<void>
   await db.query('DELETE FROM credentials WHERE id = $1', [id]);
 }
 
-/** Holds a credential against changes until the transaction ends. Undefined: the organisation has none of this id. */
+/** Locks a credential until the transaction ends. Undefined if the organisation has none with this id. */
 export async function lockCredential(
   db: Queryable,
   organisationId: number,
@@ -147,7 +147,7 @@ export async function lockCredential(
   return row;
 }
 
-/** What a node opens. `use_due`: {@link noteUse} would change something; false nearly every time. */
+/** What a node opens. `use_due`: {@link noteUse} would change something; nearly always false. */
 export async function findSealed(
   db: Queryable,
   organisationId: number,
@@ -163,7 +163,7 @@ export async function findSealed(
   return row;
 }
 
-/** Notes when a credential was last used: at most one write a minute, and none that would wait for another. */
+/** Records when a credential was last used: at most one write a minute, and none that would wait for another. */
 export async function noteUse(db: Queryable, id: number): Promise<void> {
   await db.query(
     `UPDATE credentials SET last_used_at = now() WHERE id = (
@@ -203,7 +203,7 @@ async function selectCredentials(
   );
 }
 
-/** Whose credential it is, and of what type: ids are unique over all organisations. */
+/** The organisation and type of a credential: ids are unique across organisations. */
 export async function findOwnerOfCredential(
   db: Queryable,
   id: number,
@@ -215,7 +215,7 @@ export async function findOwnerOfCredential(
   return row;
 }
 
-/** Of these ids those that are credentials of the organisation. */
+/** Those of the ids that are credentials of the organisation. */
 export async function listExistingIds(
   db: Queryable,
   organisationId: number,
@@ -228,7 +228,7 @@ export async function listExistingIds(
   return rows.map((row) => row.id);
 }
 
-/** Saved flows that could name a credential, archived workflows included: they can be restored. */
+/** Saved flows that could name a credential, including archived workflows, which can be restored. */
 export async function listFlowsWithCredentials(
   db: Queryable,
   organisationId: number,
@@ -241,7 +241,7 @@ export async function listFlowsWithCredentials(
   );
 }
 
-/** Credentials encrypted with another key than the current one, by id, held until the transaction ends. */
+/** Credentials encrypted with a key other than the current one, by id, locked until the transaction ends. */
 export async function lockCredentialsOfOtherKeys(
   db: Queryable,
   afterId: number,
@@ -267,7 +267,7 @@ const CIPHERTEXTS = rowSet<NewCiphertext>({
   ciphertext: ['bytea', (row) => row.ciphertext],
 });
 
-/** Puts new ciphertexts in place of those of held rows; what they say has not changed. */
+/** Replaces the ciphertexts of locked rows; their plaintexts are unchanged. */
 export async function replaceCiphertexts(db: Queryable, rows: readonly NewCiphertext[]): Promise<void> {
   await db.query(
     `UPDATE credentials c SET key_id = n.key_id, ciphertext = n.ciphertext
@@ -291,7 +291,7 @@ export async function listOrganisationsWithCredentials(db: Queryable): Promise<n
   return rows.map((row) => row.organisation_id);
 }
 
-/** Gives up the secrets that are encrypted with these keys. Answers whose they were. */
+/** Discards the secrets encrypted with these keys. Returns the affected credentials. */
 export async function dropSecretsOfKeys(
   db: Queryable,
   keyIds: readonly string[],

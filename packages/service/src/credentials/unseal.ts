@@ -6,12 +6,12 @@ import { belongsTo } from './fields.ts';
 import type { SealedRow } from './store.ts';
 
 /**
- * The text that {@link secretsText} made of a credential's secret fields. For {@link createCredentialService} and for
- * encrypting anew only: nothing else may see it.
+ * The plaintext that {@link secretsText} made of a credential's secret fields. For {@link createCredentialService} and
+ * re-encryption only: nothing else may see it.
  * @throws SecretError `secret_key_missing`, `secret_damaged`
  */
 export async function unsealRow(keys: SecretKeys, row: SealedRow): Promise<string> {
-  // The database says which key it is; a ciphertext that says otherwise was tampered with, and no key is missing.
+  // The database names the key; a ciphertext that names another was tampered with, and no key is missing.
   if (row.ciphertext === null || keyIdOf(row.ciphertext) !== row.key_id) {
     throw new SecretError('secret_damaged', message('secrets.discarded'));
   }

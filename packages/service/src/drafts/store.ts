@@ -1,6 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 
-/** What somebody has changed of a workflow and not saved. */
+/** Someone's unsaved changes to a workflow. */
 export interface DraftRow {
   /** JSON text as stored. */
   readonly flow_data: string;
@@ -9,7 +9,7 @@ export interface DraftRow {
   readonly updated_at: Date;
 }
 
-/** The draft of one person; row-level security keeps to the organisation. */
+/** One person's draft; row-level security limits it to the organisation. */
 export async function findDraft(
   tx: Queryable,
   workflowId: number,
@@ -30,13 +30,13 @@ export interface DraftChange {
   /** JSON text. */
   readonly flowData: string;
   readonly baseVersion: number;
-  /** Of the draft it was made from; 0: there was none. */
+  /** Revision of the draft it is based on; 0 if there was none. */
   readonly revision: number;
 }
 
 export type StoredDraft = Pick<DraftRow, 'revision' | 'updated_at'>;
 
-/** Begins a draft. Undefined: there is one. */
+/** Creates a draft. Undefined if one already exists. */
 export async function insertDraft(tx: Queryable, draft: DraftChange): Promise<StoredDraft | undefined> {
   const [row] = await tx.query<StoredDraft>(
     `INSERT INTO workflow_drafts (organisation_id, workflow_id, user_id, flow_data, base_version, revision)
@@ -47,7 +47,7 @@ export async function insertDraft(tx: Queryable, draft: DraftChange): Promise<St
   return row;
 }
 
-/** Goes on with a draft. Undefined: it is not at that revision any more. */
+/** Updates a draft. Undefined if it is no longer at that revision. */
 export async function updateDraft(tx: Queryable, draft: DraftChange): Promise<StoredDraft | undefined> {
   const [row] = await tx.query<StoredDraft>(
     `UPDATE workflow_drafts SET flow_data = $3::json, base_version = $4, revision = nextval('draft_revisions'),
@@ -58,7 +58,7 @@ export async function updateDraft(tx: Queryable, draft: DraftChange): Promise<St
   return row;
 }
 
-/** Ends a draft; with a revision only when it is still at that. False: there is none to end. */
+/** Deletes a draft; if a revision is passed, only at that revision. Returns false if there was none to delete. */
 export async function deleteDraft(
   tx: Queryable,
   workflowId: number,

@@ -7,7 +7,7 @@ import { maxConcurrencyOf, type StartOrder, toStartRow } from '@millrace/runtime
 import type { IdempotencyKey } from '../idempotency/store.ts';
 import { lookUpStarts, lookUpWebhooks, type StartLookup } from './store.ts';
 
-/** Accepts starts: what it has answered true for is stored durably. Concurrent calls share their statements. */
+/** Accepts starts: once it has returned true, the start is stored durably. Concurrent calls share statements. */
 export interface Starter {
   lookUp(
     organisationId: number,
@@ -16,15 +16,15 @@ export interface Starter {
   ): Promise<StartLookup>;
   lookUpWebhook(hash: string): Promise<StartLookup>;
   /**
-   * Stores the execution and has it run, by this process when it has a free place.
-   * @returns false when a concurrent request with the same Idempotency-Key came first; nothing is stored then
-   * @throws DatabaseUnavailableError when it cannot be stored now, or whether it is cannot be told
+   * Stores the execution and has it run, by this process if it has a free slot.
+   * @returns false if a concurrent request with the same Idempotency-Key came first; nothing is stored then
+   * @throws DatabaseUnavailableError if it can't be stored now, or if that is unknown
    */
   start(order: StartOrder): Promise<boolean>;
 }
 
 const MAX_LOOKUPS = 500;
-/** How long an accepted request may wait for a database that is away before it is answered 503. */
+/** How long an accepted request may wait for an unavailable database before it gets a 503. */
 const PATIENCE_MS = 4_000;
 
 export interface StarterDeps {
@@ -56,7 +56,7 @@ export function createStarter({ db, config, executor }: StarterDeps): Starter {
     lookUpWebhook,
     async start(order) {
       const { executionId } = order;
-      // What may run beside few others of its workflow only has to be claimed.
+      // An execution of a workflow with a concurrency limit always has to be claimed.
       const isLimited = maxConcurrencyOf(order.compiled) !== null;
       const leaseTo = isLimited ? null : executor.reserve(executionId);
       let isHandedOver = false;

@@ -62,6 +62,6 @@ test('what stands for all runs in an inner loop is not told beside them', async 
     '0,1',
     '1,0',
   ]);
-  // Without them it is all there is.
+  // Without them only the summary is left.
   expect(await places(summary(0), summary(1))).toEqual(['0', '1']);
 });

@@ -1,20 +1,20 @@
 import type { IterationRecord, JsonObject, NodeError, NodeRecord, ShownRecord } from '@millrace/engine';
 import type { JournalEntry } from './admin-journal.ts';
 
-/** A run of a node in one iteration, or an iteration of a loop. */
+/** A node's run in one iteration, or an iteration of a loop. */
 export type PlacedRecord = ShownRecord | IterationRecord;
 
 /**
- * The latest record of each iteration that a node ran in, in the order of the iterations. Of a loop: its iterations;
- * one that has not ended is there with the first record of it. Left out is what was not kept: the end of a node without
- * outside effects may be known by the end of its iteration only.
+ * The latest record of each iteration a node ran in, in iteration order. For a loop: its iterations; one that hasn't ended
+ * appears with its first record. Records that weren't kept are missing: the end of a node without side effects may only be
+ * known from the end of its iteration.
  */
 export async function readIterations(
   entries: AsyncIterable<JournalEntry>,
   nodeId: string,
 ): Promise<PlacedRecord[]> {
   const found = await collect(entries, nodeId);
-  // What stands for all runs in a loop that is inside of another repeats the last of them.
+  // The summary of all runs in a nested loop repeats the last run.
   const around = new Set([...found.values()].map(({ iteration = [] }) => iteration.slice(0, -1).join()));
   return [...found]
     .filter(([place, record]) => !isSummary(record) || !around.has(place))
@@ -22,7 +22,7 @@ export async function readIterations(
     .sort((a, b) => compareIterations(a.iteration ?? [], b.iteration ?? []));
 }
 
-/** The latest record of a node, or of its run in one iteration; undefined when nothing is stored of it. */
+/** The latest record of a node, or of its run in one iteration; undefined if nothing is stored for it. */
 export async function readRecord(
   entries: AsyncIterable<JournalEntry>,
   nodeId: string,
@@ -38,7 +38,7 @@ export async function readRecord(
   return found;
 }
 
-/** By place: what is known of a node there. */
+/** Everything known of a node, by iteration. */
 async function collect(
   entries: AsyncIterable<JournalEntry>,
   nodeId: string,
@@ -52,7 +52,7 @@ async function collect(
       const key = iteration.join();
       if (record.nodeId === nodeId) found.set(key, record);
       else if (record.status === 'iteration_ended') dropUnended(found, record);
-      // Of an iteration that is under way there are only records of what is inside it.
+      // An iteration in progress has only records of the nodes inside it.
       else if (record.loopId === nodeId && !found.has(key)) found.set(key, underWay(record, nodeId));
     }
   }
@@ -63,7 +63,7 @@ function isSummary(record: PlacedRecord): boolean {
   return record.status !== 'iteration_ended' && record.iterations !== undefined;
 }
 
-/** The iteration by which a loop without a list ends is told by the end of the loop only. */
+/** The last iteration of a loop without a list is reported only by the end of the loop. */
 function endLast(found: Map<string, PlacedRecord>, loop: ShownRecord): void {
   if (loop.status !== 'success' && loop.status !== 'failed') return;
   const end =
@@ -88,11 +88,11 @@ function lastOf({ iterations, last = null }: JsonObject): Ending | null {
   return typeof iterations === 'number' ? { index: iterations - 1, output: last } : null;
 }
 
-/** @param depth of the loop: how many loops are around it */
+/** @param depth how many loops enclose the loop */
 function failedOf({ origin, ...error }: NodeError, depth: number): Ending | null {
   const index = origin?.iteration[depth];
   if (origin === undefined || index === undefined) return null;
-  // Where in it, only if that is further inside.
+  // Only if the origin is further inside.
   const inner = origin.iteration.length > depth + 1 ? { origin } : {};
   return { index, output: null, error: { ...error, nodeId: origin.nodeId, ...inner } };
 }

@@ -8,29 +8,29 @@ export interface JournalEntry {
   readonly records: readonly NodeRecord[];
 }
 
-/** What a node did for a while. */
+/** A period in a node's history. */
 export interface Span {
   readonly kind: 'run' | 'retry' | 'delay' | 'signal';
   readonly attempt: number;
   readonly startedAtMs: number;
-  /** Null while it lasts. */
+  /** Null while it is in progress. */
   endedAtMs: number | null;
-  /** What the attempt failed with. */
+  /** The attempt's error. */
   error?: NodeError;
 }
 
 /** Everything that is known of one node. */
 export interface NodeHistory {
-  /** Its last record, as {@link recordsToShow} of the engine chooses it. */
+  /** Its last record, as chosen by the engine's {@link recordsToShow}. */
   latest: ShownRecord;
-  /** The loop it is inside of; null at top level. */
+  /** The enclosing loop; null at top level. */
   loopId: string | null;
   readonly spans: Span[];
-  /** Of a loop: its iterations that have ended; of a node inside one: its runs. */
+  /** For a loop: its ended iterations; for a node inside one: its runs. */
   readonly ended: EndedIteration[];
 }
 
-/** An iteration that has ended, or several that are told together. */
+/** An ended iteration, or several merged into one. */
 export interface EndedIteration {
   readonly startedAtMs: number;
   readonly completedAtMs: number;
@@ -39,16 +39,16 @@ export interface EndedIteration {
 }
 
 export interface Journal {
-  /** In the order in which they began. */
+  /** In the order in which they started. */
   readonly nodes: ReadonlyMap<string, NodeHistory>;
-  /** By loop: how many iterations were started. */
+  /** Number of started iterations by loop. */
   readonly iterations: ReadonlyMap<string, number>;
 }
 
-/** Checkpoints that are held in memory at the same time. */
+/** Maximum checkpoints in memory at once. */
 const BATCH = 500;
 
-/** The journal of an execution, read piece by piece. */
+/** An execution's journal, read in batches. */
 export async function* readEntries(
   tx: Queryable,
   organisationId: number,
@@ -63,7 +63,7 @@ export async function* readEntries(
   } while (rows.length === BATCH);
 }
 
-/** What became of each node, with its attempts and waits. */
+/** Each node's outcome, with its attempts and waits. */
 export async function readNodes(entries: AsyncIterable<JournalEntry>): Promise<Journal> {
   const nodes = new Map<string, NodeHistory>();
   const startedIterations = new Map<string, Set<string>>();
@@ -81,7 +81,7 @@ export async function readNodes(entries: AsyncIterable<JournalEntry>): Promise<J
   return { nodes, iterations: new Map([...startedIterations].map(([loopId, seen]) => [loopId, seen.size])) };
 }
 
-/** The summary at the end of a loop repeats the last one, at the place of the loop. */
+/** The summary at the end of a loop repeats the last iteration, at the loop's level. */
 function noteEnd(ended: Map<string, EndedIteration[]>, record: NodeRecord): void {
   const { nodeId, iteration, status } = record;
   if (iteration === undefined || status === 'running' || status === 'waiting' || status === 'skipped') return;
@@ -112,17 +112,14 @@ function note(
   };
   if (known === undefined) nodes.set(record.nodeId, history);
   history.latest = record;
-  // Summaries at the end of a loop stand outside of it.
+  // Summaries at the end of a loop lie outside it.
   if (record.loopId !== undefined) history.loopId = record.loopId;
   if (record.iteration === undefined && record.iterations === undefined) {
     noteSpan(history.spans, record, atMs);
   }
 }
 
-/**
- * Only the first attempt's start and the end are in the records; that a later attempt began, or that one failed, was
- * stored at that moment.
- */
+/** Records have only the start of the first attempt and the end; the start or failure of a later attempt was stored at that time. */
 function noteSpan(spans: Span[], record: ShownRecord, atMs: number): void {
   if (record.status === 'skipped') return;
   const open = spans.at(-1);
@@ -130,7 +127,7 @@ function noteSpan(spans: Span[], record: ShownRecord, atMs: number): void {
     case 'running': {
       const isFirst = open === undefined;
       const startedAtMs = isFirst ? record.startedAtMs : notBefore(open, atMs);
-      // A worker that took over begins another attempt while the former one still looks open.
+      // A worker that took over starts another attempt while the former one still looks open.
       if (
         open !== undefined &&
         open.kind === 'run' &&
@@ -150,7 +147,7 @@ function noteSpan(spans: Span[], record: ShownRecord, atMs: number): void {
       return;
     }
     default: {
-      // A pure node has no other record than that of its end.
+      // A pure node only has a record of its end.
       if (open === undefined) {
         const { attempts, startedAtMs } = record;
         spans.push({ kind: 'run', attempt: attempts, startedAtMs, endedAtMs: null });
@@ -161,7 +158,7 @@ function noteSpan(spans: Span[], record: ShownRecord, atMs: number): void {
   }
 }
 
-/** Where the attempt ended that leads to a wait; one that was never stored as running is put in. */
+/** The end of the attempt that leads to a wait; one never stored as running is inserted. */
 function endOfAttempt(
   spans: Span[],
   { attempts, startedAtMs }: Extract<ShownRecord, { status: 'waiting' }>,
@@ -190,7 +187,7 @@ function notBefore(span: Span | undefined, atMs: number): number {
   return span === undefined ? atMs : Math.max(atMs, span.startedAtMs, span.endedAtMs ?? 0);
 }
 
-/** As many of them as a chart can show: where there are more, those that began close to each other become one. */
+/** Merged down to what a chart can show: if there are more, those that started close together become one. */
 export function mergeIterations(ended: readonly EndedIteration[], most: number): EndedIteration[] {
   const sorted = [...ended].sort((a, b) => a.startedAtMs - b.startedAtMs);
   if (sorted.length <= most) return sorted;

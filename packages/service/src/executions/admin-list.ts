@@ -14,22 +14,22 @@ import {
 } from './admin-store.ts';
 
 /**
- * Rows that one page looks at for those that fit. Mostly the first few are enough, and PostgreSQL must know that it is
- * asked for few: else it may read and sort all that an index holds.
+ * Rows one page checks for matches. Usually the first few are enough, and PostgreSQL must know that few are needed:
+ * otherwise it may read and sort everything in an index.
  */
 const LOOKED = [200, 9_800];
-/** Some tens of milliseconds. */
+/** Takes some tens of milliseconds. */
 export const MAX_LOOKED = LOOKED.reduce((sum, each) => sum + each);
 
-/** What was found below an id. */
+/** The matches below an id. */
 export interface Found {
-  /** At most as many as were wanted, newest first. */
+  /** At most as many as requested, newest first. */
   readonly rows: readonly AdminExecutionRow[];
-  /** Set when it was looked no further back than this; null when enough was found, or all was looked through. */
+  /** Set if nothing older than this was checked; null if enough was found or everything was checked. */
   readonly searchedTo: WalkEnd | null;
 }
 
-/** Walks down an index and tells where that ended. */
+/** Scans an index downwards and reports where it stopped. */
 interface Walker {
   readonly way: Way;
   readonly read: typeof walkExecutions;
@@ -38,12 +38,12 @@ interface Walker {
 
 const OPEN: Way = { workflowId: null, triggerType: null, isTestMode: null, apiKeyId: null };
 const BY_STATUS: Walker = { way: OPEN, read: walkUncompleted, findEnd: findUncompletedWalkEnd };
-/** What most executions are started by, and no index of its own has. */
+/** Triggers that most executions have and that have no index of their own. */
 const FREQUENT_TRIGGERS: readonly (string | null)[] = ['api', 'webhook', null];
 
 /**
- * The next executions that fit, newest first. No index serves every filter, so each walk down an index is bounded, and
- * what comes back says how far it went: a page costs no more however rare what fits is.
+ * The next matching executions, newest first. No index serves every filter, so each index scan is bounded, and the result
+ * includes how far it got: a page costs no more however rare the matches are.
  */
 export async function findAdminExecutions(
   tx: Queryable,
@@ -66,14 +66,14 @@ export async function findAdminExecutions(
   return { rows: furthest?.rows ?? [], searchedTo: furthest?.end ?? null };
 }
 
-/** How far one walk has come. */
+/** The progress of one scan. */
 interface Progress {
   readonly walker: Walker;
   readonly rows: AdminExecutionRow[];
   end: WalkEnd | null;
 }
 
-/** Answers true when the walk is over: enough was found, or there is nothing further back. */
+/** Returns true when the scan is over: enough was found, or there is nothing older. */
 async function goOn(
   tx: Queryable,
   organisationId: number,
@@ -91,7 +91,7 @@ async function goOn(
 }
 
 /**
- * The most promising first. Which of several rare things is the rarest shows in the walks only, so all of them go a few
+ * The most selective first. Which of several rare criteria is the rarest only shows during the scans, so each advances a few
  * steps before one goes far.
  */
 function walkersFor({
@@ -114,7 +114,7 @@ function walkerFor(way: Way): Walker {
   return { way, read: walkExecutions, findEnd: findWalkEnd };
 }
 
-/** Reads `failed,cancelled`. */
+/** Parses `failed,cancelled`. */
 export function parseStatuses(text: string | undefined): ExecutionStatus[] | null {
   return text === undefined ? null : [...new Set(text.split(',') as ExecutionStatus[])].sort();
 }

@@ -13,7 +13,7 @@ export interface AdminExecutionRow extends ExecutionRow {
 export interface AdminDetailRow extends AdminExecutionRow {
   /** JSON text of the trigger's data. */
   readonly input: string;
-  /** Null when no key started it, or the key is gone. */
+  /** Null if no key started it or the key no longer exists. */
   readonly api_key_id: number | null;
   readonly api_key_name: string | null;
   readonly api_key_key_id: string | null;
@@ -36,7 +36,7 @@ const ITEM_COLUMNS = `e.id, e.organisation_id, e.workflow_id, w.name AS workflow
 const MAX_CHILDREN = 1_000;
 const MAX_RERUNS = 100;
 
-/** One execution with its relatives, without what is stored of its nodes. */
+/** One execution with its relatives, without its nodes' records. */
 export async function findAdminDetail(
   tx: Queryable,
   organisationId: number,
@@ -66,7 +66,7 @@ export interface JournalRow {
   readonly created_at: Date;
 }
 
-/** The next checkpoints of an execution, in their order. */
+/** The next checkpoints of an execution, in order. */
 export async function readJournal(
   tx: Queryable,
   organisationId: number,
@@ -87,25 +87,25 @@ export interface AdminExecutionFilters {
   readonly workflowId: number | null;
   readonly triggerType: string | null;
   readonly isTestMode: boolean | null;
-  /** In the display name, whatever the case. */
+  /** Part of the display name, in any case. */
   readonly text: string | null;
   /** The key that started it. */
   readonly apiKeyId: number | null;
-  /** Part of the address that it was started from. */
+  /** Part of the address it was started from. */
   readonly sourceIp: string | null;
   readonly after: Date | null;
   readonly before: Date | null;
 }
 
-/** Ids between which a list looks; both are left out. */
+/** Ids that bound a list, both exclusive. */
 export interface IdRange {
   readonly aboveId: number;
   readonly belowId: number;
 }
 
 /**
- * The ids that a time range can have: they are drawn in the order of creation up to the length of a statement, so a
- * minute is to spare. The bounds on the time itself still have to be checked.
+ * The possible ids of a time range: ids are assigned in creation order give or take the duration of a statement, so the
+ * bounds allow a minute. The time bounds themselves still have to be checked.
  */
 export async function findIdRange(
   tx: Queryable,
@@ -123,7 +123,7 @@ export async function findIdRange(
   return { aboveId: row?.above_id ?? 0, belowId: row?.below_id ?? Number.MAX_SAFE_INTEGER };
 }
 
-/** What the rows of a walk have in common, so that one index holds them in their order; null leaves it open. */
+/** What the rows of a scan have in common, so that one index has them in order; null means any. */
 export interface Way {
   readonly workflowId: number | null;
   readonly triggerType: string | null;
@@ -132,14 +132,14 @@ export interface Way {
   readonly apiKeyId: number | null;
 }
 
-/** A walk down one index: how many rows are looked at, and how many that fit are wanted. */
+/** A scan of one index: how many rows to check, and how many matches are wanted. */
 export interface Walk extends IdRange {
   readonly way: Way;
   readonly maxLooked: number;
   readonly wanted: number;
 }
 
-/** Whether a row fits; parameters 6 to 14 are those of {@link valuesOf}. */
+/** Whether a row matches; parameters 6 to 14 are those of {@link valuesOf}. */
 const FITS = `($6::bigint IS NULL OR workflow_id = $6) AND ($7::text[] IS NULL OR status = ANY ($7))
   AND ($8::text IS NULL OR trigger_type = $8) AND ($9::boolean IS NULL OR is_test_mode = $9)
   AND ($10::text IS NULL OR strpos(lower(display_name), lower($10)) > 0)
@@ -160,9 +160,9 @@ const valuesOf = (filters: AdminExecutionFilters) =>
   ] as const;
 
 /**
- * Walks down the organisation's executions that lie on one way, newest first. The inner limit ends the walk however rare
- * what fits is, so nothing stands beside it that the way's index does not hold, but for the ends of a time range; the
- * outer one ends it as soon as enough was found. Sent unnamed: the plan must know which filters are set.
+ * Scans the organisation's executions along one index, newest first. The inner limit ends the scan however rare matches are,
+ * so its conditions must all be covered by the index, except for the ends of a time range; the outer limit ends it once
+ * enough was found. Sent unnamed: the plan must know which filters are set.
  */
 export async function walkExecutions(
   tx: Queryable,
@@ -200,7 +200,7 @@ export async function walkExecutions(
   );
 }
 
-/** Where that walk ended before everything was looked at; undefined: it came to the end. */
+/** Where that scan stopped before everything was checked; undefined if it reached the end. */
 export async function findWalkEnd(
   tx: Queryable,
   organisationId: number,
@@ -237,7 +237,7 @@ export interface WalkEnd {
 
 const UNCOMPLETED: readonly ExecutionStatus[] = ['queued', 'running', 'waiting_async', 'failed', 'cancelled'];
 
-/** One way down for each of the statuses of a parameter. */
+/** One index scan for each status in a parameter. */
 function downUncompleted(columns: string, parameter: number): string {
   return UNCOMPLETED.map(
     (status) => `(SELECT ${columns} FROM executions
@@ -250,9 +250,9 @@ const UNCOMPLETED_ROWS = downUncompleted('*', 7);
 const UNCOMPLETED_TIMES = downUncompleted('id, created_at', 5);
 
 /**
- * The same over the index of what is not completed, which is small beside a long history: one way down for each status,
- * merged by id. Each has an order and a limit of its own, because PostgreSQL merges no ways through row-level security
- * otherwise, but sorts all of them. Only for statuses without `completed`.
+ * The same over the index of executions that aren't completed, which is small compared with a long history: one scan per
+ * status, merged by id. Each has its own order and limit, because otherwise PostgreSQL doesn't merge scans through row-level
+ * security but sorts everything. Only for statuses without `completed`.
  */
 export async function walkUncompleted(
   tx: Queryable,
@@ -272,7 +272,7 @@ export async function walkUncompleted(
   );
 }
 
-/** Where that walk ended before everything was looked at; undefined: it came to the end. */
+/** Where that scan stopped before everything was checked; undefined if it reached the end. */
 export async function findUncompletedWalkEnd(
   tx: Queryable,
   organisationId: number,
@@ -287,7 +287,7 @@ export async function findUncompletedWalkEnd(
   return row;
 }
 
-/** Those of the executions that belong to one of the organisations, as they are now. */
+/** Those of the executions that belong to one of the organisations, in their current state. */
 export async function findItems(
   db: Queryable,
   organisationIds: readonly number[],
@@ -324,7 +324,7 @@ export interface ExecutionFlowRow {
   readonly flow_data: JsonText<Flow>;
 }
 
-/** The workflow in the version that an execution runs. */
+/** The workflow in the version an execution runs. */
 export async function findExecutionFlow(
   tx: Queryable,
   organisationId: number,

@@ -5,9 +5,9 @@ import { cancelExecution } from '@millrace/runtime/statements';
 import type { Logger } from 'pino';
 
 /**
- * Cancels an execution that has not ended, with the children its nodes wait for.
- * @param record called in the same transaction when it was cancelled by this call
- * @returns false: there is none, or it has ended
+ * Cancels an execution that hasn't ended, with the children its nodes are waiting for.
+ * @param record called in the same transaction if this call cancelled it
+ * @returns false if it doesn't exist or has ended
  */
 export type Cancel = (
   organisationId: number,

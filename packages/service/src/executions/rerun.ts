@@ -17,7 +17,7 @@ export function refuseUnended(source: RerunSource): void {
   );
 }
 
-/** A rerun with the same input, or another one, by the saved version of now; a trial's by its own, which was never saved. */
+/** Reruns with the same or another input, using the current saved version; a trial uses its own, which was never saved. */
 export async function rerunFromStart(
   plans: PlanCache,
   id: number,
@@ -50,8 +50,8 @@ export async function rerunFromFailedNode(
 }
 
 /**
- * What was run in test mode sends nothing when it is run again, whatever put it in test mode: the workflow then, the
- * execution that called it, or whoever tried it.
+ * Anything run in test mode sends nothing when rerun, whatever put it in test mode: the workflow's setting at the time, the
+ * calling execution, or whoever tried it.
  */
 function staysInTestMode(
   source: Pick<RerunSource, 'is_test_mode'>,

@@ -2,7 +2,7 @@ import { ApiError, notFound } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { StartableWorkflow, StartOrder } from '@millrace/runtime/start-row';
 
-/** What is to be started; the rest of the order follows from the look-up. */
+/** What is to be started; the rest of the order comes from the look-up. */
 export type StartContent = Pick<
   StartOrder,
   'version' | 'isTestMode' | 'input' | 'triggerType' | 'compiled' | 'rerunOf' | 'records'

@@ -1,7 +1,7 @@
 import type { ExecutionStatus } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 
-/** What people read of an execution's status, inside of sentences. */
+/** An execution's status as it appears in sentences. */
 export const EXECUTION_STATUS_MESSAGES: { readonly [S in ExecutionStatus]: Message } = {
   queued: message('service.execution_queued'),
   running: message('service.execution_running'),

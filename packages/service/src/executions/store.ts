@@ -5,16 +5,16 @@ import type { Chunk } from '@millrace/runtime/chunks';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
 import type { IdempotencyKey } from '../idempotency/store.ts';
 
-/** What is known before a start is accepted. The id is fresh and belongs to whoever asked. */
+/** What is known before a start is accepted. The id is new and reserved for the caller. */
 export interface StartLookup {
-  /** The database's time, cut to milliseconds. */
+  /** The database's time, truncated to milliseconds. */
   readonly now: Date;
-  /** Null: there is no such workflow, so nothing can be started. */
+  /** Null if there is no such workflow, so nothing can be started. */
   readonly workflow: StartableWorkflow | null;
   readonly executionId: number;
-  /** Of webhooks: an editor waits for the next call. */
+  /** For webhooks: an editor is waiting for the next call. */
   readonly isListening: boolean;
-  /** The kept answer to an earlier request with the same Idempotency-Key. */
+  /** The stored response to an earlier request with the same Idempotency-Key. */
   readonly record: {
     readonly fingerprint: Buffer;
     readonly status: number;
@@ -40,7 +40,7 @@ interface LookupRow {
   readonly is_listening?: boolean;
 }
 
-/** A request to start a workflow, of an organisation. */
+/** An organisation's request to start a workflow. */
 interface StartRequest {
   readonly organisationId: number;
   readonly workflowId: number;
@@ -55,7 +55,7 @@ const REQUESTS = rowSet<StartRequest>({
   idempotency_key: ['text', (request) => request.idempotencyKey?.key],
 });
 
-/** Looks up what concurrent execute requests need, in their order, and reserves an id for each. */
+/** Looks up what concurrent execute requests need, in order, and reserves an id for each. */
 export async function lookUpStarts(db: Queryable, requests: readonly StartRequest[]): Promise<StartLookup[]> {
   const rows = await db.query<LookupRow>(
     `SELECT r.place, date_trunc('milliseconds', now()) AS now,
@@ -73,10 +73,7 @@ export async function lookUpStarts(db: Queryable, requests: readonly StartReques
   return toLookups(rows);
 }
 
-/**
- * The same for calls of webhooks: only workflows that a webhook may start are found, by their hash or by one that it
- * took the place of less than a day ago.
- */
+/** The same for webhook calls: finds only workflows that a webhook may start, by their hash or by one replaced less than a day ago. */
 export async function lookUpWebhooks(db: Queryable, hashes: readonly string[]): Promise<StartLookup[]> {
   const rows = await db.query<LookupRow>(
     `SELECT r.place, date_trunc('milliseconds', now()) AS now,
@@ -136,11 +133,11 @@ export interface ExecutionRow {
   readonly created_at: Date;
   readonly started_at: Date | null;
   readonly completed_at: Date | null;
-  /** With what all executions below it consumed that have ended. */
+  /** Including the consumption of all ended executions below it. */
   readonly consumed_ai_tokens: number;
   /** Null unless failed. */
   readonly error: JsonText<StoredError> | null;
-  /** Both null for one that no other started. */
+  /** Both null if no other execution started it. */
   readonly parent_execution_id: number | null;
   readonly parent_node_id: string | null;
 }
@@ -164,10 +161,10 @@ export const CHILD_TOKENS = `(SELECT json_object_agg(node_id, tokens) FROM (
   WHERE execution_id = e.id AND node_id IS NOT NULL GROUP BY node_id) t) AS child_tokens`;
 
 /**
- * A page of executions with ids below `belowId`, newest first. Ids are drawn in the order of creation up to the length
- * of a statement, so the bounds on creation become bounds on the id with a minute to spare: a page costs what it
- * shows, however long the history. Each coalesce stands inside a query of its own, because row-level security keeps
- * PostgreSQL from searching an index by one. Sent unnamed: the plan must know which filters are set.
+ * A page of executions with ids below `belowId`, newest first. Ids are assigned in creation order give or take the duration
+ * of a statement, so the bounds on creation time become bounds on the id, allowing a minute: a page's cost depends on what
+ * it shows, however long the history. Each coalesce is in a subquery, because row-level security keeps PostgreSQL from using
+ * it for an index search. Sent unnamed: the plan must know which filters are set.
  */
 export async function listExecutions(
   tx: Queryable,
@@ -177,7 +174,7 @@ export async function listExecutions(
   limit: number,
 ): Promise<ExecutionRow[]> {
   const { workflowId, status } = filters;
-  // Those that run are few, and in no index with their workflow.
+  // Running ones are few, and no index has them by workflow.
   if (workflowId !== null && status !== null && status !== 'running') {
     return listOfOneStatus(tx, organisationId, filters, belowId, limit);
   }
@@ -206,8 +203,8 @@ export async function listExecutions(
 }
 
 /**
- * The same for one workflow and one status. The order by -id is that of one index alone: PostgreSQL takes the two to be
- * independent, and would look for a status that the workflow has none of in the order of ids, through all executions.
+ * The same for one workflow and one status. Only one index has the order by -id: PostgreSQL assumes the two to be
+ * independent, and would search all executions in id order for a status the workflow has none of.
  */
 async function listOfOneStatus(
   tx: Queryable,
@@ -239,7 +236,7 @@ async function listOfOneStatus(
   );
 }
 
-/** By node at top level: what executions consumed that it started and that have ended. */
+/** By top-level node: what the ended executions it started consumed. */
 export type ChildTokens = { readonly [nodeId: string]: number };
 
 export interface ExecutionDetailRow extends ExecutionRow {
@@ -248,23 +245,23 @@ export interface ExecutionDetailRow extends ExecutionRow {
   readonly checkpoint_seq: number;
   /** Null for none. */
   readonly child_tokens: JsonText<ChildTokens> | null;
-  /** In their order; null when nothing is stored of any node. */
+  /** In order; null if nothing is stored for any node. */
   readonly chunks: JsonText<Chunk[]> | null;
   /** Null for none. */
   readonly children: JsonText<ChildItem[]> | null;
 }
 
-/** An execution that a node of another one started. */
+/** An execution started by a node of another one. */
 type ChildItem = {
   readonly execution_id: number;
   readonly node_id: string;
   readonly workflow_id: number;
 };
 
-/** Children that an answer names; a loop may start any number. */
+/** Maximum children listed in a response; a loop may start any number. */
 const MAX_CHILDREN = 1_000;
 
-/** One execution with all that is stored of its nodes, as of one moment. */
+/** One execution with all its nodes' stored records, as of one moment. */
 export async function findExecution(
   tx: Queryable,
   organisationId: number,
@@ -284,7 +281,7 @@ export async function findExecution(
   return row;
 }
 
-/** The execution's status alone, for those who wait for it to change. */
+/** Only the execution's status, for polling. */
 export async function findStatus(
   tx: Queryable,
   organisationId: number,
@@ -297,7 +294,7 @@ export async function findStatus(
   return row;
 }
 
-/** The execution without input and children, with the chunks stored after `afterSeq` only. */
+/** The execution without input and children, and only with the chunks stored after `afterSeq`. */
 export async function findChanges(
   tx: Queryable,
   organisationId: number,
@@ -314,7 +311,7 @@ export async function findChanges(
   return row;
 }
 
-/** What a rerun is made from. */
+/** What a rerun is based on. */
 export interface RerunSource {
   readonly workflow_id: number;
   readonly workflow_version: number;

@@ -6,14 +6,14 @@ import { message } from '@millrace/messages';
 export interface IdempotencyKey {
   readonly organisationId: number;
   readonly familyId: string;
-  /** Method and concrete path. */
+  /** Method and actual path. */
   readonly route: string;
   readonly key: string;
   /** SHA-256 of the canonical JSON of the body. */
   readonly fingerprint: Buffer;
 }
 
-/** A successful answer as it is kept and sent again. */
+/** A successful response as stored and replayed. */
 export interface StoredAnswer {
   readonly status: number;
   readonly location: string | null;
@@ -21,21 +21,21 @@ export interface StoredAnswer {
   readonly body: string;
 }
 
-/** A kept answer with the fingerprint of the request it was given to. */
+/** A stored response with the fingerprint of its request. */
 export interface IdempotencyRecord extends StoredAnswer {
   readonly fingerprint: Buffer;
 }
 
 /**
- * Whether the record is of the same request.
- * @throws ApiError `idempotency_key_reused` (409) when the first request had another body
+ * Whether the record is for the same request.
+ * @throws ApiError `idempotency_key_reused` (409) if the first request had another body
  */
 export function checkFingerprint(idempotencyKey: IdempotencyKey, record: IdempotencyRecord): StoredAnswer {
   if (record.fingerprint.equals(idempotencyKey.fingerprint)) return record;
   throw new ApiError('idempotency_key_reused', message('service.idempotency_key_reused'));
 }
 
-/** The record of an earlier request of the last 24 hours by the database's clock, or undefined. */
+/** The record of an earlier request in the last 24 hours by the database's clock, or undefined. */
 export async function findRecord(
   db: Queryable,
   idempotencyKey: IdempotencyKey,
@@ -51,8 +51,8 @@ export async function findRecord(
 }
 
 /**
- * Keeps an answer, in the transaction of what it guards. Waits for the transaction of a concurrent request.
- * @returns false when the concurrent request came first: undo everything and answer with its record
+ * Stores a response in the transaction it guards. Waits for the transaction of a concurrent request.
+ * @returns false if the concurrent request came first: roll everything back and respond with its record
  */
 export async function insertRecord(
   tx: Queryable,
@@ -81,7 +81,7 @@ export async function insertRecord(
   return rows.length === 1;
 }
 
-/** An answer, and whether it was given before. */
+/** A response, and whether it is a replay. */
 export interface IdempotentAnswer {
   readonly answer: StoredAnswer;
   readonly replayed: boolean;
@@ -97,9 +97,9 @@ export type IdempotentRunner = (
 class ConcurrentRequestWon extends Error {}
 
 /**
- * Makes a runner: `work` and the record of its answer share one transaction, concurrent requests wait for the first and
- * get its answer. Those in this process wait without holding a connection; those in other processes wait at the
- * record's unique index.
+ * Creates a runner: `work` and the record of its response share one transaction; concurrent requests wait for the first and
+ * get its response. Those in this process wait without a connection; those in other processes wait at the record's unique
+ * index.
  */
 export function createIdempotentRunner(db: Database): IdempotentRunner {
   const underWay = new Map<string, Promise<unknown>>();

@@ -20,15 +20,15 @@ import {
 } from './store.ts';
 
 const INTERVAL_MS = 10 * 60_000;
-/** What became old while nothing ran goes soon, but not while the first requests are waited for. */
+/** Whatever expired while nothing ran is deleted soon, but not while the first requests are being served. */
 const FIRST_PAUSE_MS = 15_000;
-/** Rows looked at or deleted by one statement: short enough not to be felt by the requests beside it. */
+/** Rows read or deleted by one statement: short enough not to be noticed by concurrent requests. */
 const BATCH = 1_000;
-/** So long an invitation that is over can still be seen in the list. */
+/** How long an ended invitation stays in the list. */
 const INVITATION_DAYS = 90;
 const IDEMPOTENCY_MS_PER_HOUR = 3_600_000;
 
-/** Deletes what is older than the retention says, soon after the start and every ten minutes, in one process at a time. */
+/** Deletes whatever has exceeded its retention, shortly after start-up and then every ten minutes, in one process at a time. */
 export function createPruner(
   db: Database,
   retention: RetentionSettings,
@@ -64,8 +64,8 @@ export interface Pruned {
 }
 
 /**
- * One round over everything that has a retention. Executions that have not ended are never deleted.
- * @param isStopping asked between batches
+ * One round over everything that has a retention. Executions that haven't ended are never deleted.
+ * @param isStopping called between batches
  */
 export async function prune(
   db: Database,
@@ -73,7 +73,7 @@ export async function prune(
   isStopping: () => boolean = () => false,
 ): Promise<Pruned> {
   const { executionsDays, auditDays, idempotencyHours, idleSessionMs } = retention;
-  // Not shorter than what a replay may reach back, whatever is configured.
+  // Never shorter than the window for replays, whatever is configured.
   const idempotencyMs = Math.max(idempotencyHours, 24) * IDEMPOTENCY_MS_PER_HOUR;
   return {
     executions: await pruneAllExecutions(db, executionsDays, isStopping),
@@ -82,7 +82,7 @@ export async function prune(
       pruneIdempotencyRecords(tx, idempotencyMs, BATCH),
     ),
     workers: await repeat(db, isStopping, (tx) => pruneWorkers(tx, BATCH)),
-    // As long as any of the executions they started may be there.
+    // For as long as any of the executions they started may exist.
     scheduleFires: await repeat(db, isStopping, (tx) =>
       pruneFires(tx, Math.max(...Object.values(executionsDays)), BATCH),
     ),
@@ -100,7 +100,7 @@ export async function prune(
 
 type Work<Result> = (tx: Parameters<Parameters<Database['transaction']>[0]>[0]) => Promise<Result>;
 
-/** Null: another process is at it. */
+/** Null if another process holds it. */
 function underLock<Result>(db: Database, work: Work<Result>): Promise<Result | null> {
   return db.transaction(async (tx) => ((await tryPruneLock(tx)) ? work(tx) : null));
 }
@@ -126,7 +126,7 @@ async function pruneAllExecutions(db: Database, days: Days, isStopping: () => bo
       const round = await underLock(db, (tx) => pruneExecutions(tx, status, days[status], from, BATCH));
       if (round === null) return total;
       total += round.deleted;
-      // The same workflows again, as long as more of theirs may be old.
+      // Continues with the same workflows while they may have more to delete.
       if (round.deleted < BATCH) afterWorkflowId = round.lastWorkflowId;
     }
   }

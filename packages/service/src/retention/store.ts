@@ -1,6 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 
-/** Held to the end of the transaction; false when another process has it. */
+/** Held until the end of the transaction; false if another process holds it. */
 export async function tryPruneLock(tx: Queryable): Promise<boolean> {
   const [row] = await tx.query<{ locked: boolean }>(
     `SELECT pg_try_advisory_xact_lock(hashtextextended('millrace prune', 0)) AS locked`,
@@ -10,19 +10,19 @@ export async function tryPruneLock(tx: Queryable): Promise<boolean> {
 
 export type EndedStatus = 'completed' | 'failed' | 'cancelled';
 
-/** Workflows that one statement looks at. */
+/** Workflows per statement. */
 export const WORKFLOWS_AT_ONCE = 5_000;
 
 export interface PrunedExecutions {
   readonly deleted: number;
-  /** After which the next workflows come; null when these were the last. */
+  /** The next batch starts after this workflow; null if this was the last. */
   readonly lastWorkflowId: number | null;
 }
 
 /**
- * Deletes executions of one status that ended longer ago than the service, or their organisation if that is sooner, keeps
- * them: at most `limit`, of the next {@link WORKFLOWS_AT_ONCE} workflows. It reads what it deletes and not what stays: ids
- * grow with time, so the youngest execution that is old enough bounds the walk through the index of each workflow.
+ * Deletes executions of one status that ended longer ago than the retention of the service, or of their organisation if that
+ * is shorter: at most `limit`, from the next {@link WORKFLOWS_AT_ONCE} workflows. It reads what it deletes and not what
+ * stays: ids grow with time, so the youngest execution that is old enough bounds the scan of each workflow's index.
  */
 export async function pruneExecutions(
   tx: Queryable,
@@ -64,7 +64,7 @@ export async function pruneExecutions(
   return { deleted: row?.deleted ?? 0, lastWorkflowId: row?.last_workflow_id ?? null };
 }
 
-/** An entry of what happened several times goes by the last time. */
+/** An entry for a repeated event expires by its last occurrence. */
 export async function pruneAuditLog(tx: Queryable, days: number, limit: number): Promise<number> {
   const rows = await tx.query(
     `DELETE FROM audit_log WHERE id IN (
@@ -96,7 +96,7 @@ export async function pruneIdempotencyRecords(
   return rows.length;
 }
 
-/** Workers whose lease is long over and that hold nothing any more: what they held has been taken over. */
+/** Workers whose lease expired long ago and that have no executions left: those have been taken over. */
 export async function pruneWorkers(tx: Queryable, limit: number): Promise<number> {
   const rows = await tx.query(
     `DELETE FROM workers WHERE id IN (

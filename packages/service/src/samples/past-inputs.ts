@@ -1,6 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 
-/** The input of an execution, to be tried again. */
+/** The input of an execution, to try again. */
 export interface PastInputRow {
   readonly id: number;
   readonly status: string;
@@ -8,11 +8,11 @@ export interface PastInputRow {
   readonly trigger_type: string;
   readonly created_at: Date;
   readonly input_bytes: number;
-  /** JSON text; null when it is too large. */
+  /** JSON text; null if it is too large. */
   readonly input: string | null;
 }
 
-/** Inputs of the last executions of a workflow, latest first. */
+/** Inputs of a workflow's last executions, latest first. */
 export async function listPastInputs(
   tx: Queryable,
   organisationId: number,

@@ -1,15 +1,15 @@
 import type { Database } from '@millrace/database/database';
 import type { Logger } from 'pino';
 
-/** Tells who waits for a workflow's sample, in any process, to look again. A signal may be lost: look now and then. */
+/** Notifies those waiting for a workflow's sample, in any process, to read it again. A notification may be lost, so poll now and then. */
 export interface SampleSignals {
-  /** Hears of other processes from now on, if the database lets it. */
+  /** Starts listening for other processes, if the database allows it. */
   start(): Promise<void>;
-  /** Calls `listener` after each change; the answer ends it. */
+  /** Calls `listener` after each change. @returns a function that unsubscribes */
   subscribe(workflowId: number, listener: () => void): () => void;
 }
 
-/** A listener that could not begin because the database was away begins with the next {@link SampleSignals.start}. */
+/** A listener that couldn't start because the database was unavailable starts with the next {@link SampleSignals.start}. */
 export function createSampleSignals(db: Database, log: Logger): SampleSignals {
   const listeners = new Map<number, Set<() => void>>();
   let listening: Promise<void> | null = null;

@@ -2,13 +2,13 @@ import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 import { type JsonValue, stringifyJson } from '@millrace/engine';
 
-/** What the trigger was called with, kept to build the workflow with. */
+/** What the trigger was called with, stored for building the workflow. */
 export interface SampleRow {
   readonly revision: number;
   readonly source: 'webhook' | 'manual';
   /** JSON text. */
   readonly data: string;
-  /** JSON text; null unless a webhook's call. */
+  /** JSON text; null except for a webhook's call. */
   readonly headers: string | null;
   readonly execution_id: number | null;
   readonly received_at: Date;
@@ -28,7 +28,7 @@ export interface NewSample {
   readonly data: JsonValue;
 }
 
-/** Takes the place of the sample before; who listens in any process is told. */
+/** Replaces the previous sample; listeners in every process are notified. */
 export async function putSample(tx: Queryable, sample: NewSample): Promise<SampleRow> {
   const row = await queryRow<SampleRow>(
     tx,
@@ -43,15 +43,15 @@ export async function putSample(tx: Queryable, sample: NewSample): Promise<Sampl
   return row;
 }
 
-/** A call of a webhook. */
+/** A webhook call. */
 export interface Call extends NewSample {
   readonly headers: { readonly [name: string]: string };
   readonly executionId: number;
 }
 
 /**
- * Makes a call the sample if somebody listens, and ends the listening: of calls that come at the same time one is
- * taken. False: nobody listens any more.
+ * Makes a call the sample if someone is listening, and ends the listening; of several concurrent calls one is used. Returns
+ * false if nobody is listening any more.
  */
 export async function captureCall(db: Queryable, call: Call): Promise<boolean> {
   const rows = await db.query(
@@ -75,7 +75,7 @@ export async function captureCall(db: Queryable, call: Call): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Begins to listen, or goes on for so long from now; who follows it in any process is told. Answers until when. */
+/** Starts listening, or extends it from now; its watchers in every process are notified. Returns when it ends. */
 export async function putListener(
   tx: Queryable,
   listener: {
@@ -96,7 +96,7 @@ export async function putListener(
   return row.expires_at;
 }
 
-/** Ends a listening; who follows it in any process is told. */
+/** Stops listening; its watchers in every process are notified. */
 export async function deleteListener(tx: Queryable, workflowId: number, userId: number): Promise<void> {
   await tx.query(
     `WITH ended AS (
@@ -106,9 +106,9 @@ export async function deleteListener(tx: Queryable, workflowId: number, userId: 
   );
 }
 
-/** What somebody who listens is to be told, as of one moment. */
+/** What someone listening needs to know, as of one moment. */
 export interface ListeningRow {
-  /** Null: they do not listen, or not any more. */
+  /** Null if they aren't listening, or no longer. */
   readonly until: Date | null;
   readonly revision: number;
 }
@@ -128,7 +128,7 @@ export async function findListening(
   return row ?? { until: null, revision: 0 };
 }
 
-/** Deletes listenings that are over. */
+/** Deletes listeners that have expired. */
 export async function pruneListeners(tx: Queryable, limit: number): Promise<number> {
   const rows = await tx.query(
     `DELETE FROM sample_listeners l USING (

@@ -1,35 +1,35 @@
 import { jitterMs, nextFires, type ScheduleDefinition } from '@millrace/nodes';
 
-/** A fire that starts later than this after it was due was missed: no process was there to start it. */
+/** A fire that starts later than this after it was due was missed: no process was running to start it. */
 const MISSED_AFTER_MS = 60_000;
-/** How far back missed fires are looked for. */
+/** How far back missed fires are considered. */
 const LOOK_BACK_MS = 86_400_000;
-/** Fires handled at once at most; of more the earlier ones are passed over. */
+/** Maximum fires handled at once; beyond that the earlier ones are skipped. */
 const MAX_FIRES = 1_000;
 
-/** A fire whose time has come. Times are epoch milliseconds. */
+/** A due fire. Times are epoch milliseconds. */
 export interface DueFire {
   readonly fireMs: number;
   readonly isMissed: boolean;
-  /** False: the policy for missed fires leaves it out. */
+  /** False if the policy for missed fires skips it. */
   readonly isWanted: boolean;
 }
 
 export interface DueFires {
   /** Ascending. */
   readonly fires: readonly DueFire[];
-  /** The first fire that is not due yet; null when there will be none. */
+  /** The first fire that isn't due yet; null if there will be none. */
   readonly nextMs: number | null;
 }
 
-/** When a fire is due: its time and its jitter. */
+/** When a fire is due: its time plus its jitter. */
 export function dueTime(definition: ScheduleDefinition, workflowId: number, fireMs: number): number {
   return fireMs + jitterMs(definition, String(workflowId), fireMs);
 }
 
 /**
- * The fires from `fromMs` on that are due at `nowMs`, with what the definition's policy makes of those that were missed.
- * Looks back 24 hours, and handles 1,000 fires at most: of an outage in which there were more, the later part.
+ * The fires from `fromMs` on that are due at `nowMs`, with the definition's policy applied to those that were missed. Covers
+ * the last 24 hours and at most 1,000 fires: in an outage with more, the latest ones.
  */
 export function takeDue(
   definition: ScheduleDefinition,
@@ -47,7 +47,7 @@ export function takeDue(
   }
 }
 
-/** Fires after `afterMs` up to the first for which the condition does not hold; null when they are too many. */
+/** Fires after `afterMs` up to the first for which the condition is false; null if there are too many. */
 function firesWhile(
   isDue: (fireMs: number) => boolean,
   definition: ScheduleDefinition,
@@ -71,7 +71,7 @@ function chooseMissed(
   fires: readonly Omit<DueFire, 'isWanted'>[],
 ): DueFire[] {
   const lastMissed = fires.findLast((fire) => fire.isMissed);
-  // An execution that starts on time does what one for all that were missed would do.
+  // An execution that starts on time replaces the single one for all missed fires.
   const standIn = fires.some((fire) => !fire.isMissed) ? undefined : lastMissed;
   return fires.map((fire) => ({
     ...fire,

@@ -18,14 +18,14 @@ import {
   startQueuedFire,
 } from './store.ts';
 
-/** Fires of one schedule that may wait for their turn. */
+/** Fires of one schedule that may be queued. */
 const MAX_QUEUED = 1_000;
 /** Executions inserted by one statement. */
 const BATCH = 500;
 
 /**
- * Records every fire of a claimed schedule that is due and starts an execution for each that is to have one, all in the
- * claim's transaction: a fire is started once or not at all.
+ * Records every due fire of a claimed schedule and starts an execution for each that should have one, all in the claim's
+ * transaction: a fire is started once or not at all.
  */
 export async function fireSchedule(
   tx: Queryable,
@@ -53,7 +53,7 @@ export async function fireSchedule(
 
 /**
  * Starts the first queued fire of a schedule whose earlier executions have ended.
- * @returns false when there is none
+ * @returns false if there is none
  */
 export async function startQueued(tx: Queryable, plans: PlanCache, nowMs: number): Promise<boolean> {
   const schedule = await claimQueuedSchedule(tx);
@@ -84,7 +84,7 @@ function readDefinition({ workflow_id: workflowId, definition }: ClaimedSchedule
 
 type Decision = FireOutcome['outcome'] | Extract<FireOutcome, { outcome: 'skipped' }>['reason'];
 
-/** What becomes of each fire: its outcome, or the reason why it is skipped. */
+/** Decides each fire: its outcome, or why it is skipped. */
 async function decide(
   tx: Queryable,
   { overlap }: ScheduleDefinition,
@@ -138,7 +138,7 @@ interface StartingFire {
   readonly executionId: number;
 }
 
-/** The executions are queued: whichever worker has a free place takes them. */
+/** The executions are queued: any worker with a free slot takes them. */
 async function startExecutions(
   tx: Queryable,
   plans: PlanCache,

@@ -12,10 +12,10 @@ import { readDatabaseTime } from '@millrace/runtime/statements';
 import { dueTime } from './due.ts';
 import { dropQueuedFires, holdSchedule, putSchedule, stopSchedule } from './store.ts';
 
-/** The trigger whose workflows have a schedule. */
+/** The trigger of workflows with a schedule. */
 export const SCHEDULE_TRIGGER = 'trigger.schedule';
 
-/** A workflow as it has just been saved. */
+/** A workflow that has just been saved. */
 export interface SavedWorkflow {
   readonly id: number;
   readonly status: string;
@@ -25,9 +25,9 @@ export interface SavedWorkflow {
 }
 
 /**
- * Brings a workflow's schedule in step with its saved version and status, in the transaction that saved them. A schedule
- * that goes on with the same times keeps its next fire; one that is new, changed or active again begins now: what lies
- * before was not missed.
+ * Syncs a workflow's schedule with its saved version and status, in the transaction that saved them. A schedule whose times
+ * are unchanged keeps its next fire; one that is new, changed or active again starts from now: nothing before that was
+ * missed.
  */
 export async function keepSchedule(tx: Queryable, workflow: SavedWorkflow): Promise<void> {
   const stored = await holdSchedule(tx, workflow.id);
@@ -39,7 +39,7 @@ export async function keepSchedule(tx: Queryable, workflow: SavedWorkflow): Prom
   }
 }
 
-/** Null: the workflow is not to be started by the clock. */
+/** Null if the clock doesn't start the workflow. */
 function definitionOf({ status, triggerType, flowData }: SavedWorkflow): ScheduleDefinition | null {
   if (status !== 'active' || triggerType !== SCHEDULE_TRIGGER) return null;
   const flow = parseJson(flowData);

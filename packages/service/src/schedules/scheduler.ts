@@ -13,37 +13,37 @@ export interface SchedulerDeps {
   readonly plans: PlanCache;
   readonly notifier: ExecutionNotifier;
   readonly log: Logger;
-  /** Epoch milliseconds; the database's clock when absent, so that all processes agree whatever their hosts say. */
+  /** Epoch milliseconds; defaults to the database's clock, so that all processes agree whatever their hosts say. */
   readonly now?: () => Promise<number>;
-  /** Looks at least this often, whatever it waits for; by itself it knows how often is enough. */
+  /** Maximum polling interval, whatever it is waiting for; by default it chooses one itself. */
   readonly pollMs?: number;
 }
 
 /**
- * Starts what is due by its schedule. Any number of processes may do so on one database: each fire is claimed by one of
- * them, and a fire that was recorded once is never started again.
+ * Starts what is due by schedule. Any number of processes may do so on one database: each fire is claimed by one of them,
+ * and a recorded fire is never started again.
  */
 export interface Scheduler {
-  /** Begins to fire. @throws DatabaseUnavailableError when the database is away right now */
+  /** Starts firing. @throws DatabaseUnavailableError if the database is currently unavailable */
   start(): Promise<void>;
-  /** Ends after what is in hand. Safe to call twice. */
+  /** Stops after the current work. Safe to call twice. */
   stop(): Promise<void>;
-  /** Fires all that is due now and answers how many milliseconds the next fire is away; null when there is none. */
+  /** Fires everything that is due now and returns the milliseconds until the next fire; null if there is none. */
   runDue(): Promise<number | null>;
 }
 
-/** Looked at without being told to, should a notification be lost. */
+/** Polling interval, in case a notification is lost. */
 const POLL_MS = 60_000;
-/** The same while fires wait for an execution to end. */
+/** The same while fires are waiting for an execution to end. */
 const QUEUE_POLL_MS = 5_000;
-/** Pause when what is due is in another process's hand, or the database is away. */
+/** Pause while another process is handling what is due, or the database is unavailable. */
 const BUSY_MS = 100;
 const RETRY_MS = 1_000;
-/** A schedule that cannot be fired is tried again after this, and does not keep the others from firing. */
+/** A schedule that can't be fired is retried after this, and doesn't hold up the others. */
 const FAULT_MS = 60_000;
-/** Transactions at once: at a full hour many schedules are due, and requests need connections too. */
+/** Concurrent transactions: on the hour many schedules are due, and requests need connections too. */
 const PARALLEL = 2;
-/** Executions whose end is listened for; of more, the poll finds out. */
+/** Executions whose end is listened for; the poll covers any beyond that. */
 const MAX_AWAITED = 1_000;
 
 export function createScheduler(deps: SchedulerDeps): Scheduler {
@@ -54,7 +54,7 @@ class PgScheduler implements Scheduler {
   readonly #deps: SchedulerDeps;
   readonly #now: () => Promise<number>;
   readonly #wakeup = new Wakeup();
-  /** How to stop listening for the end of an execution, by its id. */
+  /** Functions that stop listening for the end of an execution, by its id. */
   readonly #awaited = new Map<number, () => void>();
   #loop: Promise<void> = Promise.resolve();
   #isStopping = false;
@@ -84,7 +84,7 @@ class PgScheduler implements Scheduler {
     const { db } = this.#deps;
     await Promise.all(Array.from({ length: PARALLEL }, () => this.#fireAll()));
     while (!this.#isStopping && (await this.#startQueued())) {
-      // One at a time: each may be the one that others of its schedule wait for.
+      // One at a time: each may be the one that others of its schedule are waiting for.
     }
     this.#listenFor(await listAwaitedExecutions(db, MAX_AWAITED));
     const dueAt = await readNextDue(db);
@@ -107,7 +107,7 @@ class PgScheduler implements Scheduler {
   #pause(untilNextMs: number | null): number {
     const poll = this.#deps.pollMs ?? (this.#awaited.size > 0 ? QUEUE_POLL_MS : POLL_MS);
     if (untilNextMs === null) return poll;
-    // Timers may be early by a part of a millisecond.
+    // Timers may fire a fraction of a millisecond early.
     return untilNextMs <= 0 ? BUSY_MS : Math.min(Math.ceil(untilNextMs) + 1, poll);
   }
 

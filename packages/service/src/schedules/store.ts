@@ -1,7 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { rowSet } from '@millrace/database/row-set';
 
-/** A schedule with the workflow it starts, held against others until the transaction ends. */
+/** A schedule and the workflow it starts, locked until the transaction ends. */
 export interface ClaimedSchedule {
   readonly workflow_id: number;
   readonly organisation_id: number;
@@ -14,7 +14,7 @@ export interface ClaimedSchedule {
   readonly is_test_mode: boolean;
 }
 
-/** What is stored of a workflow's schedule, held until the transaction ends; undefined when there is nothing yet. */
+/** A workflow's stored schedule, locked until the transaction ends; undefined if there is none yet. */
 export async function holdSchedule(
   tx: Queryable,
   workflowId: number,
@@ -30,12 +30,12 @@ export interface ScheduleChange {
   readonly workflowId: number;
   /** JSON text. */
   readonly definition: string;
-  /** Both null: it has no next fire. */
+  /** Both null if it has no next fire. */
   readonly nextFireTime: Date | null;
   readonly nextFireAt: Date | null;
 }
 
-/** Stores a schedule and has the processes that wait for the next fire look again. */
+/** Stores a schedule and notifies the processes that are waiting for the next fire. */
 export async function putSchedule(tx: Queryable, change: ScheduleChange): Promise<void> {
   await tx.query(
     `INSERT INTO schedules (workflow_id, organisation_id, definition, next_fire_time, next_fire_at)
@@ -47,14 +47,14 @@ export async function putSchedule(tx: Queryable, change: ScheduleChange): Promis
   );
 }
 
-/** Ends the chain of a workflow's fires. */
+/** Ends a workflow's chain of fires. */
 export async function stopSchedule(tx: Queryable, workflowId: number): Promise<void> {
   await tx.query('UPDATE schedules SET next_fire_time = NULL, next_fire_at = NULL WHERE workflow_id = $1', [
     workflowId,
   ]);
 }
 
-/** Gives up fires that wait for an earlier execution to end; the schedule must be held. */
+/** Drops fires that are waiting for an earlier execution to end; the schedule must be locked. */
 export async function dropQueuedFires(tx: Queryable, workflowId: number): Promise<void> {
   await tx.query(
     `UPDATE schedule_fires SET outcome = 'skipped', reason = 'inactive' WHERE workflow_id = $1 AND outcome = 'queued'`,
@@ -62,7 +62,7 @@ export async function dropQueuedFires(tx: Queryable, workflowId: number): Promis
   );
 }
 
-/** The schedule that has been due for longest, if no other process has it in hand. */
+/** The schedule that has been due the longest and isn't locked by another process. */
 export async function claimDueSchedule(tx: Queryable, now: Date): Promise<ClaimedSchedule | undefined> {
   const [row] = await tx.query<ClaimedSchedule>(
     `SELECT s.workflow_id, s.organisation_id, s.definition, s.next_fire_time, s.fire_count, w.name, w.version,
@@ -75,7 +75,7 @@ export async function claimDueSchedule(tx: Queryable, now: Date): Promise<Claime
   return row;
 }
 
-/** A schedule with a queued fire whose turn has come, if no other process has it in hand. Look again once it is held. */
+/** A schedule with a queued fire that is next, and not locked by another process. Check again once it is locked. */
 export async function claimQueuedSchedule(tx: Queryable): Promise<ClaimedSchedule | undefined> {
   const [row] = await tx.query<ClaimedSchedule>(
     `SELECT s.workflow_id, s.organisation_id, s.definition, s.next_fire_time, s.fire_count, w.name, w.version,
@@ -89,7 +89,7 @@ export async function claimQueuedSchedule(tx: Queryable): Promise<ClaimedSchedul
   return row;
 }
 
-/** Stops counting fires whose execution has ended. The schedule must be held. */
+/** Stops counting fires whose execution has ended. The schedule must be locked. */
 export async function closeEndedFires(tx: Queryable, workflowId: number): Promise<void> {
   await tx.query(
     `UPDATE schedule_fires f SET is_open = false
@@ -99,7 +99,7 @@ export async function closeEndedFires(tx: Queryable, workflowId: number): Promis
   );
 }
 
-/** How many fires of a schedule have an execution that goes on, and how many wait for their turn. */
+/** How many fires of a schedule have an unfinished execution, and how many are queued. */
 export async function countUnfinishedFires(
   tx: Queryable,
   workflowId: number,
@@ -135,7 +135,7 @@ const FIRES = rowSet<NewFire>(
   3,
 );
 
-/** Records fires; answers the times of those that had not been recorded before. */
+/** Records fires; returns the times of those not recorded before. */
 export async function insertFires(
   tx: Queryable,
   schedule: Pick<ClaimedSchedule, 'workflow_id' | 'organisation_id'>,
@@ -152,7 +152,7 @@ export async function insertFires(
   return rows.map((row) => row.fire_time);
 }
 
-/** Sets when a held schedule fires next, and counts the fires that were recorded. */
+/** Sets when a locked schedule fires next, and counts the recorded fires. */
 export async function advanceSchedule(
   tx: Queryable,
   workflowId: number,
@@ -165,7 +165,7 @@ export async function advanceSchedule(
   );
 }
 
-/** Leaves a schedule alone for a while; its next fire stays what it is. */
+/** Postpones a schedule for a while; its next fire stays the same. */
 export async function postponeSchedule(
   db: Queryable,
   workflowId: number,
@@ -185,7 +185,7 @@ export interface QueuedFire {
   readonly is_missed: boolean;
 }
 
-/** The fire of a held schedule that has waited longest for its turn. */
+/** The fire of a locked schedule that has been queued the longest. */
 export async function findFirstQueued(tx: Queryable, workflowId: number): Promise<QueuedFire | undefined> {
   const [row] = await tx.query<QueuedFire>(
     `SELECT fire_time, fire_number, is_missed FROM schedule_fires
@@ -209,7 +209,7 @@ export async function startQueuedFire(
   );
 }
 
-/** When the next schedule is due; null when none is. */
+/** When the next schedule is due; null if none is. */
 export async function readNextDue(db: Queryable): Promise<Date | null> {
   const [row] = await db.query<{ at: Date | null }>('SELECT min(next_fire_at) AS at FROM schedules');
   return row?.at ?? null;
@@ -225,7 +225,7 @@ export async function listAwaitedExecutions(db: Queryable, limit: number): Promi
   return rows.map((row) => row.execution_id);
 }
 
-/** Deletes old fires that are over and done with. */
+/** Deletes old fires that are finished. */
 export async function pruneFires(tx: Queryable, days: number, limit: number): Promise<number> {
   const rows = await tx.query(
     `DELETE FROM schedule_fires f USING (

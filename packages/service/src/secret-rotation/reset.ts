@@ -7,7 +7,7 @@ import type { SecretKeys } from '@millrace/secrets/keys';
 import { listKeysInUse, lockSecretKeys } from '@millrace/secrets/store';
 import { dropSecretsOfKeys } from '../credentials/store.ts';
 
-/** A credential that has no secret any more. */
+/** A credential that has lost its secret. */
 export interface LostSecret {
   readonly id: number;
   readonly organisation_id: number;
@@ -15,8 +15,8 @@ export interface LostSecret {
 }
 
 /**
- * Gives up, for good, every secret whose key this process does not have, and records it. The credentials stay with their
- * ids, so that workflows find them once their secrets were entered anew.
+ * Permanently discards every secret whose key this process doesn't have, and records it. The credentials keep their ids, so
+ * that workflows find them once their secrets are entered again.
  */
 export async function giveUpLostSecrets(
   db: Database,
@@ -37,8 +37,8 @@ export async function giveUpLostSecrets(
 }
 
 /**
- * Switches off, for good, every second factor whose secret cannot be decrypted any more, and records it: nobody could
- * sign in with it. Answers the addresses.
+ * Permanently switches off every second factor whose secret can't be decrypted any more, and records it: nobody could sign
+ * in with it. Returns the e-mail addresses.
  */
 export async function giveUpLostSecondFactors(db: Database, keys: SecretKeys): Promise<readonly string[]> {
   return db.transaction(async (tx) => {

@@ -19,20 +19,20 @@ import {
 import { reencryptCredentials } from '../credentials/reencrypt.ts';
 import { countCredentialsOfOtherKeys, listOrganisationsWithCredentials } from '../credentials/store.ts';
 
-/** What a rotation did. */
+/** The result of a rotation. */
 export interface Rotation {
-  /** Id of the key that encrypts now. */
+  /** Id of the current encryption key. */
   readonly keyId: string;
-  /** Ids of the keys that are needed no more. */
+  /** Ids of the keys that are no longer needed. */
   readonly retired: readonly string[];
   readonly reencrypted: number;
-  /** True: it only ended a rotation that was broken off. */
+  /** True if it only completed an interrupted rotation. */
   readonly isResumed: boolean;
 }
 
 /**
- * Where a rotation has got to. Each is told when it is done for good; ending the process after any of them loses nothing,
- * and the next rotation goes on from there.
+ * The steps of a rotation. Each is reported once it is durable; ending the process after any of them loses nothing, and the
+ * next rotation continues from there.
  */
 export type RotationStep =
   | { readonly step: 'key_written' }
@@ -40,13 +40,13 @@ export type RotationStep =
   | { readonly step: 'batch'; readonly done: number; readonly total: number }
   | { readonly step: 'key_retired' };
 
-/** Any constant will do, as long as every version of Millrace takes the same one. */
+/** Any constant will do, as long as every version of Millrace uses the same one. */
 const LOCK = 7_303_014_005;
 
 /**
- * Encrypts everything anew under another key: a new one in the key file, or MILLRACE_SECRET_KEY while
- * MILLRACE_SECRET_KEY_PREVIOUS holds the former. The service may run: both keys decrypt until all is done, and the
- * former key is dropped only then. A rotation that was broken off is brought to its end first, and nothing else is done.
+ * Re-encrypts everything under another key: a new one in the key file, or MILLRACE_SECRET_KEY while
+ * MILLRACE_SECRET_KEY_PREVIOUS has the former one. The service may keep running: both keys decrypt until everything is done,
+ * and only then is the former key dropped. An interrupted rotation is only completed, and nothing else is done.
  * @throws SecretError `nothing_to_rotate`, `rotation_running`, `rotation_incomplete`, `secret_key_missing`
  */
 export async function rotateSecrets(
@@ -90,7 +90,7 @@ async function takeLock(session: Queryable): Promise<void> {
   throw new SecretError('rotation_running', message('secrets.rotation_running'));
 }
 
-/** From its commit on everything new is encrypted with the next key. */
+/** From its commit on, everything new is encrypted with the next key. */
 async function changeKey(
   db: PgDatabase,
   keys: SecretKeys,
@@ -112,7 +112,7 @@ async function changeKey(
   });
 }
 
-/** A key that the database has never seen: left by a rotation that ended before it began, or a new one, put into the file first. */
+/** A key the database has never seen: one left by a rotation that was interrupted early, or a new one, written to the file first. */
 async function nextInFile(keys: SecretKeys, before: readonly SecretKeyRow[]): Promise<MasterKey> {
   const inFile = await readKeyFile(keys.filePath);
   const unused = inFile.find((key) => before.every(({ id }) => id !== key.id));
@@ -122,7 +122,7 @@ async function nextInFile(keys: SecretKeys, before: readonly SecretKeyRow[]): Pr
   return key;
 }
 
-/** Nothing can be encrypted with the former key any more: the change of keys waited for those who were about to. */
+/** Nothing can be encrypted with the former key any more: the key change waited for encryptions in progress. */
 async function retire(db: PgDatabase, by: AuditActor): Promise<readonly string[]> {
   return db.transaction(async (tx) => {
     await lockSecretKeys(tx);

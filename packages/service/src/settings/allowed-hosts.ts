@@ -8,8 +8,8 @@ import { listAllowedHosts } from './store.ts';
 const MOST_AT_ONCE = 500;
 
 /**
- * Reads the hosts that organisations allow. Nothing is remembered, so that a change acts at once, in all processes; calls that
- * come at the same time share a statement, which begins after each of them.
+ * Reads the hosts that organisations allow. Nothing is cached, so that a change applies at once in all processes; concurrent
+ * calls share a statement that starts after each of them.
  */
 export function createAllowedHostsReader(db: Queryable): ReadAllowedHosts {
   const readHosts = coalesce<number, readonly string[] | null>({
@@ -19,7 +19,7 @@ export function createAllowedHostsReader(db: Queryable): ReadAllowedHosts {
   return (organisationId) => retryForNode(() => readHosts(organisationId));
 }
 
-/** In the order of the ids; null where an organisation has no list. */
+/** In id order; null if an organisation has no list. */
 async function readAllowedHosts(
   db: Queryable,
   organisationIds: readonly number[],

@@ -12,8 +12,8 @@ export type SettingsChange = Body<'PATCH /orgs/:org/settings'>;
 const STATUSES = ['completed', 'failed', 'cancelled'] as const;
 
 /**
- * Changes what an organisation has decided and records it.
- * @throws ApiError 422 with a pointer per mistake
+ * Changes an organisation's settings and records it.
+ * @throws ApiError 422 with a pointer per error
  */
 export async function changeSettings(
   db: Database,
@@ -70,14 +70,14 @@ function findMistakes(
 function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
-    // Offsets such as +09:00 are taken too, but know no summer time.
+    // Offsets such as +09:00 are accepted too, but have no daylight saving time.
     return /^[A-Za-z]/.test(name);
   } catch {
     return false;
   }
 }
 
-/** Only what the change names. */
+/** Only what the change includes. */
 function toRow(change: SettingsChange): Partial<SettingsRow> {
   const { time_zone: zone, retention_days: days = {}, requests_per_minute: requests, allowed_hosts } = change;
   const ofDays = STATUSES.filter((status) => days[status] !== undefined).map((status) => [

@@ -1,6 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 
-/** What an organisation has decided for itself; null: as the service is configured. */
+/** An organisation's own settings; null means the service's configuration applies. */
 export interface SettingsRow {
   readonly time_zone: string | null;
   readonly retention_days_completed: number | null;
@@ -19,7 +19,7 @@ const NOTHING: SettingsRow = {
   allowed_hosts: null,
 };
 
-/** All null while an organisation has decided nothing. */
+/** All null if the organisation has no settings of its own. */
 export async function findSettings(db: Queryable, organisationId: number): Promise<SettingsRow> {
   const [row] = await db.query<SettingsRow>(
     `SELECT time_zone, retention_days_completed, retention_days_failed, retention_days_cancelled,
@@ -30,7 +30,7 @@ export async function findSettings(db: Queryable, organisationId: number): Promi
   return row ?? NOTHING;
 }
 
-/** Holds the settings against other changes until the transaction ends. */
+/** Locks the settings until the transaction ends. */
 export async function lockSettings(tx: Queryable, organisationId: number): Promise<SettingsRow> {
   await tx.query(
     'INSERT INTO organisation_settings (organisation_id) VALUES ($1) ON CONFLICT (organisation_id) DO NOTHING',
@@ -40,7 +40,7 @@ export async function lockSettings(tx: Queryable, organisationId: number): Promi
   return findSettings(tx, organisationId);
 }
 
-/** Overwrites the settings of an organisation that are held. */
+/** Overwrites the locked settings of an organisation. */
 export async function updateSettings(
   tx: Queryable,
   organisationId: number,
@@ -70,7 +70,7 @@ export async function findOrganisationName(db: Queryable, organisationId: number
   return row.name;
 }
 
-/** The hosts that nodes of these organisations may call, of those that have a list. Asked for at every call. */
+/** The hosts that nodes of these organisations may call, for those that have a list. Queried on every call. */
 export async function listAllowedHosts(
   db: Queryable,
   organisationIds: readonly number[],

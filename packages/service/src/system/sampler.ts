@@ -5,14 +5,11 @@ import { insertSample, pruneSamples, trySampleLock } from './store.ts';
 
 const INTERVAL_MS = 60_000;
 
-/**
- * Writes down once a minute how the service fares. Every process with a worker may have one: each minute is written by one of
- * them.
- */
+/** Records metrics once a minute. Every process with a worker may have a sampler: each minute is recorded by one of them. */
 export function createSampler({ db, log }: { readonly db: Database; readonly log: Logger }): PeriodicTask {
   return createPeriodicTask({
     work: () => takeSample(db),
-    // At the beginning of each minute, so that none is left out.
+    // At the start of each minute, so that none is left out.
     pauseMs: () => INTERVAL_MS - (Date.now() % INTERVAL_MS),
     firstPauseMs: 0,
     onFailure: (error) =>
@@ -23,7 +20,7 @@ export function createSampler({ db, log }: { readonly db: Database; readonly log
   });
 }
 
-/** @returns false when another process is at it, or has been in this minute */
+/** @returns false if another process is doing it, or has done it this minute */
 export async function takeSample(db: Database): Promise<boolean> {
   return db.transaction(async (tx) => {
     if (!(await trySampleLock(tx)) || !(await insertSample(tx))) return false;

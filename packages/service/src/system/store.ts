@@ -2,11 +2,11 @@ import type { WorkerState } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 
-/** Rows of the queue are counted up to this many: a long queue must not cost more to look at. */
+/** Queue rows are counted up to this number: a long queue must not be more expensive to monitor. */
 export const COUNT_LIMIT = 100_000;
 const SAMPLE_DAYS = 7;
 
-/** One minute of the service. */
+/** The metrics of one minute. */
 export interface SampleRow {
   readonly minute: Date;
   readonly queued: number;
@@ -19,7 +19,7 @@ export interface SampleRow {
   readonly database_bytes: number;
 }
 
-/** Held to the end of the transaction; false when another process has it. */
+/** Held until the end of the transaction; false if another process holds it. */
 export async function trySampleLock(tx: Queryable): Promise<boolean> {
   const [row] = await tx.query<{ locked: boolean }>(
     `SELECT pg_try_advisory_xact_lock(hashtextextended('millrace samples', 0)) AS locked`,
@@ -28,9 +28,9 @@ export async function trySampleLock(tx: Queryable): Promise<boolean> {
 }
 
 /**
- * Writes down how the service fares in this minute, once. Nothing of it reads the history: the queue is counted by
- * partial indexes, what was started is the difference of two ids, and failures have an index of their own.
- * @returns false when the minute has its sample already
+ * Records this minute's metrics, once. Nothing in it reads the history: partial indexes count the queue, the number of
+ * starts is the difference of two ids, and failures have an index of their own.
+ * @returns false if the minute already has its sample
  */
 export async function insertSample(tx: Queryable): Promise<boolean> {
   const rows = await tx.query(
@@ -63,16 +63,14 @@ export async function insertSample(tx: Queryable): Promise<boolean> {
   return rows.length === 1;
 }
 
-/** At most one row a minute is written, so this never has much to do. */
+/** At most one row a minute is written, so there is never much to delete. */
 export async function pruneSamples(tx: Queryable): Promise<void> {
   await tx.query(`DELETE FROM service_samples WHERE minute < now() - $1::integer * interval '1 day'`, [
     SAMPLE_DAYS,
   ]);
 }
 
-/**
- * Samples of the last hours, oldest first; of each `step` minutes the last one, with the rates of all of them.
- */
+/** Samples of the last hours, oldest first; the last one of each `step` minutes, with the rates of all of them. */
 export async function listSamples(db: Queryable, hours: number, step: number): Promise<SampleRow[]> {
   return db.query<SampleRow>(
     `SELECT DISTINCT ON (slot) minute, queued, running, waiting, workers, database_bytes,
@@ -94,7 +92,7 @@ export interface QueueRow {
   readonly oldest_queued_at: Date | null;
 }
 
-/** The queue as it is now, each count up to {@link COUNT_LIMIT} only. */
+/** The current queue, with each count limited to {@link COUNT_LIMIT}. */
 export async function readQueue(db: Queryable): Promise<QueueRow> {
   const row = await queryRow<QueueRow>(
     db,
@@ -124,8 +122,8 @@ export interface WorkerRow {
 }
 
 /**
- * Workers that live, and those that ended within the last hour; latest first. One that was stopped has cut its lease short; the
- * lease of one that died has run out.
+ * Live workers and those that ended within the last hour, latest first. A stopped worker has shortened its lease; that of a
+ * dead one has expired.
  */
 export async function listWorkers(db: Queryable, leaseMs: number, limit: number): Promise<WorkerRow[]> {
   return db.query<WorkerRow>(
@@ -146,9 +144,9 @@ export interface ServerRow {
   readonly postgresql_version: string;
   readonly schema_version: number;
   readonly database_bytes: number;
-  /** Null: there is none yet. */
+  /** Null if there is none yet. */
   readonly last_sample_at: Date | null;
-  /** The first sample of the last 24 hours; null: there is none. */
+  /** The first sample of the last 24 hours; null if there is none. */
   readonly earlier_at: Date | null;
   readonly earlier_bytes: number | null;
 }

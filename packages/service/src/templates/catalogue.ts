@@ -16,20 +16,20 @@ import type { NewWorkflow } from '../workflows/workflow.ts';
 const FILE_PATTERN = '^[a-z0-9-]+\\.json$';
 
 /**
- * `template.json` beside the `workflow.json` of an example: what a person must know before the workflow is theirs.
- * Everything that differs from one organisation to the next stands in the workflow's `settings.vars`, except what is
- * read before there are variables: the settings of triggers.
+ * `template.json` next to an example's `workflow.json`: what a person must know before using the workflow. Everything that
+ * differs between organisations is in the workflow's `settings.vars`, except what is read before variables exist: the
+ * settings of triggers.
  */
 const TemplateFile = Type.Object(
   {
     summary: Type.String({ minLength: 1, maxLength: 300 }),
-    /** What to set before the workflow is of use, in the order in which to ask for it. */
+    /** What to set before the workflow is useful, in the order to ask for it. */
     setup: Type.Array(
       Type.Object(
         {
-          /** Its name, in `settings.vars` of the workflow or of a companion unless `pointer` leads elsewhere. */
+          /** Its name in `settings.vars` of the workflow or of a companion, unless `pointer` is set. */
           var: Type.String({ pattern: '^[a-z][a-z0-9_]*$' }),
-          /** Where in `flow_data` of the workflow it stands, as a JSON Pointer. */
+          /** Its location in the workflow's `flow_data`, as a JSON Pointer. */
           pointer: Type.Optional(Type.String({ pattern: '^/nodes/' })),
           description: Type.String({ minLength: 1 }),
           /** It is the id of a credential of one of these types. */
@@ -38,34 +38,34 @@ const TemplateFile = Type.Object(
         { additionalProperties: false },
       ),
     ),
-    /** Workflows that have to be there before it: it calls them, or they run when it fails. */
+    /** Workflows that must exist before it: it calls them, or they run when it fails. */
     companions: Type.Optional(
       Type.Array(
         Type.Object(
           {
             file: Type.String({ pattern: FILE_PATTERN }),
-            /** Where in `flow_data` of the workflow its id goes, as a JSON Pointer. */
+            /** Where its id goes in the workflow's `flow_data`, as a JSON Pointer. */
             pointer: Type.String({ pattern: '^/settings/' }),
           },
           { additionalProperties: false },
         ),
       ),
     ),
-    /** Files beside it with trigger data to try it with; none for a workflow whose trigger brings its own. */
+    /** Files next to it with trigger data to try it with; none for a workflow whose trigger has its own. */
     samples: Type.Array(Type.String({ pattern: FILE_PATTERN })),
   },
   { additionalProperties: false },
 );
 
-/** What `POST /workflows` accepts. The tests of the templates check that the files hold it. */
+/** What `POST /workflows` accepts. The template tests check that the files comply. */
 export type TemplateWorkflow = Omit<NewWorkflow, 'id'> & { readonly flow_data: Flow };
 
-/** A workflow to begin with. */
+/** A workflow to start from. */
 export interface Template extends Omit<Static<typeof TemplateFile>, 'samples' | 'companions'> {
   /** Name of its folder in `examples/`, stable: `templates import <id>`. */
   readonly id: string;
   readonly workflow: TemplateWorkflow;
-  /** Each is to be created first; then {@link joinCompanion} tells the workflow its id. */
+  /** Create each of these first; {@link joinCompanion} then sets its id in the workflow. */
   readonly companions: readonly Companion[];
   /** Trigger data to try it with. */
   readonly samples: readonly { readonly name: string; readonly data: JsonValue }[];
@@ -81,7 +81,7 @@ const FOLDER = fileURLToPath(new URL('../../../../examples', import.meta.url));
 
 /**
  * The workflows of `examples/`, by id.
- * @throws Error when one of them is not as it must be; the message names the file
+ * @throws Error if one of them is invalid; the message names the file
  */
 export async function listTemplates(folder = FOLDER): Promise<Template[]> {
   const ids = await listIds(folder);
@@ -102,13 +102,13 @@ async function listIds(folder: string): Promise<string[]> {
     .sort();
 }
 
-/** The names that {@link setVariable} knows in a template. */
+/** The names that {@link setVariable} accepts for a template. */
 export function variablesOf(template: Template): string[] {
   const names = workflowsOf(template).flatMap((workflow) => Object.keys(varsOf(workflow) ?? {}));
   return [...new Set([...template.setup.map((step) => step.var), ...names])];
 }
 
-/** What a variable is set to while nothing else is given; null when it stands nowhere. */
+/** A variable's default value; null if it doesn't exist. */
 export function variableValue(
   template: Template,
   { var: name, pointer }: Template['setup'][number],
@@ -120,7 +120,7 @@ export function variableValue(
   return owner?.[name] ?? null;
 }
 
-/** Sets a variable of a template in every one of its workflows that has it. False: none has. */
+/** Sets a variable in each of a template's workflows that has it. Returns false if none has. */
 export function setVariable(template: Template, name: string, value: JsonValue): boolean {
   const step = template.setup.find((each) => each.var === name && each.pointer !== undefined);
   if (step?.pointer !== undefined) {
@@ -134,7 +134,7 @@ export function setVariable(template: Template, name: string, value: JsonValue):
   return owners.length > 0;
 }
 
-/** Writes the id of a companion that has been created into the template's workflow. */
+/** Sets the id of a created companion in the template's workflow. */
 export function joinCompanion(template: Template, companion: Companion, id: number): void {
   setAt(template.workflow, companion.pointer, id);
 }
@@ -147,7 +147,7 @@ function varsOf({ flow_data: flow }: TemplateWorkflow): JsonObject | null {
   return flow.settings?.vars ?? null;
 }
 
-/** @throws Error when the pointer leads nowhere: the template is not as it must be */
+/** @throws Error if the pointer doesn't resolve: the template is invalid */
 function setAt({ flow_data: flow }: TemplateWorkflow, pointer: string, value: JsonValue): void {
   const names = pointer.slice(1).split('/');
   const owner = memberAt(flow, names.slice(0, -1));
@@ -163,8 +163,8 @@ function memberAt(value: JsonValue, names: readonly string[]): JsonValue {
 }
 
 /**
- * A workflow as it stands in a file. It always begins as a draft: who takes a template has not seen yet what it does, nor
- * said where it sends things.
+ * A workflow as it is in a file. It always starts as a draft: its new owner hasn't yet seen what it does or configured where
+ * it sends things.
  */
 function asDraft(file: JsonValue): TemplateWorkflow {
   return { ...(file as TemplateWorkflow), status: 'draft' };

@@ -18,7 +18,7 @@ import {
   variablesOf,
 } from './catalogue.ts';
 
-/** A template that somebody has chosen, and what they filled in. */
+/** A template someone has chosen, with the values they filled in. */
 export interface ChosenTemplate {
   readonly id: string;
   readonly vars?: JsonObject;
@@ -35,10 +35,9 @@ export interface CreatedFromTemplate {
 }
 
 /**
- * Creates the workflow of a template and its companions, all or none. The template's first sample becomes the sample
- * of the workflow.
- * @param given what takes the place of the template's own name, description, ...
- * @throws ApiError 422 on `template` and on what the filled-in flow gets wrong
+ * Creates a template's workflow and its companions, all or none. The template's first sample becomes the workflow's sample.
+ * @param given replaces the template's own name, description, ...
+ * @throws ApiError 422 on `template` and on errors in the filled-in flow
  */
 export async function createFromTemplate(
   tx: Queryable,
@@ -80,7 +79,7 @@ async function createOne(
   given: Partial<NewWorkflow>,
   { registry, config }: CreateDeps,
 ): Promise<WorkflowDetailRow> {
-  // What stands in examples/ is checked by the tests of the templates.
+  // The template tests check what is in examples/.
   const body: NewWorkflow = { ...workflow, ...given };
   const flow = checkFlow(workflow.flow_data, registry, config.limits.nodes);
   if (initialStatus(body) === 'active') {

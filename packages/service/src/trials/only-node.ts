@@ -14,20 +14,20 @@ import {
 import { type ApiError, type FieldError, validationError } from '@millrace/errors/errors';
 import { type Message, message } from '@millrace/messages';
 
-/** What a trial of one node is made from. */
+/** What a trial of one node is based on. */
 export interface OnlyNode {
   readonly nodeId: string;
-  /** Outputs that are given, by node id. */
+  /** Pinned outputs by node id. */
   readonly pinned: { readonly [nodeId: string]: JsonObject };
-  /** Outputs to fall back on, by node id. */
+  /** Outputs to fall back on by node id. */
   readonly fallback: ReadonlyMap<string, JsonObject>;
 }
 
 /**
- * Reduces a flow to a node and what it reads. The nodes that it reads become stand-ins that put out what is pinned; a
- * predecessor for which nothing is pinned counts as a branch that was not taken, unless that would leave no way to the
- * node. A loop keeps its whole body. The flow needs nothing besides, so that a rerun of it does the same.
- * @throws ApiError 422 when the node cannot be run alone, or what it reads is not pinned
+ * Reduces a flow to a node and what it reads. The nodes it reads become stand-ins that output what is pinned; a predecessor
+ * without a pinned output counts as a branch not taken, unless that would leave no path to the node. A loop keeps its whole
+ * body. The flow is self-contained, so that a rerun of it does the same.
+ * @throws ApiError 422 if the node can't run alone, or what it reads isn't pinned
  */
 export function reduceToNode(flow: Flow, registry: NodeRegistry, only: OnlyNode): Flow {
   const node = requireNode(flow, registry, only.nodeId);
@@ -48,7 +48,7 @@ export function reduceToNode(flow: Flow, registry: NodeRegistry, only: OnlyNode)
     ],
     edges: [
       ...standIns.map(({ id }) => join(trigger.id, id)),
-      // What is read from further away must have ended before the node, too, but is no input of it.
+      // Nodes read from further away must have ended before the node, too, but aren't its inputs.
       ...read.filter((id) => !before.includes(id)).map((id) => join(id, before[0] ?? node.id)),
       ...before.map((id) => join(id, node.id)),
       ...(isDirect ? [join(trigger.id, node.id)] : []),
@@ -66,7 +66,7 @@ interface Surroundings {
   readonly read: readonly string[];
   /** Its predecessors that count as having run. */
   readonly before: readonly string[];
-  /** The trigger leads to it, or nothing does yet. */
+  /** Whether the trigger leads directly to it, or nothing does yet. */
   readonly isDirect: boolean;
 }
 
@@ -109,7 +109,7 @@ function isWithin(nodes: readonly FlowNode[], id: string): boolean {
   return nodes.some((node) => node.id === id);
 }
 
-/** Ids of the nodes whose outputs the configs read, each once. */
+/** Ids of the nodes whose outputs the configs read, without duplicates. */
 function readIds(flow: Flow, nodes: readonly FlowNode[]): string[] {
   const known = new Set(flow.nodes.map(({ id }) => id));
   const ids = nodes.flatMap((node) => {
@@ -125,7 +125,7 @@ function outputOf({ pinned, fallback }: OnlyNode, id: string): JsonObject | unde
   return Object.hasOwn(pinned, id) ? pinned[id] : fallback.get(id);
 }
 
-/** Of a predecessor that nothing is pinned for: nothing. */
+/** Contains nothing for a predecessor without a pinned output. */
 function pinnedOutputs(only: OnlyNode, ids: readonly string[]): Map<string, JsonObject> {
   return new Map(ids.map((id) => [id, outputOf(only, id) ?? {}]));
 }
@@ -143,7 +143,7 @@ function refuseUnpinned(read: readonly string[], only: OnlyNode): void {
   if (errors.length > 0) throw validationError(errors);
 }
 
-/** Names of variables that the workflow does not have. */
+/** Variable names not used in the workflow. */
 function freeNames({ settings }: Flow): (index: number) => string {
   const taken = Object.keys(settings?.vars ?? {});
   let prefix = 'pinned_';
@@ -151,12 +151,12 @@ function freeNames({ settings }: Flow): (index: number) => string {
   return (index) => `${prefix}${index}`;
 }
 
-/** Every trigger hands on the same, and this one reads nothing. */
+/** All triggers pass on the same data, and this one reads no settings. */
 function triggerStandIn(node: FlowNode): FlowNode {
   return { ...node, type: 'trigger.manual', data: { ...labelOf(node), config: {} } };
 }
 
-/** Puts out a variable as it is: a template in it stays text, because what a template gives is not rendered again. */
+/** Outputs a variable unchanged: a template in it stays text, because the result of a template is not rendered again. */
 function standIn(node: FlowNode, variable: string): FlowNode {
   const config = { values: `{{vars.${variable}}}` };
   return { ...node, type: 'core.set', data: { ...labelOf(node), config } };
@@ -170,13 +170,13 @@ function join(source: string, target: string): FlowEdge {
   return { source, target };
 }
 
-/** The settings a trial runs under: its end is nobody's business but of who tries. */
+/** The settings a trial runs under: its end concerns only whoever tries it. */
 export function trialSettings(settings: Flow['settings']): NonNullable<Flow['settings']> {
   const { error_workflow_id: _unused, ...kept } = settings ?? {};
   return kept;
 }
 
-/** Outputs of nodes that ended well, by id; of those outside of loops. */
+/** Outputs of successful nodes outside loops, by id. */
 export function outputsOf(records: readonly NodeRecord[]): Map<string, JsonObject> {
   const outputs = new Map<string, JsonObject>();
   for (const record of records) {

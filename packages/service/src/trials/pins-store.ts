@@ -1,6 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 
-/** An output that somebody has pinned. */
+/** A pinned output. */
 export interface PinRow {
   readonly node_id: string;
   /** JSON text as stored. */
@@ -15,7 +15,7 @@ export interface PinOwner {
   readonly userId: number;
 }
 
-/** The pins of one person, by node; row-level security keeps to the organisation. */
+/** One person's pins by node; row-level security limits them to the organisation. */
 export async function listPins(tx: Queryable, { workflowId, userId }: PinOwner): Promise<PinRow[]> {
   return tx.query<PinRow>(
     `SELECT node_id, output, pinned_at FROM pinned_outputs
@@ -24,7 +24,7 @@ export async function listPins(tx: Queryable, { workflowId, userId }: PinOwner):
   );
 }
 
-/** Pins an output in the place of the one before. @param output JSON text */
+/** Pins an output, replacing the previous one. @param output JSON text */
 export async function putPin(tx: Queryable, owner: PinOwner, nodeId: string, output: string): Promise<void> {
   const { organisationId, workflowId, userId } = owner;
   await tx.query(
@@ -36,7 +36,7 @@ export async function putPin(tx: Queryable, owner: PinOwner, nodeId: string, out
   );
 }
 
-/** Keeps the latest `count`: pins of nodes that are long gone make room for others. */
+/** Keeps the latest `count`: pins of nodes that no longer exist make room for others. */
 export async function dropOldPins(tx: Queryable, owner: PinOwner, count: number): Promise<void> {
   await tx.query(
     `DELETE FROM pinned_outputs WHERE workflow_id = $1 AND user_id = $2 AND node_id IN (
@@ -46,7 +46,7 @@ export async function dropOldPins(tx: Queryable, owner: PinOwner, count: number)
   );
 }
 
-/** What is not pinned stays so. */
+/** Does nothing if it isn't pinned. */
 export async function deletePin(tx: Queryable, owner: PinOwner, nodeId: string): Promise<void> {
   await tx.query('DELETE FROM pinned_outputs WHERE workflow_id = $1 AND user_id = $2 AND node_id = $3', [
     owner.workflowId,

@@ -1,7 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 
-/** Stores the flow of a trial and answers its number, which is below 0 and was never given before. */
+/** Stores the flow of a trial and returns its number, which is negative and never reused. */
 export async function insertTrial(
   tx: Queryable,
   trial: {
@@ -21,7 +21,7 @@ export async function insertTrial(
   return row.version;
 }
 
-/** Deletes the flows of trials whose last execution is gone. */
+/** Deletes the flows of trials whose last execution has been deleted. */
 export async function pruneTrials(tx: Queryable, limit: number): Promise<number> {
   const rows = await tx.query(
     `DELETE FROM workflow_versions v USING (

@@ -2,7 +2,7 @@ import type { WorkflowDetailRow } from '../workflows/store.ts';
 
 export const WEBHOOK_TRIGGER = 'trigger.webhook';
 
-/** Why no call of its webhook starts a workflow; null: calls do. */
+/** Why no call of its webhook starts a workflow; null if calls do. */
 export function webhookClosedBecause({
   status,
   trigger_type: trigger,

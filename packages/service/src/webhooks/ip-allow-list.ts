@@ -1,11 +1,10 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Whether a caller's address is among addresses and networks. */
+/** Whether a caller's address is in the list of addresses and networks. */
 export type AllowsAddress = (address: string) => boolean;
 
 /**
- * Reads a list of addresses and networks in CIDR notation. An IPv4 address that came as IPv6 (`::ffff:192.0.2.1`) counts
- * as IPv4.
+ * Parses a list of addresses and networks in CIDR notation. An IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) counts as IPv4.
  * @throws Error for an entry that is neither
  */
 export function createAllowList(entries: readonly string[]): AllowsAddress {

@@ -1,17 +1,17 @@
 import { type CredentialServiceDeps, createCredentialService } from '../credentials/service.ts';
 
-/** The text of a credential of type `secret`. @throws ServiceError when there is none that can be used */
+/** The value of a credential of type `secret`. @throws ServiceError if there is no usable one */
 export type OpenSecret = (
   organisationId: number,
   workflowId: number,
   credentialId: number,
 ) => Promise<string>;
 
-/** Opens the secrets that webhooks check signatures with; each call reads the credential, so a change counts at once. */
+/** Opens the secrets that webhooks check signatures with; each call reads the credential, so a change applies at once. */
 export function createSecretOpener(deps: CredentialServiceDeps): OpenSecret {
   const credentialsOf = createCredentialService(deps);
   return async (organisationId, workflowId, credentialId) => {
-    // No node asks, and nothing that is put out could hold the secret.
+    // No node is involved, and no output could contain the secret.
     const caller = {
       organisationId,
       workflowId,

@@ -3,39 +3,39 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isMessage, type Message, message } from '@millrace/messages';
 import type { SignatureOptions } from '@millrace/nodes';
 
-/** A signed call as it came in. */
+/** A signed call as received. */
 export interface SignedCall {
-  /** Bytes of the body, untouched. */
+  /** Unmodified bytes of the body. */
   readonly body: Buffer;
   readonly headers: IncomingHttpHeaders;
 }
 
 /**
- * What a signature is worth. `stale`: it is right, but its time is too far from now, so it may be an old call sent
- * again. Reasons are fit for the caller: they tell nothing about the secret.
+ * The result of checking a signature. `stale`: it is valid, but its time is too far from now, so it may be a replayed call.
+ * Reasons are safe for the caller: they reveal nothing about the secret.
  */
 export type SignatureVerdict =
   | { readonly kind: 'valid' }
   | { readonly kind: 'invalid'; readonly reason: Message }
   | { readonly kind: 'stale'; readonly reason: Message };
 
-/** What a call says about itself, in one form for all ways of signing. */
+/** A call's signature data, in one form for all schemes. */
 interface Claim {
   readonly algorithm: 'sha256' | 'sha512';
   /** What was signed, in this order. */
   readonly signed: readonly (string | Buffer)[];
-  /** Any of them may be the right one. */
+  /** Any of them may be the matching one. */
   readonly signatures: readonly Buffer[];
-  /** Epoch seconds; null when the time is no part of it. */
+  /** Epoch seconds; null if the time isn't signed. */
   readonly timestampS: number | null;
 }
 
 /**
- * Checks who a call is from. Signatures are compared in constant time, every one with every secret.
+ * Checks who a call is from. Signatures are compared in constant time, each one with each secret.
  *
  * GitHub: docs.github.com, "Validating webhook deliveries". Stripe: docs.stripe.com/webhooks, "Verify manually".
  * Slack: docs.slack.dev, "Verifying requests from Slack". Standard Webhooks: the specification of that name, 1.0.0.
- * @param secrets the present one and, while the sender changes it, the one before
+ * @param secrets the current one and, while the sender is changing it, the previous one
  * @param nowMs epoch milliseconds
  */
 export function verifySignature(
@@ -63,13 +63,13 @@ function isEqual(signature: Buffer, expected: Buffer): boolean {
   return signature.length === expected.length && timingSafeEqual(signature, expected);
 }
 
-/** Keys are the secret's text, but for Standard Webhooks, where they are written in base64. */
+/** Keys are the secret's bytes as text, except for Standard Webhooks, which encodes them in base64. */
 function keyOf({ preset }: SignatureOptions, secret: string): Buffer {
   if (preset !== 'standard_webhooks') return Buffer.from(secret, 'utf8');
   return Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
 }
 
-/** A message: why there is nothing that could be checked. */
+/** Returns a message if there is nothing to check. */
 function readClaim(options: SignatureOptions, call: SignedCall): Claim | Message {
   switch (options.preset) {
     case 'github':
@@ -145,7 +145,7 @@ function readStripe({ body, headers }: SignedCall): Claim | Message {
 }
 
 function readStandardWebhooks({ body, headers }: SignedCall): Claim | Message {
-  // Svix, where the specification comes from, still sends its own names; those of one call are never mixed.
+  // Svix, where the specification comes from, still sends its own names; the two are never mixed in one call.
   const isSigned = (prefix: string): boolean => headerOf(headers, `${prefix}-signature`) !== null;
   const prefix = !isSigned('webhook') && isSigned('svix') ? 'svix' : 'webhook';
   const names = [`${prefix}-id`, `${prefix}-timestamp`, `${prefix}-signature`] as const;
@@ -168,14 +168,14 @@ function headerOf(headers: IncomingHttpHeaders, name: string): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** What decodes to the same bytes as another text is that signature, but nothing may be left over or left out. */
+/** Any text that decodes to the same bytes is that signature, but no characters may be left over or missing. */
 function decode(text: string, encoding: 'hex' | 'base64'): Buffer | null {
   if (encoding === 'hex') return /^(?:[0-9a-f]{2})+$/i.test(text) ? Buffer.from(text, 'hex') : null;
   const bytes = Buffer.from(text, 'base64');
   return bytes.length > 0 && bytes.toString('base64') === text ? bytes : null;
 }
 
-/** From this on a number of seconds would be a year nobody signs for, so it counts milliseconds. */
+/** As seconds this would be a year nobody signs for, so from here on the number is in milliseconds. */
 const MILLISECONDS_FROM = 100_000_000_000;
 
 /** Epoch seconds. */

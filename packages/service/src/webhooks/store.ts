@@ -10,8 +10,8 @@ export interface NewDelivery {
 }
 
 /**
- * Records that an event starts an execution. False: it has started one before, within its window. Waits for another
- * transaction that records the same event.
+ * Records that an event starts an execution. Returns false if it has already started one within its window. Waits for
+ * another transaction recording the same event.
  */
 export async function insertDelivery(tx: Queryable, delivery: NewDelivery): Promise<boolean> {
   const rows = await tx.query(
@@ -32,7 +32,7 @@ export async function insertDelivery(tx: Queryable, delivery: NewDelivery): Prom
   return rows.length === 1;
 }
 
-/** The execution an event has started; undefined when none is known. */
+/** The execution an event started; undefined if none is known. */
 export async function findDelivery(
   tx: Queryable,
   workflowId: number,
@@ -45,7 +45,7 @@ export async function findDelivery(
   return row?.execution_id;
 }
 
-/** Deletes events whose window is over. */
+/** Deletes events whose window has ended. */
 export async function pruneDeliveries(tx: Queryable, limit: number): Promise<number> {
   const rows = await tx.query(
     `DELETE FROM webhook_deliveries d USING (
@@ -58,13 +58,13 @@ export async function pruneDeliveries(tx: Queryable, limit: number): Promise<num
   return rows.length;
 }
 
-/** A hash that was replaced and still works. */
+/** A replaced hash that still works. */
 export interface FormerHashRow {
   readonly hash: string;
   readonly valid_until: Date;
 }
 
-/** Hashes of a workflow that were replaced and still work, latest first. */
+/** A workflow's replaced hashes that still work, latest first. */
 export async function listFormerHashes(tx: Queryable, workflowId: number): Promise<FormerHashRow[]> {
   return tx.query<FormerHashRow>(
     `SELECT hash, valid_until FROM former_webhook_hashes
@@ -73,7 +73,7 @@ export async function listFormerHashes(tx: Queryable, workflowId: number): Promi
   );
 }
 
-/** Gives a workflow another hash; the one before works for so many hours more. */
+/** Sets a new hash for a workflow; the previous one works for the given number of hours. */
 export async function replaceHash(
   tx: Queryable,
   workflowId: number,
@@ -91,12 +91,12 @@ export async function replaceHash(
   );
 }
 
-/** Ends the former hashes of a workflow at once. */
+/** Ends a workflow's former hashes at once. */
 export async function deleteFormerHashes(tx: Queryable, workflowId: number): Promise<void> {
   await tx.query('DELETE FROM former_webhook_hashes WHERE workflow_id = $1', [workflowId]);
 }
 
-/** Deletes former hashes that work no more. */
+/** Deletes former hashes that no longer work. */
 export async function pruneFormerHashes(tx: Queryable, limit: number): Promise<number> {
   const rows = await tx.query(
     `DELETE FROM former_webhook_hashes WHERE hash IN (

@@ -6,20 +6,20 @@ import type { WorkflowStatus } from './workflow.ts';
 /** A workflow as the admin area's list shows it. */
 export interface WorkflowItemRow extends WorkflowRow {
   readonly trigger_type: string | null;
-  /** Whether the asking user has a draft of it. */
+  /** Whether the requesting user has a draft of it. */
   readonly has_draft: boolean;
 }
 
 export interface WorkflowFilters {
   readonly statuses: readonly WorkflowStatus[];
   readonly tag: string | null;
-  /** Patterns of LIKE, in any case; each must be found in name, description or a tag. */
+  /** Case-insensitive LIKE patterns; each must match the name, the description or a tag. */
   readonly patterns: readonly string[];
 }
 
 /**
- * The next workflows of an organisation that fit, newest first, below an id. Letters are made small once for each row,
- * not once for each word and field: in 100,000 workflows that is the difference between half a second and ten.
+ * An organisation's next matching workflows, newest first, below an id. Text is lower-cased once per row, not once per word
+ * and field: with 100,000 workflows that is the difference between half a second and ten.
  */
 export async function listWorkflowItems(
   tx: Queryable,
@@ -43,7 +43,7 @@ export async function listWorkflowItems(
   );
 }
 
-/** An execution in the strip of a workflow's last ones. */
+/** An execution in the strip of a workflow's most recent ones. */
 export interface RecentRunRow {
   readonly id: number;
   readonly workflow_id: number;
@@ -57,7 +57,7 @@ export interface RecentRunRow {
   readonly error: JsonText<StoredError> | null;
 }
 
-/** The last executions of each of these workflows, latest first: so many index entries are read, however many there are. */
+/** The last executions of each of these workflows, latest first: reads that many index entries, however many there are. */
 export async function listRecentRuns(
   tx: Queryable,
   organisationId: number,
@@ -76,7 +76,7 @@ export async function listRecentRuns(
 
 const MAX_TAGS = 1_000;
 
-/** Tags of workflows that are not archived, in alphabetical order. */
+/** Tags of workflows that aren't archived, in alphabetical order. */
 export async function listTags(tx: Queryable, organisationId: number): Promise<string[]> {
   const rows = await tx.query<{ tag: string }>(
     `SELECT DISTINCT tag FROM workflows, unnest(tags) AS tag
@@ -86,7 +86,7 @@ export async function listTags(tx: Queryable, organisationId: number): Promise<s
   return rows.map((row) => row.tag);
 }
 
-/** Names of others who have drafts of a workflow, last changed first; those who left the organisation are left out. */
+/** Names of other people with drafts of a workflow, last changed first; those who left the organisation are omitted. */
 export async function listOtherDrafts(
   tx: Queryable,
   workflowId: number,
@@ -101,7 +101,7 @@ export async function listOtherDrafts(
   );
 }
 
-/** A saved version with who made it. */
+/** A saved version with its author. */
 export interface VersionItemRow {
   readonly version: number;
   readonly created_at: Date;
@@ -113,7 +113,7 @@ export interface VersionItemRow {
   readonly key_name: string | null;
 }
 
-/** The next saved versions of a workflow, or of its pinned ones, newest first, below a version. */
+/** The next saved versions of a workflow, or only pinned ones, newest first, below a version. */
 export async function listVersionItems(
   tx: Queryable,
   organisationId: number,
@@ -148,7 +148,7 @@ export async function findVersionItem(
   return row;
 }
 
-/** Marks a saved version to be found again, or not any more. False: there is none, or it is as wanted. */
+/** Pins or unpins a saved version. Returns false if it doesn't exist or is already in that state. */
 export async function setPinned(
   tx: Queryable,
   organisationId: number,
@@ -166,8 +166,8 @@ export async function setPinned(
 }
 
 /**
- * Keeps starts of a workflow out until the transaction ends: an insert of an execution locks the version it is pinned
- * to, so it waits, and finds the version gone when that is deleted.
+ * Blocks starts of a workflow until the transaction ends: an insert of an execution locks the version it runs, so it waits,
+ * and finds the version missing if that is deleted.
  */
 export async function holdVersions(tx: Queryable, workflowId: number): Promise<void> {
   await tx.query('SELECT version FROM workflow_versions WHERE workflow_id = $1 ORDER BY version FOR UPDATE', [
@@ -175,7 +175,7 @@ export async function holdVersions(tx: Queryable, workflowId: number): Promise<v
   ]);
 }
 
-/** Whether executions of a workflow have not ended. */
+/** Whether a workflow has executions that haven't ended. */
 export async function hasUnended(
   tx: Queryable,
   organisationId: number,
@@ -189,7 +189,7 @@ export async function hasUnended(
   return row?.found === true;
 }
 
-/** Deletes some of the ended executions of a workflow, the oldest first. Answers how many. */
+/** Deletes some of a workflow's ended executions, oldest first. Returns how many. */
 export async function deleteEndedExecutions(
   tx: Queryable,
   workflowId: number,

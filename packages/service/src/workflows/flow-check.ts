@@ -22,7 +22,7 @@ export interface CheckContext {
   readonly maxNodes: number;
 }
 
-/** Everything the editor is told of a flow, finished or not. `tx` sees the organisation's credentials. */
+/** Everything the editor shows about a flow, finished or not. `tx` sees the organisation's credentials. */
 export async function checkFlowData(
   tx: Queryable,
   organisationId: number,
@@ -50,9 +50,9 @@ export async function checkFlowData(
   };
 }
 
-/** By node id; of a flow that may not even have its structure. */
+/** By node id; the flow's structure may be invalid. */
 function listHandles(value: JsonValue, registry: NodeRegistry): FlowCheck['handles'] {
-  // Without a prototype every node id is a member like any other.
+  // Without a prototype every node id is an ordinary key.
   const handles: FlowCheck['handles'] = Object.create(null);
   const nodes = isJsonObject(value) && isJsonArray(value.nodes ?? null) ? value.nodes : [];
   for (const node of nodes as readonly JsonValue[]) {
@@ -65,7 +65,7 @@ function listHandles(value: JsonValue, registry: NodeRegistry): FlowCheck['handl
 function handleNames(node: Flow['nodes'][number], registry: NodeRegistry): string[] {
   const definition = registry(node.type);
   if (definition === undefined) return [];
-  // What cannot be told is drawn as a node with one way on.
+  // If unknown, it is drawn as a node with one output.
   const handles = isJsonObject(node.data ?? {}) ? handlesOf(node, definition) : null;
   return [...(handles ?? [DEFAULT_HANDLE])];
 }

@@ -6,7 +6,7 @@ import type { WorkflowDetailRow } from './store.ts';
 /** Who does something with a workflow, and from where. */
 export type RecordedBy = Pick<AuditEntry, 'organisationId' | 'by' | 'sourceIp' | 'requestId'>;
 
-/** Records what was done with a workflow, in the transaction in which it was done. */
+/** Records an action on a workflow, in the transaction that performs it. */
 export async function recordWorkflowChange(
   tx: Queryable,
   by: RecordedBy,
@@ -17,7 +17,7 @@ export async function recordWorkflowChange(
   await insertAudit(tx, { ...by, action, details: { workflow_id: workflowId, ...details } });
 }
 
-/** What an audit entry says of a change: its members, the status before and after, and the version it has made. */
+/** An audit entry's details for a change: its members, the status before and after, and the version it created. */
 export function changeDetails(before: WorkflowDetailRow, after: WorkflowDetailRow): JsonObject {
   const members = ['name', 'description', 'tags', 'is_test_mode'] as const;
   const changed: string[] = members.filter(

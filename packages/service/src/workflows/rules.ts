@@ -19,7 +19,7 @@ export interface CheckedFlow {
 
 /**
  * Checks the structure every saved flow must have.
- * @throws ApiError 422 with a pointer per mistake
+ * @throws ApiError 422 with a pointer per error
  */
 export function checkFlow(value: JsonValue, registry: NodeRegistry, maxNodes: number): CheckedFlow {
   const errors = validateStructure(value, { maxNodes });
@@ -36,7 +36,7 @@ export function refuseProblems(flow: Flow, registry: NodeRegistry): void {
   refuse(findProblems(flow, registry));
 }
 
-/** @throws ApiError 422 unless there are none */
+/** @throws ApiError 422 unless the list is empty */
 function refuse(problems: readonly Pick<Problem, 'pointer' | 'code' | 'message'>[]): void {
   if (problems.length === 0) return;
   throw validationError(
@@ -59,7 +59,7 @@ const STATUS_MESSAGES: { readonly [S in WorkflowStatus]: Message } = {
 };
 
 /**
- * Refuses changes of status that do not exist.
+ * Refuses invalid status changes.
  * @throws ApiError 422 on `status`
  */
 export function checkTransition(from: WorkflowStatus, to: WorkflowStatus): void {

@@ -27,22 +27,22 @@ import {
 } from './store.ts';
 import type { NewWorkflow, WorkflowPatch, WorkflowStatus } from './workflow.ts';
 
-/** Who saves: an API key's principal, somebody who is signed in, or the operator, who is neither. */
+/** Who saves: an API key's principal, a signed-in user, or the operator, who is neither. */
 export interface Author {
   readonly organisationId: number;
   /** `api_keys.id`; null for users and the operator. */
   readonly apiKeyId: number | null;
-  /** `users.id` of somebody who is signed in. */
+  /** `users.id` of a signed-in user. */
   readonly userId?: number;
-  /** What they write about the version that this makes. */
+  /** Their message about the version this creates. */
   readonly message?: string;
 }
 
 export const WEBHOOK_HASH_BYTES = 32;
 
 /**
- * The status a new workflow gets. A detail sent back as it is may carry any status: what cannot be had at once becomes
- * a draft; its `id` is how a detail is known.
+ * The status of a new workflow. A detail sent back as it was read may have any status: one that can't be set at once becomes
+ * a draft; a detail is recognised by its `id`.
  * @throws ApiError 422 on `status`
  */
 export function initialStatus(body: NewWorkflow): 'draft' | 'active' {
@@ -54,7 +54,7 @@ export function initialStatus(body: NewWorkflow): 'draft' | 'active' {
   ]);
 }
 
-/** Stores a new workflow as version 1. The flow must have been checked, and found without problems when it is to be active. */
+/** Stores a new workflow as version 1. The flow must have been checked, and have no problems if it is to be active. */
 export async function createWorkflow(
   tx: Queryable,
   author: Author,
@@ -78,20 +78,20 @@ export async function createWorkflow(
   return row;
 }
 
-/** The workflow, held against other changes until the transaction ends. @throws ApiError `not_found` */
+/** The workflow, locked until the transaction ends. @throws ApiError `not_found` */
 export async function holdWorkflow(tx: Queryable, author: Author, id: number): Promise<WorkflowDetailRow> {
   const { organisationId } = author;
   const isThere = await lockWorkflow(tx, organisationId, id);
-  // Read by a statement of its own, which sees what a change just committed left behind.
+  // Read by a separate statement, which sees changes that were just committed.
   const row = isThere ? await findWorkflow(tx, organisationId, id) : undefined;
   if (row === undefined) throw notFound('workflow');
   return row;
 }
 
 /**
- * Applies a partial update to a held workflow; nothing is written when nothing differs.
- * @param flow the checked `flow_data` of the body; null when it has none
- * @throws ApiError `workflow_archived`, 422 for a status that cannot be reached or problems that forbid activation
+ * Applies a partial update to a locked workflow; nothing is written if nothing differs.
+ * @param flow the checked `flow_data` of the body; null if it has none
+ * @throws ApiError `workflow_archived`, 422 for an unreachable status or problems that prevent activation
  */
 export async function changeWorkflow(
   tx: Queryable,
@@ -120,9 +120,9 @@ export async function changeWorkflow(
 }
 
 /**
- * Appends a version that repeats an earlier one and makes it the saved one.
- * @throws ApiError `not_found` for the version, `workflow_archived`, 422 when the workflow is active and that version
- *   has problems
+ * Appends a copy of an earlier version and makes it the saved one.
+ * @throws ApiError `not_found` for the version, `workflow_archived`, 422 if the workflow is active and that version has
+ * problems
  */
 export async function restoreVersion(
   tx: Queryable,
@@ -148,7 +148,7 @@ export async function restoreVersion(
   return writeChange(tx, row, change, source.flow_data);
 }
 
-/** Archives a held workflow; one that is archived stays as it is. Running executions go on. */
+/** Archives a locked workflow; does nothing if it is already archived. Running executions continue. */
 export async function archiveWorkflow(tx: Queryable, row: WorkflowDetailRow): Promise<WorkflowDetailRow> {
   if (row.status === 'archived') return row;
   return writeChange(tx, row, { ...currentState(row), status: 'archived' }, row.flow_data);

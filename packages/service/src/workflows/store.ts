@@ -20,7 +20,7 @@ export interface WorkflowRow {
 export interface WorkflowDetailRow extends WorkflowRow {
   /** JSON text as stored. */
   readonly flow_data: JsonText<Flow>;
-  /** Type of the saved version's trigger node; null while a draft has none. */
+  /** Type of the saved version's trigger node; null if a draft has none yet. */
   readonly trigger_type: string | null;
   readonly webhook_hash: string;
 }
@@ -48,9 +48,9 @@ export interface NewWorkflow {
   readonly webhookHash: string;
   /** JSON text. */
   readonly flowData: JsonText<Flow>;
-  /** `api_keys.id` of who saves it; null for a user or the operator. */
+  /** `api_keys.id` of the saving key; null for a user or the operator. */
   readonly apiKeyId: number | null;
-  /** `users.id` of who saves it, when it is somebody who is signed in. */
+  /** `users.id` of the saving user, if signed in. */
   readonly userId?: number | null;
 }
 
@@ -104,7 +104,7 @@ export async function findWorkflow(
   return row;
 }
 
-/** Holds a workflow against changes until the transaction ends. False: there is none. */
+/** Locks a workflow until the transaction ends. Returns false if it doesn't exist. */
 export async function lockWorkflow(tx: Queryable, organisationId: number, id: number): Promise<boolean> {
   const rows = await tx.query(
     'SELECT id FROM workflows WHERE organisation_id = $1 AND id = $2 FOR NO KEY UPDATE',
@@ -123,7 +123,7 @@ export interface WorkflowChange {
   readonly triggerType: string | null;
 }
 
-/** Stores a workflow's new state. The update time never repeats, because entity tags are made of it. */
+/** Stores a workflow's new state. The update time never repeats, because entity tags are derived from it. */
 export async function updateWorkflow(tx: Queryable, id: number, change: WorkflowChange): Promise<Date> {
   const row = await queryRow<{ updated_at: Date }>(
     tx,
@@ -155,7 +155,7 @@ export interface NewVersion {
   readonly apiKeyId: number | null;
   readonly userId: number | null;
   readonly restoredFrom: number | null;
-  /** What its author wrote about it. */
+  /** Its author's message about it. */
   readonly message: string | null;
 }
 
@@ -178,7 +178,7 @@ export async function insertVersion(tx: Queryable, version: NewVersion): Promise
   );
 }
 
-/** The next workflows of an organisation, newest first, below an id. */
+/** An organisation's next workflows, newest first, below an id. */
 export async function listWorkflows(
   tx: Queryable,
   organisationId: number,
@@ -192,7 +192,7 @@ export async function listWorkflows(
   );
 }
 
-/** Like {@link listWorkflows}, of one status: a statement of its own so that it walks its own index. */
+/** Like {@link listWorkflows} for one status: a separate statement so that it uses its own index. */
 export async function listWorkflowsByStatus(
   tx: Queryable,
   organisationId: number,

@@ -1,14 +1,14 @@
 export const WORKFLOW_STATUSES = ['draft', 'active', 'inactive', 'archived'] as const;
 export type WorkflowStatus = (typeof WORKFLOW_STATUSES)[number];
 
-/** A workflow that is to be created, in the names of the API. */
+/** A workflow to be created, with the API's names. */
 export type NewWorkflow = {
   readonly name: string;
   readonly description?: string;
   readonly tags?: readonly string[];
   readonly is_test_mode?: boolean;
   readonly status?: WorkflowStatus;
-  /** There when a workflow detail is sent back as it was read; ignored but for that. */
+  /** Present if a workflow detail is sent back as it was read; ignored apart from that. */
   readonly id?: unknown;
 };
 

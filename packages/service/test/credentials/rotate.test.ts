@@ -29,7 +29,7 @@ const COUNT = 230;
 async function storeMany(keys: SecretKeys, count = COUNT): Promise<number[]> {
   const values = Array.from({ length: count }, (_, index) => ({ value: `secret ${index}` }));
   const store = (fields: JsonObject) => storeCredential(database, keys, organisationId, 'secret', fields);
-  // The first alone: it decides which key there is.
+  // The first one alone: it determines which key there is.
   const first = await store(values[0] ?? {});
   const others = await Promise.all(values.slice(1).map(store));
   return [first, ...others].map(({ id }) => id);
@@ -109,7 +109,7 @@ describe('rotation of the key in the file', () => {
       });
 
       const resumed = await rotate(folder.open());
-      // After the first step only the file has changed: that rotation had not begun, and its key is not wasted.
+      // After the first step only the file has changed: that rotation hadn't started, and its key is not wasted.
       expect(resumed.isResumed).toBe(last > 1);
       expect(await keysInUse()).toEqual([resumed.keyId]);
       expect((await readKeyFile(folder.open().filePath)).map(({ id }) => id)).toEqual([resumed.keyId]);
@@ -251,7 +251,7 @@ test('many processes that begin at once agree on one key', async () => {
       await storeCredential(database, keys, organisationId, 'secret');
     }),
   );
-  // Each has another key here, so whoever comes after the first credential is refused.
+  // Each uses a different key here, so everyone after the first credential is refused.
   expect(outcomes.some(({ status }) => status === 'fulfilled')).toBe(true);
   expect(await keysInUse()).toHaveLength(1);
   await Promise.all(

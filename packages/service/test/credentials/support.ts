@@ -78,7 +78,7 @@ export async function openAs(
   return { credential, masked, logs };
 }
 
-/** Every row of every table, as text; bytes in hexadecimal. */
+/** Every row of every table as text; bytes in hexadecimal. */
 export async function dumpRows({ db }: TestDatabase): Promise<string> {
   const tables = await db.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`,

@@ -5,14 +5,14 @@ import { type Attempt, failed, shownUrl, type TestResult, unsure, works } from '
 
 const MOST_BYTES = 8 * 1024 * 1024;
 
-/** How each provider is told the key. */
+/** How the key is sent to each provider. */
 const SIGN_IN: Record<AiProvider, (key: string) => { readonly [name: string]: string }> = {
   openai_compatible: (key) => ({ authorization: `Bearer ${key}` }),
   anthropic: (key) => ({ 'x-api-key': key }),
   google: (key) => ({ 'x-goog-api-key': key }),
 };
 
-/** Asks for the list of models, which costs nothing. Some servers show it to everybody, so it is asked for without the key, too. */
+/** Requests the list of models, which costs nothing. Some servers show it to everyone, so it is requested without the key, too. */
 export async function testAi(attempt: Attempt<'ai'>): Promise<TestResult> {
   const { credential, signal } = attempt;
   const url = modelsUrl(credential);
@@ -43,7 +43,7 @@ export async function testAi(attempt: Attempt<'ai'>): Promise<TestResult> {
   return compare(where, status, async () => (await ask({})).status);
 }
 
-/** Where the list of models is. */
+/** The URL of the list of models. */
 export function modelsUrl(credential: Pick<CredentialOf<'ai'>, 'provider' | 'base_url'>): string {
   return aiUrl(credential, '/models');
 }
@@ -52,7 +52,7 @@ function versionHeader({ provider }: CredentialOf<'ai'>): { readonly [name: stri
   return provider === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {};
 }
 
-/** `data` with OpenAI and Anthropic, `models` with Google. */
+/** `data` from OpenAI and Anthropic, `models` from Google. */
 function isModelList(text: string): boolean {
   try {
     const body = JSON.parse(text) as { data?: unknown; models?: unknown } | null;

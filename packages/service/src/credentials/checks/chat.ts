@@ -4,7 +4,7 @@ import { type Attempt, failed, type TestResult, unsure, works } from './result.t
 
 const MOST_BYTES = 1024 * 1024;
 
-/** Asks the service whose the credential is; where it answers nothing but messages, only whether its server is there. */
+/** Calls the credential's service; if it only accepts messages, just checks that the server is reachable. */
 export async function testChat(attempt: Attempt<'chat'>): Promise<TestResult> {
   const probe = chatProbe(attempt.credential);
   if (probe.kind === 'ask') return ask(attempt, probe);

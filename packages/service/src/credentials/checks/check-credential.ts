@@ -24,15 +24,15 @@ export interface TestDeps {
   readonly keys: SecretKeys;
   readonly log: Logger;
   readonly egress: Egress;
-  /** Default: 15 seconds; a person waits for it. */
+  /** Default: 15 seconds, as a person is waiting. */
   readonly timeLimitMs?: number;
 }
 
-/** What is tried, for whom and where from. */
+/** What is tested, for whom and from where. */
 export interface TestRequest {
   readonly organisationId: number;
   readonly credentialId: number;
-  /** For types that are bound to hosts: a page that wants them. */
+  /** For types bound to hosts: a page that requires the credential. */
   readonly url: string | undefined;
   readonly by: AuditActor;
   readonly origin: AuditOrigin;
@@ -41,8 +41,8 @@ export interface TestRequest {
 const TIME_LIMIT_MS = 15_000;
 
 /**
- * Tries a stored credential the way a node would use it, with what costs and changes nothing, and records what came of it. A node's
- * rules hold: the hosts it is bound to, those the service keeps closed, those the organisation allows.
+ * Tests a stored credential the way a node would use it, with an operation that costs and changes nothing, and records the
+ * result. A node's rules apply: the hosts it is bound to, those the service blocks, those the organisation allows.
  * @throws ApiError `not_found`, 422 for the URL
  */
 export async function testCredential(deps: TestDeps, request: TestRequest): Promise<CredentialTest> {
@@ -79,7 +79,7 @@ async function run(
 ): Promise<TestResult> {
   const { organisation_id: organisationId } = row;
   const caller = { organisationId, onSecret: (secret: string) => void secrets.add(secret) };
-  // It shows when workflows last used it, so trying it does not count.
+  // The last use shown is the workflows', so a test doesn't count.
   const credentials = createCredentialService({ db, keys, log, notesUse: false })(caller);
   const signal = AbortSignal.timeout(timeLimitMs);
   const where = url === null ? placeOf(row) : shownUrl(url);
@@ -146,7 +146,7 @@ function checkUrl({ type }: CredentialRow, text: string | undefined): string | n
   return url.href;
 }
 
-/** Where it goes, when it broke off before that was said. */
+/** The destination, if the test was aborted before it was reported. */
 function placeOf({ type, settings }: CredentialRow): string | null {
   if (type === 'ai') return modelsUrl(JSON.parse(settings) as Parameters<typeof modelsUrl>[0]);
   return type === 'smtp' || type === 'sql' ? hostOf(settings) : null;
@@ -157,7 +157,7 @@ function hostOf(settings: string): string {
   return `${host}:${port}`;
 }
 
-/** What others say may repeat what they were sent. */
+/** Messages from the other side may repeat what they were sent. */
 function maskResult(result: TestResult, secrets: ReadonlySet<string>): TestResult {
   const mask = (said: Message): Message => {
     const masked = maskSecrets(failure('tested', said), secrets);

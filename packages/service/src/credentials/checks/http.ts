@@ -6,7 +6,7 @@ const MOST_BYTES = 64 * 1024;
 
 type HttpAttempt = Pick<Attempt<'bearer' | 'basic' | 'header'>, 'egress' | 'organisationId' | 'signal'>;
 
-/** Asks for a page with the credential and, when that is answered well, without it: a page for everybody proves nothing. */
+/** Requests a page with the credential and, if that succeeds, without it: a page open to everyone proves nothing. */
 export async function testHttp(
   { credential, ...attempt }: Attempt<'bearer' | 'basic' | 'header'>,
   url: string,
@@ -21,7 +21,7 @@ export async function testHttp(
   return compare(where, status, () => statusOf(attempt, url, {}));
 }
 
-/** What a good answer is worth, by what the same request without the credential is answered. */
+/** What a success proves, given the response to the same request without the credential. */
 export async function compare(
   where: string,
   status: number,
@@ -37,14 +37,14 @@ export async function compare(
   return isRefused ? works('accepted', where, status) : unsure('other_status', where, status);
 }
 
-/** Some hide what is there from who is not signed in. */
+/** Some hide what exists from clients that aren't signed in. */
 const REFUSALS = [400, 401, 403, 404];
 
 export function isGood(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Of an answer nothing but the status counts, so the rest of it is not read. */
+/** Only the status matters, so the rest of the response isn't read. */
 async function statusOf(
   { egress, organisationId, signal }: HttpAttempt,
   url: string,

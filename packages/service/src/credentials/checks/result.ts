@@ -4,31 +4,31 @@ import { type CredentialOf, type CredentialType, HttpClientError, ServiceError }
 import type { Message } from '@millrace/messages';
 import { ChatProblem, RequestProblem } from '@millrace/nodes';
 
-/** What came of trying a credential; how long it took is measured elsewhere. */
+/** The result of testing a credential; its duration is measured elsewhere. */
 export type TestResult = Omit<CredentialTest, 'duration_ms' | 'refusal'> & {
   readonly refusal: Message | null;
 };
 
-/** What a way of trying is given. */
+/** The input of one kind of test. */
 export interface Attempt<Type extends CredentialType> {
   readonly credential: CredentialOf<Type>;
   readonly organisationId: number;
   readonly egress: Egress;
-  /** Aborted when the time is over. */
+  /** Aborted on timeout. */
   readonly signal: AbortSignal;
 }
 
-/** It does what it is for. @param code `accepted`, `connected` or `readable` */
+/** The credential works. @param code `accepted`, `connected` or `readable` */
 export function works(code: string, where: string | null, status: number | null = null): TestResult {
   return { outcome: 'works', code, where, status, refusal: null };
 }
 
-/** Nothing is wrong, and nothing is proved either. */
+/** Nothing is wrong, but nothing is proved either. */
 export function unsure(code: string, where: string, status: number | null = null): TestResult {
   return { outcome: 'unsure', code, where, status, refusal: null };
 }
 
-/** @param refusal in the words of whoever refused */
+/** @param refusal in the words of the refusing side */
 export function failed(
   code: string,
   where: string | null,
@@ -39,8 +39,8 @@ export function failed(
 }
 
 /**
- * What an error of the services says about the credential.
- * @throws the error itself when it is none of theirs: a defect must not look like a wrong credential
+ * What an error of the services means for the credential.
+ * @throws the error itself if it isn't one of theirs: a defect must not look like a wrong credential
  */
 export function failedBy(error: unknown, where: string | null): TestResult {
   const isTheirs =
@@ -49,12 +49,12 @@ export function failedBy(error: unknown, where: string | null): TestResult {
     error instanceof ChatProblem ||
     error instanceof RequestProblem;
   if (!isTheirs) throw error;
-  // What nodes call a wrong setting of theirs can only be the credential's here.
+  // What is a wrong setting to a node can only be the credential's here.
   const code = error.code === 'invalid_config' ? 'invalid_credential' : error.code;
   return failed(code, where, error.explanation);
 }
 
-/** A URL as it may be shown: without its query, which may hold what gives access. */
+/** A URL that is safe to show: without its query, which may grant access. */
 export function shownUrl(text: string): string {
   const url = new URL(text);
   return `${url.origin}${url.pathname}`;
