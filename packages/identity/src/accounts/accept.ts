@@ -14,7 +14,7 @@ import {
 import { addMember, findMember } from '../members/store.ts';
 import { findUserByEmail, insertUser, setPasswordHash, setUserName, type UserRow } from '../users/store.ts';
 
-/** The invitation of a link, held until the transaction ends. @throws ApiError `link_not_valid` */
+/** The invitation behind a link, locked until the transaction ends. @throws ApiError `link_not_valid` */
 export async function requireOpenInvitation(tx: Queryable, tokenHash: Buffer): Promise<OpenInvitation> {
   const invitation = await lockOpenInvitation(tx, tokenHash);
   if (invitation === undefined) {
@@ -23,7 +23,7 @@ export async function requireOpenInvitation(tx: Queryable, tokenHash: Buffer): P
   return invitation;
 }
 
-/** @throws ApiError `address_taken` when the invitation is for another address */
+/** @throws ApiError `address_taken` if the invitation is for another address */
 export function refuseOtherAddress({ email }: OpenInvitation, address: string): void {
   if (email === null || email === address) return;
   throw new ApiError('address_taken', message('identity.invitation_for_someone_else', { email }));
@@ -36,9 +36,9 @@ export interface NewAccount {
 }
 
 /**
- * Makes an account by an invitation, or takes over one of which nobody has shown that the address is theirs, when the
- * link shows it. A link that shows nothing must not bring what belongs to whoever really has the address: one that is a
- * member elsewhere, or of more than the invitation gives, is refused.
+ * Creates an account by invitation, or takes over one whose address nobody has proved to be theirs, if the link proves it. A
+ * link that proves nothing must not give access to what belongs to the real owner of the address, so an account that is a
+ * member elsewhere, or has a higher role than the invitation gives, is refused.
  * @throws ApiError `account_exists`, `address_taken`
  */
 export async function createAccountByInvitation(
@@ -62,7 +62,7 @@ export async function createAccountByInvitation(
   return userId;
 }
 
-/** Whether who has the link gets the account that is there: the link shows that the address is theirs, and nothing did before. */
+/** Whether the link's holder takes over the existing account: the link proves that the address is theirs, and nothing has before. */
 export function takesOver(invitation: OpenInvitation, account: UserRow | undefined): boolean {
   return invitation.proves_address && isUnproved(account);
 }
@@ -81,7 +81,7 @@ function accountExists(): ApiError {
   return new ApiError('account_exists', message('identity.invitation_account_exists'));
 }
 
-/** Accepts all that is open for somebody whose address was just shown to be theirs. */
+/** Accepts all open invitations of someone whose address was just proved to be theirs. */
 export async function acceptAll(
   db: Database,
   tx: Queryable,
@@ -93,7 +93,7 @@ export async function acceptAll(
   }
 }
 
-/** @throws ApiError `already_member` when the invitation would bring nothing */
+/** @throws ApiError `already_member` if the invitation would change nothing */
 export async function refuseMember(tx: Queryable, invitation: OpenInvitation, email: string): Promise<void> {
   const present = await findMember(tx, invitation.organisation_id, email);
   if (present === undefined || !isAtLeast(present.role, invitation.role)) return;
@@ -103,7 +103,7 @@ export async function refuseMember(tx: Queryable, invitation: OpenInvitation, em
   );
 }
 
-/** Makes a user a member, without taking a higher role from them, and ends the invitation. */
+/** Makes a user a member, never lowering their role, and ends the invitation. */
 export async function joinByInvitation(
   db: Database,
   tx: Queryable,

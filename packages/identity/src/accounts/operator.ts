@@ -14,17 +14,17 @@ import { checkEmail, normaliseEmail } from '../values/email.ts';
 import { acceptAll } from './accept.ts';
 import { type RemovedAccount, removeAccount } from './removal.ts';
 
-/** What an account was given. */
+/** The account whose password was set. */
 export interface PasswordSet {
   readonly email: string;
-  /** True: there was no account before. */
+  /** True if the account is new. */
   readonly isNew: boolean;
 }
 
 /**
- * Gives somebody a password, and an account when a member has none; all their sessions end.
- * @throws AccountError `invalid_value`, `user_not_found` when it is the address of nobody
- * @throws ApiError 422 when the password is too easy to guess, or the present one
+ * Sets a password, creating an account for a member without one; all of the user's sessions end.
+ * @throws AccountError `invalid_value`, `user_not_found` if the address is unknown
+ * @throws ApiError 422 if the password is too easy to guess, or is the current one
  */
 export async function setPasswordByOperator(
   db: Database,
@@ -42,7 +42,7 @@ export async function setPasswordByOperator(
     await lockUsers(tx);
     const before = await findUserByEmail(tx, email);
     const user = before ?? (await createForMember(tx, { email, name }));
-    // Whoever gives out passwords knows whom to.
+    // Someone who sets passwords knows whom they are for.
     if (before !== undefined) await proveAddress(tx, before, 'operator', {});
     await setPasswordHash(tx, user.id, passwordHash);
     if (before === undefined || isUnproved(before)) await acceptAll(db, tx, user, {});
@@ -68,8 +68,8 @@ async function createForMember(
 }
 
 /**
- * Switches the second factor of somebody off who has lost it, with all recovery codes.
- * @returns false when it was off
+ * Switches off the second factor of someone who has lost it, with all recovery codes.
+ * @returns false if it was off
  * @throws AccountError `user_not_found`
  */
 export async function switchSecondFactorOffByOperator(db: Database, text: string): Promise<boolean> {
@@ -82,7 +82,7 @@ export async function switchSecondFactorOffByOperator(db: Database, text: string
 }
 
 /**
- * Ends all sessions of somebody. Answers how many.
+ * Ends all of a user's sessions. Returns how many.
  * @throws AccountError `user_not_found`
  */
 export async function endSessionsByOperator(db: Database, text: string): Promise<number> {
@@ -96,7 +96,7 @@ export async function endSessionsByOperator(db: Database, text: string): Promise
 }
 
 /**
- * Removes somebody from the service, as the admin area does.
+ * Removes a user from the service, as the admin area does.
  * @throws AccountError `user_not_found`
  * @throws ApiError `last_admin`
  */

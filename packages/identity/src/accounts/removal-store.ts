@@ -1,7 +1,7 @@
 import type { Role } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 
-/** An account with what it is a member of, as who administers the service sees it. */
+/** An account with its memberships, as system administrators see it. */
 export interface AccountRow {
   readonly id: number;
   readonly email: string;
@@ -14,12 +14,12 @@ export interface AccountRow {
   readonly organisations: readonly { readonly id: number; readonly name: string; readonly role: Role }[];
 }
 
-/** More are not shown of one person. */
+/** Maximum organisations shown per person. */
 const MOST_ORGANISATIONS = 100;
 
 /**
  * Accounts below an id, latest first.
- * @param search part of the address or of the name; null: all
+ * @param search part of the address or the name; null for all
  */
 export async function listAccountsBelow(
   db: Queryable,
@@ -44,7 +44,7 @@ export async function listAccountsBelow(
   return rows.map((row) => ({ ...row, organisations: JSON.parse(row.organisations) }));
 }
 
-/** An account that is there; nobody else removes or changes it until the transaction ends. */
+/** An existing account, locked against removal and changes until the transaction ends. */
 export async function holdAccount(
   tx: Queryable,
   id: number,
@@ -56,7 +56,7 @@ export async function holdAccount(
   return row;
 }
 
-/** Organisations that somebody is a member of. */
+/** Organisations a user is a member of. */
 export async function listMembershipsOf(
   tx: Queryable,
   email: string,
@@ -68,7 +68,7 @@ export async function listMembershipsOf(
   );
 }
 
-/** Whether somebody with another account administers the service. */
+/** Whether someone with another account is a system administrator. */
 export async function hasOtherSystemAdmin(tx: Queryable, email: string): Promise<boolean> {
   const rows = await tx.query(
     `SELECT FROM members m JOIN users u ON u.email = m.email AND u.removed_at IS NULL
@@ -79,8 +79,8 @@ export async function hasOtherSystemAdmin(tx: Queryable, email: string): Promise
 }
 
 /**
- * Takes from an account whatever opens it, and what was theirs alone: sessions, second factor, drafts, pinned outputs.
- * The row stays for those who read what they did.
+ * Removes everything that grants access to an account and everything that was the user's alone: sessions, second factor,
+ * drafts, pinned outputs. The row stays for the record of what they did.
  */
 export async function emptyAccount(tx: Queryable, id: number): Promise<void> {
   await tx.query('DELETE FROM sessions WHERE user_id = $1', [id]);

@@ -17,10 +17,10 @@ export interface RemovedAccount {
 }
 
 /**
- * Removes somebody from the service: the account, all sessions and memberships, open invitations for the address, and
- * what was theirs alone. API keys issued for them have no rights from then on. What they did stays on record under
- * their address.
- * @throws ApiError `not_found`; `last_admin` for the last who could administer the service
+ * Removes a user from the service: the account, all sessions and memberships, open invitations for the address, and
+ * everything that was theirs alone. API keys issued for them lose their rights. What they did stays on record under their
+ * address.
+ * @throws ApiError `not_found`; `last_admin` for the last possible system administrator
  */
 export async function removeAccount(
   db: Database,

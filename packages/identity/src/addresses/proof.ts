@@ -7,20 +7,20 @@ import { auditUser } from '../users/audit.ts';
 import { removeSecondFactor } from '../users/second-factor-store.ts';
 import { markEmailVerified, setPasswordHash, type UserRow } from '../users/store.ts';
 
-/** Keeps all others from deciding what an address brings until the transaction ends: accounts, memberships, proofs. */
+/** Locks an address until the transaction ends, so that nobody else decides what it grants: accounts, memberships, proofs. */
 export async function holdAddress(tx: Queryable, email: string): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace address ' || $1, 0))`, [email]);
 }
 
-/** Whether somebody has made an account with an address that nobody has shown to be theirs. */
+/** Whether the account's address has never been proved to be its owner's. */
 export function isUnproved(user: Pick<UserRow, 'email_verified_at'> | undefined): boolean {
   return user !== undefined && user.email_verified_at === null;
 }
 
 /**
- * Gives an account to whom its address belongs. Who made it beforehand may be somebody else, so whatever could let them
- * in or act in its name ends: sessions, password, second factor, API keys, invitations. Nothing happens to one that
- * was proved before.
+ * Gives an account to the owner of its address. Someone else may have created it beforehand, so everything that could let
+ * them in or act in its name ends: sessions, password, second factor, API keys, invitations. Does nothing if the address was
+ * already proved.
  * @param by the owner, or the operator who knows them
  */
 export async function proveAddress(
@@ -41,7 +41,7 @@ export async function proveAddress(
   await auditProof(tx, user, by, origin);
 }
 
-/** Notes that an address belongs to who is signed in with its account: nothing ends. */
+/** Records that an address belongs to the signed-in user of its account: nothing ends. */
 export async function proveOwnAddress(
   tx: Queryable,
   user: Pick<UserRow, 'id' | 'email' | 'email_verified_at'>,

@@ -2,7 +2,7 @@ import type { KeyIssuer, KeyState } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import type { Scope } from '../values/roles.ts';
 
-/** A key as the admin area lists it. */
+/** A key as listed in the admin area. */
 export interface KeyItemRow {
   readonly id: number;
   readonly key_id: string;
@@ -27,7 +27,7 @@ export interface KeyItemRow {
   readonly is_due: boolean;
 }
 
-/** Keys of an organisation below an id, latest first; those that have ended only when wanted. */
+/** An organisation's keys below an id, latest first; ended ones only if requested. */
 export async function listKeyItemsBelow(
   db: Queryable,
   organisationId: number,
@@ -48,7 +48,7 @@ export async function findKeyItem(
   return row;
 }
 
-/** The last use is noted once a minute at most. Who issued a key may be known elsewhere only, so `db` must see all organisations. */
+/** The last use is recorded at most once a minute. The issuer may only be known in another organisation, so `db` must see all of them. */
 async function selectKeyItems(
   db: Queryable,
   of: {
@@ -86,7 +86,7 @@ async function selectKeyItems(
   );
 }
 
-/** Keys that work, were not rotated, and are older than 90 days; oldest first. */
+/** Working keys that were not rotated and are older than 90 days; oldest first. */
 export async function listDueKeys(
   db: Queryable,
   organisationId: number,

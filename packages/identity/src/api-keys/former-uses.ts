@@ -1,22 +1,19 @@
 import type { Queryable } from '@millrace/database/database';
 
-/** A use of a key that was rotated and still works. */
+/** A use of a key that was rotated but still works. */
 export interface FormerUse {
   /** `api_keys.id`. */
   readonly id: number;
   readonly sourceIp: string;
 }
 
-/** Addresses kept for one key: enough to tell who has yet to change it. */
+/** Addresses stored per key: enough to identify which clients still have to switch. */
 const MOST_ADDRESSES = 50;
 const MINUTE_MS = 60_000;
-/** Keys and addresses a process remembers to have written; the one written longest ago is forgotten first. */
+/** Keys and addresses a process remembers having written; the one written longest ago is forgotten first. */
 const MOST_REMEMBERED = 10_000;
 
-/**
- * Tells whether a use is to be written down: a first one from its address, or one a minute after the last that this process
- * has written.
- */
+/** Decides whether to record a use: the first from its address, or one at least a minute after this process last recorded one. */
 export function createFormerUseGate(
   now: () => number = () => performance.now(),
 ): (use: FormerUse) => boolean {
@@ -33,7 +30,7 @@ export function createFormerUseGate(
   };
 }
 
-/** Notes from where rotated keys were used. */
+/** Records where rotated keys were used from. */
 export async function recordFormerUses(db: Queryable, uses: readonly FormerUse[]): Promise<void> {
   await db.query(
     `INSERT INTO former_key_uses AS f (api_key_id, source_ip, organisation_id)
@@ -47,7 +44,7 @@ export async function recordFormerUses(db: Queryable, uses: readonly FormerUse[]
   );
 }
 
-/** From where these keys were used since they were rotated, latest first. */
+/** Where these keys were used from since they were rotated, latest first. */
 export async function listFormerUses(
   db: Queryable,
   ids: readonly number[],

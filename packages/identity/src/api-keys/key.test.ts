@@ -29,7 +29,7 @@ describe('generateApiKey', () => {
 
 describe('parseApiKey', () => {
   it('computes the checksum as CRC-32 of what stands before it, in base62 with digits first', () => {
-    // Worked out by Python's zlib.crc32.
+    // Computed with Python's zlib.crc32.
     const text = `mr_abcdefghijkl_${'A'.repeat(43)}`;
     expect(parseApiKey(`${text}1J89b6`)?.checksumValid).toBe(true);
   });
@@ -75,7 +75,7 @@ describe('parseApiKey', () => {
 
 describe('hashSecret', () => {
   it('tells secrets apart that decode to the same bytes', () => {
-    // The last of 43 base64url characters carries two unused bits: "A" and "B" there decode alike.
+    // The last of 43 base64url characters has two unused bits: there "A" and "B" decode to the same.
     const secret = 'A'.repeat(43);
     const twin = `${'A'.repeat(42)}B`;
     expect(Buffer.from(secret, 'base64url')).toEqual(Buffer.from(twin, 'base64url'));

@@ -7,13 +7,13 @@ const SECRET_BYTES = 32;
 const CHECKSUM_LENGTH = 6;
 const FORMAT = /^mr_([A-Za-z0-9]{12})_([A-Za-z0-9_-]{43})([A-Za-z0-9]{6})$/;
 
-/** A key just made. `text` and `secret` are shown once and stored nowhere. */
+/** A newly generated key. `text` and `secret` are shown once and never stored. */
 export interface GeneratedApiKey {
-  /** The part that may be seen in logs: 12 of `[A-Za-z0-9]`. */
+  /** The part that may appear in logs: 12 of `[A-Za-z0-9]`. */
   readonly keyId: string;
   /** 256 random bits as 43 base64url characters. */
   readonly secret: string;
-  /** CRC-32 of all before it, 6 base62 characters: lets scanners and typing errors be told from guesses. */
+  /** CRC-32 of everything before it, as 6 base62 characters: lets scanners recognise keys, and distinguishes typos from guesses. */
   readonly checksum: string;
   /** What the client sends: `mr_<keyId>_<secret><checksum>`. */
   readonly text: string;
@@ -27,11 +27,11 @@ export interface GeneratedApiKey {
 export interface ParsedApiKey {
   readonly keyId: string;
   readonly secret: string;
-  /** False: a mistyped or invented key; treat it as a wrong secret. */
+  /** False for a mistyped or invented key; treat it as a wrong secret. */
   readonly checksumValid: boolean;
 }
 
-/** Makes a new key from the system's secure random numbers. */
+/** Generates a new key from the system's secure random numbers. */
 export function generateApiKey(): GeneratedApiKey {
   const keyId = Array.from({ length: KEY_ID_LENGTH }, () => BASE62.charAt(randomInt(BASE62.length))).join('');
   const secret = randomBytes(SECRET_BYTES).toString('base64url');
@@ -40,14 +40,14 @@ export function generateApiKey(): GeneratedApiKey {
   return { keyId, secret, checksum, text, secretHash: hashSecret(secret), lastFour: text.slice(-4) };
 }
 
-/** Takes a key apart; null when the text does not have a key's form at all. */
+/** Parses a key; null if the string doesn't have the format of a key at all. */
 export function parseApiKey(text: string): ParsedApiKey | null {
   const [, keyId, secret, checksum] = FORMAT.exec(text) ?? [];
   if (keyId === undefined || secret === undefined) return null;
   return { keyId, secret, checksumValid: checksum === checksumOf(keyId, secret) };
 }
 
-/** SHA-256 of a secret, 32 bytes: what is stored. Compare with `timingSafeEqual`. */
+/** SHA-256 of a secret, 32 bytes: the stored form. Compare with `timingSafeEqual`. */
 export function hashSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }

@@ -26,11 +26,11 @@ export interface KeyIssue {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly expiresAt?: Date | null;
-  /** Whose key it is; null: the operator's. Default: that of who issues it. */
+  /** Whose key it is; null for the operator. Default: the issuer. */
   readonly holder?: KeyHolder | null;
 }
 
-/** A key just issued. `text` is shown to its owner once and is not stored. */
+/** A newly issued key. `text` is shown to its owner once and not stored. */
 export interface IssuedKey {
   readonly text: string;
   readonly row: KeyRow;
@@ -38,7 +38,7 @@ export interface IssuedKey {
 
 /**
  * Issues a key and records it.
- * @throws AccountError `invalid_value` for the name, the scopes or an expiry that has passed
+ * @throws AccountError `invalid_value` for the name, the scopes or an expiry in the past
  */
 export async function issueKey(
   db: Database,
@@ -60,7 +60,7 @@ export async function issueKey(
       expiresAt,
     });
     const row = await keyAfterWrite(tx, id);
-    // The database's clock decides, so the row is written first and the transaction given up again.
+    // The database's clock decides, so the row is written first and the transaction rolled back.
     if (row.state === 'expired') {
       throw new AccountError('invalid_value', message('identity.key_expiry_past'));
     }
@@ -73,14 +73,14 @@ export async function issueKey(
   });
 }
 
-/** What a rotation may carry besides who rotates. */
+/** Options of a rotation besides who rotates. */
 export interface Rotation extends AuditOrigin {
-  /** Whose key the successor is; null: the operator's. Default: that of who rotates, who alone sees its secret. */
+  /** Whose key the successor is; null for the operator. Default: whoever rotates, the only one to see its secret. */
   readonly holder?: KeyHolder | null;
 }
 
 /**
- * Issues a key's successor; the key itself goes on for 24 hours at most. Once: a key that has a successor is not
+ * Issues a key's successor; the key itself keeps working for 24 hours at most. A key that already has a successor can't be
  * rotated again.
  * @throws AccountError `key_not_found`, `key_revoked`, `key_expired`, `key_rotated`
  */
@@ -111,7 +111,7 @@ export async function rotateKey(
 }
 
 /**
- * Ends a key at once and for good; doing it again changes nothing.
+ * Revokes a key at once and permanently; repeating it changes nothing.
  * @throws AccountError `key_not_found`
  */
 export async function revokeKey(
@@ -123,7 +123,7 @@ export async function revokeKey(
   return db.transaction((tx) => change(tx, reference, markRevoked, 'api_key.revoked', by, origin));
 }
 
-/** Ends all keys of an account. */
+/** Revokes all keys of an account. */
 export async function revokeKeysOfAccount(
   tx: Queryable,
   userId: number,
@@ -136,7 +136,7 @@ export async function revokeKeysOfAccount(
 }
 
 /**
- * Takes the lock away that failed authentications led to; nothing happens to a key that is not locked.
+ * Unlocks a key locked by failed authentications; does nothing if it isn't locked.
  * @throws AccountError `key_not_found`
  */
 export async function unlockKey(
@@ -148,7 +148,7 @@ export async function unlockKey(
   return db.transaction((tx) => change(tx, reference, markUnlocked, 'api_key.unlocked', by, origin));
 }
 
-/** Changes a key that is held meanwhile, and records it when there was something to change. */
+/** Changes a key under a lock, and records it if anything changed. */
 async function change(
   tx: Queryable,
   reference: KeyReference,
@@ -180,7 +180,7 @@ async function rotatedBefore(tx: Queryable, { id, key_id: keyId }: KeyRow): Prom
   );
 }
 
-/** Whose key it is that somebody makes; null: the operator's. */
+/** Whose key it is that the actor creates; null for the operator. */
 function holderOf(by: AuditActor): KeyHolder | null {
   switch (by.actor) {
     case 'user':

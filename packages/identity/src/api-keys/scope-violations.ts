@@ -2,7 +2,7 @@ import type { Queryable } from '@millrace/database/database';
 import { rowSet } from '@millrace/database/row-set';
 import type { Scope } from '../values/roles.ts';
 
-/** A request that its key lacks the scope for. */
+/** A request whose key lacks the required scope. */
 export interface ScopeViolation {
   readonly organisationId: number;
   /** `api_keys.id`. */
@@ -15,10 +15,10 @@ export interface ScopeViolation {
   readonly requestId: string;
 }
 
-/** Addresses that one entry names. */
+/** Maximum addresses named in one entry. */
 const MOST_ADDRESSES = 50;
 
-/** Those of one key that came at the same time, told as the first of them. */
+/** Concurrent violations of one key, reported as the first of them. */
 interface CountedViolation extends ScopeViolation {
   readonly count: number;
   readonly details: string;
@@ -37,8 +37,8 @@ const VIOLATIONS = rowSet<CountedViolation>(
 );
 
 /**
- * Records violations: those of one key on one day (UTC) are one entry, whichever process sees them. It says what the first
- * one was, how many there were, from when to when, which scopes they lacked and from which addresses they came.
+ * Records violations: those of one key on one day (UTC) share an entry, whichever process sees them. It contains the first
+ * one, how many there were, from when to when, which scopes were missing and from which addresses they came.
  */
 export async function recordScopeViolations(
   db: Queryable,
@@ -54,7 +54,7 @@ export async function recordScopeViolations(
     const details = JSON.stringify({ method, path, scope, scopes, source_ips: sourceIps });
     return [{ ...first, count: group.length, details }];
   });
-  // Always in the same order, or two batches over the same keys could wait for each other for ever.
+  // Always in the same order, or two batches with the same keys could deadlock.
   rows.sort((a, b) => a.apiKeyId - b.apiKeyId);
   await db.query(
     `INSERT INTO audit_log AS a (organisation_id, action, actor, api_key_id, source_ip, request_id, details, repeats,

@@ -40,7 +40,7 @@ async function auditOf(id: number): Promise<string[]> {
   return rows.map((row) => row.action);
 }
 
-/** Moves a key's past back in time, as if that much had gone by since. */
+/** Moves a key's history back in time, as if that much time had passed since. */
 async function age(id: number, interval: string): Promise<void> {
   await database.db.query(
     `UPDATE api_keys SET created_at = created_at - $2::interval, expires_at = expires_at - $2::interval,
@@ -311,7 +311,7 @@ describe('recordAuthenticationFailures', () => {
   it('notes address and request of the tenth failure, never those of two', async () => {
     const { row } = await issue();
     await recordAuthenticationFailures(database.db, failures(row.id, 7));
-    // By text the greatest address and the greatest request are of different failures, and neither is the tenth.
+    // By text the greatest address and the greatest request belong to different failures, and neither is the tenth.
     const batch = ['9 a', '1 z', '5 m', '2 b'].map((text) => {
       const [host, request] = text.split(' ');
       return { id: row.id, sourceIp: `192.0.2.${host}`, requestId: `req_${request}` };

@@ -3,7 +3,7 @@ import { queryRow } from '@millrace/database/query-row';
 import { rowSet } from '@millrace/database/row-set';
 import type { Issuer, Scope } from '../values/roles.ts';
 
-/** `expired` covers a rotated key whose 24 hours are over; `locked` stays until it is unlocked by hand. */
+/** `expired` includes a rotated key whose 24 hours have passed; `locked` stays until it is unlocked by hand. */
 export type KeyState = 'valid' | 'expired' | 'revoked' | 'locked';
 
 /** Consecutive failures that lock a key. */
@@ -22,7 +22,7 @@ export interface KeyRow {
   readonly scopes: readonly Scope[];
   readonly last_four: string;
   readonly state: KeyState;
-  /** E-mail of who issued it, rotated it last, or whom it was issued for; null: the operator. */
+  /** E-mail of whoever issued or last rotated it, or of the person it was issued for; null for the operator. */
   readonly issued_by_email: string | null;
   readonly issuer: Issuer;
   readonly created_at: Date;
@@ -36,7 +36,7 @@ export interface KeyRow {
   readonly last_used_at: Date | null;
 }
 
-/** What authentication needs to know of one key. Compare `secret_hash` before anything else is told. */
+/** What authentication needs to know about a key. Compare `secret_hash` before revealing anything else. */
 export interface KeyForAuthentication {
   readonly id: number;
   readonly key_id: string;
@@ -46,17 +46,17 @@ export interface KeyForAuthentication {
   readonly secret_hash: Buffer;
   readonly state: KeyState;
   readonly issuer: Issuer;
-  /** What the organisation allows all its keys together; null: no limit of its own. */
+  /** The organisation's limit for all its keys together; null if it has none of its own. */
   readonly requests_per_minute: number | null;
   /** Whether {@link recordSuccesses} would change anything: false on nearly every request. */
   readonly success_due: boolean;
-  /** Whether it has a successor: from where it is still used is written down. */
+  /** Whether it has a successor; then the addresses it is used from are recorded. */
   readonly is_rotated: boolean;
 }
 
 /**
- * The keys with these key ids, in no order; unknown ids are absent. One statement for a whole batch of requests.
- * State, role and expiry are those of this moment by the database's clock, so that what an administrator did counts at once.
+ * The keys with these key ids, in no particular order; unknown ids are absent. One statement for a whole batch of requests.
+ * State, role and expiry are current by the database's clock, so that an administrator's changes apply at once.
  */
 export async function findKeysForAuthentication(
   db: Queryable,
@@ -93,8 +93,8 @@ const FAILURES = rowSet<AuthenticationFailure>(
 );
 
 /**
- * Counts failures (several of one key count severally) and locks a key with its tenth in a row; the lock and its one
- * audit entry are written by the statement that reached ten. Answers the ids of the keys it locked.
+ * Counts failures (each one, even several for one key) and locks a key on its tenth in a row; the statement that reaches ten
+ * writes the lock and its one audit entry. Returns the ids of the keys it locked.
  */
 export async function recordAuthenticationFailures(
   db: Queryable,
@@ -137,8 +137,8 @@ export interface AuthenticationSuccess {
 }
 
 /**
- * Ends a run of failures and notes when and from where the key was last used: at most one write per key and minute.
- * Call it for keys whose `success_due` is true. A lock that came in between stays.
+ * Ends a run of failures and records when and from where the key was last used: at most one write per key and minute. Call
+ * it for keys whose `success_due` is true. A lock set in between stays.
  */
 export async function recordSuccesses(
   db: Queryable,
@@ -162,11 +162,11 @@ export async function recordSuccesses(
   );
 }
 
-/** Whose key it is: its rights are those of this account, or of this member while there is none, at each moment. */
+/** Whose key it is: at any time it has the rights of this account, or of this member if there is no account. */
 export interface KeyHolder {
   /** `users.id`; null for a member who has no account. */
   readonly userId: number | null;
-  /** `members.id`; null for an administrator of the service who is no member of the organisation. */
+  /** `members.id`; null for a system administrator who is not a member of the organisation. */
   readonly memberId: number | null;
 }
 
@@ -177,12 +177,12 @@ export interface NewKey {
   readonly scopes: readonly Scope[];
   readonly secretHash: Buffer;
   readonly lastFour: string;
-  /** Null: the operator. */
+  /** Null for the operator. */
   readonly holder: KeyHolder | null;
   readonly expiresAt: Date | null;
 }
 
-/** Stores the first key of a new family. Answers its id. */
+/** Stores the first key of a new family. Returns its id. */
 export async function insertKey(db: Queryable, key: NewKey): Promise<number> {
   const row = await queryRow<{ id: number }>(
     db,
@@ -205,8 +205,8 @@ export async function insertKey(db: Queryable, key: NewKey): Promise<number> {
 }
 
 /**
- * Stores the successor of a key: same organisation, name, scopes and family; it lives as long from now as its predecessor
- * did from its issue, or without end. Answers its id.
+ * Stores a key's successor: same organisation, name, scopes and family; it lives as long from now as its predecessor did
+ * from its issue, or forever. Returns its id.
  */
 export async function insertSuccessor(
   db: Queryable,
@@ -236,7 +236,7 @@ export async function markRotated(db: Queryable, id: number): Promise<void> {
   await db.query('UPDATE api_keys SET rotated_at = now() WHERE id = $1', [id]);
 }
 
-/** What took the place of a rotated key. */
+/** The key that replaced a rotated key. */
 export async function findSuccessor(
   db: Queryable,
   id: number,
@@ -250,7 +250,7 @@ export async function findSuccessor(
   return row;
 }
 
-/** Keys of an account that could still work. */
+/** Keys of an account that may still work. */
 export async function listKeysOfAccount(
   db: Queryable,
   userId: number,
@@ -260,7 +260,7 @@ export async function listKeysOfAccount(
   ]);
 }
 
-/** Ends a key for good. False: it was revoked before. */
+/** Revokes a key permanently. Returns false if it was already revoked. */
 export async function markRevoked(db: Queryable, id: number): Promise<boolean> {
   const rows = await db.query(
     'UPDATE api_keys SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL RETURNING id',
@@ -269,7 +269,7 @@ export async function markRevoked(db: Queryable, id: number): Promise<boolean> {
   return rows.length === 1;
 }
 
-/** Takes a lock away and starts counting from 0. False: the key was not locked. */
+/** Unlocks a key and resets its count to 0. Returns false if it wasn't locked. */
 export async function markUnlocked(db: Queryable, id: number): Promise<boolean> {
   const rows = await db.query(
     `UPDATE api_keys SET locked_at = NULL, consecutive_failures = 0
@@ -279,7 +279,7 @@ export async function markUnlocked(db: Queryable, id: number): Promise<boolean> 
   return rows.length === 1;
 }
 
-/** Holds a key against changes until the transaction ends. Answers its id, or undefined when there is none. */
+/** Locks a key's row until the transaction ends. Returns its id, or undefined if it doesn't exist. */
 export async function lockKey(db: Queryable, reference: KeyReference): Promise<number | undefined> {
   const rows = await db.query<{ id: number }>(
     'SELECT id FROM api_keys WHERE id = $1 OR key_id = $2 FOR NO KEY UPDATE',
@@ -294,7 +294,7 @@ export async function findKey(db: Queryable, reference: KeyReference): Promise<K
   return row;
 }
 
-/** An organisation's keys, newest first, ended ones included. */
+/** An organisation's keys, newest first, including ended ones. */
 export async function listKeys(db: Queryable, organisationId: number): Promise<KeyRow[]> {
   return selectKeys(db, { organisationId });
 }

@@ -1,7 +1,7 @@
 import type { AuditActorKind } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 
-/** An entry with the names of those it is about, as far as they are still there. */
+/** An entry with the names of those it involves, if they still exist. */
 export interface AuditRow {
   readonly id: number;
   readonly occurred_at: Date;
@@ -16,9 +16,9 @@ export interface AuditRow {
   readonly member_email: string | null;
   readonly source_ip: string | null;
   readonly request_id: string | null;
-  /** How often it happened; more than once only where repetitions are one entry. */
+  /** How often it happened; more than once only if repetitions share an entry. */
   readonly repeats: number;
-  /** Null where every time has its own entry. */
+  /** Null if each occurrence has its own entry. */
   readonly last_occurred_at: Date | null;
   /** JSON text. */
   readonly details: string;
@@ -27,20 +27,20 @@ export interface AuditRow {
 export interface AuditFilters {
   readonly action: string | null;
   readonly actor: AuditActorKind | null;
-  /** Part of the address or name of who did it. */
+  /** Part of the address or name of whoever did it. */
   readonly who: string | null;
-  /** Part of the name or address of what it is about, or its id as `#12`. */
+  /** Part of the name or address of its target, or its id as `#12`. */
   readonly about: string | null;
   readonly from: Date | null;
-  /** Not with it. */
+  /** Exclusive. */
   readonly to: Date | null;
   /** Part of the source address. */
   readonly ip: string | null;
 }
 
 /**
- * Entries below an id, latest first. Bounds of time are made bounds of the id first, with a minute to spare because ids
- * are given out a little before or after the time is taken, and with a day for entries that went on after they began.
+ * Entries below an id, latest first. Time bounds are first turned into id bounds, allowing a minute because ids are assigned
+ * slightly before or after the time is taken, and a day for entries that continued after they started.
  */
 export async function listAuditBelow(
   db: Queryable,
@@ -92,7 +92,7 @@ export async function listAuditBelow(
   );
 }
 
-/** The actions that stand in the log; the index is walked from one to the next, so a long log costs no more. */
+/** The actions in the log; walks the index from one to the next, so a long log costs no more. */
 export async function listAuditActions(db: Queryable, organisationId: number): Promise<string[]> {
   const rows = await db.query<{ action: string }>(
     `WITH RECURSIVE found (action) AS (

@@ -2,12 +2,12 @@ import type { AuditAction } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import type { JsonObject } from '@millrace/engine';
 
-/** Who did something that is recorded. */
+/** Who performed a recorded action. */
 export type AuditActor =
   | { readonly actor: 'operator' }
   | { readonly actor: 'service' }
   | { readonly actor: 'member'; readonly memberId: number }
-  /** Somebody who is signed in; a system administrator may act where he is no member. */
+  /** A signed-in user; a system administrator may act in organisations they are not a member of. */
   | { readonly actor: 'user'; readonly userId: number; readonly memberId: number | null }
   | { readonly actor: 'api_key'; readonly apiKeyId: number };
 
@@ -19,22 +19,22 @@ export interface RequestOrigin {
   readonly requestId: string;
 }
 
-/** Null or absent for what the operator or the service does. */
+/** Null or absent for actions of the operator or the service. */
 export type AuditOrigin = { readonly [Name in keyof RequestOrigin]?: RequestOrigin[Name] | null };
 
 export interface AuditEntry extends AuditOrigin {
   readonly organisationId: number;
   readonly action: AuditAction;
   readonly by: AuditActor;
-  /** The key the entry is about, when the actor is another; the actor's own key otherwise. */
+  /** The key the entry is about, if the actor is another; the actor's own key otherwise. */
   readonly apiKeyId?: number;
-  /** The member the entry is about, when the actor is another; the actor's own row otherwise. */
+  /** The member the entry is about, if the actor is another; the actor's own row otherwise. */
   readonly memberId?: number;
-  /** Never a secret: entries are shown and exported. */
+  /** Must not contain secrets: entries are shown and exported. */
   readonly details?: JsonObject;
 }
 
-/** Writes one entry. Give it the transaction of what it records, so that neither exists without the other. */
+/** Writes one entry. Pass the transaction of what it records, so that neither exists without the other. */
 export async function insertAudit(db: Queryable, entry: AuditEntry): Promise<void> {
   const { by } = entry;
   await db.query(

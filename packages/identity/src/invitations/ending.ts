@@ -7,7 +7,7 @@ import {
   revokeInvitationsFor,
 } from './store.ts';
 
-/** Ends what is open for an address, for good. */
+/** Permanently ends an address's open invitations. */
 export async function endInvitationsFor(
   tx: Queryable,
   email: string,
@@ -17,7 +17,7 @@ export async function endInvitationsFor(
   await auditAll(tx, await revokeInvitationsFor(tx, email), by, origin);
 }
 
-/** Ends what an account has made, for good. */
+/** Permanently ends the invitations an account has made. */
 export async function endInvitationsBy(
   tx: Queryable,
   userId: number,
@@ -28,8 +28,8 @@ export async function endInvitationsBy(
 }
 
 /**
- * Ends what somebody with this address has made and could not make any more, for good: when they are given the right
- * again, it brings no old link back.
+ * Permanently ends the invitations made by the user of this address that they could no longer make: regaining the right must
+ * not revive an old link.
  */
 export async function endFallenInvitations(
   tx: Queryable,

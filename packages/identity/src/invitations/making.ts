@@ -7,23 +7,23 @@ import { insertInvitation } from './store.ts';
 
 export interface InvitationWish {
   readonly organisationId: number;
-  /** Null: for whoever has the link. */
+  /** Null if anyone with the link may use it. */
   readonly email: string | null;
   readonly role: Role;
   /**
-   * Whether its maker answers for the whole service, and so for giving the link to whom the address belongs: the operator,
-   * or who administers the service.
+   * Whether its maker is responsible for the whole service, and so for giving the link to the owner of the address: the
+   * operator, or a system administrator.
    */
   readonly isVouchedFor: boolean;
 }
 
-/** An invitation just made. The token is in its link only. */
+/** A new invitation. Only its link contains the token. */
 export interface MadeInvitation {
   readonly id: number;
   readonly token: string;
 }
 
-/** Makes an invitation and records it. */
+/** Creates an invitation and records it. */
 export async function makeInvitation(
   tx: Queryable,
   { organisationId, email, role, isVouchedFor }: InvitationWish,
@@ -44,7 +44,7 @@ export async function makeInvitation(
   return { id, token };
 }
 
-/** The link of an invitation: its token stands behind #, where browsers send it to nobody. */
+/** The link of an invitation: its token follows #, which browsers never send. */
 export function invitationUrl(publicUrl: string, { token }: MadeInvitation): string {
   return `${publicUrl}/invitation#token=${token}`;
 }

@@ -3,10 +3,10 @@ import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 import type { Role } from '../values/roles.ts';
 
-/** Invitations work for seven days. */
+/** Invitations are valid for seven days. */
 const VALID_DAYS = 7;
 
-/** An invitation as the organisation's list shows it. */
+/** An invitation as listed for the organisation. */
 export interface InvitationRow {
   readonly id: number;
   readonly email: string | null;
@@ -22,16 +22,16 @@ export interface InvitationRow {
 export interface NewInvitation {
   readonly organisationId: number;
   readonly tokenHash: Buffer;
-  /** Null: for whoever has the link. */
+  /** Null if anyone with the link may use it. */
   readonly email: string | null;
   readonly role: Role;
-  /** Account of who made it; null: the operator. */
+  /** The inviting account; null for the operator. */
   readonly invitedBy: number | null;
-  /** Whether the address is theirs who accepts it. */
+  /** Whether accepting proves that the address is the acceptor's. */
   readonly provesAddress: boolean;
 }
 
-/** Makes an invitation. Answers its id. */
+/** Stores an invitation. Returns its id. */
 export async function insertInvitation(tx: Queryable, invitation: NewInvitation): Promise<number> {
   const row = await queryRow<{ id: number }>(
     tx,
@@ -50,7 +50,7 @@ export async function insertInvitation(tx: Queryable, invitation: NewInvitation)
   return row.id;
 }
 
-/** Which invitations of an organisation are asked for. */
+/** Which invitations of an organisation to list. */
 export interface InvitationFilter {
   readonly belowId?: number | null;
   readonly id?: number | null;
@@ -58,8 +58,8 @@ export interface InvitationFilter {
 }
 
 /**
- * Invitations of an organisation, latest first. One whose maker may not give the role any more counts as revoked; that
- * role may be held in another organisation, so `db` must see them all.
+ * An organisation's invitations, latest first. One whose maker may no longer grant the role counts as revoked; their role
+ * may come from another organisation, so `db` must see them all.
  */
 export async function listInvitations(
   db: Queryable,
@@ -81,7 +81,7 @@ export async function listInvitations(
   );
 }
 
-/** Revokes an open invitation. Undefined: there is no open one with this id in this organisation. */
+/** Revokes an open invitation. Undefined if this organisation has no open one with this id. */
 export async function revokeInvitation(
   tx: Queryable,
   organisationId: number,
@@ -96,7 +96,7 @@ export async function revokeInvitation(
   return row;
 }
 
-/** An invitation that was revoked together with what it stood on. */
+/** An invitation revoked together with what it depended on. */
 export interface EndedInvitation {
   readonly id: number;
   readonly organisation_id: number;
@@ -104,7 +104,7 @@ export interface EndedInvitation {
   readonly role: Role;
 }
 
-/** Revokes what is open for an address. `tx` must see all organisations, here and below. */
+/** Revokes an address's open invitations. `tx` must see all organisations, here and below. */
 export async function revokeInvitationsFor(tx: Queryable, email: string): Promise<EndedInvitation[]> {
   return tx.query<EndedInvitation>(
     `UPDATE invitations SET revoked_at = now()
@@ -114,7 +114,7 @@ export async function revokeInvitationsFor(tx: Queryable, email: string): Promis
   );
 }
 
-/** Revokes what an account has made and is open. */
+/** Revokes the open invitations an account has made. */
 export async function revokeInvitationsBy(tx: Queryable, userId: number): Promise<EndedInvitation[]> {
   return tx.query<EndedInvitation>(
     `UPDATE invitations SET revoked_at = now()
@@ -124,7 +124,7 @@ export async function revokeInvitationsBy(tx: Queryable, userId: number): Promis
   );
 }
 
-/** Revokes what somebody with this address has made, is open, and could not be made by them any more. */
+/** Revokes the open invitations made by the user of this address that they could no longer make. */
 export async function revokeFallenInvitations(tx: Queryable, email: string): Promise<EndedInvitation[]> {
   return tx.query<EndedInvitation>(
     `UPDATE invitations i SET revoked_at = now()
@@ -146,7 +146,7 @@ export interface OpenInvitation {
   readonly expires_at: Date;
 }
 
-/** The open invitation with this token; held until the transaction ends. `tx` must see all organisations. */
+/** The open invitation with this token, locked until the transaction ends. `tx` must see all organisations. */
 export async function lockOpenInvitation(
   tx: Queryable,
   tokenHash: Buffer,
@@ -162,7 +162,7 @@ export async function lockOpenInvitation(
   return row;
 }
 
-/** Open invitations for this very address; held until the transaction ends. `tx` must see all organisations. */
+/** Open invitations for exactly this address, locked until the transaction ends. `tx` must see all organisations. */
 export async function lockOpenInvitationsFor(tx: Queryable, email: string): Promise<OpenInvitation[]> {
   return tx.query<OpenInvitation>(
     `SELECT i.id, i.organisation_id, o.name AS organisation, i.email, i.role, i.proves_address, i.expires_at
@@ -174,12 +174,12 @@ export async function lockOpenInvitationsFor(tx: Queryable, email: string): Prom
   );
 }
 
-/** Ends a held invitation as accepted. */
+/** Marks a locked invitation as accepted. */
 export async function markAccepted(tx: Queryable, id: number, userId: number): Promise<void> {
   await tx.query('UPDATE invitations SET accepted_at = now(), accepted_by = $2 WHERE id = $1', [id, userId]);
 }
 
-/** Deletes invitations that nobody could accept any more for so many days. */
+/** Deletes invitations that haven't been acceptable for this many days. */
 export async function pruneInvitations(tx: Queryable, days: number, limit: number): Promise<number> {
   const rows = await tx.query(
     `DELETE FROM invitations WHERE id IN (

@@ -2,21 +2,21 @@ import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 import type { Role } from '../values/roles.ts';
 
-/** A member with what the account of the same address says. */
+/** A member with details of the account with the same address. */
 export interface MemberItemRow {
   readonly id: number;
   readonly email: string;
   readonly role: Role;
   readonly created_at: Date;
-  /** Null while nobody with this address has an account. */
+  /** Null if there is no account with this address. */
   readonly name: string | null;
-  /** False while it is in doubt whose account it is; true without one. */
+  /** False if it is in doubt whose account it is; true if there is none. */
   readonly is_address_proved: boolean;
   readonly has_second_factor: boolean;
   readonly last_seen_at: Date | null;
 }
 
-/** Present members below an id, latest first. */
+/** Current members below an id, latest first. */
 export async function listMembersBelow(
   db: Queryable,
   organisationId: number,
@@ -35,7 +35,7 @@ export async function listMembersBelow(
   );
 }
 
-/** A present member; undefined when there is none with this id in this organisation. */
+/** A current member; undefined if this organisation has none with this id. */
 export async function findMemberItem(
   db: Queryable,
   organisationId: number,
@@ -53,12 +53,12 @@ export async function findMemberItem(
   return row;
 }
 
-/** Keeps all others from taking roles away until the transaction ends, so that not two can leave at once as the last but one. */
+/** Locks role removals until the transaction ends, so that the last two administrators can't both leave at once. */
 export async function lockRoles(tx: Queryable): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace roles', 0))`);
 }
 
-/** Whether somebody besides this member could administer the organisation, and somebody the service. */
+/** Whether anyone besides this member could administer the organisation, and anyone the service. */
 export async function findOtherAdmins(
   tx: Queryable,
   organisationId: number,

@@ -7,7 +7,7 @@ import { ROLE_MESSAGES } from '../values/roles.ts';
 import { findOtherAdmins, lockRoles } from './pages.ts';
 import type { MemberRow } from './store.ts';
 
-/** @throws ApiError `insufficient_role` when the role is above that of who wants to give or take it */
+/** @throws ApiError `insufficient_role` if the role is above that of whoever grants or revokes it */
 export function refuseAboveOwn(by: Membership, role: Role): void {
   if (isAtLeast(by.role, role)) return;
   throw new ApiError(
@@ -17,8 +17,8 @@ export function refuseAboveOwn(by: Membership, role: Role): void {
 }
 
 /**
- * Refuses to take a role from the last who could administer the organisation or the service.
- * @param after the role the member would have; null: none
+ * Refuses to remove the last possible administrator of the organisation or the service.
+ * @param after the member's new role; null for none
  * @throws ApiError `last_admin`
  */
 export async function refuseLastAdmin(tx: Queryable, before: MemberRow, after: Role | null): Promise<void> {

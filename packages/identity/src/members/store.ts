@@ -20,24 +20,24 @@ export interface MemberRow {
   readonly created_at: Date;
 }
 
-/** What a change of a member may carry besides who makes it. */
+/** Options of a member change besides who makes it. */
 export interface MemberChange extends AuditOrigin {
-  /** Called in the transaction with the member as it is; throws when the change is not allowed. */
+  /** Called in the transaction with the current member; throws if the change is not allowed. */
   readonly check?: (tx: Queryable, before: MemberRow) => Promise<void>;
 }
 
-/** What the gift of a role carries. */
+/** Options of granting a role. */
 export interface MemberGift extends MemberChange {
-  /** Whether who gives it answers for the whole service: the operator, or who administers it. */
+  /** Whether the grantor is responsible for the whole service: the operator, or a system administrator. */
   readonly isVouchedFor: boolean;
 }
 
-/** What became of a role that was given to an address. */
+/** The result of granting a role to an address. */
 export type Given =
   | { readonly kind: 'member'; readonly row: MemberRow }
   /**
-   * Somebody has made an account with the address, and nobody has shown that it is theirs: they get nothing by it. The
-   * role waits as an invitation for whom the address belongs to.
+   * The address has an account, but nobody has proved that the address is theirs, so they gain nothing. The role waits as an
+   * invitation for the owner of the address.
    */
   | {
       readonly kind: 'waits';
@@ -46,12 +46,12 @@ export type Given =
       readonly invitation: MadeInvitation;
     };
 
-/** Who may name members: who is signed in, or the operator. */
+/** Who may name members: a signed-in user, or the operator. */
 export type MemberGiver = AuditActor & { readonly actor: 'operator' | 'user' };
 
 /**
- * Makes the owner of an address a member, or gives them this role. Before somebody has an account their membership
- * waits for it; see {@link Given} for an account that is in doubt.
+ * Makes the owner of an address a member, or grants them this role. If they have no account, the membership waits for it;
+ * see {@link Given} for an account in doubt.
  * @throws AccountError `invalid_value`
  */
 export async function giveMembership(
@@ -72,8 +72,8 @@ export async function giveMembership(
 }
 
 /**
- * Makes someone a member who has shown that they are meant, or gives a present member this role. A member who was
- * removed and comes back is a new one: keys issued before stay without rights.
+ * Makes someone who has proved that they are meant a member, or grants a current member this role. A removed member who
+ * returns is a new one: keys issued before remain without rights.
  * @throws AccountError `invalid_value`
  */
 export async function addMember(
@@ -98,7 +98,7 @@ export async function addMember(
 }
 
 /**
- * Gives a present member another role; it cuts the member's keys from the next request on. A higher one waits like a
+ * Changes a current member's role; it limits the member's keys from the next request on. A higher one waits like a
  * membership, see {@link Given}.
  * @throws AccountError `invalid_value`, `member_not_found`
  */
@@ -119,7 +119,7 @@ export async function setMemberRole(
   });
 }
 
-/** What is given is never given to an account that is in doubt; what is taken away is taken at once. */
+/** Rights are never granted to an account in doubt, but are revoked at once. */
 async function give(
   db: Database,
   tx: Queryable,
@@ -144,7 +144,7 @@ async function give(
 }
 
 /**
- * Ends a membership; the keys issued for this member have no rights from the next request on.
+ * Ends a membership; keys issued for this member have no rights from the next request on.
  * @throws AccountError `member_not_found`
  */
 export async function removeMember(
@@ -164,7 +164,7 @@ export async function removeMember(
   });
 }
 
-/** Present members of an organisation, oldest first. */
+/** Current members of an organisation, oldest first. */
 export async function listMembers(db: Queryable, organisationId: number): Promise<MemberRow[]> {
   return db.query<MemberRow>(
     `SELECT id, organisation_id, email, role, created_at FROM members
@@ -173,7 +173,7 @@ export async function listMembers(db: Queryable, organisationId: number): Promis
   );
 }
 
-/** A present member by e-mail address, in any case; undefined when there is none. */
+/** A current member by e-mail address, in any case; undefined if there is none. */
 export async function findMember(
   db: Queryable,
   organisationId: number,
@@ -198,7 +198,7 @@ export async function requireMember(
   return row;
 }
 
-/** Like {@link requireMember}; nobody else changes or removes the member until the transaction ends. */
+/** Like {@link requireMember}, locking the member until the transaction ends. */
 async function holdMember(tx: Queryable, organisationId: number, email: string): Promise<MemberRow> {
   const [row] = await tx.query<MemberRow>(
     `SELECT id, organisation_id, email, role, created_at FROM members

@@ -13,7 +13,7 @@ export interface OrganisationRow {
 
 /**
  * Creates an organisation and records it.
- * @throws AccountError `invalid_value`, or `organisation_exists` when the name is taken
+ * @throws AccountError `invalid_value`, or `organisation_exists` if the name is taken
  */
 export async function createOrganisation(
   db: Database,
@@ -38,8 +38,8 @@ export async function createOrganisation(
 }
 
 /**
- * Gives an organisation another name and records it.
- * @throws AccountError `invalid_value`, or `organisation_exists` when the name is taken
+ * Renames an organisation and records it.
+ * @throws AccountError `invalid_value`, or `organisation_exists` if the name is taken
  */
 export async function renameOrganisation(
   db: Database,
@@ -79,7 +79,7 @@ function nameTaken(name: string): AccountError {
   return new AccountError('organisation_exists', message('identity.organisation_exists', { name }));
 }
 
-/** Undefined: another organisation has the name, and the transaction has to be given up. */
+/** Undefined if another organisation has the name; the transaction must then be rolled back. */
 async function updateName(tx: Queryable, id: number, name: string): Promise<OrganisationRow | undefined> {
   try {
     const [row] = await tx.query<OrganisationRow>(
@@ -88,7 +88,7 @@ async function updateName(tx: Queryable, id: number, name: string): Promise<Orga
     );
     return row;
   } catch (error) {
-    // Nothing that is asked before can tell of one that takes the name at this moment.
+    // No earlier check can detect one that is taking the name right now.
     if (isUniqueViolation(error)) return undefined;
     throw error;
   }
@@ -115,7 +115,7 @@ export async function listOrganisationsBelow(
   );
 }
 
-/** The one that was there first; undefined when there is none. */
+/** The organisation created first; undefined if there is none. */
 export async function findFirstOrganisation(db: Queryable): Promise<OrganisationRow | undefined> {
   const [row] = await db.query<OrganisationRow>(
     'SELECT id, name, created_at FROM organisations ORDER BY id LIMIT 1',

@@ -1,6 +1,6 @@
 import type { Role } from '@millrace/admin-api';
 
-/** Who is signed in. */
+/** A signed-in user. */
 export interface Session {
   readonly id: number;
   readonly createdAt: Date;
@@ -11,14 +11,14 @@ export interface Session {
   readonly hasPassword: boolean;
   readonly hasSecondFactor: boolean;
   readonly isSystemAdmin: boolean;
-  /** The organisation in the path and what the user is in it; null when the path has none. */
+  /** The organisation in the path and the user's membership of it; null if the path has none. */
   readonly organisation: Membership | null;
 }
 
-/** What somebody is in an organisation. */
+/** A user's role in an organisation. */
 export interface Membership {
   readonly id: number;
   readonly role: Role;
-  /** `members.id`; null for a system administrator who is no member. */
+  /** `members.id`; null for a system administrator who is not a member. */
   readonly memberId: number | null;
 }

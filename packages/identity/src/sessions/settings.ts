@@ -1,7 +1,7 @@
-/** How long somebody stays signed in. */
+/** How long users stay signed in. */
 export interface SessionSettings {
-  /** A session that was not used for so long is over. */
+  /** A session unused for this long expires. */
   readonly idleMs: number;
-  /** A session is over then, however much it is used. */
+  /** A session expires after this, however much it is used. */
   readonly lifetimeMs: number;
 }

@@ -2,7 +2,7 @@ import type { Role } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 
-/** A session that is still good, with its user as things stand now. */
+/** A valid session, with its user's current state. */
 export interface SessionRow {
   readonly id: number;
   readonly created_at: Date;
@@ -13,24 +13,24 @@ export interface SessionRow {
   readonly has_password: boolean;
   readonly has_second_factor: boolean;
   readonly is_system_admin: boolean;
-  /** The user's role in the organisation that was asked for; null when there is none. */
+  /** The user's role in the requested organisation; null if they have none. */
   readonly role: Role | null;
-  /** `members.id` in that organisation; null for a system administrator who is no member of it. */
+  /** `members.id` in that organisation; null for a system administrator who is not a member of it. */
   readonly member_id: number | null;
   readonly organisation_exists: boolean;
 }
 
-/** Which session is asked for, and what for. */
+/** Which session to find, and for what. */
 export interface SessionSearch {
   readonly tokenHash: Buffer;
-  /** Whose role is asked for; null for none. */
+  /** The organisation to report the role in; null for none. */
   readonly organisationId: number | null;
-  /** A session that was not used for so long is over. */
+  /** A session unused for this long has expired. */
   readonly idleMs: number;
   readonly countsAsUse: boolean;
 }
 
-/** Finds a session by the hash of its token, and notes once a minute that it is in use. */
+/** Finds a session by its token's hash, and records once a minute that it is in use. */
 export async function findSession(
   db: Queryable,
   { tokenHash, organisationId, idleMs, countsAsUse }: SessionSearch,
@@ -65,7 +65,7 @@ export interface NewSession {
   readonly userAgent: string;
 }
 
-/** Begins a session. */
+/** Stores a new session. */
 export async function insertSession(db: Queryable, session: NewSession): Promise<number> {
   const row = await queryRow<{ id: number }>(
     db,
@@ -82,7 +82,7 @@ export async function insertSession(db: Queryable, session: NewSession): Promise
   return row.id;
 }
 
-/** Ends one session of a user. False: there is none. */
+/** Ends one of a user's sessions. Returns false if it doesn't exist. */
 export async function deleteSession(db: Queryable, userId: number, id: number): Promise<boolean> {
   const rows = await db.query('DELETE FROM sessions WHERE user_id = $1 AND id = $2 RETURNING id', [
     userId,
@@ -91,12 +91,12 @@ export async function deleteSession(db: Queryable, userId: number, id: number): 
   return rows.length > 0;
 }
 
-/** Ends the session with this token; nothing when there is none. */
+/** Ends the session with this token, if it exists. */
 export async function deleteSessionOfToken(db: Queryable, tokenHash: Buffer): Promise<void> {
   await db.query('DELETE FROM sessions WHERE token_hash = $1', [tokenHash]);
 }
 
-/** Ends all sessions of a user, but for one when it is named. Answers how many. */
+/** Ends all of a user's sessions, except `butId` if set. Returns how many. */
 export async function deleteSessions(db: Queryable, userId: number, butId: number | null): Promise<number> {
   const rows = await db.query(
     'DELETE FROM sessions WHERE user_id = $1 AND id IS DISTINCT FROM $2 RETURNING id',
@@ -115,7 +115,7 @@ export interface SessionItemRow {
   readonly user_agent: string;
 }
 
-/** Sessions of a user that are still good, latest first. */
+/** A user's valid sessions, latest first. */
 export async function listSessions(db: Queryable, userId: number, idleMs: number): Promise<SessionItemRow[]> {
   return db.query<SessionItemRow>(
     `SELECT id, created_at, last_seen_at, expires_at, source_ip, user_agent FROM sessions
@@ -125,7 +125,7 @@ export async function listSessions(db: Queryable, userId: number, idleMs: number
   );
 }
 
-/** Deletes sessions that are over: too old, or not used for so long. Oldest first, so that the index of ages serves. */
+/** Deletes expired sessions: too old, or unused for too long. Oldest first, so that the index by age is used. */
 export async function pruneSessions(tx: Queryable, idleMs: number, limit: number): Promise<number> {
   const rows = await tx.query(
     `DELETE FROM sessions WHERE id IN (

@@ -11,8 +11,8 @@ import { hasUser, insertUser, lockUsers } from '../users/store.ts';
 import { addSetupLink, endSetupLinks, hasSetupLink } from './store.ts';
 
 /**
- * While nobody has an account: a new token with which the first one can be made, once.
- * @returns null when somebody has one
+ * While there are no accounts: a new token with which the first one can be created, once.
+ * @returns null if there is an account
  */
 export async function makeSetupToken(db: Database): Promise<string | null> {
   if (await hasUser(db)) return null;
@@ -34,7 +34,7 @@ export interface FirstAccount {
 }
 
 /**
- * Makes the first account, which administers the service, and ends all set-up links.
+ * Creates the first account, a system administrator's, and ends all set-up links.
  * @throws ApiError `link_not_valid`
  */
 export async function createFirstAccount(
@@ -47,7 +47,7 @@ export async function createFirstAccount(
     await lockUsers(tx);
     const joined = joinTransaction(db, tx);
     await requireSetupLink(joined, tokenHash);
-    // Whoever has the link got it from the operator, and so has the service: the address is what they say it is.
+    // Anyone with the link got it from the operator, who runs the service: the address is taken as theirs.
     const userId = await insertUser(tx, { ...account, isVerified: true });
     if (userId === undefined) throw new Error('an account was made although all others were kept from it');
     const by = { actor: 'user', userId, memberId: null } as const;

@@ -1,15 +1,15 @@
 import type { Queryable } from '@millrace/database/database';
 
 /**
- * Adds a set-up link, and ends earlier ones. Those of the last minutes stay, or one that was asked for twice would end
- * the page that the first has just opened.
+ * Adds a set-up link, and ends earlier ones, except those of the last few minutes: otherwise a link requested twice would
+ * break the page that the first has just opened.
  */
 export async function addSetupLink(tx: Queryable, tokenHash: Buffer): Promise<void> {
   await tx.query(`DELETE FROM setup_links WHERE created_at < now() - interval '10 minutes'`);
   await tx.query('INSERT INTO setup_links (token_hash) VALUES ($1)', [tokenHash]);
 }
 
-/** Whether a set-up link has this token. */
+/** Whether there is a set-up link with this token. */
 export async function hasSetupLink(db: Queryable, tokenHash: Buffer): Promise<boolean> {
   return (await db.query('SELECT FROM setup_links WHERE token_hash = $1', [tokenHash])).length > 0;
 }
@@ -19,7 +19,7 @@ export async function endSetupLinks(tx: Queryable): Promise<void> {
   await tx.query('DELETE FROM setup_links');
 }
 
-/** Deletes what is left of the links when there is an account: they open nothing then. */
+/** Deletes leftover links once there is an account: they no longer work. */
 export async function pruneSetupLinks(tx: Queryable, limit: number): Promise<number> {
   const rows = await tx.query(
     `DELETE FROM setup_links WHERE token_hash IN (

@@ -12,7 +12,7 @@ import { isEmail, normaliseEmail } from '../values/email.ts';
 import type { Identity } from './provider.ts';
 import type { SingleSignOnSettings } from './settings.ts';
 
-/** Why somebody whom the provider signed in is not let in; the sign-in page explains each. */
+/** Why someone signed in by the provider is refused; the sign-in page explains each. */
 export type Refusal = 'email_unverified' | 'unknown_person' | 'setup_needed';
 
 interface Person {
@@ -21,7 +21,7 @@ interface Person {
 }
 
 /**
- * The account of whom the provider signed in: the one with the verified address, or a new one for who was made a
+ * The account of the person the provider signed in: the one with the verified address, or a new one for someone made a
  * member or invited by that address.
  */
 export async function findPerson(
@@ -61,7 +61,7 @@ async function refuseStranger(
   email: string,
   newMembers: 'viewer' | 'editor' | null,
 ): Promise<Refusal | null> {
-  // The first account decides who administers the service: it must not go to whoever comes first.
+  // The first account determines who administers the service: it must not go to whoever arrives first.
   if (!(await hasUser(tx))) return (await isSystemAdmin(tx, email)) ? null : 'setup_needed';
   const isExpected = (await isMember(tx, email)) || (await lockOpenInvitationsFor(tx, email)).length > 0;
   return isExpected || newMembers !== null ? null : 'unknown_person';

@@ -4,42 +4,43 @@ import type { SingleSignOnSettings } from './settings.ts';
 
 const TIMEOUT_SECONDS = 15;
 
-/** What has to be remembered while the browser is at the provider. */
+/** What to remember while the browser is at the provider. */
 export interface Journey {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;
 }
 
-/** Whom the provider signed in. */
+/** The person the provider signed in. */
 export interface Identity {
   readonly email: string;
-  /** Whether the provider says that the address is theirs. */
+  /** Whether the provider has verified that the address is theirs. */
   readonly isVerified: boolean;
   readonly name: string | null;
 }
 
-/** The provider is down, or says so. */
+/** The provider is down, or reports that it is. */
 export class ProviderUnavailableError extends Error {
   override readonly name = 'ProviderUnavailableError';
 }
 
 /** An OpenID Connect provider: authorization code flow with PKCE, state and nonce. */
 export interface Provider {
-  /** Where the browser has to go. Throws when the provider cannot be reached. */
+  /** The URL to send the browser to. Throws if the provider can't be reached. */
   begin(): Promise<{ readonly url: URL; readonly journey: Journey }>;
   /**
-   * Ends the journey with the URL that the browser came back with. Throws when anything about it is not as it was begun.
+   * Completes the sign-in with the URL the browser returned with. Throws if anything about it doesn't match how it was
+   * started.
    * @throws ProviderUnavailableError
    */
   finish(url: URL, journey: Journey): Promise<Identity>;
 }
 
-/** @param redirectUri where the browser comes back to */
+/** @param redirectUri where the browser returns to */
 export function createProvider(config: SingleSignOnSettings, redirectUri: string): Provider {
   let discovered: Promise<client.Configuration> | undefined;
   const discover = (): Promise<client.Configuration> => {
-    // A failed look-up is not kept: the next sign-in tries again.
+    // A failed discovery isn't cached: the next sign-in retries.
     discovered ??= discoverProvider(config).catch((error: unknown) => {
       discovered = undefined;
       throw error;
@@ -79,7 +80,7 @@ export function createProvider(config: SingleSignOnSettings, redirectUri: string
       const claims = tokens.claims();
       if (claims === undefined) throw new Error('the provider sent no ID token');
       const inToken = readIdentity(claims);
-      // Many providers tell the address there only.
+      // Many providers return the address only there.
       return (
         inToken ??
         readIdentity(
@@ -108,17 +109,17 @@ function discoverProvider({
     {
       timeout: TIMEOUT_SECONDS,
       [client.customFetch]: fetchOrSayDown,
-      // Only this machine may be named by http: the configuration sees to it.
+      // Configuration ensures that only this machine may be used over http.
       ...(url.protocol === 'http:' ? { execute: [client.allowInsecureRequests] } : {}),
     },
   );
 }
 
-/** What a provider sends the browser back with when it is down itself (RFC 6749, 4.1.2.1). */
+/** Errors the provider redirects back with when it is down itself (RFC 6749, 4.1.2.1). */
 const DOWN: ReadonlySet<string> = new Set(['server_error', 'temporarily_unavailable']);
 const TOO_MANY_REQUESTS = 429;
 
-/** A response that came whole and was not that of a server in trouble. */
+/** A complete response that isn't a server error. */
 async function fetchOrSayDown(url: string, options: client.CustomFetchOptions): Promise<Response> {
   const { response, body } = await fetchWhole(url, options).catch((cause: unknown) => {
     throw new ProviderUnavailableError('the provider cannot be reached', { cause });
@@ -138,7 +139,7 @@ async function fetchWhole(
   return { response, body: await response.arrayBuffer() };
 }
 
-/** The library wraps what its requests fail with. */
+/** The library wraps the errors of its requests. */
 function throwUnavailable(error: unknown): never {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof ProviderUnavailableError) throw cause;
@@ -146,7 +147,7 @@ function throwUnavailable(error: unknown): never {
   throw error;
 }
 
-/** Null: no address is told. */
+/** Null if there is no address. */
 function readIdentity(claims: { readonly [name: string]: unknown }): Identity | null {
   const { email, email_verified: isVerified, name } = claims;
   if (typeof email !== 'string' || email === '') return null;

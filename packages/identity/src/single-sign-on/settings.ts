@@ -1,11 +1,11 @@
-/** A provider that people may sign in with. */
+/** A provider that users may sign in with. */
 export interface SingleSignOnSettings {
   readonly issuer: string;
   readonly clientId: string;
-  /** Null: a public client. Never logged or shown. */
+  /** Null for a public client. Never logged or shown. */
   readonly clientSecret: string | null;
-  /** On the button. */
+  /** Shown on the button. */
   readonly name: string;
-  /** What people whom nobody invited become in the first organisation; null: they are refused. */
+  /** The role in the first organisation of people nobody invited; null if they are refused. */
   readonly newMembers: 'viewer' | 'editor' | null;
 }

@@ -2,15 +2,15 @@ import type { Queryable } from '@millrace/database/database';
 import type { JsonObject } from '@millrace/engine';
 import type { AuditAction, AuditOrigin } from '../audit/store.ts';
 
-/** What an entry about an account says besides whose it is. */
+/** Fields of an entry about an account, besides whose it is. */
 export interface UserAudit extends AuditOrigin {
   readonly action: AuditAction;
-  /** `service` for what somebody else may have done, such as trying passwords. Default: the user. */
+  /** `service` for actions possibly by someone else, such as trying passwords. Default: the user. */
   readonly actor?: 'user' | 'service' | 'operator';
   readonly details?: JsonObject;
 }
 
-/** Writes the entry into the log of each organisation that the user is a member of now. */
+/** Writes the entry to the log of each organisation the user is currently a member of. */
 export async function auditUser(
   tx: Queryable,
   user: { readonly id: number; readonly email: string },

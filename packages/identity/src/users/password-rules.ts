@@ -4,9 +4,9 @@ import { isPassword, normalisePassword } from './passwords.ts';
 
 const LEAST_CHARACTERS = 12;
 const LEAST_DIFFERENT_CHARACTERS = 5;
-/** What must be left of a password without the name and the address of its owner. */
+/** Minimum characters of a password beyond the name and the address of its owner. */
 const LEAST_OWN_CHARACTERS = 6;
-/** Estimates take longer the more there is to look at; what is common shows at the beginning. */
+/** Estimates take longer with length; what is common shows at the start. */
 const MOST_ESTIMATED_CHARACTERS = 64;
 /** 0 or 1 of zxcvbn's five: fewer than a million guesses. */
 const LEAST_SCORE = 2;
@@ -18,7 +18,7 @@ interface Owner {
 
 /**
  * @param pointer of the password in the body
- * @throws ApiError 422 when it is too easy to guess
+ * @throws ApiError 422 if it is too easy to guess
  */
 export async function refuseWeakPassword(password: string, owner: Owner, pointer: string): Promise<void> {
   const text = normalisePassword(password);
@@ -27,8 +27,8 @@ export async function refuseWeakPassword(password: string, owner: Owner, pointer
 }
 
 /**
- * @param stored what the current password is kept as
- * @throws ApiError 422 when the new one is the current one
+ * @param stored the current password's hash
+ * @throws ApiError 422 if the new password is the current one
  */
 export async function refuseSamePassword(
   stored: string | null,
@@ -61,7 +61,7 @@ function findWeakness(password: string, { email, name }: Owner): Omit<FieldError
   return null;
 }
 
-/** A common password, also a bit changed, several of them together, or keys in a row. */
+/** A common password, even slightly changed, several of them combined, or adjacent keys. */
 async function findCommon(
   password: string,
   { email, name }: Owner,
@@ -74,7 +74,7 @@ async function findCommon(
 type Estimate = (password: string, known: string[]) => number;
 let loading: Promise<Estimate> | undefined;
 
-/** 50,000 common passwords take half a second to load: not before somebody chooses one. */
+/** 50,000 common passwords take half a second to load: deferred until someone chooses one. */
 function loadEstimate(): Promise<Estimate> {
   loading ??= Promise.all([import('@zxcvbn-ts/core'), import('@zxcvbn-ts/language-common')]).then(
     ([{ ZxcvbnFactory }, { adjacencyGraphs, dictionary }]) => {

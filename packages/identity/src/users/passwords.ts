@@ -5,7 +5,7 @@ import { message } from '@millrace/messages';
 
 const derive = promisify(argon2);
 
-/** As OWASP's Password Storage Cheat Sheet advises: 19 MiB, two passes, one lane. Raising them rehashes at the next sign-in. */
+/** As OWASP's Password Storage Cheat Sheet recommends: 19 MiB, two passes, one lane. Raising them rehashes at the next sign-in. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
@@ -18,7 +18,7 @@ interface Stored {
   readonly hash: Buffer;
 }
 
-/** What a password is kept as: argon2id in PHC form. */
+/** The stored form of a password: argon2id in PHC format. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await hashWith(COST, salt, password, HASH_BYTES);
@@ -26,12 +26,12 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(hash)}`;
 }
 
-/** Stands where there is no hash, so that an unknown address costs what a known one does. */
+/** Used if there is no hash, so that an unknown address takes as long as a known one. */
 const NOBODY: Stored = { cost: COST, salt: Buffer.alloc(SALT_BYTES), hash: Buffer.alloc(HASH_BYTES) };
 
 /**
- * Whether it is the password that was hashed. Takes the same time when there is none.
- * @throws ApiError `overloaded` when too many wait for it
+ * Whether the password matches the hash. Takes the same time if there is none.
+ * @throws ApiError `overloaded` if too many checks are waiting
  */
 export async function isPassword(stored: string | null, password: string): Promise<boolean> {
   const { cost, salt, hash } = (stored === null ? null : parse(stored)) ?? NOBODY;
@@ -39,7 +39,7 @@ export async function isPassword(stored: string | null, password: string): Promi
   return equal && stored !== null;
 }
 
-/** Whether it was hashed at another cost than is used now. */
+/** Whether it was hashed at a cost other than the current one. */
 export function needsRehash(stored: string): boolean {
   const cost = parse(stored)?.cost;
   return cost?.memory !== COST.memory || cost.passes !== COST.passes || cost.parallelism !== COST.parallelism;
@@ -69,7 +69,7 @@ async function hashWith(
   }
 }
 
-/** The same characters, typed on another keyboard (NIST SP 800-63B, 3.1.1.2). */
+/** Makes the same characters typed on different keyboards equal (NIST SP 800-63B, 3.1.1.2). */
 export function normalisePassword(password: string): string {
   return password.normalize('NFKC');
 }
@@ -78,7 +78,7 @@ function base64(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }
 
-/** Node computes these in four threads, which name look-ups and files need too. */
+/** Node runs these in four threads, which DNS look-ups and files need too. */
 const AT_ONCE = 2;
 /** About ten seconds of waiting. */
 const MOST_WAITING = 200;

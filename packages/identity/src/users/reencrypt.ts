@@ -7,10 +7,9 @@ import { lockSecretsOfOtherKeys, replaceSecret, type SealedSecondFactor } from '
 const BATCH = 100;
 
 /**
- * Encrypts the secrets of second factors of other keys with the current one, some at a time, each lot in a transaction
- * of its own.
- * @param onBatch told after each lot how many are done
- * @returns how many were done, and the addresses of those whose secret does not decrypt, which stay as they are
+ * Re-encrypts second factor secrets under other keys with the current one, in batches with a transaction each.
+ * @param onBatch called after each batch with the number done so far
+ * @returns how many were done, and the addresses of those whose secret doesn't decrypt, which stay as they are
  */
 export async function reencryptSecondFactors(
   db: Database,
@@ -39,7 +38,7 @@ export async function reencryptSecondFactors(
   }
 }
 
-/** Null: it was changed outside of Millrace. */
+/** Null if it was changed outside Millrace. */
 async function tryUnseal(keys: SecretKeys, row: SealedSecondFactor): Promise<string | null> {
   try {
     return await keys.unseal(row.totp_ciphertext, secondFactorOf(row.id));

@@ -1,7 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import type { Sealed } from '@millrace/secrets/keys';
 
-/** Keeps a new secret until its first code is confirmed. False: the second factor is on. */
+/** Stores a new secret until its first code is confirmed. Returns false if the second factor is on. */
 export async function putUnconfirmedSecret(tx: Queryable, userId: number, secret: Sealed): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE users SET totp_key_id = $2, totp_ciphertext = $3, totp_last_step = NULL
@@ -11,7 +11,7 @@ export async function putUnconfirmedSecret(tx: Queryable, userId: number, secret
   return rows.length > 0;
 }
 
-/** Switches the second factor on. False: it is on already. */
+/** Switches the second factor on. Returns false if it is already on. */
 export async function confirmSecret(tx: Queryable, userId: number, step: number): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE users SET totp_confirmed_at = now(), totp_last_step = $2
@@ -21,7 +21,7 @@ export async function confirmSecret(tx: Queryable, userId: number, step: number)
   return rows.length > 0;
 }
 
-/** When the second factor was switched on; null: it is off. */
+/** When the second factor was switched on; null if it is off. */
 export async function getSecondFactorSince(db: Queryable, userId: number): Promise<Date | null> {
   const [row] = await db.query<{ since: Date | null }>(
     'SELECT totp_confirmed_at AS since FROM users WHERE id = $1',
@@ -30,7 +30,7 @@ export async function getSecondFactorSince(db: Queryable, userId: number): Promi
   return row?.since ?? null;
 }
 
-/** Takes the code of a time step. False: it, or a later one, was taken before. */
+/** Uses up the code of a time step. Returns false if it, or a later one, was already used. */
 export async function takeStep(db: Queryable, userId: number, step: number): Promise<boolean> {
   const rows = await db.query(
     `UPDATE users SET totp_last_step = $2
@@ -41,7 +41,7 @@ export async function takeStep(db: Queryable, userId: number, step: number): Pro
   return rows.length > 0;
 }
 
-/** Takes a recovery code, which is gone then. False: there is no such code. */
+/** Uses up a recovery code and deletes it. Returns false if there is no such code. */
 export async function takeRecoveryCode(db: Queryable, userId: number, codeHash: Buffer): Promise<boolean> {
   const rows = await db.query(
     'DELETE FROM recovery_codes WHERE user_id = $1 AND code_hash = $2 RETURNING user_id',
@@ -50,7 +50,7 @@ export async function takeRecoveryCode(db: Queryable, userId: number, codeHash: 
   return rows.length > 0;
 }
 
-/** Puts new recovery codes in place of all former ones. */
+/** Replaces all recovery codes. */
 export async function replaceRecoveryCodes(
   tx: Queryable,
   userId: number,
@@ -63,7 +63,7 @@ export async function replaceRecoveryCodes(
   ]);
 }
 
-/** Forgets the secret and the recovery codes. False: there was none. */
+/** Deletes the secret and the recovery codes. Returns false if there was none. */
 export async function removeSecondFactor(tx: Queryable, userId: number): Promise<boolean> {
   await tx.query('DELETE FROM recovery_codes WHERE user_id = $1', [userId]);
   const rows = await tx.query(
@@ -74,14 +74,14 @@ export async function removeSecondFactor(tx: Queryable, userId: number): Promise
   return rows.length > 0;
 }
 
-/** A sealed secret and whose it is. */
+/** A sealed secret and its owner. */
 export interface SealedSecondFactor {
   readonly id: number;
   readonly email: string;
   readonly totp_ciphertext: Buffer;
 }
 
-/** Secrets of other keys than the current one, held until the transaction ends. */
+/** Secrets under keys other than the current one, locked until the transaction ends. */
 export async function lockSecretsOfOtherKeys(
   tx: Queryable,
   afterId: number,
@@ -95,7 +95,7 @@ export async function lockSecretsOfOtherKeys(
   );
 }
 
-/** Puts a new ciphertext in place of that of a held row; what it says has not changed. */
+/** Replaces the ciphertext of a locked row; its plaintext is unchanged. */
 export async function replaceSecret(tx: Queryable, userId: number, secret: Sealed): Promise<void> {
   await tx.query('UPDATE users SET totp_key_id = $2, totp_ciphertext = $3 WHERE id = $1', [
     userId,

@@ -13,31 +13,31 @@ import {
 } from './second-factor-store.ts';
 import type { UserRow } from './store.ts';
 
-/** What every app for it can do (RFC 6238). */
+/** Supported by every authenticator app (RFC 6238). */
 const TOTP_FORM = { issuer: 'Millrace', algorithm: 'SHA1', digits: 6, period: 30 } as const;
 const PERIOD_MS = TOTP_FORM.period * 1000;
-/** Codes of one step before and after are taken too: clocks of phones differ. */
+/** Codes of one step before and after are accepted too: phone clocks differ. */
 const WINDOW = 1;
 const RECOVERY_CODES = 10;
 const RECOVERY_CODE_CHARACTERS = 16;
-/** Crockford's: none can be taken for another. 16 of 32 characters bring 80 bits, so a plain hash is enough. */
+/** Crockford's, whose characters can't be confused. 16 of 32 characters give 80 bits, so a plain hash is enough. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** What a sealed secret belongs to; it opens for this account only. */
+/** The context of a sealed secret, which opens for this account only. */
 export function secondFactorOf(userId: number): string {
   return `second factor of user ${userId}`;
 }
 
 /** What an app is set up with. */
 export interface Enrolment {
-  /** Base32, for typing it in. */
+  /** Base32, for typing in. */
   readonly secret: string;
   /** `otpauth://totp/...` */
   readonly uri: string;
 }
 
 /**
- * Keeps a new secret, which counts only when its first code was confirmed.
+ * Stores a new secret, which takes effect only once its first code is confirmed.
  * @throws ApiError `second_factor_on`
  */
 export async function beginEnrolment(
@@ -53,9 +53,9 @@ export async function beginEnrolment(
 }
 
 /**
- * Switches the second factor on with the first code of the app.
- * @returns the recovery codes; null when the code is wrong
- * @throws ApiError `second_factor_on`, `second_factor_off` when no enrolment was begun
+ * Switches the second factor on with the app's first code.
+ * @returns the recovery codes; null if the code is wrong
+ * @throws ApiError `second_factor_on`, `second_factor_off` if no enrolment was started
  */
 export async function confirmEnrolment(
   tx: Queryable,
@@ -74,8 +74,8 @@ export async function confirmEnrolment(
 }
 
 /**
- * Takes a code of the app or a recovery code; each is taken once.
- * @returns which of them it was; null when it is neither
+ * Uses up a code of the app or a recovery code; each works once.
+ * @returns which of them it was; null if it is neither
  */
 export async function takeCode(
   db: Queryable,
@@ -91,7 +91,7 @@ export async function takeCode(
   return step !== null && (await takeStep(db, user.id, step)) ? 'app' : null;
 }
 
-/** Makes new recovery codes, which are shown once; the former ones end. */
+/** Creates new recovery codes, shown once; the former ones end. */
 export async function newRecoveryCodes(tx: Queryable, userId: number): Promise<readonly string[]> {
   const codes = Array.from({ length: RECOVERY_CODES }, newCode);
   await replaceRecoveryCodes(
@@ -102,11 +102,11 @@ export async function newRecoveryCodes(tx: Queryable, userId: number): Promise<r
   return codes;
 }
 
-/** The time step that the code is of; null when it is of none near now. */
+/** The time step the code belongs to; null if it isn't one near the current time. */
 async function findStep(keys: SecretKeys, user: UserRow, code: string): Promise<number | null> {
   if (user.totp_ciphertext === null) return null;
   const secret = Secret.fromBase32(await keys.unseal(user.totp_ciphertext, secondFactorOf(user.id)));
-  // By the database's clock, as everything that several machines must agree about.
+  // By the database's clock, like everything that several machines must agree on.
   const timestamp = user.now.getTime();
   const delta = new TOTP({ ...TOTP_FORM, secret }).validate({ token: code, timestamp, window: WINDOW });
   return delta === null ? null : Math.floor(timestamp / PERIOD_MS) + delta;

@@ -3,7 +3,7 @@ import type { Queryable } from '@millrace/database/database';
 
 export type Language = NonNullable<Me['user']['language']>;
 
-/** Somebody's account, as far as signing in needs it. */
+/** A user's account, as needed for signing in. */
 export interface UserRow {
   readonly id: number;
   readonly email: string;
@@ -16,12 +16,12 @@ export interface UserRow {
   readonly now: Date;
 }
 
-/** Whether anybody has an account yet, or ever had one: what comes first comes once. */
+/** Whether anyone has an account yet, or ever had one: the first account is created only once. */
 export async function hasUser(db: Queryable): Promise<boolean> {
   return (await db.query('SELECT FROM users LIMIT 1')).length > 0;
 }
 
-/** Keeps all others from making accounts until the transaction ends. */
+/** Locks account creation until the transaction ends. */
 export async function lockUsers(tx: Queryable): Promise<void> {
   await tx.query('LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE');
 }
@@ -36,7 +36,7 @@ export async function findUserByEmail(db: Queryable, email: string): Promise<Use
   return row;
 }
 
-/** The account with this id. It must be there. */
+/** The account with this id, which must exist. */
 export async function getUser(db: Queryable, id: number): Promise<UserRow> {
   const [row] = await db.query<UserRow>(
     `SELECT id, email, name, email_verified_at, password_hash, totp_ciphertext, totp_confirmed_at, now()
@@ -51,11 +51,11 @@ export interface NewUser {
   readonly email: string;
   readonly name: string;
   readonly passwordHash: string | null;
-  /** Whether it is certain that the address is theirs. */
+  /** Whether the address is certainly theirs. */
   readonly isVerified: boolean;
 }
 
-/** Undefined: there is an account with this address. */
+/** Undefined if there is already an account with this address. */
 export async function insertUser(tx: Queryable, user: NewUser): Promise<number | undefined> {
   const [row] = await tx.query<{ id: number }>(
     `INSERT INTO users (email, name, password_hash, email_verified_at)
@@ -70,7 +70,7 @@ export async function setUserName(db: Queryable, id: number, name: string): Prom
   await db.query('UPDATE users SET name = $2 WHERE id = $1', [id, name]);
 }
 
-/** What somebody reads the admin area in; null: they never chose. */
+/** The user's language for the admin area; null if they never chose one. */
 export async function getLanguage(db: Queryable, id: number): Promise<Language | null> {
   const [row] = await db.query<{ language: Language | null }>('SELECT language FROM users WHERE id = $1', [
     id,
@@ -83,8 +83,8 @@ export async function setLanguage(db: Queryable, id: number, language: Language)
 }
 
 /**
- * Whether what let somebody in still would: the password is the same, and no second factor came to it. Until the
- * transaction ends nobody changes either.
+ * Whether the checked credentials are still sufficient: the password is the same, and no second factor was added. Locks both
+ * until the transaction ends.
  * @param checked the account as it was when they were checked
  */
 export async function holdProof(tx: Queryable, checked: UserRow): Promise<boolean> {
@@ -96,12 +96,12 @@ export async function holdProof(tx: Queryable, checked: UserRow): Promise<boolea
   return rows.length > 0;
 }
 
-/** Null: the account has no password any more. */
+/** Null removes the account's password. */
 export async function setPasswordHash(db: Queryable, id: number, hash: string | null): Promise<void> {
   await db.query('UPDATE users SET password_hash = $2 WHERE id = $1 AND removed_at IS NULL', [id, hash]);
 }
 
-/** Puts a hash in place of the one that was checked. False: that was replaced meanwhile. */
+/** Replaces the hash that was checked. Returns false if it was replaced in the meantime. */
 export async function replacePasswordHash(
   db: Queryable,
   id: number,

@@ -2,7 +2,7 @@ import { ApiError, notFound, validationError } from '@millrace/errors/errors';
 import type { Message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
 
-/** Why an organisation, member or key could not be made, found or changed. */
+/** Why an organisation, member or key couldn't be created, found or changed. */
 export type AccountErrorCode =
   | 'invalid_value'
   | 'organisation_exists'
@@ -26,7 +26,7 @@ export class AccountError extends ExplainedError {
 }
 
 /**
- * What the admin API responds with to an error of the account features; any other error as it is.
+ * The admin API's response to an error of the account features; any other error unchanged.
  * @param pointer of the value that `invalid_value` is about
  */
 export function toAdminError(error: unknown, pointer: string): unknown {

@@ -4,7 +4,7 @@ import { cleanName, findNameProblem } from './names.ts';
 describe('a name', () => {
   test.each([
     ['Zoë', 'Straße 1', 'O’Neil', '山田 太郎', 'ひらがな', 'أحمد', 'דוד', 'नमस्ते'],
-    // Joiners of emoji and of scripts that need them; variation selectors of emoji and of names in Japanese.
+    // Joiners in emoji and in scripts that need them; variation selectors in emoji and in Japanese names.
     ['👩‍💻', '🏳️‍🌈', '❤️', '葛\u{E0100}城', 'क्‍ष', 'می‌خواهم'],
   ])('may be as people write it', (...names) => {
     expect(names.filter((name) => findNameProblem(name) !== null)).toEqual([]);

@@ -2,13 +2,13 @@ import { ROLES, type Role } from '@millrace/admin-api';
 import { ApiError } from '@millrace/errors/errors';
 import { type Message, message } from '@millrace/messages';
 
-/** What an API key may be allowed to do, as the contract names it. */
+/** What an API key may be allowed to do, as named in the API contract. */
 export const SCOPES = ['workflows:read', 'workflows:write', 'executions:execute', 'executions:read'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export { ROLES, type Role };
 
-/** What people read of roles. */
+/** Role names for people. */
 export const ROLE_MESSAGES = {
   viewer: message('identity.role_viewer'),
   editor: message('identity.role_editor'),
@@ -16,7 +16,7 @@ export const ROLE_MESSAGES = {
   system_admin: message('identity.role_system_admin'),
 } as const satisfies { readonly [R in Role]: Message };
 
-/** 403 for whoever has another role than the one that is needed. */
+/** 403 for anyone without the required role. */
 export function insufficientRole(needed: Role, own: Role): ApiError {
   return new ApiError(
     'insufficient_role',
@@ -25,8 +25,8 @@ export function insufficientRole(needed: Role, own: Role): ApiError {
 }
 
 /**
- * On whose authority a key works now: the role its issuing member has at this moment, `removed` when that member
- * has left, `operator` when it was issued on the command line and no role stands behind it.
+ * On whose authority a key currently works: its issuing member's current role, `removed` if that member has left, `operator`
+ * if it was issued on the command line and has no role behind it.
  */
 export type Issuer = Role | 'operator' | 'removed';
 
@@ -39,7 +39,7 @@ const ALLOWED: Readonly<Record<Issuer, readonly Scope[]>> = {
   removed: [],
 };
 
-/** A key's scopes cut to what its issuer allows now. */
+/** A key's scopes limited to what its issuer currently allows. */
 export function effectiveScopes(scopes: readonly Scope[], issuer: Issuer): readonly Scope[] {
   return scopes.filter((scope) => ALLOWED[issuer].includes(scope));
 }
