@@ -1,7 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { readDatabaseTime } from './statements.ts';
 
-/** Well-kept clocks are adjusted by less than this. */
+/** A well-synchronised clock is adjusted by less than this. */
 const SMALL_STEP_MS = 250;
 
 /**

@@ -60,9 +60,8 @@ export interface ClaimedRow {
  * Leases runnable work, oldest first: queued and woken executions, and those of workers whose lease expired. The latter
  * count one crash each and fail at `maxCrashedAttempts`. Nothing is claimed for a worker whose own lease is not valid.
  *
- * A crash counts for everything its worker was running, because nobody can tell which execution caused it. So an execution
- * with one attempt left runs without others like it: a worker runs at most one such execution, so no innocent one fails
- * alongside a guilty one.
+ * A crash counts for everything its worker was running, because nobody can tell which execution caused it. So a worker runs
+ * at most one execution with one attempt left, and no innocent one fails alongside a guilty one.
  *
  * Work with a concurrency limit on its workflow is left to {@link claimLimited}. A lost execution of that kind takes no
  * further slot: its row has been running all the time.

@@ -24,7 +24,6 @@ export interface StartOrigin {
   readonly sourceIp: string;
 }
 
-/** An order to start an execution. */
 export interface StartOrder {
   /** Reserved by a look-up. */
   readonly executionId: number;

@@ -56,7 +56,6 @@ export function judge(write: FencedWrite, state: WrittenState | undefined): 'sto
   return state.last_records === write.recordsJson ? 'stored' : 'open';
 }
 
-/** The outcome of a start. */
 export function toStarted(
   row: StartRow,
   state: { worker_id: string | null; claim: number } | undefined,

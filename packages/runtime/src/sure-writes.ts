@@ -12,7 +12,6 @@ import {
 } from './statements.ts';
 import { judge, type Started, toStarted } from './store-rows.ts';
 
-/** A start to be stored. */
 export interface PendingStart {
   readonly row: StartRow;
   /** Checked before every further try while the database is unavailable. */

@@ -1,6 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
 
-/** A stored entry. */
 export interface DataEntryRow {
   readonly key: string;
   /** JSON text. */
@@ -8,7 +7,6 @@ export interface DataEntryRow {
   readonly expires_at: Date | null;
 }
 
-/** The result of an applied write. */
 export interface DataWriteRow {
   /** JSON text; `null` if it needn't be known. */
   readonly value: string;

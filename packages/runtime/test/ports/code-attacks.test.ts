@@ -100,7 +100,7 @@ describe('bombs', () => {
     ]);
     expect([answer, value]).toEqual(['alive', 42]);
     expect(await bomb).toMatchObject({ code: expected, retryable: false });
-    // Running out of memory may end in a few turns; running out of time must not have blocked them.
+    // Running out of memory may take only a few turns; running out of time must not have blocked them.
     if (expected === TIME) expect(await turns).toBeGreaterThan(50);
     expect(await code.resultOf('return "next"')).toBe('next');
   });
@@ -162,13 +162,13 @@ describe('bombs', () => {
 
   it('may be promises that wait for promises: each takes over the state of the next, so all of them are kept', async () => {
     const source = 'const again = () => Promise.resolve().then(again); await again()';
-    // A few bytes decide whether the promise that finds no memory throws or is lost.
+    // A few bytes decide whether the promise that can't allocate memory throws or is lost.
     for (const bytes of [0, 6, 12, 24]) {
       const padded = `const padding = new Uint8Array(${bytes}); ${source}`;
       const error = await code.failureOf(padded, { timeoutMs: 60_000, memoryMib: 32 });
       expect(error.code).toBe('code_memory');
     }
-    // Distinguishes code that never settles with memory to spare.
+    // Never settling with memory to spare is a different error.
     const idle = await code.failureOf('await new Promise(() => {})', { memoryMib: 32 });
     expect(idle.code).toBe('code_error');
   });

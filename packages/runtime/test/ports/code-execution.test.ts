@@ -14,7 +14,7 @@ const MIB = 1024 * 1024;
 
 let service: WorkingService;
 const code = createCodeService({ maxOutputBytes: 2 * MIB, maxThreads: 2 });
-/** Executions whose code was handed to the sandbox. */
+/** Executions whose code was passed to the sandbox. */
 const begun = new Set<number>();
 beforeAll(async () => {
   service = await startWorkingService({

@@ -40,5 +40,5 @@ export function startSandbox(deps: CodeDeps): Sandbox {
   };
 }
 
-/** Runs inside one call of the engine's own C code, where its check of the time is never reached. */
+/** Runs inside one call of the engine's own C code, where the time limit is never checked. */
 export const NATIVE_LOOP = 'Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)';

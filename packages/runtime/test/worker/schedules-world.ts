@@ -68,7 +68,7 @@ export async function createScheduleWorld(): Promise<ScheduleWorld> {
     key,
     nowMs: 0,
     scheduler(clock = 'of the test') {
-      // It only finds out what it is notified of.
+      // It only learns what it is notified of.
       const now = { now: async () => world.nowMs, pollMs: 2 ** 31 - 1 };
       const scheduler = createScheduler({ ...service.deps, ...(clock === 'of the test' ? now : {}) });
       schedulers.push(scheduler);

@@ -41,7 +41,7 @@ function refuse(problem: Message): never {
   throw new AnswerProblem('ai_invalid_response', problem, true);
 }
 
-/** The first character of a response, and a copy of all of it. */
+/** The first non-blank character of a response, and the whole body. */
 async function peek(
   body: ReadableStream<Uint8Array>,
 ): Promise<{ first: string; body: ReadableStream<Uint8Array> }> {
@@ -70,7 +70,7 @@ async function peek(
 
 /**
  * Keeps only the events that the client library knows, in a form it reads.
- * @param isDeclared whether the server calls it an event stream: if it has no events it was then cut off, otherwise it is
+ * @param isDeclared whether the server declares an event stream: one without events was cut off, anything undeclared is
  * something else
  */
 function onlyKnown(

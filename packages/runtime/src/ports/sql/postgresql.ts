@@ -12,7 +12,7 @@ import { startStopper } from './stopper.ts';
 type SqlCredential = CredentialOf<'sql'>;
 
 const CONNECT_MS = 15_000;
-/** The server-side statement limit is a safety net below the cancel request sent at the time limit. */
+/** The server-side statement limit is a safety net behind the cancel request sent at the time limit. */
 const SERVER_MARGIN_MS = 2_000;
 const SETTINGS = `SELECT set_config('statement_timeout', $1, false), set_config('DateStyle', 'ISO, MDY', false),
   set_config('TimeZone', 'UTC', false), set_config('IntervalStyle', 'iso_8601', false),
