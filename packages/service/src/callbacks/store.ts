@@ -210,7 +210,6 @@ export async function listOpenWaits(
   );
 }
 
-/** A decided approval. */
 export interface DecidedApprovalRow extends PendingApprovalRow {
   readonly decision: string;
   readonly comment: string;

@@ -11,9 +11,9 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 export type MakeToken = (kind: CallbackKind, idempotencyKey: string) => Promise<string>;
 
 /**
- * HMAC-SHA-256 under a secret that all processes share. It combines one in the database with the credentials encryption key,
- * which isn't: a copy of the tables isn't enough to make a token. A service without such a key uses the database's secret
- * alone.
+ * HMAC-SHA-256 under a secret that all processes share. It combines a secret in the database with the credential encryption
+ * key, which is kept outside it: a copy of the tables isn't enough to make a token. A service without such a key uses the
+ * database's secret alone.
  */
 export function createTokenMaker(db: Queryable, keys: Pick<SecretKeys, 'find'>): MakeToken {
   return async (kind, idempotencyKey) =>

@@ -25,7 +25,7 @@ export interface CredentialRow {
   readonly created_by_email: string | null;
 }
 
-/** What is needed to decrypt a credential. */
+/** Everything needed to decrypt a credential. */
 export interface SealedRow {
   readonly id: number;
   readonly organisation_id: number;

@@ -14,7 +14,7 @@ export async function readIterations(
   nodeId: string,
 ): Promise<PlacedRecord[]> {
   const found = await collect(entries, nodeId);
-  // The summary of all runs in a nested loop repeats the last run.
+  // The summary of all runs of a nested loop repeats the last one.
   const around = new Set([...found.values()].map(({ iteration = [] }) => iteration.slice(0, -1).join()));
   return [...found]
     .filter(([place, record]) => !isSummary(record) || !around.has(place))

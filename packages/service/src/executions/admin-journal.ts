@@ -119,7 +119,10 @@ function note(
   }
 }
 
-/** Records have only the start of the first attempt and the end; the start or failure of a later attempt was stored at that time. */
+/**
+ * Records only have the times of the first attempt's start and of the end; a later attempt's start or failure is dated by when
+ * its record was stored.
+ */
 function noteSpan(spans: Span[], record: ShownRecord, atMs: number): void {
   if (record.status === 'skipped') return;
   const open = spans.at(-1);

@@ -203,8 +203,9 @@ export async function listExecutions(
 }
 
 /**
- * The same for one workflow and one status. Only one index has the order by -id: PostgreSQL assumes the two to be
- * independent, and would search all executions in id order for a status the workflow has none of.
+ * The same for one workflow and one status. Ordering by -id selects the only index with that order: PostgreSQL assumes
+ * workflow and status to be independent, and would otherwise search all executions in id order for a status the workflow has
+ * none of.
  */
 async function listOfOneStatus(
   tx: Queryable,

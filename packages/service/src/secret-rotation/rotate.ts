@@ -19,7 +19,6 @@ import {
 import { reencryptCredentials } from '../credentials/reencrypt.ts';
 import { countCredentialsOfOtherKeys, listOrganisationsWithCredentials } from '../credentials/store.ts';
 
-/** The result of a rotation. */
 export interface Rotation {
   /** Id of the current encryption key. */
   readonly keyId: string;
@@ -112,7 +111,7 @@ async function changeKey(
   });
 }
 
-/** A key the database has never seen: one left by a rotation that was interrupted early, or a new one, written to the file first. */
+/** A key the database has never seen: one left by an interrupted rotation, or a new one, written to the file first. */
 async function nextInFile(keys: SecretKeys, before: readonly SecretKeyRow[]): Promise<MasterKey> {
   const inFile = await readKeyFile(keys.filePath);
   const unused = inFile.find((key) => before.every(({ id }) => id !== key.id));

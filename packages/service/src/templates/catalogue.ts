@@ -162,10 +162,7 @@ function memberAt(value: JsonValue, names: readonly string[]): JsonValue {
   }, value);
 }
 
-/**
- * A workflow as it is in a file. It always starts as a draft: its new owner hasn't yet seen what it does or configured where
- * it sends things.
- */
+/** A workflow from a file. It always starts as a draft: its new owner hasn't yet seen what it does or configured where it sends things. */
 function asDraft(file: JsonValue): TemplateWorkflow {
   return { ...(file as TemplateWorkflow), status: 'draft' };
 }

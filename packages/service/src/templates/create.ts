@@ -79,7 +79,7 @@ async function createOne(
   given: Partial<NewWorkflow>,
   { registry, config }: CreateDeps,
 ): Promise<WorkflowDetailRow> {
-  // The template tests check what is in examples/.
+  // The template tests check examples/.
   const body: NewWorkflow = { ...workflow, ...given };
   const flow = checkFlow(workflow.flow_data, registry, config.limits.nodes);
   if (initialStatus(body) === 'active') {

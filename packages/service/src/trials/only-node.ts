@@ -125,7 +125,7 @@ function outputOf({ pinned, fallback }: OnlyNode, id: string): JsonObject | unde
   return Object.hasOwn(pinned, id) ? pinned[id] : fallback.get(id);
 }
 
-/** Contains nothing for a predecessor without a pinned output. */
+/** Pinned outputs by id; `{}` for a predecessor without one. */
 function pinnedOutputs(only: OnlyNode, ids: readonly string[]): Map<string, JsonObject> {
   return new Map(ids.map((id) => [id, outputOf(only, id) ?? {}]));
 }
@@ -151,7 +151,7 @@ function freeNames({ settings }: Flow): (index: number) => string {
   return (index) => `${prefix}${index}`;
 }
 
-/** All triggers pass on the same data, and this one reads no settings. */
+/** All triggers output the data they receive, and this one needs no settings. */
 function triggerStandIn(node: FlowNode): FlowNode {
   return { ...node, type: 'trigger.manual', data: { ...labelOf(node), config: {} } };
 }

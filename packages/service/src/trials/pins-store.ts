@@ -1,6 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
 
-/** A pinned output. */
 export interface PinRow {
   readonly node_id: string;
   /** JSON text as stored. */

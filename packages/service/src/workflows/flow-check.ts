@@ -16,7 +16,7 @@ import {
 import { presentMessage } from '@millrace/messages/english';
 import { describeMissing, findMissingReferences } from '../credentials/references.ts';
 
-/** What is checked against. */
+/** What a flow is checked against. */
 export interface CheckContext {
   readonly registry: NodeRegistry;
   readonly maxNodes: number;

@@ -49,7 +49,7 @@ export function failedBy(error: unknown, where: string | null): TestResult {
     error instanceof ChatProblem ||
     error instanceof RequestProblem;
   if (!isTheirs) throw error;
-  // What is a wrong setting to a node can only be the credential's here.
+  // What nodes report as invalid configuration can only be the credential's fault here.
   const code = error.code === 'invalid_config' ? 'invalid_credential' : error.code;
   return failed(code, where, error.explanation);
 }
