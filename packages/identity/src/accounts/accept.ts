@@ -37,8 +37,8 @@ export interface NewAccount {
 
 /**
  * Creates an account by invitation, or takes over one whose address nobody has proved to be theirs, if the link proves it. A
- * link that proves nothing must not give access to what belongs to the real owner of the address, so an account that is a
- * member elsewhere, or has a higher role than the invitation gives, is refused.
+ * link that proves nothing must not give access to what belongs to the real owner of the address, so an address with
+ * memberships elsewhere, or a higher role than the invitation grants, is refused.
  * @throws ApiError `account_exists`, `address_taken`
  */
 export async function createAccountByInvitation(

@@ -41,7 +41,7 @@ export async function proveAddress(
   await auditProof(tx, user, by, origin);
 }
 
-/** Records that an address belongs to the signed-in user of its account: nothing ends. */
+/** Records that the signed-in user owns their account's address; ends nothing. */
 export async function proveOwnAddress(
   tx: Queryable,
   user: Pick<UserRow, 'id' | 'email' | 'email_verified_at'>,

@@ -50,7 +50,6 @@ export async function insertInvitation(tx: Queryable, invitation: NewInvitation)
   return row.id;
 }
 
-/** Which invitations of an organisation to list. */
 export interface InvitationFilter {
   readonly belowId?: number | null;
   readonly id?: number | null;

@@ -72,8 +72,8 @@ export async function giveMembership(
 }
 
 /**
- * Makes someone who has proved that they are meant a member, or grants a current member this role. A removed member who
- * returns is a new one: keys issued before remain without rights.
+ * Grants membership to someone who has proved to be the intended person, or grants a current member this role. A removed
+ * member who returns is a new one: keys issued before remain without rights.
  * @throws AccountError `invalid_value`
  */
 export async function addMember(

@@ -65,7 +65,6 @@ export interface NewSession {
   readonly userAgent: string;
 }
 
-/** Stores a new session. */
 export async function insertSession(db: Queryable, session: NewSession): Promise<number> {
   const row = await queryRow<{ id: number }>(
     db,

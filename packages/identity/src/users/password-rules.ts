@@ -6,7 +6,7 @@ const LEAST_CHARACTERS = 12;
 const LEAST_DIFFERENT_CHARACTERS = 5;
 /** Minimum characters of a password beyond the name and the address of its owner. */
 const LEAST_OWN_CHARACTERS = 6;
-/** Estimates take longer with length; what is common shows at the start. */
+/** Estimating takes longer for longer passwords; common parts show at the start. */
 const MOST_ESTIMATED_CHARACTERS = 64;
 /** 0 or 1 of zxcvbn's five: fewer than a million guesses. */
 const LEAST_SCORE = 2;
