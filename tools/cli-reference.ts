@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { buildProgram, helpText, leafCommands } from '../packages/cli/src/commands/program.ts';
 
 /**
- * Puts the help text of each command into docs/cli.md, between `<!-- help: keys create -->` and `<!-- /help -->`.
- * `--check` changes nothing and fails when a text is out of date, missing or of no command.
+ * Writes the help text of each command into docs/cli.md, between `<!-- help: keys create -->` and `<!-- /help -->`.
+ * `--check` changes nothing and fails if a help text is outdated, missing or belongs to no command.
  */
 const HELP_BLOCK = /<!-- help: ([a-z -]+) -->\n[\s\S]*?<!-- \/help -->/g;
 const HELP_WIDTH = 100;

@@ -13,21 +13,20 @@ import { type Config, loadConfig, localUrl } from '@millrace/cli/settings/config
 import { createServer as createVite, type Plugin, type ViteDevServer } from 'vite';
 
 /**
- * `npm run dev`: Vite serves the page and changes it in the browser as its files change; everything else goes to a service
- * that is restarted when one of its files changes. Both are behind one address, so cookies, links and the origin of
- * requests are as in production.
+ * `npm run dev`: Vite serves the page with hot reloading; everything else goes to a service that restarts when one of its files changes.
+ * Both share one address, so cookies, links and request origins are as in production.
  */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const WEB = join(ROOT, 'packages/web');
 const CLI = join(ROOT, 'packages/cli/src/cli.ts');
-/** They may be linked to from here, and files are served from where they really are. */
+/** node_modules may be a symlink, and Vite checks real paths before serving files. */
 const DEPENDENCIES = dirname(realpathSync(join(ROOT, 'node_modules/vite')));
-/** In index.html, by Vite's configuration. */
+/** In index.html; set in Vite's configuration. */
 const NONCE_PLACEHOLDER = '__CSP_NONCE__';
 
-/** The service's process, and those that start it again. */
+/** The service's process and its restarts. */
 interface Service {
-  /** Resolves once it takes requests; another promise after each restart. */
+  /** Resolves once it accepts requests; a new promise after each restart. */
   ready(): Promise<void>;
   stop(signal: NodeJS.Signals): void;
   readonly ended: Promise<number>;
@@ -57,7 +56,7 @@ function startService(port: number, publicUrl: string): Service {
   };
 }
 
-/** What the first start on an empty database says of itself. */
+/** What the first start on an empty database prints. */
 interface FirstStart {
   readonly setup_url?: string;
   readonly first_api_key?: string;
@@ -70,7 +69,7 @@ function announce(address: string, { setup_url: setupUrl, first_api_key: key }: 
   console.log('Press Ctrl-C to stop.');
 }
 
-/** The page for every address that is no file of Vite's, with a policy like that of the service. */
+/** Serves the page at every address that isn't one of Vite's files, with a policy like the service's. */
 function servePage(): Plugin {
   return {
     name: 'serve-page',
@@ -99,7 +98,7 @@ async function sendPage(
   response.end(page.replaceAll(NONCE_PLACEHOLDER, nonce));
 }
 
-/** Requests for the service wait for it while it starts. */
+/** Delays requests for the service while it starts. */
 function holdRequests(ready: () => Promise<void>): Plugin {
   return {
     name: 'hold-requests',
@@ -132,7 +131,7 @@ async function startVite(config: Config, port: number, ready: () => Promise<void
   return await vite.listen();
 }
 
-/** A port that was free a moment ago; the service keeps it over its restarts. */
+/** A port that was free a moment ago; the service keeps it across restarts. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -13,7 +13,7 @@ import { createSecretKeys } from '../packages/secrets/src/keys.ts';
 
 const FILE = fileURLToPath(new URL('../packages/api/openapi.json', import.meta.url));
 
-/** The OpenAPI document as the service serves it; no database is needed for it. */
+/** The OpenAPI document as the service serves it; needs no database. */
 async function makeDocument(): Promise<string> {
   const db = new Proxy({} as Database, {
     get: (_target, name) => {

@@ -8,14 +8,14 @@ import { migrate } from '../packages/database/src/migrate.ts';
 import { createDatabase } from '../packages/database/src/pool.ts';
 
 /*
- * `node tools/dump-schema.ts` writes packages/database/src/schema.sql: what all migrations together make.
- * `--check` changes nothing and fails when the file is not what it should be.
+ * `node tools/dump-schema.ts` writes packages/database/src/schema.sql: the result of all migrations.
+ * `--check` changes nothing and fails if the file is outdated.
  */
 
 export const SCHEMA_FILE = fileURLToPath(new URL('../packages/database/src/schema.sql', import.meta.url));
 
 /**
- * The schema `public` as statements that make it again in an empty database. The order depends on names (of functions that need tables: on when they were made), so
+ * The schema `public` as statements that recreate it in an empty database. Ordered by name (functions that need tables: by creation), so
  * that two dumps differ only where the schemas do.
  */
 export async function dumpSchema(db: Queryable): Promise<string> {
@@ -41,7 +41,7 @@ interface Statement {
 const texts = (rows: readonly Statement[]): string[] =>
   rows.map(({ statement }) => `${statement.trimEnd()};`);
 
-/** Whether a function needs tables: as the type of an argument, or in a body that PostgreSQL has read already. */
+/** Whether a function needs tables: as an argument type, or in a body that PostgreSQL parsed at creation. */
 const NEEDS_TABLES = `(EXISTS (SELECT FROM pg_type t JOIN pg_class c ON c.oid = t.typrelid
   WHERE t.oid = ANY (proargtypes) AND c.relkind = 'r')
   OR EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = pg_proc.oid
@@ -57,7 +57,7 @@ async function dumpFunctions(db: Queryable): Promise<string[]> {
   );
 }
 
-/** Those that need tables to be there; one that uses another comes after it, as they were made. */
+/** Functions that need existing tables, in order of creation, because one may use another. */
 async function dumpTableFunctions(db: Queryable): Promise<string[]> {
   return texts(
     await db.query<Statement>(
@@ -67,7 +67,7 @@ async function dumpTableFunctions(db: Queryable): Promise<string[]> {
   );
 }
 
-/** Sequences of their own; those of identity columns belong to their columns. */
+/** Standalone sequences; those of identity columns belong to their columns. */
 async function dumpSequences(db: Queryable): Promise<string[]> {
   return texts(
     await db.query<Statement>(
@@ -117,7 +117,7 @@ async function dumpForeignKeys(db: Queryable): Promise<string[]> {
   );
 }
 
-/** Those that no constraint brings. */
+/** Indexes that don't come from a constraint. */
 async function dumpIndexes(db: Queryable): Promise<string[]> {
   return texts(
     await db.query<Statement>(
@@ -157,10 +157,10 @@ async function dumpRowSecurity(db: Queryable): Promise<string[]> {
   );
 }
 
-/** Migrates an empty database on a server made for it, and dumps that. */
+/** Migrates an empty database on a temporary server and dumps it. */
 async function dumpMigrated(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-schema-'));
-  // Started by root, the server runs as another user, who has to get through.
+  // If started by root, the server runs as another user, who needs access.
   await chmod(folder, 0o755);
   const settings = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' };
   const server = await startEmbedded({ dataDir: join(folder, 'data'), settings });

@@ -4,8 +4,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONG = /\/packages\/(cli|web\/e2e)\//;
 
 /**
- * Vitest begins with the files that took longest in the last run, so that all workers end together. Where it has
- * recorded none, as in a fresh checkout, it goes by size, which says little: then those that are long by nature come first.
+ * Vitest starts with the files that took longest in the last run, so that all workers finish together. Without a record, as in a fresh
+ * checkout, it goes by size, a poor predictor: then files known to be slow come first.
  */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -11,7 +11,7 @@ const KINDS: Record<NodeDefinition['kind'], string> = {
   loop: 'loop: a container; the nodes that name it as their `parentId` are its body',
 };
 
-/** Pages that tell more of a node than its description. */
+/** Pages that describe a node in more detail. */
 const GUIDES: { readonly [type: string]: string } = {
   'trigger.schedule': 'triggers.md',
   'trigger.webhook': 'triggers.md',
@@ -93,7 +93,7 @@ None of them is retried.
 
 `;
 
-/** Text that stands below a node's table of settings. */
+/** Text below a node's table of settings. */
 const REMARKS: { readonly [type: string]: string } = { 'http.request': RESPONSE, 'core.code': CODE };
 
 function renderReference(definitions: readonly NodeDefinition[]): string {
@@ -126,7 +126,7 @@ ${rows.length === 0 ? 'No settings.' : table}
 ${REMARKS[node.type] ?? ''}${node.examples.map(renderExample).join('\n')}`;
 }
 
-/** Handles that the config names. */
+/** Handles named by the config. */
 const NAMED_HANDLES: { readonly [type: string]: string } = {
   'core.switch': 'the name of each case, and `default`',
   'wait.approval': 'the ID of each choice (`approve` and `reject` unless others are set), and `timeout`',
@@ -172,7 +172,7 @@ function readAnswer(text: string): unknown {
 
 const MAX_INLINE_LENGTH = 90;
 
-/** Short values on the same line, longer ones as a block. */
+/** Short values inline, longer ones as a block. */
 function show(value: unknown): string {
   const inline = JSON.stringify(value);
   if (inline.length <= MAX_INLINE_LENGTH) return `: \`${inline}\``;
@@ -182,10 +182,7 @@ function show(value: unknown): string {
 
 type Row = [path: string, schema: JsonSchema, isRequired: boolean];
 
-/**
- * All named settings with their dotted path; `[]` stands for each item of a list, `<kind>` for the alternative that is
- * told from the others by a fixed value.
- */
+/** All named settings with their dotted path; `[]` represents a list item, `<kind>` the alternative identified by a fixed value. */
 function listProperties(schema: JsonSchema, prefix: string): Row[] {
   const required = Array.isArray(schema.required) ? schema.required : [];
   const own = Object.entries(membersOf(schema)).flatMap(([name, property]): Row[] => {
@@ -215,7 +212,7 @@ function listOthers(schema: JsonSchema, at: string): Row[] {
   return listProperties(schema, at).filter(([, property]) => fixedOf(property) === undefined);
 }
 
-/** The one value that a setting can have; undefined when there are more. */
+/** The only value a setting can have; undefined if there are several. */
 function fixedOf(schema: JsonSchema): unknown {
   if (schema.const !== undefined) return schema.const;
   return Array.isArray(schema.enum) && schema.enum.length === 1 ? schema.enum[0] : undefined;
@@ -280,7 +277,7 @@ function main(isCheck: boolean): void {
   try {
     written = readFileSync(PATH, 'utf8');
   } catch {
-    // Not there counts as different.
+    // A missing file counts as different.
   }
   if (written !== reference) {
     process.stderr.write('docs/nodes.md differs from the catalogue. Run: node tools/node-reference.ts\n');

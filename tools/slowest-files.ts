@@ -1,10 +1,10 @@
-/** A test file and how long it took, its hooks and imports included. */
+/** A test file and its duration, including hooks and imports. */
 export interface FileTime {
   readonly path: string;
   readonly ms: number;
 }
 
-/** One line for each of the slowest files, slowest first, under a line that says what they are; nothing for no files. */
+/** A heading and one line per file, slowest first; empty without files. */
 export function slowestFiles(times: readonly FileTime[], most = 20): string[] {
   const slowest = times.toSorted((a, b) => b.ms - a.ms).slice(0, most);
   if (slowest.length === 0) return [];

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core';
 import spectralRulesets from '@stoplight/spectral-rulesets';
 
-/** Holds the OpenAPI document against Spectral's own rules for OpenAPI, and fails by anything they say. */
+/** Checks the OpenAPI document against Spectral's built-in OpenAPI rules and fails on any finding. */
 const FILE = new URL('../packages/api/openapi.json', import.meta.url);
 
-// Both are CommonJS, of which Node.js knows the default export alone.
+// Both are CommonJS; Node.js only sees their default export.
 const spectral = new spectralCore.Spectral();
 spectral.setRuleset({ extends: [spectralRulesets.oas as unknown as RulesetDefinition] });
 const found = await spectral.run(readFileSync(FILE, 'utf8'));

@@ -20,7 +20,7 @@ it.each([
 it('sees that browser tests need a browser, through their helpers too', () => {
   const tests = globSync('packages/web/e2e/*.test.ts', { cwd: root });
   const without = tests.filter((path) => !needsOf(root, path).has('a browser'));
-  // It reads source and texts only.
+  // It only reads source files and translations.
   expect(without).toEqual(['packages/web/e2e/translations.test.ts']);
 });
 

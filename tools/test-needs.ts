@@ -3,7 +3,6 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
-/** Where test files are. */
 export const TEST_FILES = [
   'packages/*/src/**/*.test.ts',
   'packages/*/test/**/*.test.ts',
@@ -15,17 +14,17 @@ export const TEST_FILES = [
 /** What a test may need besides its own process. */
 export type Need = 'PostgreSQL' | 'a browser' | 'the built page' | 'another process' | 'a whole service';
 
-/** An import that says what the file that has it needs. */
+/** An import that reveals what its file needs. */
 interface Marker {
   /** The name of a package, or a path relative to the project's root. */
   readonly module: RegExp;
-  /** Only this import of the module counts; without it, every one does. */
+  /** Only this import of the module counts; if absent, any does. */
   readonly name?: string;
   readonly need: Need;
 }
 
 const MARKERS: readonly Marker[] = [
-  // The addresses of the PostgreSQL that the run starts are injected.
+  // The URLs of the PostgreSQL server that the run starts are injected.
   { module: /^vitest$/, name: 'inject', need: 'PostgreSQL' },
   { module: /^packages\/database\/src\/embedded\/embedded\.ts$/, need: 'PostgreSQL' },
   { module: /^playwright-core$/, need: 'a browser' },
@@ -36,20 +35,20 @@ const MARKERS: readonly Marker[] = [
   { module: /^packages\/cli\/src\/(cli|start\/(start|run))\.ts$/, need: 'a whole service' },
 ];
 
-/** Code that only tests use; the same folders and names as in .dependency-cruiser.cjs. */
+/** Code used by tests only; the same folders and names as in .dependency-cruiser.cjs. */
 const TEST_CODE =
   /^(tools|bench)\/|^packages\/(testing\/|[^/]+\/test\/|web\/e2e\/)|(\.test|\/testing(-[a-z-]+)?|\/test-[a-z-]+)\.ts$/;
 
 interface Import {
   /** The name of a package, or a path relative to the project's root. */
   readonly module: string;
-  /** What is imported by name; null: anything. */
+  /** Names imported; null: anything. */
   readonly names: readonly string[] | null;
 }
 
 /**
- * What a test file needs, read from its imports and from those of the test code it imports. Product code isn't followed:
- * it can connect to PostgreSQL everywhere, but a test has to give it one to connect to.
+ * What a test file needs, derived from its imports and those of the test code it imports. Product code isn't followed: it can connect to
+ * PostgreSQL anywhere, but only a test provides a server to connect to.
  *
  * @param path relative to `root`, with `/`
  */
@@ -71,7 +70,7 @@ export function needsOf(root: string, path: string): ReadonlySet<Need> {
   return needs;
 }
 
-/** Every test file that needs nothing but its own process, and how many others there are. */
+/** Every test file that needs only its own process, and the number of others. */
 export function unitTests(root: string): { readonly files: string[]; readonly others: number } {
   const all = globSync(TEST_FILES, { cwd: root }).toSorted();
   const files = all.filter((path) => needsOf(root, path).size === 0);
@@ -80,7 +79,7 @@ export function unitTests(root: string): { readonly files: string[]; readonly ot
 
 const known = new Map<string, readonly Import[]>();
 
-/** What remains of a file's imports when it runs; those of types don't. */
+/** The imports left at runtime; type imports are erased. */
 function importsOf(root: string, file: string): readonly Import[] {
   const path = join(root, file);
   const before = known.get(path);
@@ -114,7 +113,7 @@ function namesOf(clause: ts.ImportClause | undefined): readonly string[] | null 
     .map((each) => (each.propertyName ?? each.name).text);
 }
 
-/** A file of this project by its path; everything else by its name. */
+/** A path for files of this project, the package name for everything else. */
 function moduleOf(root: string, file: string, specifier: string): string {
   if (specifier.startsWith('.')) return join(dirname(file), specifier);
   if (!specifier.startsWith('@millrace/')) return specifier;

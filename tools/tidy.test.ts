@@ -6,7 +6,7 @@ import { commandsExist, type ProjectFile, readProject, TIDY_RULES } from './tidy
 const project = readProject(fileURLToPath(new URL('..', import.meta.url)));
 const rules = [...TIDY_RULES, commandsExist(commandNames())];
 
-/** Per rule: a project that breaks it, and how often. */
+/** Per rule: a project that violates it, and how often. */
 const broken: Record<string, { readonly files: readonly ProjectFile[]; readonly times: number }> = {
   'a file has one subject and fits in the head': {
     files: [

@@ -8,13 +8,13 @@ export interface ProjectFile {
   readonly text: string;
 }
 
-/** What a rule found: where, and what to do about it. */
+/** A rule's finding: where, and how to fix it. */
 export interface Untidiness {
   readonly path: string;
   readonly problem: string;
 }
 
-/** One rule of the house. Rules see the whole project, so that they can compare files. */
+/** Rules see the whole project, so that they can compare files. */
 export interface TidyRule {
   readonly name: string;
   find(files: readonly ProjectFile[]): Untidiness[];
@@ -42,10 +42,10 @@ const isCode = (path: string): boolean => /\.(ts|tsx|mjs|cjs|js)$/.test(path);
 const isTest = (path: string): boolean =>
   /\.test\.tsx?$|(^|\/)test\/|^packages\/testing\/|\.spec\.tsx?$/.test(path);
 const isProduct = (path: string): boolean => /^packages\/[^/]+\/src\//.test(path) && !isTest(path);
-/** This tool and its test have to spell what they look for. */
+/** This tool and its test have to contain the patterns they search for. */
 const isTidy = (path: string): boolean => /^tools\/tidy\.(test\.)?ts$/.test(path);
 
-/** A rule that looks at one line of one file at a time. */
+/** A rule that checks one line at a time. */
 function lineRule(
   name: string,
   applies: (path: string) => boolean,
@@ -126,12 +126,12 @@ const nodesHaveTests: TidyRule = {
   },
 };
 
-/** Statements whose text cannot be a parameter, and why. */
+/** Statements whose text can't be a parameter, and why. */
 const SQL_MADE_FROM_STRINGS_ON_PURPOSE = new Map<string, string>([]);
 const SQL_START =
   /^\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|CREATE|ALTER|DROP|LISTEN|NOTIFY|SET|BEGIN|COPY) /;
 
-/** What several statements share, written once: a constant, or the columns of a `rowSet` that is one. */
+/** Fragments shared by several statements: a constant, or the columns of a constant `rowSet`. */
 const SQL_CONSTANT = /^[A-Z][A-Z0-9_]*(\.sql|\.list\(('[a-z]+')?\))?$/;
 
 const plainSql: TidyRule = {
@@ -147,7 +147,7 @@ const plainSql: TidyRule = {
       ),
 };
 
-/** Lines of template literals with `${}` and of `+` chains that begin like a statement. */
+/** Lines with template literals with `${}` or `+` chains that start like a statement. */
 function sqlBuiltFromStrings(path: string, text: string): number[] {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const lines: number[] = [];
@@ -251,7 +251,7 @@ const scriptsExist: TidyRule = {
   },
 };
 
-/** A rule over the commands that the docs show; `commands` are full names, `keys create`. */
+/** A rule for the commands shown in the docs; `commands` are full names, `keys create`. */
 export function commandsExist(commands: readonly string[]): TidyRule {
   const known = new Set(commands);
   const groups = new Set(commands.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0]));
@@ -271,7 +271,7 @@ export function commandsExist(commands: readonly string[]): TidyRule {
   };
 }
 
-/** Texts of the product, and pages of the docs but for decisions, which stay as they were made. */
+/** Product texts and docs pages, except decision records, which aren't edited afterwards. */
 const isProse = (path: string): boolean =>
   /^packages\/(ui\/src\/i18n\/(en|service)|messages\/src\/en)\/.*\.json$|^packages\/api\/openapi\.json$/.test(
     path,
@@ -279,7 +279,7 @@ const isProse = (path: string): boolean =>
   /^docs\/[^/]+\.md$|^packages\/engine\/SPEC\.md$|^(README|ARCHITECTURE|CONTRIBUTING|SECURITY)\.md$/.test(
     path,
   );
-/** What nobody would say, with what to write instead. */
+/** Phrases nobody would say, with what to write instead. */
 const ODD_PHRASES = new RegExp(
   [
     // "isn't", "no longer", "again", "fix", "output".
@@ -302,7 +302,7 @@ const ODD_PHRASES = new RegExp(
     .join('|'),
 );
 
-/** The rules that need nothing but the files. */
+/** The rules that need only the files. */
 export const TIDY_RULES: readonly TidyRule[] = [
   fileSizes,
   kebabCaseNames,

@@ -9,10 +9,9 @@ interface Options {
 }
 
 /**
- * Ends a test run with the slowest files and then the plain line `N passed, N failed` (`, N skipped` when there are
- * any), after everything else the run prints. What fails outside a test (a file that cannot be loaded, a hook, an
- * unhandled rejection, an interrupted run) counts as failed. A run without a single test fails, unless Vitest was told
- * to pass it, as it is for the tests that a change touches.
+ * Ends a test run with the slowest files and the plain line `N passed, N failed` (`, N skipped` if any), after all other output. Failures
+ * outside a test (a file that can't be loaded, a hook, an unhandled rejection, an interrupted run) count as failed. A run without tests
+ * fails unless Vitest was told to pass it, as for tests affected by a change.
  */
 export default class CountReporter implements Reporter {
   #passed = 0;
@@ -26,7 +25,7 @@ export default class CountReporter implements Reporter {
   }
 
   onInit({ config }: Vitest): void {
-    // Other reporters and the coverage table print until the end; only here is the last line really the last.
+    // Other reporters and the coverage table print until the end; only here is this the last line.
     process.once('exit', () => {
       if (this.#passed + this.#failed === 0) {
         console.log('No test ran.');

@@ -1,4 +1,4 @@
-// Builds the admin area when its sources have changed since it was built. Plain JavaScript for any Node from 20 on.
+// Builds the admin area if its sources have changed since the last build. Plain JavaScript for any Node from 20 on.
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -8,13 +8,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const WEB = join(ROOT, 'packages', 'web');
-/** Each build has a folder of its own here, and `current` names the latest: a service that runs keeps the one it began with. */
+/** Each build gets its own folder here, and `current` names the latest: a running service keeps the one it started with. */
 const DIST = join(WEB, 'dist');
 const CURRENT = join(DIST, 'current');
 const KEPT_BUILDS = 3;
-/** Of this copy of the project and this user, so that none keeps another from building. */
+/** Specific to this copy of the project and this user, so that copies and users don't block each other. */
 const LOCK = `\0millrace-web-${process.getuid?.() ?? 0}-${createHash('sha256').update(DIST).digest('hex')}`;
-/** What the page is made of. */
+/** Inputs of the build. */
 const SOURCES = [
   'packages/web/src',
   'packages/web/index.html',
@@ -27,10 +27,10 @@ const SOURCES = [
 ];
 
 /**
- * Makes sure that there is a build of what the sources say; of several processes one builds and the others wait.
- * @param {(text: string) => void} [say] told when it takes time
+ * Ensures a build of the current sources; of several concurrent processes, one builds and the others wait.
+ * @param {(text: string) => void} [say] called if it takes time
  * @returns {Promise<string>} its folder
- * @throws {Error} with what the build said when it fails
+ * @throws {Error} with the output of a failed build
  */
 export async function ensureWebPage(say = () => {}) {
   const wanted = fingerprint();
@@ -58,9 +58,9 @@ function isBuilt(wanted) {
   return existsSync(CURRENT) && readFileSync(CURRENT, 'utf8') === wanted;
 }
 
-/** Built beside the others and named as the latest when it is complete. */
+/** Built in a new folder, which becomes `current` when complete. */
 async function build(wanted) {
-  // Containers that share the folder do not see each other's locks, and may have the same process id.
+  // Containers that share the folder don't see each other's locks, and may have the same process ID.
   const fresh = join(DIST, `.${process.pid}-${randomBytes(4).toString('hex')}`);
   const { code, output } = await runVite(fresh);
   if (code !== 0) {
@@ -119,7 +119,7 @@ function addTo(hash, path) {
 }
 
 /**
- * An abstract socket of Linux: the kernel gives it to one process and takes it back when that ends, however it ends.
+ * An abstract Linux socket: the kernel grants it to one process and releases it when that process ends, however it ends.
  * @param {string} [name]
  * @returns {Promise<import('node:net').Server | null>} null: another process has it
  */

@@ -7,7 +7,7 @@ import { takeLock } from './web-page.mjs';
 const NAME = `\0millrace-web-test-${process.pid}`;
 const MODULE = fileURLToPath(new URL('./web-page.mjs', import.meta.url));
 
-/** Another process that has the lock, until it is killed. */
+/** Another process that has the lock until it is killed. */
 async function holder() {
   const script = `import { takeLock } from ${JSON.stringify(MODULE)};
     const lock = await takeLock(${JSON.stringify(NAME)});
