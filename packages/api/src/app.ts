@@ -26,7 +26,7 @@ import { executionRoutes } from './public/executions/routes.ts';
 import { webhookRoutes } from './public/webhooks/routes.ts';
 import { workflowRoutes } from './public/workflows/routes.ts';
 
-/** Builds the HTTP server with all routes; it does not listen yet and owns none of its deps. */
+/** Builds the HTTP server with all routes. It isn't listening yet, and doesn't own its deps. */
 export function buildApp(deps: AppDeps): FastifyInstance {
   const app = createServer(deps);
   app.setReplySerializer(toJson);
@@ -41,7 +41,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   app.register(async (scope) => {
     healthRoutes(scope, deps);
     workflowRoutes(scope, deps);
-    // One for all that starts executions, so that API and webhook starts share their statements too.
+    // One instance for everything that starts executions, so that API and webhook starts share their statements too.
     const starter = createStarter(deps);
     const cancel = createCancel(deps);
     executionRoutes(scope, deps, starter, cancel);
@@ -56,9 +56,9 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   return app;
 }
 
-/** Time for a whole request to arrive, slow uploads of the largest body included. */
+/** Time for a whole request to arrive, including slow uploads of the largest body. */
 const REQUEST_TIMEOUT_MS = 120_000;
-/** How often Node looks for connections whose time is over. */
+/** How often Node checks for connections that have timed out. */
 const CONNECTION_CHECK_MS = 1_000;
 
 function createServer({ config, log }: AppDeps): FastifyInstance {
@@ -71,24 +71,24 @@ function createServer({ config, log }: AppDeps): FastifyInstance {
     trustProxy: trustedProxies(config.trustProxy),
     bodyLimit: limits.bodyBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // Closing is answered by a hook, in the form of all other errors.
+    // A hook responds while closing, in the format of all other errors.
     return503OnClosing: false,
     http: {
-      // Node's own refusal has no body; a hook refuses in the form of all other errors.
+      // Node's own refusal has no body; a hook refuses in the format of all other errors.
       requireHostHeader: false,
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: CONNECTION_CHECK_MS,
     },
-    // Given here, because a scope that adds schemas of its own builds its compilers from these.
+    // Set here because a scope with its own schemas builds its compilers from these.
     schemaController: {
       compilersFactory: {
-        // Typed as a factory of Ajv's own compilers only.
+        // Only typed as a factory of Ajv's own compilers.
         buildValidator: (() => validatorCompiler) as unknown as () => never,
         buildSerializer: () => () => toJson,
       },
     },
-    // No path can be longer than the headers, so an endless id gets the same 404 as any other.
+    // No path can be longer than the headers, so an overlong id gets the same 404 as any other.
     routerOptions: { maxParamLength: limits.headerBytes },
     rewriteUrl: (request) => mendUrl(request.url ?? '/'),
     clientErrorHandler: createClientErrorHandler(limits.headerBytes),
@@ -99,12 +99,12 @@ function createServer({ config, log }: AppDeps): FastifyInstance {
   return app as unknown as FastifyInstance;
 }
 
-/** Answers are written without loss, never through a schema that could drop or change something. */
+/** Responses are written without loss, never through a schema that could drop or change something. */
 function toJson(body: unknown): string {
   return stringifyJson(body as JsonValue);
 }
 
-/** A number of proxies means: believe so many addresses, counted from the connection's. */
+/** A number of proxies means: trust this many addresses, counted from the connection's. */
 function trustedProxies(
   setting: ApiSettings['trustProxy'],
 ): false | string[] | ((address: string, hop: number) => boolean) {

@@ -27,18 +27,18 @@ declare module 'fastify' {
     /** Set before the body is read on routes with a scope. */
     principal: Principal | null;
     /**
-     * Set on routes that a secret in the path opens: its request counts no more, for a secret that nobody was given.
-     * Otherwise made-up ones would take the room of those that are used.
+     * Set on routes authenticated by a secret in the path: stops counting the request, because its secret doesn't exist. Otherwise made-up
+     * secrets would use up the room for real ones.
      */
     forgetSecret: (() => void) | null;
-    /** Set after the body is parsed on `idempotent` routes; null when no key was sent. */
+    /** Set after the body is parsed on `idempotent` routes; null if no key was sent. */
     idempotencyKey: IdempotencyKey | null;
   }
 }
 
 /**
- * Installs what every request passes, in the agreed order: 401, 403, 429, negotiation, body syntax, idempotency;
- * validation and the look-ups of the handler follow. Register it before any route.
+ * Installs the checks of every request, in this order: 401, 403, 429, negotiation, body syntax, idempotency; then validation and the
+ * handler's look-ups. Register it before any route.
  */
 export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: AdminPages | null): void {
   app.decorateRequest('principal', null);
@@ -60,13 +60,13 @@ function addEntryChecks(app: FastifyInstance, deps: AppDeps, pages: AdminPages |
   const authenticator = createAuthenticator(deps.db, limits.failedAuthPerMinutePerIp);
   const enterAdmin = createAdminEntry(deps);
   const perKey = createRateLimiter(limits.requestsPerMinutePerKey);
-  // Apart from each other: whoever fills one with made-up callers must not shut out those of another.
+  // Separate, so that filling one with made-up callers doesn't lock out those of another.
   const perSession = createRateLimiter(limits.requestsPerMinutePerKey);
   const perAddress = createRateLimiter(limits.requestsPerMinutePerKey);
   const perOrganisation = createRateLimiter(0);
   const perWebhook = createRateLimiter(limits.requestsPerMinutePerWebhook);
   const table = watchRoutes(app, [DOCS_PATH, ASSETS_PATH]);
-  /** Limits those who are not signed in by their address. */
+  /** Requests without a session are limited by address. */
   function limitSession({ session, ip }: FastifyRequest, reply: FastifyReply): void {
     if (session === null) applyRateLimit(perAddress, 'per-session', sourceOf(ip), reply);
     else applyRateLimit(perSession, 'per-session', String(session.id), reply);
@@ -111,26 +111,26 @@ function addEntryChecks(app: FastifyInstance, deps: AppDeps, pages: AdminPages |
     return undefined;
   });
 
-  // Who sends a body bit by bit must not keep by it a right that is taken away meanwhile.
+  // Sending a body slowly must not preserve a right that is revoked meanwhile.
   app.addHook('preHandler', async (request) => {
     const { admin } = request.routeOptions.config;
     if (admin !== undefined && isChange(request)) request.session = await enterAdmin(admin, request);
   });
 }
 
-/** Whether it may carry a body. */
+/** Whether it may have a body. */
 function isChange({ method }: FastifyRequest): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }
 
-/** The limit that an organisation has set for all its keys together, if it has. */
+/** The organisation's limit for all its keys together, if set. */
 function limitOrganisation(limiter: RateLimiter, principal: Principal, reply: FastifyReply): void {
   const { organisationId, requestsPerMinute } = principal;
   if (requestsPerMinute === null) return;
   applyRateLimit(limiter, 'per-organisation', String(organisationId), reply, requestsPerMinute);
 }
 
-/** @throws ApiError `invalid_request`, as RFC 9112, 3.2 demands */
+/** @throws ApiError `invalid_request`, as required by RFC 9112, 3.2 */
 function refuseWithoutHost({ raw }: FastifyRequest): void {
   if (raw.headers.host !== undefined || raw.httpVersion !== '1.1') return;
   throw new ApiError('invalid_request', message('api.host_missing'));

@@ -19,7 +19,7 @@ import { passwordRoutes } from './users/password-routes.ts';
 import { userRoutes } from './users/routes.ts';
 import { secondFactorRoutes } from './users/second-factor-routes.ts';
 
-/** People: who they are, how they get in, and what they belong to. */
+/** Accounts, sign-in and membership. */
 export function accountRoutes(app: FastifyInstance, deps: AppDeps): void {
   const devices = createDevices(deps.db, deps.config);
   const proofs = createProofs(deps, devices);
@@ -63,7 +63,7 @@ function meRoutes(app: FastifyInstance, deps: AppDeps): void {
     },
   }));
 
-  // A taste, like the colours of the page: nothing that an audit is about.
+  // A display preference, so not audited.
   adminRoute(app, deps, 'PUT /me/language', async ({ session, body }) => {
     await setLanguage(db, session.userId, body.language);
     return undefined;

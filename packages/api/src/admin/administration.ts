@@ -6,7 +6,6 @@ import { credentialRoutes } from './credentials/routes.ts';
 import { settingsRoutes } from './settings/routes.ts';
 import { systemRoutes } from './system/routes.ts';
 
-/** What an organisation and the service are administered with. */
 export function administrationRoutes(app: FastifyInstance, deps: AppDeps): void {
   apiKeyRoutes(app, deps);
   credentialRoutes(app, deps);

@@ -11,7 +11,7 @@ import { trialRoutes } from './trials/routes.ts';
 import { webhookAdminRoutes } from './webhooks/routes.ts';
 import { adminWorkflowRoutes } from './workflows/routes.ts';
 
-/** What the admin area's list of workflows and its editor are made of. */
+/** The workflow list and the editor of the admin area. */
 export function editorRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
   nodeTypeRoutes(app, deps);
   templateRoutes(app, deps);

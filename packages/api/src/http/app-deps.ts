@@ -13,7 +13,7 @@ import type { ApiSettings } from './settings.ts';
 /** Whether the process can do its work now. */
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly reason: Message };
 
-/** What the HTTP side of the service is built from; tests give their own. */
+/** What the HTTP side of the service is built from; tests pass their own. */
 export interface AppDeps {
   readonly config: ApiSettings;
   readonly db: Database;
@@ -24,12 +24,12 @@ export interface AppDeps {
   readonly notifier: ExecutionNotifier;
   readonly readiness: () => Promise<Readiness>;
   readonly secretKeys: SecretKeys;
-  /** For what people try before a workflow does it. */
+  /** For calls that people test before a workflow makes them. */
   readonly egress: Egress;
-  /** Folder of the built web page; without one the address leads to the API reference. */
+  /** Folder of the built web page; if null, its address leads to the API reference. */
   readonly webPages?: string | null;
-  /** How often it is checked whether who reads a stream still may; some seconds if undefined. */
+  /** How often the reader's access to a stream is checked; a few seconds if undefined. */
   readonly streamCheckMs?: number;
-  /** Opens the keys that webhooks check signatures with. */
+  /** Decrypts the secrets that webhook signatures are checked with. */
   readonly openSecret: OpenSecret;
 }

@@ -2,7 +2,7 @@ import { ApiError } from '@millrace/errors/errors';
 import { expect, test } from 'vitest';
 import { createAttemptLimit } from './attempt-limit.ts';
 
-/** Seconds to wait; null when the attempt may be made. */
+/** Seconds to wait; null if the attempt is allowed. */
 function waitOf(attempt: () => unknown): number | null {
   try {
     attempt();

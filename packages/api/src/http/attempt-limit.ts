@@ -4,20 +4,20 @@ import { makeRoom } from './rate-limit.ts';
 
 export const MINUTE_MS = 60_000;
 
-/** Counts what somebody tries who may be guessing. */
+/** Counts attempts that may be guesses. */
 export interface AttemptLimit {
   /**
-   * Counts one attempt under a name, before it is known how it ends, so that many at once are no way round.
-   * @returns takes it back, for one that ended well
+   * Counts one attempt under a name before its outcome is known, so that concurrent attempts can't bypass the limit.
+   * @returns undoes the count, for a successful attempt
    * @throws ApiError `too_many_failed_authentications` with Retry-After
    */
   begin(name: string): () => void;
 }
 
 /**
- * A limit of failed attempts within a window that slides. It never locks: what was refused is not counted, so the next
- * attempt is possible as soon as the oldest failure has left the window. Counts are per process.
- * @param most 0 switches the limit off
+ * A sliding-window limit on failed attempts. It never locks: refused attempts aren't counted, so the next attempt is possible as soon as
+ * the oldest failure has left the window. Counts are per process.
+ * @param most 0 disables the limit
  * @param now monotonic milliseconds
  */
 export function createAttemptLimit(
@@ -32,7 +32,7 @@ export function createAttemptLimit(
       const at = now();
       const counts = (time: number) => time > at - windowMs;
       const times = (failures.get(name) ?? []).filter(counts);
-      // The one seen longest ago stands first.
+      // The least recently seen comes first.
       if (!failures.delete(name) && !makeRoom(failures, (kept) => !kept.some(counts)))
         throw tooMany(windowMs);
       failures.set(name, times);

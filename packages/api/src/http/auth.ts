@@ -26,37 +26,35 @@ import type { Principal } from './context.ts';
 import { createRateLimiter, type RateLimiter, sourceOf } from './rate-limit.ts';
 import { redactUrl } from './redact.ts';
 
-/** One text for keys that are malformed, unknown and wrong, so that they cannot be told apart. */
+/** The same message for malformed, unknown and wrong keys, so that they are indistinguishable. */
 const UNUSABLE_KEY = message('api.key_unusable');
 
-/** Requests whose keys are looked up or counted by one statement. */
+/** Requests whose keys are looked up or counted in one statement. */
 const MOST_PER_BATCH = 500;
 
-/** Turns requests into principals. */
 export interface Authenticator {
   /**
-   * The principal behind the request's key, with the scope the route asks for.
-   * @throws ApiError `invalid_key`, `key_expired`, `key_revoked`, `key_locked` (401), `too_many_failed_authentications`
-   *   (429), `insufficient_scope` (403), `rate_limited` (429) for a key that keeps on asking for what it has no scope for
+   * The principal of the request's key, with the scope required by the route.
+   * @throws ApiError `invalid_key`, `key_expired`, `key_revoked`, `key_locked` (401), `too_many_failed_authentications` (429),
+   * `insufficient_scope` (403), `rate_limited` (429) for a key that keeps requesting what it has no scope for
    */
   authenticate(request: FastifyRequest, scope: Scope): Promise<Principal>;
   /**
-   * Whether a principal's key is still good for the scope, of an answer that goes on and on: nothing is sent, so nothing
-   * counts as a use or as a failure.
+   * Checks during a streaming response that the principal's key is still valid for the scope: no request is made, so nothing counts as a
+   * use or as a failure.
    * @throws ApiError as {@link authenticate} does
    */
   recheck(principal: Principal, scope: Scope): Promise<void>;
 }
 
 /**
- * Checks API keys against the database at every request, so that revoking, locking and lowering a role act at once;
- * look-ups and counts of concurrent requests share their statements.
- * @param failuresPerMinute failed authentications per source address, and requests beyond its scopes per key; 0 switches
- *   the limits off
+ * Checks API keys against the database on every request, so that revoking, locking and lowering a role take effect at once; concurrent
+ * requests share the statements for look-ups and counts.
+ * @param failuresPerMinute failed authentications per source address, and requests beyond its scopes per key; 0 disables the limits
  */
 export function createAuthenticator(db: Database, failuresPerMinute: number): Authenticator {
   const failures = createAttemptLimit(failuresPerMinute);
-  // Apart from the limit of the key: what it may do goes on.
+  // Separate from the key's limit: requests within its scopes keep working.
   const violations = createRateLimiter(failuresPerMinute);
   const lookUp = coalesce({
     run: (keyIds: readonly string[]) => lookUpKeys(db, keyIds),
@@ -150,7 +148,7 @@ async function lookUpKeys(
 
 const NO_HASH = Buffer.alloc(32);
 
-/** Hashes and compares for unknown keys too, so that both take the same time. */
+/** Also hashes and compares for unknown keys, so that both take the same time. */
 function secretMatches(parsed: ParsedApiKey, key: KeyForAuthentication | undefined): boolean {
   const equal = timingSafeEqual(hashSecret(parsed.secret), key?.secret_hash ?? NO_HASH);
   return equal && parsed.checksumValid && key !== undefined;

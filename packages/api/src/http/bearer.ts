@@ -1,16 +1,17 @@
-/** What the Authorization header of a request holds. */
+/** The content of a request's Authorization header. */
 export type BearerHeader =
   | { readonly kind: 'absent' }
   | { readonly kind: 'malformed' }
   | { readonly kind: 'token'; readonly token: string };
 
-// A key has 65 characters; what is much longer is not looked at.
+// A key has 65 characters; much longer values aren't parsed.
 const LONGEST_HEADER = 256;
 const FORM = /^bearer (\S+)$/i;
 
 /**
- * Reads the bearer token of a request (RFC 6750, 2.1). A key in the query string or in the body is never looked at.
- * @param rawHeaders names and values alternating, as Node gives them: two Authorization headers are malformed, not one of them chosen
+ * Reads the bearer token of a request (RFC 6750, 2.1). A key in the query string or in the body is ignored.
+ * @param rawHeaders alternating names and values, as Node provides them: two Authorization headers are malformed, rather than one of them
+ * being chosen
  */
 export function readBearer(rawHeaders: readonly string[]): BearerHeader {
   let header: string | undefined;

@@ -6,14 +6,14 @@ import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether the body may hold characters that are refused; set by the JSON parser. */
+    /** Whether the body may contain characters that are refused; set by the JSON parser. */
     bodyNeedsScan: boolean;
-    /** The bytes of the body as they came in; kept on webhooks, which may be signed. */
+    /** The body's original bytes; kept for webhooks, which may be signed. */
     rawBody: Buffer | null;
   }
 }
 
-/** Reads JSON bodies without loss; every other kind of body is refused with 415. */
+/** Reads JSON bodies without loss; every other media type is refused with 415. */
 export function addJsonBodies(app: FastifyInstance, limits: { readonly jsonDepth: number }): void {
   app.decorateRequest('bodyNeedsScan', false);
   app.decorateRequest('rawBody', null);
@@ -22,8 +22,8 @@ export function addJsonBodies(app: FastifyInstance, limits: { readonly jsonDepth
 }
 
 /**
- * JSON by whatever name a sender gives it, for endpoints that are called by systems nobody can change: `text/json`,
- * `application/*+json`, JSON sent as `text/plain` (Amazon SNS does) and without any type. Other types stay 415.
+ * Accepts JSON under other media types, for endpoints called by systems that can't be changed: `text/json`, `application/*+json`, JSON sent
+ * as `text/plain` (Amazon SNS does this) or without a type. Other types remain 415.
  */
 export function addForeignJsonBodies(
   app: FastifyInstance,
@@ -56,7 +56,7 @@ function jsonParser({ jsonDepth }: { readonly jsonDepth: number }): BodyParser {
 }
 
 /**
- * Refuses compressed bodies before they are read: what they unpack to is not known.
+ * Refuses compressed bodies before they are read: their uncompressed size is unknown.
  * @throws ApiError `unsupported_media_type`
  */
 export function refuseContentEncoding(request: FastifyRequest): void {
@@ -72,7 +72,7 @@ function readJsonBody(request: FastifyRequest, bytes: Buffer, deepest: number): 
   if (!isUtf8(bytes)) throw new ApiError('invalid_body', message('api.body_not_utf8'));
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   if (text.trim() === '') return undefined;
-  // A refused character can only come from an escape; without one there is nothing to walk the value for.
+  // A refused character can only come from an escape; without one there is no need to walk the value.
   request.bodyNeedsScan = text.includes('\\u');
   return parseJsonText(text, deepest);
 }
@@ -99,7 +99,7 @@ function refuseOtherCharsets(contentType: string): void {
   throw new ApiError('unsupported_media_type', message('api.body_charset'));
 }
 
-/** Only the place, for the body may hold secrets. */
+/** Only the position, because the body may contain secrets. */
 function whereItFails(text: string): Message {
   const position = findJsonMistake(text);
   return position === text.length

@@ -5,17 +5,16 @@ import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { newRequestId, PROBLEM_TYPE, toProblem } from './problem.ts';
 
-/** What Node's `clientError` event gives. */
+/** The error of Node's `clientError` event. */
 interface ClientError extends Error {
   readonly code?: string | undefined;
-  /** The bytes that could not be read. */
+  /** The bytes that couldn't be parsed. */
   readonly rawPacket?: unknown;
 }
 
 /**
- * Makes the handler that answers what Node could not even read as a request, in the form of all other errors, and
- * closes the connection.
- * @param headerBytes longest headers, request line included
+ * Creates the handler that responds to what Node couldn't parse as a request, in the format of all other errors, and closes the connection.
+ * @param headerBytes maximum length of headers, including the request line
  */
 export function createClientErrorHandler(headerBytes: number): (error: ClientError, socket: Socket) => void {
   return (error, socket) => {
@@ -33,7 +32,7 @@ export function createClientErrorHandler(headerBytes: number): (error: ClientErr
       'Cache-Control: no-store',
       'Connection: close',
     ];
-    // What the client still sends is read and dropped for a moment, or the reset would eat the answer.
+    // What the client is still sending is read and dropped for a moment, because a reset would discard the response.
     socket.resume();
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
     setTimeout(() => socket.destroy(), LINGER_MS).unref();

@@ -23,7 +23,7 @@ interface Setting {
   readonly trustProxy?: Config['trustProxy'];
 }
 
-/** Serves with these limits and connects so often; answers how many of the connections are served. */
+/** Serves with these limits, opens `count` connections and returns how many of them are served. */
 async function servedOf(count: number, { trustProxy = false, ...setting }: Setting): Promise<number> {
   const server = Fastify();
   app = server as unknown as FastifyInstance;
@@ -39,7 +39,7 @@ function portOf({ server }: FastifyInstance): number {
   return (server.address() as AddressInfo).port;
 }
 
-/** Whether a connection gets an answer; it stays open then. */
+/** Whether a connection gets a response; it then stays open. */
 async function isServed(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   sockets.push(socket);

@@ -5,21 +5,20 @@ import type { Logger } from 'pino';
 import { sourceOf } from './rate-limit.ts';
 import type { ApiSettings } from './settings.ts';
 
-/** More connections than this are allowed only when they are asked for. */
+/** More connections than this are allowed only if configured. */
 const USUAL_TOTAL = 10_000;
-/** What the process opens besides: the database, outgoing calls, threads, its files. */
+/** Share of file descriptors for everything else the process opens: the database, outgoing calls, threads, files. */
 const RESERVED_SHARE = 0.25;
 const LOG_PAUSE_MS = 60_000;
 
-/** How many connections clients may have open. */
 export interface ConnectionLimits {
   readonly total: number;
-  /** Of one address; of an IPv6 site, of its /64. */
+  /** Per address; per /64 for IPv6. */
   readonly perAddress: number;
 }
 
 /**
- * The limits that hold: those of the configuration, never so many that the process runs out of open files.
+ * The effective limits: those configured, capped so that the process doesn't run out of file descriptors.
  * @param openFiles the limit of open files of this process
  */
 export function connectionLimits(
@@ -38,9 +37,8 @@ export function readOpenFileLimit(): number {
 }
 
 /**
- * Closes connections beyond the limits as soon as they are made: a process without a free file descriptor can neither
- * reach its database nor accept anybody. Connections of trusted proxies count for the total only, as behind their
- * address are many clients.
+ * Closes connections beyond the limits as soon as they are made: a process without a free file descriptor can neither reach its database
+ * nor accept connections. Those of trusted proxies only count towards the total, because many clients share their address.
  */
 export function limitConnections(
   app: FastifyInstance,
@@ -77,7 +75,7 @@ export function limitConnections(
   });
 }
 
-/** Tells of the first connection that is refused, and then once a minute how many there were. */
+/** Logs the first refused connection, and then once a minute how many there were. */
 function createRefusalLog(log: Logger): (what: { readonly limit: number; readonly ip?: string }) => void {
   let refused = 0;
   let toldAt = Number.NEGATIVE_INFINITY;
@@ -90,7 +88,7 @@ function createRefusalLog(log: Logger): (what: { readonly limit: number; readonl
   };
 }
 
-/** A number of proxies names none of them: then whoever connects counts as one. */
+/** A number of proxies names none of them, so every peer counts as one. */
 function createProxyCheck(trustProxy: ApiSettings['trustProxy']): (address: string) => boolean {
   if (!Array.isArray(trustProxy)) return () => trustProxy !== false;
   const proxies = new BlockList();

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 
 export const DOCS_PATH = '/docs';
 
-/** Serves the API reference as a page that loads nothing from outside and runs nothing but its own script. */
+/** Serves the API reference as a page that loads nothing external and runs only its own script. */
 export function addDocsPage(app: FastifyInstance): void {
   app.register(async (scope) => {
     scope.addHook('onSend', async (_request, reply, payload) => {
@@ -21,7 +21,7 @@ export function addDocsPage(app: FastifyInstance): void {
       routePrefix: DOCS_PATH,
       hooks: {
         onRequest: (request, _reply, done) => {
-          // The page's redirect is built from the Host header, which a client may fill with anything.
+          // The page's redirect is built from the Host header, which a client can set to anything.
           const isHost = URL.canParse(`http://${request.host}`);
           done(isHost ? undefined : new ApiError('invalid_request', message('api.host_malformed')));
         },
@@ -40,7 +40,7 @@ export function addDocsPage(app: FastifyInstance): void {
   });
 }
 
-/** Scripts: the bundle from here, and the inline ones of this very page by their hashes. */
+/** Allows the bundle from this origin, and this page's inline scripts by their hashes. */
 function policyFor(html: string): string {
   const inline = [...html.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map((match) => match[1] ?? '');
   const hashes = inline
@@ -49,7 +49,7 @@ function policyFor(html: string): string {
   return [
     "default-src 'none'",
     `script-src 'self' ${hashes.join(' ')}`.trim(),
-    // The bundle writes its style sheet into the page at run time.
+    // The bundle adds its style sheet to the page at run time.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self' data:",

@@ -39,7 +39,7 @@ async function countMembers(): Promise<number> {
 
 test('twins in several processes do the work once and get one answer', async () => {
   const before = await countMembers();
-  // Each runner knows of its own twins only, as a process does.
+  // Each runner only knows its own concurrent requests, as a process does.
   const runners = Array.from({ length: 5 }, () => createIdempotentRunner(database.db));
   const claim = keyOf({ n: 1 });
   const results = await Promise.all(

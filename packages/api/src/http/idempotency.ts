@@ -16,7 +16,7 @@ import { principalOf } from './context.ts';
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * The request's use of an Idempotency-Key, or null when it sends none. Call it once the body is parsed.
+ * The request's Idempotency-Key record, or null if it sends none. Call it once the body is parsed.
  * @throws ApiError `invalid_idempotency_key` (400)
  */
 export function readIdempotencyKey(request: FastifyRequest): IdempotencyKey | null {
@@ -35,12 +35,12 @@ export function readIdempotencyKey(request: FastifyRequest): IdempotencyKey | nu
   };
 }
 
-/** The request's path, one text for all its spellings; the router has decoded it, so it can be decoded. */
+/** The request's path, normalised over all its spellings; the router has decoded it, so decoding can't fail. */
 function pathOf(request: FastifyRequest): string {
   return decodeURIComponent(request.url.split('?', 1)[0] ?? '');
 }
 
-/** SHA-256 of a body's canonical JSON: member order and white space do not matter. No body means `{}`. */
+/** SHA-256 of a body's canonical JSON: member order and whitespace don't matter. No body means `{}`. */
 export function fingerprintOf(body: JsonValue | undefined): Buffer {
   return createHash('sha256')
     .update(canonicalJson(body ?? {}))
@@ -48,8 +48,8 @@ export function fingerprintOf(body: JsonValue | undefined): Buffer {
 }
 
 /**
- * A route's `preValidation` hook: a repeated request is answered before its body is validated.
- * @param prepare adds headers that are not kept with the answer
+ * A route's `preValidation` hook: a repeated request gets its stored response before its body is validated.
+ * @param prepare adds headers that aren't stored with the response
  */
 export function replayBeforeValidation(
   db: Queryable,
@@ -65,7 +65,7 @@ export function replayBeforeValidation(
   };
 }
 
-/** Sends a kept answer; a repeated one is marked by `Idempotent-Replayed: true`. */
+/** Sends a stored response; a repeated one is marked with `Idempotent-Replayed: true`. */
 export function sendStoredAnswer(reply: FastifyReply, { answer, replayed }: IdempotentAnswer): FastifyReply {
   if (replayed) reply.header('idempotent-replayed', 'true');
   if (answer.location !== null) reply.header('location', answer.location);

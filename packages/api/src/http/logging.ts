@@ -1,17 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { redactUrl } from './redact.ts';
 
-/** What failed the requests that are being answered, in short. */
+/** Short error causes of the requests in progress. */
 const causes = new WeakMap<FastifyRequest, string>();
 
-/** Keeps the cause for the request's own line: an error that repeats is logged in full once only. */
+/** Keeps the cause for the request's own log line: a repeated error is logged in full only once. */
 export function noteCause(request: FastifyRequest, error: unknown): void {
   causes.set(request, error instanceof Error ? error.message : String(error));
 }
 
 const QUIET_PATHS = new Set(['/healthz', '/readyz']);
 
-/** Writes one line per answered request: who, what, how it ended; never a header, a body or a query string. */
+/** Logs one line per completed request: caller, route and outcome; never a header, a body or a query string. */
 export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   const path = redactUrl(request.originalUrl);
   const line = {
@@ -29,7 +29,7 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   else request.log.info(line, 'request');
 }
 
-/** An error for the log: its own words and where it came from, with all causes. Never the fields a driver adds. */
+/** An error for the log: its message and stack, with all causes. Never the fields a driver adds. */
 export function describeError(error: unknown): { readonly [field: string]: unknown } {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = 'code' in error ? { code: String(error.code) } : {};

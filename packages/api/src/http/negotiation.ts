@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 const DEFAULT_TYPES = ['application/json'] as const;
 
 /**
- * Refuses a request whose Accept header excludes every media type the route answers with.
+ * Refuses a request whose Accept header excludes every media type the route produces.
  * @throws ApiError `not_acceptable`
  */
 export function refuseUnacceptable(request: FastifyRequest): void {

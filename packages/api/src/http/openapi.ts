@@ -11,7 +11,7 @@ Send an API key as \`Authorization: Bearer <API key>\`. Every error is an \`appl
 JSON object the last counts; numbers are kept exactly. Rate limits are counted separately by each process of the service.
 Operations marked \`x-millrace-extension\` go beyond the base API.`;
 
-/** Errors that can answer any request. */
+/** Errors that any request can get. */
 const ANYWHERE: readonly ErrorCode[] = [
   'invalid_request',
   'not_acceptable',
@@ -52,9 +52,9 @@ const REQUEST_ID_HEADER = {
   'X-Request-Id': { schema: { type: 'string' }, description: 'ID of the request.' },
 };
 
-/** Answers given before requests are counted. */
+/** Responses sent before requests are counted. */
 const UNCOUNTED: ReadonlySet<string> = new Set(['401', '403', '408', '414', '431']);
-/** A webhook's own guards look at calls that are counted already. */
+/** A webhook's own checks run after the call is counted. */
 const UNCOUNTED_OF_WEBHOOKS: ReadonlySet<string> = new Set(['408', '414', '431']);
 
 const WEBHOOK_BODY = {
@@ -99,7 +99,7 @@ const PATH_PARAMETERS: {
   hash: { description: 'The secret part of the webhook URL.', schema: { type: 'string' } },
   token: { description: 'The secret part of the callback URL.', schema: { type: 'string' } },
 };
-/** For lists that say nothing of their own about a parameter. */
+/** For lists that don't describe the parameter themselves. */
 const QUERY_DESCRIPTIONS: { readonly [name: string]: string } = { status: 'Only those with this status.' };
 const IDEMPOTENCY_KEY: Parameter = {
   in: 'header',
@@ -231,7 +231,7 @@ function completeOperation(operation: Operation, route: RouteOptions): void {
   if (extension === true) operation['x-millrace-extension'] = true;
 }
 
-/** Whether a request without a body is a valid one. */
+/** Whether a request without a body is valid. */
 function mayBeAbsent({ config, schema }: RouteOptions): boolean {
   const { required = [] } = (schema?.body ?? {}) as { readonly required?: readonly string[] };
   return config?.emptyBodyIsObject === true && required.length === 0;

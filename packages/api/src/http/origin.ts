@@ -15,7 +15,7 @@ export function recordedByKey(request: FastifyRequest): RecordedBy {
   return { organisationId, by: { actor: 'api_key', apiKeyId }, ...originOf(request) };
 }
 
-/** The key of a request to the public API and where it came from. */
+/** The key of a request to the public API and its source. */
 export function originOfStart(request: FastifyRequest): StartOrigin {
   return { apiKeyId: principalOf(request).apiKeyId, sourceIp: request.ip };
 }

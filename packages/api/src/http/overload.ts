@@ -3,23 +3,23 @@ import { unavailable } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { FastifyInstance } from 'fastify';
 
-/** The event loop lags this long on average over a second; a large body alone does not do that. */
+/** Average event loop lag over a second; a single large body doesn't cause that. */
 const LONGEST_LAG_MS = 2_000;
-/** A single pause (a start, a garbage collection, a machine that slept) shows in the second after it; overload lasts. */
+/** A single pause (a start, a garbage collection, a machine waking up) shows in the second after it; overload lasts. */
 const LASTING_MS = 3_000;
 const SAMPLE_MS = 1_000;
 const RESOLUTION_MS = 10;
 
 /**
- * Refuses requests with 503 while the process cannot keep up with them. Nothing here opens a file, as reading the
- * memory's use would: a timer that fails for lack of one ends the process.
+ * Refuses requests with 503 while the process can't keep up. Nothing here opens a file, as reading memory usage would: a timer that fails
+ * for lack of a descriptor ends the process.
  */
 export function addOverloadProtection(app: FastifyInstance): void {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();
   let laggingSince: number | null = null;
   const timer = setInterval(() => {
-    // Without a single measurement the loop stood still for the whole second.
+    // No measurements at all means that the loop was blocked for the whole second.
     const lagMs = Number.isNaN(delays.mean) ? Number.POSITIVE_INFINITY : delays.mean / 1e6 - RESOLUTION_MS;
     delays.reset();
     laggingSince = lagMs > LONGEST_LAG_MS ? (laggingSince ?? performance.now()) : null;
@@ -31,7 +31,7 @@ export function addOverloadProtection(app: FastifyInstance): void {
   });
   app.addHook('onRequest', async (request) => {
     if (laggingSince === null || performance.now() - laggingSince < LASTING_MS) return;
-    // Probes must be answered, or a busy process would be taken for a dead one.
+    // Probes need a response, or a busy process would be considered dead.
     if (isProbe(request.routeOptions.url)) return;
     throw unavailable('overloaded', message('api.overloaded'));
   });

@@ -9,7 +9,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DOCS_PATH } from './docs-page.ts';
 import { accepts } from './negotiation.ts';
 
-/** Where the web page's own router takes over; everything else that is unknown is a 404. */
+/** Paths handled by the web page's own router; every other unknown path is a 404. */
 const PAGE_PATHS = [
   '/',
   '/setup',
@@ -22,30 +22,30 @@ const PAGE_PATHS = [
   '/o/:org',
   '/o/:org/*',
 ];
-/** Where scripts, style sheets and pictures are. */
+/** Scripts, style sheets and images. */
 export const ASSETS_PATH = '/assets';
-/** Below these, and what the interface is often thought to be below, programs ask and no reader has mistyped a page. */
+/** Paths used by programs, including common guesses for the API: never a mistyped page. */
 const MACHINE_PATHS = ['/api', '/webhooks', '/healthz', '/readyz', DOCS_PATH, ASSETS_PATH];
-/** Below these the service answers by itself; anything else is the page or a file of it. */
+/** The service handles these paths itself; anything else is the page or one of its files. */
 export const SERVICE_PATHS: readonly string[] = MACHINE_PATHS.filter((path) => path !== ASSETS_PATH);
-/** In index.html, replaced in every answer: style sheets that libraries add at run time carry it. */
+/** In index.html, replaced in every response: style sheets that libraries add at run time carry it. */
 const NONCE_PLACEHOLDER = '__CSP_NONCE__';
 
-/** The folder with the web page as it was built last; null when it was not built. */
+/** The folder of the latest web page build; null if there is none. */
 export function findWebPages(): string | null {
   const builds = fileURLToPath(new URL('../../../web/dist', import.meta.url));
   const current = join(builds, 'current');
   return existsSync(current) ? join(builds, readFileSync(current, 'utf8')) : null;
 }
 
-/** The admin area as it was built: one page, whose scripts show what belongs at its address. */
+/** The built admin area: one page whose scripts render the content for its address. */
 export interface AdminPages {
   readonly folder: string;
-  /** Answers with the page, under a policy that lets nothing but its own scripts run. */
+  /** Sends the page with a policy that allows only its own scripts. */
   send(reply: FastifyReply): FastifyReply;
 }
 
-/** Reads the page; there is none without a folder. */
+/** Reads the page; null without a folder. */
 export function openAdminPages(folder: string | null): AdminPages | null {
   if (folder === null) return null;
   const [before = '', ...after] = readFileSync(join(folder, 'index.html'), 'utf8').split(NONCE_PLACEHOLDER);
@@ -64,8 +64,8 @@ export function openAdminPages(folder: string | null): AdminPages | null {
 }
 
 /**
- * Whether a reader has opened an address where nothing is, rather than a program. Browsers tell Sec-Fetch-Mode over
- * https and to this machine only, so what they accept counts as well.
+ * Whether a person rather than a program has opened an unknown address. Browsers send Sec-Fetch-Mode over https and to this machine only,
+ * so the Accept header is checked as well.
  */
 export function isLostReader({ method, headers }: FastifyRequest, path: string): boolean {
   const { accept = '', 'sec-fetch-mode': mode = 'navigate' } = headers;
@@ -74,12 +74,11 @@ export function isLostReader({ method, headers }: FastifyRequest, path: string):
   return !MACHINE_PATHS.some((known) => path === known || path.startsWith(`${known}/`));
 }
 
-/** Serves the admin area. */
 export function addAdminPages(app: FastifyInstance, pages: AdminPages | null): void {
   const config = { public: true, produces: ['text/html'] } as const;
   const schema = { hide: true } as const;
   if (pages === null) {
-    // Whoever opens the address that the start printed must find something to read.
+    // The address that the start command prints must lead to a page.
     app.register(async (scope) => {
       scope.get('/', { config, schema }, (_request, reply) => reply.redirect(DOCS_PATH));
     });
@@ -94,12 +93,12 @@ export function addAdminPages(app: FastifyInstance, pages: AdminPages | null): v
     await scope.register(fastifyStatic, {
       root: join(pages.folder, 'assets'),
       prefix: `${ASSETS_PATH}/`,
-      // A route for each file that there is: any other address is unknown, and none is looked up on the disk.
+      // One route per existing file: other paths are unknown, and none is looked up on disk.
       wildcard: false,
-      // They are short, and what is wrong with a range would be one more way to fail.
+      // The files are short, and invalid ranges would be one more error case.
       acceptRanges: false,
       schemaHide: true,
-      // Their names carry a hash of their content.
+      // Their names contain a content hash.
       immutable: true,
       maxAge: '365d',
       index: false,
@@ -108,21 +107,21 @@ export function addAdminPages(app: FastifyInstance, pages: AdminPages | null): v
   });
 }
 
-/** Refusals of the plug-in carry a status and no code of ours. */
+/** The plug-in's errors have a status but none of our codes. */
 function toAssetError(error: unknown): unknown {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
   if (status === 412) return new ApiError('precondition_failed', message('api.file_changed'));
   return status >= 400 && status < 500 ? new ApiError('not_found', message('api.path_not_found')) : error;
 }
 
-/** What a page that isn't built yet needs beyond its own files. */
+/** What a page in development needs beyond its own files. */
 interface Loosening {
-  /** Inline scripts run if they carry the nonce. */
+  /** Inline scripts run if they have the nonce. */
   readonly inlineScripts: boolean;
   readonly connections: readonly string[];
 }
 
-/** The page's Content-Security-Policy. @param nonce carried by style sheets that are added at run time */
+/** The page's Content-Security-Policy. @param nonce of style sheets that are added at run time */
 export function pagePolicy(
   nonce: string,
   { inlineScripts, connections }: Loosening = { inlineScripts: false, connections: [] },

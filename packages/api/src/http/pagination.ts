@@ -4,27 +4,27 @@ import { type ApiError, validationError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { createSigningSecret } from '@millrace/secrets/signing-secret';
 
-/** What a cursor belongs to; with any other it is refused. */
+/** What a cursor is valid for; it is refused anywhere else. */
 export interface CursorBinding {
   readonly organisationId: number;
   /** Method and path of the list. */
   readonly endpoint: string;
-  /** The list's filters as they were applied; without `limit` and `cursor`. */
+  /** The list's effective filters, without `limit` and `cursor`. */
   readonly filters: { readonly [name: string]: string | number | null | undefined };
 }
 
-/** Makes and reads the opaque, signed cursors of lists. */
+/** Encodes and decodes the opaque, signed cursors of lists. */
 export interface Cursors {
-  /** The cursor of the page that begins below `id`. */
+  /** The cursor of the page that starts below `id`. */
   encode(id: number, binding: CursorBinding): Promise<string>;
   /**
-   * The id the page begins below.
-   * @throws ApiError 422 on `cursor` when it was changed, is not a cursor or belongs elsewhere
+   * The id the page starts below.
+   * @throws ApiError 422 on `cursor` if it was changed, isn't a cursor or belongs elsewhere
    */
   decode(cursor: string, binding: CursorBinding): Promise<number>;
 }
 
-/** The envelope of a list answer. */
+/** The envelope of a list response. */
 export interface Page<Item> {
   readonly data: readonly Item[];
   readonly pagination: {
@@ -37,7 +37,7 @@ export interface Page<Item> {
 const ID_BYTES = 8;
 const SIGNATURE_BYTES = 16;
 
-/** Cursors signed with the secret in the database, so that all processes agree on them. */
+/** Cursors signed with the secret in the database, shared by all processes. */
 export function createCursors(db: Queryable): Cursors {
   const loadSecret = createSigningSecret(db, 'cursor');
   return {
@@ -48,7 +48,7 @@ export function createCursors(db: Queryable): Cursors {
     },
     async decode(cursor, binding) {
       const bytes = Buffer.from(cursor, 'base64url');
-      // Several spellings decode to the same bytes; only the one that was given out is taken.
+      // Several spellings decode to the same bytes; only the issued one is accepted.
       if (bytes.length !== ID_BYTES + SIGNATURE_BYTES || bytes.toString('base64url') !== cursor)
         throw invalidCursor();
       const id = bytes.subarray(0, ID_BYTES);
@@ -60,7 +60,7 @@ export function createCursors(db: Queryable): Cursors {
 }
 
 /**
- * Makes a page of rows that were read one beyond the limit.
+ * Creates a page from rows read with one extra beyond the limit.
  * @param rows at most `limit + 1` rows, in the list's order
  */
 export async function toPage<Row extends { readonly id: number }, Item>(

@@ -26,13 +26,13 @@ export type Problem = {
   readonly code: ErrorCode;
   readonly request_id: string;
   readonly errors?: readonly FieldProblem[];
-  /** What only this kind of problem tells. */
+  /** Members specific to this kind of problem. */
   readonly [member: string]: JsonValue;
 };
 
 type FieldProblem = Required<Omit<FieldError, 'message'>> & { readonly message: string };
 
-/** Makes an id for a request: unguessable, unique over processes. */
+/** A request id: unguessable and unique across processes. */
 export function newRequestId(): string {
   return `req_${randomUUID().replaceAll('-', '')}`;
 }
@@ -43,8 +43,8 @@ export function problemType(code: ErrorCode): string {
 }
 
 /**
- * Puts an error into its public form.
- * @param present what stands for a sentence; for the page its key and parameters beside the English
+ * Converts an error to its public form.
+ * @param present renders a sentence; for the page it adds key and parameters to the English
  */
 export function toProblem(
   error: ApiError,
@@ -97,7 +97,7 @@ function isForPage({ routeOptions }: FastifyRequest): boolean {
   return routeOptions.config.admin !== undefined;
 }
 
-/** Gives whatever was thrown its public form; what is not known becomes `internal_error` without internals. */
+/** Converts anything thrown to its public form; unknown errors become `internal_error` without internals. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof DatabaseUnavailableError) {
@@ -121,7 +121,7 @@ const overloaded = (cause: unknown): ApiError => unavailable('overloaded', messa
 const badLength = (cause: unknown): ApiError =>
   new ApiError('invalid_body', message('api.body_length'), { cause });
 
-/** Errors that the framework throws by itself, before or beside a route's handler. */
+/** Errors that the framework throws itself, outside a route's handler. */
 const FRAMEWORK_ERRORS: { readonly [code: string]: (cause: unknown, request: FastifyRequest) => ApiError } = {
   FST_ERR_CTP_BODY_TOO_LARGE: (cause, { routeOptions }) =>
     new ApiError('body_too_large', message('api.body_too_large', { bytes: routeOptions.bodyLimit }), {

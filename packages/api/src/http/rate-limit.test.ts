@@ -70,7 +70,7 @@ describe('createRateLimiter', () => {
     forget('caller 7');
     expect(take('one more')?.allowed).toBe(true);
     expect(take('and another')?.allowed).toBe(false);
-    // Then nothing of the minute before last counts.
+    // The minute before the previous one no longer counts.
     passSeconds(120);
     expect(take('and another')?.allowed).toBe(true);
     expect(take('first')?.allowed).toBe(true);

@@ -4,8 +4,8 @@ import type { FastifyReply } from 'fastify';
 
 const WINDOW_MS = 60_000;
 /**
- * Keys, webhooks or addresses counted at once, so that memory stays bounded. One more is refused until the time of another
- * is over: forgetting one that still counts would let whoever has many names try without end.
+ * Keys, webhooks or addresses counted at once, to bound memory. Another one is refused until an old one expires: forgetting one that still
+ * counts would allow a caller with many names unlimited attempts.
  */
 const MOST_COUNTED = 50_000;
 
@@ -15,40 +15,40 @@ interface Counter {
   previous: number;
 }
 
-/** What a limiter says about one more request. Seconds are whole and rounded up. */
+/** A limiter's decision on one more request. Seconds are whole and rounded up. */
 export interface RateDecision {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Until the current window ends; when refused, until a request is accepted again. */
+  /** Until the current window ends; if refused, until a request is accepted again. */
   readonly resetSeconds: number;
 }
 
-/** Counts requests of many callers against one limit per minute. */
+/** Counts requests of many callers against a limit per minute. */
 export interface RateLimiter {
   readonly limit: number;
   /**
-   * Counts one request of `caller` unless it is over the limit; null when the limit is off.
-   * @param ownLimit in place of the limiter's, for this caller
+   * Counts one request of `caller` unless it is over the limit; null if the limit is off.
+   * @param ownLimit replaces the limiter's limit for this caller
    */
   take(caller: string, ownLimit?: number): RateDecision | null;
-  /** Counts a caller no more: it was made up, and the room is for others. */
+  /** Stops counting a made-up caller, to leave the room for others. */
   forget(caller: string): void;
 }
 
 /**
- * A sliding window over the last minute: requests of the current minute plus the share of the minute before that is
- * still within the last 60 seconds. Limits are per process.
- * @param common requests per minute; 0 switches the limit off
+ * A sliding window over the last minute: requests of the current minute plus the share of the previous minute that is still within the last
+ * 60 seconds. Limits are per process.
+ * @param common requests per minute; 0 disables the limit
  * @param now monotonic milliseconds
  */
 export function createRateLimiter(common: number, now: () => number = () => performance.now()): RateLimiter {
   const counters = new Map<string, Counter>();
 
-  /** Null: there is no room for one more. */
+  /** Null: no room for another counter. */
   function counterOf(caller: string, at: number): Counter | null {
     const counter = counters.get(caller) ?? { windowStart: at, current: 0, previous: 0 };
-    // The one seen longest ago stands first.
+    // The least recently seen comes first.
     const isOver = ({ windowStart }: Counter) => at - windowStart >= 2 * WINDOW_MS;
     if (!counters.delete(caller) && !makeRoom(counters, isOver)) return null;
     counters.set(caller, counter);
@@ -84,7 +84,7 @@ export function createRateLimiter(common: number, now: () => number = () => perf
 }
 
 function refused(counter: Counter, limit: number, elapsed: number): RateDecision {
-  // The share of the minute before shrinks evenly; solved for the moment at which one more request fits.
+  // The previous minute's share shrinks linearly; solved for the moment at which one more request fits.
   const waitMs =
     counter.current + 1 <= limit
       ? WINDOW_MS * (1 - (limit - counter.current - 1) / counter.previous) - elapsed
@@ -92,7 +92,7 @@ function refused(counter: Counter, limit: number, elapsed: number): RateDecision
   return { allowed: false, limit, remaining: 0, resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
 }
 
-/** Forgets the caller seen longest ago when nothing of it counts any more. False: there is no room. */
+/** Forgets the least recently seen caller if none of its counts matter any longer. False: no room. */
 export function makeRoom<Count>(counts: Map<string, Count>, isOver: (first: Count) => boolean): boolean {
   if (counts.size < MOST_COUNTED) return true;
   const [first] = counts;
@@ -100,9 +100,9 @@ export function makeRoom<Count>(counts: Map<string, Count>, isOver: (first: Coun
 }
 
 /**
- * Sets `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers) on the answer.
+ * Sets `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers) on the response.
  * @param policy the policy's name in both headers
- * @param ownLimit in place of the limiter's, for this caller
+ * @param ownLimit replaces the limiter's limit for this caller
  * @throws ApiError `rate_limited` with Retry-After
  */
 export function applyRateLimit(
@@ -122,7 +122,7 @@ export function applyRateLimit(
   });
 }
 
-/** The address failed authentications are counted under: an IPv6 site's /64 counts as one source. */
+/** The address failed authentications are counted under: an IPv6 /64 counts as one source. */
 export function sourceOf(ip: string): string {
   if (!ip.includes(':') || ip.startsWith('::ffff:')) return ip;
   const [head = '', tail] = ip.split('::');

@@ -3,8 +3,8 @@ const KEY = /mr_[A-Za-z0-9]{12}_[A-Za-z0-9_-]*/g;
 const LONGEST = 512;
 
 /**
- * The path of a URL, fit for logs and error answers: no query string, no webhook hash, no token of a callback or an
- * approval, no API key, and of a very long one only the beginning.
+ * The path of a URL, safe for logs and error responses: no query string, webhook hash, callback or approval token or API key; overlong
+ * paths are cut.
  */
 export function redactUrl(url: string): string {
   const end = url.search(/[?#]/);

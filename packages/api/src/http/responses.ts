@@ -4,7 +4,7 @@ import { message, verbatim } from '@millrace/messages';
 import { type TSchema, Type } from 'typebox';
 import { PROBLEM_TYPE, toProblem } from './problem.ts';
 
-/** Headers of an answer in a route's schema, by name. */
+/** Response headers in a route's schema, by name. */
 export type HeaderSchemas = {
   readonly [name: string]: { readonly description: string; readonly type: string };
 };
@@ -12,11 +12,11 @@ export type HeaderSchemas = {
 export interface AnswerOptions {
   readonly headers?: HeaderSchemas;
   readonly example?: unknown;
-  /** `application/json` when absent. */
+  /** `application/json` if absent. */
   readonly mediaType?: string;
 }
 
-/** One successful answer of a route, for `schema.response`. */
+/** One success response of a route, for `schema.response`. */
 export function answer(description: string, schema: TSchema, options: AnswerOptions = {}) {
   const media = { schema, ...(options.example === undefined ? {} : { example: options.example }) };
   return {
@@ -26,7 +26,7 @@ export function answer(description: string, schema: TSchema, options: AnswerOpti
   };
 }
 
-/** Headers that several answers carry. */
+/** Headers shared by several responses. */
 export const HEADERS = {
   location: { type: 'string', description: 'Absolute URL of the resource.' },
   etag: { type: 'string', description: 'Version and update time of the workflow; send it back in If-Match.' },
@@ -60,10 +60,7 @@ export const PAGE_PARAMETERS = {
   ),
 } as const;
 
-/**
- * An object whose members its author chooses. That any are allowed is said in so many words: generated clients take an
- * object without it for one that has none.
- */
+/** An object with arbitrary members. Allowing them is explicit: without it, generated clients assume an object with none. */
 export function freeObject(about: { readonly description?: string; readonly examples?: unknown[] } = {}) {
   return Type.Unsafe<JsonObject>({
     type: 'object',
@@ -92,7 +89,7 @@ const problemMembers = {
   request_id: Type.String({ description: 'ID of the request in the log.' }),
 };
 
-/** Schemas of error answers, by their name in the OpenAPI document. */
+/** Schemas of error responses, by their name in the OpenAPI document. */
 export const PROBLEM_SCHEMAS = {
   Problem: Type.Object(problemMembers, { description: 'An error (RFC 9457).' }),
   ValidationProblem: Type.Object(

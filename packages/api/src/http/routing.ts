@@ -5,14 +5,13 @@ import { type AdminPages, isLostReader } from './pages.ts';
 
 /** Which methods exist at which paths, as collected from the registered routes. */
 export interface RouteTable {
-  /** Methods of the path's routes, sorted; empty when nothing is there. */
+  /** Methods of the path's routes, sorted; empty if it has none. */
   methodsAt(path: string): readonly string[];
 }
 
 /**
- * Watches the registration of routes: refuses one that does not declare who may call it, and remembers the
- * methods of every path.
- * @param publicPages paths of the pages whose routes come from plug-ins that know of no declaration
+ * Watches route registration: refuses routes that don't declare who may call them, and records the methods of every path.
+ * @param publicPages paths of pages whose routes come from plug-ins without declarations
  */
 export function watchRoutes(app: FastifyInstance, publicPages: readonly string[]): RouteTable {
   const paths = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
@@ -65,9 +64,8 @@ function toPattern(url: string): RegExp {
 }
 
 /**
- * Answers a request no route matched: 404, or 405 with Allow when the path has other methods. OPTIONS tells the
- * methods, except where a secret in the path is all that authenticates. A reader whose address is mistyped
- * gets the 404 as a page.
+ * Responds to a request no route matched: 404, or 405 with Allow if the path has other methods. OPTIONS returns the methods, except where a
+ * secret in the path is the only authentication. A person who mistyped an address gets the 404 as a page.
  */
 export function answerUnmatched(
   table: RouteTable,
@@ -89,8 +87,8 @@ export function answerUnmatched(
 }
 
 /**
- * A URL whose percent escapes stand for no text, with its percent signs escaped: its ids then simply do not exist,
- * instead of the router refusing it in another way than other impossible ids.
+ * Escapes the percent signs of a URL with invalid percent escapes: its ids then simply don't exist, instead of the router refusing it
+ * differently from other impossible ids.
  */
 export function mendUrl(url: string): string {
   const [path = '', ...query] = url.split('?');

@@ -3,13 +3,13 @@ import { Socket } from 'node:net';
 import helmet from 'helmet';
 
 /**
- * The headers that every answer carries, as helmet sets them. They are the same for all answers, and making them anew
- * for each cost a sixteenth of the processor time of a start; so helmet is asked once.
- * @param publicUrl by https: browsers are told to come by nothing else
+ * The headers of every response, as set by helmet. They are always the same, and computing them per response took a sixteenth of a start's
+ * CPU time, so helmet is called once.
+ * @param publicUrl if https, browsers are told to use nothing else
  */
 export function securityHeaders(publicUrl: string): Readonly<Record<string, string>> {
   const setHeaders = helmet({
-    // Answers are data: nothing in them may be run, framed or loaded by a browser. Pages set their own policy.
+    // Responses are data: nothing in them may be run, framed or loaded by a browser. Pages set their own policy.
     contentSecurityPolicy: {
       useDefaults: false,
       directives: {
@@ -21,7 +21,7 @@ export function securityHeaders(publicUrl: string): Readonly<Record<string, stri
     },
     crossOriginResourcePolicy: { policy: 'same-origin' },
     referrerPolicy: { policy: 'no-referrer' },
-    // Subdomains and preloading are for whoever owns the domain to decide.
+    // Subdomains and preloading are the domain owner's decision.
     strictTransportSecurity: publicUrl.startsWith('https:') ? { includeSubDomains: false } : false,
     xFrameOptions: { action: 'deny' },
   });

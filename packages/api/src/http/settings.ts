@@ -3,10 +3,9 @@ import type { SingleSignOnSettings } from '@millrace/identity/single-sign-on/set
 import type { NodeLimits, WorkerSettings } from '@millrace/runtime/settings';
 import type { FlowLimits, RetentionSettings } from '@millrace/service/settings';
 
-/** What requests may take. */
 export interface RequestLimits {
   readonly bodyBytes: number;
-  /** Where flow_data is sent. */
+  /** Wherever flow_data is sent. */
   readonly flowBodyBytes: number;
   /** 0: no limit. */
   readonly requestsPerMinutePerKey: number;
@@ -16,15 +15,15 @@ export interface RequestLimits {
   readonly jsonDepth: number;
   readonly headerBytes: number;
   readonly headersTimeoutMs: number;
-  /** Open at the same time; null: as many as the limit of open files has room for. */
+  /** Open at the same time; null: as many as the limit of open files allows. */
   readonly connections: number | null;
-  /** Of one address; null: half of them. 0: no limit. */
+  /** Per address; null: half of them. 0: no limit. */
   readonly connectionsPerAddress: number | null;
 }
 
-/** What the HTTP side of the service can be told. */
+/** Settings of the HTTP side of the service. */
 export interface ApiSettings {
-  /** Base of every URL in answers, without a slash at its end. */
+  /** Base of every URL in responses, without a trailing slash. */
   readonly publicUrl: string;
   /** False, the number of trusted proxies in front, or their addresses. */
   readonly trustProxy: false | number | string[];

@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify';
 const GRACE_MS = 500;
 
 /**
- * Ends, when the server closes, the connections on which nothing was ever sent. Browsers open such ahead of time; Node
- * takes them for busy until its request timeout, which would hold up a stop for minutes.
+ * Closes connections on which nothing was ever sent when the server closes. Browsers open them ahead of time; Node considers them busy
+ * until its request timeout, which would delay shutdown by minutes.
  */
 export function endSilentConnections(app: FastifyInstance): void {
   const fresh = new Set<Socket>();
@@ -15,7 +15,7 @@ export function endSilentConnections(app: FastifyInstance): void {
   });
   app.server.on('request', ({ socket }: { readonly socket: Socket }) => fresh.delete(socket));
   app.addHook('preClose', async () => {
-    // What has begun to ask is answered that the service is shutting down; it may be on its way still.
+    // Requests already started, possibly still in transit, are told that the service is shutting down.
     setTimeout(() => {
       for (const socket of fresh) if (socket.bytesRead === 0) socket.destroy();
     }, GRACE_MS);

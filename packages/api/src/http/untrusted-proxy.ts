@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import type { ApiSettings } from './settings.ts';
 
 /**
- * Warns once when a request carries X-Forwarded-For although no proxy is trusted: behind a proxy all clients then share
- * its address, in limits and in the audit log. The header may be a stranger's, so it is not believed and not logged.
+ * Warns once if a request has X-Forwarded-For although no proxy is trusted: behind a proxy all clients then share its address, in limits
+ * and in the audit log. The header may be forged, so it is neither trusted nor logged.
  */
 export function warnOfUntrustedProxy(
   app: FastifyInstance,

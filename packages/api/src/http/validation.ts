@@ -17,12 +17,12 @@ import { inEnglish } from '@millrace/messages/english';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { FastifySchemaCompiler } from 'fastify';
 
-/** A client that sent thousands of mistakes is told of the first ones. */
+/** A client that sends thousands of errors only gets the first ones. */
 const MOST_ERRORS = 100;
-/** Members or items at one level above which a body is checked up to its first mistake only. */
+/** Members or items per level above which a body is only checked up to its first error. */
 const LARGE_LEVEL = 1_000;
 
-// verbose: an error then carries its keyword's value, which the words for a length need.
+// verbose: errors then include the keyword's value, which the length messages need.
 const OPTIONS = {
   strict: false,
   ownProperties: true,
@@ -31,7 +31,7 @@ const OPTIONS = {
   verbose: true,
 } as const;
 
-/** A name, with limits of its length after trimming: `{"x-name": [1, 255]}`. */
+/** A name, with limits on its length after trimming: `{"x-name": [1, 255]}`. */
 const NAME = 'x-name';
 
 function createAjv(allErrors: boolean): Ajv2020 {
@@ -46,12 +46,12 @@ function createAjv(allErrors: boolean): Ajv2020 {
   return ajv;
 }
 
-/** Each compiles a schema once in a process, however many services ask for it: compiling was most of a service's start. */
+/** Each schema is compiled once per process, for all services in it: compiling took most of a service's start. */
 let validators: { readonly first: Ajv2020; readonly all: Ajv2020 } | undefined;
 
 /**
- * The compiler of the routes' schemas: every mistake is reported with its pointer, nothing is converted or filled in
- * except query parameters, which are text by nature.
+ * The compiler for route schemas: every error is reported with its pointer, and nothing is converted or defaulted except query parameters,
+ * which are strings by nature.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
   validators ??= { first: createAjv(false), all: createAjv(true) };
@@ -65,7 +65,7 @@ export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
     const isValid = first.compile(schema);
     return (body: unknown) => {
       const value = doubleView(body as JsonValue);
-      // Compiled when the first mistake is made.
+      // Compiled on the first error.
       return isValid(value)
         ? true
         : { error: refusal(isLarge(value) ? isValid : all.compile(schema), value) };
@@ -98,13 +98,13 @@ function checkQuery(
   return pointer === null ? { value } : { error: unsupportedCharacter(pointer) };
 }
 
-/** The refusal of text that PostgreSQL cannot store or compare. */
+/** The error for text that PostgreSQL can't store or compare. */
 export function unsupportedCharacter(pointer: string): ApiError {
   const fault = message('api.unsupported_character');
   return validationError([{ pointer, code: 'unsupported_character', message: fault }]);
 }
 
-/** What cannot be converted stays text, so that the schema refuses it in its own words. */
+/** What can't be converted stays a string, so that the schema refuses it with its own message. */
 function convertParameter(text: unknown, type: string | readonly string[] | undefined): unknown {
   if (typeof text !== 'string') return text;
   if (type === 'integer' && /^(?:0|-?[1-9]\d*)$/.test(text)) return Number(text);
@@ -123,8 +123,8 @@ function isLarge(value: JsonValue): boolean {
 }
 
 /**
- * The value with exact numbers replaced by the nearest doubles, for checks against a schema only: a schema would take
- * an exact number for an object. The same value when it has none.
+ * The value with exact numbers replaced by the nearest doubles, for validation only: a schema would take an exact number for an object.
+ * Returns the same value if there are none.
  */
 export function doubleView(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
@@ -135,17 +135,17 @@ export function doubleView(value: JsonValue): JsonValue {
   }
   const members = Object.entries(value).map(([name, member]) => [name, member, doubleView(member)] as const);
   if (members.every(([, member, view]) => Object.is(member, view))) return value;
-  // fromEntries defines members, so that `__proto__` stays one.
+  // fromEntries defines members, so that `__proto__` remains one.
   return Object.fromEntries(members.map(([name, , view]) => [name, view]));
 }
 
 /**
- * Ajv's errors in the form of the API.
+ * Converts Ajv's errors to the API's format.
  * @param base pointer of the checked value in the body
  */
 export function toFieldErrors(errors: readonly ErrorObject[], base = ''): FieldError[] {
   const found = errors
-    // These repeat what the errors of their branches say.
+    // These repeat the errors of their branches.
     .filter(({ keyword }) => !['if', 'anyOf', 'oneOf', 'allOf'].includes(keyword) || errors.length === 1)
     .map((error) => toFieldError(error, base));
   const distinct = new Map(

@@ -22,7 +22,7 @@ import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
 
 const MOST_REMINDERS = 100;
 
-/** API keys: issued, rotated, revoked and unlocked by who administers the organisation. */
+/** API keys: org admins issue, rotate, revoke and unlock them. */
 export function apiKeyRoutes(app: FastifyInstance, deps: AppDeps): void {
   addLists(app, deps);
   addIssues(app, deps);
@@ -99,7 +99,7 @@ function addEndings(app: FastifyInstance, deps: AppDeps): void {
 type OfOneKey = Pick<AdminCall<'POST /orgs/:org/keys/:key/revoke'>, 'organisation' | 'params'>;
 
 /**
- * The key of the path: it never changes its organisation, so what is found stays the organisation's.
+ * The key in the path; a key never changes its organisation, so it stays the organisation's after this check.
  * @throws ApiError `not_found`
  */
 async function ownKey(deps: AppDeps, { organisation, params }: OfOneKey): Promise<{ readonly id: number }> {

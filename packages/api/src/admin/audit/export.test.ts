@@ -23,7 +23,7 @@ function itemWith(text: string): AuditItem {
   };
 }
 
-/** Cells as spreadsheets take them: quotes count at the beginning of a cell only, and what follows them belongs to it. */
+/** Cells as spreadsheets read them: quotes only count at the start of a cell, and what follows them belongs to it. */
 function parseCells(text: string, separator: string): string[] {
   const cells: string[] = [];
   for (let at = 0; at <= text.length; at += 1) {

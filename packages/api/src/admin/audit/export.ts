@@ -20,21 +20,20 @@ const COLUMNS = [
   'details',
 ] as const;
 
-/** Spreadsheets take UTF-8 for it only when the file begins with this. */
+/** Without it spreadsheets don't recognise UTF-8. */
 const BYTE_ORDER_MARK = '\uFEFF';
 
-// As OWASP lists them; the wide forms are taken for the others by spreadsheets that are set to Japanese or Chinese.
+// As listed by OWASP; spreadsheets set to Japanese or Chinese accept the full-width forms too.
 const BEGINS_FORMULA = /^(?:[\t\r\n]|\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/u;
 /**
- * The same behind what separates cells elsewhere: a spreadsheet that is set to German, say, ends cells at semicolons, and
- * takes no notice of quotes that begin in the middle of one. Blanks and quotes may stand between.
+ * The same after separators used elsewhere: a spreadsheet set to German, for example, ends cells at semicolons and ignores quotes that
+ * start inside one. Blanks and quotes may come in between.
  */
 const BEGINS_FORMULA_ELSEWHERE = /([;|\t\r\n][\s"']*)([=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/gu;
 
-/** What the file begins with: the names of the columns. */
+/** Start of the file: the column names. */
 export const CSV_HEAD = `${BYTE_ORDER_MARK}${csvRow(COLUMNS)}`;
 
-/** An entry as a row of the CSV file. */
 export function toCsvRow(item: AuditItem): string {
   return csvRow([
     String(item.id),
@@ -56,17 +55,16 @@ export function toCsvRow(item: AuditItem): string {
   ]);
 }
 
-/** An entry as a line of the JSON Lines file. */
 export function toJsonLine(item: AuditItem): string {
   return `${stringifyJson(item)}\n`;
 }
 
-/** RFC 4180, every cell in quotes, so that none can end early. */
+/** RFC 4180, with every cell quoted so that none can end early. */
 function csvRow(cells: readonly string[]): string {
   return `${cells.map((cell) => `"${defuse(cell).replaceAll('"', '""')}"`).join(',')}\r\n`;
 }
 
-/** Text that a spreadsheet would take for a formula is made to begin with an apostrophe. JSON lines keep it as it is. */
+/** Prefixes an apostrophe to text that a spreadsheet would take for a formula. JSON lines keep it unchanged. */
 function defuse(cell: string): string {
   const text = cell.replace(BEGINS_FORMULA_ELSEWHERE, "$1'$2");
   return BEGINS_FORMULA.test(text) ? `'${text}` : text;

@@ -2,7 +2,7 @@ import type { AuditItem } from '@millrace/admin-api';
 import { type JsonObject, parseJson } from '@millrace/engine';
 import type { AuditRow } from '@millrace/identity/audit/admin-store';
 
-/** An entry as it is shown and exported. */
+/** An audit entry as displayed and exported. */
 export function presentAudit(row: AuditRow): AuditItem {
   return {
     id: row.id,

@@ -18,10 +18,10 @@ import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
 import { CSV_HEAD, toCsvRow, toJsonLine } from './export.ts';
 import { presentAudit } from './present.ts';
 
-/** Entries read by one statement of an export. */
+/** Entries read per statement of an export. */
 const EXPORT_BATCH = 500;
 
-/** The audit log: read, filtered, exported; nothing in it can be changed. */
+/** The audit log: read, filter, export. It can't be changed. */
 export function auditRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
   const cursors = createCursors(db);
@@ -58,7 +58,7 @@ interface ExportForm {
 
 type Export = AdminCall<'GET /orgs/:org/audit/csv'> | AdminCall<'GET /orgs/:org/audit/jsonl'>;
 
-/** Written down first: an export that breaks off has been made, too. */
+/** Recorded first: an interrupted export is an export, too. */
 async function sendExport(db: Database, call: Export, form: ExportForm): Promise<FastifyReply> {
   const { organisation, session, request, reply, query } = call;
   const filters = readFilters(query);
@@ -76,7 +76,9 @@ async function sendExport(db: Database, call: Export, form: ExportForm): Promise
     .send(Readable.from(exportLines(db, organisation.id, filters, form)));
 }
 
-/** A statement for each batch, so that a slow reader holds no transaction. What comes in meanwhile is above the first. */
+/**
+ * One statement per batch, so that a slow reader keeps no transaction open. Entries added meanwhile have higher ids than the first batch.
+ */
 async function* exportLines(
   db: Database,
   organisationId: number,

@@ -18,7 +18,7 @@ import { presentApproval } from '../../public/callbacks/present.ts';
 import { toAdminPage } from '../http/list.ts';
 import { actorOf, adminRoute } from '../http/route.ts';
 
-/** Approvals for the people of an organisation. */
+/** Approvals in the admin area. */
 export function adminApprovalRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
   const cursors = createCursors(db);

@@ -1,7 +1,7 @@
 import { type JsonObject, parseJson } from '@millrace/engine';
 import type { CredentialRow } from '@millrace/service/credentials/store';
 
-/** A credential as answers show it: what is secret is not in a row of this kind at all. */
+/** A credential as responses show it; this kind of row doesn't contain secrets. */
 export function presentCredential(row: CredentialRow): JsonObject {
   return {
     id: row.id,

@@ -22,7 +22,7 @@ import { originOf } from '../../http/origin.ts';
 import { applyRateLimit, createRateLimiter } from '../../http/rate-limit.ts';
 import { actorOf, adminRoute } from '../http/route.ts';
 
-/** Credentials: what they are called, where they may be sent, who uses them; never what they say. */
+/** Credentials: names, allowed hosts, usage; never their secrets. */
 export function credentialRoutes(app: FastifyInstance, deps: AppDeps): void {
   addReads(app, deps);
   addChanges(app, deps);
@@ -82,7 +82,7 @@ function addChanges(app: FastifyInstance, deps: AppDeps): void {
     'DELETE /orgs/:org/credentials/:credential',
     async ({ session, organisation: { id, role }, params, query, request }) => {
       const force = query?.force ?? false;
-      // It breaks what others have built, so it is not for everybody who builds.
+      // Breaks other people's workflows, so editors may not do it.
       if (force && role === 'editor') {
         throw new ApiError(
           'insufficient_role',
@@ -106,7 +106,7 @@ function addChanges(app: FastifyInstance, deps: AppDeps): void {
   );
 }
 
-/** Of an organisation: each one calls out. */
+/** Per organisation: each test calls out. */
 const TESTS_PER_MINUTE = 20;
 
 function addTest(app: FastifyInstance, deps: AppDeps): void {

@@ -11,7 +11,7 @@ import { adminRoute } from '../http/route.ts';
 import { requireWorkflow, viewerOf } from '../workflows/detail.ts';
 import { describeDraft, draftConflict } from '../workflows/draft.ts';
 
-/** The draft of whoever asks: nobody else's can be named. */
+/** Drafts of the current user; those of others can't be addressed. */
 export function draftRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
 

@@ -21,7 +21,7 @@ import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
 const CANCEL = 'POST /orgs/:org/executions/:execution/cancel';
 const RERUN = 'POST /orgs/:org/executions/:execution/rerun';
 
-/** What a person does with an execution. */
+/** What a person can do with an execution. */
 export function adminActionRoutes(
   app: FastifyInstance,
   deps: AppDeps,
@@ -40,7 +40,7 @@ export function adminActionRoutes(
     const row = await db.forOrganisation(organisation.id, (tx) => findStatus(tx, organisation.id, id));
     if (row === undefined) throw notFound('execution');
     const { status } = row;
-    // Whoever cancels twice has what they wanted.
+    // A repeated cancellation already has its result.
     if (status === 'cancelled') return undefined;
     throw new ApiError(
       'execution_final',
@@ -63,7 +63,7 @@ export function adminActionRoutes(
     } = await starter.lookUp(organisation.id, source.workflow_id, null);
     const workflow = startable(found);
     const content = await prepare(id, source, workflow, body);
-    // Queued, so that it is stored together with the entry: whichever worker has a free place takes it.
+    // Queued, so that it is stored together with the audit entry; any worker with a free slot takes it.
     const origin = { apiKeyId: null, sourceIp: call.request.ip };
     const row = toStartRow({ executionId, acceptedAt: now, workflow, origin, ...content }, null);
     await db.forOrganisation(organisation.id, async (tx) => {

@@ -4,16 +4,16 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { presentAdminItem } from './present.ts';
 
-/** Changes are collected so long; an execution that changes often is told once. */
+/** Changes are collected for this long; an execution that changes often is reported once. */
 const PAUSE_MS = 400;
-/** Starts send no signal of their own, and a signal may be lost, so new ones are looked for so often. */
+/** Starts send no signal, and signals can be lost, so new executions are polled for at this interval. */
 const POLL_MS = 2_000;
-/** What one look takes from the database; whatever changes faster than this cannot be read by a person either. */
+/** Ids read per poll; nobody could follow changes faster than this anyway. */
 const MAX_IDS = 500;
-/** Rows that one message tells of. */
+/** Rows per message. */
 const MAX_PENDING = 100;
 const HEARTBEAT_MS = 15_000;
-/** After this the browser has to come back, with a session and a role that are looked at again. */
+/** After this the browser has to reconnect, and session and role are checked again. */
 const MAX_STREAM_MS = 300_000;
 const RETRY_MS = 1_000;
 
@@ -23,14 +23,14 @@ export type FollowList = (organisationId: number, reply: FastifyReply) => AsyncG
 interface Listener {
   readonly organisationId: number;
   readonly wakeup: Wakeup;
-  /** What is still to be sent, by id. */
+  /** Rows still to be sent, by id. */
   readonly pending: Map<number, AdminExecutionRow>;
   hasMissed: boolean;
-  /** The newest execution it was told of. */
+  /** The newest execution it was notified of. */
   lastId: number;
 }
 
-/** One look at the database serves all who listen, in whatever organisation. */
+/** One poll of the database serves all listeners of all organisations. */
 export function createFollowList(app: FastifyInstance, { db, notifier, log }: AppDeps): FollowList {
   const listeners = new Set<Listener>();
   let changedIds = new Set<number>();
@@ -105,7 +105,7 @@ export function createFollowList(app: FastifyInstance, { db, notifier, log }: Ap
     listeners.add(listener);
     looking ??= lookWhileListened();
     try {
-      // Whoever connects again has missed what happened in between, and the first read may be older than this stream.
+      // A reconnecting client has missed what happened in between, and the first read may be older than this stream.
       yield `retry: ${RETRY_MS}\n\nevent: missed\ndata: {}\n\n`;
       while (!isGone && !isClosing && performance.now() < endsAt) {
         await wakeup.wait(HEARTBEAT_MS);

@@ -8,7 +8,7 @@ import {
 } from '@millrace/engine';
 import { presentMessage } from '@millrace/messages/english';
 
-/** Why a node failed, so that the page can say it in the reader's language. */
+/** Why a node failed, in a form the page can render in the reader's language. */
 export function presentError(error: NodeError) {
   const { code, origin } = error;
   return {
@@ -18,7 +18,6 @@ export function presentError(error: NodeError) {
   };
 }
 
-/** Why an execution failed. */
 export function presentExecutionError(stored: JsonText<StoredError>) {
   const error = readError(parseJson(stored));
   return { ...presentError(error), node_id: error.nodeId };

@@ -32,7 +32,6 @@ import { parseChildTokens, presentItem, presentNode } from '../../public/executi
 import type { NodeOutput } from '../../public/executions/schema.ts';
 import { presentError, presentExecutionError } from './present-error.ts';
 
-/** An execution as the admin area's lists show it. */
 export function presentAdminItem(row: AdminExecutionRow): ExecutionItem {
   const { error: _, ...item } = presentItem(row);
   return {
@@ -45,7 +44,7 @@ export function presentAdminItem(row: AdminExecutionRow): ExecutionItem {
   };
 }
 
-/** Which key started an execution, and from where. */
+/** The key that started an execution, and its address. */
 export function presentOrigin(row: AdminDetailRow): ExecutionOrigin {
   const { api_key_id: id, api_key_name: name, api_key_key_id: keyId, api_key_last_four: lastFour } = row;
   return {
@@ -54,7 +53,7 @@ export function presentOrigin(row: AdminDetailRow): ExecutionOrigin {
   };
 }
 
-/** What became of each node, without what may be large. */
+/** The state of each node, without potentially large values. */
 export function presentNodes(journal: Journal, execution: AdminDetailRow): NodeSummary[] {
   const childTokens = parseChildTokens(execution.child_tokens);
   return [...journal.nodes].map(([nodeId, history]) => {
@@ -78,14 +77,14 @@ export function presentNodes(journal: Journal, execution: AdminDetailRow): NodeS
   });
 }
 
-/** A chart has not many more pixels. */
+/** A chart has few more pixels than this. */
 const MAX_ITERATION_SPANS = 200;
 
 function presentEnded({ startedAtMs, completedAtMs, count, failed }: EndedIteration): IterationSpan {
   return { started_at: time(startedAtMs), ended_at: time(completedAtMs), count, failed };
 }
 
-/** A rerun begins with the records that it keeps, and so with their times. */
+/** A rerun starts with copies of the records it keeps, including their times. */
 function wasTakenOver(
   { latest }: NodeHistory,
   { rerun_of: rerunOf, created_at: createdAt }: AdminExecutionRow,
@@ -116,7 +115,7 @@ function durationOf(startedAt: string | null, completedAt: string | null): numbe
   return Math.max(0, Date.parse(completedAt) - Date.parse(startedAt));
 }
 
-/** What was still under way when its execution ended, ended with it. */
+/** What was still running when its execution ended, ended with it. */
 function presentSpan({ kind, attempt, startedAtMs, endedAtMs, error }: Span, execution: AdminExecutionRow) {
   const endMs = endedAtMs ?? execution.completed_at?.getTime() ?? null;
   return {
@@ -128,14 +127,13 @@ function presentSpan({ kind, attempt, startedAtMs, endedAtMs, error }: Span, exe
   };
 }
 
-/** The run of a node in one iteration, or an iteration of a loop. */
+/** A node's run in one iteration, or one iteration of a loop. */
 export function presentIteration(record: PlacedRecord, execution: AdminExecutionRow): NodeIteration {
-  // What an iteration waits for is told with its run.
+  // What an iteration waits for is shown with its run.
   const { waiting, ...progress } = progressOf(toPlain(record, execution), record);
   return { iteration: [...(record.iteration ?? [])], ...progress };
 }
 
-/** Output and log of a node. */
 export function presentRun(record: PlacedRecord, execution: AdminDetailRow): NodeRunDetail {
   const node = toPlain(record, execution, parseChildTokens(execution.child_tokens));
   return {
@@ -148,7 +146,7 @@ export function presentRun(record: PlacedRecord, execution: AdminDetailRow): Nod
   };
 }
 
-/** The end of an iteration in the form of a node's own end. */
+/** The end of an iteration in the form of a node's end. */
 function toPlain(record: PlacedRecord, execution: AdminExecutionRow, childTokens?: ChildTokens): NodeOutput {
   if (record.status !== 'iteration_ended') return presentNode(record, execution, childTokens);
   const { output, error, startedAtMs, completedAtMs, consumedAiTokens } = record;
@@ -162,13 +160,13 @@ function toPlain(record: PlacedRecord, execution: AdminExecutionRow, childTokens
   };
 }
 
-/** One execution and what is stored of its nodes. */
+/** One execution and the stored records of its nodes. */
 export interface Side {
   readonly row: AdminDetailRow;
   readonly journal: Journal;
 }
 
-/** Two executions node by node, in the order in which they began. */
+/** Two executions node by node, ordered by start. */
 export function presentComparison(a: Side, b: Side): NodeComparison[] {
   const ids = new Set([...a.journal.nodes.keys(), ...b.journal.nodes.keys()]);
   return [...ids].map((nodeId) => {
@@ -199,7 +197,7 @@ function presentCompared(node: NodeOutput, record: ShownRecord) {
   };
 }
 
-/** Reads a column of JSON that is null for an empty list. */
+/** Reads a JSON column in which null means an empty list. */
 export function parseList<Item extends JsonValue>(json: JsonText<Item[]> | null): Item[] {
   return json === null ? [] : parseJson(json);
 }

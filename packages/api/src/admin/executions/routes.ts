@@ -39,10 +39,10 @@ import {
 
 const LIST = 'GET /orgs/:org/executions';
 const DEFAULT_LIMIT = 50;
-/** After this the browser has to come back, with a session and a role that are looked at again. */
+/** After this the browser has to reconnect, and session and role are checked again. */
 const MAX_STREAM_MS = 300_000;
 
-/** Executions for the people of an organisation. */
+/** Executions in the admin area. */
 export function adminExecutionRoutes(
   app: FastifyInstance,
   deps: AppDeps,
@@ -80,7 +80,7 @@ function addList(app: FastifyInstance, deps: AppDeps): void {
       },
     };
     const belowId = cursor === undefined ? null : await cursors.decode(cursor, binding);
-    // One more than is shown says whether there is another page.
+    // One extra row shows whether there is another page.
     const { rows, searchedTo } = await db.forOrganisation(id, (tx) =>
       findAdminExecutions(tx, id, filters, belowId, limit + 1),
     );
@@ -116,7 +116,7 @@ function toFilters(query: Query<typeof LIST>): AdminExecutionFilters {
   };
 }
 
-/** Keys and addresses are for whoever may read the audit log. */
+/** Keys and addresses are visible only to roles that may read the audit log. */
 function mayReadOrigin(role: Role): boolean {
   return isAtLeast(role, ADMIN_API['GET /orgs/:org/audit'].access);
 }
@@ -192,7 +192,7 @@ async function requireRow(
   return row;
 }
 
-/** The row is read first: what its status says has happened is then in the journal. */
+/** The row is read first, so that the journal contains everything its status implies. */
 async function readSide(
   tx: Queryable,
   organisationId: number,

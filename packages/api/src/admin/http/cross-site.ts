@@ -5,10 +5,9 @@ import type { FastifyRequest } from 'fastify';
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Refuses what another site makes a signed-in browser send (CSRF). Browsers say in Sec-Fetch-Site where a request
- * comes from, but over http only to this machine; those that do not say it send Origin with everything that changes
- * something. That is `null` for pages that hide where they are (a sandboxed frame, a file); the page's own calls never
- * say it.
+ * Refuses requests that another site makes a signed-in browser send (CSRF). Sec-Fetch-Site names the origin of a request, but over http
+ * browsers only send it to this machine; without it they send Origin with every change. That is `null` for pages with an opaque origin (a
+ * sandboxed frame, a file), which the page's own calls never send.
  * @param publicUrl where the admin area is served
  * @throws ApiError `cross_site_request`
  */
@@ -16,12 +15,12 @@ export function refuseCrossSite(request: FastifyRequest, publicUrl: string): voi
   const { 'sec-fetch-site': site, origin, host } = request.headers;
   const isRead = READS.has(request.method);
   if (site !== undefined) {
-    // `none`: typed or opened from a bookmark, which can only read.
+    // `none`: typed or opened from a bookmark, so it can only be a read.
     if (site === 'same-origin' || (site === 'none' && isRead)) return;
     throw refused();
   }
   if (origin === undefined) {
-    // No browser leaves out both with what changes something; other programs carry no cookie of a person.
+    // Every browser sends one of them with a change; other programs carry no session cookie.
     if (isRead) return;
     throw refused();
   }
@@ -31,14 +30,14 @@ export function refuseCrossSite(request: FastifyRequest, publicUrl: string): voi
 }
 
 /**
- * A page on the very host and port that it talks to: then the name in the address bar is not the configured one. The
- * service does not see whether a proxy in front of it speaks https; where it must, a page by http is another site.
+ * Whether a page comes from the host and port it calls, even if the address bar's name isn't the configured one. The service can't see
+ * whether a proxy in front of it uses https; where https is required, a page over http is another site.
  */
 function isOriginOf(origin: string, host: string | undefined, isSecure: boolean): boolean {
   const scheme = /^https?:(?=\/\/)/.exec(origin)?.[0];
   if (host === undefined || scheme === undefined || (isSecure && scheme !== 'https:')) return false;
   const address = `${scheme}//${host}`;
-  // Read as an address, so that capitals and the usual port make no difference, and nothing but a host and a port pass.
+  // Parsed as a URL, so that case and the default port make no difference and only a host with an optional port passes.
   return URL.canParse(address) && /^[^/?#@\\]+$/.test(host) && new URL(address).origin === origin;
 }
 

@@ -8,7 +8,7 @@ interface AdminPage<Item> {
   readonly next_cursor: string | null;
 }
 
-/** Where a list takes its rows from, and what it shows of them. */
+/** A list's source of rows and their presentation. */
 interface AdminList<Row, Item> {
   /** At most `limit` rows below an id, latest first; null: from the latest. */
   read(belowId: number | null, limit: number): Promise<readonly Row[]>;
@@ -16,7 +16,7 @@ interface AdminList<Row, Item> {
 }
 
 /**
- * The page of a list that a query asks for.
+ * The requested page of a list.
  * @throws ApiError 422 on `cursor`
  */
 export async function toAdminPage<Row extends { readonly id: number }, Item>(
@@ -27,7 +27,7 @@ export async function toAdminPage<Row extends { readonly id: number }, Item>(
 ): Promise<AdminPage<Item>> {
   const { limit = DEFAULT_LIMIT, cursor } = query ?? {};
   const belowId = cursor === undefined ? null : await cursors.decode(cursor, binding);
-  // One more than is shown says whether there is another page.
+  // One extra row shows whether there is another page.
   const rows = await list.read(belowId, limit + 1);
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);

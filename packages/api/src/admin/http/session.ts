@@ -57,9 +57,9 @@ export function clearCookie(config: ApiSettings, reply: FastifyReply): void {
 }
 
 /**
- * The session of a request, with the role in the organisation its path names.
- * @throws ApiError `signed_out` (401); `not_found` when there is no such organisation or the user is not in it;
- *   `too_many_failed_authentications` (429) for tokens that were made up
+ * The session of a request, with the role in the organisation named by its path.
+ * @throws ApiError `signed_out` (401); `not_found` if the organisation doesn't exist or the user isn't a member;
+ * `too_many_failed_authentications` (429) for made-up tokens
  */
 export type RequireSession = (
   request: FastifyRequest,
@@ -68,7 +68,7 @@ export type RequireSession = (
 
 export function createSessionEntry(db: Queryable, config: ApiSettings): RequireSession {
   const isOurs = createTokenCheck(db);
-  // Apart from the limit of sign-ins: who shares an address with somebody that guesses can still sign in.
+  // Separate from the limit on sign-ins: sharing an address with someone who guesses must not prevent signing in.
   const madeUp = createAttemptLimit(config.limits.failedAuthPerMinutePerIp);
 
   return async (request, { countsAsUse }) => {
@@ -104,7 +104,7 @@ function toSession(row: SessionRow, organisationId: number | null): Session {
 
 function toMembership(row: SessionRow, id: number): Membership {
   const role = row.is_system_admin ? 'system_admin' : row.role;
-  // Whoever is not in it must not learn that it exists.
+  // Non-members must not learn that it exists.
   if (role === null || !row.organisation_exists) throw notFound('organisation');
   return { id, role, memberId: row.member_id };
 }

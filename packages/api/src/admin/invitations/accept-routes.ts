@@ -19,7 +19,7 @@ import { adminRoute } from '../http/route.ts';
 import type { Devices } from '../sessions/devices.ts';
 import { enter } from '../sessions/enter.ts';
 
-/** What somebody does with the link of an invitation. */
+/** Opening and accepting an invitation link. */
 export function acceptRoutes(app: FastifyInstance, deps: AppDeps, devices: Devices): void {
   const { db } = deps;
 
@@ -41,7 +41,7 @@ export function acceptRoutes(app: FastifyInstance, deps: AppDeps, devices: Devic
 
   adminRoute(app, deps, 'POST /invitation/accept', async ({ body, request, reply }) => {
     const [tokenHash, email, name] = [hashToken(body.token), readEmail(body.email), body.name.trim()];
-    // Before anything is computed that takes long: whoever has no link learns only that.
+    // Before any expensive computation, so that callers without a link learn nothing else.
     refuseOtherAddress(await db.transaction((tx) => requireOpenInvitation(tx, tokenHash)), email);
     await refuseWeakPassword(body.password, { email, name }, '/password');
     const passwordHash = await hashPassword(body.password);
@@ -67,7 +67,7 @@ export function acceptRoutes(app: FastifyInstance, deps: AppDeps, devices: Devic
       const invitation = await requireOpenInvitation(tx, hashToken(body.token));
       refuseOtherAddress(invitation, session.email);
       const user = await getUser(tx, session.userId);
-      // Who is signed in has the account already: the link says that it is right so.
+      // A signed-in user already has the account; the link proves that the address is theirs.
       if (takesOver(invitation, user)) await proveOwnAddress(tx, user, originOf(request));
       else await refuseMember(tx, invitation, session.email);
       await joinByInvitation(db, tx, invitation, user, originOf(request));

@@ -14,7 +14,7 @@ import { createCursors } from '../../http/pagination.ts';
 import { toAdminPage } from '../http/list.ts';
 import { actorOf, adminRoute } from '../http/route.ts';
 
-/** Invitations of an organisation: links that make whoever opens them a member. */
+/** Invitations of an organisation: links that make their recipient a member. */
 export function invitationRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db, config } = deps;
   const cursors = createCursors(db);

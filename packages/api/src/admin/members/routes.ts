@@ -14,7 +14,7 @@ import { createCursors } from '../../http/pagination.ts';
 import { toAdminPage } from '../http/list.ts';
 import { actorOf, adminRoute } from '../http/route.ts';
 
-/** Members of an organisation: who they are and what they may do. */
+/** Members of an organisation and their roles. */
 export function memberRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db, config } = deps;
   const cursors = createCursors(db);

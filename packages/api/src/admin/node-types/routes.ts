@@ -12,7 +12,7 @@ import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 
-/** The catalogue as the editor's palette and forms need it. */
+/** The node catalogue for the editor's palette and forms. */
 export function nodeTypeRoutes(app: FastifyInstance, deps: AppDeps): void {
   const items = nodes.map(present);
   adminRoute(app, deps, 'GET /node-types', async () => ({ items }));

@@ -13,10 +13,10 @@ import { createCursors } from '../../http/pagination.ts';
 import { toAdminPage } from '../http/list.ts';
 import { actorOf, adminRoute } from '../http/route.ts';
 
-/** No organisation has this id: what the list of all of them is bound to. */
+/** No organisation has this id: cursors of the list of all organisations are bound to it. */
 const NO_ORGANISATION = 0;
 
-/** Organisations: all of them for who administers the service, the name for who administers one. */
+/** Organisations: the list for system administrators, the name for org admins. */
 export function organisationRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
   const cursors = createCursors(db);

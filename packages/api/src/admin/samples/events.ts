@@ -4,19 +4,17 @@ import type { Watch } from '@millrace/runtime/watch';
 import type { ListeningRow } from '@millrace/service/samples/store';
 import { formatEvent } from '../../public/executions/events.ts';
 
-/** A comment line now and then keeps proxies from closing a quiet stream, and tells when the client is gone. */
+/** Regular comment lines keep proxies from closing a quiet stream, and reveal that the client is gone. */
 const HEARTBEAT_MS = 15_000;
 
-/** Where a stream reads from. */
 export interface ListeningSource {
   read(): Promise<ListeningRow>;
-  /** The sample as it is now. */
+  /** The current sample. */
   readSample(): Promise<Sample | null>;
 }
 
 /**
- * The server-sent events of somebody who listens: `listening` at the start and when it was made longer, then `sample`
- * or `ended`.
+ * The server-sent events of a listening client: `listening` at the start and on each extension, then `sample` or `ended`.
  * @param after the revision of the sample that the client knows
  */
 export async function* streamListening(

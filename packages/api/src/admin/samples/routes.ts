@@ -24,15 +24,15 @@ import { requireWorkflow } from '../workflows/detail.ts';
 import { recordWorkflow } from '../workflows/origin.ts';
 import { streamListening } from './events.ts';
 
-/** A listening ends after two minutes unless it is made longer. */
+/** Listening ends after two minutes unless it is extended. */
 const LISTEN_S = 120;
 const PAST_INPUTS = 20;
-/** Larger ones are not listed with their content. */
+/** Larger inputs are listed without their content. */
 const MAX_LISTED_INPUT_BYTES = 65_536;
-/** After this the browser has to come back, with a session and a role that are looked at again. */
+/** After this the browser has to reconnect, and session and role are checked again. */
 const MAX_STREAM_MS = 300_000;
 
-/** What a workflow can be tried with: its sample, past inputs, and the next call of its webhook. */
+/** Data to test a workflow with: its sample, past inputs, and the next call of its webhook. */
 export function sampleRoutes(app: FastifyInstance, deps: AppDeps): void {
   addSample(app, deps);
   addInputs(app, deps);
@@ -116,7 +116,7 @@ function addListener(app: FastifyInstance, deps: AppDeps): void {
   });
 }
 
-/** @throws ApiError when no call could come */
+/** @throws ApiError if no call can arrive */
 function refuseWithoutCalls(row: WorkflowDetailRow): void {
   const reason = webhookClosedBecause(row);
   if (reason === null) return;
@@ -146,7 +146,7 @@ function addEvents(app: FastifyInstance, deps: AppDeps): void {
     const watch = endingAfter(watcher(id, reply), MAX_STREAM_MS);
     const events = streamListening(source, watch, query.after);
     reply.header('content-type', 'text/event-stream; charset=utf-8');
-    // Proxies that collect answers would hold events back.
+    // Buffering proxies would delay events.
     reply.header('x-accel-buffering', 'no');
     return reply.send(Readable.from(events, { objectMode: false }));
   });

@@ -9,7 +9,7 @@ import { adminRoute } from '../http/route.ts';
 
 const FIRES = 10;
 
-/** When a schedule would fire, while it is being written. */
+/** Preview of a schedule's times while it is being edited. */
 export function scheduleRoutes(app: FastifyInstance, deps: AppDeps): void {
   adminRoute(app, deps, 'POST /orgs/:org/schedule-previews', async ({ body: { config } }) => {
     const faults = findFaults(config, deps.registry);
@@ -20,7 +20,7 @@ export function scheduleRoutes(app: FastifyInstance, deps: AppDeps): void {
   });
 }
 
-/** What the trigger's schema and its own look at the values find. */
+/** Errors found by the trigger's schema and by its own validation. */
 function findFaults(config: JsonObject, registry: NodeRegistry) {
   const definition = registry(SCHEDULE_TRIGGER);
   if (definition === undefined) throw new Error('the catalogue has no schedule trigger');

@@ -10,21 +10,21 @@ const FORM = /^(\d{1,16})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 const MAX_AGE_SECONDS = 400 * 24 * 60 * 60;
 
 /**
- * Browsers in which somebody has signed in before. Wrong passwords from elsewhere are not counted against them, so
- * nobody can be kept out of an account by somebody else's guessing (OWASP: device cookies). Such a cookie opens nothing,
- * and whoever had several before the second factor was switched on has no more guesses of its codes than others.
+ * Browsers in which someone has signed in before. Wrong passwords from elsewhere don't count against them, so guessing can't lock the owner
+ * out (OWASP: device cookies). Such a cookie grants no access, and having several from before the second factor was enabled allows no extra
+ * guesses of its codes.
  */
 export interface Devices {
-  /** Name of the browser when this user has signed in with it; null for all others. */
+  /** Name of the browser if this user has signed in with it before, else null. */
   nameFor(request: FastifyRequest, userId: number): Promise<string | null>;
-  /** Lets the browser be known from now on. */
+  /** Marks the browser as known. */
   remember(request: FastifyRequest, reply: FastifyReply, userId: number): Promise<void>;
 }
 
 export function createDevices(db: Queryable, config: ApiSettings): Devices {
   const name = cookieName(config, 'device');
   const loadSecret = createSigningSecret(db, 'device');
-  // With the second factor that the account has: a browser that was in before it proved less.
+  // Includes the account's second factor: a browser known from before it was enabled has proved less.
   const sign = async (userId: number, text: string): Promise<string> => {
     const since = await getSecondFactorSince(db, userId);
     return createHmac('sha256', await loadSecret())

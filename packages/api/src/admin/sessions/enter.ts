@@ -6,12 +6,11 @@ import { originOf } from '../../http/origin.ts';
 import { beginSession } from '../http/session.ts';
 import type { Devices } from './devices.ts';
 
-/** How somebody proved who they are. */
 export type SignInMethod = 'password' | 'single_sign_on' | 'set_up' | 'invitation';
 
 /**
- * Lets somebody in who has proved who they are: a new session, its record, and a browser that is known from now on.
- * @param check called in the transaction; throws when the proof does not stand any more
+ * Signs in a user who has been authenticated: creates the session and its audit entry, and marks the browser as known.
+ * @param check called in the transaction; throws if the proof is no longer valid
  */
 export async function enter(
   { db, config }: Pick<AppDeps, 'db' | 'config'>,

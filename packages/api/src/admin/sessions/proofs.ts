@@ -20,30 +20,29 @@ import { originOf } from '../../http/origin.ts';
 import { sourceOf } from '../../http/rate-limit.ts';
 import type { Devices } from './devices.ts';
 
-/** What somebody says to be let in. */
 export interface Credentials {
   readonly email: string;
   readonly password: string;
   readonly code?: string;
 }
 
-/** Proofs of who somebody is, with limits against guessing. */
+/** Authentication with limits against guessing. */
 export interface Proofs {
   /**
-   * The account that the credentials are of. Whoever lets somebody in with it asks `requireUnchanged`, too.
+   * The account of these credentials. Callers that create a session must also call `requireUnchanged`.
    * @throws ApiError `invalid_credentials`, `second_factor_required`, `invalid_second_factor`, `too_many_failed_authentications`
    */
   signIn(request: FastifyRequest, credentials: Credentials): Promise<UserRow>;
   /**
-   * Refuses an account whose password was changed, or which got a second factor, since it was checked: checking takes
-   * time, and who took the password away has ended the sessions that there were.
+   * Refuses an account whose password was changed or which got a second factor since it was checked: checking takes time, and changing the
+   * password ended the sessions that existed then.
    * @throws ApiError `invalid_credentials`
    */
   requireUnchanged(tx: Queryable, user: UserRow): Promise<void>;
   /**
-   * Asks somebody who is signed in for the password again, and for a code when `code` is given.
+   * Asks a signed-in user for the password again, and for a code if `code` is given.
    * @param pointer of the password in the body
-   * @throws ApiError `no_password`, 422 for what is wrong, `too_many_failed_authentications`
+   * @throws ApiError `no_password`, 422 for wrong values, `too_many_failed_authentications`
    */
   confirm(
     request: FastifyRequest,
@@ -53,18 +52,18 @@ export interface Proofs {
   ): Promise<UserRow>;
 }
 
-/** @param devices tells in which browsers somebody has signed in before */
+/** @param devices knows in which browsers a user has signed in before */
 export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devices): Proofs {
-  /** From one address in browsers that are not known: who shares an address with somebody that guesses can still sign in. */
+  /** Per address, for unknown browsers: sharing an address with someone who guesses must not prevent signing in from a known one. */
   const perSource = createAttemptLimit(config.limits.failedAuthPerMinutePerIp);
-  /** Of one account in one browser, or from one address when the browser is not known. */
+  /** Per account and browser, or per account and address if the browser is unknown. */
   const perBrowser = createAttemptLimit(10, 5 * MINUTE_MS);
-  /** Of one account from all browsers that are not known. */
+  /** Per account, for all unknown browsers together. */
   const perAccount = createAttemptLimit(50, 5 * MINUTE_MS);
-  /** Who gets here knows the password, and a code has six digits only. */
+  /** Anyone who gets here knows the password, and a code has only six digits. */
   const perCode = createAttemptLimit(5, 15 * MINUTE_MS);
 
-  /** Counts an attempt wherever it counts; what it answers takes it back. */
+  /** Counts an attempt against every limit that applies; the returned function undoes it. */
   async function countSignIn(request: FastifyRequest, email: string, user: UserRow | undefined) {
     const source = sourceOf(request.ip);
     const device = user === undefined ? null : await devices.nameFor(request, user.id);
@@ -147,13 +146,13 @@ export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devic
     });
   }
 
-  /** The account with the hash that it has now. */
+  /** The account with its current hash. */
   async function rehash(user: UserRow, password: string): Promise<UserRow> {
     if (user.password_hash === null || !needsRehash(user.password_hash)) return user;
     const hash = await hashPassword(password);
     if (await replacePasswordHash(db, user.id, user.password_hash, hash))
       return { ...user, password_hash: hash };
-    // Somebody who signs in at the same moment has replaced it, or it is of another password.
+    // A concurrent sign-in has replaced it, or the password was changed.
     const { password_hash: present } = await getUser(db, user.id);
     return (await isPassword(present, password)) ? { ...user, password_hash: present } : user;
   }

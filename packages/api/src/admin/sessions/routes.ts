@@ -17,7 +17,7 @@ import type { Devices } from './devices.ts';
 import { enter } from './enter.ts';
 import type { Proofs } from './proofs.ts';
 
-/** Signing in and out, and where one is signed in. */
+/** Signing in and out, and the list of a user's sessions. */
 export function sessionRoutes(app: FastifyInstance, deps: AppDeps, devices: Devices, proofs: Proofs): void {
   const { db, config } = deps;
 

@@ -7,7 +7,7 @@ import type { AppDeps } from '../../http/app-deps.ts';
 import { originOf } from '../../http/origin.ts';
 import { actorOf, adminRoute } from '../http/route.ts';
 
-/** What an organisation decides for itself, within what the service allows. */
+/** An organisation's own settings, within the limits of the service. */
 export function settingsRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db, config } = deps;
 

@@ -10,11 +10,11 @@ import { adminRoute } from '../http/route.ts';
 import type { Devices } from '../sessions/devices.ts';
 import { enter } from '../sessions/enter.ts';
 
-/** The first account, by the link that the operator is given while there is none. */
+/** The first account, created with the link that the operator gets while there is none. */
 export function setupRoutes(app: FastifyInstance, deps: AppDeps, devices: Devices): void {
   adminRoute(app, deps, 'POST /setup', async ({ body, request, reply }) => {
     const [tokenHash, name] = [hashToken(body.token), body.name.trim()];
-    // Before anything is computed that takes long: whoever has no link learns only that.
+    // Before any expensive computation, so that callers without a link learn nothing else.
     await requireSetupLink(deps.db, tokenHash);
     const email = readEmail(body.email);
     await refuseWeakPassword(body.password, { email, name }, '/password');

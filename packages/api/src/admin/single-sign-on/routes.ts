@@ -15,11 +15,11 @@ import { enter } from '../sessions/enter.ts';
 
 const BASE = `${ADMIN_BASE}/single-sign-on`;
 const COOKIE_FORM = /^[A-Za-z0-9_-]{1,2000}$/;
-/** Time to sign in at the provider. */
+/** Time allowed for signing in at the provider. */
 const JOURNEY_SECONDS = 15 * 60;
 const LONGEST_PATH = 500;
 
-/** What the sign-in page is told in its query. */
+/** Passed to the sign-in page in its query. */
 type Problem = Refusal | 'unavailable' | 'refused' | 'stale' | 'failed';
 
 interface Call {
@@ -32,8 +32,8 @@ interface Kept extends Journey {
 }
 
 /**
- * Signing in with a provider. Both are pages that the browser goes to, not calls of the page's scripts; coming back is
- * a navigation from another site by nature, and what protects it is the state that only this browser has.
+ * Signing in with a provider. Both are pages the browser navigates to, not calls of the page's scripts; the return is by nature a
+ * navigation from another site, protected by the state that only this browser has.
  */
 export function singleSignOnRoutes(app: FastifyInstance, deps: AppDeps, devices: Devices): void {
   const { config, db } = deps;
@@ -65,11 +65,11 @@ export function singleSignOnRoutes(app: FastifyInstance, deps: AppDeps, devices:
     const kept = readKept(readCookie(request, name, COOKIE_FORM));
     const url = new URL(`${publicUrl}${BASE}/callback`);
     url.search = new URL(request.originalUrl, publicUrl).search;
-    // Begun in another browser, too long ago, or before the present one: that one may still come to its end.
+    // Started in another browser, too long ago, or before the current attempt, which may still complete.
     if (kept === null || url.searchParams.get('state') !== kept.state) {
       return refuse({ request, reply }, 'stale', kept?.returnTo ?? '/');
     }
-    // Once: another answer of the provider needs another journey.
+    // Single use: another response of the provider needs a new sign-in.
     reply.header('set-cookie', formatCookie(config, name, '', 0));
     const { returnTo } = kept;
     const identity = await provider.finish(url, kept).catch((error: unknown) => ({ error }));
@@ -84,7 +84,7 @@ export function singleSignOnRoutes(app: FastifyInstance, deps: AppDeps, devices:
   });
 }
 
-/** Why the way back led to nothing. */
+/** Why the return from the provider failed. */
 function problemOf(error: unknown, url: URL): Problem {
   if (error instanceof ProviderUnavailableError) return 'unavailable';
   return url.searchParams.get('error') === 'access_denied' ? 'refused' : 'failed';
@@ -104,7 +104,7 @@ function readKept(cookie: string | null): Kept | null {
   }
 }
 
-/** A path, to stand behind the address of this site; `/` for everything else, so that nobody is led away from here. */
+/** A path on this site; `/` for everything else, which prevents open redirects. */
 function localPath(text: unknown): string {
   const isPath = typeof text === 'string' && /^\/[^\\\s]*$/.test(text) && text.length <= LONGEST_PATH;
   return isPath ? text : '/';

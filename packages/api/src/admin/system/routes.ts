@@ -16,15 +16,15 @@ import { SERVICE_VERSION } from '../../version.ts';
 import { adminRoute } from '../http/route.ts';
 
 const DEFAULT_HOURS = 6;
-/** Points of a chart: more than a screen has columns for are not sent. */
+/** Points of a chart; a screen has no columns for more. */
 const MOST_POINTS = 720;
 const MOST_WORKERS = 200;
-/** What is queued longer than this waits for a free worker. */
+/** An execution queued for longer than this is waiting for a free worker. */
 const SLOW_QUEUE_MS = 60_000;
 /** Samples are written every minute. */
 const LATE_SAMPLE_MS = 5 * 60_000;
 
-/** How the service fares, for who runs it. */
+/** The state of the service, for its administrators. */
 export function systemRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db, config } = deps;
 
@@ -53,7 +53,7 @@ function presentSystem(
   workers: readonly WorkerRow[],
 ): SystemState {
   const sinceStart = workers.filter(({ state }) => state === 'alive').map(({ started_at: at }) => at);
-  // Whoever has just begun has written nothing yet.
+  // A process that has just started hasn't written a sample yet.
   const isYoung = sinceStart.some((at) => server.now.getTime() - at.getTime() < LATE_SAMPLE_MS);
   const ofNoSample = isYoung ? 'ok' : 'warning';
   return {
@@ -79,7 +79,7 @@ function presentSystem(
     },
     workers: workers.map(presentWorker),
     health: [
-      // It has answered, or there were no answer at all.
+      // It has responded, or this code would not be reached.
       { check: 'database', state: 'ok' },
       { check: 'workers', state: stateOfWorkers(workers) },
       { check: 'queue', state: stateOf(server.now, queue.oldest_queued_at, SLOW_QUEUE_MS, 'ok') },

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 
-/** The gallery. */
+/** The template gallery. */
 export function templateRoutes(app: FastifyInstance, deps: AppDeps): void {
   adminRoute(app, deps, 'GET /orgs/:org/templates', async () => {
     const templates = await listTemplates();

@@ -16,12 +16,12 @@ import { pathId } from '../../http/ids.ts';
 import { adminRoute } from '../http/route.ts';
 import { requireWorkflow } from '../workflows/detail.ts';
 
-/** As the table has it. */
+/** The limit of the table. */
 const MAX_PIN_BYTES = 262_144;
-/** Of one person in one workflow. */
+/** Per user and workflow. */
 const MAX_PINS = 100;
 
-/** The outputs that whoever asks has pinned: nobody else's can be named, and no execution but their trials takes them. */
+/** Pinned outputs of the current user; those of others can't be addressed, and only the user's own trials use them. */
 export function pinRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
 
@@ -55,7 +55,7 @@ function ownerOf(organisationId: number, id: string, userId: number): PinOwner {
   return { organisationId, workflowId: pathId(id, 'workflow'), userId };
 }
 
-/** @throws ApiError 422 when it is too large to be kept */
+/** @throws ApiError 422 if it is too large */
 function textOf(output: JsonObject): string {
   const text = stringifyJson(output);
   if (Buffer.byteLength(text) <= MAX_PIN_BYTES) return text;

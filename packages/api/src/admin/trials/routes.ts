@@ -36,13 +36,13 @@ import { requireWorkflow } from '../workflows/detail.ts';
 type Run = AdminCall<'POST /orgs/:org/workflows/:id/run'>;
 type RunBody = Body<'POST /orgs/:org/workflows/:id/run'>;
 
-/** What a run is of: a saved version, or a flow that is stored for it alone. */
+/** What a run executes: a saved version, or a flow stored for this run only. */
 interface RunContent {
   readonly version: number | null;
   readonly flow: Flow;
 }
 
-/** Starting a workflow by hand: the saved one, an unsaved draft, or one node of it. */
+/** Starting a workflow manually: the saved version, an unsaved draft, or one node of it. */
 export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
   const { db, registry } = deps;
 
@@ -74,7 +74,7 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
         compiled,
         origin: { apiKeyId: null, sourceIp: call.request.ip },
       };
-      // Queued, so that it is stored together with its flow and the entry: whichever worker has a free place takes it.
+      // Queued, so that it is stored together with its flow and the audit entry; any worker with a free slot takes it.
       await insertExecutions(tx, [toStartRow(order, null)]);
       await record(tx, call, { execution_id: executionId, workflow_id: id, version: Math.max(version, 0) });
     });
@@ -82,7 +82,7 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
   });
 }
 
-/** @throws ApiError 422 for members that do not go together */
+/** @throws ApiError 422 for members that exclude each other */
 function refuseUnfit(body: RunBody): void {
   const clashes = [
     { given: body.flow_data !== undefined && body.version !== undefined, at: '/version', with: 'flow_data' },
@@ -125,7 +125,7 @@ async function contentOf(
   return { version: null, flow: { ...checked, settings: trialSettings(checked.settings) } };
 }
 
-/** A draft that is as it was saved is no draft any more. */
+/** A draft identical to the saved version isn't a draft any longer. */
 async function chosenFlow(
   tx: Queryable,
   organisationId: number,
@@ -168,8 +168,8 @@ function noSuchExecution(pointer: string): Error {
 }
 
 /**
- * What cannot run is told before it is tried.
- * @param isReduced places in the flow that is run are none in the one that was sent
+ * Reports a flow that can't run before it is started.
+ * @param isReduced pointers into the flow that runs don't apply to the flow that was sent
  * @throws ApiError 422 with one error per problem
  */
 function compileSound(flow: Flow, registry: NodeRegistry, isReduced: boolean): CompileResult {

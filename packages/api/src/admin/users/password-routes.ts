@@ -12,7 +12,7 @@ import { adminRoute } from '../http/route.ts';
 import { beginSession } from '../http/session.ts';
 import type { Proofs } from '../sessions/proofs.ts';
 
-/** The own password. */
+/** The user's own password. */
 export function passwordRoutes(app: FastifyInstance, deps: AppDeps, proofs: Proofs): void {
   const { db, config } = deps;
 
@@ -23,7 +23,7 @@ export function passwordRoutes(app: FastifyInstance, deps: AppDeps, proofs: Proo
     await refuseSamePassword(user.password_hash, next, '/new_password');
     const hash = await hashPassword(next);
     await db.transaction(async (tx) => {
-      // Changed meanwhile, perhaps to keep out whoever asks now.
+      // Changed meanwhile, perhaps to lock this very client out.
       if (!(await replacePasswordHash(tx, user.id, user.password_hash, hash))) {
         throw validationError([
           { pointer: '/current_password', code: 'wrong_password', message: message('api.password_wrong') },

@@ -10,10 +10,10 @@ import { toAdminPage } from '../http/list.ts';
 import { actorOf, adminRoute } from '../http/route.ts';
 import { clearCookie } from '../http/session.ts';
 
-/** No organisation has this id: what the list of all accounts is bound to. */
+/** No organisation has this id: cursors of the list of all accounts are bound to it. */
 const NO_ORGANISATION = 0;
 
-/** All accounts of the service, for who administers it. */
+/** All accounts of the service, for system administrators. */
 export function userRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db, config } = deps;
   const cursors = createCursors(db);
@@ -30,7 +30,7 @@ export function userRoutes(app: FastifyInstance, deps: AppDeps): void {
   adminRoute(app, deps, 'DELETE /users/:user', async ({ session, params, request, reply }) => {
     const id = pathId(params.user, 'account');
     const removed = await removeAccount(db, id, actorOf(session), originOf(request));
-    // The audit logs are those of the organisations the person was in, which may be none.
+    // The audit logs are those of the person's organisations; there may be none.
     request.log.info({ ...removed, removed_by: session.email }, 'account removed');
     if (id === session.userId) clearCookie(config, reply);
     return undefined;

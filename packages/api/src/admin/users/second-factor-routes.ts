@@ -12,7 +12,7 @@ import { originOf } from '../../http/origin.ts';
 import { adminRoute } from '../http/route.ts';
 import type { Proofs } from '../sessions/proofs.ts';
 
-/** The second factor of who is signed in: an app that shows codes. */
+/** The signed-in user's second factor: an app that shows codes. */
 export function secondFactorRoutes(app: FastifyInstance, deps: AppDeps, proofs: Proofs): void {
   const { db, secretKeys } = deps;
 

@@ -1,8 +1,8 @@
 import type { SignatureOptions } from '@millrace/nodes';
 
 /**
- * A command for a POSIX shell that calls a webhook. Where calls are to be signed, it signs by openssl with the secret that
- * has to be put into its first line: the service shows no secret.
+ * A POSIX shell command that calls a webhook. If calls must be signed, it signs with openssl, using the secret that the user puts into its
+ * first line: the service never reveals secrets.
  */
 export function curlOf(url: string, body: string, signature: SignatureOptions | null): string {
   const call = `curl -X POST ${quote(url)} -H 'Content-Type: application/json'`;
@@ -22,13 +22,13 @@ export function curlOf(url: string, body: string, signature: SignatureOptions | 
 }
 
 interface Way {
-  /** What is signed, with variables of the shell in it. */
+  /** What is signed, including shell variables. */
   readonly signed: string;
-  /** Words of the shell. */
+  /** Shell words. */
   readonly headers: readonly string[];
   readonly algorithm: 'sha256' | 'sha512';
   readonly encoding: 'hex' | 'base64';
-  /** Whether the secret is written in base64. */
+  /** Whether the secret is base64. */
   readonly isBase64: boolean;
 }
 

@@ -17,10 +17,10 @@ import { authorOf, recordWorkflow } from '../workflows/origin.ts';
 import { curlOf } from './curl.ts';
 
 const OVERLAP_HOURS = 24;
-/** A longer sample would make a command that nobody reads. */
+/** A longer sample would make the command unreadable. */
 const MAX_CURL_BODY = 4_000;
 
-/** The webhook of a workflow: its URL, and a new one for it. */
+/** The webhook of a workflow: its URL and its rotation. */
 export function webhookAdminRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db, config } = deps;
 

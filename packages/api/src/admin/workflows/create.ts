@@ -20,7 +20,7 @@ const EMPTY_FLOW = { nodes: [], edges: [] };
 
 type Create = AdminCall<'POST /orgs/:org/workflows'>;
 
-/** Creating workflows: from nothing, from an export, from a template, from another workflow. */
+/** Creating workflows: empty, from an export, from a template, or as a copy. */
 export function addCreateRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
 
@@ -61,7 +61,7 @@ export function addCreateRoutes(app: FastifyInstance, deps: AppDeps): void {
   });
 }
 
-/** @throws ApiError 422 with a pointer per mistake */
+/** @throws ApiError 422 with a pointer per error */
 async function createOne(
   tx: Queryable,
   call: Create,
@@ -82,8 +82,8 @@ async function createOne(
 }
 
 /**
- * What a body sets besides the flow. An export that is pasted begins as a draft, whatever it was where it comes from:
- * a schedule must not begin to fire by being looked at.
+ * The settings in a body besides the flow. A pasted export starts as a draft, whatever its original status: looking at a schedule must not
+ * start it.
  */
 function writable(body: Body<'POST /orgs/:org/workflows'>): Omit<NewWorkflow, 'name'> {
   const { description, tags, is_test_mode: isTestMode, status, id } = body;

@@ -14,12 +14,12 @@ import { pathId } from '../../http/ids.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';
 import { authorOf, recordWorkflow } from './origin.ts';
 
-/** Executions deleted by one transaction: short enough not to be felt by the requests beside it. */
+/** Executions deleted per transaction: short enough not to delay concurrent requests. */
 const BATCH = 1_000;
 
 /**
- * The physical deletion. Executions go first, a batch at a time; should it be interrupted, an archived workflow with a
- * shorter history is left, and it can be deleted again.
+ * Physical deletion. Executions go first, in batches; if interrupted, an archived workflow with a shorter history remains, which can be
+ * deleted again.
  */
 export function addDeleteRoute(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
@@ -43,7 +43,7 @@ export function addDeleteRoute(app: FastifyInstance, deps: AppDeps): void {
 }
 
 /**
- * The workflow, held so that nothing starts it.
+ * The workflow, locked so that nothing starts it.
  * @throws ApiError 422 on `name`, `workflow_not_archived`, `workflow_running`
  */
 async function requireDeletable(
@@ -60,7 +60,7 @@ async function requireDeletable(
     throw new ApiError('workflow_not_archived', message('api.delete_not_archived'));
   }
   await holdVersions(tx, id);
-  // A parent would wait for a child that is gone, and an effect under way would leave no trace.
+  // A parent would wait for a deleted child, and an effect in progress would leave no trace.
   if (await hasUnended(tx, organisation.id, id)) {
     throw new ApiError('workflow_running', message('api.delete_running'));
   }

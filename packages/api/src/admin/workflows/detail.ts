@@ -11,7 +11,7 @@ import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflow
 import type { AppDeps } from '../../http/app-deps.ts';
 import { presentSummary, presentVersionDetail, presentVersionItem } from './present.ts';
 
-/** Who asks for what in an organisation; enough to show workflows the way they see them. */
+/** The user and organisation a workflow is presented for. */
 export interface Viewer {
   readonly organisationId: number;
   readonly userId: number;
@@ -77,7 +77,7 @@ export async function describeVersion(
   return presentVersionDetail(row, { current: workflow.version, userId }, check);
 }
 
-/** Refuses to save over what somebody else has saved since. @throws ApiError `version_conflict` with that version */
+/** Refuses to overwrite a version that someone else saved in the meantime. @throws ApiError `version_conflict` with that version */
 export async function refuseStaleBase(
   tx: Queryable,
   viewer: Viewer,

@@ -7,7 +7,7 @@ import { type DraftRow, findDraft } from '@millrace/service/drafts/store';
 import { checkFlowData } from '@millrace/service/workflows/flow-check';
 import type { Viewer } from './detail.ts';
 
-/** The draft of whoever asks, or null. */
+/** The current user's draft, or null. */
 export async function describeDraft(
   tx: Queryable,
   viewer: Viewer,
@@ -28,13 +28,13 @@ async function present(tx: Queryable, viewer: Viewer, row: DraftRow): Promise<Dr
   };
 }
 
-/** @param draft the present one; null: it was saved or thrown away */
+/** @param draft the current one; null: it was saved or discarded */
 export function draftConflict(draft: Draft | null): ApiError {
   const explanation = message(draft === null ? 'api.draft_gone' : 'api.draft_changed');
   return new ApiError('draft_conflict', explanation, { members: { draft } });
 }
 
-/** Refuses to throw a draft away that whoever asks has not seen. @throws ApiError `draft_conflict` with that draft */
+/** Refuses to discard a draft the user hasn't seen. @throws ApiError `draft_conflict` with that draft */
 export async function refuseUnseenDraft(
   tx: Queryable,
   viewer: Viewer,

@@ -8,7 +8,7 @@ import type { FastifyRequest } from 'fastify';
 import { originOf } from '../../http/origin.ts';
 import { actorOf } from '../http/route.ts';
 
-/** Somebody who is signed in, as the author of what they save. */
+/** The signed-in user as the author of a version. */
 export function authorOf(session: Session, organisationId: number, message?: string): Author {
   const author = { organisationId, apiKeyId: null, userId: session.userId };
   const text = message?.trim() ?? '';
@@ -22,7 +22,7 @@ export interface RecordedCall {
   readonly request: FastifyRequest;
 }
 
-/** Records what somebody did with a workflow, in the transaction in which they did it. */
+/** Records an action on a workflow, in the same transaction. */
 export function recordWorkflow(
   tx: Queryable,
   { session, organisation, request }: RecordedCall,

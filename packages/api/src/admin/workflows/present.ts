@@ -4,7 +4,7 @@ import type { RecentRunRow, VersionItemRow, WorkflowItemRow } from '@millrace/se
 import type { WorkflowRow } from '@millrace/service/workflows/store';
 import { presentExecutionError } from '../executions/present-error.ts';
 
-/** What list and detail of a workflow share. */
+/** Shared by list and detail of a workflow. */
 export function presentSummary(row: WorkflowRow & { readonly trigger_type: string | null }) {
   return {
     id: row.id,
@@ -52,7 +52,7 @@ function presentLastRun(row: RecentRunRow): LastRun {
   };
 }
 
-/** @param of the saved version of its workflow, and who asks */
+/** @param of the saved version of its workflow, and the current user */
 export function presentVersionItem(
   row: VersionItemRow,
   of: { readonly current: number; readonly userId: number },

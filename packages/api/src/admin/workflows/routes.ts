@@ -26,7 +26,7 @@ import { authorOf, recordWorkflow } from './origin.ts';
 import { presentWorkflowItem } from './present.ts';
 import { adminVersionRoutes } from './version-routes.ts';
 
-/** Executions in the strip of a list item. */
+/** Executions shown per list item. */
 const STRIP_LENGTH = 20;
 
 /** Workflows in the admin area: list, create, read, change, archive, delete, versions. */
@@ -77,10 +77,10 @@ function statusesOf(status: string | undefined): WorkflowFilters['statuses'] {
   return WORKFLOW_STATUSES.filter((each) => (status === undefined ? each !== 'archived' : each === status));
 }
 
-/** Words that are looked for: the longest ones, which tell most, should there be more. */
+/** Search words used: the longest, which are the most selective, if there are more. */
 const MAX_WORDS = 8;
 
-/** A word is looked for as it is: `%` and `_` are letters like others. A word that another one holds says nothing more. */
+/** Words are matched literally: `%` and `_` aren't wildcards. A word contained in another one adds nothing. */
 function patternsOf(search: string): string[] {
   const words = new Map(search.split(/\s+/).map((word) => [word.toLowerCase(), word]));
   const small = [...words.keys()];

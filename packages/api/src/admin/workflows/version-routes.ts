@@ -18,7 +18,7 @@ import { presentVersionItem } from './present.ts';
 
 const LARGEST_VERSION = 2_147_483_647;
 
-/** Saving, and the history that it makes. */
+/** Saving, and the version history. */
 export function adminVersionRoutes(app: FastifyInstance, deps: AppDeps): void {
   addSave(app, deps);
   addHistory(app, deps);
@@ -156,7 +156,7 @@ function addExport(app: FastifyInstance, deps: AppDeps): void {
   });
 }
 
-/** What `POST /workflows` accepts, and no more: where it goes it has another id and begins as a draft. */
+/** Exactly what `POST /workflows` accepts: an imported workflow gets a new id and starts as a draft. */
 function exportOf(row: WorkflowDetailRow, flowData: string): JsonObject {
   return {
     name: row.name,

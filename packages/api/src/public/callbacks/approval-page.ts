@@ -3,17 +3,16 @@ import { message } from '@millrace/messages';
 import type { Choice } from '@millrace/service/callbacks/store';
 import { named, type Reader } from './approval-texts.ts';
 
-/** What a page of an approval shows. */
 export type ApprovalPage =
   | {
       readonly kind: 'open';
       readonly title: string;
       readonly message: string;
       readonly choices: readonly Choice[];
-      /** Id of the choice that a link made ready; null for none. */
+      /** Id of the choice preselected by a link; null for none. */
       readonly ready: string | null;
       readonly expiresAt: Date;
-      /** What was wrong with the form that was sent. */
+      /** What was wrong with the submitted form. */
       readonly problem: string | null;
     }
   | { readonly kind: 'closed'; readonly title: string; readonly heading: string; readonly text: string };
@@ -45,7 +44,7 @@ button.ready { background: var(--main); border-color: var(--main); color: var(--
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** Nothing may run, nothing be loaded, and the form leads back here only. */
+/** Runs and loads nothing, and the form can only be submitted to this origin. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${STYLE_HASH}'`,
@@ -54,7 +53,7 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The whole page as HTML, in the reader's language; everything that is not from here is escaped. */
+/** The whole page as HTML, in the reader's language; all foreign content is escaped. */
 export function renderPage(page: ApprovalPage, reader: Reader): string {
   const body = page.kind === 'open' ? renderForm(page, reader) : renderClosed(page);
   return `<!doctype html>
@@ -75,7 +74,7 @@ ${body}
 `;
 }
 
-/** Stands in the note where the moment goes, which is an element of its own. */
+/** Placeholder in the note for the time, which is a separate element. */
 const UNTIL = '\0';
 
 function renderForm(page: Extract<ApprovalPage, { kind: 'open' }>, reader: Reader): string {

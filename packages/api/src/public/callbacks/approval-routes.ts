@@ -19,9 +19,9 @@ type ByToken = { Params: { token: string } };
 
 const COMMON = { public: true, callback: true, extension: true, produces: ['text/html'] } as const;
 
-/** The page on which a person decides: reading it decides nothing, because programs follow links in messages. */
+/** The page on which a person decides. Reading it decides nothing, because programs follow links in messages. */
 export function approvalRoutes(app: FastifyInstance, deps: AppDeps): void {
-  // In a scope of its own, because no other endpoint of the kind takes forms.
+  // In its own scope, because no other endpoint of this kind accepts forms.
   app.register(async (scope) => {
     scope.addContentTypeParser(
       'application/x-www-form-urlencoded',
@@ -34,7 +34,7 @@ export function approvalRoutes(app: FastifyInstance, deps: AppDeps): void {
 }
 
 function addShow(app: FastifyInstance, { db }: AppDeps): void {
-  // For people, not for programs, so no part of the API's description.
+  // For people, not programs, so excluded from the API description.
   const schema = { hide: true, querystring: Type.Object({ choice: Type.Optional(Type.String()) }) };
   app.get<ByToken & { Querystring: { choice?: string } }>(
     '/api/v1/approvals/:token',
@@ -97,7 +97,7 @@ function sendClosed(reply: FastifyReply, use: Use, row?: CallbackRow): FastifyRe
   const reader = readerOf(reply.request.headers);
   const said = CLOSED[use](row === undefined ? '' : decisionOf(row, reader));
   const [heading, text] = [reader.say(said.heading), reader.say(said.text)];
-  // At an address that is not known nothing is said of what was asked.
+  // An unknown address must not reveal what was asked.
   const isKnown = use !== 'unknown' && row !== undefined;
   const page = isKnown
     ? { title: row.title, heading, text: `${row.title}\n\n${text}` }
@@ -110,7 +110,7 @@ function decisionOf(row: CallbackRow, reader: Reader): string {
   return choice === undefined ? '' : named(choice, reader).label;
 }
 
-/** The page in the reader's language; a cache in between must not show it to the next one. */
+/** The page in the reader's language; caches in between must not serve it to the next reader. */
 function send(reply: FastifyReply, status: number, page: ApprovalPage): FastifyReply {
   const reader = readerOf(reply.request.headers);
   return reply

@@ -9,19 +9,19 @@ import Negotiator from 'negotiator';
 const LANGUAGES = { en: inEnglish, ja: inJapanese };
 type Language = keyof typeof LANGUAGES;
 
-/** Who reads the page of an approval. */
+/** The reader of an approval page. */
 export interface Reader {
   readonly language: Language;
   readonly say: (said: Message) => string;
 }
 
-/** In the language that the reader's browser asks for before the others there are; else in English. */
+/** The available language that the reader's browser prefers, else English. */
 export function readerOf(headers: IncomingHttpHeaders): Reader {
   const [language = 'en'] = new Negotiator({ headers }).languages(Object.keys(LANGUAGES)) as Language[];
   return { language, say: LANGUAGES[language] };
 }
 
-/** What a page says on which nothing can be decided any more; `decision` is the label of the choice. */
+/** Texts of a page on which nothing can be decided any longer; `decision` is the label of the choice. */
 export const CLOSED: { readonly [U in Use]: (decision: string) => { heading: Message; text: Message } } = {
   accepted: (decision) => ({
     heading: message('approval.accepted'),
@@ -36,13 +36,13 @@ export const CLOSED: { readonly [U in Use]: (decision: string) => { heading: Mes
   unknown: () => ({ heading: message('approval.unknown'), text: message('approval.unknown_text') }),
 };
 
-/** The choices that a question has when its author sets none, by their ids. */
+/** The choices of a question whose author sets none, by id. */
 const PRESET = new Map([
   ['approve', message('approval.approve')],
   ['reject', message('approval.reject')],
 ]);
 
-/** A choice with the words of the service is in the reader's language; those of an author stay as they are. */
+/** A default choice is shown in the reader's language; an author's own labels stay unchanged. */
 export function named({ id, label }: Choice, { say }: Reader): Choice {
   const preset = PRESET.get(id);
   return { id, label: preset !== undefined && inEnglish(preset) === label ? say(preset) : label };

@@ -3,7 +3,7 @@ import { formatTimestamp, parseJson } from '@millrace/engine';
 import type { DecidedApprovalRow, OpenWaitRow, PendingApprovalRow } from '@millrace/service/callbacks/store';
 import { choicesOf } from '@millrace/service/callbacks/use';
 
-/** A question of a node to a person, decided or not. */
+/** A node's question to a person, decided or not. */
 export function presentApproval(row: PendingApprovalRow | DecidedApprovalRow): Approval {
   return {
     id: row.id,
@@ -32,7 +32,7 @@ function presentDecision(row: DecidedApprovalRow): NonNullable<Approval['decisio
   };
 }
 
-/** An address that an execution waits to be called at; the address itself only its node has. */
+/** A callback an execution waits for, without its address, which only the node knows. */
 export function presentCallback(row: OpenWaitRow): ExecutionDetail['callbacks'][number] {
   return { node_id: row.node_id, iteration: row.iteration, expires_at: formatTimestamp(row.expires_at) };
 }

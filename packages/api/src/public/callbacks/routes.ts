@@ -18,7 +18,7 @@ export const CallbackReceipt = Type.Object(
 /** `POST /callbacks/{token}`, and the pages of approvals. */
 export function callbackRoutes(app: FastifyInstance, deps: AppDeps): void {
   app.addSchema(CallbackReceipt);
-  // In a scope of its own, because other endpoints are told how JSON is sent.
+  // In its own scope, because other endpoints declare how JSON is sent.
   app.register(async (scope) => {
     addForeignJsonBodies(scope, deps.config);
     addReceive(scope, deps);

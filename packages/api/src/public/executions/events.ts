@@ -4,18 +4,18 @@ import type { Watch } from '@millrace/runtime/watch';
 import type { ChildTokens, ExecutionDetailRow } from '@millrace/service/executions/store';
 import { parseChildTokens, presentItem, presentNode } from './present.ts';
 
-/** A comment line now and then keeps proxies from closing a quiet stream, and tells when the client is gone. */
+/** Regular comment lines keep proxies from closing a quiet stream, and reveal that the client is gone. */
 const HEARTBEAT_MS = 15_000;
-/** A loop is looked at so often at most: one with many short iterations would fill the line with what nobody can read. */
+/** Minimum interval between reads of a loop: one with many short iterations would send more than anyone can read. */
 const LOOP_PAUSE_MS = 200;
-/** Milliseconds after which a client that lost the stream comes back. */
+/** Milliseconds after which a client that lost the stream reconnects. */
 const RETRY_MS = 1_000;
 
 /**
- * The server-sent events of one execution: `execution` (the list item) at the start and at each change of status,
- * `node` (a node output record with its `node_id`) for each change of a node; of a node inside a loop, with its
- * `iteration`, for the latest change since the last look. Ids are the checkpoints' numbers; the
- * last one, after the final status, is one more than there are. Ends with the final status.
+ * The server-sent events of one execution: `execution` (the list item) at the start and on each change of status, `node` (a node output
+ * record with its `node_id`) for each change of a node; for a node inside a loop, with its `iteration`, for the latest change since the
+ * last read. Ids are the checkpoints' numbers; the last one, after the final status, is one higher than the last checkpoint. Ends with the
+ * final status.
  * @param afterSeq what the client has seen already
  */
 export async function* streamEvents(
@@ -54,7 +54,7 @@ export async function* streamEvents(
   }
 }
 
-/** The id of the event that tells the final status. */
+/** The id of the event with the final status. */
 export function finalEventId(row: ExecutionDetailRow): number {
   return row.checkpoint_seq + 1;
 }
@@ -79,7 +79,7 @@ interface ShownChunk {
   readonly records: readonly ShownRecord[];
 }
 
-/** The end of an iteration is a record of the engine's own. */
+/** The end of an iteration is an internal record of the engine. */
 function toShownChunk({ seq, records }: Chunk): ShownChunk {
   return { seq, records: records.filter((record) => record.status !== 'iteration_ended') };
 }
@@ -88,12 +88,12 @@ function isInsideLoop({ iteration }: ShownRecord): boolean {
   return iteration !== undefined;
 }
 
-/** What a record is shown under while its execution goes on. */
+/** How a record is shown while its execution is running. */
 const UNDER_WAY = { status: 'running', completed_at: null } as const;
 
 /**
- * Only the last event of a chunk carries its id: a client that lost the rest gets the whole chunk again. A record that
- * a later one replaces is told as it was then, although the execution may have ended since; inside a loop it is left out.
+ * Only the last event of a chunk carries its id: a client that lost the rest gets the whole chunk again. A record that a later one replaces
+ * is reported as it was then, although the execution may have ended since; inside a loop it is omitted.
  */
 function describeChunk(
   { seq, records }: ShownChunk,
@@ -113,7 +113,7 @@ function describeChunk(
     .join('');
 }
 
-/** One server-sent event. JSON text has no line breaks, so one data line holds it. */
+/** One server-sent event. JSON text has no line breaks, so it fits in one data line. */
 export function formatEvent(event: string, data: JsonValue, id: number | null): string {
   return `event: ${event}\n${id === null ? '' : `id: ${id}\n`}data: ${stringifyJson(data)}\n\n`;
 }

@@ -16,7 +16,7 @@ import type { AnswerStart } from './start-answer.ts';
 
 type Execute = { Params: { id: string }; Body: ExecuteBody };
 
-/** What every answer that starts an execution looks like. */
+/** The response of every request that starts an execution. */
 export const START_ANSWER = answer(
   'Accepted; the execution runs asynchronously.',
   Type.Ref('StartReceipt#'),
@@ -61,7 +61,7 @@ export function executeRoute(
     '/api/v1/workflows/:id/execute',
     {
       ...options,
-      // Before the validation, because a repeated request is answered first; the same look-up serves the start.
+      // Before validation, because a repeated request gets its response first; the start uses the same look-up.
       preValidation: async (request, reply) => {
         if (!/^[1-9]\d{0,14}$/.test(request.params.id)) return undefined;
         const found = await lookUp(request);
@@ -98,8 +98,8 @@ export function executeRoute(
 }
 
 /**
- * @param at where the input stands in the body, as a JSON Pointer
- * @throws ApiError 422 when the workflow declares an input schema and the input does not fit it
+ * @param at JSON Pointer of the input in the body
+ * @throws ApiError 422 if the workflow declares an input schema and the input doesn't match it
  */
 export function refuseInput(compiled: CompileResult, input: JsonValue, at = '/input_data'): void {
   if (compiled.kind !== 'plan' || compiled.plan.inputSchema === null) return;

@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { finalEventId, streamEvents } from './events.ts';
 
 /**
- * Answers with the events of an execution, from the one after `Last-Event-ID` on; 204 when nothing will come.
+ * Sends the events of an execution, starting after `Last-Event-ID`; 204 if there won't be any.
  * @throws ApiError `not_found`
  */
 export async function followExecution(
@@ -27,15 +27,15 @@ export async function followExecution(
   return sendEvents(reply, streamEvents(read, watch(), seen));
 }
 
-/** Answers with server-sent events. */
+/** Responds with server-sent events. */
 export function sendEvents(reply: FastifyReply, events: AsyncIterable<string>): FastifyReply {
   reply.header('content-type', 'text/event-stream; charset=utf-8');
-  // Proxies that collect answers would hold events back.
+  // Buffering proxies would delay events.
   reply.header('x-accel-buffering', 'no');
   return reply.send(Readable.from(events, { objectMode: false }));
 }
 
-/** What is no number of a checkpoint counts as nothing seen. */
+/** Anything that isn't a checkpoint number counts as nothing seen. */
 function lastEventId(header: string | string[] | undefined): number {
   return typeof header === 'string' && /^\d{1,9}$/.test(header) ? Number(header) : 0;
 }

@@ -23,7 +23,7 @@ export function presentItem(row: ExecutionRow): ExecutionItem {
   return {
     id: row.id,
     workflow_id: row.workflow_id,
-    // The flow of a trial is no version that anybody could ask for.
+    // The flow of a trial isn't a version that could be requested.
     workflow_version: Math.max(row.workflow_version, 0),
     status: row.status,
     display_name: row.display_name,
@@ -61,7 +61,7 @@ export function presentDetail(row: ExecutionDetailRow): ExecutionDetail {
   };
 }
 
-/** `input_data` is an object; a webhook's body that is none is shown as its `data`. */
+/** `input_data` is an object; a webhook body that isn't one is shown as its `data`. */
 function presentInput(input: JsonValue): JsonObject {
   return isJsonObject(input) ? input : { data: input };
 }
@@ -71,16 +71,16 @@ function presentNodes(
   execution: Pick<ExecutionRow, 'status' | 'completed_at'>,
   childTokens: ChildTokens,
 ): ExecutionDetail['node_outputs'] {
-  // Without a prototype every node id is a member like any other.
+  // Without a prototype, any node id is an ordinary member.
   const outputs: ExecutionDetail['node_outputs'] = Object.create(null);
   for (const record of records) outputs[record.nodeId] = presentNode(record, execution, childTokens);
   return outputs;
 }
 
 /**
- * A node output record. A node that was running or waiting when its execution was cancelled or failed is shown as
- * cancelled at that moment, whether or not its worker could still store so.
- * @param childTokens of the executions that nodes started, those too that they did not wait for
+ * A node output record. A node that was running or waiting when its execution was cancelled or failed is shown as cancelled at that moment,
+ * whether or not its worker could still store that.
+ * @param childTokens of the executions that nodes started, including those that they didn't wait for
  */
 export function presentNode(
   record: ShownRecord,
@@ -145,7 +145,7 @@ export function parseChildTokens(json: JsonText<ChildTokens> | null): ChildToken
   return json === null ? {} : parseJson(json);
 }
 
-/** The record has what the node was told of; an execution that it did not wait for, or no longer, has ended since. */
+/** The record has what was reported to the node; an execution that it didn't wait for, or stopped waiting for, has ended since. */
 function consumedBy(
   { nodeId, iteration, consumedAiTokens, childAiTokens = 0 }: Exclude<ShownRecord, { status: 'skipped' }>,
   childTokens: ChildTokens,
@@ -155,7 +155,7 @@ function consumedBy(
   return consumedAiTokens + Math.max(0, inAll - childAiTokens);
 }
 
-/** What a node waits for and how long; before another attempt also what the last one failed with. */
+/** What a node waits for and until when; before another attempt, also the error of the last one. */
 function presentWait(
   record: Extract<ShownRecord, { status: 'waiting' }>,
 ): Pick<NodeOutput, 'error' | 'waiting'> {

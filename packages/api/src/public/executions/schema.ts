@@ -2,7 +2,7 @@ import { EXECUTION_STATUSES } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
 import { freeObject, PAGE_PARAMETERS, pageOf, TIMESTAMP } from '../../http/responses.ts';
 
-/** `waiting_async` shows in answers but is no filter. */
+/** `waiting_async` appears in responses but isn't a filter. */
 export const FILTER_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 export const RERUN_FROM = ['start', 'failed_node'] as const;
 
@@ -101,7 +101,7 @@ export const NodeOutput = Type.Object(
 
 export type NodeOutput = Static<typeof NodeOutput>;
 
-/** Schemas of answers, by their name in the OpenAPI document. */
+/** Schemas of responses, by their name in the OpenAPI document. */
 export const ExecutionItem = Type.Object(itemMembers, { $id: 'ExecutionItem', additionalProperties: false });
 export type ExecutionItem = Static<typeof ExecutionItem>;
 export const ExecutionDetail = Type.Object(

@@ -13,16 +13,16 @@ export interface StartRequest {
   readonly idempotencyKey: IdempotencyKey | null;
   readonly origin: StartOrigin;
   readonly found: StartLookup;
-  /** Looks up anew, with a fresh id. */
+  /** Repeats the look-up, with a fresh id. */
   readonly lookUp: () => Promise<StartLookup>;
-  /** @throws ApiError when this cannot be started */
+  /** @throws ApiError if this can't be started */
   readonly prepare: (workflow: StartableWorkflow) => Promise<StartContent>;
 }
 
-/** Starts an execution and answers with its receipt, once per Idempotency-Key. */
+/** Starts an execution and responds with its receipt, once per Idempotency-Key. */
 export type AnswerStart = (request: StartRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** @throws (by the function it makes) ApiError 404, 409 `workflow_inactive` or `workflow_archived` */
+/** @throws (by the returned function) ApiError 404, 409 `workflow_inactive` or `workflow_archived` */
 export function createAnswerStart({ config }: AppDeps, starter: Starter): AnswerStart {
   const startOnce = createStartOnce();
 
@@ -32,7 +32,7 @@ export function createAnswerStart({ config }: AppDeps, starter: Starter): Answer
     const content = await request.prepare(workflow);
     const { executionId, now: acceptedAt } = found;
     const pollingUrl = `${config.publicUrl}/api/v1/executions/${executionId}`;
-    // The contract's receipt says `running` even while no worker has the execution yet.
+    // The contract's receipt reports `running` even while no worker has the execution yet.
     const receipt = {
       execution_id: executionId,
       status: 'running',

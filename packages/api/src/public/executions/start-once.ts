@@ -6,7 +6,7 @@ import {
   type StoredAnswer,
 } from '@millrace/service/idempotency/store';
 
-/** Starts at most one execution per Idempotency-Key; all requests with it get the first one's answer. */
+/** Starts at most one execution per Idempotency-Key; all requests with it get the first one's response. */
 export type StartOnce = (
   idempotencyKey: IdempotencyKey,
   first: StartLookup,
@@ -15,7 +15,10 @@ export type StartOnce = (
   start: (found: StartLookup) => Promise<StoredAnswer | null>,
 ) => Promise<IdempotentAnswer>;
 
-/** Concurrent requests in this process wait for the first without asking the database; those elsewhere meet at the record's unique index. */
+/**
+ * Concurrent requests in this process wait for the first without querying the database; those in other processes are serialised by the
+ * record's unique index.
+ */
 export function createStartOnce(): StartOnce {
   const underWay = new Map<string, Promise<unknown>>();
 
@@ -30,7 +33,7 @@ export function createStartOnce(): StartOnce {
         continue;
       }
       const mine = start(found);
-      // One that failed leaves the way free for the next, so nobody is told of another's failure.
+      // A failure clears the entry, so that no other request receives it.
       underWay.set(
         name,
         mine.catch(() => undefined),

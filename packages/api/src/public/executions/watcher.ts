@@ -2,13 +2,13 @@ import type { ExecutionNotifier } from '@millrace/runtime/notifier';
 import { type Watch, watchExecution } from '@millrace/runtime/watch';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** Watches an execution until its reader goes away or the service closes. */
+/** Watches an execution until its reader disconnects or the service closes. */
 export type Watcher = (executionId: number, reply: FastifyReply) => Watch;
 
 export function createWatcher(app: FastifyInstance, notifier: Pick<ExecutionNotifier, 'subscribe'>): Watcher {
   const open = new Set<AbortController>();
   let isClosing = false;
-  // Before the server waits for its connections: those that only wait here would never end.
+  // Before the server waits for its connections: those that are only waiting here would never end.
   app.addHook('preClose', async () => {
     isClosing = true;
     for (const over of open) over.abort();
@@ -35,7 +35,7 @@ export function createWatcher(app: FastifyInstance, notifier: Pick<ExecutionNoti
   };
 }
 
-/** A watch that is over after some time, too: its reader has to come back. */
+/** A watch that also ends after some time, so that its reader has to reconnect. */
 export function endingAfter(watch: Watch, ms: number): Watch {
   const endsAt = performance.now() + ms;
   return {

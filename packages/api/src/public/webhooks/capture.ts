@@ -3,13 +3,13 @@ import type { JsonValue } from '@millrace/engine';
 import { captureCall } from '@millrace/service/samples/store';
 import type { FastifyRequest } from 'fastify';
 
-/** Names of headers that carry, or may carry, what authenticates the caller. */
+/** Names of headers that carry, or may carry, the caller's authentication. */
 const SECRET_NAME = /auth|cookie|credential|key|pass|secret|session|sign|token/;
 
-/** Headers that say something of the connection and nothing of the call. */
+/** Headers that describe the connection rather than the call. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set(['connection', 'host', 'transfer-encoding']);
 
-/** The headers of a call that may be shown to everybody who sees the workflow. */
+/** The headers of a call that everyone with access to the workflow may see. */
 export function harmlessHeaders(headers: FastifyRequest['headers']): { readonly [name: string]: string } {
   const shown = Object.entries(headers).filter(
     ([name, value]) => value !== undefined && !SECRET_NAME.test(name) && !OF_THE_CONNECTION.has(name),
@@ -19,10 +19,7 @@ export function harmlessHeaders(headers: FastifyRequest['headers']): { readonly 
   );
 }
 
-/**
- * Makes the call of a webhook the sample if an editor is listening. The call has been accepted whatever comes of this,
- * so that it cannot fail by it.
- */
+/** Stores a webhook call as the sample if an editor is listening. The call has already been accepted and can't fail because of this. */
 export async function capture(
   db: Queryable,
   request: FastifyRequest,

@@ -9,21 +9,21 @@ import { insertExecutions } from '@millrace/runtime/statements';
 import { findDelivery, insertDelivery } from '@millrace/service/webhooks/store';
 import type { FastifyRequest } from 'fastify';
 
-/** What identifies the event of a call. */
+/** Identifies the event of a call. */
 export interface EventKey {
   readonly hash: Buffer;
   readonly windowS: number;
 }
 
-/** What a call came to: its execution, and whether this call started it. */
+/** The result of a call: its execution, and whether this call started it. */
 export interface StartedCall {
   readonly executionId: number;
   readonly isFirst: boolean;
 }
 
 /**
- * The event of a call; null when it names none and may start all the same.
- * @throws ApiError 422 when the webhook demands an id
+ * The event of a call; null if it has none and may start anyway.
+ * @throws ApiError 422 if the webhook requires an id
  */
 export function eventOf(
   options: DeduplicateOptions,
@@ -47,8 +47,8 @@ function missingId({ by, name }: DeduplicateOptions): ApiError {
 }
 
 /**
- * Starts the execution of an event in one transaction with the record of it, so that of any number of calls with one
- * id one starts. The execution is queued.
+ * Starts the execution of an event in the same transaction as its record, so that any number of calls with one id start one execution. The
+ * execution is queued.
  */
 export async function startEvent(db: Database, event: EventKey, order: StartOrder): Promise<StartedCall> {
   const { id: workflowId, organisationId } = order.workflow;

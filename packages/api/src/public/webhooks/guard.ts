@@ -17,7 +17,7 @@ import { findVersion } from '@millrace/service/workflows/store';
 import type { FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 
-/** A webhook's settings, ready to be used. */
+/** A webhook's settings in usable form. */
 export interface Guard extends WebhookOptions {
   /** Null: any. */
   readonly allows: AllowsAddress | null;
@@ -26,13 +26,13 @@ export interface Guard extends WebhookOptions {
 const WEBHOOK_TRIGGER = 'trigger.webhook';
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
-/** Settings of the version's trigger; read once for each plan. */
+/** Settings of the version's trigger, read once per plan. */
 export function createGuards({
   db,
 }: Pick<AppDeps, 'db'>): (workflow: StartableWorkflow, compiled: CompileResult) => Promise<Guard> | Guard {
   const ofPlans = new WeakMap<Plan, Guard>();
 
-  /** A flow that cannot run is guarded all the same: its executions fail, but not by anybody's call. */
+  /** A flow that can't run is guarded too: its executions fail, but not everyone may start them. */
   async function ofUnfinished({ id, organisationId, version }: StartableWorkflow): Promise<Guard> {
     const row = await findVersion(db, organisationId, id, version);
     const nodes = row === undefined ? [] : parseJson(row.flow_data).nodes;
@@ -51,14 +51,14 @@ export function createGuards({
   };
 }
 
-/** The trigger's config; what its response says is rendered when the execution has ended. */
+/** The trigger's config; its response is rendered when the execution has ended. */
 function configOf({ trigger, vars }: Plan): JsonObject {
   const { config } = trigger;
   const scope = { triggerData: null, executionId: 0, vars, nodeOutput: () => null };
   return render(config, scope, MAX_CONFIG_BYTES) as JsonObject;
 }
 
-/** @throws ApiError `invalid_signature` for settings that nobody can fulfil */
+/** @throws ApiError `invalid_signature` for settings that no call can satisfy */
 function toGuard(config: JsonObject): Guard {
   const options = readWebhookOptions(config);
   try {
@@ -73,11 +73,11 @@ function toGuard(config: JsonObject): Guard {
   }
 }
 
-/** Every 401 names a way to authenticate (RFC 9110, 15.5.2). */
+/** Every 401 names an authentication scheme (RFC 9110, 15.5.2). */
 const CHALLENGE = { 'www-authenticate': 'Signature' } as const;
 
 /**
- * Lets a call through or refuses it, by address and signature.
+ * Admits or refuses a call by address and signature.
  * @param now the database's time
  * @throws ApiError `ip_not_allowed`, `invalid_signature`, `stale_signature`
  */
@@ -101,7 +101,7 @@ export async function checkCall(
   throw new ApiError(code, verdict.reason, { headers: CHALLENGE });
 }
 
-/** The keys that can be used; that one of two cannot is told to the owner only. */
+/** The usable keys; if one of two isn't usable, only the owner learns that. */
 async function openSecrets(
   { credential_id: present, previous_credential_id: former }: SignatureOptions,
   request: FastifyRequest,

@@ -10,8 +10,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PROBLEM_TYPE, toProblem } from '../../http/problem.ts';
 
 /**
- * Answers a caller with what the webhook's response makes of an execution that has ended. One that failed or was
- * cancelled is told by its id only: what went wrong is the owner's to read.
+ * Renders the webhook's response from an execution that has ended. For one that failed or was cancelled it contains only the id: the
+ * details are for the owner.
  */
 export function answerWithResult(
   request: FastifyRequest,
@@ -50,7 +50,7 @@ function sendFailure(
     .send(Buffer.from(stringifyJson(problem)));
 }
 
-/** @throws Error when the templates give what cannot be sent */
+/** @throws Error if the templates render something that can't be sent */
 function renderResponse(plan: Plan, row: ExecutionDetailRow, maxBytes: number): WebhookResponse {
   const config = renderAtEnd(plan, plan.trigger, {
     executionId: row.id,
@@ -75,7 +75,7 @@ function sendResponse(reply: FastifyReply, { status, headers, body }: WebhookRes
   const isText = typeof body === 'string';
   reply.code(status).header('content-type', `${isText ? 'text/plain' : 'application/json'}; charset=utf-8`);
   for (const [name, value] of Object.entries(headers)) reply.header(name, value);
-  // Whatever a workflow answers with, a page made of it runs nothing and belongs to no origin.
+  // Whatever a workflow responds with, a page rendered from it runs nothing and belongs to no origin.
   reply.header('content-security-policy', `${String(reply.getHeader('content-security-policy'))};sandbox`);
   if (body === null || WITHOUT_BODY.has(status)) return reply.removeHeader('content-type').send();
   return reply.send(Buffer.from(isText ? body : stringifyJson(body)));

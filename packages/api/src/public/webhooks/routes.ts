@@ -34,7 +34,7 @@ export const WebhookReceipt = Type.Object(
 /** `POST /webhooks/{hash}`. */
 export function webhookRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
   app.addSchema(WebhookReceipt);
-  // In a scope of its own, because no other endpoint takes forms.
+  // In its own scope, because no other endpoint accepts forms.
   app.register(async (scope) => {
     addForeignJsonBodies(scope, deps.config);
     scope.addContentTypeParser(
@@ -53,7 +53,7 @@ export function webhookRoutes(app: FastifyInstance, deps: AppDeps, starter: Star
   });
 }
 
-/** Errors a webhook can be given to answer with, besides those of every request. */
+/** Errors a webhook can respond with besides those of every request. */
 const PROBLEMS = [
   'invalid_signature',
   'stale_signature',
@@ -102,7 +102,7 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
     if (guard.respond === 'immediately' || compiled.kind === 'invalid') {
       return sendReceipt(reply, await start(request, guard, order, isListening));
     }
-    // Watched before it starts, so that no end is missed.
+    // Watched before it starts, so that its end isn't missed.
     const watch = watcher(order.executionId, reply);
     try {
       const started = await start(request, guard, order, isListening);
@@ -118,7 +118,7 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
           )
         : undefined;
       if (ended === undefined) {
-        // A service that closes waits for its connections, and this one would be kept for the next request.
+        // A closing service waits for its connections, and this one would be kept open for the next request.
         if (watch.isOver) reply.header('connection', 'close');
         return sendReceipt(reply, started, 'The workflow was started and is still running.');
       }
@@ -166,7 +166,7 @@ const STARTED = 'The workflow was started.';
 const REPEATED =
   'This event was already received and started the execution named here. Nothing was started now.';
 
-/** What a call came to, and whether an editor took it as its sample. */
+/** A call's result, and whether an editor stored it as the sample. */
 interface ReceivedCall extends StartedCall {
   readonly captured: boolean;
 }
@@ -179,7 +179,7 @@ function sendReceipt(
   return reply.code(202).send({ success: true, execution_id: executionId, message, captured });
 }
 
-/** A form as an object of texts; a name that comes several times has the list of its values. */
+/** A form as an object of strings; a repeated name has the list of its values. */
 function parseForm(bytes: Buffer): JsonValue {
   if (!isUtf8(unescapeBytes(bytes))) throw new ApiError('invalid_body', message('api.form_not_utf8'));
   const fields: { [name: string]: JsonValue } = {};
@@ -191,7 +191,7 @@ function parseForm(bytes: Buffer): JsonValue {
   return fields;
 }
 
-/** The bytes a form's percent escapes stand for, every other byte as it is. */
+/** The bytes represented by a form's percent escapes, and every other byte unchanged. */
 function unescapeBytes(bytes: Buffer): Buffer {
   const text = bytes.toString('latin1');
   if (!text.includes('%')) return bytes;

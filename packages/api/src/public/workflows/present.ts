@@ -27,7 +27,7 @@ export function presentItem(row: WorkflowRow): JsonObject {
   };
 }
 
-/** A workflow with its saved version and what keeps it from being activated. */
+/** A workflow with its saved version and the problems that prevent its activation. */
 export function presentDetail(row: WorkflowDetailRow, registry: NodeRegistry): JsonObject {
   const flow = parseJson(row.flow_data);
   return {
@@ -50,7 +50,6 @@ export function presentVersion(row: VersionRow): JsonObject {
   };
 }
 
-/** A version with its content. */
 export function presentVersionDetail(workflowId: number, row: VersionDetailRow): JsonObject {
   return { workflow_id: workflowId, ...presentVersion(row), flow_data: parseJson(row.flow_data) };
 }

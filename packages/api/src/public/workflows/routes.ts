@@ -136,7 +136,7 @@ function addCreate(app: FastifyInstance, { db, registry, config }: AppDeps): voi
   });
 }
 
-/** The entity tag is not kept with an answer but follows from its body. */
+/** The entity tag isn't stored with a response but derived from its body. */
 function setTagOfBody(reply: FastifyReply, { body }: StoredAnswer): void {
   const { version, updated_at } = JSON.parse(body) as { version: number; updated_at: string };
   reply.header('etag', entityTag(version, new Date(updated_at)));

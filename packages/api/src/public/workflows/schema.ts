@@ -34,7 +34,6 @@ const page = (item: object) => ({
   pagination: { next_cursor: 'AAAAAAAAAAzL0d4d2QpnU2fV2cQ1mYkH', has_more: true, limit: 1 },
 });
 
-/** One example per answer. */
 export const EXAMPLES = {
   item: ITEM_EXAMPLE,
   detail: { ...ITEM_EXAMPLE, flow_data: FLOW_EXAMPLE, version: 3, problems: [] },
@@ -69,7 +68,7 @@ const NAME = Type.String({
 });
 const DESCRIPTION = Type.String({ maxLength: 10_000, examples: ['Says hello.'] });
 
-/** Members of a workflow detail that are accepted in a request and ignored, so that a detail can be sent back as it is. */
+/** Members of a workflow detail that are accepted in a request and ignored, so that a detail can be sent back unchanged. */
 export const READ_ONLY_MEMBERS = ['id', 'created_at', 'updated_at', 'version', 'problems'] as const;
 
 const IGNORED = Type.Optional(Type.Unsafe<unknown>({ description: 'Accepted and ignored.' }));
@@ -122,7 +121,7 @@ const Problem = Type.Object(
   { additionalProperties: false },
 );
 
-/** Schemas of answers, by their name in the OpenAPI document. */
+/** Schemas of responses, by their name in the OpenAPI document. */
 export const WorkflowItem = Type.Object(itemMembers, { $id: 'WorkflowItem', additionalProperties: false });
 export const WorkflowDetail = Type.Object(
   {
@@ -170,7 +169,7 @@ export const WORKFLOW_SCHEMAS = [
 export const WorkflowPage = pageOf(Type.Ref('WorkflowItem#'));
 export const VersionPage = pageOf(Type.Ref('VersionItem#'));
 
-/** A body that says nothing; it may be left away. */
+/** An empty body, which may be omitted. */
 export const NoMembers = Type.Object({}, { additionalProperties: false });
 
 export const ListWorkflowsQuery = Type.Object(

@@ -47,7 +47,7 @@ function addList(app: FastifyInstance, { db }: AppDeps): void {
     const rows = await db.forOrganisation(organisationId, (tx) =>
       listVersions(tx, organisationId, id, below, limit + 1),
     );
-    // A workflow always has a version, so a first page without any means that there is no workflow.
+    // A workflow always has a version, so an empty first page means that the workflow doesn't exist.
     if (rows.length === 0 && cursor === undefined) throw notFound('workflow');
     const numbered = rows.map((row) => ({ ...row, id: row.version }));
     return toPage(numbered, limit, presentVersion, cursors, binding);
