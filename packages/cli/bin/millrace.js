@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Plain JavaScript that any Node from 20 on can parse: it only finds the pinned Node and hands over to it,
-// because the machine's own Node may be too old to run TypeScript by type stripping.
+// Plain JavaScript that any Node from 20 on can parse: it only finds the pinned Node and runs it, because the machine's own Node may be too
+// old to strip types.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runChild } from './run-child.js';

@@ -1,21 +1,20 @@
-// Plain JavaScript that any Node from 20 on can parse: what starts the pinned Node shares it.
+// Plain JavaScript that any Node from 20 on can parse: the launcher of the pinned Node shares it.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 
 const WATCH_MS = 500;
-/** npm, a shell that it may start, and this process. */
+/** npm, possibly a shell started by it, and this process. */
 const MOST_ANCESTORS = 3;
 
 /**
- * Runs a program to its end, with this process's input and outputs. Signals are passed on, and when npm, which has
- * started this process, ends, the program is told to end too: of the signals that somebody sends to npm alone it
- * passes on some only, and dies of the others.
+ * Runs a program to completion with this process's stdio. Signals are forwarded, and the program is told to stop if npm, which started this
+ * process, ends: npm forwards only some of the signals it receives, and the others kill it.
  * @param {string} program
  * @param {readonly string[]} args
- * @param {{cwd?: string, env?: NodeJS.ProcessEnv, passesInterrupt?: boolean}} [options] `passesInterrupt`: false for a
- *   program that takes a second SIGINT for another wish, as a terminal's Ctrl-C reaches it directly, too
- * @returns {Promise<number>} the exit code, made as shells do when a signal ended it
+ * @param {{cwd?: string, env?: NodeJS.ProcessEnv, passesInterrupt?: boolean}} [options] `passesInterrupt`: false for a program to which a
+ * second SIGINT means something else, because a terminal's Ctrl-C also reaches it directly
+ * @returns {Promise<number>} the exit code, computed as shells do if a signal ended it
  */
 export function runChild(program, args, { passesInterrupt = true, ...options } = {}) {
   const child = spawn(program, args, { ...options, stdio: 'inherit' });
@@ -39,8 +38,7 @@ export function runChild(program, args, { passesInterrupt = true, ...options } =
 }
 
 /**
- * Calls `then` once when npm has ended, if it is npm that started this process; asked for as early as possible, since
- * who has lost npm already cannot know of it.
+ * Calls `then` once npm has ended, if npm started this process. Call it as early as possible: after npm has gone, it can't be detected.
  * @param {() => void} then
  * @returns {() => void} stops watching
  */
@@ -56,7 +54,7 @@ export function onNpmEnd(then) {
   return () => clearInterval(timer);
 }
 
-/** The npm above this process, and when it was started: ids of processes are given out again. */
+/** The npm above this process and its start time: process ids are reused. */
 function findNpm() {
   if (process.env.npm_command === undefined) return null;
   let pid = process.ppid;
@@ -68,13 +66,13 @@ function findNpm() {
   return null;
 }
 
-/** Empty for a process that is gone, or that has ended and was not collected by its parent. */
+/** Empty for a process that is gone or a zombie. */
 function startOf(pid) {
   const [state, ...fields] = fieldsOf(pid);
   return state === undefined || 'ZX'.includes(state) ? '' : fields[18];
 }
 
-/** What follows the name in /proc/<pid>/stat: the state, the parent's id and so on. */
+/** The fields after the name in /proc/<pid>/stat: state, parent id and so on. */
 function fieldsOf(pid) {
   const [, rest = ''] = /^\d+ \(.*\) (.*)$/s.exec(read(`/proc/${pid}/stat`)) ?? [];
   return rest === '' ? [] : rest.trim().split(' ');

@@ -6,12 +6,12 @@ import {
 } from '@millrace/identity/organisations/store';
 import { RefusedError, UsageError } from './shell.ts';
 
-/** Whether there is somebody to ask: a terminal at both ends and no wish for JSON. */
+/** Whether someone can be asked: a terminal at both ends, and no `--json`. */
 function canAsk(options: { readonly json?: boolean }): boolean {
   return options.json !== true && process.stdin.isTTY === true && process.stdout.isTTY === true;
 }
 
-/** The value given, else what the person at the terminal answers. @throws UsageError when there is nobody to ask */
+/** The value given, else the answer typed at the terminal. @throws UsageError if nobody can be asked */
 export async function textOrAsk(
   given: string | undefined,
   flag: string,
@@ -24,7 +24,7 @@ export async function textOrAsk(
   return answered(await text({ message: question }));
 }
 
-/** What the person at the terminal puts in the place of a value; undefined: it stays, or there is nobody to ask. */
+/** A new value typed at the terminal; undefined: unchanged, or nobody can be asked. */
 export async function changeOrKeep(
   question: string,
   value: string,
@@ -36,7 +36,7 @@ export async function changeOrKeep(
   return given === value ? undefined : given;
 }
 
-/** The choices given, else those ticked by the person at the terminal. */
+/** The choices given, else those ticked at the terminal. */
 export async function choicesOrAsk(
   given: readonly string[] | undefined,
   flag: string,
@@ -72,8 +72,8 @@ export async function choiceOrAsk(
 }
 
 /**
- * A secret typed at the terminal, where it is not shown.
- * @param flag what gives it in scripts; null: it may be left out, and then is undefined
+ * A secret typed at the terminal without echo.
+ * @param flag the option that provides it in scripts; null: it is optional, and then undefined
  */
 export async function secretOrAsk(
   flag: string | null,
@@ -88,7 +88,7 @@ export async function secretOrAsk(
   return answered(await password({ message: question }));
 }
 
-/** Goes on only when the person at the terminal agrees. @throws UsageError when there is nobody to ask */
+/** Continues only after confirmation at the terminal. @throws UsageError if nobody can be asked */
 export async function confirmOrRefuse(
   question: string,
   flag: string,
@@ -100,7 +100,7 @@ export async function confirmOrRefuse(
   if (!isAgreed) throw new RefusedError('interrupted', 'Nothing was changed.');
 }
 
-/** The organisation named by `--org`; without it the only one there is, else the one chosen at the terminal. */
+/** The organisation named by `--org`, else the only one, else the one chosen at the terminal. */
 export async function organisationOrAsk(
   db: Queryable,
   options: { readonly org?: string; readonly json?: boolean },
@@ -126,7 +126,7 @@ export async function organisationOrAsk(
   return findOrganisation(db, String(id));
 }
 
-/** What was answered; clack says with a symbol that the question was given up. */
+/** The answer; clack returns a symbol for a cancelled prompt. */
 function answered<Value>(value: Value): Exclude<Value, symbol> {
   if (typeof value === 'symbol') throw new RefusedError('interrupted', 'Nothing was changed.');
   return value as Exclude<Value, symbol>;

@@ -1,31 +1,31 @@
 import type { Command } from 'commander';
 import { type Answer, printAnswer } from './shell.ts';
 
-/** One option: its flags, what it means, and how its text becomes a value. */
+/** One option: its flags, its description, and how its text is parsed. */
 export interface OptionSpec {
   readonly flags: string;
   readonly description: string;
   /**
-   * @param before what the option was given before, for one that may be repeated
+   * @param before the previous value of a repeatable option
    * @throws InvalidArgumentError
    */
   readonly parse?: (text: string, before?: unknown) => unknown;
 }
 
-/** One command, as far as the command line sees it. */
+/** One command as seen by the command line. */
 export interface CommandSpec<Options> {
   /** Name and arguments: `revoke <key>`. */
   readonly usage: string;
   readonly description: string;
-  /** Description per argument, in their order. */
+  /** Description of each argument, in order. */
   readonly argumentHelp?: readonly string[];
   readonly options?: readonly OptionSpec[];
-  /** Lines as they are typed, without the prompt; at least one. */
+  /** Lines as typed, without the prompt; at least one. */
   readonly examples: readonly [string, ...string[]];
   run(args: readonly string[], options: Options): Promise<Answer | null>;
 }
 
-/** Adds a command with what all have in common: `--json`, examples in `--help`, printing of the answer. */
+/** Adds a command with everything they share: `--json`, examples in `--help`, printing of the result. */
 export function addCommand<Options>(parent: Command, spec: CommandSpec<Options>): void {
   const command = parent.command(spec.usage).description(spec.description);
   command.registeredArguments.forEach((argument, index) => {
@@ -44,7 +44,7 @@ export function addCommand<Options>(parent: Command, spec: CommandSpec<Options>)
   });
 }
 
-/** Ends a command's help with lines as they are typed. */
+/** Appends example lines to a command's help. */
 export function addExamples(command: Command, examples: readonly string[]): void {
   const heading = examples.length === 1 ? 'Example' : 'Examples';
   command.addHelpText('after', `\n${heading}:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);

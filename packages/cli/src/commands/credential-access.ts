@@ -26,7 +26,7 @@ import { readList } from './values.ts';
 
 const OPERATOR = { actor: 'operator' } as const;
 
-/** What `add` and `update` have in common. */
+/** Shared by `add` and `update`. */
 export interface CredentialInput extends FieldSources {
   readonly name?: string;
   readonly host?: readonly string[];
@@ -149,7 +149,7 @@ function show(row: CredentialRow): string {
   ]);
 }
 
-/** Types that name their host among their fields are shown with that one. */
+/** Types with a host field show that host. */
 function showHosts(row: CredentialRow): string {
   const {
     host,

@@ -12,18 +12,18 @@ import { fieldsOf, isSecretField, titleOfType } from '@millrace/service/credenti
 import { choiceOrAsk, secretOrAsk, textOrAsk } from './ask.ts';
 import { RefusedError, UsageError } from './shell.ts';
 
-/** Where the fields of a credential come from, as given on the command line. */
+/** Sources of a credential's fields, as given on the command line. */
 export interface FieldSources {
   /** `name=value` each. */
   readonly field?: readonly string[];
   /** `-`: standard input. */
   readonly fromFile?: string;
-  /** A field that is read from standard input. */
+  /** A field read from standard input. */
   readonly stdin?: string;
   readonly json?: boolean;
 }
 
-/** @throws UsageError when there is nobody to ask, or no such type */
+/** @throws UsageError if nobody can be asked, or for an unknown type */
 export async function readCredentialType(
   given: string | undefined,
   options: { readonly json?: boolean },
@@ -43,7 +43,7 @@ export async function readCredentialType(
   );
 }
 
-/** The fields that were given, by file, standard input and options; of one given twice the last of these counts. */
+/** The fields given by file, standard input and options; the last of these takes precedence. */
 export async function readGivenFields(type: CredentialType, sources: FieldSources): Promise<JsonObject> {
   if (sources.stdin !== undefined && sources.fromFile === '-') {
     throw new UsageError('stdin_twice', '--stdin and --from-file - cannot both read standard input.');
@@ -57,7 +57,7 @@ export async function readGivenFields(type: CredentialType, sources: FieldSource
   return { ...fromFile, ...fromStdin, ...Object.fromEntries(fromOptions) };
 }
 
-/** Asks the person at the terminal for what a new credential still needs; in a script nothing is added. */
+/** Asks at the terminal for missing fields of a new credential; adds nothing in a script. */
 export async function askForMissing(
   type: CredentialType,
   given: JsonObject,
@@ -66,7 +66,7 @@ export async function askForMissing(
   const answers: [string, JsonValue][] = [];
   for (const [name, schema] of fieldsOf(type)) {
     const isSecret = isSecretField([name, schema]);
-    // What has a default is not asked for, but for secrets: a server's password is hardly ever empty.
+    // Fields with a default aren't asked for, except secrets: a server's password is hardly ever empty.
     if (Object.hasOwn(given, name) || (schema.default !== undefined && !isSecret)) continue;
     const title = schema.title ?? name;
     const answer = isSecret
@@ -82,7 +82,7 @@ async function readFieldsFile(path: string): Promise<JsonObject> {
   try {
     value = parseJson((await readText(path)).replace(/^\uFEFF/, ''));
   } catch (error) {
-    // What a parser says of JSON repeats some of it.
+    // A JSON parser's error quotes some of the input.
     const reason =
       error instanceof SyntaxError
         ? 'it is not JSON'
@@ -102,7 +102,7 @@ function readText(path: string): Promise<string> {
   return path === '-' ? readAll(process.stdin) : readFile(path, 'utf8');
 }
 
-/** Without the line end that editors and `echo` put behind it. */
+/** Without the trailing newline added by editors and `echo`. */
 async function readSecretText(): Promise<string> {
   return (await readAll(process.stdin)).replace(/\r?\n$/, '');
 }
@@ -120,7 +120,7 @@ function readFieldOption(type: CredentialType, text: string): [string, JsonValue
   return [name, readValue(type, name, text.slice(at + 1))];
 }
 
-/** Text as the field's schema has it: numbers as numbers, nothing as null where that may be. */
+/** Text converted to the type in the field's schema: numbers to numbers, empty text to null if allowed. */
 function readValue(type: CredentialType, name: string, text: string): JsonValue {
   const schema = fieldsOf(type).find(([each]) => each === name)?.[1];
   if (schema?.type === 'integer' && /^\d{1,15}$/.test(text)) return Number(text);

@@ -9,7 +9,7 @@ import { withDatabase } from './running-service.ts';
 import type { Answer } from './shell.ts';
 import { showExecution } from './timeline.ts';
 
-/** An execution as `GET /executions/{id}` returns it; for a person as a time line. */
+/** An execution as `GET /executions/{id}` returns it; as a timeline for people. */
 export function showStoredExecution(id: number): Promise<Answer> {
   return withDatabase(async (db) => {
     const organisationId = await findOwnerOfExecution(db, id);
@@ -20,7 +20,7 @@ export function showStoredExecution(id: number): Promise<Answer> {
   });
 }
 
-/** Ends an execution on behalf of the operator; the statement tells the processes that run or watch it. */
+/** Cancels an execution on behalf of the operator; the statement notifies the processes that run or watch it. */
 export function cancelStoredExecution(id: number): Promise<Answer> {
   return withDatabase(async (db) => {
     const organisationId = await findOwnerOfExecution(db, id);

@@ -169,7 +169,7 @@ function addEndings(keys: Command): void {
   });
 }
 
-/** Whose key it is; nothing for the operator, whose it is then. @throws AccountError `member_not_found` */
+/** The member who holds the key; undefined for the operator. @throws AccountError `member_not_found` */
 async function holderOf(
   db: Queryable,
   organisationId: number,

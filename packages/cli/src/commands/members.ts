@@ -24,7 +24,7 @@ const EMAIL = { flags: '--email <address>', description: "the member's e-mail ad
 const ROLE = { flags: '--role <role>', description: ROLES.join(', ') };
 
 const OPERATOR = { actor: 'operator' } as const;
-/** Whoever runs the service knows whom a link goes to. */
+/** The operator knows the recipient of a link. */
 const VOUCHED_FOR = { isVouchedFor: true } as const;
 
 interface MemberOptions {

@@ -7,7 +7,7 @@ import { transactionPooling } from '../start/postgres.ts';
 import { readRunningService } from '../start/running-service.ts';
 import type { Answer } from './shell.ts';
 
-/** Applies what is missing to the database of DATABASE_URL, else to the embedded one, which is started for it. */
+/** Applies pending migrations to the database of DATABASE_URL, else to the embedded one, which is started for this. */
 export async function migrateDatabase(): Promise<Answer> {
   const config = loadConfig();
   const url = config.databaseUrl ?? (await urlOfRunningService(config.dataDir));

@@ -14,7 +14,7 @@ import { addWorkflowCommands } from './workflows.ts';
 
 /**
  * The whole command line, ready to parse. It throws CommanderError instead of ending the process.
- * @param quiet keeps commander's own error texts back, because the error is told as JSON
+ * @param quiet suppresses commander's own error output, because the error is printed as JSON
  */
 export function buildProgram(quiet = false): Command {
   const program = new Command('millrace')
@@ -46,12 +46,12 @@ docs/cli.md shows every command with its output.`,
   return program;
 }
 
-/** Full names of all commands, such as `keys create`, in the order of `--help`. */
+/** Full names of all commands, for example `keys create`, in the order of `--help`. */
 export function commandNames(): string[] {
   return leafCommands(buildProgram()).map(({ name }) => name);
 }
 
-/** All commands that do something, with their full names. */
+/** All commands with an action, with their full names. */
 export function leafCommands(program: Command): { readonly name: string; readonly command: Command }[] {
   return program.commands.flatMap((command) =>
     command.commands.length === 0
@@ -60,7 +60,7 @@ export function leafCommands(program: Command): { readonly name: string; readonl
   );
 }
 
-/** What `--help` of a command prints, without colours, for lines of `width` columns. */
+/** The `--help` output of a command without colours, wrapped at `width` columns. */
 export function helpText(command: Command, width: number): string {
   let text = '';
   command.configureOutput({

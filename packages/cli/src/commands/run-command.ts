@@ -2,9 +2,9 @@ import { buildProgram } from './program.ts';
 import { printError } from './shell.ts';
 
 /**
- * Carries out one command of this process and prints what it answers.
+ * Runs one command in this process and prints its result.
  *
- * @param words what stands after `millrace`
+ * @param words the arguments after `millrace`
  * @returns the exit code
  */
 export async function runCommand(words: readonly string[]): Promise<number> {

@@ -7,8 +7,7 @@ import { RefusedError } from './shell.ts';
 const UNDEFINED_TABLE = '42P01';
 
 /**
- * Gives `work` the database of the running service, that of DATABASE_URL, else the embedded one of the data folder,
- * and closes it afterwards.
+ * Passes `work` the running service's database, that of DATABASE_URL, else the embedded one of the data folder, and closes it afterwards.
  * @throws RefusedError `not_running`, `not_migrated`
  * @throws ConfigError
  */

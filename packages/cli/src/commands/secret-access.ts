@@ -27,7 +27,7 @@ export function rotateByCommand(options: { readonly json?: boolean }): Promise<A
   });
 }
 
-/** On standard error, so that standard output holds the answer only. */
+/** On standard error, so that standard output contains only the result. */
 function tellStep(step: RotationStep): void {
   const line = progressLine(step);
   if (line !== null) process.stderr.write(`${line}\n`);
@@ -90,7 +90,7 @@ export function resetByCommand(options: {
   });
 }
 
-/** Also that of a service which does not start because its key is lost. */
+/** Also works for a service that can't start because its key is lost. */
 async function withAnyDatabase<T>(work: (db: PgDatabase, keys: SecretKeys) => Promise<T>): Promise<T> {
   const config = loadConfig();
   const keys = createSecretKeys(config);

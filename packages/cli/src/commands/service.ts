@@ -25,7 +25,7 @@ export function addServiceCommands(program: Command): void {
   });
 }
 
-/** These run; what they answer, they answer once they are ready. */
+/** These keep running; they print their result once they are ready. */
 function addRunning(
   program: Command,
   name: string,

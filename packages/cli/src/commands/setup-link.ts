@@ -26,7 +26,7 @@ export function addSetupLinkCommand(program: Command): void {
   });
 }
 
-/** A service that was told neither a public URL nor a port may have taken another port than the usual one. */
+/** A service configured with neither a public URL nor a port may have taken another port than the default. */
 async function findPublicUrl(config: Config): Promise<string> {
   if (config.publicUrlIsExplicit || config.databaseUrl !== null) return config.publicUrl;
   return (await readRunningService(config.dataDir))?.address ?? config.publicUrl;

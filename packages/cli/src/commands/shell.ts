@@ -6,18 +6,18 @@ import { SecretError } from '@millrace/secrets/errors';
 import { CommanderError } from 'commander';
 import { ConfigError } from '../settings/config.ts';
 
-/** What a command answers: the same thing for programs and for people. */
+/** The result of a command: the same for programs and for people. */
 export interface Answer {
   /** One JSON value, printed by `--json`. */
   readonly json: unknown;
-  /** Printed otherwise, with a line end behind it. */
+  /** Printed otherwise, followed by a newline. */
   readonly text: string;
 }
 
 /** Exit codes of every command. */
 const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 
-/** The words after `millrace` cannot be carried out as they stand; the exit code is 2. */
+/** The arguments after `millrace` are invalid; the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly code: string;
@@ -27,7 +27,7 @@ export class UsageError extends Error {
   }
 }
 
-/** The command was right, and could not be done; the exit code is 1. */
+/** The command was valid but couldn't be carried out; the exit code is 1. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly code: string;
@@ -39,14 +39,14 @@ export class RefusedError extends Error {
 
 type Paint = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
-/** Colours the text when standard output is a terminal that wants colours. */
+/** Colours the text if standard output is a terminal that supports colours. */
 export function paint(style: Paint, text: string): string {
   return styleText(style, text, { stream: process.stdout });
 }
 
 /**
- * Names and messages come from workflows and from other servers: what would move the cursor, retitle the window or
- * turn the writing direction becomes a blank. Colours and line ends stay.
+ * Names and messages come from workflows and other servers: characters that would move the cursor, retitle the window or change the writing
+ * direction become blanks. Colours and newlines are kept.
  */
 export function harmless(text: string): string {
   return text.replace(/\p{Cc}\[[\d;]*m|[\p{Cc}\p{Bidi_Control}]/gu, (found) =>
@@ -54,7 +54,7 @@ export function harmless(text: string): string {
   );
 }
 
-/** Prints an answer on standard output; waits until a slow reader has taken it. */
+/** Prints a result on standard output; waits until a slow reader has consumed it. */
 export async function printAnswer(answer: Answer, asJson: boolean): Promise<void> {
   const text = asJson ? indentedJson(answer.json) : harmless(answer.text);
   if (text === '') return;
@@ -63,14 +63,14 @@ export async function printAnswer(answer: Answer, asJson: boolean): Promise<void
   });
 }
 
-/** JSON as people like to keep it in files: two spaces, numbers kept exactly. */
+/** Human-readable JSON: two spaces, numbers kept exactly. */
 export function indentedJson(value: unknown): string {
   return JSON.stringify(value, null, 2);
 }
 
 /**
- * Prints an error on standard error, as `{"error": {"code", "message"}}` when the command was asked for JSON;
- * standard output stays empty. Answers the exit code.
+ * Prints an error on standard error, as `{"error": {"code", "message"}}` if the command has `--json`; standard output stays empty. Returns
+ * the exit code.
  */
 export function printError(error: unknown, asJson: boolean): number {
   const { code, message, details, exit } = explain(error);
@@ -87,7 +87,7 @@ export function printError(error: unknown, asJson: boolean): number {
   return exit;
 }
 
-/** Errors with a text for the user that stand in modules too heavy to load for every command. */
+/** Errors with a message for the user from modules too heavy to load for every command. */
 const CODE_OF_NAME: ReadonlyMap<string, string> = new Map([
   ['DatabaseUnavailableError', 'database_unavailable'],
   ['DataFolderInUseError', 'data_folder_in_use'],
@@ -108,7 +108,7 @@ interface Explanation {
 function explain(error: unknown): Explanation {
   if (error instanceof CommanderError) {
     const shown = error.exitCode === 0;
-    // Commander has printed the help text itself when that is its answer.
+    // Commander has already printed the help text if that is the result.
     const message = error.code === 'commander.help' ? '' : error.message.replace(/^error: /, '');
     return { code: 'usage', message, details: [], exit: shown ? EXIT.done : EXIT.usage };
   }

@@ -1,15 +1,15 @@
 import stringWidth from 'fast-string-width';
 import { harmless, paint } from './shell.ts';
 
-/** One column of a table: its heading and the cell it shows of a row. */
+/** One column of a table: its heading and its cell for a row. */
 export interface Column<Row> {
   readonly title: string;
   cell(row: Row): string;
-  /** Numbers read better from the right. */
+  /** Numbers are easier to read right-aligned. */
   readonly align?: 'left' | 'right';
 }
 
-/** Rows under aligned headings; `empty` when there are none. */
+/** Rows under aligned headings; `empty` if there are none. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], empty: string): string {
   if (rows.length === 0) return empty;
   const cells = rows.map((row) => columns.map((column) => oneLine(column.cell(row))));
@@ -25,7 +25,7 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   return [heading, ...cells.map(align)].join('\n');
 }
 
-/** Names and values of one thing, one under the other. */
+/** Names and values of one item, one per line. */
 export function card(fields: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...fields.map(([name]) => name.length));
   return fields.map(([name, value]) => `${paint('dim', name.padEnd(width))}  ${oneLine(value)}`).join('\n');

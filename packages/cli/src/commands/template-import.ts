@@ -54,7 +54,7 @@ export function importTemplate(
   });
 }
 
-/** Sets what differs from one organisation to the next. */
+/** Sets the values that differ between organisations. */
 function setVariables(template: Template, settings: readonly Setting[]): void {
   for (const { name, value } of settings) {
     if (setVariable(template, name, value)) continue;
@@ -63,7 +63,7 @@ function setVariables(template: Template, settings: readonly Setting[]): void {
   }
 }
 
-/** Asks at the terminal for what was not given; what the person leaves as it is stays to be set. */
+/** Asks at the terminal for values that weren't given; unchanged ones remain to be set. */
 async function askForRest(
   template: Template,
   settings: readonly Setting[],
@@ -82,12 +82,12 @@ async function askForRest(
   return answers;
 }
 
-/** What was typed is text where a text was, else JSON when it reads as JSON. */
+/** The input is a string if the previous value was one, else JSON if it parses as JSON. */
 function valueFrom(answer: string, before: JsonValue): JsonValue {
   return typeof before === 'string' ? answer : readValue(answer);
 }
 
-/** All or nothing; each is checked like any other workflow. */
+/** All or nothing; each is validated like any other workflow. */
 async function storeTemplate(
   tx: Queryable,
   organisationId: number,

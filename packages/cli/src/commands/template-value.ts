@@ -1,6 +1,6 @@
 import { type JsonValue, parseJson } from '@millrace/engine';
 
-/** A value of the command line: JSON when it reads as JSON, else text. */
+/** A value on the command line: JSON if it parses as JSON, else a string. */
 export function readValue(text: string): JsonValue {
   try {
     return parseJson(text);

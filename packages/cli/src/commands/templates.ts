@@ -45,13 +45,13 @@ export function addTemplateCommands(program: Command): void {
   });
 }
 
-/** In the order in which they are set up, types of which one will do with a stroke between them. */
+/** In the order of set-up; types of which any one is enough are separated by a slash. */
 function credentialTypes({ setup }: Template): string {
   const types = setup.flatMap(({ credential }) => (credential === undefined ? [] : [credential.join('/')]));
   return [...new Set(types)].join(', ');
 }
 
-/** Commander hands over what was collected from the options before this one. */
+/** Commander passes the values collected from previous options. */
 function collectSetting(text: string, before: unknown = []): Setting[] {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('--var takes a name and a value: --var channel=C0123456789');

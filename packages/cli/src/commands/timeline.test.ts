@@ -18,7 +18,7 @@ const execution: ShownExecution = {
   is_test_mode: false,
   error: { code: 'http_status', message: 'The server answered 500.', node_id: 'send' },
   node_outputs: {
-    // Kept in the order of the object, shown in the order of time.
+    // Stored in the object's order, shown in chronological order.
     send: {
       status: 'failed',
       started_at: at(1600),

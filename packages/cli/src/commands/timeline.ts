@@ -2,7 +2,7 @@ import type { ExecutionDetail, NodeOutput } from '@millrace/api/public/execution
 import { paint } from './shell.ts';
 import { type Column, card, moment, table } from './table.ts';
 
-/** The contract's execution detail, as far as the picture needs it. */
+/** The contract's execution detail, as far as the timeline needs it. */
 export type ShownExecution = Omit<
   ExecutionDetail,
   'consumed_ai_tokens' | 'parent' | 'children' | 'input_data' | 'node_outputs'
@@ -14,8 +14,8 @@ export type ShownNode = Pick<NodeOutput, 'status'> & Partial<NodeOutput>;
 const BAR_WIDTH = 32;
 
 /**
- * An execution for people: what it is, how it went, and a bar per node that shows when it ran.
- * @param nowMs epoch milliseconds, where the bars of nodes that still run end
+ * An execution for people: its summary, and a bar per node that shows when it ran.
+ * @param nowMs epoch milliseconds, where the bars of running nodes end
  */
 export function showExecution(execution: ShownExecution, nowMs: number): string {
   const { error } = execution;
@@ -63,7 +63,7 @@ function nodeTable(execution: ShownExecution, nowMs: number): string {
 }
 
 function toLine(id: string, node: ShownNode, nowMs: number): NodeLine {
-  // A skipped node never began; only its being passed over has a time.
+  // A skipped node never started; its only time is when it was skipped.
   const fromMs = node.started_at == null || node.status === 'skipped' ? null : Date.parse(node.started_at);
   const toMs =
     fromMs === null
@@ -104,7 +104,7 @@ function paintStatus(status: string): string {
   return paint(STATUS_PAINT[status] ?? 'dim', status);
 }
 
-/** Milliseconds in the unit that reads best. */
+/** Milliseconds in the most readable unit. */
 function span(ms: number): string {
   if (ms < 1000) return `${ms} ms`;
   const seconds = ms / 1000;

@@ -21,13 +21,13 @@ export function readMoment(text: string): Date {
   return value;
 }
 
-/** JavaScript takes 30 February for 2 March. */
+/** JavaScript parses 30 February as 2 March. */
 function existsInCalendar(day: string): boolean {
   const value = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(value.getTime()) && value.toISOString().startsWith(day);
 }
 
-/** `a,b` as a list; blanks around the commas do not matter. */
+/** `a,b` as a list; blanks around the commas are ignored. */
 export function readList(text: string): string[] {
   return text
     .split(',')
@@ -35,7 +35,7 @@ export function readList(text: string): string[] {
     .filter((part) => part !== '');
 }
 
-/** @throws UsageError when the text is no id */
+/** @throws UsageError if the text isn't an id */
 export function readId(text: string | undefined, of: string): number {
   if (text === undefined || !/^[1-9]\d{0,15}$/.test(text)) {
     throw new UsageError('invalid_id', `"${text ?? ''}" isn't the ID of ${of}. Use a whole number from 1.`);

@@ -9,7 +9,7 @@ import { initialStatus } from '@millrace/service/workflows/save';
 import type { Config } from '../settings/config.ts';
 import { RefusedError } from './shell.ts';
 
-/** A workflow from a file, good enough for the API to take it. */
+/** A workflow from a file that the API would accept. */
 export interface WorkflowFile {
   readonly body: CreateWorkflow;
   readonly flow: CheckedFlow;
@@ -19,7 +19,7 @@ export interface WorkflowFile {
  * Reads and checks a workflow as `POST /workflows` would.
  * @param path `-` reads standard input
  * @throws RefusedError `file_unreadable`
- * @throws ApiError with a pointer per mistake
+ * @throws ApiError with a pointer per error
  */
 export async function readWorkflowFile(
   path: string,
@@ -32,7 +32,7 @@ export async function readWorkflowFile(
 
 /**
  * Checks a workflow as `POST /workflows` would.
- * @throws ApiError with a pointer per mistake
+ * @throws ApiError with a pointer per error
  */
 export function checkWorkflow(value: JsonValue, config: Config, registry: NodeRegistry): WorkflowFile {
   const body = checkBody(value);
@@ -50,7 +50,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** The validator the API's routes have, so that file and request are held to one standard. */
+/** The validator of the API's routes, so that files and requests meet the same standard. */
 function checkBody(value: JsonValue): CreateWorkflow {
   const validate = createValidatorCompiler()({
     schema: CreateWorkflow,

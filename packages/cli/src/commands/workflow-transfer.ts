@@ -11,7 +11,7 @@ import { withDatabase } from './running-service.ts';
 import { type Answer, indentedJson } from './shell.ts';
 import { readWorkflowFile, type WorkflowFile } from './workflow-file.ts';
 
-/** A workflow as `GET /workflows/{id}` returns it, for a person too: it is meant for a file. */
+/** A workflow as `GET /workflows/{id}` returns it, also without `--json`: it is meant for a file. */
 export function exportWorkflow(id: number): Promise<Answer> {
   return withDatabase(async (db) => {
     const organisationId = await findOwnerOfWorkflow(db, id);
@@ -52,7 +52,7 @@ export async function storeWorkflow(
   return createWorkflow(tx, { organisationId, apiKeyId: null }, body, flow);
 }
 
-/** What is said of a workflow that has been stored: its detail, and in words what it still lacks. */
+/** The result for a stored workflow: its detail, and in words what it still needs. */
 export function answerImported(row: WorkflowDetailRow): Answer {
   const detail = presentDetail(row, registry);
   const count = Array.isArray(detail.problems) ? detail.problems.length : 0;

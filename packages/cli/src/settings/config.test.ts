@@ -132,7 +132,7 @@ describe('loadConfig', () => {
     ]) {
       expect(problemsOf({ MILLRACE_PUBLIC_URL: address })[0]).toContain('without path');
     }
-    // What names an issuer is the provider's affair.
+    // The format of issuer names is up to the provider.
     const oidc = { MILLRACE_OIDC_CLIENT_ID: 'x', MILLRACE_OIDC_ISSUER: 'https://login.example/realms/a/' };
     expect(loadConfig(oidc).singleSignOn?.issuer).toBe('https://login.example/realms/a');
   });

@@ -9,24 +9,24 @@ import { nearestName } from './nearest-name.ts';
 import type { Variable } from './variable.ts';
 import { type LogLevel, VARIABLES } from './variables.ts';
 
-/** Everything that can be set from outside. Made by {@link loadConfig} only. */
+/** All configuration from outside. Created by {@link loadConfig} only. */
 export interface Config extends ApiSettings, SecretKeySettings {
   readonly worker: WorkerSettings;
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** False: when the port is taken, the next free one will do. */
+  /** False: if the port is taken, the next free one is used. */
   readonly portIsExplicit: boolean;
   /** Null: the embedded PostgreSQL is used. */
   readonly databaseUrl: string | null;
-  /** False: it was made from host and port, and follows when another port has to be taken. */
+  /** False: derived from host and port, and adjusted if another port has to be used. */
   readonly publicUrlIsExplicit: boolean;
   readonly logLevel: LogLevel;
-  /** Whether the first start prints an API key and the link that makes the first account. */
+  /** Whether the first start prints an API key and the link for creating the first account. */
   readonly printsFirstKey: boolean;
 }
 
-/** The environment does not make a configuration: every problem at once, one line each. */
+/** The environment isn't a valid configuration; lists every problem, one per line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -45,7 +45,7 @@ type ValueOf<N extends Name> = (typeof VARIABLES)[N] extends Variable<infer T> ?
 /**
  * Reads the configuration. Empty variables count as not set.
  *
- * @throws ConfigError naming every problem, unknown MILLRACE_ names among them
+ * @throws ConfigError listing every problem, including unknown MILLRACE_ names
  */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const problems = unknownNames(env);
@@ -167,7 +167,7 @@ function isSafeIssuer(issuer: string): boolean {
   return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
-/** Base URL of a service that no proxy stands in front of. */
+/** Base URL of a service without a proxy in front of it. */
 export function localUrl(host: string, port: number): string {
   const isWildcard = host === '0.0.0.0' || host === '::' || host === '127.0.0.1' || host === '::1';
   const name = isWildcard ? 'localhost' : host.includes(':') ? `[${host}]` : host;
@@ -175,8 +175,8 @@ export function localUrl(host: string, port: number): string {
 }
 
 /**
- * PostgreSQL cannot run as root, and the user it runs as instead cannot enter a private home: then the data is kept
- * outside of it, in a folder that belongs to this copy of Millrace.
+ * PostgreSQL can't run as root, and the user it runs as instead can't enter a private home folder: the data is then kept elsewhere, in a
+ * folder that belongs to this copy of Millrace.
  */
 function defaultDataDir(): string {
   const root = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/\/$/, '');
@@ -197,7 +197,7 @@ function describeProblem(name: string, given: string, variable: Variable<unknown
   return `${name}: ${shown} is not ${variable.allowed}; for example ${name}=${variable.example}`;
 }
 
-/** The commands that a start prints read the caller's API key from it, so it stands in many an environment. */
+/** The commands printed at a start read the caller's API key from it, so it is set in many environments. */
 const CALLERS_KEY = 'MILLRACE_KEY';
 
 function unknownNames(env: NodeJS.ProcessEnv): string[] {

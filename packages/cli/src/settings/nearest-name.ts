@@ -1,4 +1,4 @@
-/** The candidate that a mistyped name most likely meant, or null. */
+/** The candidate most likely meant by a mistyped name, or null. */
 export function nearestName(name: string, candidates: readonly string[]): string | null {
   const [best] = candidates
     .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
@@ -6,7 +6,7 @@ export function nearestName(name: string, candidates: readonly string[]): string
   return best !== undefined && best.distance <= 4 ? best.candidate : null;
 }
 
-/** Fewest letters to insert, delete or replace that turn one text into the other. */
+/** Minimum number of insertions, deletions and replacements that turn one string into the other. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [i, letter] of [...from].entries()) {

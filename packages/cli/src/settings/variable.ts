@@ -2,15 +2,15 @@ import { isIP } from 'node:net';
 import { parseDatabaseHosts } from '@millrace/database/hosts';
 import { parseSecretKey } from '@millrace/secrets/key-text';
 
-/** One environment variable: how its text becomes a value, and what the documentation says of it. */
+/** One environment variable: how its text is parsed, and how the documentation describes it. */
 export interface Variable<T> {
   readonly about: string;
-  /** What may stand in it, as in "a whole number from 1 to 10". */
+  /** The values it accepts, as in "a whole number from 1 to 10". */
   readonly allowed: string;
   readonly example: string;
-  /** Used when it is not set or empty; "" means not set at all. */
+  /** Used if it is not set or empty; "" means no default. */
   readonly fallback: string;
-  /** True when the value must not be repeated in messages. */
+  /** True if the value must not be repeated in messages. */
   readonly secret?: boolean;
   /** Undefined: not allowed. */
   parse(text: string): T | undefined;
@@ -46,7 +46,7 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
   GiB: 1024 ** 3,
 };
 
-/** A number of bytes; KiB, MiB and GiB may stand behind it. */
+/** A number of bytes, optionally followed by KiB, MiB or GiB. */
 export function bytes(words: Wording & { readonly min: string; readonly max: string }): Variable<number> {
   const read = (text: string): number | undefined => {
     const match = /^(\d{1,12})\s?(B|KiB|MiB|GiB|)$/.exec(text);
@@ -72,14 +72,14 @@ export function oneOf<T extends string>(words: Wording & { readonly values: read
   };
 }
 
-/** Free text that must fit the pattern. */
+/** Free text that must match the pattern. */
 export function text(
   words: Wording & { readonly allowed: string; readonly pattern: RegExp; readonly secret?: boolean },
 ): Variable<string> {
   return { ...words, parse: (value) => (words.pattern.test(value) ? value : undefined) };
 }
 
-/** Comma separated items, each fitting the pattern. */
+/** Comma-separated items, each matching the pattern. */
 export function list(
   words: Wording & { readonly allowed: string; readonly pattern: RegExp },
 ): Variable<string[]> {
@@ -92,7 +92,7 @@ export function list(
   };
 }
 
-/** Which proxies may say where a request came from: off, a number of hops, or their addresses. */
+/** Which proxies are trusted to report a request's source: none, a number of hops, or their addresses. */
 export function proxies(words: Wording): Variable<false | number | string[]> {
   return {
     ...words,
@@ -107,7 +107,7 @@ export function proxies(words: Wording): Variable<false | number | string[]> {
   };
 }
 
-/** An http or https address without credentials, query and fragment; a slash at its end is dropped. */
+/** An http or https address without credentials, query and fragment; a trailing slash is dropped. */
 export function webAddress(words: Wording): Variable<string> {
   return {
     ...words,
@@ -122,7 +122,7 @@ export function webAddress(words: Wording): Variable<string> {
   };
 }
 
-/** As {@link webAddress}, of a whole host: nothing of what is served there could be found below a path. */
+/** Like {@link webAddress}, but for a whole host: the service can't be served below a path. */
 export function webOrigin(words: Wording): Variable<string> {
   return {
     ...words,
@@ -134,7 +134,7 @@ export function webOrigin(words: Wording): Variable<string> {
   };
 }
 
-/** Where a PostgreSQL server is, or several of one database are. */
+/** The address of a PostgreSQL server, or of several for one database. */
 export function databaseUrl(words: Wording): Variable<string> {
   return {
     ...words,
@@ -145,7 +145,7 @@ export function databaseUrl(words: Wording): Variable<string> {
   };
 }
 
-/** Keys of 32 random bytes, comma separated. One whose bytes are hardly random is refused. */
+/** Keys of 32 random bytes, comma-separated. One whose bytes are hardly random is refused. */
 export function secretKeys(
   words: Omit<Wording, 'example'> & { readonly most: number },
 ): Variable<readonly Buffer[]> {

@@ -26,7 +26,7 @@ const retentionDays = (status: string) =>
     unit: 'days',
   });
 
-/** Every variable there is. docs/configuration.md says the same; a test compares them. */
+/** Every variable. docs/configuration.md lists the same; a test compares them. */
 export const VARIABLES = {
   PORT: integer({
     about: "Port of the API. If it isn't set and 8080 is taken, the next free port is used",

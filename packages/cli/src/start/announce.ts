@@ -2,8 +2,8 @@ import type { Config } from '../settings/config.ts';
 import type { Service } from './start-service.ts';
 
 /**
- * What is printed when the service runs. At the first start: the set-up link and the key, which are never shown again,
- * and two commands that can be pasted as they are (sh, curl and sed are all they need).
+ * Printed when the service is running. At the first start: the set-up link and the key, which are never shown again, and two commands that
+ * can be pasted unchanged (sh, curl and sed are all they need).
  */
 export function announce(service: Service, config: Config): string {
   if (service.address === null) return 'Millrace is running executions. Press Ctrl-C to stop.';
@@ -22,7 +22,7 @@ export function announce(service: Service, config: Config): string {
   ].join('\n');
 }
 
-/** The same for programs, in one line; key, workflow and link at the first start only. */
+/** The same for programs, on one line; key, workflow and link at the first start only. */
 export function announceJson({ address, setupUrl, firstStart: first }: Service, config: Config): string {
   return JSON.stringify({
     address,
@@ -43,7 +43,7 @@ function setup({ setupUrl, needsSetup }: Service): string[] {
     : [];
 }
 
-/** The key is read from the environment: then it stands neither here nor in the history of a shell. */
+/** The key is read from the environment, so it appears neither here nor in the shell's history. */
 function withoutKey({ address, firstStart }: Service): string[] {
   const authorisation = '-H "Authorization: Bearer $MILLRACE_KEY"';
   const call =

@@ -10,9 +10,9 @@ import { SCOPES } from '@millrace/identity/values/roles';
 import { insertWorkflow } from '@millrace/service/workflows/store';
 import { SAMPLE_WORKFLOW } from './sample-workflow.ts';
 
-/** What a database that was empty has been given. */
+/** What an empty database is initialised with. */
 export interface FirstStart {
-  /** Shown once; only its hash is stored. Null: nobody would see it, so none was made. */
+  /** Shown once; only its hash is stored. Null: nobody would see it, so none was created. */
   readonly apiKey: string | null;
   readonly workflowId: number;
 }
@@ -20,12 +20,11 @@ export interface FirstStart {
 const SERVICE = { actor: 'service' } as const;
 
 /**
- * Gives an empty database its first organisation, API key and workflow, all in one transaction, so that of several
- * processes that start at once one does it. When the answer of its commit is lost, the key it made is looked for:
- * nobody else could tell it.
+ * Creates an empty database's first organisation, API key and workflow in one transaction, so that only one of several processes starting
+ * at once does it. If the response to its commit is lost, it looks for the key it created: no other process could print it.
  *
- * @param makesKey false: whoever needs a key makes it by the command line
- * @returns null when there was an organisation already
+ * @param makesKey false: keys have to be created with the command line
+ * @returns null if there was an organisation already
  */
 export async function prepareFirstStart(
   db: Database,
@@ -39,7 +38,7 @@ export async function prepareFirstStart(
   }, retry);
 }
 
-/** Ids come from a sequence, so a workflow that is there was stored by this process. */
+/** Ids come from a sequence, so if this workflow exists, this process stored it. */
 async function findStored(db: Queryable, attempts: readonly FirstStart[]): Promise<FirstStart | null> {
   if (attempts.length === 0) return null;
   const rows = await db.query<{ id: number }>('SELECT id FROM workflows WHERE id = ANY ($1)', [
@@ -82,8 +81,8 @@ async function hasOrganisation(db: Queryable): Promise<boolean> {
 }
 
 /**
- * While nobody has an account: the link under which the first one is made. Whoever has it administers the service, so it
- * is printed and never logged. Its token stands behind #, where browsers send it to nobody.
+ * The link for creating the first account, while there is none. It grants system administration, so it is printed and never logged. Its
+ * token comes after #, which browsers never send.
  */
 export async function makeSetupUrl(db: Database, publicUrl: string): Promise<string | null> {
   const token = await makeSetupToken(db);

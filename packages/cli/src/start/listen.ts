@@ -2,24 +2,24 @@ import { createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type Config, localUrl } from '../settings/config.ts';
 
-/** The API could not listen; the text says why and how to mend it. */
+/** The API couldn't listen; the message says why and how to fix it. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** Ports tried, one after the other, when none was asked for. */
+/** Consecutive ports tried if none was configured. */
 const PORTS_TRIED = 100;
 
 export interface Listening {
   readonly app: FastifyInstance;
   readonly port: number;
-  /** Base of every URL in answers. */
+  /** Base of every URL in responses. */
   readonly publicUrl: string;
 }
 
 /**
- * Builds the API for the port it gets, because its answers carry URLs, and lets it listen there. When no port was
- * asked for and the usual one is taken, the next free one is used.
+ * Builds the API for the port it gets, because its responses contain URLs, and listens there. If no port was configured and the default one
+ * is taken, the next free one is used.
  */
 export async function listen(config: Config, build: (config: Config) => FastifyInstance): Promise<Listening> {
   const count = config.portIsExplicit && config.port !== 0 ? 1 : PORTS_TRIED;

@@ -5,20 +5,20 @@ import { createRepeats } from './repeats.ts';
 
 export interface ServiceLog {
   readonly log: Logger;
-  /** Tells what has been counted instead of logged; before the process ends. */
+  /** Logs what has been counted instead of logged; call it before the process ends. */
   readonly flush: () => void;
 }
 
-/** The service's log on standard error: lines for people when that is a terminal, else one JSON object per line. */
+/** The service's log on standard error: human-readable lines on a terminal, else one JSON object per line. */
 export function createLog(level: LogLevel): ServiceLog {
-  // Who looks for a mistake wants to see each.
+  // When debugging, every occurrence matters.
   const repeats = level === 'debug' || level === 'trace' ? null : createRepeats();
   const options = { level, base: null, ...(repeats === null ? {} : { hooks: repeats.hooks }) };
   const flush = () => repeats?.summarise();
   if (process.stderr.isTTY) return { log: pino(options, humanLines(process.stderr)), flush };
-  // Written by the thread itself: what is logged just before the process ends must not be lost.
+  // Synchronous, so that lines logged just before the process ends aren't lost.
   const destination = pino.destination({ dest: 2, sync: true });
-  // A log that cannot be written, because its disk is full or its reader gone, must not end the service.
+  // A log that can't be written, because the disk is full or the reader gone, must not end the service.
   destination.on('error', () => {});
   return {
     log: pino({ ...options, formatters: { level: (name) => ({ level: name }) } }, destination),
@@ -26,7 +26,7 @@ export function createLog(level: LogLevel): ServiceLog {
   };
 }
 
-/** Turns pino's JSON lines into `09:30:00 INFO message key=value`, a stack below its line. */
+/** Formats pino's JSON lines as `09:30:00 INFO message key=value`, with a stack below its line. */
 export function humanLines(output: Writable): Writable {
   return new Writable({
     write(chunk, _encoding, done) {

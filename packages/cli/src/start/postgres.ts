@@ -10,22 +10,22 @@ import { requireKnownUser } from './user.ts';
 /** A migrated database that is ready for the service. */
 export interface ServiceDatabase {
   readonly db: PgDatabase;
-  /** Closes the connections, and stops the embedded server. */
+  /** Closes the connections and stops the embedded server. */
   stop(): Promise<void>;
-  /** Asks the embedded server to stop and does not wait for it. */
+  /** Tells the embedded server to stop without waiting for it. */
   stopWithoutWaiting(): void;
 }
 
-/** A database server that cannot be used; the text says why and how to mend it. */
+/** A database server that can't be used; the message says why and how to fix it. */
 export class UnsuitableDatabaseError extends Error {
   override readonly name = 'UnsuitableDatabaseError';
 }
 
 const OLDEST_VERSION = 150_000;
-/** How long a database that has never answered is waited for: its address may be wrong. */
+/** How long to wait for a database that has never responded: its address may be wrong. */
 const FIRST_PATIENCE_MS = 60_000;
 
-/** Opens the database of the configuration, starting the embedded server when there is no other, and migrates it. */
+/** Opens and migrates the configured database, starting the embedded server if none is configured. */
 export async function openDatabase(
   config: Config,
   log: Logger,
@@ -74,7 +74,7 @@ async function prepared(
   }
 }
 
-/** A server of one's own may be starting at the same moment. What waiting cannot mend is told at once. */
+/** A separate server may be starting at the same time. Errors that waiting can't fix are reported at once. */
 async function waitForServer(
   db: PgDatabase,
   progress: (text: string) => void,
@@ -91,7 +91,7 @@ async function waitForServer(
   });
 }
 
-/** @throws UnsuitableDatabaseError when Millrace cannot work with the server, or by the way that leads to it */
+/** @throws UnsuitableDatabaseError if Millrace can't work with the server, or with the pooler in front of it */
 async function checkServer(db: PgDatabase, log: Logger): Promise<void> {
   const [server] = await db.query<{ version: number; name: string; encoding: string; unrestricted: boolean }>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name,
@@ -117,7 +117,7 @@ async function checkServer(db: PgDatabase, log: Logger): Promise<void> {
   }
 }
 
-/** What is said of a pooler in transaction mode. */
+/** The error for a pooler in transaction mode. */
 export function transactionPooling(): UnsuitableDatabaseError {
   return new UnsuitableDatabaseError(
     'DATABASE_URL uses a connection pooler in transaction mode; Millrace needs connections for whole sessions (LISTEN, advisory locks, prepared statements). Set the pooler to session mode (pgbouncer: pool_mode = session), or connect to PostgreSQL directly.',

@@ -1,8 +1,8 @@
 import type { LogFn, Logger, LoggerOptions } from 'pino';
 
-/** How often it is told how often an error came again; one that stays away for so long is new the next time. */
+/** Interval between counts of repeated errors; an error absent for this long counts as new. */
 const SUMMARY_MS = 60_000;
-/** Errors that are told apart; further ones are logged each time. */
+/** Errors tracked separately; further ones are logged each time. */
 const MOST_EPISODES = 500;
 const WARN = 40;
 const FATAL = 60;
@@ -16,15 +16,15 @@ interface Episode {
 }
 
 export interface Repeats {
-  /** For the logger's options. Children of the logger have it in common. */
+  /** For the logger's options, shared with child loggers. */
   readonly hooks: NonNullable<LoggerOptions['hooks']>;
-  /** Tells what has come again since the last time. */
+  /** Logs the repetitions since the last call. */
   readonly summarise: () => void;
 }
 
 /**
- * Logs an error that repeats once with its stack, and then once a minute how often it came again: an outage must not fill
- * the disk that it may be about. Lines without an error, and the last words of the process, are left alone.
+ * Logs a repeated error once with its stack, and then once a minute how often it recurred: an outage must not fill the disk it may be
+ * about. Lines without an error, and the process's final lines, are unaffected.
  */
 export function createRepeats(): Repeats {
   const episodes = new Map<string, Episode>();
@@ -89,7 +89,7 @@ interface Told {
   readonly cause?: unknown;
 }
 
-/** The error of a line, itself or as it was described for the log. */
+/** The error of a line, either itself or as described for the log. */
 function errorOf(fields: unknown): Told | null {
   if (isTold(fields) && fields instanceof Error) return fields;
   if (typeof fields !== 'object' || fields === null || !('err' in fields)) return null;
@@ -102,7 +102,7 @@ function isTold(value: unknown): value is Told {
   );
 }
 
-/** What it says, without the numbers that differ each time, and where it came from. */
+/** Its message without the varying numbers, and where it came from. */
 function keyOf({ message, stack, code, cause }: Told): string {
   const place = typeof stack === 'string' ? (/^\s+at .*$/m.exec(stack)?.[0] ?? '') : '';
   const inner = isTold(cause) ? keyOf(cause) : '';

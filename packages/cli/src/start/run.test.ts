@@ -35,15 +35,15 @@ afterEach(async () => {
 
 interface Running {
   readonly child: ChildProcess;
-  /** Everything it has printed so far. */
+  /** Everything printed so far. */
   readonly output: () => string;
-  /** What of it stands on standard output. */
+  /** The part on standard output. */
   readonly stdout: () => string;
   readonly stderr: () => string;
   readonly exit: Promise<number | null>;
 }
 
-/** Starts `millrace start` in a process of its own, with an embedded PostgreSQL and any free port. */
+/** Starts `millrace start` as a child process, with an embedded PostgreSQL and any free port. */
 function millraceStart(env: NodeJS.ProcessEnv = {}, options: readonly string[] = []): Running {
   return launch([process.execPath, CLI, 'start', ...options], env);
 }
@@ -88,7 +88,7 @@ const HAS_CURL = await run('curl', ['--version']).then(
   () => false,
 );
 
-// Each makes a cluster and starts a process or two, which takes long on a busy machine.
+// Each creates a cluster and starts one or two processes, which is slow on a busy machine.
 describe('millrace start', { timeout: 240_000 }, () => {
   test('says what it does, stops in order on SIGINT and leaves nothing running', async () => {
     const running = millraceStart({ MILLRACE_LOG_LEVEL: 'trace' });
@@ -166,7 +166,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
     const closed = () => idle.filter(({ destroyed }) => destroyed).length;
     await expect.poll(closed, { timeout: 60_000 }).toBeGreaterThanOrEqual(1_100 - 512);
     expect(running.child.exitCode).toBeNull();
-    // Another address of this machine than that of the idle connections.
+    // From another address of this machine than the idle connections.
     const status = new Promise((resolve) => {
       get({ port, host: '127.0.0.1', localAddress: '127.0.0.2', path: '/readyz' }, (response) =>
         resolve(response.statusCode),
@@ -180,7 +180,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
   });
 
   test('a signal to npm or npx alone stops everything in order', { timeout: 600_000 }, async () => {
-    // What a start would build stands ready, so that the time below is that of the start alone.
+    // The web page is built beforehand, so that the time below is that of the start alone.
     await ensureWebPage();
     const npm = await run('sh', ['-c', 'command -v npm && command -v npx']);
     const [npmPath = '', npxPath = ''] = npm.stdout.trim().split('\n');
@@ -191,7 +191,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
       [npxPath, ['millrace', 'start'], 'SIGHUP'],
       [npxPath, ['millrace', 'start'], 'SIGINT'],
     ] as const) {
-      // npm finds its own way without HOME, and so must what it starts.
+      // npm works without HOME, and so must what it starts.
       const running = launch([program, ...words], program === npmPath ? {} : { HOME: folder });
       await ready(running);
       const service = await readRunningService(dataDir);

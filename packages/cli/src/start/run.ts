@@ -5,15 +5,15 @@ import { announce, announceJson } from './announce.ts';
 import { createLog } from './log.ts';
 import { type Roles, type Service, startService } from './start-service.ts';
 
-/** Longest time an orderly stop may take beyond what executions are given. */
+/** Maximum duration of a graceful stop beyond the time executions get. */
 const STOP_MARGIN_MS = 30_000;
 
 /**
- * Runs the service in this process until it is told to stop (Ctrl-C, SIGTERM), with everything people see of it:
- * progress, the address, the first key. Resolves when it has stopped.
+ * Runs the service in this process until it is told to stop (Ctrl-C, SIGTERM), including all its output: progress, the address, the first
+ * key. Resolves when it has stopped.
  *
- * @param asJson standard output carries one line of JSON once the service is ready, and nothing else
- * @throws ConfigError, and errors with a text for the user when it cannot start
+ * @param asJson standard output gets one line of JSON once the service is ready, and nothing else
+ * @throws ConfigError, and errors with a message for the user if it can't start
  */
 export async function runService(roles: Roles, asJson = false): Promise<void> {
   const config = loadConfig();
@@ -35,7 +35,7 @@ export async function runService(roles: Roles, asJson = false): Promise<void> {
   guardProcess(log, service);
   warnOfForgedAddresses(config, log);
   process.stdout.write(`${asJson ? announceJson(service, config) : announce(service, config)}\n`);
-  // By itself it is written at the end, which a service that is killed doesn't reach.
+  // By default it is written at exit, which a killed service doesn't reach.
   flushCompileCache();
   await stopSignal.received;
   tell(
@@ -45,7 +45,7 @@ export async function runService(roles: Roles, asJson = false): Promise<void> {
   tell('Millrace stopped.');
 }
 
-/** With a number of proxies the address that a client claims to have is believed, whoever the client is. */
+/** With a number of proxies, the address claimed by a client is trusted, whoever the client is. */
 function warnOfForgedAddresses({ trustProxy, host }: Config, log: Logger): void {
   const isLocal = host === 'localhost' || host === '::1' || host.startsWith('127.');
   if (typeof trustProxy !== 'number' || isLocal) return;
@@ -55,10 +55,10 @@ function warnOfForgedAddresses({ trustProxy, host }: Config, log: Logger): void 
   );
 }
 
-/** One Ctrl-C may arrive several times: from the terminal, from npm, and from what has started this process. */
+/** One Ctrl-C may arrive several times: from the terminal, from npm, and from the launcher of this process. */
 const SAME_WISH_MS = 2_000;
 
-/** The first signal asks for an orderly stop, also while the service is starting; a later one ends the process. */
+/** The first signal requests a graceful stop, even during the start; a later one ends the process. */
 class StopSignal {
   readonly received: Promise<void>;
   readonly #abort = new AbortController();
@@ -88,7 +88,7 @@ class StopSignal {
   }
 }
 
-/** An error that nobody handled leaves the process in a state that nobody knows: it is logged and the process ends. */
+/** After an unhandled error the process's state is unknown: it is logged and the process ends. */
 function guardProcess(log: Logger, service: Service): void {
   const end = (what: string) => (error: unknown) => {
     log.fatal({ err: error }, what);

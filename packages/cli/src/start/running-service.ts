@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writePrivateFile } from '@millrace/database/embedded/cluster';
 
-/** What `service.json` in the data folder says while the service runs. */
+/** The content of `service.json` in the data folder while the service runs. */
 export interface RunningService {
   readonly pid: number;
   /** Base URL of the API; null for a process without one. */
@@ -10,7 +10,7 @@ export interface RunningService {
   readonly startedAt: string;
 }
 
-/** What runs on a data folder, or null. A file left behind by a killed process counts as nothing. */
+/** The service running on a data folder, or null. A file left behind by a killed process is ignored. */
 export async function readRunningService(dataDir: string): Promise<RunningService | null> {
   const text = await readFile(join(dataDir, 'service.json'), 'utf8').catch(() => null);
   if (text === null) return null;

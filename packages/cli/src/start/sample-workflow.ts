@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/engine';
 
-/** The workflow a new installation begins with: branches and joins, and calls nobody. */
+/** A new installation's first workflow: it branches and joins, and makes no outgoing calls. */
 export const SAMPLE_WORKFLOW = {
   name: 'Greeting',
   description: 'A first example: greets by name if the input has one, and everybody otherwise.',
@@ -44,7 +44,7 @@ export const SAMPLE_WORKFLOW = {
       { id: 'e5', source: 'greet_all', target: 'answer' },
     ],
     settings: {
-      // What starts by hand shows a form for it.
+      // A manual start shows a form for it.
       input_schema: {
         type: 'object',
         properties: {

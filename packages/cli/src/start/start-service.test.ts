@@ -35,7 +35,7 @@ async function start(env: NodeJS.ProcessEnv = {}, roles = BOTH): Promise<Service
   return service;
 }
 
-/** Takes a port that was free, so that somebody else has it. */
+/** Occupies a port that was free. */
 async function occupyPort(): Promise<number> {
   const server = createServer();
   listeners.push(server);

@@ -27,7 +27,7 @@ import { type Listening, listen } from './listen.ts';
 import { openDatabase } from './postgres.ts';
 import { removeRunningService, writeRunningService } from './running-service.ts';
 
-/** What this process does; at least one of them. */
+/** The roles of this process; at least one of them. */
 export interface Roles {
   readonly api: boolean;
   readonly worker: boolean;
@@ -37,44 +37,44 @@ export interface StartOptions {
   readonly config: Config;
   readonly roles: Roles;
   readonly log: Logger;
-  /** Told in plain words what takes time. */
+  /** Called with a human-readable message for slow steps. */
   readonly progress?: (text: string) => void;
-  /** Ends the waiting for a database that is away; the start then throws the signal's reason. */
+  /** Stops waiting for an unavailable database; the start then throws the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** The service, running. */
+/** The running service. */
 export interface Service {
   /** Base URL on this machine; null without the API. */
   readonly address: string | null;
-  /** The port it got; null without the API. */
+  /** The actual port; null without the API. */
   readonly port: number | null;
-  /** What an empty database was given; null when it was not empty. */
+  /** The initial content of an empty database; null if it wasn't empty. */
   readonly firstStart: FirstStart | null;
-  /** Where the first account is made, once; known at the first start only, unless it is not to be printed. */
+  /** Link for creating the first account; only set at the first start, and only if it may be printed. */
   readonly setupUrl: string | null;
   /** Nobody has an account yet. */
   readonly needsSetup: boolean;
   readonly db: PgDatabase;
-  /** Ends requests and executions under way, then PostgreSQL. Safe to call twice. */
+  /** Stops requests and executions in progress, then PostgreSQL. Safe to call twice. */
   stop(): Promise<void>;
   /** For a process that must end now: the embedded PostgreSQL stops by itself. */
   stopWithoutWaiting(): void;
 }
 
-/** The roles asked for need a PostgreSQL that several processes can reach. */
+/** The requested roles need a PostgreSQL that several processes can reach. */
 export class RolesError extends Error {
   override readonly name = 'RolesError';
 }
 
-/** What must be undone at a stop, latest first. */
+/** An action undone at a stop, latest first. */
 type Undo = () => Promise<void>;
 
 /**
- * Starts the service: PostgreSQL, migrations, the first organisation, the worker, and the API last, so that it
- * answers only when everything behind it runs.
+ * Starts the service: PostgreSQL, migrations, the first organisation, the worker, and the API last, so that it responds only when
+ * everything behind it is running.
  *
- * @throws errors whose texts are for the user; whatever was started by then is stopped again
+ * @throws errors with messages for the user; anything already started is stopped again
  */
 export async function startService(options: StartOptions): Promise<Service> {
   const { config, roles, log, progress = () => {} } = options;
@@ -145,7 +145,7 @@ interface Parts {
 
 interface Announced {
   readonly secretKeys: SecretKeys;
-  /** Known for certain only when the API listens: the port may be another than the one that was wanted. */
+  /** Only certain once the API listens: the port may differ from the one requested. */
   publicUrl: string;
 }
 
@@ -196,7 +196,7 @@ async function startApi(
   );
   undo.push(async () => {
     isStopping = true;
-    // Whoever still waits for an answer then has waited long enough.
+    // Clients still waiting for a response have had enough time.
     const timer = setTimeout(() => api.app.server.closeAllConnections(), parts.config.worker.shutdownGraceMs);
     await api.app.close();
     clearTimeout(timer);
@@ -204,7 +204,7 @@ async function startApi(
   return api;
 }
 
-/** Ready: the database answers, has been migrated and takes writes, and the process is not about to end. */
+/** Ready: the database responds, is migrated and accepts writes, and the process isn't stopping. */
 async function checkReadiness(db: PgDatabase, isStopping: boolean): Promise<Readiness> {
   if (isStopping) return { ready: false, reason: message('api.stopping') };
   try {
@@ -229,7 +229,7 @@ async function announceInDataFolder(dataDir: string, address: string | null, und
   await writeRunningService(dataDir, { pid: process.pid, address, startedAt: new Date().toISOString() });
 }
 
-/** Every step is tried, whatever became of the others; the first failure is told. */
+/** Runs every step even if others fail; throws the first failure. */
 async function undoAll(undo: Undo[]): Promise<void> {
   const failures: unknown[] = [];
   for (const step of undo.reverse()) await step().catch((error: unknown) => failures.push(error));

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { EmbeddedPostgresError } from '@millrace/database/embedded/errors';
 
 /**
- * Refuses a user id that the machine does not know, as containers are given: initdb looks it up.
+ * Refuses a user id without an entry in /etc/passwd, as containers may have: initdb looks it up.
  * @throws EmbeddedPostgresError
  */
 export function requireKnownUser(): void {

@@ -21,7 +21,7 @@ async function json(...words: string[]): Promise<Record<string, unknown>> {
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-/** The error of a command that fails under `--json`: on standard error, with nothing on standard output. */
+/** The error of a command that fails with `--json`: on standard error, with nothing on standard output. */
 async function failure(...words: string[]): Promise<{ exitCode: number; code: string; message: string }> {
   const { exitCode, stdout, stderr } = await run(...words, '--json');
   expect(stdout).toBe('');

@@ -13,7 +13,7 @@ import { openAs, storeCredential } from '../../../service/test/credentials/suppo
 import { until } from '../faults/support/until.ts';
 import { millrace, type Run } from './millrace.ts';
 
-/** Without the program that only looks for the right Node: what is killed is what works. */
+/** Without the launcher that only finds the right Node: the kill has to hit the working process. */
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 let database: TestDatabase;
@@ -178,7 +178,7 @@ describe('secrets', () => {
   });
 
   it('rotates after a rotation that was killed in the middle; every credential opens before and after', async () => {
-    // One after the other: all at once wait for connections longer than a busy machine lets them.
+    // Sequentially: all at once would wait for connections longer than a busy machine allows.
     const rows: { readonly id: number }[] = [];
     while (rows.length < 400) {
       const fields = { token: `canary-${rows.length}` };
@@ -210,7 +210,7 @@ describe('secrets', () => {
     await expectAllToOpen();
   });
 
-  /** Kills `millrace secrets rotate` with SIGKILL while it waits for a credential that somebody else holds. */
+  /** Kills `millrace secrets rotate` with SIGKILL while it waits for a credential locked by another transaction. */
   async function killInTheMiddle(heldId: number): Promise<void> {
     await database.db.transaction(async (tx) => {
       await tx.query('SELECT FROM credentials WHERE id = $1 FOR UPDATE', [heldId]);

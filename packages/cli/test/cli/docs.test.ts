@@ -23,7 +23,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-// `vitest run docs.test.ts -u` writes what the commands print now into the page.
+// `vitest run docs.test.ts -u` updates the page with the current output of the commands.
 it('docs/cli.md shows what the commands print', async () => {
   const page = await readFile(PAGE, 'utf8');
   let replayed = page;
@@ -45,7 +45,7 @@ function print(line: string): Promise<string> {
   return shell(line, { cwd: ROOT, env }).then(({ text }) => text);
 }
 
-/** Times and keys are others at every run, of the same length. */
+/** Times and keys differ in every run, but not in length. */
 function withoutChance(text: string): string {
   return text
     .replaceAll(/\d{4}-\d\d-\d\d([ T])\d\d:\d\d:\d\d(\.\d{3})?Z/g, 'TIME')
@@ -55,7 +55,7 @@ function withoutChance(text: string): string {
 
 const START = Date.parse('2026-11-20T09:30:00.000Z');
 
-/** Execution 42, which failed, and 43, which waits in the queue, both of workflow 1. */
+/** Execution 42, which failed, and 43, which is queued, both of workflow 1. */
 async function storeExecutions(): Promise<void> {
   const ran = { attempts: 1, consumedAiTokens: 0 };
   const records: NodeRecord[] = [

@@ -7,10 +7,9 @@ import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../src/commands/run-command.ts';
 
-/** The command as npm links it. */
+/** The command as linked by npm. */
 export const BIN = fileURLToPath(new URL('../../bin/millrace.js', import.meta.url));
 
-/** What a command did. */
 export interface Run {
   readonly exitCode: number;
   readonly stdout: string;
@@ -18,7 +17,7 @@ export interface Run {
 }
 
 export interface RunOptions {
-  /** Variables besides PATH; nothing else of the environment is handed on. */
+  /** Variables besides PATH; nothing else of the environment is passed on. */
   readonly env?: { readonly [name: string]: string };
   readonly stdin?: string;
 }
@@ -38,9 +37,8 @@ export function millraceProcess(words: readonly string[], options: RunOptions = 
 let latest: Promise<unknown> = Promise.resolve();
 
 /**
- * Carries out a command as `millrace` does, without a terminal and in this process: starting one takes longer than most
- * commands. One at a time, as they share the process's environment and outputs. What is about the process itself is
- * tested by {@link millraceProcess}.
+ * Runs a command as `millrace` does, without a terminal and in this process: starting one takes longer than most commands. One at a time,
+ * because they share the process's environment and outputs. Process-level behaviour is tested by {@link millraceProcess}.
  */
 export function millrace(words: readonly string[], options: RunOptions = {}): Promise<Run> {
   return inTurn(() => runHere(words, options));
@@ -52,24 +50,24 @@ function inTurn(work: () => Promise<Run>): Promise<Run> {
   return run;
 }
 
-/** A line of a shell that has the command, where the files it names are. */
+/** A shell line that uses the command, run in the folder with its files. */
 export interface ShellOptions {
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
 }
 
-/** What somebody sees who types it: both outputs, as they come. */
+/** What a user sees who types it: both outputs, interleaved. */
 export interface Shown {
   readonly exitCode: number;
   readonly text: string;
 }
 
-/** The shell's last command is millrace, so what it prints is all there is to see. */
+/** The shell's last command is millrace, so its output is all that is shown. */
 const ENDS_WITH_MILLRACE = /^([^;&>]*\| )?(\w+=\S+ )*millrace [^|;&>]*$/;
 
 /**
- * Runs a line as a shell does. Where the last command is millrace, the shell says with which words and input, and it is
- * carried out in this process, as by {@link millrace}; anything else, by the real one.
+ * Runs a line as a shell does. If the last command is millrace, the shell passes on its arguments and input, and it runs in this process,
+ * as by {@link millrace}; anything else is run by the real shell.
  */
 export async function shell(line: string, { cwd, env }: ShellOptions): Promise<Shown> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-shell-'));
@@ -102,7 +100,7 @@ function runShell(line: string, options: ShellOptions): Promise<Shown> {
 
 interface HereOptions extends RunOptions {
   readonly cwd?: string;
-  /** Both outputs are one, as in a terminal. */
+  /** Both outputs are combined, as in a terminal. */
   readonly isMerged?: boolean;
 }
 
@@ -132,7 +130,7 @@ async function runHere(words: readonly string[], options: HereOptions): Promise<
   return { exitCode, stdout: all, stderr: errors };
 }
 
-/** Puts these in the place of the process's own. @returns undoes it */
+/** Replaces these members of `process`. @returns undoes it */
 function replaceInProcess(replacements: Readonly<Record<string, unknown>>): () => void {
   const names = Object.keys(replacements);
   const before = names.map((name) => Object.getOwnPropertyDescriptor(process, name) ?? {});

@@ -107,7 +107,7 @@ describe('templates import', () => {
   it.each([
     [['nothing'], 'template_unknown', 'event-router'],
     [['event-router', '--var', 'receiver=1'], 'variable_unknown', 'receiver_url'],
-    // What is wrong with the workflow must not leave its companion behind.
+    // A rejected workflow must not leave its companion behind.
     [['nightly-sync', '--var', 'shop_url="\\u0000"'], 'validation_failed', ''],
   ])('refuses %j with what there is', async (words, code, hint) => {
     const before = await workflowCount();
@@ -120,7 +120,7 @@ describe('templates import', () => {
   });
 });
 
-/** The files that the READMEs let people write, as they would. */
+/** The files that readers of the READMEs write, as they would. */
 const FILES: { readonly [name: string]: string } = {
   ...Object.fromEntries(
     ['token.txt', 'key.txt', 'shop.txt', 'crm.txt', 'secret.txt', 'whsec.txt'].map((name) => [
@@ -145,7 +145,7 @@ const FILES: { readonly [name: string]: string } = {
   }),
 };
 
-/** The commands of `millrace` in the blocks of a page, a line each. */
+/** The `millrace` commands in a page's code blocks, one per line. */
 function commandsIn(page: string): string[] {
   const blocks = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
   const lines = blocks
@@ -163,7 +163,7 @@ describe('the README of', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  // What may be left: texts that have a value which will do.
+  // May remain: strings with a usable default.
   it.each(ids)('%s sets up all that it needs, with commands that exist', async (id) => {
     const own = await createTestDatabase();
     try {

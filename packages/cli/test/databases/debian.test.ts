@@ -47,7 +47,7 @@ async function pooler(of: DebianServer, mode: Parameters<typeof startPooler>[1])
   return started;
 }
 
-/** Runs the sample workflow; answers its status, or what the start was refused with. */
+/** Runs the sample workflow; returns its status, or the error that the start was refused with. */
 async function runSample(service: Service, key: string | null, workflowId: number): Promise<string> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ input_data: { name: 'Ada' } });
@@ -75,7 +75,7 @@ async function countAll(url: string): Promise<Record<string, number>> {
   return counts;
 }
 
-/** The block of commands under a heading of the documentation, as it stands there. */
+/** The commands under a heading of the documentation, verbatim. */
 async function documented(heading: string): Promise<string> {
   const text = await readFile(new URL('../../../../docs/operations.md', import.meta.url), 'utf8');
   const section = text.split(/^#{2,3} /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
@@ -141,7 +141,7 @@ describe.runIf(DEBIAN_BINARIES !== null)(`Debian's PostgreSQL and pgbouncer (${N
     const restored = await start(database.urlOf('restored'));
     expect(restored.firstStart).toBeNull();
     expect(await runSample(restored, apiKey, workflowId)).toBe('completed');
-    // Organisations are kept apart as before.
+    // Organisations are isolated as before.
     const seen = await restored.db.forOrganisation(999_999, (tx) => tx.query('SELECT FROM executions'));
     expect(seen).toEqual([]);
   });

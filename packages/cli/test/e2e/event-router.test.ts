@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-/** The README's main job, on the files in `examples/event-router` as they are. */
+/** The README's main use case, with the unchanged files in `examples/event-router`. */
 const example = (file: string) => new URL(`../../../../examples/event-router/${file}`, import.meta.url);
 
 interface Received {
@@ -55,7 +55,7 @@ afterAll(async () => {
   await new Promise((resolve) => receiver.close(resolve));
 });
 
-/** What the test reads of an execution; the OpenAPI document is checked on every answer. */
+/** The parts of an execution that the test reads; every response is checked against the OpenAPI document. */
 interface Execution {
   readonly status: string;
   readonly display_name: string;
@@ -63,7 +63,7 @@ interface Execution {
   readonly node_outputs: { readonly [nodeId: string]: { readonly status: string; readonly output: unknown } };
 }
 
-/** Sends an event as its source would, and answers the execution once it is final. */
+/** Sends an event as its source would, and returns the execution once it is final. */
 async function deliver(raw: string): Promise<Execution> {
   received = [];
   const receipt = await service.api('POST', `/webhooks/${hash}`, {

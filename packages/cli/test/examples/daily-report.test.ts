@@ -25,7 +25,7 @@ beforeEach(async () => {
   await orders.query('DELETE FROM orders');
 });
 
-/** Books orders: when they were paid, what they came to in the smallest unit, and in which currency. */
+/** Inserts orders: time of payment, amount in the smallest unit, and currency. */
 async function book(...paid: readonly (readonly [at: string, amount: number, currency?: string])[]) {
   for (const [index, [at, amount, currency = 'EUR']] of paid.entries()) {
     await orders.query('INSERT INTO orders (payment_id, amount, currency, paid_at) VALUES ($1, $2, $3, $4)', [
@@ -51,7 +51,7 @@ describe('daily-report', () => {
       ['2026-11-19T22:59:59.999Z', 250],
       ['2026-11-19T12:00:00Z', 1_234_550],
       ['2026-11-19T12:30:00Z', 4_200, 'JPY'],
-      // The seconds before and after that day in Berlin.
+      // The last instant before and the first after that day in Berlin.
       ['2026-11-18T22:59:59.999Z', 7_000_000],
       ['2026-11-19T23:00:00Z', 8_000_000],
     );

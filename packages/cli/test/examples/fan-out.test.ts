@@ -31,7 +31,7 @@ describe('fan-out', () => {
     world.outside.on('PUT /products/*', async ({ line }) => {
       atWork += 1;
       most = Math.max(most, atWork);
-      // The others that may come at the same time arrive before this one is answered.
+      // Concurrent requests get time to arrive before this one gets its response.
       await new Promise((resolve) => setTimeout(resolve, 5));
       atWork -= 1;
       return /ART-0(333|777)/.test(line)

@@ -23,7 +23,7 @@ beforeEach(() => {
   world.outside.on('POST /hooks/team', { body: 'ok' });
 });
 
-/** An event about an issue of its own, so that tests do not see each other's. */
+/** An event about a separate issue, so that tests don't affect each other. */
 function eventOf(change: JsonObject, issueChange: JsonObject = {}): JsonObject {
   const event = issues.sample('issue-opened.json') as { readonly issue: JsonObject } & JsonObject;
   return { ...event, ...change, issue: { ...event.issue, id: 1_000 + deliveries, ...issueChange } };

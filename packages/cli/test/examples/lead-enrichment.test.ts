@@ -25,7 +25,7 @@ async function deliver() {
   return world.finished(receipt.json.execution_id);
 }
 
-/** What the organisation remembers of the lead. */
+/** The organisation's stored state of the lead. */
 async function remembered(): Promise<unknown> {
   const [entry] = await world.service.database.db.query<{ value: string }>(
     "SELECT value::text AS value FROM data_entries WHERE key = 'lead:mira.okafor@northwind-bakeries.example'",

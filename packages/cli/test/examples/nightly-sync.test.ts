@@ -131,7 +131,7 @@ describe('nightly-sync', () => {
     expect(world.outside.to('POST /hooks/duty')).toHaveLength(1);
   });
 
-  // The last one, because the world has another worker afterwards.
+  // Last, because the world has another worker afterwards.
   it('goes on where it was after a restart of the service: nothing that was done is done again', async () => {
     world.outside.on('POST /crm/contacts/upsert', ({ body }, nth) =>
       nth === 2 ? { status: 503, headers: { 'retry-after': '1' } } : upsert(body),

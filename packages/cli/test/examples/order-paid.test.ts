@@ -27,7 +27,7 @@ beforeEach(async () => {
   await orders.query('DELETE FROM orders');
 });
 
-/** The sample with another event id, and with changes of the payment. */
+/** The sample with another event id and changed payment fields. */
 function eventOf(id: string, payment: JsonObject = {}, more: JsonObject = {}): JsonObject {
   const event = payments.sample('payment-succeeded.json') as {
     readonly data: { object: JsonObject };

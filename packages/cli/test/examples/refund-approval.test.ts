@@ -30,7 +30,7 @@ beforeEach(() => {
   world.outside.on('POST /refunds', { status: 201, body: { id: 're_1', status: 'succeeded' } });
 });
 
-/** Asks for a refund, and waits until somebody has been asked. */
+/** Requests a refund and waits until the approval is requested. */
 async function ask(change: JsonObject = {}) {
   const sample = refunds.sample('refund-request.json') as JsonObject;
   const id = await world.execute(refunds.id, { ...sample, ...change });

@@ -148,7 +148,7 @@ describe('support-triage', () => {
     expect(execution.node_outputs.read).toMatchObject({ status: 'success', attempts: 3 });
     expect(answers).toEqual([]);
     expect(statusesOf(execution).alarm).toBe('success');
-    // What the useless answer cost is counted too.
+    // The cost of the useless response is counted too.
     expect(execution.consumed_ai_tokens).toBe(490 + 15);
   });
 

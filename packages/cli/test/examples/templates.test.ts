@@ -5,7 +5,7 @@ import { listTemplates, type Template } from '@millrace/service/templates/catalo
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOrders, openWorld, statusesOf, type World } from './world.ts';
 
-/** What holds for every folder of `examples/`, whatever its workflow does. */
+/** Requirements for every folder of `examples/`, whatever its workflow does. */
 const templates = await listTemplates();
 
 interface Part {
@@ -13,7 +13,7 @@ interface Part {
   readonly flow: Flow;
 }
 
-/** The workflows of a template: its own, and those that come with it. */
+/** The workflows of a template: its own and its companions. */
 function partsOf({ id, workflow, companions }: Template): Part[] {
   const flowOf = (body: JsonValue) => (body as { flow_data: unknown }).flow_data as Flow;
   return [
@@ -24,7 +24,7 @@ function partsOf({ id, workflow, companions }: Template): Part[] {
 
 const parts = templates.flatMap(partsOf);
 
-/** Every text in a value. */
+/** Every string in a value. */
 function* textsIn(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value;
   else if (typeof value === 'object' && value !== null)
@@ -81,7 +81,7 @@ describe('the catalogue', () => {
         expect(workflow).toMatchObject({ status: 'draft' });
         for (const text of textsIn(workflow)) expect(text).not.toMatch(PRIVATE_PLACE);
       }
-      // Where it sends things is asked for, so that nobody overlooks it.
+      // Destinations are asked for, so that none is overlooked.
       const asked = template.setup.map((step) => step.var);
       for (const { flow } of partsOf(template)) {
         const places = Object.entries(flow.settings?.vars ?? {}).filter(
@@ -137,7 +137,7 @@ interface Box {
   readonly height: number;
 }
 
-/** An editor draws a node about this large, unless it is a loop, which says how large it is. */
+/** Approximate size of a node in the editor, except loops, which have their own size. */
 const USUAL = { width: 180, height: 70 };
 
 function boxOf(node: FlowNode): Box {
@@ -149,7 +149,7 @@ function overlap(a: Box, b: Box): boolean {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
-/** Positions in a loop count from its corner. */
+/** Positions in a loop are relative to its corner. */
 function isInside(box: Box, loop: Box): boolean {
   return box.x >= 0 && box.y >= 0 && box.x + box.width <= loop.width && box.y + box.height <= loop.height;
 }
@@ -161,7 +161,7 @@ function valueAt(workflow: JsonValue, pointer: string): JsonValue {
   }, workflow);
 }
 
-/** Trigger data for workflows that the clock starts. */
+/** Trigger data for scheduled workflows. */
 const FIRED: JsonObject = {
   scheduled_at: '2026-11-21T07:00:00.000Z',
   timezone: 'Europe/Berlin',
@@ -179,7 +179,7 @@ describe('in test mode', () => {
   });
   afterAll(() => world.close());
 
-  /** What stands for a template's variables here. */
+  /** Test values of a template's variables. */
   async function variablesFor(template: Template): Promise<JsonObject> {
     const vars: { [name: string]: JsonValue } = {};
     for (const { var: name, credential } of template.setup) {
@@ -231,7 +231,7 @@ describe('in test mode', () => {
   });
 });
 
-/** Types that touch the outside even when they only read, or that touch nothing but time. */
+/** Types that call out even for reads only, or that affect nothing but time. */
 const HARMLESS = new Set(['core.delay', 'wait.callback', 'wait.approval', 'flow.call']);
 
 function sendsSomething({ workflow }: Template, nodeId: string): boolean {

@@ -30,24 +30,24 @@ import {
 import { expect } from 'vitest';
 import type { ExecutionBody } from '../../../runtime/test/worker/service-with-worker.ts';
 
-/** The token of the services that want one. */
+/** The token of the services that require one. */
 export const TOKEN = 'tide-and-weather-4711';
 
-/** A service as a customer has it, and what its workflows reach outside, all on this machine. */
+/** A service as a customer has it, and everything its workflows call, all on this machine. */
 export interface World {
   readonly service: TestService;
   readonly key: TestKey;
   /** The services, shops and chats that are called. */
   readonly outside: Outside;
   readonly mail: MailServer;
-  /** Stores a credential and answers its id. */
+  /** Stores a credential and returns its id. */
   addCredential(type: CredentialType, fields: JsonObject): Promise<number>;
-  /** A chat credential for an incoming webhook of Mattermost, which `outside` is: what it gets is `POST /hooks/<name>`. */
+  /** A chat credential for an incoming webhook of Mattermost, served by `outside` as `POST /hooks/<name>`. */
   addChat(name: string): Promise<number>;
   /** A bearer credential with {@link TOKEN} for `outside`. */
   addToken(): Promise<number>;
   addMail(): Promise<number>;
-  /** A database of a customer's, and the credential that opens it. */
+  /** A customer's database and the credential for it. */
   addDatabase(): Promise<{ readonly id: number; readonly db: Database }>;
   /** Imports an example with its variables set, as `templates import` does, but through the HTTP API. */
   importExample(
@@ -57,15 +57,15 @@ export interface World {
   ): Promise<Imported>;
   /** Starts it through the API. */
   execute(workflowId: number, input: JsonValue): Promise<number>;
-  /** Lets the clock come to a moment at which an active workflow's schedule fires, once for each, and answers the execution's id. */
+  /** Advances the clock to a time at which an active workflow's schedule fires once, and returns the execution's id. */
   fire(workflowId: number, at: string): Promise<number>;
   /** Waits until the execution has ended. */
   finished(executionId: number): Promise<ExecutionBody>;
   /** Waits until the execution has ended or waits for something outside. */
   settled(executionId: number): Promise<ExecutionBody>;
-  /** Executions of a workflow, the newest first. */
+  /** Executions of a workflow, newest first. */
   executionsOf(workflowId: number): Promise<readonly number[]>;
-  /** Ends the worker as a restart of the service does, and starts another one on the same database. */
+  /** Stops the worker as a restart of the service does, and starts another one on the same database. */
   restartWorker(): Promise<void>;
   close(): Promise<void>;
 }
@@ -75,7 +75,7 @@ export interface Imported {
   readonly template: Template;
   /** In the order of `template.json`. */
   readonly companionIds: readonly number[];
-  /** Calls its webhook as the sender would: this very text, with these headers. */
+  /** Calls its webhook as the sender would: with exactly this text and these headers. */
   call(text: string, headers?: { readonly [name: string]: string }): Promise<ApiAnswer>;
   sample(name: string): JsonValue;
 }
@@ -139,7 +139,7 @@ export async function openWorld(overrides: TestOverrides = {}): Promise<World> {
     addMail: () => storeCredential('smtp', { ...mail.credential }),
     async addDatabase() {
       const database = await createTestDatabase();
-      // The server of the tests is reached by its socket only; nodes connect by TCP.
+      // The test server is only reachable by socket; nodes connect by TCP.
       const proxy = await openProxy(database.url);
       cleanUps.push(async () => {
         await proxy.close();
@@ -212,7 +212,7 @@ export async function openWorld(overrides: TestOverrides = {}): Promise<World> {
       return execution;
     },
     async settled(executionId) {
-      // The test's own time limit ends this; each look is answered when the service gets to it.
+      // Bounded by the test's own time limit; each request gets its response when the service is ready.
       for (;;) {
         const execution = await read(executionId);
         if (execution.status === 'waiting_async' || execution.completed_at !== null) return execution;
@@ -240,21 +240,21 @@ export async function openWorld(overrides: TestOverrides = {}): Promise<World> {
   };
 }
 
-/** Makes the table that the example `order-paid` writes to, as its README has people make it. */
+/** Creates the table that the example `order-paid` writes to, as described in its README. */
 export async function createOrders(db: Database): Promise<void> {
   const file = new URL('../../../../examples/order-paid/orders.sql', import.meta.url);
   const statements = (await readFile(file, 'utf8')).split(';').filter((statement) => statement.trim() !== '');
   for (const statement of statements) await db.query(statement);
 }
 
-/** The first page for decisions that a message leads to, on the test's own service. */
+/** The first approval page linked in a message, on the test's own service. */
 export function approvalIn({ service }: World, message: string): string {
   const path = /https:\/\/flows\.example(\/api\/v1\/approvals\/[\w-]+)/.exec(message)?.[1];
   if (path === undefined) throw new Error(`no link in ${message}`);
   return service.url + path;
 }
 
-/** Presses a button of that page, as a browser does. */
+/** Presses a button on that page, as a browser does. */
 export function decideOn(page: string, form: { readonly [name: string]: string }): Promise<ApiAnswer> {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   return send(page, 'POST', { raw: new URLSearchParams(form).toString(), headers });

@@ -8,7 +8,7 @@ import { useWorld } from './support/world.ts';
 const world = useWorld();
 
 describe('SIGKILL of the process that accepts starts', () => {
-  // `api` puts every start into the queue; `start` leases it to itself with the insert.
+  // `api` queues every start; `start` leases it to itself on insert.
   it.each(['api', 'start'])(
     'millrace %s: a retry with the same Idempotency-Key makes exactly one execution',
     async (command) => {

@@ -9,7 +9,7 @@ import { useWorld } from './support/world.ts';
 const world = useWorld();
 const CLIENTS = 8;
 
-/** The service in one process (accepts and runs), and a worker beside it. */
+/** The service in one process (accepts and runs), plus a worker. */
 async function startService(
   path: string,
 ): Promise<{ client: Client; workflow: number; services: ServiceProcess[] }> {
@@ -23,7 +23,7 @@ async function startService(
   return { client, workflow, services: [whole, await world().worker()] };
 }
 
-/** What must hold for all starts once the load is over, whatever happened in between. */
+/** Invariants for all starts once the load is over, whatever happened in between. */
 async function expectNothingLost(
   client: Client,
   workflow: number,
@@ -31,7 +31,7 @@ async function expectNothingLost(
   path: string,
 ): Promise<void> {
   for (const { answer } of starts) {
-    // The process that answers is never killed here, so nobody is left without an answer.
+    // The responding process is never killed here, so every client gets a response.
     expect(answer.kind).not.toBe('cut');
     if (answer.kind !== 'refused') continue;
     expect(answer, answer.body).toMatchObject({ status: 503 });
@@ -44,7 +44,7 @@ async function expectNothingLost(
   expect(rows.filter((row) => row.status !== 'completed')).toEqual([]);
 
   const idsByMarker = Map.groupBy(rows, (row) => row.marker);
-  // One request, one execution at most; a request that was accepted or has a key, exactly one.
+  // At most one execution per request; exactly one for a request that was accepted or has a key.
   for (const { marker, key, answer } of starts) {
     const ids = (idsByMarker.get(marker) ?? []).map((row) => row.id);
     if (answer.kind === 'accepted') expect(ids).toEqual([answer.executionId]);

@@ -47,7 +47,7 @@ it('an execution that only ran beside a poison one is not failed with it', async
   for (let crash = 1; crash <= 3; crash += 1) {
     const worker = await world().worker();
     await receiver.arrival('/poison', crash);
-    // With one attempt left each, they are not run side by side any more.
+    // With one attempt left each, they no longer run concurrently.
     if (crash < 3) await until('the bystander in hand', () => receiver.to('/wait').length >= crash);
     await worker.end('SIGKILL');
   }

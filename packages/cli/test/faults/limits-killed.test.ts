@@ -10,7 +10,7 @@ const world = useWorld();
 const LIMIT = 3;
 const COUNT = 12;
 
-/** The world outside: knows which executions have called and were not answered yet. */
+/** The outside world: knows which executions have called and have no response yet. */
 function open() {
   const { receiver } = world();
   const answers = new Map<number, () => void>();
@@ -20,7 +20,7 @@ function open() {
     const id = Number((body as { execution: number }).execution);
     calls.push(id);
     await new Promise<void>((resolve) => {
-      // A call that is made again takes the place of the one whose caller is dead.
+      // A repeated call replaces the one whose caller is dead.
       answers.set(id, resolve);
       most = Math.max(most, answers.size);
     });
@@ -67,6 +67,6 @@ it('of a workflow with max_concurrency no more run at once on three processes, o
   expect(ended.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
   expect(outside.most()).toBe(LIMIT);
   const firsts = [...new Set(outside.calls)];
-  // Those that get their places together may call in any order.
+  // Those that get their slots together may call in any order.
   for (const [rank, id] of ids.entries()) expect(Math.abs(firsts.indexOf(id) - rank)).toBeLessThan(LIMIT);
 });

@@ -30,7 +30,7 @@ describe('a worker cut off from PostgreSQL by a black hole', () => {
     await receiver.arrival(first, 1);
 
     proxy.swallowEverything();
-    // Its node ends, and the next one may not start before that is stored: the write is lost on the way.
+    // Its node ends, and the next one may not start before that is stored: the write is lost in transit.
     hold.releaseFirst();
     await until('a write in the black hole', () => proxy.hasSwallowed('apply_fenced_writes'));
     const other = await world().worker(LONG_LEASE);
@@ -74,7 +74,7 @@ describe('the reply to the commit of a start is lost', () => {
         const isUnavailable = start.answer.kind === 'refused' && start.answer.status === 503;
         expect(start.answer.kind === 'accepted' || isUnavailable, JSON.stringify(start.answer)).toBe(true);
         const stored = (await readExecutions(db, workflow)).filter((row) => row.marker === marker);
-        // The statement was carried out, whatever the client heard of it.
+        // The statement was executed, even if the client got no response.
         expect(stored).toHaveLength(1);
         if (key !== null) {
           const again = await retryUntilAccepted(client, workflow, start);

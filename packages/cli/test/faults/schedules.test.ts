@@ -5,7 +5,7 @@ import { useWorld } from './support/world.ts';
 
 const world = useWorld();
 
-/** Fires every second, so that a few seconds have enough of them. */
+/** Fires every second, so that a few seconds are enough. */
 const FLOW: Flow = {
   nodes: [
     {
@@ -45,7 +45,7 @@ it('SIGKILL of workers while a schedule fires: every fire starts one execution, 
     await moreFires();
     await victim.end('SIGKILL');
   }
-  // With nobody left there is a gap, which the next worker makes up: it is too short to count as missed.
+  // With no worker left there is a gap, which the next worker catches up on: it is too short to count as missed.
   await Promise.all([world().worker(), world().worker()]);
   await moreFires();
   await moreFires();

@@ -13,7 +13,7 @@ import { useWorld } from './support/world.ts';
 const world = useWorld();
 const RELEASED = fileURLToPath(new URL('../../../database/src/migrations', import.meta.url));
 
-/** As a later version may add to what this one works with. */
+/** Additions that a later version might make to the current schema. */
 const NEXT_STEP = `
   ALTER TABLE executions ADD COLUMN note text, ADD COLUMN rank integer NOT NULL DEFAULT 0;
   ALTER TABLE workflows ADD COLUMN note text;

@@ -35,13 +35,13 @@ async function isParked(id: number): Promise<void> {
   });
 }
 
-/** Path of the address that the receiver was given. */
+/** Path of the address that the receiver got. */
 async function callbackPath(path: string): Promise<string> {
   const [request] = await world().receiver.arrival(path, 1);
   return new URL((request?.body as { callback_url: string } | undefined)?.callback_url ?? '').pathname;
 }
 
-/** A transaction that holds its locks for as long as the test wants, on a busy machine too. */
+/** A transaction that keeps its locks for as long as the test wants, even on a busy machine. */
 async function holding(work: (tx: Queryable) => Promise<void>): Promise<void> {
   await world().db.transaction(async (tx) => {
     await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
@@ -49,7 +49,7 @@ async function holding(work: (tx: Queryable) => Promise<void>): Promise<void> {
   });
 }
 
-/** A session of the service that waits for what the test's transaction holds, and for nothing else. */
+/** A session of the service that waits for the test's transaction, and for nothing else. */
 async function someoneWaitsFor(tx: Queryable): Promise<void> {
   const [session] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   await until('a session that waits for the lock', async () => {
@@ -61,7 +61,7 @@ async function someoneWaitsFor(tx: Queryable): Promise<void> {
   });
 }
 
-/** The end of an execution is stored before what it leaves to be done with others is done. */
+/** The end of an execution is stored before its effects on others are processed. */
 async function nothingLeftToDo(): Promise<void> {
   await until('the follow-ups of all ends', async () => {
     return (await world().db.query('SELECT FROM execution_follow_ups')).length === 0;
@@ -105,13 +105,13 @@ describe('SIGKILL of a worker', () => {
     let id = 0;
     await holding(async (tx) => {
       await tx.query('SELECT pg_advisory_xact_lock(4711)');
-      // One at a time: while it waits with the parent, it cannot begin the child as well.
+      // One at a time: while it waits with the parent, it can't start the child as well.
       const victim = await world().worker({ ...LONG_LEASE, MILLRACE_WORKER_CONCURRENCY: '1' });
       id = await client.accept(parent, 'm');
       await until('the child', async () => (await readExecutions(db, child)).length === 1);
       await someoneWaitsFor(tx);
       await world().killForGood(victim);
-      // What it had sent last must not be carried out after its end.
+      // Its last statement must not be executed after its end.
       await cluster.terminateSessions();
     });
     await db.query('DROP TRIGGER wait_for_test ON executions');
@@ -133,7 +133,7 @@ describe('SIGKILL of a worker', () => {
     await receiver.arrival('/told', 1);
     await isParked(id);
     await holding(async (tx) => {
-      // Who tells the parent needs its row.
+      // Notifying the parent requires its row.
       await tx.query('SELECT FROM executions WHERE id = $1 FOR NO KEY UPDATE', [id]);
       hold.release();
       await until('the end of the child', async () => {

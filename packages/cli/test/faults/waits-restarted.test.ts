@@ -19,7 +19,7 @@ interface Detail {
   };
 }
 
-/** Posts, waits an hour, posts again; beside that it may post something else. */
+/** Posts, waits an hour, posts again; may post something else concurrently. */
 function delayed(name: string, isBusy: boolean): Flow {
   const { receiver } = world();
   const { nodes, edges } = chain(
@@ -35,7 +35,7 @@ function delayed(name: string, isBusy: boolean): Flow {
   };
 }
 
-/** What the execution has stored of its delay; null as long as it is nothing. */
+/** The execution's stored delay; null while there is none. */
 async function delayUntil(id: number): Promise<string | null> {
   const [row] = await world().db.query<{ until: string }>(
     `SELECT record #>> '{output,waited_until}' AS until FROM execution_checkpoints, json_array_elements(records) AS record
@@ -45,7 +45,7 @@ async function delayUntil(id: number): Promise<string | null> {
   return row?.until ?? null;
 }
 
-/** The hour is over: the moments that are stored lie in the past. */
+/** The hour is over: the stored times are in the past. */
 async function hourPasses(id: number): Promise<void> {
   const { db } = world();
   await db.query(
@@ -83,7 +83,7 @@ describe('SIGKILL of all processes in the middle of a delay', () => {
       await Promise.all([api.end('SIGKILL'), world().killForGood(worker)]);
       expect((await readExecution(db, id)).status).toBe(status);
       await world().worker(LONG_LEASE);
-      // What runs again is answered at once now; who has taken the delay over waits on, for as long as it was to be.
+      // Repeated requests now get a response at once; the new owner of the delay keeps waiting for the original duration.
       await isParked(id);
       expect(receiver.to(`/${name}-after`)).toEqual([]);
       await hourPasses(id);

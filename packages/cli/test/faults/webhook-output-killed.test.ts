@@ -14,7 +14,7 @@ const world = useWorld();
 
 /** All processes of one service share it. */
 const KEY = { MILLRACE_SECRET_KEY: randomBytes(32).toString('base64') };
-/** So long that no attempt comes by itself while the test runs. */
+/** So long that no attempt starts by itself during the test. */
 const DELAY_S = 36_000;
 
 interface Detail {
@@ -46,7 +46,7 @@ async function addSecret(): Promise<number> {
   return (await addCredential({ db, keys }, given, { actor: 'operator' })).id;
 }
 
-/** Starts an execution that posts to the path of the receiver, and answers its id. */
+/** Starts an execution that posts to the receiver's path, and returns its id. */
 async function deliverTo(path: string, api: Awaited<ReturnType<ReturnType<typeof world>['api']>>) {
   const config = {
     url: world().receiver.url(path),
@@ -69,7 +69,7 @@ async function isParked(id: number): Promise<void> {
   });
 }
 
-/** The time of the next attempt comes. It stands in the database and nowhere else. */
+/** Makes the next attempt due. Its time is stored only in the database. */
 async function letTimePass(id: number): Promise<void> {
   await world().db.query(
     `WITH woken AS (UPDATE executions SET wake_at = now() WHERE id = $1 AND status = 'waiting_async' RETURNING id)

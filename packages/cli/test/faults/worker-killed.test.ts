@@ -88,7 +88,7 @@ describe('SIGKILL of a worker', () => {
     const lostIds = new Set(lost.map((row) => row.id));
     for (const row of rows) {
       expect(row.status).toBe('completed');
-      // The last statement a process has sent may be carried out after its end.
+      // A process's last statement may be executed after its end.
       expect(row.crashed_attempts).toBeLessThanOrEqual(lostIds.has(row.id) ? 1 : 0);
       expect(row.claim).toBe(1 + row.crashed_attempts);
       expect(await timesRecorded(db, row.id, 'end')).toBe(1);
@@ -107,7 +107,7 @@ describe('SIGKILL of a worker', () => {
       const worker = await world().worker();
       for (let n = 0; n < 5; n += 1) await client.accept(healthy, `healthy ${crash} ${n}`);
       await receiver.arrival('/poison', crash);
-      // The end of the worker is the poison's doing alone: what ran beside it has ended.
+      // Only the poison ends the worker: what ran beside it has ended.
       await receiver.arrival('/healthy', crash * 5);
       await allFinished(db, healthy);
       await worker.end('SIGKILL');

@@ -7,7 +7,7 @@ import { useWorld } from './support/world.ts';
 
 const world = useWorld();
 
-/** Two effects, one after the other; `name` keeps the paths of tests apart. */
+/** Two sequential effects; `name` keeps the paths of tests apart. */
 function twoEffects(name: string) {
   const { receiver } = world();
   const paths = { first: `/${name}/first`, second: `/${name}/second` };
@@ -30,7 +30,7 @@ describe('SIGSTOP of a worker past its lease, then SIGCONT', () => {
     sleeper.signal('SIGSTOP');
     const other = await world().worker(LONG_LEASE);
     await receiver.arrival(paths.first, 2);
-    // The sleeper wakes up with the answer to its request in hand, while the other still waits for its own.
+    // The sleeper wakes up with its response received, while the other still waits for its own.
     hold.releaseFirst();
     const before = await readExecution(db, id);
     sleeper.signal('SIGCONT');
@@ -81,7 +81,7 @@ describe('SIGTERM of a worker', () => {
     const { paths, flow } = twoEffects('hand-back');
     const workflow = await client.createWorkflow('handed back', flow);
     receiver.hold(paths.first);
-    // A lease that no test outlives: only what is handed back can be taken by the next worker.
+    // A lease that no test outlives: only released work can be taken by the next worker.
     const worker = await world().worker({ MILLRACE_SHUTDOWN_GRACE_MS: '300', MILLRACE_LEASE_MS: '600000' });
     const id = await client.accept(workflow, 'm');
     await receiver.arrival(paths.first, 1);

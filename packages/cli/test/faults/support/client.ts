@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Certainly not carried out: the request may be sent again, with or without a key. */
+/** Certainly not executed: the request may be repeated, with or without a key. */
 const OVERLOADED = 'overloaded';
 const RETRY_MS = 100;
 
-/** How a start ended for the client that asked for it. */
+/** The outcome of a start for its client. */
 export type Answer =
   | {
       readonly kind: 'accepted';
@@ -19,7 +19,7 @@ export type Answer =
       readonly retryAfter: string | null;
       readonly body: string;
     }
-  /** No answer: the connection could not be made or was cut. */
+  /** No response: the connection couldn't be made or was cut. */
   | { readonly kind: 'cut' };
 
 export interface Start {
@@ -67,12 +67,12 @@ export class Client {
     }
   }
 
-  /** Starts the workflow; whatever happens is an answer. */
+  /** Starts the workflow; every outcome is returned as an answer. */
   async start(workflowId: number, marker: string, key: string | null = null): Promise<Start> {
     return { marker, key, answer: await this.#start(workflowId, marker, key) };
   }
 
-  /** Starts the workflow, again when the service was too busy to look at the request. */
+  /** Starts the workflow, retrying while the service is too busy to process the request. */
   async startPatiently(workflowId: number, marker: string, key: string | null = null): Promise<Start> {
     for (;;) {
       const start = await this.start(workflowId, marker, key);
@@ -108,7 +108,7 @@ export class Client {
   }
 }
 
-/** What `flow_data` needs. */
+/** The required members of `flow_data`. */
 export interface Flow {
   readonly nodes: readonly { readonly id: string; readonly type: string; readonly data: object }[];
   readonly edges: readonly { readonly source: string; readonly target: string }[];
@@ -117,7 +117,7 @@ export interface Flow {
 
 type Step = { readonly id: string; readonly type: string; readonly config: object };
 
-/** A workflow whose nodes run one after the other behind a manual trigger. */
+/** A workflow whose nodes run sequentially after a manual trigger. */
 export function chain(...steps: Step[]): Flow {
   const nodes = [
     { id: 'start', type: 'trigger.manual', data: {} },
@@ -127,7 +127,7 @@ export function chain(...steps: Step[]): Flow {
   return { nodes, edges };
 }
 
-/** A node with an effect outside: posts the execution's marker. */
+/** A node with an external effect: posts the execution's marker. */
 export function post(id: string, url: string): Step {
   return {
     id,

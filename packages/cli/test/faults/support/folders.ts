@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { clusterFolder } from '@millrace/database/embedded/cluster';
 import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/postmaster';
 
-/** One for each user: what root leaves behind must not be in another's way. */
+/** One per user: files left behind by root must not block another user. */
 const ROOT = `/tmp/millrace-faults-${process.getuid?.() ?? 'all'}`;
 const PIDS = 'services.pids';
 
-/** A fresh name below a folder that belongs to this process; nothing is made but the parent. */
+/** A new path in a folder that belongs to this process; only the parent is created. */
 export function freshFolder(name: string): string {
   const parent = join(ROOT, String(process.pid));
   mkdirSync(parent, { recursive: true });
@@ -18,19 +18,19 @@ export function freshFolder(name: string): string {
 
 let freshCount = 0;
 
-/** Writes down a started process, so that the next run can end it when this one is killed. */
+/** Records a started process, so that the next run can end it if this one is killed. */
 export function rememberProcess(pid: number): void {
   mkdirSync(join(ROOT, String(process.pid)), { recursive: true });
   appendFileSync(join(ROOT, String(process.pid), PIDS), `${pid}\n`);
 }
 
-/** Ends and removes what runs that were killed left behind: their folders are named after processes that are gone. */
+/** Ends and removes what killed runs left behind: their folders are named after processes that are gone. */
 export async function sweepAbandoned(): Promise<void> {
   for (const owner of await readdir(ROOT).catch(() => [])) {
     if (isRunning(Number(owner))) continue;
     const folder = join(ROOT, owner);
     for (const line of (await readFile(join(folder, PIDS), 'utf8').catch(() => '')).split('\n')) {
-      // The number may belong to another program by now; ours carries the folder's owner in its environment.
+      // The id may have been reused; our processes have the folder's owner in their environment.
       const environment = await readFile(`/proc/${line}/environ`, 'utf8').catch(() => '');
       if (environment.split('\0').includes(`${OWNER_VARIABLE}=${owner}`))
         process.kill(Number(line), 'SIGKILL');

@@ -1,7 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { until } from './until.ts';
 
-/** What the database says of one execution. */
+/** The database's view of one execution. */
 export interface ExecutionRow {
   readonly id: number;
   readonly status: string;
@@ -10,11 +10,11 @@ export interface ExecutionRow {
   readonly worker_id: string | null;
   readonly error: string | null;
   readonly completed_at: Date | null;
-  /** What the start said of itself. */
+  /** Identifies the start. */
   readonly marker: string;
 }
 
-/** One execution. @throws when it does not exist */
+/** One execution. @throws if it doesn't exist */
 export async function readExecution(db: Queryable, id: number): Promise<ExecutionRow> {
   const [row] = await selectExecutions(db, [id], null);
   if (row === undefined) throw new Error(`Execution ${id} does not exist`);
@@ -54,7 +54,7 @@ export async function allFinished(
   );
 }
 
-/** How often a node was recorded as ended, over all checkpoints of the execution. */
+/** How often a node's end was recorded, over all checkpoints of the execution. */
 export async function timesRecorded(db: Queryable, executionId: number, nodeId: string): Promise<number> {
   const [row] = await db.query<{ count: number }>(
     `SELECT count(*) FROM execution_checkpoints, json_array_elements(records) AS record

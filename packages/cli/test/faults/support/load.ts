@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, Start } from './client.ts';
 
-/** Clients that start executions one after the other, every second start with an Idempotency-Key, until told to stop. */
+/** Clients that start executions sequentially, every second start with an Idempotency-Key, until stopped. */
 export class Load {
   readonly starts: Start[] = [];
   readonly #client: Client;
@@ -30,13 +30,13 @@ export class Load {
       const marker = randomUUID();
       const start = await this.#client.start(workflowId, marker, turn % 2 === 0 ? marker : null);
       this.starts.push(start);
-      // A refused client comes back as soon as a polite one would at the earliest.
+      // A refused client retries as soon as a well-behaved one would at the earliest.
       if (start.answer.kind !== 'accepted') await pause(20);
     }
   }
 }
 
-/** Sends a start again, with its key, until it is accepted. @throws when it is refused for another reason than 503 */
+/** Repeats a start, with its key, until it is accepted. @throws if it is refused for a reason other than 503 */
 export async function retryUntilAccepted(client: Client, workflowId: number, start: Start): Promise<Start> {
   for (;;) {
     const again = await client.start(workflowId, start.marker, start.key);

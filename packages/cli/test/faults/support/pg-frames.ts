@@ -1,7 +1,7 @@
 const LENGTH_BYTES = 4;
 
 /**
- * Counts messages in one direction of a PostgreSQL connection, whatever pieces the bytes come in.
+ * Counts messages in one direction of a PostgreSQL connection, however the bytes are split.
  *
  * @param types first bytes of the messages that count: `S` is Sync, `Q` is a simple query, `Z` is ReadyForQuery
  * @param startsUntyped true for the client's side, whose first message has no type

@@ -4,19 +4,19 @@ import { countFrames } from './pg-frames.ts';
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
-  /** How often the client has asked (Sync or simple query), and how often the server was done (ReadyForQuery). */
+  /** Number of client requests (Sync or simple query) and of completed ones (ReadyForQuery). */
   asked: number;
   answered: number;
-  /** The reply is not handed on, and all is cut once the server has answered this many; null: all is well. */
+  /** The reply is dropped, and the connection is cut once the server has completed this many; null: forward everything. */
   cutAfter: number | null;
 }
 
-/** A wire between the service and PostgreSQL that tests can cut in ways the network does. */
+/** A connection between the service and PostgreSQL that tests can cut the way networks do. */
 export class PgProxy {
   readonly #server: Server;
   readonly #socketPath: string;
   readonly #pairs = new Set<Pair>();
-  /** What is on its way while nothing gets through; null while all does. */
+  /** Data in transit while nothing gets through; null while everything does. */
   #delayed: { readonly to: Socket; readonly data: Buffer }[] | null = null;
   #loseReplyTo: string | null = null;
   #lost = 0;
@@ -34,7 +34,7 @@ export class PgProxy {
     return new PgProxy(server, socketPath);
   }
 
-  /** The database URL that leads through the proxy. */
+  /** The database URL through the proxy. */
   through(databaseUrl: string): string {
     const url = new URL(databaseUrl);
     url.host = `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
@@ -47,12 +47,12 @@ export class PgProxy {
     this.#delayed = [];
   }
 
-  /** Whether a message that holds `name` is among what was swallowed. */
+  /** Whether a message that contains `name` was swallowed. */
   hasSwallowed(name: string): boolean {
     return this.#delayed?.some(({ data }) => data.includes(name)) ?? false;
   }
 
-  /** The network is back; what was on its way arrives late. */
+  /** The network is back; delayed data is delivered. */
   heal(): void {
     const delayed = this.#delayed ?? [];
     this.#delayed = null;
@@ -63,10 +63,7 @@ export class PgProxy {
     }
   }
 
-  /**
-   * The next statement whose message holds `name` reaches the server and is carried out there; its reply is
-   * lost and the connection is cut.
-   */
+  /** The next statement whose message contains `name` is executed by the server; its reply is lost and the connection is cut. */
   loseReplyTo(name: string): void {
     this.#loseReplyTo = name;
   }
@@ -95,7 +92,7 @@ export class PgProxy {
       pair.asked += countAsked(data);
       if (this.#loseReplyTo !== null && data.includes(this.#loseReplyTo)) {
         this.#loseReplyTo = null;
-        // The first ReadyForQuery follows the log-in, which nobody asked for.
+        // The first ReadyForQuery follows the log-in, not a request.
         pair.cutAfter = Math.max(askedBefore + 1, pair.asked) + 1;
       }
       this.#pass(server, data);
@@ -110,7 +107,7 @@ export class PgProxy {
     });
     for (const socket of [client, server]) {
       socket.on('error', () => {});
-      // A connection that one side gave up in a black hole stays open at the other, as in a real one.
+      // A connection closed by one side during a black hole stays open at the other, as in a real one.
       socket.on('close', () => this.#delayed === null && this.#separate(pair));
     }
   }

@@ -2,23 +2,23 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { until } from './until.ts';
 
-/** A request that reached the outside world, as the outside world saw it. */
+/** A request as received by the outside world. */
 export interface Received {
   readonly path: string;
-  /** The Idempotency-Key header; '' when there was none. */
+  /** The Idempotency-Key header; '' if there was none. */
   readonly deliveryKey: string;
   readonly headers: { readonly [name: string]: string | string[] | undefined };
-  /** Parsed JSON; null when there was no body. */
+  /** Parsed JSON; null if there was no body. */
   readonly body: unknown;
   /** Milliseconds of the test process's monotonic clock. */
   readonly atMs: number;
 }
 
-/** What the receiver does with a request: answers with this status, or cuts the connection. */
+/** The receiver's reaction to a request: a response with this status, or a cut connection. */
 export type Reaction = number | 'cut';
 type Handler = (request: Received, count: number) => Reaction | Promise<Reaction>;
 
-/** The world outside the service: an HTTP server in the test's process that writes down all that arrives. */
+/** The outside world: an HTTP server in the test's process that records all requests. */
 export class Receiver {
   readonly received: Received[] = [];
   readonly #server: Server;
@@ -40,12 +40,12 @@ export class Receiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${path}`;
   }
 
-  /** Reacts to requests for the path; `count` is 1 for the first. Without a handler the answer is 200. */
+  /** Reacts to requests for the path; `count` is 1 for the first. Without a handler the status is 200. */
   on(path: string, handler: Handler): void {
     this.#handlers.set(path, handler);
   }
 
-  /** Keeps the first `count` requests for the path unanswered until they are released; later ones get a 200 at once. */
+  /** Withholds the responses to the first `count` requests for the path until they are released; later ones get a 200 at once. */
   hold(path: string, count = 1): Hold {
     const hold = new Hold();
     this.#holds.add(hold);
@@ -57,7 +57,7 @@ export class Receiver {
     return this.received.filter((request) => request.path === path);
   }
 
-  /** Waits until that many requests for the path have arrived in all. */
+  /** Waits until that many requests for the path have arrived in total. */
   async arrival(path: string, count: number, timeoutMs = 200_000): Promise<Received[]> {
     await until(`${count} requests for ${path}`, () => this.to(path).length >= count, timeoutMs);
     return this.to(path);
@@ -70,7 +70,7 @@ export class Receiver {
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // The sender may be killed at any moment; that is what the tests are for.
+    // The sender may be killed at any moment; that is the purpose of these tests.
     request.on('error', () => {});
     response.on('error', () => {});
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
@@ -94,7 +94,7 @@ export class Receiver {
   }
 }
 
-/** Requests that are kept waiting. */
+/** Requests whose responses are withheld. */
 export class Hold {
   readonly #waiting: ((reaction: Reaction) => void)[] = [];
   #isOver = false;
@@ -103,12 +103,12 @@ export class Hold {
     return this.#isOver ? Promise.resolve(200) : new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Answers the one that waits longest. */
+  /** Responds to the request that has waited longest. */
   releaseFirst(): void {
     this.#waiting.shift()?.(200);
   }
 
-  /** Answers all that wait, and those to come. */
+  /** Responds to all waiting requests, and to those still to come. */
   release(): void {
     this.#isOver = true;
     for (const answer of this.#waiting.splice(0)) answer(200);

@@ -5,18 +5,18 @@ import { fileURLToPath } from 'node:url';
 import { OWNER_VARIABLE, rememberProcess } from './folders.ts';
 import { until } from './until.ts';
 
-/** What `millrace` runs. */
+/** The entry point of `millrace`. */
 export const CLI = fileURLToPath(new URL('../../../src/cli.ts', import.meta.url));
 
 export type Environment = { readonly [name: string]: string };
 
-/** How long a process is missed before its executions are taken over. */
+/** How long a process must be silent before its executions are taken over. */
 export const LEASE_MS = 4000;
 
-/** For a worker that is to keep what it has taken, however busy the machine is. */
+/** For a worker that must keep its leases, however busy the machine is. */
 export const LONG_LEASE: Environment = { MILLRACE_LEASE_MS: '60000' };
 
-/** Short times, so that a take-over takes seconds. Everything else is as it is in production. */
+/** Short intervals, so that a takeover takes seconds. Everything else is as in production. */
 const ENVIRONMENT: Environment = {
   MILLRACE_LEASE_MS: String(LEASE_MS),
   MILLRACE_HEARTBEAT_MS: '500',
@@ -25,11 +25,11 @@ const ENVIRONMENT: Environment = {
   MILLRACE_RATE_LIMIT: '0',
 };
 
-/** The real command as a process of its own. */
+/** The real command as a child process. */
 export class ServiceProcess {
   readonly pid: number;
   readonly command: string;
-  /** Base of its API; only commands that serve it listen there. */
+  /** Base URL of its API; only commands that serve it listen there. */
   readonly url: string;
   readonly #child: ChildProcess;
   #output = '';
@@ -66,7 +66,7 @@ export class ServiceProcess {
     return new ServiceProcess(command, `http://127.0.0.1:${port}`, child, child.pid);
   }
 
-  /** All it has said so far. */
+  /** All its output so far. */
   get output(): string {
     return this.#output;
   }
@@ -75,7 +75,7 @@ export class ServiceProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Waits until `/readyz` says so. @throws when the process ends instead */
+  /** Waits until `/readyz` reports ready. @throws if the process ends instead */
   async ready(timeoutMs = 200_000): Promise<this> {
     await until(
       `millrace ${this.command} to be ready`,
@@ -93,7 +93,7 @@ export class ServiceProcess {
     this.#child.kill(signal);
   }
 
-  /** Sends the signal and waits for the end; SIGKILL when none is given. */
+  /** Sends the signal, SIGKILL by default, and waits for the end. */
   async end(
     signal: NodeJS.Signals = 'SIGKILL',
   ): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {

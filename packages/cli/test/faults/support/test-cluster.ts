@@ -7,13 +7,10 @@ import { inject } from 'vitest';
 import { freshFolder } from './folders.ts';
 import { until } from './until.ts';
 
-/**
- * Commits don't wait for the disk: what a killed process has written, the machine still knows. Anything else is as in
- * production.
- */
+/** Commits don't wait for the disk: the operating system keeps what a killed process has written. Everything else is as in production. */
 const SETTINGS = { fsync: 'off' };
 
-/** A PostgreSQL server of its own, with the schema, that can be killed and started again. */
+/** A separate PostgreSQL server with the schema, which can be killed and restarted. */
 export class TestCluster {
   readonly dataDir: string;
   #postgres: EmbeddedPostgres;
@@ -44,12 +41,12 @@ export class TestCluster {
     return `${folder}/.s.PGSQL.5432`;
   }
 
-  /** Access of the test's own, to look and to count. */
+  /** A connection for the test's own queries. */
   connect(): PgDatabase {
     return createDatabase(this.url, { applicationName: 'fault test', lanes: 2, maxSessions: 2 });
   }
 
-  /** SIGKILL for the server's main process and then for each of its other processes, as when the machine loses power. */
+  /** SIGKILL for the server's main process and then for each of its other processes, as in a power failure. */
   async kill(): Promise<void> {
     process.kill(this.#postgres.pid, 'SIGKILL');
     for (const pid of await this.#processes()) {
@@ -60,16 +57,16 @@ export class TestCluster {
       }
     }
     await until('the end of PostgreSQL', async () => (await this.#processes()).length === 0);
-    // Only gives the folder free: the server is gone.
+    // Only releases the folder: the server is gone.
     await this.#postgres.stop();
   }
 
-  /** Starts it again on the same data; it recovers from its log first. */
+  /** Restarts it on the same data; it recovers from its log first. */
   async restart(): Promise<void> {
     this.#postgres = await startEmbedded({ dataDir: this.dataDir, settings: SETTINGS });
   }
 
-  /** Ends every session but those of the test, as an administrator does. */
+  /** Ends every session except those of the test, as an administrator does. */
   async terminateSessions(): Promise<number> {
     const db = createDatabase(this.#postgres.superuserUrl, { applicationName: 'fault test', lanes: 1 });
     try {
@@ -88,7 +85,7 @@ export class TestCluster {
     await rm(this.dataDir, { recursive: true, force: true });
   }
 
-  /** Every process of a server has its data folder as working directory. */
+  /** Every process of a server has its data folder as its working directory. */
   async #processes(): Promise<number[]> {
     const folder = clusterFolder(this.dataDir);
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);

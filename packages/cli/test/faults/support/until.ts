@@ -5,7 +5,7 @@ const POLL_MS = 25;
 /**
  * Waits for a condition that other processes bring about.
  *
- * @param what named in the error when it does not come about in time
+ * @param what named in the error on timeout
  * @param condition true, or any value other than false, null and undefined; a throw counts as "not yet"
  */
 export async function until<T>(

@@ -12,14 +12,14 @@ import { type Environment, ServiceProcess } from './service-process.ts';
 import { TestCluster } from './test-cluster.ts';
 import { until } from './until.ts';
 
-/** What one file of fault tests works with: a database server, the world outside, processes of the service. */
+/** The environment of one file of fault tests: a database server, the outside world, processes of the service. */
 export class World {
   readonly cluster: TestCluster;
   readonly receiver: Receiver;
-  /** The test's own eyes. */
+  /** The test's own connection. */
   readonly db: PgDatabase;
   readonly apiKey: string;
-  /** Those of the test that runs or has just ended. */
+  /** Processes of the current or last test. */
   #services: ServiceProcess[] = [];
 
   private constructor(cluster: TestCluster, receiver: Receiver, db: PgDatabase, apiKey: string) {
@@ -54,7 +54,7 @@ export class World {
     return await (await this.spawn('api', environment)).ready();
   }
 
-  /** Starts `millrace worker` and waits until it holds a lease in the database. */
+  /** Starts `millrace worker` and waits until it has a lease in the database. */
   async worker(environment: Environment = {}): Promise<ServiceProcess> {
     const worker = await this.spawn('worker', environment);
     await until(`a lease of worker ${worker.pid}`, async () => {
@@ -68,7 +68,7 @@ export class World {
     return new Client(api.url, this.apiKey);
   }
 
-  /** Id of the newest lease of a worker process; null while it has none. */
+  /** Id of a worker process's newest lease; null while it has none. */
   async leaseOf(worker: ServiceProcess): Promise<string | null> {
     const [row] = await this.db.query<{ id: string }>(
       'SELECT id FROM workers WHERE pid = $1 ORDER BY started_at DESC LIMIT 1',
@@ -77,7 +77,7 @@ export class World {
     return row?.id ?? null;
   }
 
-  /** SIGKILL, and its lease has run out: a long lease keeps a busy machine from taking it away sooner. */
+  /** SIGKILL, and its lease is expired: a long lease prevents a busy machine from losing it earlier. */
   async killForGood(worker: ServiceProcess): Promise<void> {
     await worker.end('SIGKILL');
     await this.db.query('UPDATE workers SET lease_expires_at = clock_timestamp() WHERE pid = $1', [
@@ -90,12 +90,12 @@ export class World {
     await Promise.all(this.#services.map((service) => service.end()));
   }
 
-  /** Begins a test: what earlier processes said is of no interest any more. */
+  /** Starts a new test: the output of earlier processes no longer matters. */
   forgetServices(): void {
     this.#services = [];
   }
 
-  /** What the processes said, to be shown when a test fails. */
+  /** The output of the processes, shown when a test fails. */
   logs(): string {
     return this.#services
       .map(({ command, pid, output }) => `--- millrace ${command} (${pid})\n${output.slice(-8000)}`)
@@ -111,12 +111,12 @@ export class World {
   }
 }
 
-/** Real processes on a machine that may be busy: the limit only ends what hangs. */
+/** Real processes on a possibly busy machine: the limit only ends tests that hang. */
 export function giveTime(): void {
   vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 }
 
-/** Makes a world for the tests of a file; each test's processes end with it. */
+/** Creates a world for the tests of a file; each test's processes end with it. */
 export function useWorld(): () => World {
   let world: World | undefined;
   const current = (): World => {
