@@ -33,7 +33,7 @@ const remove = (id: number, by = admin) => by.call('DELETE /users/:user', { para
 const query = <Row>(text: string, values: readonly unknown[] = []) =>
   service.database.db.query<Row>(text, values);
 
-/** Somebody in two organisations, an admin of the second. */
+/** A user in two organisations, an admin of the second. */
 async function createBusyPerson(): Promise<{ readonly person: TestPerson; readonly second: TestPerson }> {
   const person = await createAccount(service, 'editor');
   return { person, second: await createPerson(service, 'org_admin', { email: person.email }) };
@@ -103,7 +103,7 @@ describe('who is removed', () => {
     expect(
       await query('SELECT FROM members WHERE email = $1 AND removed_at IS NULL', [person.email]),
     ).toEqual([]);
-    // Neither invitations for them nor those by them open anything.
+    // Neither invitations for them nor those by them work.
     expect(
       await query(
         `SELECT FROM invitations WHERE organisation_id = $1 AND accepted_at IS NULL AND revoked_at IS NULL`,
@@ -167,7 +167,7 @@ describe('who is removed', () => {
     const { data } = await browser.call('GET /me');
     expect(data.user).toMatchObject({ email: person.email, name: 'New', has_second_factor: false });
     expect(data.user.id).not.toBe(person.userId);
-    // What the former account had given stays void, although its address may give it again.
+    // What the former account granted stays void, although the same address may grant it again.
     const former = { token: made.data.url.split('#token=')[1] ?? '' };
     expect((await createBrowser(service).call('POST /invitation/look-up', { body: former })).status).toBe(
       404,
@@ -182,7 +182,7 @@ describe('who is removed', () => {
       `SELECT conrelid::regclass::text AS name FROM pg_constraint
        WHERE contype = 'f' AND confrelid = 'users'::regclass AND confdeltype = 'c' ORDER BY name`,
     );
-    // Whatever would go with the row must be emptied by hand, because the row stays: a new table belongs into emptyAccount.
+    // Whatever would be deleted with the row must be cleared explicitly, because the row stays: a new table belongs in emptyAccount.
     expect(tables.map(({ name }) => name)).toEqual([
       'pinned_outputs',
       'recovery_codes',

@@ -38,12 +38,12 @@ async function switchOn(person: TestPerson): Promise<Enrolled> {
   return { person, secret: data.secret, recoveryCodes: confirmed.data.recovery_codes };
 }
 
-/** As if the last code had been taken long ago. */
+/** As if the last code had been used long ago. */
 async function forgetLastCode({ userId }: TestPerson): Promise<void> {
   await service.database.db.query('UPDATE users SET totp_last_step = NULL WHERE id = $1', [userId]);
 }
 
-/** What `work` answers when no new step begins meanwhile. */
+/** The result of `work`, repeated if a new time step starts meanwhile. */
 async function withinOneStep<T>(work: () => Promise<T>): Promise<T> {
   const step = (): number => Math.floor(Date.now() / 30_000);
   for (;;) {
@@ -117,7 +117,7 @@ describe('signing in', () => {
 
   test('one step before and after is taken, more is not, and none behind one that was taken', async () => {
     const { person, secret } = await enrol();
-    // A space as the app shows it.
+    // With a space, as the app shows it.
     const statusOf = async (steps: number): Promise<number> =>
       (await signIn(person, codeOf(secret, steps).replace(/(...)/, '$1 '))).status;
     expect(await statusOf(-3)).toBe(401);

@@ -42,7 +42,7 @@ describe('204', () => {
     await browser.call('POST /sign-in', { body: { email: person.email, password: PASSWORD } });
     const own = browser.cookies.get(SESSION_COOKIE);
     expect(own).not.toBe(planted);
-    // What was planted opens nothing any more, least of all the new session.
+    // The planted cookie no longer grants access, least of all to the new session.
     expect((await attacker.call('GET /me')).status).toBe(401);
     await browser.call('POST /sign-in', { body: { email: person.email, password: PASSWORD } });
     expect(browser.cookies.get(SESSION_COOKIE)).not.toBe(own);
@@ -191,7 +191,7 @@ test('all accounts together are limited per address, but not in a browser that w
   expect(statuses).toEqual([401, 401, 401, 429]);
   expect((await createBrowser(service).call('POST /sign-in', { body: own })).status).toBe(429);
   expect((await known.call('POST /sign-in', { body: own })).status).toBe(204);
-  // The browser has a limit of its own.
+  // The browser has its own limit.
   const guesses = [];
   for (let index = 0; index < 11; index += 1) {
     const body = { email: person.email, password: 'not the password' };

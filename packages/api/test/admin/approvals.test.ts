@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Starts an execution that asks; answers its id and that of the approval. */
+/** Starts an execution that requests an approval; returns its id and that of the approval. */
 async function asking(): Promise<{ readonly executionId: number; readonly approval: number }> {
   const config = { title: 'Refund order {{trigger.data.id}}?', text: 'Arrived broken' };
   const flow = flowOf([['ask', 'wait.approval', { config }]], ['start>ask']);

@@ -4,14 +4,14 @@ import { type ApiAnswer, type Method, send } from '@millrace/testing/api';
 import { startTestService, type TestService } from '@millrace/testing/service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-/** What must hold for each endpoint of the admin API, those that are added later too. */
+/** Requirements for each endpoint of the admin API, including future ones. */
 let service: TestService;
 const people = {} as Record<Role, TestPerson>;
 let stranger: TestPerson;
-/** The cookie of a session that was ended. */
+/** The cookie of an ended session. */
 let ended: string;
 beforeAll(async () => {
-  // Made-up tokens are limited by address; session.test.ts shows it.
+  // Made-up tokens are limited by address; session.test.ts covers that.
   service = await startTestService({ runsWorker: false, limits: { failedAuthPerMinutePerIp: 10_000 } });
   const organisationId = await service.createOrganisation();
   for (const role of ROLES) people[role] = await createPerson(service, role, { organisationId });
@@ -30,7 +30,7 @@ type Listed = (typeof ENDPOINTS)[number];
 
 const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' };
 
-/** Asks an endpoint about things that do not exist, in an organisation that does. */
+/** Requests things that don't exist, in an organisation that does. */
 function ask(
   { method, path, body }: Listed,
   cookie: string | null,
@@ -41,7 +41,7 @@ function ask(
     .replace(/:(\w+)/g, '9007199254740991');
   return send(`${service.url}/api/admin${filled}`, method, {
     headers: { ...headers, ...(cookie === null ? {} : { cookie }) },
-    // Refused before it is read: what it says does not matter.
+    // Refused before it is read: its content doesn't matter.
     ...(body === undefined ? {} : { body: {} }),
   });
 }

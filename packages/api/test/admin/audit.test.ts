@@ -39,7 +39,7 @@ async function read(query: Filters = {}, person = admin) {
 async function write(person: TestPerson, action: `workflow.${string}`, more: object = {}): Promise<void> {
   await insertAudit(service.database.db, {
     organisationId: person.organisationId,
-    // The log may hold what a former version called otherwise.
+    // The log may contain names of earlier versions.
     action: action as AuditAction,
     by: { actor: 'user', userId: person.userId, memberId: person.memberId },
     sourceIp: '203.0.113.7',
@@ -175,10 +175,10 @@ describe('filters', () => {
     [{ ip: '100.23' }, ['workflow.second']],
     [{ about: 'oRDER' }, ['workflow.first']],
     [{ about: '#41' }, ['workflow.first']],
-    // Who did it is not what it is about.
+    // The actor isn't the target.
     [{ about: 'ORG_ADMIN-' }, []],
     [{ about: '%' }, []],
-    // Not a pattern: these characters mean themselves.
+    // Not a pattern: these characters are literal.
     [{ ip: '%' }, []],
     [{ who: '_rg' }, []],
     [{ to: new Date(Date.now() - 86_400_000).toISOString() }, ['workflow.first']],
@@ -313,7 +313,7 @@ describe('export', () => {
   });
 });
 
-/** RFC 4180, all cells in quotes. */
+/** RFC 4180, all cells quoted. */
 function parseCsv(text: string): string[][] {
   const body = text.replace(/^\uFEFF/, '');
   return body

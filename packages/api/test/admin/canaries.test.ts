@@ -7,14 +7,14 @@ import { send } from '@millrace/testing/api';
 import { startTestService, type TestService } from '@millrace/testing/service';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-/** Every secret there is goes through the service once; afterwards it is looked for where it must not be. */
+/** Every secret passes through the service once; then the test searches for it wherever it must not appear. */
 let service: TestService;
 const admin = { email: 'ada@example.com', name: 'Ada', password: 'canary of the first password' };
 const NEW_PASSWORD = 'canary of the second password';
 const CLIENT_SECRET = 'canary-client-secret';
-/** Where each secret may be seen: the endpoints that hand it out. */
+/** Where each secret may appear: the endpoints that issue it. */
 const secrets = new Map<string, { readonly value: string; readonly shownBy: readonly string[] }>();
-/** Every answer, by its endpoint. */
+/** Every response, by endpoint. */
 const answers: { readonly name: string; readonly text: string }[] = [];
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ function keep(name: string, value: string, ...shownBy: string[]): string {
   return value;
 }
 
-/** A browser whose answers are kept. */
+/** A browser whose responses are recorded. */
 function open(): Browser {
   const browser = createBrowser(service);
   const call = (async (name: string, ...rest: never[]) => {
@@ -50,7 +50,7 @@ function open(): Browser {
       name,
       ...rest,
     );
-    // Cookies are looked at by themselves.
+    // Cookies are checked separately.
     const headers = [...answer.headers].filter(([header]) => header !== 'set-cookie');
     answers.push({ name, text: JSON.stringify(headers) + answer.text });
     return answer;
@@ -58,7 +58,7 @@ function open(): Browser {
   return { ...browser, call };
 }
 
-/** From the first start to the last mistake. */
+/** From the first start to the last error. */
 async function live(): Promise<void> {
   const token = keep('set-up token', (await makeSetupToken(service.database.db)) ?? '');
   const browser = open();
@@ -115,7 +115,7 @@ async function makeMistakes(browser: Browser): Promise<void> {
   const lost = keep('token of no link', `canary-link-${'x'.repeat(31)}`);
   await open().call('POST /invitation/look-up', { body: { token: lost } });
   await open().call('POST /setup', { body: { token: lost, ...admin } });
-  // In places where nothing of the kind belongs.
+  // In members where they don't belong.
   for (const raw of [`{"email":"a@b","password":"${wrong}"`, `{"email":"a@b","password":"${wrong}","x":1}`]) {
     const answer = await send(`${service.url}/api/admin/sign-in`, 'POST', {
       raw,

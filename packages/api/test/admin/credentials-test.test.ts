@@ -23,7 +23,7 @@ beforeAll(async () => {
   outside = await openOutside();
   mail = await openMailServer();
 });
-// A new organisation each time: tests are counted by organisation.
+// A new organisation each time: tests are limited per organisation.
 beforeEach(async () => {
   editor = await createPerson(service, 'editor');
 });
@@ -54,7 +54,7 @@ async function run(credential: number, url?: string) {
   return data;
 }
 
-/** What only the right key gets; all others, and whoever has none, get the other answer. */
+/** A response for the right key only; all other requests, including those without a key, get the other response. */
 const only =
   (header: string, value: string, good: Reply, otherwise: Reply = { status: 401 }) =>
   ({ headers }: { headers: { readonly [name: string]: string } }): Reply =>
@@ -126,7 +126,7 @@ describe('a mail server', () => {
   });
 
   test('that says nothing is given up after a while', async () => {
-    // It takes the connection and lets it be closed by the other side.
+    // It accepts connections and leaves it to the other side to close them.
     const silent = createServer((socket) => void socket.on('error', () => undefined));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;

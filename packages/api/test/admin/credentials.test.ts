@@ -75,7 +75,7 @@ describe('secrets', () => {
     const address = 'https://hooks.slack.com/services/a';
     expect(await change({ webhook_url: address })).toEqual(['webhook_url', 'token']);
     expect(await change({ token: null })).toEqual(['webhook_url']);
-    // A name alone changes nothing of it, and of what was stored before it is not known.
+    // Renaming keeps the stored names of secrets; for older credentials they are unknown.
     const rename = { params: params(chat.id), body: { name: 'Team chat' } };
     const renamed = await editor.call('PATCH /orgs/:org/credentials/:credential', rename);
     expect(renamed.data.stored_secrets).toEqual(['webhook_url']);

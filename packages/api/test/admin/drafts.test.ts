@@ -28,7 +28,7 @@ async function draftOf(person: TestPerson, workflow: WorkflowDetail): Promise<Dr
   return data.draft;
 }
 
-/** The present draft that a conflict tells. */
+/** The current draft reported by a conflict. */
 function presentIn(json: unknown): Draft | null {
   return (json as { draft: Draft | null }).draft;
 }

@@ -6,12 +6,12 @@ import { startTestService, type TestService } from '@millrace/testing/service';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createWorkflow } from './workflows-world.ts';
 
-/** What must hold for each endpoint of the admin API, tried with things that exist; see also attacks.test.ts. */
+/** Requirements for each endpoint of the admin API, tried with existing objects; see also attacks.test.ts. */
 let service: TestService;
 const routes: string[] = [];
 let owner: World;
 let stranger: World;
-/** The cookie of who administers the service. */
+/** The cookie of a system administrator. */
 let administrator: string;
 beforeAll(async () => {
   service = await startTestService({
@@ -29,10 +29,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Parameters of paths that lead to something. */
+/** Path parameters of existing objects. */
 type Params = { readonly [name: string]: string | number };
 
-/** An administrator and what their organisation has: of each list two things, so that there is a second page. */
+/** An administrator and the content of their organisation: two of everything listed, so that there is a second page. */
 interface World {
   readonly person: TestPerson;
   readonly params: Params;
@@ -90,7 +90,7 @@ async function createRest(person: TestPerson): Promise<Params> {
     const invited = await person.call('POST /orgs/:org/invitations', { params, body: { role: 'viewer' } });
     ids.invitation = invited.data.invitation.id;
   }
-  // Of another browser of theirs: their own is still needed.
+  // Another browser's session: their own is still needed.
   const { organisationId, email } = person;
   const again = await createPerson(service, 'org_admin', { organisationId, email });
   ids.session = (await again.call('GET /me')).data.session.id;
@@ -110,7 +110,7 @@ const ENDPOINTS: readonly Listed[] = Object.entries(ADMIN_API as { readonly [nam
   },
 );
 
-/** What an endpoint needs besides its path to come as far as looking for what the path names. */
+/** What an endpoint needs besides its path to reach the look-up of the object in the path. */
 const SENT: { readonly [name: string]: { readonly query?: string; readonly body?: object } } = {
   'GET /orgs/:org/workflows/:id/sample-listener/events': { query: '?after=0' },
   'POST /orgs/:org/executions/:execution/rerun': { body: { from: 'start' } },
@@ -136,7 +136,7 @@ interface Answered {
   readonly json: { readonly [member: string]: unknown };
 }
 
-/** Asks an endpoint, of a stream for its beginning only. `more`: a query. */
+/** Calls an endpoint; of a stream it only reads the start. `more`: a query. */
 async function ask(
   { name, method, path }: Listed,
   cookie: string | null,
@@ -161,7 +161,7 @@ async function ask(
   return { status: response.status, json: {} };
 }
 
-/** A refusal without what differs from request to request. */
+/** A refusal without the parts that differ between requests. */
 function bare({ status, json }: Answered): object {
   return { ...json, status, instance: '', request_id: '' };
 }
@@ -169,7 +169,7 @@ function bare({ status, json }: Answered): object {
 const NOWHERE = 9_007_199_254_740_991;
 
 describe('the map and the routes are one', () => {
-  // Single sign-on has two pages besides; there is no provider here, so they are not.
+  // Single sign-on has two more pages, but without a provider they aren't registered.
   test('every endpoint is registered, and nothing else answers below /api/admin', () => {
     const registered = routes
       .filter((route) => route.includes(' /api/admin') && !route.startsWith('HEAD '))
@@ -218,7 +218,7 @@ describe('without a session there is nothing', () => {
       `millrace_session=${token}`,
       `__Secure-millrace_session=${token}`,
       `${name}="${token}"`,
-      // Somebody has planted a second one (cookie tossing): which of both is genuine cannot be known.
+      // A second one was planted (cookie tossing): there is no way to know which is genuine.
       `${owner.person.cookie}; ${name}=${'A'.repeat(43)}`,
       `${name}=${'A'.repeat(43)}; ${owner.person.cookie}`,
       `${owner.person.cookie}; ${owner.person.cookie}`,
@@ -308,12 +308,12 @@ describe('a cursor of another organisation goes on with nothing', () => {
   });
 });
 
-/** Those whose path names more than the organisation; what the service itself has belongs to none. */
+/** Endpoints whose path names more than the organisation; the service's own objects belong to none. */
 const ofObjects = ENDPOINTS.filter(
   ({ path, access }) => /:(?!org\b)/.test(path) && access !== 'system_admin',
 );
 
-/** What is no id as the API writes them, although it may be one to something that reads numbers. */
+/** Not ids as the API writes them, although a lenient number parser might accept them. */
 const NO_IDS = [
   ...['0', '-1', '1e3', '1.0', '+1', '0x10', '01', '9007199254740992', '9223372036854775808'],
   ...['%20', '1%20', '%00', '1%00', 'null', "1'", '%EF%BC%91', '9'.repeat(10_000)],
@@ -346,7 +346,7 @@ describe('what is of another organisation is what does not exist', () => {
     expect(bare(taken)).toEqual(bare(await ask(endpoint, person.cookie, { ...nothing, ...own })));
   });
 
-  // Last of all, and removals after everything else: they end what the others need.
+  // Sessions and accounts last, and removals after everything else: they end what the others need.
   const inOrder = [...ofObjects].sort(
     (a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'),
   );

@@ -14,9 +14,9 @@ const NONE: AdminExecutionFilters = {
   after: null,
   before: null,
 };
-/** A page of 51 executions plus the ways down the indexes of each statement is well below this. */
+/** A page of 51 executions plus the index descents of each statement stay well below this. */
 const MOST_BUFFERS = 400;
-/** What no index serves is looked for row by row, up to a bound; where it ends is found once more. */
+/** Filters without an index are applied row by row, up to a bound; the row at the end is read once more. */
 const MOST_BUFFERS_OF_A_SEARCH = 3 * MAX_LOOKED;
 
 let history: LongHistory;
@@ -86,7 +86,7 @@ test('a search that goes on finds what is far back, and says when there is no mo
     belowId = rows.length === 51 ? (rows.at(-1)?.id ?? null) : (searchedTo?.id ?? null);
     pages += 1;
   } while (belowId !== null && pages < 50);
-  // 1,001 and 5,001 and so on failed; those whose number begins with 5 are 5,001 and 50,001 to 59,001.
+  // 1,001, 5,001 and so on failed; those whose number starts with 5 are 5,001 and 50,001 to 59,001.
   expect(new Set(found).size).toBe(found.length);
   expect(found).toHaveLength(11);
 });

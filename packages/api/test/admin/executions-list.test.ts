@@ -34,7 +34,7 @@ interface Rows {
   readonly at?: string;
 }
 
-/** Inserts ended executions and answers their ids, oldest first. */
+/** Inserts ended executions and returns their ids, oldest first. */
 async function insert(person: TestPerson, rows: Rows): Promise<number[]> {
   const { count = 1, workflow = workflowId, status = 'completed', name = 'sample', trigger = 'api' } = rows;
   const inserted = await service.database.db.query<{ id: number }>(
@@ -84,7 +84,7 @@ describe('200', () => {
     expect(await idsOf(person, { trigger: 'webhook' })).toEqual([cancelled]);
     expect(await idsOf(person, { test: 'yes' })).toEqual([test]);
     expect(await idsOf(person, { test: 'no' })).toEqual([cancelled, failed, old]);
-    // The characters that LIKE would take for wildcards are text.
+    // LIKE wildcards are literal.
     expect(await idsOf(person, { text: 'BESTELLUNG 100%_' })).toEqual([failed]);
     expect(await idsOf(person, { text: '%' })).toEqual([failed]);
     expect(await idsOf(person, { after: '2026-01-02T00:00:00Z' })).toEqual([test, cancelled, failed]);

@@ -29,7 +29,7 @@ const LIST = 'GET /orgs/:org/executions/events';
 const ONE = 'GET /orgs/:org/executions/:execution/events';
 const check = createAnswerCheck();
 
-/** The events of a stream as they come. Fails the test when one is not as the endpoint's schema says. */
+/** The events of a stream as they arrive. Fails the test if one doesn't match the endpoint's schema. */
 async function* follow(
   person: TestPerson,
   name: typeof LIST | typeof ONE,
@@ -42,7 +42,7 @@ async function* follow(
     .replace(':org', `${person.organisationId}`)
     .replace(':execution', `${execution}`);
   const address = `${service.url}/api/admin${path}`;
-  // With a connection of its own: fetch would open another one when this is cut, and leave it unused.
+  // On a separate connection: when this one is cut, fetch would open another and leave it unused.
   const request = get(address, {
     agent: false,
     headers: { cookie: person.cookie, 'sec-fetch-site': 'same-origin' },
@@ -82,7 +82,7 @@ test('the list hears of starts and ends, of its own organisation only', async ()
   })().catch(() => {});
   let id = 0;
   for await (const { event, data } of follow(viewer, LIST, null, stop.signal)) {
-    // The first event says that the stream is open and what came before is to be read.
+    // The first event means that the stream is open and earlier changes have to be read.
     if (event === 'missed' && id === 0) id = await execute();
     if (data.items?.some((item) => item.id === id && item.status === 'completed')) break;
   }

@@ -30,7 +30,7 @@ afterAll(() => service.stop());
 
 const of = (execution: number) => ({ params: { org: organisationId, execution } });
 
-/** An execution that has ended, of a flow of effect nodes in a row. */
+/** An ended execution of a flow of consecutive effect nodes. */
 async function ended(
   behaviour: Parameters<WorkingService['behaviours']['set']>[1],
   data: object = {},
@@ -287,7 +287,7 @@ describe('one execution', () => {
       ];
     };
     await expect.poll(waits).toEqual(['Refund order 17?']);
-    // Of three addresses one was used and one is no longer open.
+    // Of three addresses, one was used and one is no longer open.
     await service.database.db.query(
       `INSERT INTO callbacks (organisation_id, execution_id, node_id, iteration, kind, token_hash, expires_at, used_at)
        SELECT $1, $2, name, '{}', 'callback', sha256(name::bytea), now() + lasts::interval, used::timestamptz

@@ -42,7 +42,7 @@ const PAGES = [
   '/o/x/y/z',
 ];
 
-/** What the built page must allow and forbid. */
+/** What the policy of the built page must allow and forbid. */
 const PAGE_POLICY = (nonce: string) => ({
   'default-src': "'none'",
   'script-src': "'self'",
@@ -193,7 +193,7 @@ interface RawAnswer {
   readonly body: string;
 }
 
-/** A request as it is: fetch would put its path and its headers right. */
+/** A request sent verbatim: fetch would normalise its path and headers. */
 function raw(
   service: TestService,
   method: string,
@@ -224,13 +224,13 @@ function raw(
   return promise;
 }
 
-// What browsers accept when they open an address, and when a page asks for data.
+// The Accept headers of browsers opening an address, and of a page requesting data.
 const OPENS = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8';
 
 describe('an address where nothing is', () => {
   test.each([
     ['/workflow', { accept: OPENS, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }],
-    // Over http to another machine browsers tell no Sec-Fetch-Mode.
+    // Over http to another machine, browsers don't send Sec-Fetch-Mode.
     ['/acount?tab=1', { accept: OPENS }],
     ['/sign-in/now', { accept: 'Text/HTML' }],
     ['/apis', { accept: OPENS }],
@@ -304,11 +304,11 @@ describe('what a client says of itself is not believed', () => {
       expect(JSON.stringify(answer)).not.toContain('evil');
   });
 
-  // Browsers tell Sec-Fetch-Site over https and to this machine only: then Origin alone says where a page is.
+  // Browsers send Sec-Fetch-Site over https and to this machine only: otherwise only Origin identifies the page.
   test.each([
     ['https', 'flows.example', 'https://flows.example', 204],
     ['https', 'FLOWS.example:443', 'https://flows.example', 204],
-    // Behind a proxy that keeps another name of the same service.
+    // Behind a proxy that forwards another name of the same service.
     ['https', 'alias.example', 'https://alias.example', 204],
     ['https', 'alias.example:8443', 'https://alias.example:8443', 204],
     ['https', 'flows.example', 'https://evil.example', 403],
@@ -320,7 +320,7 @@ describe('what a client says of itself is not believed', () => {
     ['https', 'user@alias.example', 'https://alias.example', 403],
     ['http', '10.0.0.5:8080', 'http://10.0.0.5:8080', 204],
     ['http', 'flows.local', 'http://flows.local', 204],
-    // A proxy speaks https although the public URL was not told: safer than what was asked for.
+    // The proxy uses https although the public URL doesn't: safer than required.
     ['http', 'flows.local', 'https://flows.local', 204],
     ['http', '10.0.0.5:8080', 'http://10.0.0.5', 403],
     ['http', '10.0.0.5:8080', 'http://10.0.0.5:9090', 403],

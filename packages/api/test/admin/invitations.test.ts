@@ -204,7 +204,7 @@ describe('an invitation brings nobody what is not theirs', () => {
     const person = await createAccount(service, 'viewer');
     const { token } = await invite(admin, 'viewer');
     expect(await accept(token, person.email)).toMatchObject({ status: 409, code: 'account_exists' });
-    // Nothing has happened: the account has its password, the link works.
+    // Nothing has changed: the account has its password, the link works.
     const body = { email: person.email, password: PASSWORD };
     expect((await createBrowser(service).call('POST /sign-in', { body })).status).toBe(204);
     expect((await accept(token, newEmail())).status).toBe(204);
@@ -256,7 +256,7 @@ describe('an invitation brings nobody what is not theirs', () => {
 });
 
 describe('an account that was made with the address of somebody else', () => {
-  /** Somebody who administers an organisation and has made the account of an address with an own invitation. */
+  /** An org admin who created an account for someone else's address with their own invitation. */
   async function squat() {
     const [squatter, email] = [await createPerson(service, 'org_admin'), newEmail()];
     const { token } = await invite(squatter, 'org_admin', email);
@@ -297,7 +297,7 @@ describe('an account that was made with the address of somebody else', () => {
     const me = (await owner.call('GET /me')).data;
     expect(me.user).toMatchObject({ name: 'Owner', has_second_factor: false });
     expect(new Set(me.organisations.map(({ id }) => id))).toEqual(new Set([org, organisationId]));
-    // Nothing of before lets anybody in.
+    // Nothing from before grants access.
     expect((await browser.call('GET /me')).status).toBe(401);
     const signIn = { email, password: PASSWORD };
     expect((await createBrowser(service).call('POST /sign-in', { body: signIn })).status).toBe(401);
@@ -327,7 +327,7 @@ describe('an account that was made with the address of somebody else', () => {
     expect((await browser.call('GET /me')).data.user.is_system_admin).toBe(false);
     expect((await change('viewer')).data).toMatchObject({ member: { role: 'viewer' }, invitation_url: null });
     expect(await organisationsOf(browser)).toMatchObject([{ id: org, role: 'viewer' }]);
-    // Whoever has the account signs in with it and opens the link: it was theirs all along, and nothing ends.
+    // The account's owner signs in and opens the link: it was theirs all along, and nothing ends.
     const token = tokenOf(raised.data.invitation_url);
     expect((await browser.call('POST /invitation/join', { body: { token } })).status).toBe(200);
     expect((await browser.call('GET /me')).data.user.is_system_admin).toBe(true);

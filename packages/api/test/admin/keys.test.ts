@@ -39,7 +39,7 @@ function use(secret: string): Promise<{ status: number }> {
   return fetch(`${service.url}/api/v1/workflows`, { headers: { authorization: `Bearer ${secret}` } });
 }
 
-/** A key of the organisation of `admin`, issued by somebody who may be elsewhere. */
+/** A key of the organisation of `admin`, issued by someone who may belong to another. */
 function issueAs(person: TestPerson) {
   const body = { name: 'theirs', scopes: ['workflows:read' as const], expires_at: null };
   return person.call('POST /orgs/:org/keys', { params: { org: admin.organisationId }, body });
@@ -94,7 +94,7 @@ describe('issuing', () => {
     const { data } = await issueAs(root);
     expect(data.key).toMatchObject({ issuer: 'system_admin', issued_by: root.email });
     expect((await use(data.secret)).status).toBe(200);
-    // What they are in their own organisation says nothing here.
+    // Their role in their own organisation doesn't matter here.
     await setRole(root, 'org_admin');
     expect(await find(data.key.id)).toMatchObject({ issuer: 'removed', effective_scopes: [] });
     expect((await use(data.secret)).status).toBe(403);
@@ -118,7 +118,7 @@ describe('issuing', () => {
     await other.call('DELETE /users/:user', { params: { user: root.userId } });
     expect(await find(data.key.id)).toMatchObject({ issuer: 'removed', issued_by: root.email });
     expect((await use(data.secret)).status).toBe(403);
-    // Whoever comes back with the address is somebody new.
+    // A new account with the same address is a different person.
     await createPerson(service, 'system_admin', { email: root.email });
     expect((await use(data.secret)).status).toBe(403);
   });

@@ -7,7 +7,7 @@ import { startTestService, type TestService } from '@millrace/testing/service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createWorkflow } from './workflows-world.ts';
 
-/** What is typed, pasted or made up by a program: each is taken as it is or refused in clear words, never a 500. */
+/** Typed, pasted or generated values: each is accepted unchanged or refused with a clear message, never a 500. */
 let service: TestService;
 let admin: TestPerson;
 let org: string;
@@ -37,7 +37,7 @@ interface Schema {
   readonly [keyword: string]: unknown;
 }
 
-/** Whole numbers of a schema that have no upper bound, by where they stand. */
+/** Integers of a schema without an upper bound, by location. */
 function unbounded(schema: unknown, at = ''): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const { type, maximum } = schema as Schema;
@@ -73,7 +73,7 @@ describe('numbers', () => {
   });
 });
 
-/** Parameters that are free text, of lists that need nothing else. */
+/** Free-text parameters of lists with no other required ones. */
 const TEXTS = ENDPOINTS.filter(([name]) => name.startsWith('GET /orgs/:org/')).flatMap(([name, { query }]) =>
   Object.entries((query as Schema | undefined)?.properties ?? {})
     .filter(([, { type, enum: values }]) => type === 'string' && values === undefined)

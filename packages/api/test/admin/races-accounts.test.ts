@@ -6,7 +6,7 @@ import { allAtOnce } from '@millrace/testing/at-once';
 import { startTestService, type TestService } from '@millrace/testing/service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-/** What happens to people at the very moment that something else happens to them; see also races.test.ts. */
+/** Concurrent changes to people; see also races.test.ts. */
 let service: TestService;
 beforeAll(async () => {
   service = await startTestService({
@@ -20,7 +20,7 @@ afterAll(() => service.stop());
 const query = <Row>(text: string, values: readonly unknown[] = []) =>
   service.database.db.query<Row>(text, values);
 
-/** Whoever has the password signs in; it was right when it was checked, and `change` comes before the session. */
+/** Signs in with the password, which was correct when checked; `change` happens before the session is created. */
 async function signInDuring(person: TestPerson, change: string) {
   const browser = createBrowser(service);
   const [answer] = await allAtOnce(

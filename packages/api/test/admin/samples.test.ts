@@ -11,7 +11,7 @@ import { createWorkflow, pathTo } from './workflows-world.ts';
 
 let service: TestService;
 let ada: TestPerson;
-/** The same service once more, with connections of its own. */
+/** A second instance of the service, with its own connections. */
 let second: { readonly url: string; stop(): Promise<void> };
 beforeAll(async () => {
   service = await startTestService({ runsWorker: false });
@@ -58,7 +58,7 @@ async function sampleOf(workflow: WorkflowDetail): Promise<Sample | null> {
   return data.sample;
 }
 
-/** Follows a listening; the answer reads the next event, null at the end of the stream. */
+/** Follows a listening; the returned function reads the next event, null at the end of the stream. */
 async function follow(workflow: WorkflowDetail, after: number, url = service.url, person = ada) {
   const path = `/api/admin/orgs/${person.organisationId}/workflows/${workflow.id}/sample-listener/events`;
   const response = await fetch(`${url}${path}?after=${after}`, {
@@ -327,7 +327,7 @@ describe('the URL', () => {
     });
     const panel = await webhookOf(workflow);
     expect(panel.url).toBe(`https://flows.example/api/v1/webhooks/${panel.hash}`);
-    // That it does what it says is shown in webhook-curl.test.ts.
+    // Its behaviour is covered by webhook-curl.test.ts.
     expect(panel.curl.split('\n')).toEqual([
       "secret='put the secret here'",
       `body='{"name":"O'\\''Hara $(id)"}'`,

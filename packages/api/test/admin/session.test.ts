@@ -93,7 +93,7 @@ describe('403: what another site makes the browser send', () => {
     [{ 'sec-fetch-site': 'cross-site' }],
     [{ 'sec-fetch-site': 'same-site' }],
     [{ 'sec-fetch-site': 'none' }],
-    // Two proxies, or somebody who adds one: a browser sends it once.
+    // Two proxies, or someone adding one: a browser sends it once.
     [{ 'sec-fetch-site': 'same-origin, cross-site' }],
     [{ 'sec-fetch-site': 'cross-site', origin: 'https://flows.example' }],
     [{ origin: 'https://evil.example' }],
@@ -103,7 +103,7 @@ describe('403: what another site makes the browser send', () => {
     [{ origin: 'https://flows.example.evil.example' }],
     [{ origin: 'https://flows.example:8443' }],
     [{ origin: 'https://evil@flows.example' }],
-    // The public URL is https: a page by http is another site, whatever its host is called.
+    // The public URL is https: a page over http is another site, whatever its host.
     [{ origin: 'http://flows.example' }],
     [{}],
   ])('%j', async (headers) => {
@@ -130,7 +130,7 @@ describe('tokens that were made up', () => {
     expect(answers[4]?.json.code).toBe('too_many_failed_authentications');
     expect(Number(answers[4]?.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(lookUps.count()).toBe(0);
-    // Whoever shares the address: a good session works, one that has ended leads to the sign-in, and that works, too.
+    // From the same address: a valid session works, an ended one leads to the sign-in, which works, too.
     for (let index = 0; index < 20; index += 1) expect((await valid.call('GET /me')).status).toBe(200);
     expect((await ended.call('GET /me')).json.code).toBe('signed_out');
     const { email } = await createAccount(limited, 'viewer');
@@ -155,7 +155,7 @@ describe('tokens that were made up', () => {
   });
 });
 
-/** Counts the statements that look for sessions. */
+/** Counts the statements that look up sessions. */
 function watchLookUps({ deps: { db } }: TestService): { count(): number } {
   const spy = vi.spyOn(db, 'query');
   return { count: () => spy.mock.calls.filter(([, , name]) => name === 'find_session').length };

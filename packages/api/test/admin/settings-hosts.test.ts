@@ -19,7 +19,7 @@ let elsewhere: Server;
 let client: GuardedHttpClient;
 let port: number;
 beforeAll(async () => {
-  // `localhost` and `127.0.0.1` are two hosts that lead to the same place.
+  // `localhost` and `127.0.0.1` are two names of the same host.
   const allowHosts = ['127.0.0.1', 'localhost'];
   service = await startTestService({ config: { allowHosts } });
   outside = await openOutside();
@@ -133,7 +133,7 @@ test('calls at the same time share a statement, and none takes what was read bef
   expect(new Set(answers.filter((_, index) => index % 2 === 1))).toEqual(new Set(['none']));
   expect(statements).toBe(1);
 
-  // One is under way when the list is opened: what is sent after that must not share its answer.
+  // One is in progress when the list is opened: requests sent later must not share its response.
   const early = send(organisationId);
   const body = { allowed_hosts: ['127.0.0.1'] };
   await call('PATCH /orgs/:org/settings', { params: { org: organisationId }, body });

@@ -42,7 +42,7 @@ describe('settings', () => {
       allowed_hosts: ['*.example.com', 'api.example.org:8443'],
     };
     expect((await change(decided, person)).data).toMatchObject(decided);
-    // What is left out stays.
+    // Omitted members are unchanged.
     expect((await change({ retention_days: { failed: 20 } }, person)).data).toMatchObject({
       ...decided,
       retention_days: { completed: 7, failed: 20, cancelled: null },

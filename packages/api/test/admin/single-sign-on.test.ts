@@ -40,7 +40,7 @@ function start(settings: Partial<SingleSignOnSettings>): Promise<TestService> {
   return startTestService({ runsWorker: false, config: { singleSignOn } });
 }
 
-/** The address that the provider leads back to, for somebody whom it describes so. */
+/** The provider's redirect address for a user with these claims. */
 async function comeBack(
   browser: Browser,
   account: OidcAccount,
@@ -61,7 +61,7 @@ async function comeBack(
   return `${pathname}${search}`;
 }
 
-/** Signs in, and answers where the browser ends up. */
+/** Signs in and returns where the browser ends up. */
 async function signIn(
   account: OidcAccount,
   browser = createBrowser(service),
@@ -257,7 +257,7 @@ describe('says that the provider is down during the way back', () => {
   });
   afterEach(() => own.stop());
 
-  /** Comes back from the provider, which has become unable to answer in the meantime. */
+  /** Returns from the provider, which has become unavailable in the meantime. */
   async function comeBackTo(path: string, prepare: () => void | Promise<void>): Promise<string | null> {
     const { email } = await createAccount(service, 'editor');
     const browser = createBrowser(service);

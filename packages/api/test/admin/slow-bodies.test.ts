@@ -4,13 +4,13 @@ import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { startTestService, type TestService } from '@millrace/testing/service';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-/** Whoever has a right when a request begins may not keep it by sending the body bit by bit. */
+/** A right revoked after a request has started must not survive by sending the body slowly. */
 let service: TestService;
 let entered = Promise.withResolvers<void>();
 beforeAll(async () => {
   service = await startTestService({
     runsWorker: false,
-    // Who sends it has been looked at by then, and the body is still to come.
+    // The sender has been authorised by then, and the body is still to come.
     extend: (app) => app.addHook('preParsing', async () => entered.resolve()),
   });
 });
@@ -18,7 +18,7 @@ afterAll(() => service.stop());
 
 const BODY = JSON.stringify({ role: 'viewer' });
 
-/** Makes an invitation; the second half of the body is sent when `meanwhile` is done. */
+/** Creates an invitation; the second half of the body is sent after `meanwhile`. */
 async function inviteSlowly(person: TestPerson, meanwhile: () => Promise<unknown>) {
   entered = Promise.withResolvers();
   const answer = Promise.withResolvers<{ status: number; code?: string }>();

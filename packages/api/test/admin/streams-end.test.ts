@@ -7,7 +7,7 @@ import { startTestService, type TestKey, type TestService } from '@millrace/test
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createWorkflow } from './workflows-world.ts';
 
-/** A stream that was opened once must not go on for who may not open it any more. */
+/** An open stream must not continue for someone who has lost access to it. */
 let service: TestService;
 let admin: TestPerson;
 let workflowId: number;
@@ -33,7 +33,7 @@ const STREAMS = {
 
 interface Stream {
   readonly status: number;
-  /** Resolves when nothing more can come. */
+  /** Resolves when no more data can arrive. */
   readonly end: Promise<unknown>;
 }
 
@@ -165,12 +165,12 @@ test.concurrent('looking again whether a key is good counts neither as a use nor
   ).toEqual([]);
 });
 
-// The test's own `expect`: the shared one knows no test once another that runs beside it has ended.
+// The test's own `expect`: the shared one loses its test once a concurrent one has ended.
 test.concurrent('a file that is still being read breaks off when the session was ended', async ({
   expect,
 }) => {
   const person = await createPerson(service, 'org_admin');
-  // More than fits into the buffers on the way.
+  // More than fits into the buffers in between.
   await query(
     `INSERT INTO audit_log (organisation_id, action, actor, details)
      SELECT $1, 'workflow.many', 'service', json_build_object('text', repeat('x', 2000)) FROM generate_series(1, 10000)`,
@@ -182,7 +182,7 @@ test.concurrent('a file that is still being read breaks off when the session was
   expect(response.statusCode).toBe(200);
   await person.call('POST /sign-out');
   response.on('error', () => {});
-  // A slow reader, for whom all of it would take minutes.
+  // A slow reader that would need minutes for all of it.
   const read = () => {
     response.read();
     return response.errored?.message;

@@ -18,7 +18,7 @@ const state = async () => (await root.call('GET /system')).data;
 const samples = async (hours?: number) =>
   (await root.call('GET /system/samples', { query: hours === undefined ? {} : { hours } })).data.items;
 
-/** @param silence seconds since its last heartbeat; its lease was cut short when it was stopped after that */
+/** @param silence seconds since its last heartbeat; if it was stopped after that, its lease was cut short */
 async function insertWorker(silence: number, wasStopped = false): Promise<string> {
   const leaseMs = wasStopped ? 1_000 : service.deps.config.worker.leaseMs;
   const [row] = await service.database.db.query<{ id: string }>(

@@ -74,7 +74,7 @@ test('a credential that was not chosen is told as a problem at each node that ne
     chat,
     ['credential_not_found', 'shop_credential'],
   ]);
-  // One that is chosen at the node itself, as the secret of a webhook is.
+  // One selected on the node itself, like the secret of a webhook.
   expect(await problemsOf('github-issue-to-chat', {})).toEqual([['empty_config', undefined], chat]);
 });
 

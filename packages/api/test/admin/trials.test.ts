@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** What a run may say. */
+/** The body of a run. */
 type RunBody = Parameters<typeof ada.call<'POST /orgs/:org/workflows/:id/run'>>[1]['body'];
 
 function run(workflow: { readonly id: number }, body: RunBody) {
@@ -162,7 +162,7 @@ describe('a trial of an unsaved draft', () => {
       expect(answer.status, answer.text).toBe(200);
       return endOf(service, ada, answer.data.execution_id);
     };
-    // Neither what is saved meanwhile nor what is drafted since has a say.
+    // Neither later saves nor later drafts have an effect.
     await save(workflow, flowWith('second'));
     const same = await rerun({ from: 'start' });
     const other = await rerun({ from: 'start', input_data: { n: 2 } });
@@ -173,7 +173,7 @@ describe('a trial of an unsaved draft', () => {
     }
     const messages = [same, other, onward].map(({ error }) => error?.message);
     expect(messages).toEqual(['for 1', 'for 2', 'for 1']);
-    // What is kept for the first is kept for those that repeat it.
+    // What is kept for the original is kept for its reruns.
     const { db } = service.database;
     await db.query('DELETE FROM executions WHERE id = $1', [first.id]);
     await prune(db, service.deps.config.retention);
@@ -241,7 +241,7 @@ describe('one node alone', () => {
       pinned_outputs: { a: { said: '{{trigger.data.n}}' }, b: { said: 'pinned b' } },
     });
     expect(execution).toMatchObject({ status: 'completed', workflow_version: 0 });
-    // What is pinned is data: a template in it stays as it is.
+    // Pinned output is data: a template in it isn't rendered.
     expect(execution.node_outputs.c?.output).toEqual({
       of_a: '{{trigger.data.n}}',
       of_b: 'pinned b',

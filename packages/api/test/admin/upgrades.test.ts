@@ -23,7 +23,7 @@ test('names that are there lose what is refused from now on, and nothing else', 
   for (let code = 1; code <= 0x10ffff; code += 1) {
     const isSurrogate = code >= 0xd800 && code <= 0xdfff;
     const text = String.fromCodePoint(code);
-    // Unassigned ones may be judged by another version of Unicode.
+    // Unassigned ones may be treated differently by another version of Unicode.
     if (!isSurrogate && !/\p{Cn}/u.test(text))
       rows.push({ code, is_refused: findNameProblem(`a${text}b`)?.code === 'hidden_character' });
   }
@@ -68,7 +68,7 @@ test('keys that are there become those of who made or rotated them', async () =>
   const { row: second } = await rotateKey(db, { id: first.id }, BY, {});
   const { row: third } = await rotateKey(db, { id: second.id }, ada);
   const { row: operators } = await issueKey(db, issue, BY);
-  // As they were stored before.
+  // As stored by earlier versions.
   await db.query('UPDATE api_keys SET issued_by_user = NULL, issued_by = NULL');
 
   const sql = await readMigration('0018_key_holders');

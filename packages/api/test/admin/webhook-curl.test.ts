@@ -9,7 +9,7 @@ import { startTestService, type TestService } from '@millrace/testing/service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createWorkflow, pathTo } from './workflows-world.ts';
 
-/** The command that the panel of a webhook shows does what it says when it is pasted into a shell. */
+/** The command shown in a webhook's panel works when pasted into a shell. */
 let service: TestService;
 let ada: TestPerson;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ async function createSecret(value: string): Promise<number> {
   return data.id;
 }
 
-/** What is hard to bring through a shell unharmed. */
+/** Characters that are hard to pass through a shell unharmed. */
 const SAMPLE = { name: `O'Hara "$HOME" \`id\` $(id) \\n %s !`, lines: ['a\nb', '漢字 🙂'], n: 9.5 };
 
 async function createWebhook(signature: JsonObject | null) {

@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Buffers that a statement touches, as the organisation sends it. */
+/** Buffers touched by a statement, executed as the organisation. */
 async function buffersOf(run: (tx: Queryable) => Promise<unknown>): Promise<number> {
   return database.db.forOrganisation(ids.organisationId, async (tx) => {
     let plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } | undefined;
@@ -58,7 +58,7 @@ async function buffersOf(run: (tx: Queryable) => Promise<unknown>): Promise<numb
 test('a page of the list reads so many entries as it shows, not the history', async () => {
   const { organisationId, workflowId } = ids;
   const page = Array.from({ length: PAGE }, (_, index) => workflowId + index);
-  // 20 rows of 50 workflows, each on a page of its own at worst, and the way down the index 50 times.
+  // 20 rows of 50 workflows, each on its own page at worst, plus 50 index descents.
   expect(await buffersOf((tx) => listRecentRuns(tx, organisationId, page, 20))).toBeLessThan(PAGE * 26);
   const none = { statuses: ['active'], tag: null, patterns: [] } as const;
   const list = (tx: Queryable) =>

@@ -13,7 +13,7 @@ export async function startWithEditors() {
   return { service, ada, grace };
 }
 
-/** A flow that can run, with a text in it to tell versions by. */
+/** A runnable flow that contains a text to identify versions. */
 export function flowWith(text: string): JsonObject {
   const [start, set] = RUNNABLE_FLOW.nodes;
   return {
@@ -22,7 +22,6 @@ export function flowWith(text: string): JsonObject {
   } as JsonObject;
 }
 
-/** A workflow that this person has created. */
 export async function createWorkflow(
   person: TestPerson,
   flow: JsonObject = flowWith('first'),
@@ -49,7 +48,7 @@ export interface AuditRow {
   readonly details: string;
 }
 
-/** What the audit log says of a workflow, the oldest first. */
+/** The audit log of a workflow, oldest first. */
 export function auditOf(service: TestService, workflowId: number): Promise<AuditRow[]> {
   return service.database.db.query<AuditRow>(
     `SELECT action, user_id, source_ip, request_id, details FROM audit_log
@@ -58,7 +57,7 @@ export function auditOf(service: TestService, workflowId: number): Promise<Audit
   );
 }
 
-/** Waits until an execution has ended and answers it as the public API shows it. */
+/** Waits until an execution has ended and returns it as the public API shows it. */
 export async function endOf(service: TestService, person: TestPerson, executionId: number) {
   const key = await service.createKey({ organisationId: person.organisationId });
   const { json } = await service.api('GET', `/executions/${executionId}?wait=30`, { key });

@@ -85,7 +85,7 @@ describe('GET /orgs/:org/workflows', () => {
     await createWorkflow(person, flowWith('a'), { name: words.join(' ') });
     const find = async (search: string) =>
       (await person.call('GET /orgs/:org/workflows', { params, query: { search } })).data.items.length;
-    // "ord" is in another word already; "x" and "y" tell less than the eight.
+    // "ord" is contained in another word; "x" and "y" are less selective than the eight.
     expect(await find(`x ${words.join(' ')} y ord ord`)).toBe(1);
     expect(await find([...words.slice(1), 'x'].join(' '))).toBe(0);
     const many = Array.from({ length: 99 }, (_, at) => String.fromCodePoint(0x4e00 + at)).join(' ');
@@ -266,7 +266,7 @@ test('what is exported can be posted to the public API unchanged, and holds no i
   expect(missing.status).toBe(404);
 });
 
-/** Executions that have ended, every third as failed. */
+/** Ended executions, every third one failed. */
 async function addRuns(person: TestPerson, workflowId: number, count: number): Promise<void> {
   await service.database.db.query(
     `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,

@@ -18,7 +18,7 @@ const use = (key: TestKey | string) => service.api('GET', '/workflows', { key })
 const update = (set: string, key: TestKey) =>
   service.database.db.query(`UPDATE api_keys SET ${set} WHERE id = $1`, [key.id]);
 
-/** A key whose secret is wrong in one character, with a checksum that no longer fits. */
+/** A key whose secret has one wrong character, so that its checksum doesn't match. */
 function spoiled(key: TestKey): string {
   const at = 20;
   return key.text.slice(0, at) + (key.text[at] === 'A' ? 'B' : 'A') + key.text.slice(at + 1);
@@ -53,7 +53,7 @@ async function violationsOf(key: TestKey) {
   );
 }
 
-/** Sends a GET with these header lines as they are and gives back the whole answer. */
+/** Sends a GET with these header lines verbatim and returns the whole response. */
 function sendRaw(lines: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(service.port, '127.0.0.1');
@@ -108,7 +108,7 @@ describe('401', () => {
       shapes.add(text.replace(/"request_id":"[^"]*"/, ''));
     }
     expect([...shapes]).toHaveLength(1);
-    // Whoever sent another scheme must learn from it too.
+    // Clients that sent another scheme must learn from it too.
     expect([...shapes][0]).toContain('Authorization: Bearer <API key>');
   });
 
@@ -269,7 +269,7 @@ describe('403', () => {
       source_ips: ['127.0.0.1'],
     });
     expect(await violationsOf(other)).toMatchObject([{ repeats: 1 }]);
-    // Another day is another entry.
+    // Another day gets another entry.
     await db.query('UPDATE audit_log SET repeat_key = repeat_key || $2 WHERE api_key_id = $1', [
       key.id,
       ' before',
@@ -309,7 +309,7 @@ describe('429 for failed authentications', () => {
       const refused = await attempt();
       expect([refused.status, refused.json.code]).toEqual([429, 'too_many_failed_authentications']);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-      // X-Forwarded-For is a claim of the client, so it opens no other account.
+      // X-Forwarded-For is the client's claim, so it doesn't start a separate count.
       for (let time = 0; time < 3; time += 1) {
         const forged = await send(`${strict.url}/api/v1/workflows`, 'GET', {
           headers: { 'x-forwarded-for': '9.9.9.9' },
@@ -322,7 +322,7 @@ describe('429 for failed authentications', () => {
       );
       expect(row?.consecutive_failures).toBe(0);
       expect((await strict.api('GET', '/workflows', { key })).status).toBe(200);
-      // Behind a proxy that nobody has named all clients have one address; the log says so once, without the claim.
+      // Behind an unconfigured proxy all clients share one address; the log reports this once, without the claimed one.
       const warnings = strict.logs.filter((line) => line.includes('MILLRACE_TRUST_PROXY'));
       expect(warnings).toHaveLength(1);
       expect(JSON.parse(warnings[0] ?? '{}')).toMatchObject({ level: 40, ip: '127.0.0.1' });

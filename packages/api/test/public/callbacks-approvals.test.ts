@@ -25,7 +25,7 @@ interface Links {
   readonly approve_url: string;
 }
 
-/** Starts an execution that asks, and answers its id. */
+/** Starts an execution that requests an approval, and returns its id. */
 async function asking(more: object = {}, fields: object = {}): Promise<number> {
   const body = { approval_url: '{{args.approval_url}}', approve_url: '{{args.approve_url}}' };
   const request = { url: receiver.url('/ask'), body };
@@ -47,7 +47,7 @@ async function asking(more: object = {}, fields: object = {}): Promise<number> {
   return service.execute(workflowId, { id: 17, why: 'Arrived broken' });
 }
 
-/** The path and query of an address that the receiver was given, on the test's own service. */
+/** Path and query of an address the receiver got, on the test's own service. */
 async function linkOf(name: keyof Links = 'approval_url'): Promise<string> {
   const links = (await receiver.arrival('/ask', 1)).map(({ body }) => body as Links);
   const url = links[0]?.[name] ?? '';
@@ -95,7 +95,7 @@ describe('the page', () => {
       expect(page.text).toContain(`<html lang="${language}">`);
       expect(page.text).toContain(`>${field}</label>`);
       expect(page.text).toContain(`>${choice}</button>`);
-      // What is asked stays as its author wrote it.
+      // The question stays as its author wrote it.
       expect(page.text).toContain('<h1>Refund order 17?</h1>');
       expect((await send(link, 'POST', { headers, body: {} })).text).toContain(mistake);
     }
@@ -273,7 +273,7 @@ describe('for the admin area', () => {
     } as const;
     const other = await service.createOrganisation();
     expect(await listPendingApprovals(db, other, Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
-    // An address of another attempt is no second question.
+    // An address of another attempt isn't a second question.
     await db.query(
       `INSERT INTO callbacks (organisation_id, execution_id, node_id, iteration, kind, token_hash, expires_at, title,
          message, choices)

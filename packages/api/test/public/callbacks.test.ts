@@ -31,7 +31,7 @@ function waitNode(more: object = {}): TestNode {
   return ['wait', 'wait.callback', { config: { request, ...more } }];
 }
 
-/** A flow that waits for a callback and then says by which branch it went on. */
+/** A flow that waits for a callback and then reports the branch it took. */
 async function waiting(more: object = {}, fields: object = {}): Promise<number> {
   const flow = flowOf(
     [
@@ -44,7 +44,7 @@ async function waiting(more: object = {}, fields: object = {}): Promise<number> 
   return service.execute(await service.createWorkflow(flow, fields));
 }
 
-/** The token in the address that the receiver was given. */
+/** The token in the address the receiver got. */
 async function tokenOf(call = 1): Promise<string> {
   const bodies = (await receiver.arrival('/job', call)).map(({ body }) => body as { callback_url: string });
   const url = bodies[call - 1]?.callback_url ?? '';
@@ -97,7 +97,7 @@ describe('200', () => {
   });
 
   test('is given before the node waits: nothing is lost', async () => {
-    // The receiver answers its request only when its callback was taken.
+    // The receiver responds to its request only after its callback was accepted.
     const answered = Promise.withResolvers<number>();
     receiver.on('/job', async () => {
       const answer = await answerTo(await tokenOf());
@@ -223,7 +223,7 @@ describe('410', () => {
       went_on: { status: 'skipped' },
       too_late: { output: { late: true } },
     });
-    // What has ended and what came too late are told apart by what came first.
+    // An ended execution and a late callback are distinguished by what happened first.
     expect((await answerTo(token)).json.code).toBe('execution_ended');
   });
 
@@ -245,7 +245,7 @@ describe('429', () => {
     expect((await answerTo(token)).status).toBe(200);
     expect((await answerTo(token)).status).toBe(409);
     expect(await answerTo(token)).toMatchObject({ status: 429, json: { code: 'rate_limited' } });
-    // Tokens that were made up take no room in the limiter, so they are not counted.
+    // Made-up tokens take no room in the limiter, so they aren't counted.
     for (let i = 0; i < 3; i += 1) expect((await answerTo('C'.repeat(43))).status).toBe(404);
   });
 });
@@ -287,12 +287,12 @@ describe('the address', () => {
     const { db } = service.database;
     const mine = keysOfVariable();
     const none = await createTokenMaker(db, mine)('callback', 'key');
-    // The first secret that is encrypted makes the key the current one.
+    // The first encrypted secret makes the key the current one.
     await db.transaction((tx) => mine.seal(tx, 'text', 'record'));
     const token = await createTokenMaker(db, mine)('callback', 'key');
     expect(await createTokenMaker(db, mine)('callback', 'key')).toBe(token);
     expect(await createTokenMaker(db, mine)('callback', 'other')).not.toBe(token);
-    // A thief of the tables has another key, or none.
+    // Someone with a stolen database has another key, or none.
     expect(await createTokenMaker(db, keysOfVariable())('callback', 'key')).toBe(none);
     expect(none).not.toBe(token);
   });

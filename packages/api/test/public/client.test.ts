@@ -48,7 +48,7 @@ test('a program that does everything with a generated client has no type error',
 });
 
 test('and does it', async () => {
-  // Not imported by name: it belongs to no package, and the types that it uses are made above.
+  // Not imported by name: it belongs to no package, and the types that it uses are generated above.
   const { tellTheStory } = (await import(STORY)) as {
     readonly tellTheStory: (baseUrl: string, key: string) => Promise<readonly unknown[]>;
   };

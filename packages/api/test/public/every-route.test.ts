@@ -9,13 +9,13 @@ import { startTestService, type TestKey, type TestService } from '@millrace/test
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createWorkflow } from '../admin/workflows-world.ts';
 
-/** Whatever a client sends to whatever route there is: it is never an error of the service. */
+/** No request to any route may cause a server error. */
 let folder: string;
 let service: TestService;
 const routes: Route[] = [];
 let person: TestPerson;
 let key: TestKey;
-/** Requests that the service has not done with. */
+/** Requests that the service hasn't finished. */
 let underWay = 0;
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });
 
@@ -60,12 +60,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 afterEach(async () => {
-  // Streams notice a while later that nobody reads any more.
+  // Streams take a while to notice that nobody is reading.
   await expect.poll(() => underWay, { timeout: 60_000 }).toBe(0);
   expect(failuresInLog()).toEqual([]);
 });
 
-/** What stands in the log when the service has failed: an error, a 5xx, or an answer that was sent twice. */
+/** Log lines of a service failure: an error, a 5xx, or a response that was sent twice. */
 function failuresInLog(): string[] {
   return service.logs.filter((line) =>
     /"level":[56]0|"status":5|ERR_HTTP_HEADERS_SENT|FST_ERR_REP_ALREADY_SENT|already sent/.test(line),
@@ -81,7 +81,7 @@ interface Sent {
   readonly leaves?: boolean;
 }
 
-/** The status of what is answered, once all of it has been read; 0 for a connection that was closed. */
+/** The status of the response, once all of it has been read; 0 for a closed connection. */
 function send({ method, path, headers = {}, body, leaves = false }: Sent): Promise<number> {
   return new Promise((resolve) => {
     const request = httpRequest({ port: service.port, agent, method, path, headers });
@@ -93,7 +93,7 @@ function send({ method, path, headers = {}, body, leaves = false }: Sent): Promi
     });
     request.on('error', () => {});
     request.on('close', () => isAnswered || resolve(0));
-    // Less is sent than was announced: then the connection is closed, as by a client that is killed.
+    // Less is sent than announced: then the connection is closed, as by a killed client.
     const isCutOff = Number(headers['content-length'] ?? 0) > Buffer.byteLength(body ?? '');
     const leave = () => setImmediate(() => request.destroy());
     if (isCutOff) request.write(body === '' ? ' ' : body, leave);
@@ -101,7 +101,7 @@ function send({ method, path, headers = {}, body, leaves = false }: Sent): Promi
   });
 }
 
-/** Sends all of them, and answers with those that the service says it has failed at. */
+/** Sends all of them, and returns those that failed according to the service. */
 async function failuresOf(requests: Iterable<Sent>): Promise<string[]> {
   const failures: string[] = [];
   const left = [...requests];
@@ -115,7 +115,7 @@ async function failuresOf(requests: Iterable<Sent>): Promise<string[]> {
   return failures;
 }
 
-/** What stands for a parameter of a path, or for its rest. */
+/** Values for a path parameter, or for the rest of a path. */
 const ODD_PARTS = [
   '',
   '0',
@@ -163,17 +163,17 @@ function fill(url: string, part: string): string {
   return url.replace(/:\w+|\*/g, () => part);
 }
 
-/** Each path once, with the methods it has. */
+/** Each path once, with its methods. */
 function paths(): string[] {
   return [...new Set(routes.map(({ url }) => url))];
 }
 
-/** They end the session that the walk needs. */
+/** They end the session that the other requests need. */
 const ENDING = ['/api/admin/sign-out', '/api/admin/me', '/api/admin/me/sessions'];
 
 interface Identity {
   readonly headers: () => { readonly [name: string]: string };
-  /** Where it makes a difference who asks. */
+  /** Where it matters who is calling. */
   readonly knows: (url: string) => boolean;
 }
 
@@ -190,7 +190,7 @@ const IDENTITIES: { readonly [who: string]: Identity } = {
 };
 
 describe.each(Object.entries(IDENTITIES))('%s is never answered with an error of the service', (who, own) => {
-  /** The organisation is one that is there, or nothing behind it would be reached. */
+  /** The organisation exists, or nothing beyond it would be reached. */
   const at = (url: string, part: string) => fill(url.replace(':org', String(person.organisationId)), part);
   const known = () => paths().filter(own.knows);
   const isEnding = (url: string, method: string) => method !== 'GET' && ENDING.includes(url);
@@ -256,7 +256,7 @@ describe.each(Object.entries(IDENTITIES))('%s is never answered with an error of
   });
 });
 
-/** What is sent piece by piece, as the maps of both APIs say it. */
+/** Endpoints that stream, as listed by the maps of both APIs. */
 const STREAMED = [
   ...Object.entries(ADMIN_API as { readonly [name: string]: Endpoint })
     .filter(([, { events, file }]) => events !== undefined || file !== undefined)

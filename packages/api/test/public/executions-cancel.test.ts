@@ -126,7 +126,7 @@ test('a cancel that races the end leaves one final status, and no node starts af
     const ids = await Promise.all(Array.from({ length: 20 }, () => service.execute(workflowId)));
     const answers = await Promise.all(
       ids.map(async (id, index) => {
-        // Cancels meet the executions at every stage of their short lives.
+        // Cancellations hit the executions at every stage of their short lives.
         for (let turn = 0; turn < index; turn++) await new Promise((resolve) => setImmediate(resolve));
         const answer = await cancel(id);
         return { id, answer, startedThen: started.get(id) ?? 0 };

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Opens the stream; events are handed out one at a time until it ends. */
+/** Opens the stream; yields events one at a time until it ends. */
 async function openStream(id: number, lastEventId?: string, abort = new AbortController()) {
   const response = await fetch(`${service.url}/api/v1/executions/${id}/events`, {
     headers: {

@@ -4,7 +4,7 @@ import { insertWorkflow } from '@millrace/testing/rows';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const NONE: ExecutionFilters = { workflowId: null, status: null, createdAfter: null, createdBefore: null };
-/** An 8 KiB page holds about 40 rows; a page of 21 executions plus the ways down four indexes is well below this. */
+/** An 8 KiB page has room for about 40 rows; a page of 21 executions plus four index descents stays well below this. */
 const MOST_BUFFERS = 250;
 
 let history: LongHistory;

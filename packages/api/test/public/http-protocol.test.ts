@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Sends bytes as they are; answers all that comes back until the connection is closed. */
+/** Sends raw bytes; returns everything received until the connection is closed. */
 function sendBytes(port: number, parts: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
@@ -21,14 +21,14 @@ function sendBytes(port: number, parts: readonly string[]): Promise<string> {
     socket.on('data', (chunk) => {
       text += chunk.toString();
     });
-    // A reset after the answer is the server's right.
+    // The server may reset the connection after the response.
     socket.on('error', () => undefined);
     socket.on('close', () => resolve(text));
     for (const part of parts) socket.write(part);
   });
 }
 
-/** Status and body of an answer as it came over the wire. */
+/** Status and body of a raw response. */
 function parseAnswer(text: string): {
   status: number;
   type: string;
@@ -251,7 +251,7 @@ test('a service that shuts down does not wait for connections that never asked a
   const other = await startTestService({ runsWorker: false });
   const silent = connect(other.port, '127.0.0.1');
   await once(silent, 'connect');
-  // The server has taken the connection when it answers one that came after it.
+  // The server has accepted the connection once it responds to a later one.
   expect((await fetch(`${other.url}/healthz`)).status).toBe(200);
   const closed = once(silent, 'close');
   await other.stop();

@@ -160,7 +160,7 @@ describe('the document', () => {
   test('promises rate limit headers only where they are sent', () => {
     for (const [name, { responses }] of operations()) {
       for (const [status, { headers = {} }] of Object.entries(responses)) {
-        // A webhook counts a call before it looks at its address and signature.
+        // A webhook counts a call before checking its address and signature.
         const isCounted = ['401', '403'].includes(status) && name === 'POST /api/v1/webhooks/{hash}';
         const isEarly = ['401', '403', '408', '414', '431'].includes(status) && !isCounted;
         if (isEarly) expect([name, status, 'RateLimit' in headers]).toEqual([name, status, false]);

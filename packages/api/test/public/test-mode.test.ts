@@ -7,14 +7,17 @@ import { openWorld, outputOf, TOKEN, type World } from '../../../cli/test/exampl
 import { flowOf } from '../../../runtime/test/worker/flows.ts';
 import type { ExecutionBody } from '../../../runtime/test/worker/service-with-worker.ts';
 
-/** What a node does outside: shown in test mode, done without. Ids and addresses are not known before the world is. */
+/**
+ * A node's external effect: shown in test mode, performed otherwise. Functions, because ids and addresses aren't known until the world is
+ * set up.
+ */
 interface Effect {
   readonly config: () => JsonObject;
-  /** What `output.request` shows, and what arrives, but for secrets and for what the execution's id makes different. */
+  /** What `output.request` shows, and what arrives, except for secrets and values derived from the execution's id. */
   readonly request: () => object;
   /** Other members of the output in test mode. */
   readonly more?: object;
-  /** The receiver's view of the one request that was sent, in the words of `request`. */
+  /** The receiver's view of the single request, in the format of `request`. */
   readonly arrived: () => unknown;
 }
 
@@ -46,7 +49,7 @@ afterAll(async () => {
   await model.close();
 });
 
-/** The one request of a line, as test mode describes requests. */
+/** The single request of a line, as test mode describes requests. */
 function arrivedAt(line: string): JsonObject {
   const [request, ...others] = world.outside.to(line);
   expect(others).toEqual([]);
@@ -64,7 +67,7 @@ const question = (): JsonObject => ({
   prompt: 'How many sacks?',
 });
 
-/** As the model server reads what comes over the wire. */
+/** The request as parsed by the model server. */
 function asked(): unknown {
   const request = model.requests.at(-1);
   const { model: name, messages = [], tools = [] } = request ?? {};
@@ -85,7 +88,7 @@ const storeTool = {
 };
 const { name, description, parameters } = storeTool;
 
-/** Every node that touches the outside. A new one without an entry here fails the test below. */
+/** Every node with an external effect. A new one without an entry here fails the test below. */
 const EFFECTS: { readonly [type: string]: Effect } = {
   'http.request': {
     config: () => ({
@@ -226,10 +229,10 @@ const EFFECTS: { readonly [type: string]: Effect } = {
   },
 };
 
-/** Effects that reach nobody by themselves. */
+/** Effects that don't call out themselves. */
 const REACH_NOBODY = ['core.delay', 'flow.call'];
 
-/** All that there is to be seen outside, and what the service keeps beside the execution itself. */
+/** Everything visible outside, and what the service stores besides the execution itself. */
 async function seen(): Promise<unknown> {
   const kept = await world.service.database.db.query(
     `SELECT (SELECT json_agg(entry ORDER BY key) FROM data_entries AS entry) AS entries,
@@ -286,7 +289,7 @@ describe('in test mode', () => {
       shown = request;
     });
 
-    // Without this the receivers above could be deaf.
+    // Without this the receivers above might not be listening at all.
     it('sends just that when it is not', async () => {
       await run(type, effect.config(), false);
       const arrived = await effect.arrived();

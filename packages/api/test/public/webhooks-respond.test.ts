@@ -25,14 +25,14 @@ const SUM = {
   ],
 };
 
-/** Answers with what the last node made. */
+/** Responds with the result of the last node. */
 const whenDone = (response: JsonObject, more: JsonObject = {}): JsonObject => ({
   respond: 'when_done',
   response,
   ...more,
 });
 
-/** Makes the node `work` wait until the test lets it end. */
+/** Makes the node `work` wait until the test releases it. */
 function holdWork(): { started: Promise<void>; end(): void } {
   let end = () => {};
   const started = new Promise<void>((resolve) => {

@@ -9,14 +9,14 @@ import {
   type WorkingService,
 } from '../../../runtime/test/worker/service-with-worker.ts';
 
-/** A service with workflows that webhooks start. */
+/** A service with workflows started by webhooks. */
 export interface WebhookWorld {
   readonly service: WorkingService;
-  /** Saves a workflow and answers its id and the secret part of its URL. */
+  /** Saves a workflow and returns its id and the secret part of its URL. */
   createWebhook(config: JsonObject, more?: WebhookFlow): Promise<{ id: number; hash: string }>;
-  /** Calls it and checks the answer against the OpenAPI document. */
+  /** Calls it and checks the response against the OpenAPI document. */
   call(hash: string, body: string, headers?: { readonly [name: string]: string }): Promise<ApiAnswer>;
-  /** Calls it without looking at the document, for answers that workflows make. */
+  /** Calls it without checking the response against the document, for responses defined by workflows. */
   callFreely(hash: string, body: string, headers?: { readonly [name: string]: string }): Promise<ApiAnswer>;
   /** Stores a credential of type `secret` in the organisation of the test's key. */
   createSecret(value: string, organisationId?: number): Promise<number>;
@@ -89,7 +89,7 @@ export async function startWebhookWorld(overrides: WorkingOverrides = {}): Promi
   };
 }
 
-/** The header GitHub signs a body with. */
+/** The header with which GitHub signs a body. */
 export function githubHeaders(secret: string, body: string): { 'x-hub-signature-256': string } {
   return { 'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` };
 }

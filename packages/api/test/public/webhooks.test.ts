@@ -26,7 +26,7 @@ const call = (body: string | Uint8Array<ArrayBuffer> | undefined, type?: string,
     ...(type === undefined ? {} : { headers: { 'content-type': type } }),
   });
 
-/** The execution's detail as text, because a parsed one would hide how numbers and characters came through. */
+/** The execution's detail as text, because a parsed one would hide how numbers and characters arrived. */
 async function detailText(executionId: unknown): Promise<string> {
   await service.finished(Number(executionId));
   return (await service.api('GET', `/executions/${Number(executionId)}`, { key: service.key })).text;

@@ -110,7 +110,7 @@ describe('201 with an Idempotency-Key', () => {
     const who = await service.createKey();
     const headers = { 'idempotency-key': randomUUID() };
     const first = await create({ name: 'once', flow_data: RUNNABLE_FLOW }, headers, who);
-    // Member order and white space do not make another request.
+    // Member order and whitespace don't make it a different request.
     const again = await service.api('POST', '/workflows', {
       key: who,
       raw: `{ "flow_data": ${JSON.stringify(RUNNABLE_FLOW)} , "name":"once" }`,

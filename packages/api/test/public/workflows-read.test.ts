@@ -18,7 +18,7 @@ async function createWorkflow(flow: object = UNFINISHED_FLOW, who: TestKey = key
   return json.id;
 }
 
-/** What must be the same in two error answers: everything but the path and the id of the request. */
+/** What must be the same in two error responses: everything except the path and the request id. */
 function anonymous(text: string): string {
   return text.replace(/"instance":"[^"]*"/, '').replace(/"request_id":"[^"]*"/, '');
 }

@@ -14,7 +14,7 @@ afterAll(() => service.stop());
 const text = fc
   .string({ unit: 'grapheme', maxLength: 30 })
   .filter((value) => value.isWellFormed() && !value.includes('\0'));
-/** JSON as text, with numbers that no double holds and names that JavaScript treats specially. */
+/** JSON text with numbers beyond a double's precision and names that JavaScript treats specially. */
 const exactNumber = fc.constantFrom(
   '9007199254740993',
   '1e400',

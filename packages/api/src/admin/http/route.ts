@@ -24,7 +24,7 @@ export const ADMIN_BASE = '/api/admin';
 type HasSession<Name extends EndpointName> = AdminApi[Name] extends { readonly access: 'anyone' }
   ? null
   : Session;
-/** Streams and files are sent by their handlers, piece by piece; of everything else the handler returns the body. */
+/** Handlers send streams and files themselves, piece by piece; for everything else they return the body. */
 type Handled<Name extends EndpointName> = AdminApi[Name] extends
   | { readonly events: object }
   | { readonly file: string }
@@ -34,13 +34,13 @@ type HasOrganisation<Name extends EndpointName> = Name extends `${string}/orgs/:
   ? Membership
   : null;
 
-/** One request to an endpoint of the admin API, checked. */
+/** A validated request to an endpoint of the admin API. */
 export interface AdminCall<Name extends EndpointName> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Null where anyone may call. */
+  /** Null on endpoints open to anyone. */
   readonly session: HasSession<Name>;
-  /** The organisation of the path and the caller's role in it; null when the path has none. */
+  /** The organisation of the path and the caller's role in it; null if the path has none. */
   readonly organisation: HasOrganisation<Name>;
   readonly params: Params<Name>;
   readonly query: Query<Name>;
@@ -49,18 +49,18 @@ export interface AdminCall<Name extends EndpointName> {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** An endpoint of the admin API: who may call it is told there. */
+    /** An endpoint of the admin API, which declares who may call it. */
     admin?: Endpoint;
   }
   interface FastifyRequest {
-    /** Set before the body is read on routes of the admin API that not anyone may call. */
+    /** Set before the body is read on routes of the admin API that aren't open to anyone. */
     session: Session | null;
   }
 }
 
 /**
- * Registers an endpoint of the admin API. Session, role, cross-site and body checks are done when `handle` is called;
- * what it returns is the body of a 200, undefined a 204; a stream or a file is sent by the handler itself.
+ * Registers an endpoint of the admin API. Session, role, cross-site and body checks are done before `handle` is called. Its result is the
+ * body of a 200, undefined a 204; a stream or a file is sent by the handler itself.
  */
 export function adminRoute<Name extends EndpointName>(
   app: FastifyInstance,
@@ -83,7 +83,7 @@ export function adminRoute<Name extends EndpointName>(
     },
     handler: async (request, reply) => {
       const { session } = request;
-      // Before anything is thrown: a conflict carries the other side's flow.
+      // Before anything is thrown: a conflict contains the other side's flow.
       if (endpoint.isExact === true) reply.header(EXACT_HEADER, '1');
       const answer = await handle({
         request,
@@ -94,7 +94,7 @@ export function adminRoute<Name extends EndpointName>(
         query: request.query as Query<Name>,
         body: request.body as Body<Name>,
       });
-      // A reply that is awaited gives undefined once it has been sent, so what was returned cannot tell this.
+      // An awaited reply yields undefined once it has been sent, so the handler's result can't show this.
       if (isSentByHandler) return reply;
       if (answer === undefined) return reply.code(204).send();
       return answer;
@@ -109,18 +109,18 @@ function producedBy({ events, file }: Endpoint): readonly string[] {
 
 /**
  * The checks before the body of an admin request is read.
- * @throws ApiError `cross_site_request`, `signed_out`, `too_many_failed_authentications`, `insufficient_role`, `not_found`
- *   for the organisation
+ * @throws ApiError `cross_site_request`, `signed_out`, `too_many_failed_authentications`, `insufficient_role`, `not_found` for the
+ * organisation
  */
 export type EnterAdmin = (endpoint: Endpoint, request: FastifyRequest) => Promise<Session | null>;
 
-/** @param deps where sessions are, and where the admin area is served */
+/** @param deps the database with the sessions, and the address of the admin area */
 export function createAdminEntry({ db, config }: Pick<AppDeps, 'config' | 'db'>): EnterAdmin {
   const requireSession = createSessionEntry(db, config);
   return async ({ access, events }, request) => {
     refuseCrossSite(request, config.publicUrl);
     if (access === 'anyone') return null;
-    // A page that is left open would keep the session of who has left from ever being idle.
+    // A page left open would otherwise keep an abandoned session from ever becoming idle.
     const countsAsUse = events === undefined && request.headers[UNATTENDED_HEADER] === undefined;
     const session = await requireSession(request, { countsAsUse });
     if (access === 'signed_in') return session;
@@ -130,7 +130,7 @@ export function createAdminEntry({ db, config }: Pick<AppDeps, 'config' | 'db'>)
   };
 }
 
-/** Whom an audit entry names for what is done in a session. */
+/** The actor in audit entries for actions in a session. */
 export function actorOf({ userId, organisation }: Session): AuditActor & { readonly actor: 'user' } {
   return { actor: 'user', userId, memberId: organisation?.memberId ?? null };
 }

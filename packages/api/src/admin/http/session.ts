@@ -21,10 +21,7 @@ import { sourceOf } from '../../http/rate-limit.ts';
 import type { ApiSettings } from '../../http/settings.ts';
 import { cookieName, formatCookie, readCookie } from './cookies.ts';
 
-/**
- * Begins a session of a user and hands the browser its cookie: always a new token, so that none can be planted. The
- * session that the browser had until now ends.
- */
+/** Starts a session and sends its cookie: always a new token, to prevent session fixation. The browser's previous session ends. */
 export async function beginSession(
   db: Queryable,
   config: ApiSettings,
@@ -51,7 +48,7 @@ function readToken(config: ApiSettings, request: FastifyRequest): string | null 
   return readCookie(request, cookieName(config, 'session'), TOKEN_FORM);
 }
 
-/** Makes the browser forget the cookie. */
+/** Makes the browser delete the cookie. */
 export function clearCookie(config: ApiSettings, reply: FastifyReply): void {
   reply.header('set-cookie', formatCookie(config, cookieName(config, 'session'), '', 0));
 }
