@@ -2,20 +2,20 @@ import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
 import { Closed, Id, Nullable, RoleName, Timestamp } from './forms.ts';
 
-/** What the admin area can be read in. */
+/** Languages of the admin area. */
 export const LanguageName = Type.Unsafe<'en' | 'ja'>({ type: 'string', enum: ['en', 'ja'] });
 
-/** Who is signed in, and where they may go. */
+/** The signed-in user and their organisations. */
 export const Me = Closed({
   user: Closed({
     id: Id,
     email: Type.String(),
     name: Type.String(),
     is_system_admin: Type.Boolean(),
-    /** False: this person signs in elsewhere only. */
+    /** False: only single sign-on. */
     has_password: Type.Boolean(),
     has_second_factor: Type.Boolean(),
-    /** What they chose to read the pages in; null: what the browser asks for. */
+    /** The chosen language of the pages; null: the browser's preference. */
     language: Nullable(LanguageName),
   }),
   /** A system administrator sees all organisations, with the role system_admin. */
@@ -24,7 +24,7 @@ export const Me = Closed({
       id: Id,
       name: Type.String(),
       role: RoleName,
-      /** False: a system administrator who is no member there. */
+      /** False: a system administrator who isn't a member there. */
       is_member: Type.Boolean(),
     }),
   ),
@@ -32,29 +32,29 @@ export const Me = Closed({
 });
 export type Me = Static<typeof Me>;
 
-/** What every password that is sent must fit; a new one has to pass more than that. */
+/** Format of every password that is sent; a new one has to meet further rules. */
 export const Password = Type.String({ minLength: 1, maxLength: 1_000 });
 export const Email = Type.String({ minLength: 1, maxLength: 254 });
 export const PersonName = Type.Unsafe<string>({ type: 'string', 'x-name': [1, 255] });
-/** Of the app, with or without a space in it, or a recovery code. */
+/** A code of the app, with or without a space, or a recovery code. */
 const SecondFactorCode = Type.String({ minLength: 1, maxLength: 50 });
 const LinkToken = Type.String({ minLength: 1, maxLength: 200 });
 
-/** One browser in which somebody is signed in. */
+/** One browser in which someone is signed in. */
 export const SessionItem = Closed({
   id: Id,
-  /** The one that asks. */
+  /** The session of this request. */
   is_current: Type.Boolean(),
   created_at: Timestamp,
   last_seen_at: Timestamp,
   expires_at: Timestamp,
-  /** Where it was begun. */
+  /** Where it was started. */
   source_ip: Nullable(Type.String()),
   user_agent: Type.String(),
 });
 export type SessionItem = Static<typeof SessionItem>;
 
-/** Recovery codes are shown this one time. */
+/** Recovery codes are shown only once. */
 const RecoveryCodes = Closed({ recovery_codes: Type.Array(Type.String()) });
 
 export const ACCOUNT_ENDPOINTS = {
@@ -63,7 +63,7 @@ export const ACCOUNT_ENDPOINTS = {
     summary: 'What a browser that is not signed in has to know',
     answer: Closed({
       needs_setup: Type.Boolean(),
-      /** Name to show on the button of single sign-on; null when there is none. */
+      /** Label of the single sign-on button; null if there is none. */
       single_sign_on: Nullable(Type.String()),
       version: Type.String(),
     }),
@@ -108,9 +108,9 @@ export const ACCOUNT_ENDPOINTS = {
     summary: 'Begin to set up a second factor; it is on when its first code was confirmed',
     body: Closed({ password: Password }),
     answer: Closed({
-      /** For typing it in, base32. */
+      /** Base32, for typing it in. */
       secret: Type.String(),
-      /** What the QR code holds: `otpauth://totp/...` */
+      /** Content of the QR code: `otpauth://totp/...` */
       uri: Type.String(),
     }),
   },
@@ -139,12 +139,12 @@ export const ACCOUNT_ENDPOINTS = {
     answer: Closed({
       organisation: Type.String(),
       role: RoleName,
-      /** Whom it is for; null: whoever has the link. */
+      /** The intended recipient; null: anyone with the link. */
       email: Nullable(Type.String()),
       expires_at: Timestamp,
-      /** Whether that address has an account; null when it is for no address. */
+      /** Whether that address has an account; null if the invitation isn't for an address. */
       has_account: Nullable(Type.Boolean()),
-      /** Whether that account becomes theirs who has the link: nobody else has shown that the address is theirs. */
+      /** Whether whoever opens the link takes over that account: nobody has yet proved that the address is theirs. */
       takes_over: Type.Boolean(),
     }),
   },

@@ -5,7 +5,7 @@ import { AnyObject, Closed, Id, Nullable, PageOf, pageQuery, Timestamp } from '.
 export const AUDIT_ACTORS = ['user', 'member', 'api_key', 'operator', 'service'] as const;
 export type AuditActorKind = (typeof AUDIT_ACTORS)[number];
 
-/** What is recorded: what it is about, and what was done to it. The log may hold others, of former versions. */
+/** What can be recorded: target and action. The log may contain others from earlier versions. */
 export type AuditAction =
   | 'api_key.issued'
   | 'api_key.locked'
@@ -60,41 +60,41 @@ export type AuditAction =
   | 'workflow.version_unpinned'
   | 'workflow.webhook_regenerated';
 
-/** Something that was done, by whom and from where. */
+/** An action, who performed it and from where. */
 export const AuditItem = Closed({
   id: Id,
   occurred_at: Timestamp,
-  /** An {@link AuditAction}, or one of a former version. */
+  /** An {@link AuditAction}, or one of an earlier version. */
   action: Type.String(),
   actor: Type.Enum([...AUDIT_ACTORS], { type: 'string' }),
-  /** E-mail address of the person, or name of the key; null for operator and service, and when it is gone. */
+  /** E-mail address of the person, or name of the key; null for operator and service, and after deletion. */
   actor_name: Nullable(Type.String()),
-  /** The key it is about, or that did it. */
+  /** The key acted on, or the acting key. */
   api_key: Nullable(Closed({ id: Id, name: Type.String(), key_id: Type.String(), last_four: Type.String() })),
-  /** The member it is about, or who did it. */
+  /** The member acted on, or the acting member. */
   member: Nullable(Closed({ id: Id, email: Type.String() })),
   source_ip: Nullable(Type.String()),
   request_id: Nullable(Type.String()),
-  /** How often it happened: repetitions of one key beyond its scopes are one entry a day. */
+  /** How often it happened: repeated requests of one key beyond its scopes are one entry a day. */
   repeats: Type.Integer({ minimum: 1 }),
-  /** When it happened last; null where every time has its own entry. */
+  /** When it last happened; null for actions recorded one by one. */
   last_occurred_at: Nullable(Timestamp),
   details: AnyObject,
 });
 export type AuditItem = Static<typeof AuditItem>;
 
 const filters = {
-  /** Exactly this one. */
+  /** Exact match. */
   action: Type.Optional(Type.String({ maxLength: 100 })),
   actor: Type.Optional(Type.Enum([...AUDIT_ACTORS], { type: 'string' })),
-  /** Part of the address or name of who did it. */
+  /** Part of the actor's address or name. */
   who: Type.Optional(Type.String({ maxLength: 254 })),
-  /** Part of the name or address of what it is about; an id as `#12`. */
+  /** Part of the target's name or address; an id as `#12`. */
   about: Type.Optional(Type.String({ maxLength: 254 })),
   from: Type.Optional(Type.String({ format: 'date-time' })),
-  /** Up to, not with. */
+  /** Exclusive. */
   to: Type.Optional(Type.String({ format: 'date-time' })),
-  /** Part of the address it came from. */
+  /** Part of the source address. */
   ip: Type.Optional(Type.String({ maxLength: 100 })),
 };
 

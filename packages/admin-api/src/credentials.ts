@@ -4,23 +4,23 @@ import { AnyObject, Closed, explanation, Id, Nullable, Timestamp } from './forms
 
 const Name = Type.String({ minLength: 1, maxLength: 1_000 });
 const Hosts = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), { maxItems: 200 });
-/** Checked by the schema of the type, with pointers below `/fields`. */
+/** Validated by the schema of the type, with pointers below `/fields`. */
 const Fields = AnyObject;
 
-/** A credential as it is shown: what is secret is never in an answer. */
+/** A credential as displayed: responses never contain its secrets. */
 export const Credential = Closed({
   id: Id,
   name: Type.String(),
   type: Type.String(),
-  /** Where it may be sent; empty for types that name their host among their settings. */
+  /** Where it may be sent; empty for types with a host setting. */
   hosts: Type.Array(Type.String()),
-  /** The fields that are no secret. */
+  /** The fields that aren't secret. */
   settings: AnyObject,
-  /** Its secret was given up with the key it was encrypted with and has to be entered anew. */
+  /** Its secret was lost with its encryption key and has to be entered again. */
   needs_secret: Type.Boolean(),
-  /** Names of its secret fields that hold a value; null: it was stored before this was noted. */
+  /** Names of its secret fields with a value; null: it was stored before these were recorded. */
   stored_secrets: Nullable(Type.Array(Type.String())),
-  /** E-mail address of the member who made it; null: the operator, or somebody who is no member. */
+  /** E-mail address of the member who created it; null: the operator, or a former member. */
   created_by: Nullable(Type.String()),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -29,29 +29,29 @@ export const Credential = Closed({
 });
 export type Credential = Static<typeof Credential>;
 
-/** A kind of credential and the form it is entered with. */
+/** A type of credential and the schema of its form. */
 export const CredentialTypeItem = Closed({
   type: Type.String(),
   title: Type.String(),
   description: Type.String(),
-  /** Whether it is bound to hosts of its own. */
+  /** Whether it is restricted to a list of hosts. */
   is_bound: Type.Boolean(),
-  /** JSON Schema of its fields; what is secret is marked `x-secret`. */
+  /** JSON Schema of its fields; secret ones are marked `x-secret`. */
   schema: AnyObject,
 });
 export type CredentialTypeItem = Static<typeof CredentialTypeItem>;
 
-/** What came of trying a credential. */
+/** The result of testing a credential. */
 export const CredentialTest = Closed({
-  /** `unsure`: nothing is wrong, and nothing is proved either. */
+  /** `unsure`: no error, but no proof either. */
   outcome: Type.Enum(['works', 'unsure', 'failed'], { type: 'string' }),
-  /** Which of the ways to work or to fail: `accepted`, `reached`, `refused`, or a code that nodes fail with. */
+  /** Details of the outcome: `accepted`, `reached`, `refused`, or an error code of nodes. */
   code: Type.String(),
-  /** What was tried; null for what is never sent. */
+  /** The address tested; null if nothing is ever sent. */
   where: Nullable(Type.String()),
-  /** Status of the answer, where it was one of HTTP. */
+  /** Status of the response, if it was an HTTP response. */
   status: Nullable(Type.Integer()),
-  /** What the other side or the service said about a failure, without secrets. */
+  /** The error message of the other side or the service, without secrets. */
   refusal: Nullable(Closed({ message: Type.String(), ...explanation })),
   duration_ms: Type.Integer(),
 });
@@ -95,7 +95,7 @@ export const CREDENTIAL_ENDPOINTS = {
     summary:
       'Try a credential as a node would use it, with what costs and changes nothing; its last use stays',
     body: Closed({
-      /** A page that wants it; for types that are bound to hosts, and for those only. */
+      /** A page that requires it; only for types restricted to hosts, and required for them. */
       url: Type.Optional(Type.String({ maxLength: 2_048 })),
     }),
     answer: CredentialTest,

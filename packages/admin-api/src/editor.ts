@@ -19,7 +19,7 @@ import { FlowProblem, NodeHandles, VersionDetail, VersionItem, WorkflowDetail } 
 
 const NodeId = Type.String({ minLength: 1, maxLength: 1_000 });
 
-/** What the editor knows of a type of node. */
+/** A node type as the editor needs it. */
 export const NodeType = Closed({
   type: Type.String(),
   title: Type.String(),
@@ -27,16 +27,16 @@ export const NodeType = Closed({
   /** Name of a Lucide icon. */
   icon: Type.String(),
   kind: Type.Enum(['trigger', 'pure', 'effect', 'loop'], { type: 'string' }),
-  /** Where the palette lists it: what stands before the first dot of its type. */
+  /** Its group in the palette: the part of its type before the first dot. */
   group: Type.String(),
-  /** JSON Schema; `x-credential` marks members that hold the id of a credential of one of these types. */
+  /** JSON Schema; `x-credential` marks members that contain the id of a credential of one of these types. */
   config_schema: AnyObject,
-  /** Handles edges leave from while nothing is configured; `error` comes with on_error: branch. */
+  /** Handles of outgoing edges while nothing is configured; `error` is added by on_error: branch. */
   handles: Type.Array(Type.String()),
   examples: Type.Array(Closed({ title: Type.String(), config: AnyObject })),
-  /** Milliseconds one attempt may take unless the node says otherwise; null for no limit. */
+  /** Default timeout of one attempt in milliseconds; null for no limit. */
   default_timeout_ms: Nullable(Type.Integer()),
-  /** Attempts unless the node says otherwise. */
+  /** Default attempts. */
   default_retry: Closed({
     max_attempts: Type.Integer(),
     backoff_ms: Type.Integer(),
@@ -45,12 +45,12 @@ export const NodeType = Closed({
 });
 export type NodeType = Static<typeof NodeType>;
 
-/** What the service finds in a flow. */
+/** The result of checking a flow. */
 export const FlowCheck = Closed({
-  /** Keeps it from being activated or run; empty while there are structure errors. */
+  /** Prevents activating or running it; empty while there are structure errors. */
   problems: Type.Array(FlowProblem),
   handles: NodeHandles,
-  /** Keeps it even from being saved; a draft may have them. Pointers begin with `/flow_data`. */
+  /** Prevents even saving it, but a draft may have them. Pointers begin with `/flow_data`. */
   structure_errors: Type.Array(
     Closed({
       pointer: Type.String(),
@@ -64,47 +64,47 @@ export const FlowCheck = Closed({
 export type FlowCheck = Static<typeof FlowCheck>;
 
 const draftState = {
-  /** Counts up with every change; 0 stands for no draft. */
+  /** Incremented with every change; 0 means no draft. */
   revision: Revision,
   updated_at: Timestamp,
   ...FlowCheck.properties,
 };
 
-/** What I have changed and not saved. Nobody else sees it, and no trigger runs it. */
+/** The user's unsaved changes. Nobody else sees them, and no trigger runs them. */
 export const Draft = Closed({
   flow_data: FlowData,
-  /** The version that was changed. Lower than the workflow's: somebody has saved since. */
+  /** The version it is based on. Lower than the workflow's: someone has saved since. */
   base_version: Id,
   ...draftState,
 });
 export type Draft = Static<typeof Draft>;
 
-/** What a 409 `draft_conflict` carries besides the members of every problem. */
+/** Members of a 409 `draft_conflict` besides those of every problem. */
 export const DraftConflict = Type.Object({
-  /** The present one; null: it was saved or thrown away. */
+  /** The current one; null: it was saved or discarded. */
   draft: Nullable(Draft),
 });
 export type DraftConflict = Static<typeof DraftConflict>;
 
-/** What a 409 `version_conflict` carries besides the members of every problem. */
+/** Members of a 409 `version_conflict` besides those of every problem. */
 export const VersionConflict = Type.Object({
-  /** The saved one, by somebody else. */
+  /** The version saved by someone else. */
   version: VersionDetail,
 });
 export type VersionConflict = Static<typeof VersionConflict>;
 
-/** What the trigger was called with, kept to build the workflow with. */
+/** Trigger input kept for building the workflow. */
 export const Sample = Closed({
-  /** Counts up with every new sample. */
+  /** Incremented with every new sample. */
   revision: Id,
-  /** `webhook`: a call that came while somebody was listening; `manual`: written by somebody. */
+  /** `webhook`: a call received while someone was listening; `manual`: entered by a person. */
   source: Type.Enum(['webhook', 'manual'], { type: 'string' }),
   received_at: Timestamp,
-  /** What templates read as `{{trigger.data}}`. */
+  /** The data templates read as `{{trigger.data}}`. */
   data: AnyJson,
-  /** Of the call, by lower-case name; values of those that may carry a secret are left out. Null unless a webhook. */
+  /** The call's headers by lower-case name, without those that may contain secrets. Null unless a webhook. */
   headers: Nullable(Type.Record(Type.String(), Type.String())),
-  /** The execution that the call started; null unless a webhook. */
+  /** The execution started by the call; null unless a webhook. */
   execution_id: Nullable(Id),
 });
 export type Sample = Static<typeof Sample>;
@@ -117,12 +117,12 @@ export const PastInput = Closed({
   trigger_type: Type.String(),
   created_at: Timestamp,
   input_bytes: Type.Integer({ minimum: 0 }),
-  /** Absent when it has more than 65,536 bytes; run with `input_of` all the same. */
+  /** Absent if larger than 65,536 bytes; can still be run with `input_of`. */
   input: Type.Optional(AnyJson),
 });
 export type PastInput = Static<typeof PastInput>;
 
-/** An output that I have pinned to a node, to try single nodes with. */
+/** An output the user has pinned to a node, for running single nodes. */
 export const Pin = Closed({ node_id: NodeId, output: AnyObject, pinned_at: Timestamp });
 export type Pin = Static<typeof Pin>;
 
@@ -137,7 +137,7 @@ export const EDITOR_ENDPOINTS = {
     access: 'signed_in',
     summary: 'What the service accepts at most',
     answer: Closed({
-      /** Bytes of a request that carries a workflow: to import, to save, to keep as a draft. */
+      /** Maximum bytes of a request that contains a workflow: import, save, draft. */
       flow_body_bytes: Type.Integer({ minimum: 1 }),
     }),
   },
@@ -179,7 +179,7 @@ export const EDITOR_ENDPOINTS = {
     summary: 'Saved versions, newest first',
     query: Closed({
       ...pageQuery,
-      /** Only those that are marked. */
+      /** Only pinned ones. */
       pinned: Type.Optional(Type.Boolean()),
     }),
     answer: PageOf(VersionItem),
@@ -192,7 +192,7 @@ export const EDITOR_ENDPOINTS = {
     body: Closed({
       flow_data: AnyObject,
       base_version: VersionNumber,
-      /** Of the draft that is saved; 0: there was none. Absent: my draft goes, whatever is in it. */
+      /** Of the draft that is saved; 0: there was none. Absent: discard the draft, whatever its content. */
       draft_revision: Type.Optional(Revision),
       message: Type.Optional(Type.String({ maxLength: 1_000 })),
     }),
@@ -211,7 +211,7 @@ export const EDITOR_ENDPOINTS = {
     summary: 'Save that version anew as the latest one. 409 version_conflict as when saving',
     body: Closed({
       base_version: VersionNumber,
-      /** Also throw my draft away, which would hide what was restored. */
+      /** Also discards the user's draft, which would hide what was restored. */
       discards_draft: Type.Optional(Type.Boolean()),
     }),
     answer: WorkflowDetail,
@@ -228,28 +228,28 @@ export const EDITOR_ENDPOINTS = {
     summary:
       'Start an execution by hand. 422 when the flow has structure errors, when input does not fit its input_schema, when `only_node` cannot be run alone',
     body: Closed({
-      /** An unsaved draft: the execution is a trial. Neither this nor `version`: the saved version. */
+      /** An unsaved draft: the execution is a trial. Without this and `version`: the saved version. */
       flow_data: Type.Optional(AnyObject),
       version: Type.Optional(VersionNumber),
-      /** `trigger.data`; `{}` when absent. */
+      /** `trigger.data`; `{}` if absent. */
       input: Type.Optional(AnyJson),
-      /** Take the input of this execution of the workflow instead. */
+      /** Uses the input of this execution of the workflow instead. */
       input_of: Type.Optional(Id),
-      /** Default: what the workflow says. */
+      /** Default: the workflow's setting. */
       is_test_mode: Type.Optional(Type.Boolean()),
       /**
-       * Run this node only; those it reads count as having ended well with what is pinned. The execution is a trial of
-       * a flow that is the trigger, what the node reads, and the node with its body when it is a loop.
+       * Runs only this node; the nodes it reads count as completed with their pinned outputs. The execution is a trial of a flow that
+       * consists of the trigger, the nodes it reads, and the node itself, with its body if it is a loop.
        */
       only_node: Type.Optional(NodeId),
-      /** By node id: outputs that are given instead of being made; of nodes outside of loops. */
+      /** By node id: outputs used instead of running the node; only for nodes outside of loops. */
       pinned_outputs: Type.Optional(
         Type.Unsafe<{ readonly [nodeId: string]: JsonObject }>({
           type: 'object',
           additionalProperties: { type: 'object' },
         }),
       ),
-      /** Take the outputs of nodes that `only_node` reads and that are not pinned from this execution of the workflow. */
+      /** Uses this execution's outputs for nodes that `only_node` reads and that aren't pinned. */
       outputs_of: Type.Optional(Id),
     }),
     takesFlow: true,
@@ -267,7 +267,7 @@ export const EDITOR_ENDPOINTS = {
       'Pin an output to a node, or none any more. 422 for more than 262,144 bytes; of more than 100 pins the oldest go',
     body: Closed({
       node_id: Type.String({ minLength: 1, maxLength: 1_000, pattern: '^[^\\u0000]*$' }),
-      /** Null: it is pinned no more. */
+      /** Null: unpins it. */
       output: Nullable(AnyObject),
     }),
   },
@@ -298,7 +298,7 @@ export const EDITOR_ENDPOINTS = {
       'Listen for a sample for two minutes; again: for two minutes from now. The next call of the webhook becomes the sample, its receipt says captured, it starts the workflow as always, and the listening ends. 404 no_webhook_trigger, 409 workflow_inactive or workflow_archived when the saved workflow takes no calls',
     answer: Closed({
       until: Timestamp,
-      /** For `after` of the events. 0: there is no sample yet. */
+      /** For `after` of the events. 0: no sample yet. */
       revision: Revision,
     }),
   },
@@ -315,10 +315,10 @@ export const EDITOR_ENDPOINTS = {
       after: Revision,
     }),
     events: {
-      /** At the start and when the time was made longer. */
+      /** At the start and on each extension. */
       listening: Closed({ until: Timestamp }),
       sample: Sample,
-      /** The time is over, or the listening was ended. */
+      /** Listening has expired or was stopped. */
       ended: Closed({}),
     },
   },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ADMIN_API, type Endpoint } from './index.ts';
 
-/** Whether a schema has a place that any JSON can stand at, numbers that a double cannot hold among it. */
+/** Whether a schema allows arbitrary JSON somewhere, including numbers beyond a double's precision. */
 function holdsAnyJson(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return false;
   const { type, enum: values, const: value, properties, items, anyOf, patternProperties } = schema as Schema;

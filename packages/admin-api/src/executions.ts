@@ -25,23 +25,22 @@ export const NODE_STATUS_NAMES = ['success', 'failed', 'skipped', 'running', 'wa
 
 const Status = Type.Enum([...EXECUTION_STATUS_NAMES], { type: 'string' });
 const NodeStatus = Type.Enum([...NODE_STATUS_NAMES], { type: 'string' });
-/** Index of the iteration of each loop around a node, outermost first. */
+/** Iteration index of each loop around a node, outermost first. */
 const Iteration = Type.Array(Type.Integer({ minimum: 0 }));
 const NodeError = Closed({
   code: Type.String(),
   message: Type.String(),
   ...explanation,
-  /** Of a loop: where inside it something failed. */
+  /** For a loop: the iteration in which something failed. */
   iteration: Type.Optional(Iteration),
 });
-/** Why an execution failed. */
 export const ExecutionError = Closed({ ...NodeError.properties, node_id: Nullable(Type.String()) });
 const Tokens = Type.Integer({ minimum: 0 });
 const Waiting = Closed({ for: Type.String(), until: Nullable(Timestamp) });
 const LogLine = Closed({ level: Type.String(), text: Type.String() });
 const Duration = Nullable(Type.Integer({ minimum: 0 }));
 
-/** An execution as the lists of the public API show it, but for the version. */
+/** An execution as in the lists of the public API, except for the version. */
 const itemFields = {
   id: Id,
   workflow_id: Id,
@@ -60,10 +59,10 @@ const itemFields = {
   error: Type.Optional(ExecutionError),
 };
 
-/** An execution as lists show it. */
+/** An execution as shown in lists. */
 export const ExecutionItem = Closed({
   ...itemFields,
-  /** Null when the workflow is gone. */
+  /** Null if the workflow was deleted. */
   workflow_name: Nullable(Type.String()),
   /** The execution that this one repeats. */
   rerun_of: Nullable(Id),
@@ -71,20 +70,20 @@ export const ExecutionItem = Closed({
 export type ExecutionItem = Static<typeof ExecutionItem>;
 
 export const SPAN_KINDS = ['run', 'retry', 'delay', 'signal'] as const;
-/** What a node did for a while: an attempt, or a wait before another attempt, until a moment or for a signal. */
+/** A period of a node's run: an attempt, or a wait for the next attempt, a time or a signal. */
 export const NodeSpan = Closed({
   kind: Type.Enum([...SPAN_KINDS], { type: 'string' }),
-  /** Counts the attempts of the node from 1. */
+  /** The node's attempts, counted from 1. */
   attempt: Type.Integer({ minimum: 0 }),
   started_at: Timestamp,
-  /** Null while it lasts. */
+  /** Null while in progress. */
   ended_at: Nullable(Timestamp),
-  /** What the attempt failed with. */
+  /** The attempt's error. */
   error: Type.Optional(NodeError),
 });
 export type NodeSpan = Static<typeof NodeSpan>;
 
-/** How one run of a node went. */
+/** The progress of one run of a node. */
 const runProgress = {
   status: NodeStatus,
   started_at: Nullable(Timestamp),
@@ -94,14 +93,14 @@ const runProgress = {
   consumed_ai_tokens: Tokens,
   error: Type.Optional(NodeError),
 };
-/** The same of a run that may be under way. */
+/** The same for a run that may be in progress. */
 const runFields = {
   node_id: Type.String(),
   ...runProgress,
   waiting: Type.Optional(Waiting),
 };
 
-/** When one or more iterations that follow each other were under way. */
+/** When one or several consecutive iterations were running. */
 export const IterationSpan = Closed({
   started_at: Timestamp,
   ended_at: Timestamp,
@@ -110,31 +109,31 @@ export const IterationSpan = Closed({
 });
 export type IterationSpan = Static<typeof IterationSpan>;
 
-/** What became of a node, without what may be large. */
+/** The state of a node, without potentially large values. */
 export const NodeSummary = Closed({
   ...runFields,
-  /** Of a loop and of a node inside one: how many iterations there were; what is told of the node is the last one. */
+  /** For a loop and a node inside one: the number of iterations; the other members describe the last one. */
   iterations: Type.Optional(Type.Integer({ minimum: 0 })),
-  /** The loop it is inside of. */
+  /** The enclosing loop. */
   loop_id: Nullable(Type.String()),
   /** Characters of the output's JSON. */
   output_size: Type.Integer({ minimum: 0 }),
-  /** It sent nothing, because of the test mode; its output has the request. */
+  /** Nothing was sent because of test mode; the output contains the request. */
   is_dry_run: Type.Boolean(),
   log_lines: Type.Integer({ minimum: 0 }),
-  /** It did not run here: a rerun has taken its output over. */
+  /** It didn't run in this execution: a rerun has copied its output. */
   is_taken_over: Type.Boolean(),
-  /** At top level; of nodes inside loops see the iterations. */
+  /** Top level only; for nodes inside loops see the iterations. */
   spans: Type.Array(NodeSpan),
   /**
-   * Of a loop: its iterations that have ended; of a node inside one: its runs. Where there are many, those that are
-   * close to each other are told together. Runs of nodes without outside effects are not kept one by one.
+   * For a loop: its completed iterations; for a node inside one: its runs. If there are many, adjacent ones are merged. Runs of nodes
+   * without external effects aren't kept individually.
    */
   iteration_spans: Type.Array(IterationSpan),
 });
 export type NodeSummary = Static<typeof NodeSummary>;
 
-/** A question of a node to a person. */
+/** A node's question to a person. */
 export const Approval = Closed({
   id: Id,
   execution_id: Id,
@@ -147,7 +146,7 @@ export const Approval = Closed({
   choices: Type.Array(Closed({ id: Type.String(), label: Type.String() })),
   created_at: Timestamp,
   expires_at: Timestamp,
-  /** Null while nobody has decided. */
+  /** Null until decided. */
   decision: Nullable(
     Closed({
       choice: Type.String(),
@@ -161,44 +160,44 @@ export const Approval = Closed({
 });
 export type Approval = Static<typeof Approval>;
 
-/** What a person, a key or a caller of a webhook left of themselves when they started an execution. */
+/** Who started an execution: the person, key or webhook caller. */
 export const ExecutionOrigin = Closed({
   api_key: Nullable(Closed({ id: Id, name: Type.String(), key_id: Type.String(), last_four: Type.String() })),
-  /** Null for what the service started by itself. */
+  /** Null for executions started by the service itself. */
   source_ip: Nullable(Type.String()),
 });
 export type ExecutionOrigin = Static<typeof ExecutionOrigin>;
 
-/** One execution with what became of its nodes; outputs are read one by one. */
+/** One execution with the state of its nodes; outputs are read one by one. */
 export const ExecutionDetail = Closed({
   execution: ExecutionItem,
   input_data: AnyJson,
-  /** In the order in which they began. */
+  /** Ordered by start. */
   nodes: Type.Array(NodeSummary),
-  /** The first 1,000 that its nodes started. */
+  /** The first 1,000 started by its nodes. */
   children: Type.Array(Closed({ execution_id: Id, node_id: Type.String(), workflow_id: Id, status: Status })),
-  /** Questions that somebody may decide now, and addresses that it waits to be called at; at most 100 together. */
+  /** Open questions and callback addresses it waits for; at most 100 in total. */
   approvals: Type.Array(Approval),
   callbacks: Type.Array(Closed({ node_id: Type.String(), iteration: Iteration, expires_at: Timestamp })),
-  /** Those that repeat this one, latest first; at most 100. */
+  /** Reruns of this one, latest first; at most 100. */
   reruns: Type.Array(Closed({ execution_id: Id, status: Status })),
   /** Null for roles that may not read the audit log. */
   origin: Nullable(ExecutionOrigin),
 });
 export type ExecutionDetail = Static<typeof ExecutionDetail>;
 
-/** What one node put out, at its last run or in one iteration. */
+/** The output of one node, in its last run or in one iteration. */
 export const NodeRunDetail = Closed({
   ...runFields,
   iteration: Nullable(Iteration),
   output: AnyObject,
-  /** Of an iteration of a loop: what it came to, which need not be an object. */
+  /** For an iteration of a loop: its result, which need not be an object. */
   result: Type.Optional(AnyJson),
   log: Type.Array(LogLine),
 });
 export type NodeRunDetail = Static<typeof NodeRunDetail>;
 
-/** A node output record of the public API, with its node and, inside a loop, its iteration. */
+/** A node output record of the public API, with its node id and, inside a loop, its iteration. */
 export const StreamedNode = Closed({
   node_id: Type.String(),
   iteration: Type.Optional(Iteration),
@@ -215,7 +214,7 @@ export const StreamedNode = Closed({
 });
 export type StreamedNode = Static<typeof StreamedNode>;
 
-/** One run of a node inside a loop; of a loop itself: one of its iterations. */
+/** One run of a node inside a loop; for a loop itself: one of its iterations. */
 export const NodeIteration = Closed({ iteration: Iteration, ...runProgress });
 export type NodeIteration = Static<typeof NodeIteration>;
 
@@ -228,7 +227,7 @@ const ComparedNode = Closed({
   error: Type.Optional(NodeError),
 });
 
-/** A node of two executions; null where one has nothing of it. */
+/** A node in two executions; null where it is missing. */
 export const NodeComparison = Closed({
   node_id: Type.String(),
   a: Nullable(ComparedNode),
@@ -238,10 +237,10 @@ export const NodeComparison = Closed({
 export type NodeComparison = Static<typeof NodeComparison>;
 
 const names = (values: readonly string[]) => `(${values.join('|')})`;
-/** Several values, separated by commas. */
+/** Comma-separated values. */
 const STATUS_LIST = `^${names(EXECUTION_STATUS_NAMES)}(,${names(EXECUTION_STATUS_NAMES)})*$`;
 
-/** Ids, separated by commas; 200 at most. */
+/** Comma-separated ids; 200 at most. */
 const ID_LIST = '^[1-9]\\d{0,15}(,[1-9]\\d{0,15}){0,199}$';
 
 const listQuery = {
@@ -249,15 +248,15 @@ const listQuery = {
   workflow: Type.Optional(Id),
   trigger: Type.Optional(Type.String({ pattern: '^[a-z_]{1,40}$' })),
   test: Type.Optional(Type.Enum(['yes', 'no'], { type: 'string' })),
-  /** Text in the display name; upper and lower case are one. */
+  /** Text in the display name, case-insensitive. */
   text: Type.Optional(Type.String({ maxLength: 255 })),
-  /** The key that started it; like `ip` for roles only that may read the audit log. */
+  /** The key that started it; like `ip`, only for roles that may read the audit log. */
   key: Type.Optional(Id),
-  /** Part of the address that it was started from. */
+  /** Part of the address it was started from. */
   ip: Type.Optional(Type.String({ maxLength: 100 })),
   after: Type.Optional(Timestamp),
   before: Type.Optional(Timestamp),
-  /** Just these, as far as they are there, whatever else is asked for; as they are now. */
+  /** Only these, if they exist, regardless of other filters; in their current state. */
   ids: Type.Optional(Type.String({ pattern: ID_LIST, maxLength: 4_000 })),
 };
 
@@ -270,11 +269,11 @@ export const EXECUTION_ENDPOINTS = {
     query: Closed({ ...pageQuery, ...listQuery }),
     answer: Closed({
       items: Type.Array(ExecutionItem),
-      /** With it the list goes on; null: there is nothing further back. */
+      /** Cursor of the next page; null: there are no older ones. */
       next_cursor: Nullable(Type.String()),
       /**
-       * Set when the page ended because enough was looked through, not because it is full: everything since then was
-       * searched, and the next page goes on from there.
+       * Set if the page ended because of the search limit, not because it is full: everything since then was searched, and the next page
+       * continues from there.
        */
       searched_back_to: Nullable(Timestamp),
     }),
@@ -283,9 +282,9 @@ export const EXECUTION_ENDPOINTS = {
     access: 'viewer',
     summary: 'Executions of the organisation as they change',
     events: {
-      /** As they are now. Several changes of one that follow closely are told once. */
+      /** Their current state. Several changes in quick succession are reported once. */
       changed: Closed({ items: Type.Array(ExecutionItem) }),
-      /** More has changed than is told: read the list again. */
+      /** There were more changes than reported: read the list again. */
       missed: Closed({}),
     },
   },
@@ -313,7 +312,7 @@ export const EXECUTION_ENDPOINTS = {
     answer: Closed({
       workflow_id: Id,
       version: Type.Integer(),
-      /** The saved version of now. */
+      /** The current saved version. */
       current_version: Type.Integer(),
       flow_data: FlowData,
     }),
@@ -340,7 +339,7 @@ export const EXECUTION_ENDPOINTS = {
     summary: 'Runs of a node inside a loop, or iterations of a loop, in their order',
     query: Closed({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-      /** How many to pass over. They are in memory by then, so this costs nothing. */
+      /** How many to skip. They are in memory by then, so this costs nothing. */
       skip: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
       status: Type.Optional(NodeStatus),
     }),
@@ -356,7 +355,7 @@ export const EXECUTION_ENDPOINTS = {
       'Start an ended execution again: from its start, by the saved version of now, or from the failed node',
     body: Closed({
       from: Type.Enum(['start', 'failed_node'], { type: 'string' }),
-      /** With `from: start`: in place of the input it had. */
+      /** With `from: start`: replaces the original input. */
       input_data: Type.Optional(AnyJson),
     }),
     answer: Started,

@@ -5,46 +5,45 @@ import { ROLES } from './roles.ts';
 
 /** RFC 3339 in UTC with milliseconds. */
 export const Timestamp = Type.String({ format: 'date-time' });
-/** Larger ones a double does not count exactly, and the database does not know. */
+/** Larger values exceed a double's exact integers and the range of database ids. */
 export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 /** Of a saved version. */
 export const VersionNumber = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
-/** Something that counts up from 0. */
+/** A counter starting at 0. */
 export const Revision = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 export const RoleName = Type.Enum([...ROLES], { type: 'string' });
 export const AnyJson = Type.Unsafe<JsonValue>({});
 export const AnyObject = Type.Unsafe<JsonObject>({ type: 'object' });
-/** `flow_data` in an answer. In a request it is {@link AnyObject} until the service has checked its structure. */
+/** `flow_data` in a response. In a request it is {@link AnyObject} until the service has checked its structure. */
 export const FlowData = Type.Unsafe<Flow>({ type: 'object' });
 
-/** A value that may be null. */
 export function Nullable<S extends TSchema>(schema: S) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** A closed object: a member that is not named is refused in requests and a defect in answers. */
+/** A closed object: an unknown member is refused in requests and a bug in responses. */
 export function Closed<P extends Record<string, TSchema>>(properties: P) {
   return Type.Object(properties, { additionalProperties: false });
 }
 
-/** One page of a list, newest first; there is never a count. */
+/** One page of a list, newest first, without a total count. */
 export function PageOf<S extends TSchema>(item: S) {
   return Closed({ items: Type.Array(item), next_cursor: Nullable(Type.String()) });
 }
 
-/** Query of a list that is read page by page. */
+/** Query parameters of paginated lists. */
 export const pageQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
   cursor: Type.Optional(Type.String({ maxLength: 1_000 })),
 };
 
-/** Stand beside an English sentence: what it is made of, so that the page can render it in the reader's language. */
+/** Accompanies an English sentence: key and parameters, so that the page can render it in the reader's language. */
 export const explanation = {
   key: Type.Unsafe<MessageKey>({ type: 'string' }),
   params: Type.Unsafe<MessageParams>({ type: 'object' }),
 };
 
-/** What an error response (RFC 9457, `application/problem+json`) says. */
+/** The body of an error response (RFC 9457, `application/problem+json`). */
 export const Problem = Type.Object({
   type: Type.String(),
   title: Type.String(),

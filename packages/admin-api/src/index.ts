@@ -10,7 +10,7 @@ import { SETTINGS_ENDPOINTS } from './settings.ts';
 import { SYSTEM_ENDPOINTS } from './system.ts';
 import { WORKFLOW_ENDPOINTS } from './workflows.ts';
 
-/** Every endpoint of the admin API. The service validates by it, the web page and the tests take their types from it. */
+/** Every endpoint of the admin API. The service validates with it; the web page and the tests derive their types from it. */
 export const ADMIN_API = {
   ...ACCOUNT_ENDPOINTS,
   ...AUDIT_ENDPOINTS,

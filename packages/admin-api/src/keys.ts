@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
 import { Closed, Id, Nullable, PageOf, pageQuery, Timestamp } from './forms.ts';
 
-/** What an API key may be allowed to do. */
+/** Permissions of an API key. */
 export const KEY_SCOPES = [
   'workflows:read',
   'workflows:write',
@@ -13,54 +13,54 @@ export type KeyScope = (typeof KEY_SCOPES)[number];
 const Scopes = Type.Array(Type.Enum([...KEY_SCOPES], { type: 'string' }));
 
 /**
- * `expiring`: works, but not for two weeks more; `rotated`: works until its overlap ends. Only `valid`, `expiring` and
- * `rotated` keys work.
+ * `expiring`: valid for less than two more weeks; `rotated`: valid until its overlap ends. Only `valid`, `expiring` and `rotated` keys
+ * work.
  */
 export const KEY_STATES = ['valid', 'expiring', 'rotated', 'locked', 'expired', 'revoked'] as const;
 export type KeyState = (typeof KEY_STATES)[number];
 
-/** Whose role cuts the key: that of the member who issued it, nobody's (`operator`), or of one who left (`removed`). */
+/** Whose role restricts the key: that of the issuing member, none (`operator`), or that of a former member (`removed`). */
 export const KEY_ISSUERS = ['viewer', 'editor', 'org_admin', 'system_admin', 'operator', 'removed'] as const;
 export type KeyIssuer = (typeof KEY_ISSUERS)[number];
 
 /** An API key without its secret. */
 export const ApiKey = Closed({
   id: Id,
-  /** The part of it that may be seen in logs. */
+  /** The part of it that may appear in logs. */
   key_id: Type.String(),
   name: Type.String(),
   last_four: Type.String(),
   state: Type.Enum([...KEY_STATES], { type: 'string' }),
   scopes: Scopes,
-  /** What is left of them by the issuer's role. */
+  /** Scopes after restriction by the issuer's role. */
   effective_scopes: Scopes,
   issuer: Type.Enum([...KEY_ISSUERS], { type: 'string' }),
   issued_by: Nullable(Type.String()),
   created_at: Timestamp,
   expires_at: Nullable(Timestamp),
-  /** When it stops by itself: its expiry, or the end of the overlap after its rotation. */
+  /** When it expires: its expiry, or the end of the overlap after its rotation. */
   valid_until: Nullable(Timestamp),
   rotated_at: Nullable(Timestamp),
-  /** The key that took its place, of a rotated one. */
+  /** The replacement of a rotated key. */
   successor: Nullable(Closed({ id: Id, key_id: Type.String(), last_four: Type.String() })),
   revoked_at: Nullable(Timestamp),
   locked_at: Nullable(Timestamp),
   last_used_at: Nullable(Timestamp),
   last_used_ip: Nullable(Type.String()),
-  /** Rotated, and somebody has used it since. */
+  /** Rotated, and used since. */
   is_used_since_rotation: Type.Boolean(),
-  /** From where it was used since it was rotated, latest first. */
+  /** Addresses it was used from since its rotation, latest first. */
   uses_since_rotation: Type.Array(Closed({ ip: Type.String(), at: Timestamp })),
   /** Works and is older than 90 days: time to rotate it. */
   is_due: Type.Boolean(),
 });
 export type ApiKey = Static<typeof ApiKey>;
 
-/** A key with its secret: shown this one time. */
+/** A key with its secret, which is shown only once. */
 const IssuedKey = Closed({
   key: ApiKey,
   secret: Type.String(),
-  /** Where the public API is, for trying it. */
+  /** Address of the public API, for trying the key. */
   api_url: Type.String(),
 });
 export type IssuedKey = Static<typeof IssuedKey>;

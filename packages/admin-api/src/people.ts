@@ -3,17 +3,17 @@ import { Email } from './accounts.ts';
 import type { Endpoints } from './endpoint.ts';
 import { Closed, Id, Nullable, PageOf, pageQuery, RoleName, Timestamp } from './forms.ts';
 
-/** Somebody who belongs to an organisation. */
+/** A member of an organisation. */
 export const Member = Closed({
   id: Id,
   email: Type.String(),
   /** Null while nobody with this address has an account. */
   name: Nullable(Type.String()),
   role: RoleName,
-  /** False: an account was made with the address, and nobody has shown that it is theirs. */
+  /** False: an account was created with the address, but nobody has proved that it is theirs. */
   is_address_proved: Type.Boolean(),
   has_second_factor: Type.Boolean(),
-  /** Last use of one of the sessions they have now. */
+  /** Last use of one of their current sessions. */
   last_seen_at: Nullable(Timestamp),
   created_at: Timestamp,
 });
@@ -25,11 +25,11 @@ export type InvitationState = (typeof INVITATION_STATES)[number];
 /** A link that makes whoever opens it a member. */
 export const Invitation = Closed({
   id: Id,
-  /** Whom it is for; null: whoever has the link. */
+  /** The intended recipient; null: anyone with the link. */
   email: Nullable(Type.String()),
   role: RoleName,
   state: Type.Enum([...INVITATION_STATES], { type: 'string' }),
-  /** E-mail address of who made it; null for the operator. */
+  /** E-mail address of the inviter; null for the operator. */
   invited_by: Nullable(Type.String()),
   is_by_operator: Type.Boolean(),
   created_at: Timestamp,
@@ -42,17 +42,17 @@ export type Invitation = Static<typeof Invitation>;
 export const Organisation = Closed({ id: Id, name: Type.String(), created_at: Timestamp });
 export type Organisation = Static<typeof Organisation>;
 
-/** Somebody who can sign in, whatever they are a member of. */
+/** Someone who can sign in, whatever their memberships. */
 export const Account = Closed({
   id: Id,
   email: Type.String(),
   name: Type.String(),
-  /** False: nobody has shown that the address is theirs. */
+  /** False: nobody has proved that the address is theirs. */
   is_address_proved: Type.Boolean(),
-  /** False: signs in elsewhere only. */
+  /** False: only single sign-on. */
   has_password: Type.Boolean(),
   has_second_factor: Type.Boolean(),
-  /** Last use of one of the sessions they have now. */
+  /** Last use of one of their current sessions. */
   last_seen_at: Nullable(Timestamp),
   created_at: Timestamp,
   /** By name; 100 at most. */
@@ -86,7 +86,7 @@ export const PEOPLE_ENDPOINTS = {
     summary: 'All accounts, latest first',
     query: Closed({
       ...pageQuery,
-      /** Part of the address or of the name. */
+      /** Part of the address or the name. */
       search: Type.Optional(Type.String({ maxLength: 254 })),
     }),
     answer: PageOf(Account),
@@ -108,7 +108,7 @@ export const PEOPLE_ENDPOINTS = {
     body: Closed({ role: RoleName }),
     answer: Closed({
       member: Member,
-      /** Link of the invitation that the role waits as, shown this one time; null: the member has the role. */
+      /** Link of the invitation that carries the role, shown only once; null: the member already has the role. */
       invitation_url: Nullable(Type.String()),
     }),
   },

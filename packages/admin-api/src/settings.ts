@@ -5,24 +5,24 @@ import { Closed, Nullable } from './forms.ts';
 const Days = Type.Integer({ minimum: 1, maximum: 36_500 });
 const perStatus = { completed: Nullable(Days), failed: Nullable(Days), cancelled: Nullable(Days) };
 
-/** What an organisation decides for itself; null: as the service is configured. */
+/** An organisation's own settings; null: as the service is configured. */
 export const OrganisationSettings = Closed({
   name: Type.String(),
-  /** IANA name; new workflows and schedules begin with it. */
+  /** IANA name; the default of new workflows and schedules. */
   time_zone: Nullable(Type.String()),
   /** Days after which ended executions are deleted. */
   retention_days: Closed(perStatus),
-  /** Requests a minute of all API keys together, at each process of the service. */
+  /** Requests per minute of all API keys together, in each process of the service. */
   requests_per_minute: Nullable(Type.Integer({ minimum: 1 })),
   /** The only hosts that nodes may call; null: all that the service allows. */
   allowed_hosts: Nullable(Type.Array(Type.String())),
-  /** What the service itself allows at most. */
+  /** The maximum allowed by the service. */
   service: Closed({
     retention_days: Closed({ completed: Days, failed: Days, cancelled: Days }),
     /** 0: no limit. */
     requests_per_minute_per_key: Type.Integer({ minimum: 0 }),
     audit_days: Days,
-    /** What nodes may call besides the public internet: the entries of MILLRACE_ALLOW_HOSTS. */
+    /** Hosts that nodes may call besides the public internet: the entries of MILLRACE_ALLOW_HOSTS. */
     allowed_hosts: Type.Array(Type.String()),
   }),
 });

@@ -4,7 +4,7 @@ import { Closed, Nullable, Timestamp } from './forms.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 
-/** `stopped`: it was ended and has handed over; `silent`: its lease ran out, and others take over what it held. */
+/** `stopped`: shut down after handing over; `silent`: its lease expired, and others take over its executions. */
 export const WORKER_STATES = ['alive', 'stopped', 'silent'] as const;
 export type WorkerState = (typeof WORKER_STATES)[number];
 
@@ -15,7 +15,7 @@ export const WorkerItem = Closed({
   started_at: Timestamp,
   heartbeat_at: Timestamp,
   state: Type.Enum([...WORKER_STATES], { type: 'string' }),
-  /** Executions it runs now. */
+  /** Executions it is running. */
   running: Count,
 });
 export type WorkerItem = Static<typeof WorkerItem>;
@@ -24,21 +24,21 @@ export const HEALTH_CHECKS = ['database', 'workers', 'queue', 'samples'] as cons
 export const HEALTH_STATES = ['ok', 'warning', 'failed'] as const;
 export type HealthState = (typeof HEALTH_STATES)[number];
 
-/** The service as it is now. */
+/** The current state of the service. */
 export const SystemState = Closed({
   version: Type.String(),
   node_version: Type.String(),
   postgresql_version: Type.String(),
-  /** The last migration that was applied. */
+  /** The last migration applied. */
   schema_version: Type.Integer(),
   now: Timestamp,
-  /** Counts stop here: more is not told from this many. */
+  /** Counts stop here: a value this high may mean more. */
   count_limit: Count,
   queue: Closed({
     queued: Count,
     running: Count,
     waiting: Count,
-    /** When the oldest that is queued was accepted. */
+    /** When the oldest queued execution was accepted. */
     oldest_queued_at: Nullable(Timestamp),
   }),
   database: Closed({
@@ -57,7 +57,7 @@ export const SystemState = Closed({
 });
 export type SystemState = Static<typeof SystemState>;
 
-/** One minute; rates are null when there was no sample shortly before. */
+/** One minute; rates are null if there was no sample shortly before. */
 export const SystemSample = Closed({
   at: Timestamp,
   queued: Count,

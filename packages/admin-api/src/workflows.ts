@@ -19,22 +19,22 @@ export const WORKFLOW_STATUSES = ['draft', 'active', 'inactive', 'archived'] as 
 export const WorkflowStatus = Type.Enum([...WORKFLOW_STATUSES], { type: 'string' });
 export type WorkflowStatus = Static<typeof WorkflowStatus>;
 
-/** Statuses of executions; those of the contract. */
+/** Statuses of executions, as in the contract. */
 const RUN_STATUSES = ['queued', 'running', 'waiting_async', 'completed', 'failed', 'cancelled'] as const;
 
-/** One execution in the strip of a workflow's last ones. */
+/** One execution in a workflow's row of recent ones. */
 export const RecentRun = Closed({
   id: Id,
   status: Type.Enum([...RUN_STATUSES], { type: 'string' }),
   created_at: Timestamp,
-  /** From start to end; null while it has not ended, or never started. */
+  /** From start to end; null if it hasn't ended or never started. */
   duration_ms: Nullable(Type.Integer({ minimum: 0 })),
   /** It ran an unsaved draft. */
   is_trial: Type.Boolean(),
 });
 export type RecentRun = Static<typeof RecentRun>;
 
-/** The last execution, with what a row of the list tells of it. */
+/** The last execution, as shown in a row of the list. */
 export const LastRun = Closed({
   ...RecentRun.properties,
   completed_at: Nullable(Timestamp),
@@ -44,11 +44,11 @@ export const LastRun = Closed({
 });
 export type LastRun = Static<typeof LastRun>;
 
-/** Why a saved flow cannot be activated or executed. */
+/** Why a saved flow can't be activated or executed. */
 export const FlowProblem = Closed({
   /** JSON Pointer that begins with `/flow_data`. */
   pointer: Type.String(),
-  /** Null when no single node is to blame. */
+  /** Null if no single node is responsible. */
   node_id: Nullable(Type.String()),
   code: Type.String(),
   message: Type.String(),
@@ -57,7 +57,7 @@ export const FlowProblem = Closed({
 
 export type FlowProblem = Static<typeof FlowProblem>;
 
-/** By node id: the handles its edges leave from as it is configured; empty for a node whose type is not known. */
+/** By node id: the handles of its outgoing edges as configured; empty for an unknown node type. */
 export const NodeHandles = Type.Record(Type.String(), Type.Array(Type.String()));
 
 const summary = {
@@ -67,7 +67,7 @@ const summary = {
   status: WorkflowStatus,
   tags: Type.Array(Type.String()),
   is_test_mode: Type.Boolean(),
-  /** Type of the saved version's trigger node; null while it has none. */
+  /** Type of the saved version's trigger node; null if it has none. */
   trigger_type: Nullable(Type.String()),
   /** The saved version. */
   version: Id,
@@ -75,46 +75,45 @@ const summary = {
   updated_at: Timestamp,
 };
 
-/** A workflow as the list shows it. */
+/** A workflow as shown in the list. */
 export const WorkflowItem = Closed({
   ...summary,
-  /** Whether I have a draft that is not saved. */
+  /** Whether the user has an unsaved draft. */
   has_draft: Type.Boolean(),
   /** The last 20 executions, latest first. */
   last_runs: Type.Array(RecentRun),
-  /** The first of them, told in full; null: it never ran. */
+  /** The details of the first of them; null: it never ran. */
   last_run: Nullable(LastRun),
 });
 export type WorkflowItem = Static<typeof WorkflowItem>;
 
-/** Who made a version. */
+/** The author of a version. */
 export const VersionAuthor = Closed({
   kind: Type.Enum(['user', 'api_key'], { type: 'string' }),
   /** Name of the person or of the key. */
   name: Type.String(),
-  /** It is who asks. */
+  /** It is the current user. */
   is_me: Type.Boolean(),
 });
 export type VersionAuthor = Static<typeof VersionAuthor>;
 
-/** A saved state of a workflow, as the history lists it. */
+/** A saved version of a workflow, as listed in the history. */
 export const VersionItem = Closed({
   version: Id,
   created_at: Timestamp,
-  /** Null: saved from the command line, or whoever it was is gone. */
+  /** Null: saved from the command line, or its author was deleted. */
   author: Nullable(VersionAuthor),
-  /** What its author wrote about it. */
+  /** The author's message. */
   message: Nullable(Type.String()),
-  /** Marked to be found again. */
+  /** Pinned by a user, to be found again. */
   pinned: Type.Boolean(),
-  /** The version this one repeats. */
+  /** The version this one restores. */
   restored_from: Nullable(Id),
-  /** It is the saved one: what triggers and the public API run. */
+  /** The saved version, which triggers and the public API run. */
   is_current: Type.Boolean(),
 });
 export type VersionItem = Static<typeof VersionItem>;
 
-/** A version with its content. */
 export const VersionDetail = Closed({
   ...VersionItem.properties,
   flow_data: FlowData,
@@ -127,13 +126,13 @@ export type VersionDetail = Static<typeof VersionDetail>;
 export const WorkflowDetail = Closed({
   ...summary,
   flow_data: FlowData,
-  /** What keeps the saved version from being activated. */
+  /** What prevents the saved version from being activated. */
   problems: Type.Array(FlowProblem),
   handles: NodeHandles,
-  /** When and by whom the saved version was made. */
+  /** When and by whom the saved version was created. */
   saved: VersionItem,
   has_draft: Type.Boolean(),
-  /** Others who have a draft of it that they have not saved, last changed first. */
+  /** Other users with an unsaved draft, last changed first. */
   other_drafts: Type.Array(Closed({ name: Type.String(), updated_at: Timestamp })),
 });
 export type WorkflowDetail = Static<typeof WorkflowDetail>;
@@ -141,21 +140,21 @@ export type WorkflowDetail = Static<typeof WorkflowDetail>;
 const Name = Type.Unsafe<string>({ type: 'string', 'x-name': [1, 255] });
 const Description = Type.String({ maxLength: 10_000 });
 const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50, uniqueItems: true });
-/** Accepted, so that an export can be posted as it is, and ignored. */
+/** Accepted and ignored, so that an export can be posted unchanged. */
 const Ignored = Type.Optional(AnyJson);
 
-/** What a template asks for before it is of use. */
+/** A value a template needs before it can be used. */
 export const TemplateStep = Closed({
   var: Type.String(),
   description: Type.String(),
-  /** What it is set to while nothing else is given. */
+  /** Its default. */
   value: AnyJson,
-  /** It is the id of a credential of one of these types; null: any other value. */
+  /** The id of a credential of one of these types; null: any other value. */
   credential_types: Nullable(Type.Array(Type.String())),
 });
 export type TemplateStep = Static<typeof TemplateStep>;
 
-/** A workflow to begin with. */
+/** A workflow to start from. */
 export const Template = Closed({
   id: Type.String(),
   name: Type.String(),
@@ -164,14 +163,14 @@ export const Template = Closed({
   summary: Type.String(),
   tags: Type.Array(Type.String()),
   trigger_type: Nullable(Type.String()),
-  /** Types of its nodes, each once, in their order. */
+  /** Distinct types of its nodes, in order. */
   node_types: Type.Array(Type.String()),
   setup: Type.Array(TemplateStep),
-  /** Workflows that are created with it. */
+  /** Workflows created along with it. */
   companions: Type.Array(Closed({ name: Type.String() })),
-  /** Trigger data to try it with; the first becomes the sample of the workflow. */
+  /** Trigger data to try it with; the first becomes the workflow's sample. */
   samples: Type.Array(Closed({ name: Type.String(), data: AnyJson })),
-  /** For a picture of it. */
+  /** For its preview. */
   flow_data: FlowData,
 });
 export type Template = Static<typeof Template>;
@@ -181,7 +180,7 @@ const NewWorkflow = Closed({
   description: Type.Optional(Description),
   tags: Type.Optional(Tags),
   is_test_mode: Type.Optional(Type.Boolean()),
-  /** `draft` unless it is `active`, which a flow with problems is refused for. */
+  /** `draft` by default; `active` is refused for a flow with problems. */
   status: Type.Optional(WorkflowStatus),
   flow_data: Type.Optional(AnyObject),
   template: Type.Optional(
@@ -198,15 +197,18 @@ const NewWorkflow = Closed({
 export const Webhook = Closed({
   url: Type.String(),
   hash: Type.String(),
-  /** A command to try it with; its body is the sample, when there is one. It signs, where that is wanted, with a secret to be put in. */
+  /**
+   * A command to try it with; its body is the sample, if there is one. If signatures are required, it signs with a secret that the user
+   * inserts.
+   */
   curl: Type.String(),
-  /** Whether a call starts the workflow now; see `reason`. */
+  /** Whether a call currently starts the workflow; see `reason`. */
   is_open: Type.Boolean(),
   /** Why no call starts it: the saved version has no webhook trigger, or the workflow is inactive or archived. */
   reason: Nullable(
     Type.Enum(['no_webhook_trigger', 'workflow_inactive', 'workflow_archived'], { type: 'string' }),
   ),
-  /** How the saved version's trigger checks signatures; null: it does not. */
+  /** How the saved version's trigger verifies signatures; null: it doesn't. */
   signature: Nullable(
     Closed({
       preset: Type.String(),
@@ -227,11 +229,11 @@ export const WORKFLOW_ENDPOINTS = {
     summary: 'Workflows, newest first',
     query: Closed({
       ...pageQuery,
-      /** Words that name, description or a tag contain, in any case. */
+      /** Words in name, description or a tag, case-insensitive. */
       search: Type.Optional(Type.String({ maxLength: 200 })),
-      /** Absent: all but archived ones. */
+      /** Absent: all except archived ones. */
       status: Type.Optional(Type.Enum([...WORKFLOW_STATUSES, 'all'], { type: 'string' })),
-      /** Exactly this tag. */
+      /** Exact match. */
       tag: Type.Optional(Type.String({ maxLength: 64 })),
     }),
     answer: PageOf(WorkflowItem),
@@ -250,7 +252,7 @@ export const WORKFLOW_ENDPOINTS = {
     takesFlow: true,
     answer: Closed({
       workflow: WorkflowDetail,
-      /** What was created with it. */
+      /** Workflows created along with it. */
       companions: Type.Array(Closed({ id: Id, name: Type.String() })),
     }),
   },
@@ -277,7 +279,7 @@ export const WORKFLOW_ENDPOINTS = {
       description: Type.Optional(Description),
       tags: Type.Optional(Tags),
       is_test_mode: Type.Optional(Type.Boolean()),
-      /** 422 with one error per problem when it is to become active and has problems. */
+      /** 422 with one error per problem if it is to become active and has problems. */
       status: Type.Optional(WorkflowStatus),
     }),
     answer: WorkflowDetail,
@@ -306,7 +308,7 @@ export const WORKFLOW_ENDPOINTS = {
     summary:
       'Delete an archived workflow for good, with versions, drafts and executions. 409 workflow_not_archived; 409 workflow_running while executions have not ended',
     body: Closed({
-      /** Its name, typed; 422 when it is another. */
+      /** Its name, typed as confirmation; 422 if it differs. */
       name: Type.String({ maxLength: 1_000 }),
     }),
   },
@@ -332,11 +334,11 @@ export const WORKFLOW_ENDPOINTS = {
     summary: 'The next ten fire times of a schedule trigger with this config',
     body: Closed({ config: AnyObject }),
     answer: Closed({
-      /** Empty when it never fires or the config is not valid. */
+      /** Empty if it never fires or the config isn't valid. */
       fires: Type.Array(Timestamp),
-      /** IANA name of the zone whose clock it follows; null when the config is not valid. */
+      /** IANA name of the time zone it follows; null if the config isn't valid. */
       timezone: Nullable(Type.String()),
-      /** What is wrong with the config; pointers lead into it. */
+      /** Errors in the config; pointers are relative to it. */
       faults: Type.Array(
         Closed({ pointer: Type.String(), code: Type.String(), message: Type.String(), ...explanation }),
       ),
