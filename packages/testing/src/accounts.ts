@@ -9,7 +9,7 @@ export const PASSWORD = 'correct horse battery';
 
 let hashed: Promise<string> | undefined;
 
-/** A person who can sign in with {@link PASSWORD}. */
+/** A user who can sign in with {@link PASSWORD}. */
 export async function createAccount(
   service: TestService,
   role: Role,
@@ -24,11 +24,11 @@ export async function createAccount(
   return person;
 }
 
-/** A browser: it keeps cookies as they are set, and sends them back. */
+/** A browser: stores cookies and sends them back. */
 export interface Browser {
   readonly cookies: Map<string, string>;
   call: ReturnType<typeof createAdminClient>;
-  /** Goes to a page of the service, from somewhere else; redirects are not followed. */
+  /** Navigates to a page of the service from another site; redirects aren't followed. */
   go(path: string, headers?: { readonly [name: string]: string }): Promise<ApiAnswer>;
 }
 
@@ -66,12 +66,12 @@ export function createBrowser(service: Pick<TestService, 'url'>): Browser {
 
 export const SESSION_COOKIE = '__Host-millrace_session';
 
-/** What the app shows; `steps` later than now. */
+/** The code shown by the app, `steps` later than now. */
 export function codeOf(secret: string, steps = 0): string {
   return new TOTP({ secret }).generate({ timestamp: Date.now() + steps * 30_000 });
 }
 
-/** Actions in the audit log of an organisation, oldest first. */
+/** Actions in an organisation's audit log, oldest first. */
 export async function auditActions(service: TestService, organisationId: number): Promise<string[]> {
   const rows = await service.database.db.query<{ action: string }>(
     'SELECT action FROM audit_log WHERE organisation_id = $1 ORDER BY id',

@@ -3,7 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
 import { expect } from 'vitest';
 
-/** Compares answers with the schemas of their endpoints, members too many among them. */
+/** Checks responses against the schemas of their endpoints, which allow no unknown members. */
 export function createAnswerCheck(): (name: string, schema: TSchema, value: unknown) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   ajv.addFormat('date-time', (text: string) => parseTimestamp(text) !== null);

@@ -18,7 +18,7 @@ import { createAnswerCheck } from './admin-answers.ts';
 import { type ApiAnswer, type Method, send } from './api.ts';
 import type { TestService } from './service.ts';
 
-/** What a call to the admin API carries; only what its endpoint takes. */
+/** Options of a call to the admin API; only those its endpoint accepts. */
 export type CallOptions<Name extends EndpointName> = {
   readonly headers?: { readonly [name: string]: string };
 } & ([keyof Params<Name>] extends [never]
@@ -28,17 +28,17 @@ export type CallOptions<Name extends EndpointName> = {
   (Body<Name> extends undefined ? unknown : { readonly body: Body<Name> });
 
 export interface AdminAnswer<Name extends EndpointName> extends ApiAnswer {
-  /** The answer when the call went well; see `json` for errors. */
+  /** The response to a successful call; see `json` for errors. */
   readonly data: Answer<Name>;
 }
 
-/** Calls the admin API as one person. Fails the test when a 200 is not as the endpoint's schema says. */
+/** Calls the admin API as one person. Fails the test if a 200 doesn't match the endpoint's schema. */
 export type AdminClient = <Name extends EndpointName>(
   name: Name,
   ...options: Record<never, never> extends CallOptions<Name> ? [CallOptions<Name>?] : [CallOptions<Name>]
 ) => Promise<AdminAnswer<Name>>;
 
-/** Somebody who is signed in. */
+/** A signed-in user. */
 export interface TestPerson {
   readonly userId: number;
   readonly email: string;
@@ -50,7 +50,7 @@ export interface TestPerson {
   readonly call: AdminClient;
 }
 
-/** A client with this cookie; null: nobody is signed in. */
+/** A client with this cookie; null: not signed in. */
 export function createAdminClient(url: string, cookie: string | null): AdminClient {
   const check = createAnswerCheck();
   const call = async (name: EndpointName, options: LooseOptions = {}): Promise<unknown> => {
@@ -92,7 +92,7 @@ export interface PersonOptions {
   readonly email?: string;
 }
 
-/** A person with this role, signed in. */
+/** A signed-in user with this role. */
 export async function createPerson(
   service: TestService,
   role: Role,

@@ -8,7 +8,7 @@ export interface ApiRequest {
   readonly key?: { readonly text: string } | string;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, instead of `body`. */
+  /** Sent verbatim instead of `body`. */
   readonly raw?: string | Uint8Array<ArrayBuffer>;
   readonly headers?: { readonly [name: string]: string };
 }
@@ -17,14 +17,11 @@ export interface ApiAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body without loss; `{}` when there is none or it is not JSON. */
+  /** The body parsed without loss; `{}` if there is none or it isn't JSON. */
   readonly json: Body;
 }
 
-/**
- * A JSON body as tests read it: the checks of the answer against its schema have run, so members are taken for what
- * the schema says.
- */
+/** A JSON body as tests read it: the response has been checked against its schema, so members are assumed to have the schema's types. */
 export interface Body {
   readonly id: number;
   readonly version: number;
@@ -48,7 +45,7 @@ export interface Body {
   readonly [member: string]: unknown;
 }
 
-/** Sends a request to `/api/v1` + path. Fails the test when the answer is not as the OpenAPI document says. */
+/** Sends a request to `/api/v1` + path. Fails the test if the response doesn't match the OpenAPI document. */
 export type ApiClient = (method: Method, path: string, request?: ApiRequest) => Promise<ApiAnswer>;
 
 interface Operation {
@@ -66,7 +63,7 @@ interface OpenApiDocument {
 
 type Check = (method: Method, path: string, answer: ApiAnswer) => void;
 
-/** By the document: most services of a run describe themselves alike. */
+/** By document: most services of a run have the same one. */
 const checks = new Map<string, Check>();
 
 function checkBy(document: OpenApiDocument): Check {
@@ -76,7 +73,7 @@ function checkBy(document: OpenApiDocument): Check {
   return check;
 }
 
-/** A client that knows the service's own description of itself. */
+/** A client that uses the service's own OpenAPI document. */
 export function createApiClient(url: string, document: () => unknown): ApiClient {
   let check: Check | undefined;
   return async (method, path, request = {}) => {
@@ -87,7 +84,7 @@ export function createApiClient(url: string, document: () => unknown): ApiClient
   };
 }
 
-/** Sends a request without checking the answer against anything. */
+/** Sends a request without checking the response. */
 export async function send(url: string, method: Method, request: ApiRequest = {}): Promise<ApiAnswer> {
   const body = request.raw ?? (request.body === undefined ? undefined : JSON.stringify(request.body));
   const key = typeof request.key === 'object' ? request.key.text : request.key;

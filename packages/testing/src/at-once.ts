@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import type { TestService } from './service.ts';
 
 /**
- * Begins all requests, lets each come as far as what `hold` has locked, and then lets them all go on at the same moment.
- * Fails when one of them does not wait there.
+ * Starts all requests, waits until each is blocked by what `hold` has locked, and then releases them all at once. Fails if one of them
+ * isn't blocked.
  */
 export async function allAtOnce<Answer>(
   { database: { db } }: TestService,

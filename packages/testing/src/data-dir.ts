@@ -3,9 +3,9 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Copies that of a stopped server. Owners and modes are kept: PostgreSQL runs as a user of its own, and wants its folder for itself. */
+/** Copies a stopped server's folder. Owners and modes are kept: PostgreSQL runs as a separate user and requires exclusive access. */
 export async function copyDataDir(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['--archive', '--reflink=auto', from, to]);
-  // By this name a folder is known as the same wherever it is moved; a copy is another one.
+  // Identifies a folder wherever it is moved; a copy is a different one.
   await rm(join(to, 'lock-name'));
 }

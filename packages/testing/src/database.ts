@@ -4,17 +4,17 @@ import { inject } from 'vitest';
 import { TEMPLATE } from './template.ts';
 
 export interface TestDatabase {
-  /** Opens it as `millrace`, the owner, who is no superuser: row-level security holds. */
+  /** Connects as `millrace`, the owner but not a superuser: row-level security applies. */
   readonly url: string;
-  /** Opens it as superuser: to end connections, to look past row-level security. */
+  /** Connects as superuser, to end connections and bypass row-level security. */
   readonly superuserUrl: string;
   readonly db: PgDatabase;
-  /** Closes `db` and removes the database, whoever is still connected. */
+  /** Closes `db` and drops the database, even with open connections. */
   drop(): Promise<void>;
 }
 
 /**
- * A database of its own with the whole schema and no rows, copied from a migrated template.
+ * A separate database with the whole schema and no rows, copied from a migrated template.
  *
  * @param options how `db` connects; few connections by default, because many test databases share one server
  */

@@ -12,7 +12,7 @@ import { freePort } from '../../cli/test/faults/support/service-process.ts';
 const run = promisify(execFile);
 const PGBOUNCER = '/usr/sbin/pgbouncer';
 
-/** Where the programs of Debian's newest PostgreSQL are; null without them or without pgbouncer. */
+/** The binaries of Debian's newest PostgreSQL; null without them or without pgbouncer. */
 export const DEBIAN_BINARIES: string | null = await findBinaries();
 
 async function findBinaries(): Promise<string | null> {
@@ -32,7 +32,7 @@ function program(name: string): string {
   return join(DEBIAN_BINARIES ?? '', name);
 }
 
-/** What both refuse to run as root. */
+/** Both refuse to run as root. */
 async function ordinaryUser(): Promise<{ account: Account | null; ids: { uid?: number; gid?: number } }> {
   const account = await findAccount();
   return { account, ids: account === null ? {} : { uid: account.uid, gid: account.gid } };
@@ -52,20 +52,20 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await exit;
 }
 
-/** A PostgreSQL of Debian on a port of 127.0.0.1, where everybody is believed. */
+/** A Debian PostgreSQL on a port of 127.0.0.1 with `trust` authentication. */
 export interface DebianServer {
   readonly port: number;
   readonly superuserUrl: string;
-  /** Of a database on it, as the role `millrace`. */
+  /** URL of one of its databases, as the role `millrace`. */
   urlOf(database: string): string;
   /** Sends one statement as superuser. */
   execute(statement: string): Promise<void>;
-  /** Ends it as a power failure does. */
+  /** Ends it like a power failure. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a new server with the role and the database that the documentation says to make. */
+/** Starts a new server with the role and the database described in the documentation. */
 export async function startDebianServer(): Promise<DebianServer> {
   const { account, ids } = await ordinaryUser();
   const folder = await makeFolder(account);
@@ -78,7 +78,7 @@ export async function startDebianServer(): Promise<DebianServer> {
   return server;
 }
 
-/** Starts a standby that follows the other one. */
+/** Starts a standby of the other server. */
 export async function startStandby(primary: DebianServer): Promise<DebianServer> {
   const { account, ids } = await ordinaryUser();
   const folder = await makeFolder(account);
@@ -135,7 +135,7 @@ async function launch(
   };
 }
 
-/** A pgbouncer as it is installed, but for where it listens and how long it lends a connection. */
+/** A pgbouncer with its default configuration, except for its address and pool mode. */
 export interface DebianPooler {
   readonly url: string;
   stop(): Promise<void>;

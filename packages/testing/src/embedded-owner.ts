@@ -1,7 +1,7 @@
 import { startEmbedded } from '@millrace/database/embedded/embedded';
 
-// A process that starts the embedded PostgreSQL on the folder given, says how that went in one line of JSON, and stops
-// it when it is asked to. Tests kill it.
+// A process that starts the embedded PostgreSQL on the given folder, reports the result in one line of JSON, and stops it on request. Tests
+// kill it.
 const [dataDir = ''] = process.argv.slice(2);
 const keepAlive = setInterval(() => {}, 60_000);
 try {

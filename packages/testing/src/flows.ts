@@ -1,4 +1,4 @@
-/** A flow that can run: a manual trigger and a node that sets a field. */
+/** A runnable flow: a manual trigger and a node that sets a field. */
 export const RUNNABLE_FLOW = {
   nodes: [
     { id: 'start', type: 'trigger.manual', position: { x: 0, y: 0 }, data: {} },
@@ -7,11 +7,11 @@ export const RUNNABLE_FLOW = {
   edges: [{ id: 'e1', source: 'start', target: 'set' }],
 };
 
-/** A flow that begins with a webhook. */
+/** A flow with a webhook trigger. */
 export const WEBHOOK_FLOW = {
   ...RUNNABLE_FLOW,
   nodes: [{ id: 'start', type: 'trigger.webhook', data: {} }, ...RUNNABLE_FLOW.nodes.slice(1)],
 };
 
-/** A flow that may be saved but not activated. */
+/** A flow that can be saved but not activated. */
 export const UNFINISHED_FLOW = { nodes: [], edges: [] };

@@ -9,10 +9,10 @@ import type { TestProject } from 'vitest/node';
 import { copyDataDir } from './data-dir.ts';
 import { TEMPLATE } from './template.ts';
 
-/** Each user has their own, so that none stumbles over another's. */
+/** One per user, so that users don't block each other. */
 const ROOT = `/tmp/millrace-tests-${process.getuid?.() ?? 0}`;
 
-/** What a crash of the whole machine may lose is of no interest here; speed is. */
+/** Surviving a crash of the whole machine doesn't matter here; speed does. */
 const FAST_SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -31,7 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const dataDir = join(folder, 'server');
   await copyDataDir(preparedDataDir, dataDir);
   const postgres = await startEmbedded({ dataDir, settings: FAST_SETTINGS });
-  // The runner may be ended in ways that skip its tear-down; the server must not outlive it.
+  // The runner may end without running its teardown; the server must not outlive it.
   const killServer = () => process.kill(postgres.pid, 'SIGQUIT');
   process.once('exit', killServer);
   project.provide('preparedDataDir', preparedDataDir);
@@ -44,7 +44,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** Makes a server with the template, for this run's server and for those that tests kill. */
+/** Creates a server with the template, for this run and for the servers that tests kill. */
 async function prepareDataDir(dataDir: string): Promise<void> {
   const postgres = await startEmbedded({ dataDir, settings: FAST_SETTINGS });
   try {
@@ -65,7 +65,7 @@ async function createTemplate(postgres: EmbeddedPostgres): Promise<void> {
   await template.close();
 }
 
-/** Removes what runs that were killed left behind: their folders are named after processes that are gone. */
+/** Removes what killed runs left behind: their folders are named after processes that are gone. */
 async function sweepAbandoned(): Promise<void> {
   for (const name of await readdir(ROOT).catch(() => [])) {
     if (isRunning(Number(name))) continue;
@@ -77,7 +77,7 @@ async function sweepAbandoned(): Promise<void> {
       }
       await rm(folder, { recursive: true, force: true });
     } catch {
-      // It is tried again by the next run.
+      // The next run tries again.
     }
   }
 }

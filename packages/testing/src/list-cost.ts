@@ -2,21 +2,20 @@ import type { Queryable } from '@millrace/database/database';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { insertWorkflow, type WorkflowIds } from './rows.ts';
 
-/** A database whose one organisation has a long history of executions. */
+/** A database whose only organisation has a long history of executions. */
 export interface LongHistory {
   readonly database: TestDatabase;
   readonly ids: WorkflowIds;
-  /** A workflow that one of 5,000 executions is of. */
+  /** The workflow of one in 5,000 executions. */
   readonly rare: number;
 }
 
 /**
- * Inserts so many executions, one every ten seconds from the beginning of 2026 on: one of 1,000 failed, one of 20
- * cancelled, one of 5,000 of the rare workflow; the oldest 20 in test mode and by hand, the ten after them
- * by the key 2 and all others by the key 1.
+ * Inserts this many executions, one every ten seconds from the start of 2026: one in 1,000 failed, one in 20 cancelled, one in 5,000 of the
+ * rare workflow; the oldest 20 started manually in test mode, the next ten by the key 2 and all others by the key 1.
  */
 export async function createLongHistory(rows: number): Promise<LongHistory> {
-  // Many rows by one statement, on a machine that may do other things.
+  // Many rows in one statement, on a possibly busy machine.
   const database = await createTestDatabase({ statementTimeoutMs: 60_000 });
   const { db } = database;
   const ids = await insertWorkflow(db, 'long history');
@@ -43,7 +42,7 @@ interface Plan {
   readonly 'Shared Read Blocks': number;
 }
 
-/** Buffers that the statements of `read` touch, as the organisation sees it; what they find is what `read` gets. */
+/** Buffers touched by the statements of `read`, executed as the organisation; `read` gets their results. */
 export async function buffersOf(
   { database, ids }: LongHistory,
   read: (tx: Queryable) => Promise<unknown>,

@@ -1,21 +1,21 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 
-/** A message as it arrived. */
+/** A received message. */
 export interface ReceivedMail {
-  /** Envelope addresses, blind copies too. */
+  /** Envelope addresses, including blind copies. */
   readonly to: readonly string[];
   readonly from: string;
   /** By lower-case name, unfolded. */
   readonly headers: { readonly [name: string]: string };
   readonly subject: string;
-  /** The part that is plain text, decoded. */
+  /** The plain-text part, decoded. */
   readonly text: string;
 }
 
-/** A real SMTP server on loopback that wants a user name and a password. */
+/** A real SMTP server on loopback that requires a user name and a password. */
 export interface MailServer {
-  /** Fields of the credential of type `smtp` that gets in. */
+  /** Fields of a valid credential of type `smtp`. */
   readonly credential: {
     readonly host: string;
     readonly port: number;
@@ -24,7 +24,7 @@ export interface MailServer {
     readonly password: string;
   };
   readonly received: readonly ReceivedMail[];
-  /** So many deliveries to come are refused for now (451). */
+  /** Refuses this many of the next deliveries temporarily (451). */
   refuse(count: number): void;
   forget(): void;
   close(): Promise<void>;

@@ -14,7 +14,7 @@ import {
   type WireFormat,
 } from './model-server-types.ts';
 
-/** POST /v1/messages, as https://docs.anthropic.com/en/api/messages-streaming describes it. */
+/** POST /v1/messages, as documented at https://docs.anthropic.com/en/api/messages-streaming. */
 export const anthropic: WireFormat = {
   read(body) {
     if (!Number.isInteger(body.max_tokens)) refuse('max_tokens: Field required');
@@ -121,7 +121,7 @@ function blocksOf(answer: ModelAnswer, request: ModelRequest): readonly Block[] 
     toolUse(call, call.id ?? `toolu_${request.number}_${index}`),
   );
   if (pieces.length === 0) return [...thinking, ...calls];
-  // A model that must call a tool, and has one for its answer, says nothing outside of it.
+  // A model that is forced to call a tool and answers with it returns no text.
   const isForced =
     object(request.body.tool_choice).type === 'any' && request.tools.some(({ name }) => name === 'json');
   if (isForced && calls.length === 0) {
@@ -196,7 +196,7 @@ function contentText(content: unknown): string {
         .join('');
 }
 
-/** All results of a turn's calls stand in the one message behind it. */
+/** All results of a turn's calls are in the single message after it. */
 function checkToolTurns(turns: readonly ModelTurn[]): void {
   for (const [index, { toolCalls }] of turns.entries()) {
     const results = turns[index + 1]?.toolResults.map(({ id }) => id) ?? [];

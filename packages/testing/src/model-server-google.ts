@@ -13,7 +13,7 @@ import {
   type WireFormat,
 } from './model-server-types.ts';
 
-/** POST /v1beta/models/{model}:streamGenerateContent?alt=sse, as https://ai.google.dev/api/generate-content describes it. */
+/** POST /v1beta/models/{model}:streamGenerateContent?alt=sse, as documented at https://ai.google.dev/api/generate-content. */
 export const google: WireFormat = {
   read(body, path) {
     const model = /^\/v1beta\/models\/([^:/]+):streamGenerateContent\?alt=sse(?:&|$)/.exec(path)?.[1];
@@ -71,7 +71,7 @@ export const google: WireFormat = {
           Math.floor((output * index) / parts.length),
         ),
       ),
-      // The end comes with an empty text.
+      // The final chunk has empty text.
       chunk(
         {
           candidates: [
@@ -90,7 +90,7 @@ export const google: WireFormat = {
       reason: 'API_KEY_INVALID',
       domain: 'googleapis.com',
     };
-    // A wrong key is a 400 here, told apart by its reason only.
+    // A wrong key is a 400 here, recognisable only by its reason.
     const isKey = status === 401;
     const details = [...(retryDelay === undefined ? [] : [retryInfo]), ...(isKey ? [keyInfo] : [])];
     const error = {
@@ -120,7 +120,7 @@ function event(value: JsonObject): string {
   return `data: ${JSON.stringify(value)}\r\n\r\n`;
 }
 
-/** A model that must call a function, and has one for its answer, says nothing outside of it. */
+/** A model that is forced to call a function and answers with it returns no text. */
 function asForced(answer: ModelAnswer, { body, tools }: ModelRequest): ModelAnswer {
   const { mode } = object(object(body.toolConfig).functionCallingConfig);
   const isForced = mode === 'ANY' && tools.some(({ name }) => name === 'json');
@@ -133,7 +133,7 @@ function partsOf(answer: ModelAnswer): readonly JsonObject[] {
   return [
     ...(answer.reasoning === undefined ? [] : [{ text: answer.reasoning, thought: true }]),
     ...piecesOf(answer.text).map((piece) => ({ text: piece })),
-    // Calls come whole.
+    // Calls aren't split.
     ...(answer.toolCalls ?? []).map((call) => ({
       functionCall: {
         ...(call.id === undefined ? {} : { id: call.id }),
@@ -185,7 +185,7 @@ function readTurn({ role, parts }: JsonObject): ModelTurn {
   };
 }
 
-/** As many results as calls, in the turn behind them. */
+/** As many results as calls, in the turn after them. */
 function checkToolTurns(turns: readonly ModelTurn[]): void {
   for (const [index, { toolCalls }] of turns.entries()) {
     if (toolCalls.length !== (turns[index + 1]?.toolResults.length ?? 0)) {

@@ -13,7 +13,7 @@ import {
   type WireFormat,
 } from './model-server-types.ts';
 
-/** POST /v1/chat/completions, as https://platform.openai.com/docs/api-reference/chat-streaming describes it. */
+/** POST /v1/chat/completions, as documented at https://platform.openai.com/docs/api-reference/chat-streaming. */
 export const openAi: WireFormat = {
   read(body) {
     if (!Array.isArray(body.messages)) refuse("Missing required parameter: 'messages'.");
@@ -169,7 +169,7 @@ function contentText(content: unknown): string {
         .join('');
 }
 
-/** Each call has to be answered by a tool message right behind it. */
+/** A tool message must follow for each call immediately. */
 function checkToolTurns(messages: readonly JsonObject[]): void {
   let open: string[] = [];
   for (const message of messages) {
@@ -191,7 +191,7 @@ function checkToolTurns(messages: readonly JsonObject[]): void {
   if (open.length > 0) refuse(`tool_call_ids did not have response messages: ${open.join(', ')}`);
 }
 
-/** What strict mode refuses: open objects and members that are not required. */
+/** Refused by strict mode: open objects and optional members. */
 function checkStrict(schema: JsonObject, path: readonly string[]): void {
   const properties = object(schema.properties);
   if (schema.type === 'object') {

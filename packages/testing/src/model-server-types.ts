@@ -1,19 +1,19 @@
 import type { AiProvider, JsonObject } from '@millrace/engine';
 
-/** What a client asked for, read from whichever of the three formats it came in. */
+/** A client's request, parsed from any of the three formats. */
 export interface ModelRequest {
-  /** 1 for the first request of this server. */
+  /** 1 for this server's first request. */
   readonly number: number;
   readonly provider: AiProvider;
-  /** With the query. */
+  /** Including the query. */
   readonly path: string;
   readonly headers: { readonly [name: string]: string };
-  /** The key from the header this provider wants it in; null when there is none. */
+  /** The key from this provider's header; null if there is none. */
   readonly key: string | null;
-  /** As it came. */
+  /** Unmodified. */
   readonly body: JsonObject;
   readonly model: string;
-  /** '' when there is none. */
+  /** '' if there is none. */
   readonly system: string;
   readonly messages: readonly ModelTurn[];
   readonly tools: readonly {
@@ -21,7 +21,7 @@ export interface ModelRequest {
     readonly description: string;
     readonly parameters: JsonObject;
   }[];
-  /** The JSON Schema the provider itself is asked to hold the answer to. */
+  /** The JSON Schema that the provider is asked to enforce on its output. */
   readonly outputSchema: JsonObject | null;
   readonly maxTokens: number | null;
   readonly temperature: number | null;
@@ -40,11 +40,11 @@ export interface ModelTurn {
   readonly toolResults: readonly { readonly id: string; readonly name: string; readonly text: string }[];
 }
 
-/** What the model says, and what goes wrong while it does. All of it is optional; `{}` is an empty answer. */
+/** The model's output and the faults in it. Everything is optional; `{}` is empty output. */
 export interface ModelAnswer {
-  /** Each piece is an event of its own. */
+  /** Each piece is a separate event. */
   readonly text?: string | readonly string[];
-  /** A text as arguments is sent as it is, whatever it is. */
+  /** Arguments given as a string are sent verbatim, valid or not. */
   readonly toolCalls?: readonly {
     readonly name: string;
     readonly arguments: JsonObject | string;
@@ -52,53 +52,53 @@ export interface ModelAnswer {
     /** Google: the signature the client has to send back. */
     readonly signature?: string;
   }[];
-  /** Thinking that is shown: `reasoning_content` of many OpenAI-compatible servers, a thinking block, a thought part. */
+  /** Visible reasoning: `reasoning_content` of many OpenAI-compatible servers, a thinking block, a thought part. */
   readonly reasoning?: string;
-  /** Default: `tool_calls` when there are some, else `stop`. */
+  /** Default: `tool_calls` if there are any, else `stop`. */
   readonly finish?: 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'prompt_blocked' | 'malformed_call';
   /** Default: 10 in, 5 out. `cached` is part of `input`. */
   readonly usage?: { readonly input: number; readonly output: number; readonly cached?: number };
-  /** Data of events that are none of the format, one before each that is. */
+  /** Data of events foreign to the format, one before each regular one. */
   readonly strange?: readonly string[];
-  /** Sent with status 200 instead of all the rest. */
+  /** Sent with status 200 instead of everything else. */
   readonly raw?: { readonly type: string; readonly body: string };
-  /** The connection is torn down after so many events. */
+  /** Cuts the connection after this many events. */
   readonly cutAfter?: number;
-  /** The answer ends in an orderly way after so many events, without what ends it. */
+  /** Ends the response cleanly after this many events, without the final ones. */
   readonly endAfter?: number;
-  /** After so many events there is one that is not JSON. */
+  /** Sends an event that isn't JSON after this many events. */
   readonly garbageAfter?: number;
-  /** After so many events the provider reports an error, and ends. */
+  /** After this many events the provider reports an error and ends. */
   readonly errorAfter?: { readonly events: number; readonly error: ModelError };
-  /** After so many events nothing more is sent until this is settled. */
+  /** After this many events nothing more is sent until this is settled. */
   readonly pauseAfter?: {
     readonly events: number;
     readonly until: Promise<unknown>;
-    /** Called when it has come so far. */
+    /** Called when that point is reached. */
     readonly onReached?: () => void;
   };
-  /** The last piece of text is repeated for ever. */
+  /** Repeats the last piece of text forever. */
   readonly isEndless?: boolean;
-  /** Everything is written in pieces of so many bytes, wherever that cuts. */
+  /** Writes everything in pieces of this many bytes, wherever that splits it. */
   readonly pieceBytes?: number;
 }
 
-/** An error answer; type and message are the provider's usual ones for the status unless given. */
+/** An error response; type and message default to the provider's usual ones for the status. */
 export interface ModelError {
   readonly status: number;
   /** OpenAI: `code`; Anthropic: `error.type`; Google: `status`. */
   readonly type?: string;
   readonly message?: string;
   readonly headers?: { readonly [name: string]: string };
-  /** Google: the `retryDelay` of a RetryInfo in the body, such as `7s`. */
+  /** Google: the `retryDelay` of a RetryInfo in the body, for example `7s`. */
   readonly retryDelay?: string;
   /** Sent instead of the provider's error body. */
   readonly body?: string;
 }
 
-/** One provider's format: how a request is read and how an answer is written. */
+/** One provider's format: parses requests and writes responses. */
 export interface WireFormat {
-  /** Reads the body, as strictly as the real one does. @throws WireRefusal */
+  /** Parses the body, as strictly as the real provider. @throws WireRefusal */
   read(
     body: JsonObject,
     path: string,
@@ -112,7 +112,7 @@ export interface WireFormat {
   error(error: ModelError): { readonly body: JsonObject; readonly event: string };
 }
 
-/** A request the provider would not take. */
+/** A request the provider would refuse. */
 export class WireRefusal extends Error {
   readonly error: ModelError;
   constructor(error: ModelError) {
@@ -121,7 +121,7 @@ export class WireRefusal extends Error {
   }
 }
 
-/** The request is one that the real provider answers with this error. */
+/** Refuses a request that gets this error from the real provider. */
 export function refuse(message: string, status = 400, type?: string): never {
   throw new WireRefusal({ status, message, ...(type === undefined ? {} : { type }) });
 }

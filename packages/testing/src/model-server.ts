@@ -11,19 +11,19 @@ import { WireRefusal } from './model-server-types.ts';
 export type { ModelAnswer, ModelError, ModelRequest } from './model-server-types.ts';
 
 export interface ModelServer {
-  /** The base URL that a credential of this provider names. */
+  /** The base URL for credentials of this provider. */
   baseUrl(provider: AiProvider): string;
-  /** Its host and port, as allow-lists write them. */
+  /** Its host and port, in the format of allow-lists. */
   readonly host: string;
-  /** Every request, those that were refused too, in order. */
+  /** Every request, including refused ones, in order. */
   readonly requests: readonly ModelRequest[];
   close(): Promise<void>;
 }
 
 export interface ModelServerOptions {
   /**
-   * What the model says to a request: a text, an answer, or an error. Called once for each request that is well-formed; it
-   * sees the whole conversation, so it can be a function of that alone, or count on `request.number`.
+   * The model's output for a request: a string, an answer, or an error. Called once for each well-formed request; it sees the whole
+   * conversation, so it can depend on that alone, or on `request.number`.
    */
   readonly answer: (
     request: ModelRequest,
@@ -32,7 +32,7 @@ export interface ModelServerOptions {
     | ModelAnswer
     | { readonly error: ModelError }
     | Promise<string | ModelAnswer | { readonly error: ModelError }>;
-  /** Requests with another key are refused as each provider does; without this any key will do. Null: it wants none. */
+  /** Requests with another key are refused the way each provider does; by default any key is accepted. Null: no key is required. */
   readonly key?: string | null;
 }
 
@@ -44,8 +44,8 @@ const PREFIXES: Record<AiProvider, string> = {
 };
 
 /**
- * A local server that speaks the streaming formats of OpenAI-compatible servers, Anthropic and Google, each below a path
- * of its own, and is as strict about requests as they are. What it says is a script of the test:
+ * A local server that implements the streaming formats of OpenAI-compatible servers, Anthropic and Google, each below its own path, and
+ * validates requests as strictly as they do. The test scripts its output:
  *
  *     const server = await startModelServer({
  *       answer: ({ messages }) => (messages.at(-1)?.role === 'tool' ? 'Done.' : { toolCalls: [{ name: 'add', arguments: { a: 1 } }] }),
@@ -57,7 +57,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   const server = createServer((incoming, response) => {
     response.on('error', () => undefined);
     void handle(incoming, response, options, requests).catch((error: unknown) => {
-      // A script that throws is the test's mistake; the client sees a broken connection, the test sees why.
+      // A script that throws is a mistake in the test; the client gets a broken connection, the test output the error.
       process.stderr.write(`model server: ${String(error)}\n`);
       response.destroy();
     });
@@ -136,7 +136,7 @@ function providerOf(path: string): AiProvider | undefined {
   return path.startsWith(`${PREFIXES.google}/models/`) ? 'google' : undefined;
 }
 
-/** What every provider wants of a request, whatever it asks. */
+/** Checks that apply to every provider. */
 function checkRequest(
   { provider, key, headers, body }: ModelRequest,
   expectedKey: string | null | undefined,
@@ -160,7 +160,7 @@ async function readText(incoming: IncomingMessage): Promise<string> {
 function sendError(response: ServerResponse, format: WireFormat, error: ModelError): void {
   const { body } = format.error(error);
   const { code } = (body.error ?? {}) as { code?: unknown };
-  // Google's wrong key is a 400, which only its format knows.
+  // Google's wrong key is a 400, which only its format can detect.
   const status = format === google && typeof code === 'number' ? code : error.status;
   response
     .writeHead(status, { 'content-type': 'application/json', ...error.headers })
@@ -211,7 +211,7 @@ function lastTextIndex({ text }: ModelAnswer, events: readonly string[]): number
   return events.findLastIndex((event) => event.includes(piece));
 }
 
-/** Lets what was written get out before the connection is torn down, so that the client has seen it. */
+/** Flushes what was written before the connection is cut, so that the client receives it. */
 async function cut(response: ServerResponse): Promise<void> {
   const socket = response.socket;
   if (socket === null || socket.destroyed) return;
@@ -230,7 +230,7 @@ async function writeAll(
     if (response.destroyed) return;
     const piece = bytes.subarray(start, start + size);
     if (!response.write(piece)) await drained(response);
-    // A turn of the loop between the pieces, or the socket would join them again.
+    // One event loop turn between the pieces, or the socket would join them again.
     if (pieceBytes !== undefined) await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -2,26 +2,26 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
-/** What the provider says of somebody. */
+/** The provider's claims about a user. */
 export interface OidcAccount {
   readonly email?: string;
   readonly email_verified?: boolean;
   readonly name?: string;
 }
 
-/** A real OpenID Connect provider on this machine, with a page on which anybody may say who they are. */
+/** A real OpenID Connect provider on this machine, whose login page accepts anyone. */
 export interface OidcProvider {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Accounts by what is typed into the login field. */
+  /** Accounts by the text typed into the login field. */
   readonly accounts: Map<string, OidcAccount>;
   /**
-   * Does there what a person does, beginning at the address that the service sent the browser to.
-   * @returns where the browser is sent back to
+   * Acts as the user in the browser, starting at the address that the service redirected to.
+   * @returns where the browser is redirected back to
    */
   signIn(authorizationUrl: string, login: string): Promise<string>;
-  /** From now on requests to this path fail: with a status, or with an answer that breaks off. */
+  /** From now on requests to this path fail: with a status, or with a truncated response. */
   breakDown(path: string, how: number | 'cut'): void;
   stop(): Promise<void>;
 }
@@ -71,7 +71,7 @@ async function listen(server: Server): Promise<number> {
 
 const MOST_STEPS = 20;
 
-/** Follows redirects and sends the forms of the provider's pages, until it leads back. */
+/** Follows redirects and submits the forms of the provider's pages until it is redirected back. */
 async function walk(start: string, login: string, back: URL): Promise<string> {
   const cookies = new Map<string, string>();
   let request: { url: string; form?: URLSearchParams } = { url: start };

@@ -1,41 +1,41 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request that reached the outside world, as the outside world saw it. */
+/** A request as received by the outside world. */
 export interface Received {
   /** `POST /path`, without the query. */
   readonly line: string;
   readonly query: { readonly [name: string]: string };
   readonly headers: { readonly [name: string]: string };
   readonly text: string;
-  /** Parsed JSON; null when there is none. */
+  /** Parsed JSON; null if there is none. */
   readonly body: unknown;
 }
 
-/** What is answered; 200 with `{}` unless said otherwise. */
+/** The response; 200 with `{}` by default. */
 export interface Reply {
   readonly status?: number;
   readonly headers?: { readonly [name: string]: string };
-  /** A text is sent as it is, all else as JSON. */
+  /** A string is sent verbatim, everything else as JSON. */
   readonly body?: unknown;
 }
 
 /** @param nth 1 for the first request of this line */
 type Handler = (request: Received, nth: number) => Reply | Promise<Reply>;
 
-/** An HTTP server that writes down all that arrives: a shop, a CRM, a chat service. */
+/** An HTTP server that records all requests: a shop, a CRM, a chat service. */
 export interface Outside {
   /** `http://127.0.0.1:<port>`. */
   readonly url: string;
-  /** All requests in the order of their arrival. */
+  /** All requests in order of arrival. */
   readonly received: readonly Received[];
-  /** Answers requests of this line (`PUT /products/7`, or `PUT /products/*` for all below); what nothing is said about is a 404. */
+  /** Responds to requests of this line (`PUT /products/7`, or `PUT /products/*` for everything below); others get a 404. */
   on(line: string, handler: Handler | Reply): void;
   /** The requests of this line, which may end with `*`. */
   to(line: string): Received[];
-  /** Resolves once so many requests of this line have arrived in all. */
+  /** Resolves once this many requests of this line have arrived in total. */
   arrival(line: string, count: number): Promise<Received[]>;
-  /** Forgets what has arrived; handlers stay. */
+  /** Forgets recorded requests; handlers are kept. */
   forget(): void;
   close(): Promise<void>;
 }

@@ -1,17 +1,17 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A TCP way to a database that can turn into a black hole: connections stay open, and nothing goes through. */
+/** A TCP proxy for a database that can become a black hole: connections stay open, and nothing gets through. */
 export interface Proxy {
-  /** The database's URL by way of the proxy. */
+  /** The database's URL through the proxy. */
   readonly url: string;
-  /** From now on bytes vanish, those of new connections too. */
+  /** From now on bytes vanish, including those of new connections. */
   swallow(): void;
   /** From now on new connections work; those that lost bytes are cut. */
   forward(): void;
   close(): Promise<void>;
 }
 
-/** @param target URL of a database that is reached by its socket (`?host=/folder`) */
+/** @param target URL of a database reached by socket (`?host=/folder`) */
 export async function openProxy(target: string): Promise<Proxy> {
   const targetUrl = new URL(target);
   const socketPath = `${targetUrl.searchParams.get('host')}/.s.PGSQL.${targetUrl.port || '5432'}`;

@@ -6,7 +6,7 @@ export interface WorkflowIds {
   readonly workflowId: number;
 }
 
-/** Inserts an organisation with one workflow, by plain statements and without what features would add. */
+/** Inserts an organisation with one workflow, using plain statements without any feature code. */
 export async function insertWorkflow(db: Queryable, organisationName: string): Promise<WorkflowIds> {
   const [organisation] = await db.query<{ id: number }>(
     'INSERT INTO organisations (name) VALUES ($1) RETURNING id',
@@ -25,7 +25,7 @@ export async function insertWorkflow(db: Queryable, organisationName: string): P
   return { organisationId, workflowId: workflow?.id ?? 0 };
 }
 
-/** Inserts a queued execution and answers its id. */
+/** Inserts a queued execution and returns its id. */
 export async function insertExecution(
   db: Queryable,
   { organisationId, workflowId }: WorkflowIds,

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
 
-/** Keys of a process that was given `current` (and `previous`) by variable. */
+/** Keys of a process configured with `current` (and `previous`) by variable. */
 export function keysOfVariable(current: Buffer = randomBytes(32), ...previous: Buffer[]): SecretKeys {
   return createSecretKeys({ dataDir: '/nowhere', secretKeys: { current, previous } });
 }
 
-/** A data folder of its own for keys in a file. */
+/** A separate data folder for keys in a file. */
 export interface KeyFolder {
   readonly dataDir: string;
-  /** Another process on the same folder: it knows only what it has read. */
+  /** Another process on the same folder: it only knows what it has read. */
   open(): SecretKeys;
   remove(): Promise<void>;
 }

@@ -23,24 +23,24 @@ import { pino } from 'pino';
 import { type ApiClient, createApiClient } from './api.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
-/** What the parts of a service under test are made of, with all of its settings. */
+/** The deps of a service under test, with all of its settings. */
 type TestDeps = AppDeps & { readonly config: Config };
 
-/** What a test may set; the rest is as in a service that was started without any settings. */
+/** Options of a test; everything else is as in a service started without any settings. */
 export interface TestOverrides {
   readonly limits?: Partial<Config['limits']>;
   readonly worker?: Partial<Config['worker']>;
   readonly config?: Partial<Config>;
   readonly deps?: Partial<TestDeps>;
-  /** False: nothing runs what is accepted, so executions stay queued. Default: a worker runs. */
+  /** False: nothing is executed, so executions stay queued. Default: a worker runs. */
   readonly runsWorker?: boolean;
-  /** Called before the service listens, to add routes of the test. */
+  /** Called before the service listens, to add the test's routes. */
   readonly extend?: (app: FastifyInstance) => void;
 }
 
-/** A key and whose it is. */
+/** A key and its owner. */
 export interface TestKey {
-  /** What the Authorization header carries after `Bearer `. */
+  /** The part of the Authorization header after `Bearer `. */
   readonly text: string;
   /** `api_keys.id`. */
   readonly id: number;
@@ -48,22 +48,21 @@ export interface TestKey {
   readonly organisationId: number;
 }
 
-/** A running service with a database of its own. */
+/** A running service with its own database. */
 export interface TestService {
   /** `http://127.0.0.1:<port>`. */
   readonly url: string;
   readonly port: number;
   readonly app: FastifyInstance;
   readonly deps: TestDeps;
-  /** Null when the test wanted none. */
+  /** Null if the test runs without one. */
   readonly worker: Worker | null;
   readonly database: TestDatabase;
-  /** Every line the service has logged. */
   readonly logs: readonly string[];
-  /** Sends a request and checks the answer against the OpenAPI document. */
+  /** Sends a request and checks the response against the OpenAPI document. */
   readonly api: ApiClient;
   createOrganisation(): Promise<number>;
-  /** A key of the operator in an organisation (a new one when none is given). */
+  /** An operator key in an organisation (a new one by default). */
   createKey(options?: KeyOptions): Promise<TestKey>;
   stop(): Promise<void>;
 }
@@ -71,7 +70,7 @@ export interface TestService {
 export interface KeyOptions {
   readonly scopes?: readonly Scope[];
   readonly organisationId?: number;
-  /** `members.id` of the issuer, whose role cuts the key's rights. */
+  /** `members.id` of the issuer, whose role restricts the key. */
   readonly issuedBy?: number;
   readonly expiresAt?: Date;
 }
@@ -144,7 +143,7 @@ function createDeps(parts: Parts, executor: Executor, overrides: TestOverrides):
   return { ...parts, executor, readiness: async () => ({ ready: true }), ...overrides.deps };
 }
 
-/** What nodes may ask of the world, as in the service itself. */
+/** External access for nodes, as in the service itself. */
 export function createTestServices(
   parts: Pick<Parts, 'config' | 'db' | 'log' | 'registry' | 'plans' | 'notifier' | 'egress'>,
 ): { services: Services; slots: BorrowedSlots } {

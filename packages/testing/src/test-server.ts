@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { afterEach } from 'vitest';
 
-/** A server on 127.0.0.1 (or another loopback address) that a test talks to. */
+/** A server on 127.0.0.1 (or another loopback address) that a test connects to. */
 export interface TestServer {
   readonly port: number;
   readonly url: string;
@@ -25,7 +25,7 @@ export function startHttp(listener: RequestListener, host = '127.0.0.1'): Promis
   return listen(createServer({ keepAliveTimeout: 60_000 }, listener), host);
 }
 
-/** Starts a server that says what it likes to whoever connects. */
+/** Starts a TCP server that runs `onConnection` for each connection. */
 export function startTcp(onConnection: (socket: Socket) => void): Promise<TestServer> {
   return listen(createTcpServer(onConnection), '127.0.0.1');
 }
