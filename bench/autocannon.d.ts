@@ -1,4 +1,4 @@
-/** What is used of autocannon 9, which comes without types. Written after its README and lib/run.js. */
+/** The used part of autocannon 9, which has no types. Based on its README and lib/run.js. */
 declare module 'autocannon' {
   namespace autocannon {
     interface Request {
@@ -16,9 +16,9 @@ declare module 'autocannon' {
       requests?: Request[];
     }
     interface Result {
-      /** Failed connections and requests without an answer in time. */
+      /** Failed connections and requests without a response in time. */
       errors: number;
-      /** Seconds, as measured. */
+      /** Measured, in seconds. */
       duration: number;
       statusCodeStats: Record<string, { count: number }>;
       /** Milliseconds. */

@@ -8,21 +8,21 @@ process.on('exit', () => {
     try {
       end();
     } catch {
-      // What it was to end has ended by itself.
+      // The target has ended by itself.
     }
   }
 });
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 
-/** Ends a process when this one ends in whatever way but SIGKILL; one that is not running by then is left alone. */
+/** Ends a process when this one ends in any way but SIGKILL; ignored if it is no longer running. */
 export function killAtExit(pid: number, signal: NodeJS.Signals, isRunning: () => boolean): void {
   ends.push(() => {
     if (isRunning()) process.kill(pid, signal);
   });
 }
 
-/** When this process ends: stops the embedded PostgreSQL that may run on `dataDir`, and deletes `folder` around it. */
+/** When this process ends: stops an embedded PostgreSQL on `dataDir`, and deletes the enclosing `folder`. */
 export function clearAtExit(folder: string, dataDir: string): void {
   ends.push(() => removeFolder(folder));
   ends.push(() => {
@@ -31,10 +31,10 @@ export function clearAtExit(folder: string, dataDir: string): void {
   });
 }
 
-/** A server on its way out still writes and removes files of its own: then a removal stops half way, without an error. */
+/** A server shutting down still writes and removes files: a removal then stops halfway, without an error. */
 function removeFolder(folder: string): void {
   for (let attempt = 1; attempt <= 50 && existsSync(folder); attempt += 1) {
-    // Nothing asynchronous happens any more while a process exits.
+    // Nothing asynchronous runs while a process exits.
     if (attempt > 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
     rmSync(folder, { recursive: true, force: true });
   }

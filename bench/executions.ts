@@ -5,22 +5,22 @@ import { percentile } from './statistics.ts';
 const DRAIN_TIMEOUT_MS = 120_000;
 const POLL_MS = 250;
 
-/** What became of the executions of one run of load. */
+/** The outcome of one load run's executions. */
 export interface Completed {
   readonly count: number;
   /** From the first acceptance to the last completion, by the database's clock. */
   readonly seconds: number;
 }
 
-/** Id of the newest execution, 0 when there is none. */
+/** Id of the newest execution, 0 if there is none. */
 export async function newestExecution(db: Queryable): Promise<number> {
   const [row] = await db.query<{ id: number | null }>('SELECT max(id) AS id FROM executions');
   return row?.id ?? 0;
 }
 
 /**
- * Waits until no execution is left to do and none came since the last look: when the load generator stops, the
- * requests under way are accepted still.
+ * Waits until no execution is pending and none was added since the last poll: when the load generator stops, requests in progress are still
+ * accepted.
  */
 export async function waitUntilDrained(db: Queryable): Promise<void> {
   const giveUpAt = performance.now() + DRAIN_TIMEOUT_MS;
@@ -39,8 +39,8 @@ export async function waitUntilDrained(db: Queryable): Promise<void> {
 }
 
 /**
- * Counts what was completed of an organisation's executions after `afterId`.
- * @throws when there are fewer than were accepted or one did not complete: then something was lost
+ * Counts an organisation's completed executions after `afterId`.
+ * @throws if there are fewer than accepted or one did not complete: then something was lost
  */
 export async function countCompleted(
   db: Queryable,

@@ -5,7 +5,7 @@ import type { Saturation, SaturationResult } from './load/saturate.ts';
 import type { Sequence, SequenceResult } from './load/sequence.ts';
 import type { LoadJob, LoadReply } from './load-process.ts';
 
-/** The load generator in its own process, so that making load and serving it do not wait for each other. */
+/** The load generator in a separate process, so that generating load and serving it don't wait for each other. */
 export class LoadProcess {
   readonly #child: ChildProcess;
 

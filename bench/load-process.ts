@@ -5,7 +5,7 @@ import { runSequence, type Sequence } from './load/sequence.ts';
 export type LoadJob = Saturation | OpenLoop | Sequence;
 export type LoadReply = { readonly result: unknown } | { readonly error: string };
 
-// The process that makes the load: a job comes as a message, its result goes back as one.
+// The process that generates the load: receives jobs as messages and sends back their results.
 process.on('message', (job: LoadJob) => {
   perform(job).then(
     (result) => reply({ result }),

@@ -9,7 +9,7 @@ import { openWorkbench, type Workbench } from './workbench.ts';
 
 type Measurement = Extract<Task, { kind: 'measure' }>;
 
-/** Standard output is for the result only. */
+/** Standard output is reserved for the result. */
 function progress(text: string): void {
   process.stderr.write(`${text}\n`);
 }
@@ -55,7 +55,7 @@ async function measure(task: Measurement): Promise<BenchResult> {
   }
 }
 
-/** Every row once per round, so that a slow minute of the machine falls on all of them. */
+/** Every row once per round, so that a slow minute of the machine affects all of them. */
 async function measureRounds(bench: Workbench, rows: readonly Row[], count: number): Promise<Readings[]> {
   const rounds: Readings[] = [];
   for (let round = 1; round <= count; round += 1) {

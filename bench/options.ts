@@ -21,20 +21,20 @@ export type Task =
       readonly kind: 'measure';
       readonly rounds: number;
       readonly effort: Effort;
-      /** Ids of rows. */
+      /** Row ids. */
       readonly rows: readonly string[];
       readonly json: boolean;
       readonly record: boolean;
     };
 
-/** The command line cannot be understood; the text says why. */
+/** The command line is invalid; the message says why. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 /**
  * @param args without the program's name
- * @param rowIds every row there is
+ * @param rowIds all existing rows
  * @throws UsageError
  */
 export function parseOptions(args: readonly string[], rowIds: readonly string[]): Task {

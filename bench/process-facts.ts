@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
 
-/** Linux counts processor time in these (`getconf CLK_TCK`; 100 on every supported architecture). */
+/** Linux counts CPU time in these (`getconf CLK_TCK`; 100 on every supported architecture). */
 const TICK_MS = 10;
 const MIB = 1024 * 1024;
 
@@ -15,7 +15,7 @@ export interface Machine {
   readonly postgres: string;
 }
 
-/** @param postgres the server's version as it tells it itself */
+/** @param postgres the version reported by the server */
 export function describeMachine(postgres: string): Machine {
   return {
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
@@ -27,14 +27,14 @@ export function describeMachine(postgres: string): Machine {
   };
 }
 
-/** Processor time of the whole machine since it started, in ticks. */
+/** CPU time of the whole machine since it started, in ticks. */
 export interface MachineTime {
   readonly total: number;
   /** Time the hypervisor gave to other machines while this one wanted it. */
   readonly stolen: number;
 }
 
-/** Reads the machine's processor time, of all cores together. */
+/** Reads the machine's CPU time, summed over all cores. */
 export async function readMachineTime(): Promise<MachineTime> {
   return parseMachineTime(await readFile('/proc/stat', 'utf8'));
 }
@@ -50,18 +50,18 @@ export function parseMachineTime(text: string): MachineTime {
   return { total: user + nice + system + idle + iowait + irq + softirq + stolen, stolen };
 }
 
-/** Share of the processor time between two readings that was stolen, 0 to 1. */
+/** Share of the CPU time between two readings that was stolen, 0 to 1. */
 export function stolenShare(before: MachineTime, after: MachineTime): number {
   const total = after.total - before.total;
   return total === 0 ? 0 : (after.stolen - before.stolen) / total;
 }
 
-/** Processor time in milliseconds that these processes have used so far; those that are gone count nothing. */
+/** CPU time in milliseconds used by these processes so far; those that have ended count as 0. */
 export async function readCpuMs(pids: readonly number[]): Promise<number> {
   const times = await Promise.all(
     pids.map(async (pid) => {
       const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-      // The second field is a name in brackets that may hold anything; utime and stime are the 14th and 15th.
+      // The second field is a name in parentheses that may contain anything; utime and stime are the 14th and 15th.
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
       return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_MS;
     }),
@@ -84,7 +84,7 @@ export async function readProportionalMib(pids: readonly number[]): Promise<numb
   return sizes.reduce((sum, mib) => sum + mib, 0);
 }
 
-/** A process and those it started, by id. */
+/** A process and its descendants, by id. */
 export async function withChildren(pid: number): Promise<number[]> {
   const tasks = await readdir(`/proc/${pid}/task`);
   const lists = await Promise.all(

@@ -11,7 +11,7 @@ const page = join(root, 'docs/performance.md');
 const BEGIN = '<!-- Written by: npm run bench -- --document -->';
 const END = '<!-- End of what the command writes -->';
 
-/** Keeps a result under its date and commit. Answers the file's path from the project's root. */
+/** Stores a result under its date and commit. Returns the file's path relative to the project root. */
 export function recordResult(result: BenchResult): string {
   const time = result.date.slice(0, 16).replace(/[-:]/g, '').replace('T', '-');
   const name = `${time}-${result.commit.replace('+', '')}.json`;
@@ -20,7 +20,7 @@ export function recordResult(result: BenchResult): string {
   return `bench/results/${name}`;
 }
 
-/** The commit of the working tree, shortened; `+` at its end when files differ from it. */
+/** The abbreviated commit of the working tree, followed by `+` if files differ from it. */
 export function readCommit(): string {
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
@@ -32,10 +32,10 @@ export function readCommit(): string {
 }
 
 /**
- * Brings the numbers of the newest recorded result into docs/performance.md.
+ * Writes the numbers of the newest recorded result into docs/performance.md.
  *
  * @param check true: write nothing
- * @returns whether the page had them already
+ * @returns whether the page was up to date
  */
 export function documentNewest(check: boolean): boolean {
   const newest = (existsSync(resultsFolder) ? readdirSync(resultsFolder) : [])
@@ -51,7 +51,7 @@ export function documentNewest(check: boolean): boolean {
   return after === before;
 }
 
-/** Puts a text between the two marks of a page. */
+/** Replaces the text between the two markers of a page. */
 export function replaceSection(text: string, section: string): string {
   const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
   if (begin < 0 || end < begin)

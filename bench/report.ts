@@ -1,7 +1,7 @@
 import { type BenchResult, type Measured, ratio } from './result.ts';
 import { SECTIONS } from './row.ts';
 
-/** The result as text for a terminal: one aligned table per section, the aims, the machine. */
+/** The result as text for a terminal: one aligned table per section, the targets, the machine. */
 export function formatReport(result: BenchResult): string {
   const parts = tables(result).map(({ title, header, lines }) => `${title}\n${aligned([header, ...lines])}`);
   return [...parts, facts(result).join('\n')].join('\n\n');
@@ -15,7 +15,7 @@ export function formatMarkdown(result: BenchResult): string {
   return [facts(result).join('  \n'), ...parts].join('\n\n');
 }
 
-/** A number as people read it: thousands apart, and as many digits as mean something. */
+/** A human-readable number: with thousands separators and only significant digits. */
 export function formatNumber(value: number): string {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
@@ -73,7 +73,7 @@ function facts({ date, commit, machine, effort, stolenShare }: BenchResult): str
   ];
 }
 
-/** First column to the left, the others to the right, except those that hold words. */
+/** The first column is left-aligned, the others right-aligned unless they contain words. */
 function aligned(lines: readonly (readonly string[])[]): string {
   const columns = Math.max(...lines.map((line) => line.length));
   const widths = Array.from({ length: columns }, (_, column) =>

@@ -2,16 +2,16 @@ import type { Machine } from './process-facts.ts';
 import type { Effort, Metric, Readings } from './row.ts';
 import { median } from './statistics.ts';
 
-/** A metric with what was measured. */
+/** A metric with its measurements. */
 export interface Measured extends Metric {
   readonly median: number;
   readonly min: number;
   readonly max: number;
-  /** One value per round, in the order they were measured. */
+  /** One value per round, in order. */
   readonly rounds: readonly number[];
 }
 
-/** What the project wants to reach, and whether it did. */
+/** A target of the project, and whether it was met. */
 export interface Aim {
   readonly label: string;
   readonly value: number;
@@ -19,21 +19,21 @@ export interface Aim {
   readonly met: boolean;
 }
 
-/** One run of the benchmark: what `--json` prints and `bench/results/` keeps. */
+/** One run of the benchmark: the output of `--json` and the content of `bench/results/`. */
 export interface BenchResult {
-  /** When the run began, RFC 3339. */
+  /** When the run started, RFC 3339. */
   readonly date: string;
-  /** Commit that was measured; `+` at its end says that files differed from it. */
+  /** The measured commit, followed by `+` if files differed from it. */
   readonly commit: string;
   readonly machine: Machine;
   readonly effort: Effort & { readonly rounds: number };
-  /** Share of processor time that the hypervisor gave to others during the run, 0 to 1. */
+  /** Share of CPU time that the hypervisor gave to others during the run, 0 to 1. */
   readonly stolenShare: number;
   readonly metrics: readonly Measured[];
   readonly aims: readonly Aim[];
 }
 
-/** Joins the rounds of each metric; one that was not measured is left out. */
+/** Combines the rounds of each metric; metrics without measurements are omitted. */
 export function summarise(metrics: readonly Metric[], rounds: readonly Readings[]): Measured[] {
   return metrics.flatMap((metric) => {
     const values = rounds.flatMap((round) => round[metric.id] ?? []);
@@ -53,7 +53,7 @@ export function summarise(metrics: readonly Metric[], rounds: readonly Readings[
   });
 }
 
-/** The aims whose metrics were measured. */
+/** The targets whose metrics were measured. */
 export function judge(metrics: readonly Measured[]): Aim[] {
   return [
     ratioAim(metrics, 'Accepted (1 node) / coalesced bare row', 'execute-1.accepted', 'coalesced', 0.6),
@@ -62,7 +62,7 @@ export function judge(metrics: readonly Measured[]): Aim[] {
   ].filter((aim) => aim !== null);
 }
 
-/** One metric's median as a share of another's; null when either was not measured. */
+/** One metric's median as a share of another's; null if either was not measured. */
 export function ratio(metrics: readonly Measured[], id: string, toId: string): number | null {
   const [value, base] = [id, toId].map((wanted) => metrics.find((metric) => metric.id === wanted)?.median);
   return value === undefined || base === undefined ? null : value / base;
@@ -86,7 +86,7 @@ function latencyAim(metrics: readonly Measured[], label: string, id: string, bel
   return value === undefined ? null : { label, value, wanted: `below ${below} ms`, met: value < below };
 }
 
-/** Four significant digits: more would pretend a precision that no run has. */
+/** Four significant digits: more would suggest a precision that no run has. */
 function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }

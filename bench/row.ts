@@ -3,7 +3,7 @@ import type { LoadProcess } from './load-client.ts';
 
 export type Unit = '/s' | 'ms' | 'µs' | 's' | 'MiB';
 
-/** Headings of the report, in its order. */
+/** Headings of the report, in order. */
 export const SECTIONS = [
   'Throughput',
   'Processor time',
@@ -15,7 +15,7 @@ export const SECTIONS = [
 ] as const;
 export type Section = (typeof SECTIONS)[number];
 
-/** One number a row gives per round. `id` is stable: it stands in recorded results. */
+/** One number that a row measures per round. `id` is stable: recorded results contain it. */
 export interface Metric {
   readonly id: string;
   readonly section: Section;
@@ -26,37 +26,37 @@ export interface Metric {
 /** The numbers of one round, by metric id. */
 export type Readings = Readonly<Record<string, number>>;
 
-/** What is measured together. Every round measures every row once. */
+/** Measurements taken together. Every round measures every row once. */
 export interface Row {
-  /** What `--only` takes. */
+  /** The value for `--only`. */
   readonly id: string;
   readonly metrics: readonly Metric[];
   measure(bench: Bench): Promise<Readings>;
 }
 
-/** How long and how hard is measured; the same for all rows. */
+/** Duration and intensity of the measurement; the same for all rows. */
 export interface Effort {
-  /** Seconds of load per row and round that count. */
+  /** Measured seconds of load per row and round. */
   readonly seconds: number;
-  /** Seconds of load before, which do not count: compilers and caches get warm. */
+  /** Unmeasured seconds of load before that, to warm up compilers and caches. */
   readonly warmupSeconds: number;
-  /** Connections of the load generator, one request under way on each. */
+  /** Connections of the load generator, with one request in progress on each. */
   readonly connections: number;
   /** Rows of the table whose pages are read. */
   readonly pageRows: number;
 }
 
-/** What rows measure with. */
+/** The tools rows measure with. */
 export interface Bench {
   readonly effort: Effort;
-  /** Opens the main database as its owner. */
+  /** URL of the main database as its owner. */
   readonly databaseUrl: string;
   readonly postgresPid: number;
   readonly db: PgDatabase;
   readonly load: LoadProcess;
-  /** Makes an empty database of the service's own user, or answers the one made before. */
+  /** Creates an empty database for the service's own user, or returns the existing one. */
   createDatabase(name: string): Promise<string>;
-  /** An empty folder that every user can get to; it is deleted at the end. */
+  /** An empty folder accessible to every user; it is deleted at the end. */
   createFolder(name: string): Promise<string>;
   progress(text: string): void;
 }

@@ -12,17 +12,17 @@ const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;
 const POLL_MS = 5;
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface ServerProcess {
   readonly baseUrl: string;
   readonly pid: number;
   /** Milliseconds from spawning the process until it was ready. */
   readonly readyAfterMs: number;
-  /** Ends the process and waits until it is gone. */
+  /** Stops the process and waits until it has ended. */
   stop(): Promise<void>;
 }
 
-/** Starts one of `bench/servers/`; it announces its address when it listens. */
+/** Starts one of `bench/servers/`, which announces its address once it listens. */
 export async function startBareServer(
   name: 'bare' | 'coalesced',
   args: readonly string[] = [],
@@ -45,7 +45,7 @@ export interface MillraceOptions {
   readonly command: 'start' | 'api' | 'worker';
   /** Null: the embedded PostgreSQL on `folder`. */
   readonly databaseUrl: string | null;
-  /** Data folder; its log goes there too. */
+  /** Data folder, including its log. */
   readonly folder: string;
 }
 
@@ -71,7 +71,7 @@ export async function startMillrace(options: MillraceOptions): Promise<ServerPro
     },
   });
   closeSync(log);
-  // One with an embedded PostgreSQL has to stop that too; another's database is gone by then.
+  // With an embedded PostgreSQL it has to stop that too; a separate database is gone by then.
   killAtExit(pidOf(child), options.databaseUrl === null ? 'SIGTERM' : 'SIGKILL', () => isRunning(child));
   if (options.command !== 'worker') {
     await Promise.race([untilReady(baseUrl), failedStart(child, options.command, logFile)]);

@@ -2,7 +2,7 @@ import type { PgDatabase } from '../packages/database/src/pool.ts';
 import { issueKey } from '../packages/identity/src/api-keys/keys.ts';
 import { createOrganisation } from '../packages/identity/src/organisations/store.ts';
 
-/** An organisation and a key that may do everything in it. */
+/** An organisation and a key with all scopes in it. */
 export interface Tenant {
   readonly organisationId: number;
   readonly headers: { readonly authorization: string };
@@ -10,7 +10,7 @@ export interface Tenant {
 
 const SCOPES = ['workflows:read', 'workflows:write', 'executions:execute', 'executions:read'];
 
-/** Makes an organisation of its own, so that what one row leaves behind is not another row's business. */
+/** Creates a separate organisation, so that rows don't affect each other. */
 export async function createTenant(db: PgDatabase, name: string): Promise<Tenant> {
   const by = { actor: 'operator' } as const;
   const organisation = await createOrganisation(db, `${name} ${crypto.randomUUID()}`, by);
@@ -18,7 +18,7 @@ export async function createTenant(db: PgDatabase, name: string): Promise<Tenant
   return { organisationId: organisation.id, headers: { authorization: `Bearer ${key.text}` } };
 }
 
-/** Stores an active workflow through the API. Answers its id. */
+/** Stores an active workflow through the API. Returns its id. */
 export async function createWorkflow(
   baseUrl: string,
   tenant: Tenant,

@@ -8,22 +8,22 @@ import { clearAtExit } from './end-with-us.ts';
 import { LoadProcess } from './load-client.ts';
 import type { Bench, Effort } from './row.ts';
 
-/** Everything rows need, and its end. */
+/** Everything rows need, with its cleanup. */
 export interface Workbench extends Bench {
-  /** The server's version as it tells it itself. */
+  /** The version reported by the server. */
   readonly postgresVersion: string;
-  /** Stops what was started and deletes what was written. */
+  /** Stops the started processes and deletes written files. */
   close(): Promise<void>;
 }
 
 /**
  * Starts PostgreSQL as the service embeds it, with its durable settings, on an empty folder, and the load generator.
  *
- * @param progress told what takes time
+ * @param progress called for slow steps
  */
 export async function openWorkbench(effort: Effort, progress: (text: string) => void): Promise<Workbench> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
-  // Started by root, PostgreSQL runs as another user, who has to get to its data below this folder.
+  // If started by root, PostgreSQL runs as another user, who needs access to its data below this folder.
   await chmod(folder, 0o755);
   const dataDir = join(folder, 'postgres');
   clearAtExit(folder, dataDir);

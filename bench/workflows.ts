@@ -1,4 +1,4 @@
-/** Three pure nodes and a trigger: values, a decision on them, values again. */
+/** Three pure nodes and a trigger: values, a decision based on them, values again. */
 export const THREE_NODES = {
   nodes: [
     { id: 'start', type: 'trigger.manual', position: { x: 0, y: 0 }, data: {} },
@@ -38,7 +38,7 @@ export const ONE_NODE = {
   edges: THREE_NODES.edges.slice(0, 1),
 };
 
-/** What every start is given; takes the `true` branch of {@link THREE_NODES}. */
+/** Input of every start; takes the `true` branch of {@link THREE_NODES}. */
 export const INPUT_BODY = JSON.stringify({
   input_data: {
     id: 4711,

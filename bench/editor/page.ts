@@ -6,14 +6,14 @@ import { insertSession } from '../../packages/identity/src/sessions/store.ts';
 import { hashToken, makeSessionToken } from '../../packages/identity/src/sessions/tokens.ts';
 import { launchChromium, type TestBrowser } from '../../packages/web/e2e/support/chromium.ts';
 
-/** Steps that a hand takes with the mouse, and the milliseconds between them: about as often as a mouse tells. */
+/** Mouse moves of one drag, and the milliseconds between them: about the rate of a real mouse. */
 const STEPS = 180;
 const STEP_MS = 8;
 const SESSION_MS = 3_600_000;
 
 const CONDITIONS = [{ left: '{{trigger.data.total}}', operator: 'greater_than', right: 1000 }];
 
-/** A flow of this many nodes in columns of twenty, each joined to the one before it in its row. */
+/** A flow of this many nodes in columns of twenty, each connected to the previous one in its row. */
 export function largeFlow(count: number): object {
   const nodes = Array.from({ length: count }, (_, index) => ({
     id: index === 0 ? 'start' : `node_${index}`,
@@ -30,7 +30,7 @@ export function largeFlow(count: number): object {
   return { nodes, edges };
 }
 
-/** Signs an editor in. @returns the session's cookie */
+/** Signs in an editor. @returns the session's cookie */
 export async function signIn(db: PgDatabase, organisationId: number): Promise<string> {
   const email = `bench-${randomUUID()}@example.com`;
   await addMember(db, organisationId, email, 'editor', { actor: 'operator' });
@@ -49,7 +49,7 @@ export async function signIn(db: PgDatabase, organisationId: number): Promise<st
   return token;
 }
 
-/** Opens a workflow in a browser of its own and waits until its nodes are there. */
+/** Opens a workflow in a separate browser and waits until its nodes are visible. */
 export async function openEditor(
   baseUrl: string,
   session: string,
@@ -66,7 +66,7 @@ export async function openEditor(
   return { browser, page };
 }
 
-/** Zooms in at the middle of the picture until single nodes can be read. */
+/** Zooms in at the centre of the canvas until single nodes are readable. */
 export async function zoomIn(page: Page): Promise<void> {
   await page.mouse.move(800, 450);
   for (let turn = 0; turn < 6; turn += 1) {
@@ -75,13 +75,13 @@ export async function zoomIn(page: Page): Promise<void> {
   }
 }
 
-/** Pulls the empty canvas to and fro. */
+/** Drags the empty canvas back and forth. */
 export async function pan(page: Page): Promise<void> {
   const from = await emptyPlace(page);
   await pull(page, from);
 }
 
-/** Pulls a node that is to be seen to and fro. */
+/** Drags a visible node back and forth. */
 export async function dragNode(page: Page): Promise<void> {
   const nodes = await page.locator('.react-flow__node').all();
   const boxes = await Promise.all(nodes.map((node) => node.boundingBox()));
@@ -90,7 +90,7 @@ export async function dragNode(page: Page): Promise<void> {
   await pull(page, { x: seen.x + seen.width / 2, y: seen.y + Math.min(20, seen.height / 2) });
 }
 
-/** Runs in the page, whose types these files do not know. */
+/** Runs in the page, whose types aren't available here. */
 const FIND_EMPTY_PLACE = `(() => {
   for (let y = 150; y < 700; y += 3) {
     for (let x = 500; x < 1100; x += 7) {

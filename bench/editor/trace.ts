@@ -1,4 +1,4 @@
-/** One event of Chromium's trace; times are microseconds. */
+/** One event of Chromium's trace; times are in microseconds. */
 export interface TraceEvent {
   readonly name: string;
   readonly ts: number;
@@ -7,11 +7,11 @@ export interface TraceEvent {
   readonly tid: number;
 }
 
-/** How smooth what was traced looked, in milliseconds. */
+/** How smooth the traced actions looked, in milliseconds. */
 export interface Smoothness {
-  /** Times between frames that were drawn. */
+  /** Times between drawn frames. */
   readonly frameMs: readonly number[];
-  /** How long the page's thread was busy in all. */
+  /** Total time the page's thread was busy. */
   readonly busyMs: number;
   readonly longestTaskMs: number;
 }
@@ -30,9 +30,9 @@ export function parseTrace(text: string): readonly TraceEvent[] {
 }
 
 /**
- * Frames and tasks of the page: of the thread that was given most input.
+ * Frames and tasks of the page: of the thread with the most input.
  *
- * @throws Error when the trace holds no input, or no frames
+ * @throws Error if the trace has no input or no frames
  */
 export function readSmoothness(events: readonly TraceEvent[]): Smoothness {
   const given = Map.groupBy(

@@ -1,12 +1,12 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 
-/** Answer of a request: its body is read to the end. */
+/** The response to a request, with its body read in full. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
 }
 
-/** Sends requests over connections that are kept open. */
+/** Sends requests over keep-alive connections. */
 export class KeepAliveClient {
   readonly #agent = new Agent({ keepAlive: true });
 

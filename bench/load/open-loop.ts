@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { KeepAliveClient } from './http.ts';
 
-/** Starts at fixed moments, however long earlier ones take, each followed until it is final. */
+/** Starts at fixed times, however long earlier ones take, each followed until it is final. */
 export interface OpenLoop {
   readonly kind: 'open-loop';
   readonly baseUrl: string;
@@ -19,7 +19,7 @@ export interface OpenLoopResult {
   readonly acceptedMs: readonly number[];
 }
 
-/** @throws when a start was refused or an execution did not end as completed */
+/** @throws if a start was refused or an execution did not complete */
 export async function runOpenLoop(job: OpenLoop): Promise<OpenLoopResult> {
   const client = new KeepAliveClient();
   const count = Math.max(1, Math.round(job.perSecond * job.seconds));

@@ -1,6 +1,6 @@
 import autocannon from 'autocannon';
 
-/** As many requests as `connections` connections get through, one under way on each. */
+/** As many requests as `connections` connections can handle, one in progress on each. */
 export interface Saturation {
   readonly kind: 'saturate';
   readonly url: string;
@@ -8,12 +8,12 @@ export interface Saturation {
   readonly body: string;
   readonly connections: number;
   readonly seconds: number;
-  /** Name of a header that gets another value with every request; null for none. */
+  /** Name of a header with a new value for every request; null for none. */
   readonly freshHeader: string | null;
 }
 
 export interface SaturationResult {
-  /** Answered requests, all with 202. */
+  /** Completed requests, all with 202. */
   readonly requests: number;
   readonly perSecond: number;
   readonly p50Ms: number;
@@ -22,7 +22,7 @@ export interface SaturationResult {
 
 /**
  * Posts for the given time.
- * @throws when any answer was not 202 or any connection failed: such a run measures nothing
+ * @throws if any response was not 202 or any connection failed: such a run measures nothing
  */
 export async function saturate(job: Saturation): Promise<SaturationResult> {
   const { freshHeader } = job;

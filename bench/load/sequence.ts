@@ -1,17 +1,17 @@
 import { KeepAliveClient } from './http.ts';
 
-/** The same page again and again, one request after the other. */
+/** The same page repeatedly, one request after the other. */
 export interface Sequence {
   readonly kind: 'sequence';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly count: number;
-  /** How many pages to go on from the first, by `next_cursor`, before the one that is measured. */
+  /** How many pages to follow from the first, by `next_cursor`, before the measured one. */
   readonly skipPages: number;
 }
 
 export interface SequenceResult {
-  /** Milliseconds of each request. */
+  /** Milliseconds per request. */
   readonly tookMs: readonly number[];
   /** Items on the measured page. */
   readonly items: number;
@@ -22,7 +22,7 @@ interface Page {
   readonly pagination: { readonly next_cursor: string | null };
 }
 
-/** @throws when an answer is not 200 or there are too few pages */
+/** @throws if a response is not 200 or there are too few pages */
 export async function runSequence(job: Sequence): Promise<SequenceResult> {
   const client = new KeepAliveClient();
   const read = async (url: string): Promise<Page> => {

@@ -6,7 +6,7 @@ import { executeRows } from './execute.ts';
 import { latencyRow } from './latency.ts';
 import { pagesRow } from './pages.ts';
 
-/** Every row, in the order of a round and of the report. */
+/** Every row, in the order of rounds and of the report. */
 export const ROWS: readonly Row[] = [
   bareRow,
   coalescedRow,

@@ -5,14 +5,14 @@ import { INPUT_BODY } from '../workflows.ts';
 
 const DURABLE = 'one durable row each, commits shared';
 
-/** Fastify alone: the upper end of what this machine, this load generator and this protocol allow. */
+/** Fastify alone: the upper limit for this machine, this load generator and this protocol. */
 export const bareRow: Row = {
   id: 'bare',
   metrics: serverMetrics('bare', '202 to a JSON body'),
   measure: (bench) => measureServer(bench, 'bare', []),
 };
 
-/** One durable row per request, commits shared: the upper end for any service that keeps what it accepts. */
+/** One durable row per request, with shared commits: the upper limit for any service that stores what it accepts. */
 export const coalescedRow: Row = {
   id: 'coalesced',
   metrics: [

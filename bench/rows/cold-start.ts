@@ -1,7 +1,7 @@
 import type { Row } from '../row.ts';
 import { startMillrace } from '../server-process.ts';
 
-/** From starting the process until /readyz answers 200, its own embedded PostgreSQL included. */
+/** From starting the process until /readyz returns 200, including its embedded PostgreSQL. */
 export const coldStartRow: Row = {
   id: 'cold-start',
   metrics: [

@@ -10,7 +10,7 @@ import { createTenant, createWorkflow } from '../tenant.ts';
 
 const NODES = 500;
 
-/** What is done, as the report calls it. */
+/** Actions by their names in the report. */
 const ACTIONS = [
   { id: 'pan_all', label: 'all nodes in sight, moving the picture' },
   { id: 'drag_all', label: 'all nodes in sight, dragging a node' },
@@ -18,7 +18,7 @@ const ACTIONS = [
   { id: 'drag', label: 'zoomed in, dragging a node' },
 ] as const;
 
-/** How smoothly a workflow of 500 nodes moves in the editor: Chromium without a graphics card, traced. */
+/** How smoothly the editor handles a workflow of 500 nodes: Chromium without a graphics card, traced. */
 export const editorRow: Row = {
   id: 'editor',
   metrics: ACTIONS.flatMap(({ id, label }): Metric[] => [

@@ -10,7 +10,7 @@ interface Variant {
   readonly title: string;
   readonly flowData: unknown;
   readonly withIdempotencyKey: boolean;
-  /** One process that accepts and executes, or one for each. */
+  /** One process that accepts and executes, or separate ones. */
   readonly processes: 'one' | 'api and worker';
   /** Whether the report shows memory: it is the same for variants that run the same processes. */
   readonly withMemory: boolean;
@@ -33,7 +33,7 @@ const VARIANTS: readonly Variant[] = [
   { ...SPLIT, id: 'split-3', title: '3 nodes, api + worker', flowData: THREE_NODES },
 ];
 
-/** Starts by POST execute as fast as they are accepted; what they led to is counted in the database. */
+/** Starts by POST execute as fast as they are accepted; their executions are counted in the database. */
 export const executeRows: readonly Row[] = VARIANTS.map((variant) => ({
   id: variant.id,
   metrics: metricsOf(variant),

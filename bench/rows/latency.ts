@@ -7,7 +7,7 @@ import { INPUT_BODY, THREE_NODES } from '../workflows.ts';
 
 const STARTS_PER_SECOND = 10;
 
-/** How long one start takes on a service with nothing else to do: 10 starts a second at fixed moments, one process. */
+/** How long one start takes on an otherwise idle service: 10 starts a second at fixed times, one process. */
 export const latencyRow: Row = {
   id: 'latency',
   metrics: [

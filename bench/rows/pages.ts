@@ -13,17 +13,17 @@ const PAGE = 'limit=100';
 interface PageKind {
   readonly id: string;
   readonly label: string;
-  /** Query of the page, given what the table holds. */
+  /** Query of the page for the given table content. */
   query(history: History): string;
-  /** Share of the table to go down before the measured page, 0 to 1. */
+  /** Share of the table to skip before the measured page, 0 to 1. */
   readonly depth: number;
 }
 
-/** A table of executions to read pages of. */
+/** A table of executions to read pages from. */
 interface History {
   readonly url: string;
   readonly tenant: Tenant;
-  /** Owns one execution in {@link WORKFLOWS}. */
+  /** Has one in {@link WORKFLOWS} executions. */
   readonly workflowId: number;
 }
 
@@ -58,7 +58,7 @@ const KINDS: readonly PageKind[] = [
   },
 ];
 
-/** What a page of the list of executions costs when there are many. One request after the other. */
+/** The cost of a page of the execution list if there are many. One request after the other. */
 export const pagesRow: Row = {
   id: 'pages',
   metrics: KINDS.map(({ id, label }) => ({
@@ -91,7 +91,7 @@ export const pagesRow: Row = {
 
 let history: History | undefined;
 
-/** Fills a database of its own with executions of the last 20 days, oldest first, as a service would have. */
+/** Fills a separate database with executions of the last 20 days, oldest first, as a service would. */
 async function makeHistory(bench: Bench): Promise<History> {
   bench.progress(`writing ${bench.effort.pageRows} executions`);
   const url = await bench.createDatabase('bench_pages');

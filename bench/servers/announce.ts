@@ -1,4 +1,4 @@
-/** Tells the parent process where this server listens. */
+/** Sends the parent process this server's address. */
 export function announce(url: string): void {
   process.send?.({ url });
 }

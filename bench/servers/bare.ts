@@ -1,7 +1,7 @@
 import Fastify from 'fastify';
 import { announce } from './announce.ts';
 
-// The least a Fastify server can do: read a JSON body, answer 202 with a small one.
+// The minimum for a Fastify server: read a JSON body, respond with 202 and a small one.
 const app = Fastify();
 let count = 0;
 app.post('/start', (_request, reply) => {

@@ -2,8 +2,8 @@ import Fastify from 'fastify';
 import pg from 'pg';
 import { announce } from './announce.ts';
 
-// The same answer after one durable row per request. While one batch is being committed the next gathers, so a commit's
-// cost is shared by all requests that are under way. Nothing else: no key, no look-up, no second write.
+// The same response after one durable row per request. While one batch is being committed the next one collects, so all requests in
+// progress share the cost of a commit. Nothing else: no key, no look-up, no second write.
 const client = new pg.Client({ connectionString: process.argv[2], pipeline: true });
 await client.connect();
 await client.query('CREATE SCHEMA IF NOT EXISTS bench');
@@ -55,7 +55,7 @@ const app = Fastify();
 app.post('/start', async (request, reply) => {
   const row = await new Promise<Receipt>((resolve, reject) => {
     waiting.push({ input: JSON.stringify(request.body), resolve, reject });
-    // One turn later, so that all requests that are readable now are in the first batch.
+    // One turn later, so that the first batch includes all requests that are readable now.
     if (!isCommitting) {
       isCommitting = true;
       setImmediate(() => void commitAll());
