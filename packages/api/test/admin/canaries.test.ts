@@ -115,7 +115,7 @@ async function makeMistakes(browser: Browser): Promise<void> {
   const lost = keep('token of no link', `canary-link-${'x'.repeat(31)}`);
   await open().call('POST /invitation/look-up', { body: { token: lost } });
   await open().call('POST /setup', { body: { token: lost, ...admin } });
-  // In members where they don't belong.
+  // In bodies that are refused.
   for (const raw of [`{"email":"a@b","password":"${wrong}"`, `{"email":"a@b","password":"${wrong}","x":1}`]) {
     const answer = await send(`${service.url}/api/admin/sign-in`, 'POST', {
       raw,

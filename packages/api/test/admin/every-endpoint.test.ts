@@ -346,7 +346,7 @@ describe('what is of another organisation is what does not exist', () => {
     expect(bare(taken)).toEqual(bare(await ask(endpoint, person.cookie, { ...nothing, ...own })));
   });
 
-  // Sessions and accounts last, and removals after everything else: they end what the others need.
+  // Removals last: they end what the others need.
   const inOrder = [...ofObjects].sort(
     (a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'),
   );

@@ -19,7 +19,7 @@ let elsewhere: Server;
 let client: GuardedHttpClient;
 let port: number;
 beforeAll(async () => {
-  // `localhost` and `127.0.0.1` are two names of the same host.
+  // `localhost` and `127.0.0.1` are two hosts at the same address.
   const allowHosts = ['127.0.0.1', 'localhost'];
   service = await startTestService({ config: { allowHosts } });
   outside = await openOutside();
