@@ -121,7 +121,7 @@ function blocksOf(answer: ModelAnswer, request: ModelRequest): readonly Block[] 
     toolUse(call, call.id ?? `toolu_${request.number}_${index}`),
   );
   if (pieces.length === 0) return [...thinking, ...calls];
-  // A model that is forced to call a tool and answers with it returns no text.
+  // A model forced to call a tool gives its answer in the arguments of the one for output, without text.
   const isForced =
     object(request.body.tool_choice).type === 'any' && request.tools.some(({ name }) => name === 'json');
   if (isForced && calls.length === 0) {

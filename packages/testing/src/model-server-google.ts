@@ -120,7 +120,7 @@ function event(value: JsonObject): string {
   return `data: ${JSON.stringify(value)}\r\n\r\n`;
 }
 
-/** A model that is forced to call a function and answers with it returns no text. */
+/** A model forced to call a function gives its answer in the arguments of the one for output, without text. */
 function asForced(answer: ModelAnswer, { body, tools }: ModelRequest): ModelAnswer {
   const { mode } = object(object(body.toolConfig).functionCallingConfig);
   const isForced = mode === 'ANY' && tools.some(({ name }) => name === 'json');

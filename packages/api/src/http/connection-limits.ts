@@ -7,7 +7,7 @@ import type { ApiSettings } from './settings.ts';
 
 /** More connections than this are allowed only if configured. */
 const USUAL_TOTAL = 10_000;
-/** Share of file descriptors for everything else the process opens: the database, outgoing calls, threads, files. */
+/** For everything else the process opens: the database, outgoing calls, threads, files. */
 const RESERVED_SHARE = 0.25;
 const LOG_PAUSE_MS = 60_000;
 

@@ -16,7 +16,7 @@ import { principalOf } from './context.ts';
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * The request's Idempotency-Key record, or null if it sends none. Call it once the body is parsed.
+ * The request's Idempotency-Key, or null if it sends none. Call it once the body is parsed.
  * @throws ApiError `invalid_idempotency_key` (400)
  */
 export function readIdempotencyKey(request: FastifyRequest): IdempotencyKey | null {

@@ -7,10 +7,7 @@ import { openWorld, outputOf, TOKEN, type World } from '../../../cli/test/exampl
 import { flowOf } from '../../../runtime/test/worker/flows.ts';
 import type { ExecutionBody } from '../../../runtime/test/worker/service-with-worker.ts';
 
-/**
- * A node's external effect: shown in test mode, performed otherwise. Functions, because ids and addresses aren't known until the world is
- * set up.
- */
+/** A node's external effect: shown in test mode, performed otherwise. Functions, because ids and addresses aren't known at first. */
 interface Effect {
   readonly config: () => JsonObject;
   /** What `output.request` shows, and what arrives, except for secrets and values derived from the execution's id. */

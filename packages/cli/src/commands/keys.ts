@@ -169,7 +169,7 @@ function addEndings(keys: Command): void {
   });
 }
 
-/** The member who holds the key; undefined for the operator. @throws AccountError `member_not_found` */
+/** The member who holds the key; empty for the operator. @throws AccountError `member_not_found` */
 async function holderOf(
   db: Queryable,
   organisationId: number,

@@ -1,7 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { notFound } from '@millrace/errors/errors';
 
-/** The owner of a workflow: ids are unique across organisations. @throws ApiError `not_found` */
+/** The organisation of a workflow: ids are unique across organisations. @throws ApiError `not_found` */
 export async function findOwnerOfWorkflow(db: Queryable, id: number): Promise<number> {
   const [row] = await db.query<{ organisation_id: number }>(
     'SELECT organisation_id FROM workflows WHERE id = $1',
@@ -11,7 +11,7 @@ export async function findOwnerOfWorkflow(db: Queryable, id: number): Promise<nu
   return row.organisation_id;
 }
 
-/** The owner of an execution. @throws ApiError `not_found` */
+/** The organisation of an execution. @throws ApiError `not_found` */
 export async function findOwnerOfExecution(db: Queryable, id: number): Promise<number> {
   const [row] = await db.query<{ organisation_id: number }>(
     'SELECT organisation_id FROM executions WHERE id = $1',
