@@ -13,12 +13,12 @@ import { translateMessage } from '../i18n/translate-message.ts';
 import { noteServiceTime } from './clock.ts';
 import { userActivityHeaders } from './user-activity.ts';
 
-/** What a call carries; only what its endpoint takes. */
+/** The inputs of a call; only those its endpoint accepts. */
 export type CallOptions<Name extends EndpointName> = {
   readonly signal?: AbortSignal;
   /**
-   * The page goes away: it is sent all the same when its body has up to 60,000 bytes. A larger one the browser may cancel,
-   * so whoever sends it puts it aside as well.
+   * Send the request even if the page is being unloaded. Browsers may cancel one whose body exceeds 60,000 bytes, so
+   * callers must also store the data locally.
    */
   readonly keepalive?: boolean;
 } & ([keyof Params<Name>] extends [never]
@@ -27,20 +27,20 @@ export type CallOptions<Name extends EndpointName> = {
   (Query<Name> extends undefined ? unknown : { readonly query?: Query<Name> }) &
   (Body<Name> extends undefined ? unknown : { readonly body: Body<Name> });
 
-/** The options of a call as an argument: left out where the endpoint takes none. */
+/** Call options as an argument, optional for endpoints without inputs. */
 export type CallArguments<Name extends EndpointName> =
   Record<never, never> extends CallOptions<Name>
     ? [options?: CallOptions<Name>]
     : [options: CallOptions<Name>];
 
-/** An answer that says no (RFC 9457), in the language that the reader has at the moment it is read. */
+/** An RFC 9457 error response, translated into the reader's current language when it is read. */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
   readonly status: number;
   readonly code: string;
   readonly requestId: string | null;
   readonly #problem: Partial<Problem>;
-  /** The whole answer, for codes that carry more. */
+  /** The full response body, for codes with extra members. */
   readonly answer: unknown;
 
   constructor(status: number, problem: Partial<Problem>) {
@@ -67,7 +67,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** {@link CallOptions} of an endpoint that is not known yet. */
+/** {@link CallOptions} for an endpoint known only at run time. */
 export interface AnyOptions {
   readonly params?: { readonly [name: string]: string | number };
   readonly query?: { readonly [name: string]: unknown };
@@ -76,13 +76,13 @@ export interface AnyOptions {
   readonly keepalive?: boolean;
 }
 
-/** Browsers send 64 KiB for a page that goes away, all its calls together, and refuse the call that has more. */
+/** Browsers allow 64 KiB of keepalive bodies in total during unload and reject the call that exceeds it. */
 const LAST_BYTES = 60_000;
 
 /**
- * Calls an endpoint of the admin API. What it sends, and what it answers where the endpoint is marked `isExact`, keeps
- * numbers that a double cannot hold.
- * @throws ApiProblem when the service refuses; TypeError when it cannot be reached
+ * Calls an admin API endpoint. Numbers beyond double precision survive in requests, and in responses of endpoints
+ * marked `isExact`.
+ * @throws ApiProblem when the service returns an error; TypeError when it is unreachable
  */
 export function call<Name extends EndpointName>(
   name: Name,
@@ -91,7 +91,7 @@ export function call<Name extends EndpointName>(
   return send(name, options as AnyOptions | undefined);
 }
 
-/** {@link call} of an endpoint that is not known yet. */
+/** {@link call} for an endpoint known only at run time. */
 export async function send<Name extends EndpointName>(
   name: Name,
   given: AnyOptions = {},
@@ -119,17 +119,17 @@ async function readAnswer(response: Response): Promise<unknown> {
   try {
     return response.headers.has(EXACT_HEADER) ? parseJson(await response.text()) : await response.json();
   } catch {
-    // A proxy's page, say: the status tells enough.
+    // Probably a proxy's page: the status is enough.
     return {};
   }
 }
 
-/** The address of an endpoint, for links to files and for event streams. */
+/** The URL of an endpoint, for file links and event streams. */
 export function addressOf<Name extends EndpointName>(name: Name, ...[options]: CallArguments<Name>): string {
   return pathOf(name, options as AnyOptions | undefined);
 }
 
-/** {@link addressOf} an endpoint that is not known yet. */
+/** {@link addressOf} for an endpoint known only at run time. */
 export function pathOf(name: string, { params = {}, query = {} }: AnyOptions = {}): string {
   const path = name.slice(name.indexOf(' ') + 1);
   const filled = path.replace(/:(\w+)/g, (_match, param: string) => encodeURIComponent(params[param] ?? ''));

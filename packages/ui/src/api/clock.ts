@@ -1,9 +1,9 @@
-/** Smaller differences don't count: the service sends its time in whole seconds. */
+/** Smaller differences are ignored: the service sends its time in whole seconds. */
 const SAME_MS = 2_000;
 
 let aheadMs = 0;
 
-/** Learns from an answer how far the service's clock is ahead of the browser's. */
+/** Derives the offset between the service's clock and the browser's from a response. */
 export function noteServiceTime({ headers }: Pick<Response, 'headers'>): void {
   const reportedMs = Date.parse(headers.get('date') ?? '');
   if (Number.isNaN(reportedMs)) return;
@@ -12,7 +12,7 @@ export function noteServiceTime({ headers }: Pick<Response, 'headers'>): void {
   aheadMs = Math.abs(differenceMs) < SAME_MS ? 0 : differenceMs;
 }
 
-/** The time by the service's clock, as all times it sends: the browser's clock may be wrong. */
+/** The current time by the service's clock, like every time it sends: the browser's clock may be wrong. */
 export function serviceNow(): number {
   return Date.now() + aheadMs;
 }

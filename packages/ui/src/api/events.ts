@@ -13,10 +13,10 @@ type Handlers<Name extends EndpointName> = {
 const REOPEN_AFTER_MS = 5_000;
 
 /**
- * Listens to an endpoint's server-sent events while the component is shown, and reconnects when they end. A tab that
- * nobody sees listens to nothing: browsers open six connections to a host that speaks HTTP/1.1, for all tabs together,
- * and with six streams no page would load any more. Each stream begins with what was missed.
- * @param isOn false: nothing is opened
+ * Subscribes to an endpoint's server-sent events while the component is mounted, reconnecting when they end. Hidden
+ * tabs don't subscribe: browsers allow six connections per HTTP/1.1 host across all tabs, so six streams would block
+ * every page load. Each stream starts with the missed events.
+ * @param isOn false: no stream is opened
  * @returns whether the stream is open
  */
 export function useEvents<Name extends EndpointName>(
@@ -32,7 +32,7 @@ export function useEvents<Name extends EndpointName>(
   const names = Object.keys(handlers).join(' ');
   const handle = useEffectEvent((event: string, text: string) => {
     const handler = (handlers as { readonly [event: string]: ((data: unknown) => void) | undefined })[event];
-    // Streams carry what nodes put out and samples, and a page cannot read the header that says so.
+    // Streams carry node outputs and samples, and a page can't read the header that marks them exact.
     handler?.(parseJson(text));
   });
   useEffect(() => {
@@ -45,8 +45,8 @@ export function useEvents<Name extends EndpointName>(
       source.addEventListener('error', () => {
         setIsOpen(false);
         if (source.readyState !== EventSource.CLOSED) return;
-        // Refused, so the browser does not come back by itself: the session may have ended, or the role may be another
-        // one; or the service is not there, and what stands before it says so.
+        // Refused, so the browser won't reconnect by itself: the session may have ended or the role changed, or a proxy
+        // reports that the service is down.
         void queryClient.invalidateQueries({ queryKey: endpointKey('GET /me') });
         again = setTimeout(open, REOPEN_AFTER_MS);
       });

@@ -3,24 +3,24 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { endpointQuery } from './query.ts';
 
-/** Who is signed in; undefined while it is not known. */
+/** The signed-in user; undefined while loading. */
 export function useMe(): Me | undefined {
   return useQuery({ ...endpointQuery('GET /me'), staleTime: 60_000 }).data;
 }
 
-/** Id of the organisation in the address; null outside of one. */
+/** Organisation id from the address; null outside an organisation. */
 export function useOrg(): number {
   const { org } = useParams({ strict: false });
   return Number(org);
 }
 
-/** Id of the workflow in the address; null where it names none. */
+/** Workflow id from the address; null if there is none. */
 export function useWorkflowId(): number | null {
   const { id } = useParams({ strict: false }) as { readonly id?: string };
   return id === undefined ? null : Number(id);
 }
 
-/** What the person who is signed in is in the present organisation, and so may do there. */
+/** The user's role in the current organisation, and a check of what it permits. */
 export function useRole(): { readonly role: Role; readonly can: (wanted: Role) => boolean } {
   const org = useOrg();
   const me = useMe();

@@ -3,7 +3,7 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { type AnyOptions, type CallArguments, send } from './client.ts';
 import { keyOf } from './query.ts';
 
-/** Endpoints that answer a page of a list and where the next one begins. */
+/** Endpoints that return a page of a list and the cursor of the next. */
 type PagedEndpoint = {
   [Name in EndpointName]: Answer<Name> extends {
     readonly items: readonly unknown[];
@@ -13,18 +13,18 @@ type PagedEndpoint = {
     : never;
 }[EndpointName];
 
-/** What one list wants else than the others. */
+/** Per-list settings. */
 export interface PagesSettings {
-  /** Reads a single page again so often; many together less often, so that it is not more for the service. */
+  /** Polling interval for a single page; longer when many pages are loaded, so that the load on the service stays the same. */
   readonly refetchInterval?: number;
-  /** Milliseconds for which what was read counts as fresh; as for every query when not said. */
+  /** Milliseconds; defaults to that of all queries. */
   readonly staleTime?: number;
-  /** Shows the pages of the former filters until those of the new ones are there. */
+  /** Keeps showing the previous filters' pages until the new ones have loaded. */
   readonly keepsPrevious?: boolean;
 }
 
 /**
- * A list that is read page by page, all pages together.
+ * A paginated list, with all loaded pages combined.
  * @param options as for the endpoint itself, without the cursor
  */
 export function usePages<Name extends PagedEndpoint>(

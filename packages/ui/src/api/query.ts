@@ -3,12 +3,12 @@ import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/
 import { type AnyOptions, ApiProblem, type CallArguments, send } from './client.ts';
 import { shareExactly } from './share-exactly.ts';
 
-/** Whoever is told that the session has ended. */
+/** Called when the session has ended. */
 type OnSignedOut = () => void;
 
 const RETRIES = 2;
 
-/** The client of all server state. A session that has ended is told to `onSignedOut` from wherever it shows. */
+/** The client for all server state. Calls `onSignedOut` whenever a response shows that the session has ended. */
 export function createQueryClient(onSignedOut: OnSignedOut): QueryClient {
   const onError = (error: Error) => {
     if (error instanceof ApiProblem && error.code === 'signed_out') onSignedOut();
@@ -18,7 +18,7 @@ export function createQueryClient(onSignedOut: OnSignedOut): QueryClient {
       onError(error, { queryKey }) {
         onError(error);
         if (isOfOrganisation(error, queryKey)) checkMemberships(client);
-        // Reads answer so for cookies that this service never gave out, and for nothing else.
+        // Reads return this only for cookies that this service never issued.
         if (error instanceof ApiProblem && error.code === 'too_many_failed_authentications') onSignedOut();
       },
     }),
@@ -27,7 +27,7 @@ export function createQueryClient(onSignedOut: OnSignedOut): QueryClient {
       queries: {
         structuralSharing: shareExactly,
         staleTime: 5_000,
-        // What was refused stays refused; what could not be reached may come back.
+        // Errors returned by the service are final; network failures may be temporary.
         retry: (count, error) => count < RETRIES && (!(error instanceof ApiProblem) || error.status >= 502),
       },
     },
@@ -35,7 +35,7 @@ export function createQueryClient(onSignedOut: OnSignedOut): QueryClient {
   return client;
 }
 
-/** Whether something in an organisation is not there: perhaps because one does not belong to it any more. */
+/** Whether something in an organisation is missing, perhaps because the user no longer belongs to it. */
 function isOfOrganisation(error: Error, [name]: readonly unknown[]): boolean {
   return (
     error instanceof ApiProblem &&
@@ -45,10 +45,10 @@ function isOfOrganisation(error: Error, [name]: readonly unknown[]): boolean {
   );
 }
 
-/** What was read of one's organisations a moment ago is taken as it is: pages ask for several things at once. */
+/** Memberships fetched this recently aren't fetched again: pages send several requests at once. */
 const KNOWN_FOR_MS = 2_000;
 
-/** Reads anew who is signed in, and where they belong; the frame of the pages acts on it. */
+/** Refetches the user and their memberships; the page frame acts on the result. */
 function checkMemberships(client: QueryClient): void {
   const queryKey = endpointKey('GET /me');
   const readAt = client.getQueryState(queryKey)?.dataUpdatedAt ?? 0;
@@ -56,15 +56,15 @@ function checkMemberships(client: QueryClient): void {
 }
 
 /**
- * To be told of the failure of a call that is neither a query nor a mutation: when the session has ended, asking who is
- * signed in leads to the sign-in page and back.
+ * Reports a failed call that is neither a query nor a mutation: if the session has ended, refetching the user leads to
+ * the sign-in page and back.
  */
 export function noteFailure(queryClient: QueryClient, error: unknown): void {
   if (!(error instanceof ApiProblem) || error.code !== 'signed_out') return;
   void queryClient.invalidateQueries({ queryKey: endpointKey('GET /me') });
 }
 
-/** The key of an endpoint's answer: `[name, params, query]`, so that a prefix matches all answers of an endpoint. */
+/** The query key of an endpoint: `[name, params, query]`, so that a prefix matches all its queries. */
 export function endpointKey<Name extends EndpointName>(
   name: Name,
   ...[options]: CallArguments<Name>
@@ -72,12 +72,12 @@ export function endpointKey<Name extends EndpointName>(
   return keyOf(name, options as AnyOptions | undefined);
 }
 
-/** {@link endpointKey} of an endpoint that is not known yet. */
+/** {@link endpointKey} for an endpoint known only at run time. */
 export function keyOf(name: EndpointName, { params, query }: AnyOptions = {}): readonly unknown[] {
   return query === undefined ? (params === undefined ? [name] : [name, params]) : [name, params, query];
 }
 
-/** Query options of a GET endpoint, for useQuery, useSuspenseQuery and prefetching. */
+/** Query options for a GET endpoint, for useQuery, useSuspenseQuery and prefetching. */
 export function endpointQuery<Name extends EndpointName & `GET ${string}`>(
   name: Name,
   ...[options]: CallArguments<Name>

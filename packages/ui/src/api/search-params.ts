@@ -1,19 +1,19 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
-/** Reads one value of an address; undefined: it isn't valid. */
+/** Parses one search parameter; undefined if it is invalid. */
 type Read<Value> = (value: unknown) => Value | undefined;
 
-/** The readers of an address, by name. */
+/** The parsers, by parameter name. */
 interface Readers {
   readonly [name: string]: Read<unknown>;
 }
 
-/** What an address may say, by name. */
+/** The parsed parameters, by name. */
 export type SearchOf<Fields extends Readers> = {
   readonly [Name in keyof Fields]?: NonNullable<ReturnType<Fields[Name]>>;
 };
 
-/** Makes a function that reads an address. Anybody can make one up, so invalid values are left out. */
+/** Creates a parser for search parameters. Anyone can craft an address, so invalid values are dropped. */
 export function searchReader<Fields extends Readers>(fields: Fields): (given: object) => SearchOf<Fields> {
   return (given) => {
     const read = Object.entries(fields).map(([name, field]) => [
@@ -24,35 +24,33 @@ export function searchReader<Fields extends Readers>(fields: Fields): (given: ob
   };
 }
 
-/** A text; the router reads digits as a number. */
+/** A string; the router parses digits as a number. */
 export const text: Read<string> = (value) => {
   const given = typeof value === 'number' ? String(value) : value;
   return typeof given === 'string' && given.trim() !== '' ? given : undefined;
 };
 
-/** The id of something. */
 export const id: Read<number> = (value) => {
   const number = Number(value);
   return Number.isSafeInteger(number) && number >= 1 ? number : undefined;
 };
 
-/** A moment, in whatever way `Date` reads. */
+/** A date and time in any format that `Date` parses. */
 export const moment: Read<string> = (value) =>
   typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? value : undefined;
 
-/** One of these values. */
 export function oneOf<const Value>(values: readonly Value[]): Read<Value> {
   return (value) => values.find((each) => each === value);
 }
 
-/** Changes some of the filters in the address; undefined takes one out. */
+/** Updates some of the filters in the address; undefined removes one. */
 export type ApplyFilters<Search> = (
   change: {
     readonly [Name in keyof Search]?: Search[Name] | undefined;
   },
 ) => void;
 
-/** The filters in the address, and what changes them. */
+/** The filters in the address and a function that updates them. */
 export function useFilters<Search extends object>(read: (given: object) => Search) {
   const navigate = useNavigate();
   const filters = read(useSearch({ strict: false }));

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createQueryClient } from './query.ts';
 import { shareExactly } from './share-exactly.ts';
 
-/** JSON texts with numbers that a double cannot hold here and there. */
+/** JSON with occasional numbers beyond double precision. */
 const { json } = fc.letrec<{ json: string; list: string; object: string }>((tie) => ({
   json: fc.oneof(
     { depthSize: 'small' },

@@ -1,12 +1,12 @@
 import { isJsonArray, isRawNumber, type JsonObject, type JsonValue } from '@millrace/engine';
 
-/** Recursion ends here; what is deeper is taken as it was read. */
+/** Recursion limit; deeper values are used as received. */
 const MAX_DEPTH = 500;
 
 /**
- * What was read, with those parts of what was there before that say the same: what did not change keeps its identity, so
- * that nothing on the page is drawn anew for it. The query client's own function takes a number that a double cannot hold
- * for an object, copies it, and so makes `{"rawJSON": ...}` of it.
+ * Structural sharing: reuses the unchanged parts of the previous value, so that they keep their identity and don't
+ * re-render. The query client's own version treats a number beyond double precision as an object and copies it into
+ * `{"rawJSON": ...}`.
  */
 export function shareExactly(former: unknown, read: unknown): unknown {
   return share(former as JsonValue | undefined, read as JsonValue, 0);
@@ -34,7 +34,7 @@ function share(former: JsonValue | undefined, read: JsonValue, depth: number): J
   return isSame ? former : Object.fromEntries(members);
 }
 
-/** An object as JSON has it, and not a date, say, of a query that reads something else. */
+/** A plain JSON object, not a Date, for example, from a query that returns something else. */
 function isPlain(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }

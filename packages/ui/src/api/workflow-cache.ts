@@ -3,8 +3,8 @@ import type { QueryClient } from '@tanstack/react-query';
 import { endpointKey } from './query.ts';
 
 /**
- * Takes over a workflow as the service just told it after a change, and reads again what follows from it: its versions,
- * what its webhook answers, and the lists it stands in.
+ * Caches a workflow returned by a change, and refetches what depends on it: its versions, its webhook and the lists
+ * that include it.
  */
 export function showChangedWorkflow(
   queryClient: QueryClient,

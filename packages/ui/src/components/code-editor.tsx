@@ -18,14 +18,14 @@ export interface CodeEditorProps {
   label: string;
   language: 'javascript' | 'json' | 'sql' | 'text';
   isReadOnly?: boolean;
-  /** Pixels; it grows with its content between them. */
+  /** Pixels; the editor grows with its content between the two. */
   minHeight?: number;
   maxHeight?: number;
 }
 
 const NOBODY = () => undefined;
 
-/** An editor for code and JSON; mistakes in JSON are marked where they are. Tab leaves JSON; code, after Escape. */
+/** An editor for code and JSON that marks JSON errors. Tab leaves JSON at once, and code after Escape. */
 export default function CodeEditor(props: CodeEditorProps) {
   const { value, label, language, isReadOnly = false, minHeight = 120, maxHeight = 420 } = props;
   const { t } = useTranslation();
@@ -76,7 +76,7 @@ function setupOf(
   ];
 }
 
-/** A form is walked through with Tab, and JSON is a field of a form; only code is indented by it. */
+/** Forms are navigated with Tab and JSON is a form field, so Tab indents only code. */
 function isIndented(language: CodeEditorProps['language']): boolean {
   return language === 'javascript' || language === 'sql';
 }
@@ -100,7 +100,7 @@ function languageOf(language: CodeEditorProps['language']): Extension {
 
 const parseLint = jsonParseLinter();
 
-/** Nothing at all is no mistake: the field is empty. */
+/** An empty field isn't an error. */
 function mistakesOf(view: EditorView) {
   return view.state.doc.toString().trim() === '' ? [] : parseLint(view);
 }

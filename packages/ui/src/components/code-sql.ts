@@ -10,11 +10,11 @@ const KEYWORDS = new Set(
 const ATOMS = new Set(['null', 'true', 'false']);
 
 interface SqlState {
-  /** Inside of a comment between slash and star. */
+  /** Inside a block comment. */
   isComment: boolean;
 }
 
-/** Enough of SQL, of PostgreSQL and MySQL alike, to be read with ease; what a word means is the database's to say. */
+/** Just enough SQL for highlighting PostgreSQL and MySQL; the database validates it. */
 const parser: StreamParser<SqlState> = {
   name: 'sql',
   startState: () => ({ isComment: false }),
@@ -37,7 +37,7 @@ const parser: StreamParser<SqlState> = {
     }
     if (stream.match(/^'(?:[^']|'')*'?/)) return 'string';
     if (stream.match(/^"(?:[^"]|"")*"?/) || stream.match(/^`[^`]*`?/)) return 'propertyName';
-    // The places that parameters are put into.
+    // Parameter placeholders.
     if (stream.match(/^\$\d+/) || stream.match('?')) return 'number';
     if (stream.match(/^\d+(?:\.\d+)?/)) return 'number';
     const word = stream.match(/^[A-Za-z_]\w*/);

@@ -12,7 +12,7 @@ const COLOURS = HighlightStyle.define([
   { tag: [tags.comment], color: 'var(--mantine-color-dimmed)', fontStyle: 'italic' },
 ]);
 
-/** How code looks everywhere: the colours of the page, in both schemes. */
+/** The editor theme: the page's colours, in both schemes. */
 export function codeTheme(): Extension {
   return [
     EditorView.cspNonce.of(styleNonce()),

@@ -5,7 +5,7 @@ import { lazyPart } from './lazy-part.tsx';
 
 const CodeEditor = lazyPart(async () => (await import('./code-editor.tsx')).default);
 
-/** The code editor, loaded when it is shown first. */
+/** The code editor, loaded on first use. */
 export function Code(props: CodeEditorProps) {
   return (
     <Suspense fallback={<Skeleton height={props.minHeight ?? 120} />}>
@@ -14,7 +14,7 @@ export function Code(props: CodeEditorProps) {
   );
 }
 
-/** A value as JSON, to read. */
+/** Read-only formatted JSON. */
 export function JsonText({
   value,
   label,

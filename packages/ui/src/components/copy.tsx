@@ -2,7 +2,6 @@ import { ActionIcon, Button, type ButtonProps, CopyButton, Tooltip } from '@mant
 import { Check, Copy } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
-/** Copies a text. */
 export function CopyIcon({ text, label }: { text: string; label?: string }) {
   const { t } = useTranslation();
   return (
@@ -18,7 +17,7 @@ export function CopyIcon({ text, label }: { text: string; label?: string }) {
   );
 }
 
-/** Copies a text; the button says what it copies. */
+/** Copies a string; the button's label says what. */
 export function CopyTextButton({ text, label, ...button }: ButtonProps & { text: string; label: string }) {
   const { t } = useTranslation();
   return (

@@ -1,6 +1,6 @@
 import cronstrue from 'cronstrue/i18n';
 
-/** A cron expression in words; null while it is none. It is large: load it when there is one to be told. */
+/** A cron expression in words; null if invalid. The library is large: import this lazily. */
 export function cronText(cron: string, language: string): string | null {
   try {
     const text = cronstrue.toString(cron, { locale: language, use24HourTimeFormat: true });
@@ -10,7 +10,7 @@ export function cronText(cron: string, language: string): string | null {
   }
 }
 
-/** The library puts English word order into Japanese words: what says nothing goes, and what touches is parted. */
+/** The library uses English word order in Japanese: drops filler words and separates adjoining ones. */
 function readable(words: string): string {
   return words
     .replace(/次において実施\s*/g, '')

@@ -3,7 +3,7 @@ import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { type Key, memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** Whether the details of a row are shown, and what changes that. */
+/** Whether a row is expanded, and how to toggle it. */
 export interface RowState {
   readonly isOpen: boolean;
   readonly toggle: () => void;
@@ -11,41 +11,40 @@ export interface RowState {
 
 type Draw<Item> = (item: Item, row: RowState) => ReactNode;
 
-/** One column of a table. */
 export interface Column<Item> {
-  /** Hidden: it is for screen readers only. */
+  /** `hidden`: for screen readers only. */
   readonly head: string | { readonly hidden: string };
-  /** In pixels; what the others leave when it is not said. */
+  /** Pixels; by default the remaining width. */
   readonly width?: number;
-  /** Numbers stand at the right, below each other. */
+  /** Right-aligned, so that digits line up. */
   readonly isNumber?: boolean;
   readonly cell: Draw<Item>;
 }
 
 interface DataTableProps<Item> {
   items: readonly Item[];
-  /** Where columns and the other functions stay the same, only rows whose item has changed are drawn again. */
+  /** With stable columns and callbacks, only rows whose item has changed re-render. */
   columns: readonly Column<Item>[];
-  /** What can be done with an item: the last column. */
+  /** The actions for an item, shown in the last column. */
   actions?: (item: Item) => ReactNode;
-  /** Room for the actions in pixels; one icon when it is not said. */
+  /** Width of the actions in pixels; defaults to one icon. */
   actionsWidth?: number;
-  /** Below a row that is open. */
+  /** Shown below an expanded row. */
   details?: (item: Item) => ReactNode;
-  /** The same item where the window has no room for columns. */
+  /** The same item in a narrow window. */
   narrow: Draw<Item>;
-  /** Below this width of the window it is a list. */
+  /** Below this window width the table becomes a list. */
   narrowBelow?: '48em' | '62em';
-  /** Cells of several lines begin at the same height. */
+  /** Top-aligns cells of several lines. */
   isTopAligned?: boolean;
-  /** In pixels; where there is less room it is scrolled sideways. */
+  /** Pixels; narrower containers scroll sideways. */
   minWidth?: number;
   'aria-label'?: string;
 }
 
 const ONE_ICON = 52;
 
-/** Items as a table; in a narrow window as a list. */
+/** Items as a table, or as a list in a narrow window. */
 export function DataTable<Item extends { readonly id: Key }>(props: DataTableProps<Item>) {
   const { items, actions, actionsWidth = ONE_ICON, details, narrow, narrowBelow = '48em' } = props;
   const { t } = useTranslation();
@@ -142,7 +141,7 @@ function ListItem<Item>({
 }
 const NarrowRow = memo(ListItem) as typeof ListItem;
 
-/** Rows of what is a table in a wide window. */
+/** The narrow-window counterpart of a table's rows. */
 export function NarrowList({ children }: { children: ReactNode }) {
   return (
     <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
@@ -151,7 +150,6 @@ export function NarrowList({ children }: { children: ReactNode }) {
   );
 }
 
-/** One row of a NarrowList. */
 export function NarrowItem({ children }: { children: ReactNode }) {
   return (
     <Stack

@@ -4,7 +4,7 @@ import { useState } from 'react';
 
 const TYPING_PAUSE_MS = 300;
 
-/** A text field that filters once typing pauses, and that follows when the filter is changed elsewhere. */
+/** A text field that filters once typing pauses and follows changes of the filter made elsewhere. */
 export function FilterInput({
   value: given = '',
   clearLabel,
@@ -12,7 +12,7 @@ export function FilterInput({
   ...input
 }: Omit<TextInputProps, 'value' | 'onChange'> & {
   value: string | undefined;
-  /** Of the button that clears the field; without it there is none. */
+  /** Label of the clear button; omitted: no button. */
   clearLabel?: string;
   onApply: (text: string) => void;
 }) {
@@ -21,7 +21,7 @@ export function FilterInput({
   const [seen, setSeen] = useState(given);
   if (given !== seen) {
     setSeen(given);
-    // A filter that follows what was typed is behind while typing goes on.
+    // While typing goes on, the applied filter lags behind the text.
     if (given !== applied) setText(given);
     setApplied(given);
   }
@@ -41,7 +41,7 @@ export function FilterInput({
       }
       {...input}
       value={text}
-      // A word that is still being composed, as in Japanese, isn't searched for.
+      // Text still being composed, as in Japanese, isn't searched for.
       onChange={({ currentTarget: { value }, nativeEvent }) =>
         write(value, (nativeEvent as InputEvent).isComposing)
       }

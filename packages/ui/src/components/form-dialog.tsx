@@ -16,7 +16,7 @@ interface FormDialogProps extends Pick<ButtonProps, 'color'> {
   isOpen?: boolean;
   title: string;
   children: ReactNode;
-  /** What the button says. */
+  /** The label of the submit button. */
   action: string;
   isBusy?: boolean;
   isReady?: boolean;
@@ -26,7 +26,7 @@ interface FormDialogProps extends Pick<ButtonProps, 'color'> {
   onExitTransitionEnd?: () => void;
 }
 
-/** A dialog with a form: Enter sends it, Escape leaves it. */
+/** A dialog with a form: Enter submits, Escape closes. */
 export function FormDialog({
   isOpen = true,
   children,
@@ -65,7 +65,7 @@ export function FormDialog({
   );
 }
 
-/** Asks before something that cannot be undone; with `typed`, by having its name typed. */
+/** Confirms an irreversible action; with `typed`, the user must type that name. */
 export function ConfirmDialog({
   children,
   typed,

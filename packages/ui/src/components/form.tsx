@@ -1,6 +1,6 @@
 import type { ComponentProps } from 'react';
 
-/** A form that is sent by script: Enter in one of its fields sends it. */
+/** A form submitted by script, including by Enter in a field. */
 export function Form({
   onSubmit,
   ...form

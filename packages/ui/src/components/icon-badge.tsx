@@ -4,11 +4,11 @@ import type { ComponentPropsWithoutRef } from 'react';
 
 interface IconBadgeProps extends BadgeProps, Omit<ComponentPropsWithoutRef<'div'>, keyof BadgeProps> {
   icon: LucideIcon;
-  /** Shown when it is pointed at. */
+  /** Shown on hover. */
   hint?: string;
 }
 
-/** A badge with an icon, which is never squeezed by the text beside it. */
+/** A badge with an icon that never shrinks when the text is long. */
 export function IconBadge({ icon: Icon, hint, ...badge }: IconBadgeProps) {
   const shown = (
     <Badge

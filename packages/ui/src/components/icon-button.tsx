@@ -12,14 +12,14 @@ const ICON_SIZES: { readonly [size: string]: number | undefined } = { xs: 12, sm
 type IconButtonProps = PolymorphicComponentProps<'button', ActionIconProps> & {
   icon: LucideIcon;
   label: string;
-  /** What shows when it is pointed at, where its label is longer. */
+  /** Tooltip, if different from the longer label. */
   hint?: string;
   hintPosition?: NonNullable<TooltipProps['position']>;
-  /** In pixels. */
+  /** Pixels. */
   iconSize?: number;
 };
 
-/** A button that is an icon; its label shows when it is pointed at. */
+/** An icon button with its label as a tooltip. */
 export function IconButton(props: IconButtonProps) {
   const { icon: Icon, label, hint = label, hintPosition = 'top', iconSize, ...button } = props;
   return (

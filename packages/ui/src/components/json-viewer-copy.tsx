@@ -6,7 +6,7 @@ import { notifyWarning } from './notify.ts';
 
 const TOLD_MS = 2_000;
 
-/** Copies a text that is made when it is wanted: of megabytes that takes a while. */
+/** Copies text created on demand: serializing megabytes takes a while. */
 export function CopyMade({
   make,
   label,
@@ -15,7 +15,7 @@ export function CopyMade({
 }: {
   make: () => string;
   label: string;
-  /** What it says beside the label. */
+  /** Shown beside the label. */
   hint?: string;
   children: ReactNode;
 }) {
@@ -28,7 +28,7 @@ export function CopyMade({
   }, [isCopied]);
   const copy = async () => {
     try {
-      // Browsers give a page no clipboard that did not come over a safe connection.
+      // Browsers offer the clipboard only in secure contexts.
       await navigator.clipboard.writeText(make());
       setIsCopied(true);
     } catch {

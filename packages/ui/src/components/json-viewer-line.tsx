@@ -6,18 +6,17 @@ import classes from './json-viewer.module.css';
 import { CopyMade } from './json-viewer-copy.tsx';
 import { type JsonRow, pathOf, patternOf, plainText } from './json-viewer-rows.ts';
 
-/** Characters of a text that show before somebody asks for all. */
+/** Characters of a string shown before it is expanded. */
 const SHORT_TEXT = 300;
-/** And then: a line of megabytes is for the download. */
+/** Characters shown when expanded; anything longer is for the download. */
 const LONG_TEXT = 100_000;
 const INDENT = 14;
-/** What is deeper than this many levels is moved by a pixel each: there must be room for the value. */
+/** Levels beyond this are indented by one pixel each, to leave room for the value. */
 const INDENTED = 10;
 const MAX_INDENT = 190;
-/** Characters in front of what was found in a long text. */
+/** Characters shown before a match in a long string. */
 const BEFORE_MATCH = 60;
 
-/** One line of the viewer. */
 export function JsonLine({
   row,
   id,
@@ -40,7 +39,7 @@ export function JsonLine({
   isActive: boolean;
   isMatch: boolean;
   isCurrent: boolean;
-  /** What is searched for; empty for nothing. */
+  /** The search text; empty for none. */
   wanted: string;
   onToggle: () => void;
 }) {
@@ -146,7 +145,7 @@ function LongText({ text, wanted }: { text: string; wanted: string }) {
   const match = useMemo(() => (wanted === '' ? null : patternOf(wanted).exec(text)), [text, wanted]);
   const length = match?.[0].length ?? 0;
   const most = isLong ? LONG_TEXT : SHORT_TEXT;
-  // What was found must be in sight, however far down a long text it is.
+  // A match must be visible however far into a long string it is.
   const from = match !== null && match.index > most - length ? match.index - BEFORE_MATCH : 0;
   const shown = text.slice(from, from + most);
   const isCut = text.length > LONG_TEXT;
@@ -185,7 +184,7 @@ function Marked({ text, at, length }: { text: string; at: number; length: number
   );
 }
 
-/** Copies the place of a value as a template reads it. */
+/** Copies a value's path in template syntax. */
 function CopyPath({ text }: { text: string }) {
   const { t } = useTranslation();
   const label = t('executions.json.copyPath');
@@ -196,14 +195,14 @@ function CopyPath({ text }: { text: string }) {
   );
 }
 
-/** A path as templates write it, where there is something to write in front of it. */
+/** A path in template syntax; only where there is a prefix. */
 function templateOf(prefix: string, row: JsonRow): string {
   const path = pathOf(row);
   const text = `${prefix}${path.map(templateStep).join('')}`;
   return prefix === '' ? text.replace(/^\./, '') : `{{${text}}}`;
 }
 
-/** A name that would not be told apart from another, or not be seen, stands in quotes. */
+/** Quotes a name that would be ambiguous or invisible. */
 function nameText(name: string | number): string {
   if (typeof name === 'number') return String(name);
   if (!/^$|^\s|\s$|\p{C}/u.test(name)) return name;

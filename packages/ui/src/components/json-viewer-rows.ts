@@ -2,35 +2,34 @@ import { isJsonArray, isRawNumber, type JsonValue } from '@millrace/engine';
 
 export type JsonPath = readonly (string | number)[];
 
-/** Members or items of one value that are shown; a page cannot hold lines without end. */
+/** Members or items shown per value: a page can't render an unlimited number of lines. */
 export const MAX_ENTRIES = 200_000;
 
-/** One line of the viewer. */
 export interface JsonRow {
-  /** Names the place; see {@link placeOf}. */
+  /** Key of the path; see {@link placeOf}. */
   readonly place: string;
   readonly parent: JsonRow | null;
   readonly depth: number;
   readonly name: string | number | null;
   readonly value: JsonValue;
-  /** Members or items; null for what has none. */
+  /** Number of members or items; null for scalars. */
   readonly size: number | null;
   readonly isOpen: boolean;
-  /** Above 0: the line stands for so many that are not shown. */
+  /** Above 0: a placeholder for this many hidden entries. */
   readonly left: number;
 }
 
-/** A path as one text, so that it can be a key. */
+/** A path as a string key. */
 export function placeOf(path: JsonPath): string {
   return path.reduce<string>(stepTo, '');
 }
 
-/** The place of a member. Put together step by step, because deep values have many places with long paths. */
+/** The key of a member. Built incrementally, because deep values have many long paths. */
 function stepTo(place: string, name: string | number): string {
   return `${place}/${typeof name === 'number' ? name : name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** The places of what a value is inside of, from the outermost on. */
+/** The keys of a value's ancestors, outermost first. */
 export function placesAbove(path: JsonPath): string[] {
   const places: string[] = [];
   let place = '';
@@ -41,14 +40,14 @@ export function placesAbove(path: JsonPath): string[] {
   return places;
 }
 
-/** Where a line's value is, from the outermost on. */
+/** The path of a row's value, outermost first. */
 export function pathOf(row: JsonRow): JsonPath {
   const path: (string | number)[] = [];
   for (let at: JsonRow | null = row; at !== null; at = at.parent) if (at.name !== null) path.push(at.name);
   return path.reverse();
 }
 
-/** How many members or items a value has; null for what can have none. */
+/** Number of members or items; null for scalars. */
 export function sizeOf(value: JsonValue): number | null {
   if (value === null || typeof value !== 'object' || isRawNumber(value)) return null;
   return isJsonArray(value) ? value.length : Object.keys(value).length;
@@ -56,7 +55,7 @@ export function sizeOf(value: JsonValue): number | null {
 
 type Entry = readonly [string | number, JsonValue];
 
-/** Its members or items, as many as are shown. */
+/** The members or items shown. */
 function entriesOf(value: JsonValue): readonly Entry[] {
   if (value === null || typeof value !== 'object' || isRawNumber(value)) return [];
   if (isJsonArray(value)) {
@@ -67,7 +66,7 @@ function entriesOf(value: JsonValue): readonly Entry[] {
   return entries.length > MAX_ENTRIES ? entries.slice(0, MAX_ENTRIES) : entries;
 }
 
-/** The lines that show, from the top; what is closed is not looked into. */
+/** The visible rows in order; collapsed values aren't traversed. */
 export function rowsOf(root: JsonValue, open: ReadonlySet<string>): JsonRow[] {
   const rows: JsonRow[] = [];
   const add = (name: string | number | null, value: JsonValue, parent: JsonRow | null) => {
@@ -107,7 +106,7 @@ function entriesAt({ place, value }: Placed): Placed[] {
   return entriesOf(value).map(([key, inside]) => ({ place: stepTo(place, key), value: inside }));
 }
 
-/** Places to open at first: level by level, as long as all of it stays within `maxRows` lines. */
+/** Keys to expand initially: level by level, while the whole fits in `maxRows` rows. */
 export function openAtFirst(root: JsonValue, maxRows: number): Set<string> {
   const open = new Set<string>();
   let rows = 1;
@@ -118,7 +117,7 @@ export function openAtFirst(root: JsonValue, maxRows: number): Set<string> {
       const size = sizeOf(at.value);
       if (size === null) continue;
       rows += size;
-      // The outermost level is always there; a long list is cut by what is in sight, not here.
+      // The root is always expanded; long lists are virtualized, not cut here.
       if (rows > maxRows && at.place !== ROOT_PLACE) return open;
       open.add(at.place);
       if (rows <= maxRows) next.push(...entriesAt(at));
@@ -128,7 +127,7 @@ export function openAtFirst(root: JsonValue, maxRows: number): Set<string> {
   return open;
 }
 
-/** The places that can be opened, from the top on, at most `max`; `isAll` tells whether those are all. */
+/** Expandable keys in order, at most `max`; `isAll`: whether the list is complete. */
 export function openAll(
   root: JsonValue,
   max: number,
@@ -140,31 +139,28 @@ export function openAll(
     if (size === null || size === 0) continue;
     if (open.size >= max) return { open, isAll: false };
     open.add(at.place);
-    // The last goes in first, so that the first comes out next.
+    // A stack: pushed in reverse, so that the first entry is popped first.
     for (const each of entriesAt(at).reverse()) if (sizeOf(each.value) !== null) left.push(each);
   }
   return { open, isAll: true };
 }
 
-/** What a search has found. */
+/** Search results. */
 export interface Matches {
-  /** To names and values, in their order. */
+  /** Matches in names and values, in document order. */
   readonly paths: readonly JsonPath[];
-  /** There are more than were looked for. */
+  /** The search stopped at its limit. */
   readonly isCut: boolean;
 }
 
-/** Places that are looked at in one step. */
+/** Values visited per step. */
 const PLACES_PER_STEP = 1_000;
 
-/**
- * Looks for a text in names and values, upper and lower case being one. In steps, because of megabytes it takes a while,
- * and the page has to go on meanwhile.
- */
+/** Case-insensitive search in names and values. A generator, because megabytes take a while and the page must stay responsive. */
 export function* search(root: JsonValue, text: string, max: number): Generator<undefined, Matches> {
   const wanted = patternOf(text);
   const paths: JsonPath[] = [];
-  // One path for all: megabytes have hundreds of thousands of places, and few of them match.
+  // One shared, mutable path: megabytes have hundreds of thousands of values, few of which match.
   const path: (string | number)[] = [];
   const open: { readonly entries: readonly Entry[]; next: number }[] = [{ entries: [['', root]], next: 0 }];
   for (let looked = 1; ; looked++) {
@@ -192,12 +188,12 @@ export function* search(root: JsonValue, text: string, max: number): Generator<u
   }
 }
 
-/** A text as it is looked for; where it was found is told in the text as it stands, whatever case it is in. */
+/** A case-insensitive pattern for the search text, so that match positions refer to the original string. */
 export function patternOf(text: string): RegExp {
   return new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'iu');
 }
 
-/** A value that cannot be opened, as text. */
+/** A scalar as text. */
 export function plainText(value: JsonValue): string {
   if (typeof value === 'string') return value;
   if (value === null || typeof value !== 'object') return String(value);

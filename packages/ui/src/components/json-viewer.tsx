@@ -19,18 +19,18 @@ import {
 } from './json-viewer-rows.ts';
 import { type JsonSearch, MAX_MATCHES, useJsonSearch } from './use-json-search.ts';
 
-/** Lines that are open at first, at most. */
+/** Maximum number of rows expanded initially. */
 const FIRST_ROWS = 100;
 const MAX_OPEN = 10_000;
 const LINE_HEIGHT = 20;
-/** Below this many lines there is nothing to search. */
+/** Values with fewer rows have no search. */
 const SEARCH_FROM = 8;
-/** But for a text that does not show as a whole. */
+/** Exception: a string too long to show in full. */
 const LONG_VALUE = 300;
 
 /**
- * JSON as a tree, with search, copy and download. Only the lines in sight are drawn, so that a value of megabytes is no
- * burden. Arrow keys go through it.
+ * A JSON tree with search, copy and download. Only visible rows are rendered, so that values of megabytes stay fast.
+ * Arrow keys navigate.
  */
 export function JsonViewer({
   value,
@@ -42,7 +42,7 @@ export function JsonViewer({
   value: JsonValue;
   label: string;
   fileName: string;
-  /** What templates write in front of a path: `nodes.fetch.output`. */
+  /** Prefix of paths in template syntax: `nodes.fetch.output`. */
   pathPrefix?: string;
   maxHeight?: number;
 }) {
@@ -73,7 +73,7 @@ export function JsonViewer({
   const currentPlace = current === undefined ? null : placeOf(current);
   const matchPlaces = useMemo(() => new Set(paths.map(placeOf)), [paths]);
 
-  // What is found has to be open before it can be gone to.
+  // A match must be expanded before it can be scrolled to.
   useEffect(() => {
     if (current === undefined) return;
     setOpen((before) => withAncestors(before, current));
@@ -81,7 +81,7 @@ export function JsonViewer({
   const { moves } = search;
   const goneTo = useRef('');
   useEffect(() => {
-    // Once for each step of the search: whoever opens or closes something then stays where that is.
+    // Once per search step, so that expanding or collapsing afterwards doesn't scroll away.
     const step = currentPlace === null ? '' : `${moves} ${currentPlace}`;
     if (step === goneTo.current) return;
     const index = currentPlace === null ? -1 : rows.findIndex(({ place }) => place === currentPlace);
@@ -151,7 +151,7 @@ export function JsonViewer({
             />
           </>
         )}
-        {/* The text is made when it is wanted: of megabytes it takes a while. */}
+        {/* Created on demand: serializing megabytes takes a while. */}
         <CopyMade make={() => prettyJson(value)} label={t('executions.json.copy')}>
           <Copy size={14} />
         </CopyMade>
@@ -288,7 +288,7 @@ function Found({ search }: { search: JsonSearch }) {
     : t('executions.json.matches', { at, count });
 }
 
-/** With line breaks; numbers that no double can hold stay as they are. */
+/** Indented; numbers beyond double precision are preserved. */
 function prettyJson(value: JsonValue): string {
   return JSON.stringify(value, null, 2) ?? stringifyJson(value);
 }

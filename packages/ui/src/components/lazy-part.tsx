@@ -6,12 +6,12 @@ import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { Muted } from './text.tsx';
 
-/** The script of a part could not be loaded; the page around it works. */
+/** The chunk failed to load; the page around it still works. */
 class PartMissing extends Error {}
 
 /**
- * A part of a page that is loaded when it is shown first. When the service cannot be reached it says so in its place:
- * the page around it, and what is written there, stays.
+ * A component loaded on first use. If the service is unreachable, an error is shown in its place, and the rest of the
+ * page with its input is kept.
  */
 export function lazyPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
@@ -45,14 +45,14 @@ class Boundary extends Component<BoundaryProps, { readonly error: unknown }> {
     const { error } = this.state;
     if (error === null) return this.props.children;
     if (error instanceof PartMissing) return <Missing />;
-    // Anything else is for the page's own boundary.
+    // Other errors are for the page's error boundary.
     throw error;
   }
 }
 
 function Missing() {
   const { t } = useTranslation();
-  // A browser does not ask again for a script that it could not get; a new page does. Not while that would be lost, too.
+  // Browsers don't refetch a failed module without a reload. Reload only once the service responds, or the page is lost too.
   const reload = useMutation({
     mutationFn: () => call('GET /state'),
     networkMode: 'always',

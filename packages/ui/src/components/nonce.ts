@@ -1,4 +1,4 @@
-/** What style sheets that are added at run time carry, so that the page's policy lets them in. */
+/** The nonce for style sheets added at run time, required by the content security policy. */
 export function styleNonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 }

@@ -2,12 +2,12 @@ import { notifications } from '@mantine/notifications';
 import { ApiProblem } from '../api/client.ts';
 import { i18next } from '../i18n/index.ts';
 
-/** Says that something was done. */
+/** Reports success. */
 export function notifyDone(message: string): void {
   notifications.show({ message, color: 'teal', autoClose: 4_000 });
 }
 
-/** Says why something was not done, in the words of the service. */
+/** Reports a failure with the service's message. */
 export function notifyFailure(error: Error): void {
   const isProblem = error instanceof ApiProblem;
   const details = isProblem ? error.errors.map(({ field, message }) => `${field}: ${message}`) : [];
@@ -20,7 +20,7 @@ export function notifyFailure(error: Error): void {
   });
 }
 
-/** Says why something cannot be done that way, or what else came of it. */
+/** Reports why an action isn't possible, or a side effect of it. */
 export function notifyWarning(message: string): void {
   notifications.show({ message, color: 'yellow', autoClose: 6_000 });
 }

@@ -3,7 +3,7 @@ import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { Muted } from './text.tsx';
 
-/** The frame of a page: its title, what it is for in a line, its actions at the right, and its content. */
+/** The page layout: title, a one-line description, actions at the right, and content. */
 export function Page({
   title,
   description,
@@ -15,7 +15,7 @@ export function Page({
   description?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
-  /** Pixels at most; `null`: all there are. */
+  /** Maximum pixels; `null`: the full width. */
   width?: number | null;
 }) {
   useDocumentTitle(`${title} · Millrace`);

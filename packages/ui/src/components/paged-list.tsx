@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ErrorState, LoadingRows } from './states.tsx';
 
-/** A query whose answer is shown. */
+/** The parts of a query that the UI shows. */
 interface ShownQuery {
   readonly isPending: boolean;
   readonly isError: boolean;
@@ -18,7 +18,7 @@ interface PagedQuery<Item> extends ShownQuery {
   fetchNextPage(): unknown;
 }
 
-/** What shows in place of an answer: that it is coming, or why it did not come; nothing once it is there. */
+/** The loading or error state of a query; nothing once it has data. */
 export function QueryState({ query, rows }: { query: ShownQuery; rows?: number }) {
   if (query.isPending) return <LoadingRows {...(rows === undefined ? {} : { rows })} />;
   return query.error === null ? null : (
@@ -26,7 +26,7 @@ export function QueryState({ query, rows }: { query: ShownQuery; rows?: number }
   );
 }
 
-/** A list that is read page by page, in whatever state it is. */
+/** A paginated list in any state. */
 export function PagedList<Item>({
   list,
   rows,
@@ -35,7 +35,7 @@ export function PagedList<Item>({
 }: {
   list: PagedQuery<Item>;
   rows?: number;
-  /** Shown when there is nothing. */
+  /** Shown when the list is empty. */
   empty?: ReactNode;
   children: (items: readonly Item[]) => ReactNode;
 }) {
@@ -49,7 +49,7 @@ export function PagedList<Item>({
   );
 }
 
-/** Shows the next page of a list; nothing when there is none. */
+/** Loads the next page; nothing on the last one. */
 export function MoreButton({
   list,
 }: {

@@ -1,6 +1,6 @@
 import { type JsonValue, parseJson } from '@millrace/engine';
 
-/** The value of a text as it is typed; undefined while it isn't JSON. */
+/** Parses JSON as it is typed; undefined while it is invalid. */
 export function readJson(text: string): JsonValue | undefined {
   try {
     return parseJson(text);

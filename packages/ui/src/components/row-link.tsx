@@ -2,7 +2,7 @@ import { Anchor } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
-/** A link in a row of a table: in the colour of the text around it, on one line, whole on hover where `title` is. */
+/** A link in a table row: in the surrounding colour, on one line, with the full text on hover if `title` is set. */
 export function RowLink({
   to,
   title,
@@ -11,7 +11,7 @@ export function RowLink({
 }: {
   to: string;
   title?: string;
-  /** It is the name of what the row is about: bolder, and what the keys of a list lead to. */
+  /** The row's name: bolder, and the target of keyboard navigation. */
   isName?: boolean;
   children: ReactNode;
 }) {

@@ -2,7 +2,7 @@ import { ActionIcon, Menu } from '@mantine/core';
 import { EllipsisVertical } from 'lucide-react';
 import type { ReactNode } from 'react';
 
-/** The menu at the end of a row, for what can be done with it. */
+/** The menu of actions at the end of a row. */
 export function RowMenu({
   label,
   width = 180,

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { ApiProblem } from '../api/client.ts';
 import { Hint, Muted } from './text.tsx';
 
-/** A list with nothing in it: what belongs here, and what to do first. */
+/** An empty list: what belongs here, and the first step. */
 export function EmptyState({
   icon: Icon,
   title,
@@ -38,7 +38,7 @@ export function EmptyState({
   );
 }
 
-/** Something could not be loaded: what happened, under which request, and another try where that can help. */
+/** A failed load: what happened, the request id, and a retry button where that can help. */
 export function ErrorState({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const { t } = useTranslation();
   const isProblem = error instanceof ApiProblem;
@@ -70,7 +70,7 @@ export function ErrorState({ error, onRetry }: { error: Error; onRetry?: () => v
   );
 }
 
-/** Rows that are still coming. */
+/** Placeholder rows. */
 export function LoadingRows({ rows = 8 }: { rows?: number }) {
   const { t } = useTranslation();
   return (
@@ -82,7 +82,7 @@ export function LoadingRows({ rows = 8 }: { rows?: number }) {
   );
 }
 
-/** An address that leads nowhere. */
+/** Shown for unknown addresses. */
 export function MissingPage() {
   const { t } = useTranslation();
   return (
@@ -100,7 +100,7 @@ export function MissingPage() {
   );
 }
 
-/** A page that has thrown: nothing that was saved is lost. */
+/** Shown when a page throws; saved work is unaffected. */
 export function CrashedPage({ error }: { error: unknown }) {
   const { t } = useTranslation();
   if (error instanceof ApiProblem && error.status === 404) return <MissingPage />;

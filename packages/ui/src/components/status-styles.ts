@@ -14,7 +14,7 @@ interface StatusStyle {
   readonly color: string;
 }
 
-/** How the status of an execution looks wherever it is shown. */
+/** The style of each execution status. */
 export const EXECUTION_STATUS_STYLES: { readonly [S in ExecutionItem['status']]: StatusStyle } = {
   queued: { icon: CircleDashed, color: 'gray' },
   running: { icon: LoaderCircle, color: 'blue' },
@@ -24,7 +24,7 @@ export const EXECUTION_STATUS_STYLES: { readonly [S in ExecutionItem['status']]:
   cancelled: { icon: Ban, color: 'gray' },
 };
 
-/** How the status of a node looks. */
+/** The style of each node status. */
 export const NODE_STATUS_STYLES: { readonly [S in NodeSummary['status']]: StatusStyle } = {
   success: { icon: CircleCheck, color: 'green' },
   failed: { icon: CircleX, color: 'red' },

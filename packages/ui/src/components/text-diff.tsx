@@ -6,7 +6,7 @@ import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { codeTheme } from './code-theme.ts';
 
-/** Two JSON texts side by side, with unchanged parts folded. */
+/** Two JSON documents side by side, with unchanged parts folded. */
 export default function TextDiff({
   before,
   after,
@@ -20,7 +20,7 @@ export default function TextDiff({
 }) {
   const frame = useRef<HTMLDivElement>(null);
   const { t } = useTranslation();
-  // CodeMirror puts the number in itself.
+  // CodeMirror substitutes the number itself.
   const unchanged = t('editor.versions.unchanged', { lines: '$' });
   useEffect(() => {
     if (frame.current === null) return;

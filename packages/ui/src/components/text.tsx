@@ -1,10 +1,10 @@
 import { Text } from '@mantine/core';
 
-/** A remark below or beside what matters. */
+/** Secondary text below or beside the main content. */
 export const Hint = Text.withProps({ size: 'xs', c: 'dimmed' });
 
-/** Text of the usual size that stands back: a placeholder for what is missing. */
+/** Dimmed text of normal size: a placeholder for a missing value. */
 export const Muted = Text.withProps({ size: 'sm', c: 'dimmed' });
 
-/** What is wrong with a field that has no error of its own. */
+/** An error message for a field that doesn't show its own. */
 export const FieldError = Text.withProps({ size: 'xs', c: 'var(--mantine-color-error)', role: 'alert' });

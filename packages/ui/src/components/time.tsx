@@ -14,7 +14,7 @@ interface MomentProps {
   relative?: boolean;
 }
 
-/** A moment as `3 minutes ago` (a week and more ago: the date), with the exact value in the reader's zone on hover. */
+/** A time as `3 minutes ago` (the date after a week), with the exact value in the reader's zone on hover. */
 export function Moment({ at, relative = true }: MomentProps) {
   const { i18n } = useTranslation();
   const { zone, exact } = formatsOf(i18n.language);
@@ -31,7 +31,7 @@ export function Moment({ at, relative = true }: MomentProps) {
   );
 }
 
-/** The text alone, for what nobody can point at. */
+/** The text alone, without the tooltip. */
 export function MomentText({ at, relative = true }: MomentProps) {
   const { i18n } = useTranslation();
   const now = useNow(true, 'minute');
@@ -59,7 +59,7 @@ interface Formats {
 
 const formats = new Map<string, Formats>();
 
-/** Made once: making one takes longer than drawing a row. */
+/** Cached: creating one takes longer than rendering a row. */
 function formatsOf(language: string): Formats {
   const known = formats.get(language);
   if (known !== undefined) return known;
@@ -79,7 +79,7 @@ function formatsOf(language: string): Formats {
   return made;
 }
 
-/** Milliseconds as people read them: `340 ms`, `12.4 s`, `3 min 05 s`, `2 h 10 min`, `6 d 04 h`, or 3 分 05 秒. */
+/** Formats milliseconds: `340 ms`, `12.4 s`, `3 min 05 s`, `2 h 10 min`, `6 d 04 h`, or 3 分 05 秒. */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return i18next.t('common.duration.milliseconds', { ms: Math.round(ms) });
   if (ms < 60_000) {

@@ -6,16 +6,16 @@ import { notifyDone, notifyFailure } from './notify.ts';
 type MutationOptions<Answer, Given> = UseMutationOptions<Answer, Error, Given>;
 
 interface ChangeOptions<Answer, Given> extends Pick<MutationOptions<Answer, Given>, 'onSettled'> {
-  /** The notification once it is done. */
+  /** The success notification. */
   readonly done?: string | ((answer: Answer) => string);
-  /** Endpoints to read again once it is done. */
+  /** Endpoints to refetch on success. */
   readonly refreshes?: readonly EndpointName[];
   readonly onSuccess?: (answer: Answer, given: Given) => unknown;
-  /** Failures are shown as a notification by default. */
+  /** By default failures are shown as a notification. */
   readonly onError?: (error: Error) => unknown;
 }
 
-/** A mutation that says what came of it and refreshes what depends on it. */
+/** A mutation that reports its result and refetches dependent data. */
 export function useChange<Answer, Given = void>(
   mutationFn: (given: Given) => Promise<Answer>,
   { done, refreshes = [], onSuccess, onError = notifyFailure, ...rest }: ChangeOptions<Answer, Given> = {},
@@ -33,7 +33,7 @@ export function useChange<Answer, Given = void>(
   });
 }
 
-/** For forms: problems of single fields are shown beside them, everything else as a notification. */
+/** For forms: field errors are shown beside the fields, everything else as a notification. */
 export function notifyUnlessOfFields(error: Error): void {
   if (!(error instanceof ApiProblem) || error.errors.length === 0) notifyFailure(error);
 }

@@ -7,18 +7,18 @@ import { codeTheme } from './code-theme.ts';
 export interface CodeViewOptions {
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** Of the element that is written in. */
+  /** Attributes of the editable element. */
   readonly attributes: { readonly [name: string]: string };
-  /** What this kind of editor has besides; the same one as long as nothing of it changes. */
+  /** Extensions for this kind of editor; must keep its identity unless it changes. */
   readonly setup: Extension;
-  /** Where somebody writes already, in what it takes the place of; null when nobody does. It is taken once. */
+  /** Cursor position in the field this editor replaces; null if that had no focus. Used once. */
   readonly startAt?: RefObject<number | null> | undefined;
 }
 
-/** Ctrl+Enter runs the workflow, wherever one is. */
+/** Ctrl+Enter runs the workflow from anywhere. */
 const KEYS = defaultKeymap.filter(({ key }) => key !== 'Mod-Enter');
 
-/** An editor in the element that the answer is given to: its look, its history, its value from outside and to it. */
+/** An editor in the element of the returned ref: theme, history, and its value bound both ways. */
 export function useCodeView(options: CodeViewOptions): RefObject<HTMLDivElement | null> {
   const { value, setup } = options;
   const frame = useRef<HTMLDivElement>(null);
@@ -32,7 +32,7 @@ export function useCodeView(options: CodeViewOptions): RefObject<HTMLDivElement 
     editor.focus();
     startAt.current = null;
   });
-  // New attributes must not make a new editor: somebody may have just clicked into this one.
+  // New attributes must not recreate the editor: it may have just received the focus.
   const [named] = useState(() => new Compartment());
   const attributes = JSON.stringify(options.attributes);
   const firstAttributes = useEffectEvent(() => attributesOf(attributes));
@@ -71,7 +71,7 @@ export function useCodeView(options: CodeViewOptions): RefObject<HTMLDivElement 
   useEffect(() => {
     const editor = view.current;
     if (editor === null || editor.state.doc.toString() === value) return;
-    // As it is: what keeps to one line only what is typed has no say in it.
+    // Unfiltered: the single-line filter applies only to typed text.
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value }, filter: false });
   }, [value]);
 
@@ -79,8 +79,8 @@ export function useCodeView(options: CodeViewOptions): RefObject<HTMLDivElement 
 }
 
 /**
- * What is typed over several lines is put in by the editor itself: the browser would carry the styles of what was there
- * over as inline ones, which the page's policy refuses.
+ * Text typed over a multi-line selection is inserted by the editor itself: the browser would keep the replaced text's
+ * styles as inline ones, which the content security policy rejects.
  */
 function typingOverLines(): Extension {
   return EditorView.domEventHandlers({
@@ -104,7 +104,8 @@ function typingOverLines(): Extension {
 }
 
 function attributesOf(json: string): Extension {
-  // Escape is the editor's own: a drawer around it stays open. What is only read is reached by keyboard, too, to scroll it.
+  // Escape stays in the editor, so a drawer around it stays open. Read-only editors are focusable too, for scrolling by
+  // keyboard.
   const own = { 'data-mantine-stop-propagation': 'true', tabindex: '0' };
   return EditorView.contentAttributes.of({ ...own, ...(JSON.parse(json) as { [name: string]: string }) });
 }

@@ -1,11 +1,11 @@
 import { useEffect } from 'react';
 
-/** What lies above the page and goes away again. */
+/** Temporary layers above the page. */
 const LAYER = '[role="dialog"], [role="menu"], [role="listbox"]';
 
 /**
- * Brings the focus back to where it was before a dialog or menu, however that was taken away. Mantine does so for those that
- * are closed, but not for those that are gone at once, as most dialogs are; the focus would be at the top of the page again.
+ * Restores the focus to where it was before a dialog or menu, however that was removed. Mantine does so for those that
+ * close, but not for those that unmount at once, as most dialogs do: the focus would go back to the top of the page.
  */
 export function useFocusReturn(): void {
   useEffect(() => {

@@ -3,19 +3,19 @@ import type { JsonValue } from '@millrace/engine';
 import { useEffect, useState } from 'react';
 import { type Matches, search } from './json-viewer-rows.ts';
 
-/** More are not gone through one by one. */
+/** Further matches can't be stepped through. */
 export const MAX_MATCHES = 1_000;
 const TYPING_PAUSE_MS = 200;
-/** The page answers in between. */
+/** The page stays responsive between slices. */
 const SLICE_MS = 16;
 const NOTHING: Matches = { paths: [], isCut: false };
 
-/** A search through a value; it goes on in slices, so that the page does not stand still. */
+/** Searches a value in slices, so that the page doesn't freeze. */
 export function useJsonSearch(value: JsonValue) {
   const [text, setText] = useState('');
   const [wanted] = useDebouncedValue(text, TYPING_PAUSE_MS);
   const [result, setResult] = useState({ value, wanted: '', found: NOTHING });
-  // Counts up with each step, so that even the only match is gone to again.
+  // `moves` counts steps, so that even a single match is scrolled to again.
   const [at, setAt] = useState({ index: 0, moves: 0 });
   useEffect(() => {
     if (wanted === '') return;
@@ -34,7 +34,7 @@ export function useJsonSearch(value: JsonValue) {
 
 export type JsonSearch = ReturnType<typeof useJsonSearch>;
 
-/** @returns what stops it */
+/** @returns a function that cancels the search */
 function runInSlices(steps: Generator<undefined, Matches>, onDone: (found: Matches) => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const slice = () => {

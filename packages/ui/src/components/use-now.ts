@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { serviceNow } from '../api/clock.ts';
 
-/** One timer for everything that counts: a thousand rows are drawn together, not each by a timer of its own. */
+/** One shared timer, so that a thousand rows re-render together. */
 function createTicker(tickMs: number) {
   let now = serviceNow();
   let timer: ReturnType<typeof setInterval> | null = null;
@@ -22,7 +22,7 @@ function createTicker(tickMs: number) {
       };
     },
     now: () => {
-      // It stood still while nobody listened, or the service's clock was not known yet.
+      // It was stopped without listeners, or the service's clock wasn't known yet.
       if (Math.abs(serviceNow() - now) > tickMs) now = serviceNow();
       return now;
     },
@@ -32,7 +32,7 @@ function createTicker(tickMs: number) {
 const tickers = { second: createTicker(1_000), minute: createTicker(60_000) };
 const never = () => () => {};
 
-/** The time by the service's clock, updated every second or minute; 0 while `isOn` is false. */
+/** The current time by the service's clock, updated every second or minute; 0 while `isOn` is false. */
 export function useNow(isOn = true, every: 'second' | 'minute' = 'second'): number {
   const { subscribe, now } = tickers[every];
   return useSyncExternalStore(isOn ? subscribe : never, isOn ? now : () => 0);

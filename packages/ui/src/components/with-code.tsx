@@ -1,6 +1,6 @@
 import { Code } from '@mantine/core';
 
-/** A text with `names` in it, which stand out as what one types. */
+/** Text in which `names` in backticks are shown as code. */
 export function WithCode({ text }: { text: string }) {
   return text
     .split('`')

@@ -13,7 +13,7 @@ import shell from './en/shell.json';
 import system from './en/system.json';
 import workflows from './en/workflows.json';
 
-/** All texts of the page, by part: `t('shell.place.workflows')`. */
+/** All UI texts, by namespace: `t('shell.place.workflows')`. */
 export const en = {
   account,
   audit,

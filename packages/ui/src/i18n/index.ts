@@ -14,19 +14,19 @@ export { LANGUAGES, type Language } from './languages.ts';
 
 const STORED_UNDER = 'millrace.language';
 
-/** The language that was chosen in this browser, else the first one of the browser's own that there is. */
+/** The language chosen in this browser, else the first supported one of the browser's preferences. */
 function findLanguage(): Language {
   const wanted = [localStorage.getItem(STORED_UNDER), ...navigator.languages];
   return wanted.map((tag) => tag?.slice(0, 2)).find(isLanguage) ?? 'en';
 }
 
-/** Changes the language of the page and remembers it in this browser. */
+/** Changes the UI language and stores it in this browser. */
 export async function chooseLanguage(language: Language): Promise<void> {
   localStorage.setItem(STORED_UNDER, language);
   await showLanguage(language);
 }
 
-/** Loads the texts that are not here yet, then changes all of them; those of the service may come a little later. */
+/** Loads missing texts before switching; the service's texts may follow a little later. */
 async function showLanguage(language: Language): Promise<void> {
   void loadServiceTexts(language).catch(() => undefined);
   if (language === 'ja' && !i18next.hasResourceBundle('ja', 'translation')) {
@@ -48,11 +48,11 @@ void i18next.use(initReactI18next).init({
   lng: 'en',
   fallbackLng: 'en',
   resources: { en: { translation: en } },
-  // React escapes what it shows.
+  // React escapes values.
   interpolation: { escapeValue: false },
 });
 
-/** Kept when the page can be drawn in the reader's language. Without its texts it is English, which is better than no page. */
+/** Resolves when the page can be rendered in the reader's language. If its texts fail to load, the page is English. */
 export const languageReady: Promise<void> =
   language === 'en' ? Promise.resolve() : showLanguage(language).catch(() => undefined);
 

@@ -14,7 +14,7 @@ import shell from './ja/shell.json';
 import system from './ja/system.json';
 import workflows from './ja/workflows.json';
 
-/** All texts of the page in Japanese; a chunk of its own, loaded only by readers of Japanese. */
+/** All UI texts in Japanese; a separate chunk, loaded only for Japanese readers. */
 export const ja = {
   account,
   audit,

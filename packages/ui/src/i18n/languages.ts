@@ -1,4 +1,4 @@
-/** The languages of the admin area, each called as its readers call it. */
+/** The UI languages, each by its own name. */
 export const LANGUAGES = { en: 'English', ja: '日本語' } as const;
 export type Language = keyof typeof LANGUAGES;
 

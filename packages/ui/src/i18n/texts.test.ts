@@ -8,12 +8,12 @@ import { errorHints as hintsJa, ja } from './ja.ts';
 
 const PACKAGES = fileURLToPath(new URL('../../../', import.meta.url));
 const PLURAL = /_(?:zero|one|two|few|many|other)$/;
-/** What i18next takes beside the values of a text. */
+/** i18next options beside a text's values. */
 const OPTIONS = new Set(['interpolation', 'defaultValue', 'context']);
 
 type Texts = ReadonlyMap<string, string>;
 
-/** Every text by its key, `shell.role.viewer`. */
+/** All texts by key: `shell.role.viewer`. */
 function textsOf(part: object, prefix = ''): Texts {
   return new Map(
     Object.entries(part).flatMap(([name, value]: [string, unknown]) =>
@@ -24,7 +24,7 @@ function textsOf(part: object, prefix = ''): Texts {
   );
 }
 
-/** What a text is filled with and what it is marked up with, by the key that code uses: all forms of a plural are one. */
+/** The placeholders and markup of each text, by the key used in code: plural forms are combined. */
 function fillingsOf(texts: Texts): ReadonlyMap<string, ReadonlySet<string>> {
   const fillings = new Map<string, Set<string>>();
   for (const [key, text] of texts) {
@@ -73,12 +73,12 @@ describe('the languages of the page', () => {
   });
 });
 
-/** A key in the code. Those made at run time are patterns: `executions.status.${status}` stands for every status. */
+/** A key used in code. Keys built at run time are patterns: `executions.status.${status}` matches every status. */
 interface Use {
   readonly at: string;
   readonly key: string;
   readonly isPattern: boolean;
-  /** The values it is given; null: it is not known which, or the key is not given to `t` here. */
+  /** The values passed; null: unknown, or the key isn't passed to `t` here. */
   readonly values: ReadonlySet<string> | null;
 }
 
@@ -129,7 +129,7 @@ function sourcesOf(pattern: string): Source[] {
 
 const KEY = new RegExp(`^(?:${Object.keys(en).join('|')})\\.[\\w.*]+$`);
 
-/** Every text in a source that has the shape of a key, with the values that the call around it gives. */
+/** Every string in a source file that looks like a key, with the values passed by the call around it. */
 function usesIn({ file, text }: Source): Use[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const uses: Use[] = [];
@@ -145,7 +145,7 @@ function usesIn({ file, text }: Source): Use[] {
   return uses;
 }
 
-/** The text of a literal; `*` stands for what a template is filled with. */
+/** The text of a literal, with `*` for template placeholders. */
 function keyIn(node: ts.Node): string | null {
   if (node.parent !== undefined && (ts.isImportDeclaration(node.parent) || ts.isLiteralTypeNode(node.parent)))
     return null;
@@ -154,11 +154,11 @@ function keyIn(node: ts.Node): string | null {
   return node.head.text + node.templateSpans.map(({ literal }) => `*${literal.text}`).join('');
 }
 
-/** The names of the values in `t(key, {...})` around a key; the key may be one of two of a choice. */
+/** The names of the values in `t(key, {...})`; the key may be a branch of a conditional. */
 function valuesFor(key: ts.Node): ReadonlySet<string> | null {
   const around = key.parent;
   if (ts.isConditionalExpression(around) || ts.isParenthesizedExpression(around)) {
-    // One of the two may need less than both are given.
+    // Each branch of a conditional may need fewer values than are passed.
     return null;
   }
   if (!ts.isCallExpression(around) || around.arguments[0] !== key) return null;

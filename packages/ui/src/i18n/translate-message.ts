@@ -2,15 +2,15 @@ import { isMessage, type MessageParams } from '@millrace/messages';
 import { type RenderedParams, render } from '@millrace/messages/render';
 import i18next from 'i18next';
 
-/** What the service says: the English, and what it is made of. */
+/** A message of the service: the English text, its key and its parameters. */
 export interface Said {
   readonly message: string;
-  /** Absent when something before the service answered, a proxy say. */
+  /** Absent if something in front of the service responded, such as a proxy. */
   readonly key?: string;
   readonly params?: MessageParams;
 }
 
-/** What the service says in the reader's language; its own English where the page has no other text. */
+/** A message of the service in the reader's language; its own English if there is no translation. */
 export function translateMessage(said: Said): string {
   if (i18next.language === 'en' || !isMessage(said)) return said.message;
   let isKnown = true;
@@ -22,7 +22,7 @@ export function translateMessage(said: Said): string {
   return isKnown ? text : said.message;
 }
 
-/** Typed as any other text's: namespaces of the service's texts are known by its own types only. */
+/** Typed like any other text's options: the namespaces of the service's texts are known only to its own types. */
 function optionsOf(ns: string, params: RenderedParams) {
   const { count } = params;
   return { ns: ns as 'translation', replace: params, ...(typeof count === 'number' ? { count } : {}) };

@@ -4,13 +4,13 @@ import type { Language } from '../languages.ts';
 import { translateNodeType } from './node-types.ts';
 import type { ServiceTexts } from './texts.ts';
 
-/** Null: what the service says is shown as it says it. */
+/** Null: the service's own texts are shown. */
 let texts: ServiceTexts | null = null;
-/** Translated texts are on their way. */
+/** Translations are loading. */
 let isComing = false;
 const listeners = new Set<() => void>();
 
-/** Loads what the service says in a language; until it has come, the service's own words are shown. */
+/** Loads translations of the service's texts; until then its own are shown. */
 export async function loadServiceTexts(language: Language): Promise<void> {
   isComing = language !== 'en';
   const loaded = language === 'ja' ? (await import('./ja.ts')).serviceJa : null;
@@ -24,14 +24,14 @@ function subscribe(tell: () => void): () => void {
   return () => listeners.delete(tell);
 }
 
-/** The words for a text of the gallery. */
+/** Translates a text of the gallery. */
 export function useGalleryText(): (text: string) => string | null {
   const now = useSyncExternalStore(subscribe, () => texts);
   return (text) =>
     now !== null && Object.hasOwn(now.templates, text) ? (now.templates[text] ?? null) : null;
 }
 
-/** Node types as the reader's language has them; none while that is on its way. */
+/** Node types in the reader's language; none while the translations are loading. */
 export function useTranslateNodeTypes(): (types: readonly NodeType[]) => readonly NodeType[] {
   const now = useSyncExternalStore(subscribe, snapshot);
   return now === null ? NONE : now === 'as they are' ? AS_THEY_ARE : translatorFor(now);
@@ -47,7 +47,7 @@ function snapshot(): ServiceTexts | 'as they are' | null {
   return texts ?? 'as they are';
 }
 
-/** The same one for the same texts, so that whoever remembers by it does. */
+/** Returns the same translator for the same texts, so that memoization works. */
 function translatorFor(now: ServiceTexts): Translator {
   const known = translators.get(now);
   if (known !== undefined) return known;

@@ -7,7 +7,7 @@ import nodesStart from './ja/nodes-start.json';
 import templates from './ja/templates.json';
 import type { ServiceTexts } from './texts.ts';
 
-/** What the service says, in Japanese. */
+/** The service's texts in Japanese. */
 export const serviceJa: ServiceTexts = {
   nodes: { ...nodesStart, ...nodesLogic, ...nodesData, ...nodesOutside, ...nodesAi },
   choices,

@@ -2,12 +2,12 @@ import type { NodeType } from '@millrace/admin-api';
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import type { ServiceTexts, Table } from './texts.ts';
 
-/** Keywords whose value is data, whatever its members are called. */
+/** Keywords whose value is data, whatever the names of its members. */
 const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
-/** Keywords whose members are named by whoever wrote the schema. */
+/** Keywords whose members have names chosen by the schema's author. */
 const NAMING: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs']);
 
-/** A node type with its texts, and those of all its fields and choices, in the reader's language. */
+/** A node type with all its texts, including those of fields and choices, in the reader's language. */
 export function translateNodeType(type: NodeType, texts: ServiceTexts): NodeType {
   const say = (text: string): string => look(texts.nodes, text) ?? text;
   return {
@@ -19,7 +19,7 @@ export function translateNodeType(type: NodeType, texts: ServiceTexts): NodeType
   };
 }
 
-/** A schema of a type's config; `x-labels` are words for its values, by value. */
+/** A schema within a type's config; `x-labels` are the labels of its values, by value. */
 function translateSchema(part: JsonValue, type: string, at: string, texts: ServiceTexts): JsonValue {
   if (Array.isArray(part)) {
     return part.map((each: JsonValue, index) => translateSchema(each, type, `${at}/${index}`, texts));
@@ -47,7 +47,7 @@ function translateSchema(part: JsonValue, type: string, at: string, texts: Servi
   return withTitlesOfTypes(translated, texts);
 }
 
-/** Words for the values of a choice, each with the value itself: templates and JSON need that. */
+/** Labels of a choice's values, each including the value itself, which templates and JSON need. */
 function labelsOf(schema: JsonObject, type: string, texts: ServiceTexts): JsonObject | null {
   const values = valuesOf(schema);
   if (values.length === 0) return null;
@@ -60,12 +60,11 @@ function labelsOf(schema: JsonObject, type: string, texts: ServiceTexts): JsonOb
   );
 }
 
-/** The values of a choice. */
 export function valuesOf(schema: JsonObject): readonly string[] {
   return ((schema.enum ?? []) as readonly JsonValue[]).filter((value) => typeof value === 'string');
 }
 
-/** Alternatives that only their type tells apart are called by it. */
+/** Titles alternatives by their type where only that differs. */
 function withTitlesOfTypes(schema: { [keyword: string]: JsonValue }, texts: ServiceTexts): JsonObject {
   const alternatives = schema.anyOf;
   if (!Array.isArray(alternatives) || alternatives.length < 2) return schema;

@@ -1,15 +1,15 @@
 /**
- * What the service says, in another language (docs/adr/0018). Every table is keyed by the English text itself, so that
- * a text that changes is English until it is translated anew; a key with a type and JSON pointer in front goes before.
+ * Translations of the service's texts (docs/adr/0018). Every table is keyed by the English text itself, so that a
+ * changed text stays English until it is retranslated; a key prefixed with a type and JSON pointer takes precedence.
  */
 export interface ServiceTexts {
-  /** Titles, descriptions and examples of node types; `<type><pointer in the config's schema>` for a text of one place. */
+  /** Titles, descriptions and examples of node types; `<type><pointer in the config's schema>` for a single occurrence. */
   readonly nodes: Table;
-  /** Words for the values of a choice; `<type>/<value>` for those of one type. */
+  /** Labels of a choice's values; `<type>/<value>` for a single type. */
   readonly choices: Table;
-  /** Names and descriptions of the gallery's workflows. */
+  /** Names and descriptions of gallery workflows. */
   readonly templates: Table;
-  /** The word for a value of a choice, and the value. */
+  /** A choice's label combined with its value. */
   readonly withValue: (word: string, value: string) => string;
 }
 
