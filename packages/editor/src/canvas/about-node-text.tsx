@@ -4,7 +4,7 @@ import type { StepData } from '../model/display.ts';
 
 const CronWords = lazy(() => import('../model/cron-words.tsx'));
 
-/** What a node does; else what it is, or where its title says that already, how templates call it. */
+/** What a node does, else its type, or its id in templates if the title already names the type. */
 export function AboutNode({ node, type, title, about }: Pick<StepData, 'node' | 'type' | 'title' | 'about'>) {
   const cron = cronOf(node);
   if (cron !== null) {

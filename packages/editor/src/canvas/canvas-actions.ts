@@ -13,26 +13,25 @@ import type { PastePlace } from './clipboard.ts';
 import { createConnectActions } from './connect-actions.ts';
 import { animationMs } from './use-bring-into-view.ts';
 
-/** What the palette was opened for: without a place, after the selected node or in the middle. */
+/** What the palette was opened for; without a place, after the selected node or in the middle. */
 export interface PaletteRequest {
   readonly place?: AddPlace;
 }
 
-/** Media type of a node's type while it is dragged from the palette. */
+/** Media type for dragging a node type from the palette. */
 export const DRAGGED_TYPE = 'application/x-millrace-node-type';
 
-/** What the actions work on. */
 interface Surroundings {
   readonly store: EditorStore;
   readonly flow: ReactFlowInstance<CanvasNode, CanvasEdge>;
   readonly t: TFunction;
   readonly openPalette: (request: PaletteRequest) => void;
   readonly setDropTarget: (loopId: string | null) => void;
-  /** Tells those who do not see the picture. */
+  /** Announces to screen readers. */
   readonly setAnnouncement: (text: string) => void;
 }
 
-/** What people do on the picture with the pointer, and what comes of it. */
+/** Pointer actions on the canvas and their effects. */
 export function createCanvasActions({
   store,
   flow,
@@ -56,7 +55,7 @@ export function createCanvasActions({
   const originOf = (id: string): Point =>
     flow.getInternalNode(toCanvasId(id))?.internals.positionAbsolute ?? { x: 0, y: 0 };
 
-  /** The innermost loop at a point, other than those that are being moved. */
+  /** The innermost loop at a point, ignoring dragged ones. */
   const loopAt = (point: Point, draggedIds: ReadonlySet<string>): string | null => {
     let found: { readonly id: string; readonly area: number } | null = null;
     for (const node of store.getState().nodes) {
@@ -69,7 +68,7 @@ export function createCanvasActions({
     }
     return found?.id ?? null;
   };
-  /** Store ids of what is being dragged, with what is inside of it. */
+  /** Store ids of the dragged nodes and their contents. */
   let moving: ReadonlySet<string> = new Set();
   const targetOf = (node: CanvasNode): string | null => {
     const at = originOf(fromCanvasId(node.id));
@@ -107,13 +106,13 @@ export function createCanvasActions({
     store.getState().move(Object.fromEntries(inside.map(({ id, position }) => [id, insideFrame(position)])));
   };
 
-  /** Where the canvas's own middle is. */
+  /** The middle of the visible canvas. */
   const middle = (): Point => {
     const box = document.querySelector('.flow-canvas .react-flow')?.getBoundingClientRect();
     if (box === undefined) return { x: 0, y: 0 };
     return flow.screenToFlowPosition({ x: box.x + box.width / 2 - 92, y: box.y + box.height / 2 - 26 });
   };
-  /** At or below a point where nothing is yet. */
+  /** The first free position at or below a point. */
   const freeAtTop = (wanted: Point): Point =>
     freePlace(
       wanted,
@@ -162,7 +161,7 @@ export function createCanvasActions({
   };
 
   const arrange = async () => {
-    // Loaded when it is asked for first: most who open a workflow never do.
+    // Loaded on first use: most visitors never need it.
     const { selectedTogether, tidyUp } = await import('../model/arrange.ts');
     const state = store.getState();
     const isPart = selectedTogether(state).length > 0;
@@ -184,7 +183,7 @@ export function createCanvasActions({
     onNodeDragStart,
     onNodeDrag,
     onNodeDragStop,
-    /** Where what is pasted goes: at the pointer, while it is over the canvas. */
+    /** Where to paste: at the pointer while it is over the canvas. */
     pastePlace: (): PastePlace | undefined => {
       const box = document.querySelector('.flow-canvas .react-flow')?.getBoundingClientRect();
       const at = pointer;
@@ -203,7 +202,7 @@ export function createCanvasActions({
 
 export type CanvasActions = ReturnType<typeof createCanvasActions>;
 
-/** Key of the edge that something from the palette is held over. */
+/** Key of the edge under an item dragged from the palette. */
 function edgeUnder({ target }: DragEvent): string | null {
   const edge = target instanceof Element ? target.closest('.react-flow__edge') : null;
   const id = edge?.getAttribute('data-id');

@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { useEditorState } from '../model/store.ts';
 import { kindClass, NodeIcon } from './node-icon.tsx';
 
-/** What a flow without nodes begins with: one of the triggers, at one click. */
+/** The empty state of a flow: adds a trigger with one click. */
 export function CanvasEmpty({
   onChoose,
   onSearch,

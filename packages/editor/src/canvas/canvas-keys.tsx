@@ -10,7 +10,7 @@ import type { MenuRequest } from './canvas-menu.tsx';
 import { type PastePlace, pasteText, selectionAsText } from './clipboard.ts';
 import { subjectOfEdge, subjectOfNode } from './use-context-menus.ts';
 
-/** Keys and clipboard of the canvas. It leaves alone what is typed into a field, and everything below a dialog. */
+/** Keyboard shortcuts and clipboard of the canvas. Ignores input in fields and everything in dialogs. */
 export function CanvasKeys({
   isList,
   onPalette,
@@ -70,7 +70,7 @@ export function CanvasKeys({
     }
     if (key === 'contextmenu' || (key === 'f10' && event.shiftKey)) return menuOf(event.target);
     if (key === '/') return changing(() => onPalette(requestOf(state)));
-    // On a button or link, Enter is its own.
+    // Enter activates a focused button or link.
     const isOnNode = event.target instanceof Element && event.target.closest('.react-flow__node') !== null;
     if (key === 'enter' && isOnNode) return openSelected(event);
     if (isList) return null;
@@ -92,7 +92,7 @@ export function CanvasKeys({
     }
   }
 
-  /** The menu of the node or edge that has the focus, else of what is selected. */
+  /** Opens the menu of the focused node or edge, else of the selection. */
   function menuOf(target: EventTarget | null): (() => void) | null {
     if (isList || !(target instanceof Element)) return null;
     const element =
@@ -149,21 +149,21 @@ export function CanvasKeys({
   return null;
 }
 
-/** With one edge selected, a new node goes onto it. */
+/** With a single edge selected, the new node is inserted on it. */
 function requestOf({ edges, selectedIds }: EditorState): PaletteRequest {
   const [only, ...others] = selectedIds;
   const isEdge = edges.some((edge, index) => edgeKeyOf(edge, index) === only);
   return only !== undefined && others.length === 0 && isEdge ? { place: { onEdge: only } } : {};
 }
 
-/** The node or edge that has the focus: with the keyboard it need not be selected first. */
+/** The focused node or edge, which with the keyboard needn't be selected first. */
 function focusedIds(target: EventTarget | null): readonly string[] {
   if (!(target instanceof Element)) return [];
   const id = target.closest('.react-flow__node, .react-flow__edge')?.getAttribute('data-id');
   return id == null ? [] : [fromCanvasId(id)];
 }
 
-/** Whether keys mean something else where they are pressed. */
+/** Whether the event's target handles keys itself. */
 function isBusy(target: EventTarget | null): boolean {
   if (!(target instanceof Element)) return false;
   if (target.closest('input, textarea, select, [contenteditable="true"], .cm-editor') !== null) return true;

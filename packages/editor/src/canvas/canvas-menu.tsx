@@ -19,17 +19,17 @@ import { everythingIn, useEditor, useEditorStore } from '../model/store.ts';
 import { pasteFromClipboard } from './clipboard.ts';
 import { afterMenu, CopyLines, MenuLine, NodeMenuItems } from './node-menu-items.tsx';
 
-/** What the menu is about; of nodes and notes that are selected together, all of them. */
+/** The menu's target; for nodes and notes selected together, all of them. */
 export type MenuSubject =
   | { readonly kind: 'node'; readonly id: string }
   | { readonly kind: 'edge'; readonly key: string }
   | { readonly kind: 'selection' }
-  /** `at`: where on the canvas. */
+  /** `at`: position on the canvas. */
   | { readonly kind: 'canvas'; readonly at: Point };
 
 export interface MenuRequest {
   readonly subject: MenuSubject;
-  /** Where on the screen. */
+  /** Position on the screen. */
   readonly at: Point;
 }
 
@@ -41,7 +41,7 @@ interface MenuActions {
   readonly onFit: () => void;
 }
 
-/** What can be done with what was clicked with the right button, or has the focus while the menu key is pressed. */
+/** The context menu of what was right-clicked, or focused when the menu key was pressed. */
 export function CanvasMenu({
   request: { subject, at },
   onClose,
@@ -62,7 +62,7 @@ export function CanvasMenu({
       shadow="md"
       transitionProps={{ duration: 0 }}
     >
-      {/* Where the menu hangs; nobody is to see or reach it. */}
+      {/* The menu's anchor, invisible and unfocusable. */}
       <Menu.Target>
         <button
           type="button"

@@ -25,7 +25,7 @@ import { useEditor, useEditorStore } from '../model/store.ts';
 
 const KeyboardMap = lazyPart(async () => (await import('./keyboard-map.tsx')).KeyboardMap);
 
-/** What can be done with the whole picture. */
+/** Actions on the whole flow. */
 export function CanvasToolbar({
   isList,
   onView,
@@ -92,7 +92,7 @@ export function CanvasToolbar({
             </Hint>
             <Tool icon={ZoomIn} label={t('editor.zoomIn')} onClick={() => void zoomIn()} />
             <Tool icon={Maximize} label={t('editor.fit')} onClick={onFit} />
-            {/* Where there is no Shift to hold. */}
+            {/* For devices without a Shift key. */}
             {isFinger && (
               <Tool
                 icon={SquareDashedMousePointer}

@@ -27,21 +27,21 @@ const CanvasMenu = lazyPart(async () => (await import('./canvas-menu.tsx')).Canv
 const ConnectDialog = lazyPart(async () => (await import('./connect-dialog.tsx')).ConnectDialog);
 const FlowList = lazyPart(async () => (await import('./flow-list.tsx')).FlowList);
 
-/** In a window as narrow as this it begins as a list. */
+/** In windows this narrow the list is shown first. */
 const NARROW = '(max-width: 36em)';
-/** Smaller than this the map would cover what it shows. */
+/** In a smaller canvas the minimap would cover the flow. */
 const ROOM_FOR_MAP = { width: 600, height: 420 } as const;
 const NO_MARKS = {};
 
 export interface CanvasProps {
   marks?: { readonly [nodeId: string]: DiffMark };
-  /** A node was chosen (click, Enter, list); null: none is any more. */
+  /** A node was opened (click, Enter, list); null: closed. */
   onOpenNode?: (nodeId: string | null) => void;
-  /** A node to be brought into view; another object brings it there again. */
+  /** A node to bring into view; a new object brings it there again. */
   focus?: { readonly nodeId: string } | null;
 }
 
-/** The flow as a picture that can be changed, or as a list; everything that is done goes to the editor's store. */
+/** The flow as an editable canvas or list; all changes go through the editor's store. */
 export function Canvas(props: CanvasProps) {
   return (
     <ReactFlowProvider>

@@ -5,21 +5,21 @@ import type { EditorState, Point } from '../model/editor-state.ts';
 import { takeApart } from '../model/flow-value.ts';
 import type { EditorStore } from '../model/store.ts';
 
-/** Where something is pasted. */
+/** Paste target. */
 export interface PastePlace {
   readonly at: Point;
-  /** The innermost loop that is there, and where in it; triggers and notes stay outside. */
+  /** The innermost loop at the target and the position in it; triggers and notes are pasted outside. */
   readonly inLoop?: { readonly id: string; readonly at: Point };
 }
 
-/** What is selected, as text for the clipboard; null when nothing of it can be copied. */
+/** The selection as text for the clipboard; null if nothing in it can be copied. */
 export function selectionAsText(state: EditorState): string | null {
   if (state.selectedIds.length === 0) return null;
   const clip = cutOut(takeApart(state.toFlow()), state.selectedIds, state.placed);
   return clip.nodes.length === 0 && clip.notes === undefined ? null : writeClip(clip);
 }
 
-/** Pastes a text, or says what is wrong with it. */
+/** Pastes text, or reports why it can't. */
 export function pasteText(
   store: EditorStore,
   t: TFunction,
@@ -53,7 +53,7 @@ function explain(read: Exclude<Clipping, { readonly clip: unknown }>, t: TFuncti
   }
 }
 
-/** Copies what is selected from a menu, where there is no event of the keyboard to put it into. */
+/** Copies the selection from a menu, where there is no clipboard event to fill. */
 export async function copySelection(store: EditorStore, t: TFunction, isCut = false): Promise<void> {
   const state = store.getState();
   const text = selectionAsText(state);
@@ -61,7 +61,7 @@ export async function copySelection(store: EditorStore, t: TFunction, isCut = fa
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // A page that is not served over https has no clipboard to write to.
+    // The clipboard is writable only over HTTPS.
     notifyWarning(t('canvas.copyByKey'));
     return;
   }
@@ -69,7 +69,6 @@ export async function copySelection(store: EditorStore, t: TFunction, isCut = fa
   else notifyDone(t('common.copied'));
 }
 
-/** Pastes from a menu. */
 export async function pasteFromClipboard(
   store: EditorStore,
   t: TFunction,

@@ -6,25 +6,24 @@ import type { AddPlace, NewConnection, Point } from '../model/editor-state.ts';
 import { handlesOf } from '../model/flow-value.ts';
 import type { EditorStore } from '../model/store.ts';
 
-/** What the actions work on. */
 interface Surroundings {
   readonly store: EditorStore;
   readonly flow: ReactFlowInstance<CanvasNode, CanvasEdge>;
-  /** Asks which node is to follow. */
+  /** Lets the user choose the node to add. */
   readonly openPalette: (place: AddPlace) => void;
   readonly reportFault: (fault: ConnectionFault) => void;
-  /** A handle was clicked; another, or a node, is to follow. */
+  /** Announces that a handle was clicked and that the other end is expected. */
   readonly announceStart: () => void;
 }
 
-/** A handle, as React Flow calls it. */
+/** A handle in React Flow's terms. */
 interface End {
   readonly nodeId: string;
   readonly type: 'source' | 'target';
   readonly id?: string | null;
 }
 
-/** Nodes joined by pulling a line from a handle, and edges that are led elsewhere by pulling one of their ends. */
+/** Connects nodes by dragging from a handle, and reconnects edges by dragging one of their ends. */
 export function createConnectActions({
   store,
   flow,
@@ -32,9 +31,9 @@ export function createConnectActions({
   reportFault: tellFault,
   announceStart: tellStart,
 }: Surroundings) {
-  /** Key of the edge one end of which is being pulled. */
+  /** Key of the edge whose end is being dragged. */
   let pulled: string | null = null;
-  /** Of two handles that were clicked: whether they could be joined. */
+  /** Whether the two clicked handles could be connected. */
   let hasJoined = false;
 
   const join = (connection: NewConnection) => {
@@ -44,7 +43,7 @@ export function createConnectActions({
     else store.getState().reconnect(pulled, connection);
   };
 
-  /** Leaving a node by the handle that was meant, if it has it, else by its first. */
+  /** The source handle to use: the requested one if the node has it, else its first. */
   const leave = (id: string, wanted: string | null): string | null => {
     const { nodes, handles, nodeTypes } = store.getState();
     const node = nodes.find((each) => each.id === id);
@@ -52,14 +51,14 @@ export function createConnectActions({
     return known.find((handle) => handle === wanted) ?? known[0] ?? null;
   };
 
-  /** From or to a handle, depending on which it is; the other end is a node, not one of its handles. */
+  /** Connects a handle with a node; the direction depends on the handle. */
   const joinTo = (from: End, over: string): void => {
     const [fixed, other] = [fromCanvasId(from.nodeId), fromCanvasId(over)];
     const handle = from.id == null ? null : fromCanvasId(from.id);
     if (from.type === 'source') join({ source: fixed, target: other, sourceHandle: handle });
     else join({ source: other, target: fixed, sourceHandle: leave(other, handleOfPulled()) });
   };
-  /** The line was let go on a node, but on none of its handles. @returns whether there was a node */
+  /** Handles a connection dropped on a node but not on a handle. @returns whether there was a node */
   const joinUnder = (event: MouseEvent | TouchEvent, state: FinalConnectionState): boolean => {
     const { fromNode, fromHandle, toNode } = state;
     const over = toNode?.id ?? nodeUnder(event);
@@ -86,7 +85,7 @@ export function createConnectActions({
       hasJoined = false;
       tellStart();
     },
-    /** React Flow has joined them, unless that would be a fault: then it says nothing. */
+    /** React Flow has connected the handles, unless that would be invalid, which it doesn't report. */
     endClick: (from: End, target: EventTarget | null) => {
       const handle = target instanceof Element ? target.closest('.react-flow__handle') : null;
       const nodeId = handle?.getAttribute('data-nodeid');
@@ -123,7 +122,7 @@ export function createConnectActions({
       _fixed: unknown,
       state: FinalConnectionState,
     ) => {
-      // Let go over nothing, it stays where it was.
+      // Dropped on the empty canvas, the edge stays as it was.
       if (state.isValid !== true) joinUnder(event, state);
       pulled = null;
     },
@@ -145,7 +144,7 @@ function pointOf(event: MouseEvent | TouchEvent): Point {
   return { x: at?.clientX ?? 0, y: at?.clientY ?? 0 };
 }
 
-/** A node counts as hit when the connection is dropped anywhere on it; a loop's frame only at its head. */
+/** Dropping anywhere on a node counts; on a loop's frame, only its header. */
 function nodeUnder(event: MouseEvent | TouchEvent): string | null {
   const { x, y } = pointOf(event);
   const hit = document.elementFromPoint(x, y);

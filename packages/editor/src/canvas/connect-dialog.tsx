@@ -6,10 +6,10 @@ import type { NewConnection } from '../model/editor-state.ts';
 import { edgeKeyOf, handlesOf, titleOf } from '../model/flow-value.ts';
 import { useEditorState, useEditorStore } from '../model/store.ts';
 
-/** What is to be joined: a node to another, or an edge to other ends. */
+/** What to connect: a node to another, or an edge to other ends. */
 export type Joining = { readonly sourceId: string } | { readonly edgeKey: string };
 
-/** Joins nodes by choosing them: what pulling a connection or one of its ends is on the picture. */
+/** Connects nodes by choosing from lists: the alternative to dragging. */
 export function ConnectDialog({ joining, onClose }: { joining: Joining; onClose: () => void }) {
   const { t } = useTranslation();
   const store = useEditorStore();
@@ -87,7 +87,7 @@ export function ConnectDialog({ joining, onClose }: { joining: Joining; onClose:
           data-autofocus
           data={nodes
             .filter(({ id }) => id !== sourceId)
-            // Nodes that can be connected come first; the others say why they can't be.
+            // Valid targets first; the others show why they are invalid.
             .map(({ id }) => ({ id, isRefused: faultOf(id) !== null }))
             .toSorted((a, b) => Number(a.isRefused) - Number(b.isRefused))
             .map(({ id }) => ({ value: id, label: nameOf(id) }))}

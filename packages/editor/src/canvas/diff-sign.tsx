@@ -4,7 +4,7 @@ import type { DiffMark } from '../model/display.ts';
 
 const SIGNS = { added: Plus, removed: Minus, changed: Pencil } as const;
 
-/** How a node differs between two versions, with icon and word. */
+/** How a node differs between two versions, as icon and label. */
 export function DiffSign({ mark }: { mark: DiffMark }) {
   const { t } = useTranslation();
   const Icon = SIGNS[mark];

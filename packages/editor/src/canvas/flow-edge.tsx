@@ -5,7 +5,7 @@ import { FINGER, fromCanvasId } from '../model/canvas-id.ts';
 import type { CanvasEdge } from '../model/display.ts';
 import { DropTarget } from './flow-node.tsx';
 
-/** What can be done with an edge; null where the flow is only shown. */
+/** Actions on an edge; null in read-only flows. */
 export const EdgeActions = createContext<{
   readonly insert: (edgeKey: string) => void;
   readonly remove: (edgeKey: string) => void;
@@ -13,14 +13,14 @@ export const EdgeActions = createContext<{
 
 type End = 'sourceX' | 'sourceY' | 'targetX' | 'targetY';
 
-/** Of a shorter edge the buttons stand above it, where they leave its ends free to be pulled; fingers need more room. */
+/** Pixels. Shorter edges show their buttons above, so that the ends can still be dragged; touch needs more room. */
 const SHORT = { mouse: 84, finger: 118 } as const;
 
-/** An edge; while it is pointed at or selected, with buttons to put a node on it and to remove it. */
+/** An edge; on hover or selection, with buttons to insert a node and to remove it. */
 export const FlowEdgeView = memo(function FlowEdgeView(props: EdgeProps<CanvasEdge>) {
   const { id, data, selected = false, ...ends } = props;
   const actions = useContext(EdgeActions);
-  // The buttons of hundreds of edges would be thousands of things to draw.
+  // The buttons of hundreds of edges would be thousands of elements.
   const [isPointed, setIsPointed] = useState(false);
   const key = fromCanvasId(id);
   const isTarget = useContext(DropTarget) === key;
@@ -53,7 +53,7 @@ export const FlowEdgeView = memo(function FlowEdgeView(props: EdgeProps<CanvasEd
   );
 });
 
-/** How far above the middle of the edge its buttons are. */
+/** Vertical offset of the buttons from the middle of the edge. */
 function liftOf({ sourceX, sourceY, targetX, targetY }: Pick<EdgeProps, End>): number {
   const isFinger = matchMedia(FINGER).matches;
   const height = Math.abs(targetY - sourceY);
@@ -61,7 +61,7 @@ function liftOf({ sourceX, sourceY, targetX, targetY }: Pick<EdgeProps, End>): n
   return isFinger ? 30 + height / 2 : 26;
 }
 
-/** For the pointer only: with the keyboard, an edge is selected and then `/` and Delete do the same. */
+/** For the pointer only: keyboard users select the edge and press `/` or Delete. */
 function EdgeTools({
   x,
   y,

@@ -19,7 +19,7 @@ import { kindClass, NodeIcon } from './node-icon.tsx';
 import { NodeMenuItems } from './node-menu-items.tsx';
 import { RunMark } from './run-mark.tsx';
 
-/** The flow as a list: every node with where it leads, what is wrong with it, and all that the picture can do. */
+/** The flow as a list: every node with its connections and problems, and every action of the canvas. */
 export function FlowList({
   onOpenNode,
   onAdd,
@@ -33,7 +33,7 @@ export function FlowList({
   onConnect: (joining: Joining) => void;
   marks: { readonly [nodeId: string]: DiffMark };
   toolbar: ReactNode;
-  /** Shown while there are no nodes. */
+  /** The empty state. */
   empty: ReactNode;
 }) {
   const { t } = useTranslation();
@@ -155,14 +155,14 @@ const ListRow = memo(function ListRow({ row, mark, onOpenNode, onAdd, onConnect 
   );
 }, isSameRow);
 
-/** What a row shows that others than itself know. */
+/** Row data that depends on other nodes. */
 interface Row {
   readonly node: FlowNode;
   readonly type: NodeType | undefined;
   readonly title: string;
   readonly depth: number;
   readonly outgoing: readonly { readonly key: string; readonly handle: string; readonly target: string }[];
-  /** One line for each. */
+  /** One problem per line. */
   readonly problems: string;
 }
 
@@ -193,7 +193,7 @@ function useRows(): readonly Row[] {
   }, [nodes, edges, nodeTypes, problems, i18n.language]);
 }
 
-/** Only rows whose content changed are drawn again: there may be hundreds. */
+/** Only rows whose content changed re-render: there may be hundreds. */
 function isSameRow({ row: a, ...before }: RowProps, { row: b, ...after }: RowProps): boolean {
   const isSame =
     before.mark === after.mark &&
@@ -215,7 +215,7 @@ function isSameRow({ row: a, ...before }: RowProps, { row: b, ...after }: RowPro
   );
 }
 
-/** An edge in the list: where it leads, a node onto it, another end for it, away with it. */
+/** An edge in the list: its target, and actions to insert a node, reconnect and remove. */
 function ListEdge({
   edgeKey,
   handle,
@@ -251,7 +251,7 @@ function ListEdge({
   );
 }
 
-/** Everything that can be done with a node, without a pointer. */
+/** All actions on a node, without a pointer. */
 function ListActions({
   node,
   onOpen,

@@ -14,10 +14,10 @@ import { DiffSign } from './diff-sign.tsx';
 import { kindClass, NodeIcon } from './node-icon.tsx';
 import { RunMark } from './run-mark.tsx';
 
-/** Id of the loop, or key of the edge, that what is being dragged would fall into. */
+/** Id of the loop, or key of the edge, that the dragged item would be dropped on. */
 export const DropTarget = createContext<string | null>(null);
 
-/** A node: icon, title, type, handles with their names, what is wrong with it, what became of it. */
+/** A node: icon, title, type, named handles, problems, and run status. */
 export const StepNodeView = memo(function StepNodeView({
   id,
   data,
@@ -35,7 +35,7 @@ export const StepNodeView = memo(function StepNodeView({
   );
 });
 
-/** A loop: a frame around what is repeated. */
+/** A loop: a frame around its body. */
 export const LoopNodeView = memo(function LoopNodeView({
   id,
   data,
@@ -68,7 +68,6 @@ export const LoopNodeView = memo(function LoopNodeView({
   );
 });
 
-/** Icon, title, and what the node does. */
 function NodeHead({ data }: { data: StepData }) {
   const { type, title } = data;
   return (
@@ -87,7 +86,7 @@ function NodeHead({ data }: { data: StepData }) {
   );
 }
 
-/** For what is cut off: all that the node says of itself, and its type and id. */
+/** The full text of truncated labels: description, type and id. */
 function wholeText({ node, type, title, about }: StepData): string {
   return [title, about, `${type?.title ?? node.type} · ${node.id}`]
     .filter((line) => line !== null)
@@ -118,7 +117,7 @@ function Handles({
   const key = handles.join('\n');
   const former = useRef(key);
   useEffect(() => {
-    // React Flow measures the first handles itself; updating hundreds of nodes one by one takes seconds.
+    // React Flow measures the initial handles itself; updating hundreds of nodes one by one takes seconds.
     if (former.current === key) return;
     former.current = key;
     update(id);
@@ -186,7 +185,7 @@ function Marks({ data: { node, problems, run, mark } }: { data: StepData }) {
   );
 }
 
-/** Tells that an output is pinned to a node, and where that ends. */
+/** Marks a node with a pinned output, with a button to unpin it. */
 function PinMark() {
   const { t } = useTranslation();
   return (
@@ -200,8 +199,8 @@ function PinMark() {
 }
 
 /**
- * Makes React Flow look again where the handles of a node are. Its own hook for it writes the id into a selector as it
- * is, and an id may be any text: a quotation mark in it ended the whole page.
+ * Makes React Flow measure a node's handles again. Its own hook for this puts the id into a selector unescaped, and ids
+ * may be any string: a quotation mark crashed the whole page.
  */
 function useMeasureAgain(): (id: string) => void {
   const store = useStoreApi();

@@ -6,12 +6,12 @@ import { absolutePosition, byIdOf, measureAll, NODE_HEIGHT, NODE_WIDTH } from '.
 import { useNodeTypes } from './flow-view.tsx';
 import { NodeIcon } from './node-icon.tsx';
 
-/** Places and frames keep their proportions; the icons of nodes would be too small to tell anything. */
+/** Positions and frames are scaled; node icons at this scale would be unreadable. */
 const SCALE = 0.36;
 const NODE: Size = { width: NODE_WIDTH * SCALE, height: 28 };
 const ICON = 15;
 const MARGIN = 24;
-/** A few nodes are not blown up to fill the whole width. */
+/** Small flows aren't enlarged to the full width. */
 const LEAST: Size = { width: 460, height: 170 };
 
 interface Shape extends Point, Size {
@@ -19,7 +19,7 @@ interface Shape extends Point, Size {
   readonly icon: string | undefined;
 }
 
-/** A small drawing of a flow: what its nodes are and how they are joined. Decoration: it says nothing a list does not. */
+/** A small drawing of a flow's nodes and edges. Decorative: it shows nothing that the lists don't. */
 export function FlowThumbnail({ flow }: { flow: JsonObject }) {
   const nodeTypes = useNodeTypes();
   const shapes = useMemo(() => shapesOf(listOf<FlowNode>(flow.nodes), nodeTypes), [flow, nodeTypes]);
@@ -145,6 +145,6 @@ function curve(from: Shape, to: Shape): string {
 }
 
 function middleOf({ node, y, height }: Shape): number {
-  // Edges leave and enter a frame at its head, as on the canvas.
+  // Edges connect to a frame at its header, as on the canvas.
   return y + (isLoop(node) ? (NODE_HEIGHT * SCALE) / 2 : height / 2);
 }

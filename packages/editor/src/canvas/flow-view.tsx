@@ -14,7 +14,7 @@ const Canvas = lazy(async () => ({ default: (await import('./canvas.tsx')).Canva
 const NO_RUNS: { readonly [nodeId: string]: NodeRun } = {};
 const NO_PROBLEMS: readonly FlowProblem[] = [];
 
-/** The types of nodes by name, in the reader's language; empty until they are known. */
+/** Node types by name, in the reader's language; empty while loading. */
 export function useNodeTypes(): ReadonlyMap<string, NodeType> {
   const { data } = useQuery({ ...endpointQuery('GET /node-types'), staleTime: Number.POSITIVE_INFINITY });
   const translate = useTranslateNodeTypes();
@@ -25,8 +25,8 @@ export function useNodeTypes(): ReadonlyMap<string, NodeType> {
 }
 
 /**
- * A flow that is only shown: at a version, or as it ran. It fills its parent, which must have a height.
- * @param onOpenNode called when a node is chosen; null when none is any more
+ * A read-only flow: a version, or an execution's. Fills its parent, which must have a height.
+ * @param onOpenNode called with the opened node; null when it is closed
  */
 export function FlowView({
   flow,
@@ -39,7 +39,7 @@ export function FlowView({
   flow: Flow;
   runs?: { readonly [nodeId: string]: NodeRun };
   problems?: readonly FlowProblem[];
-  /** How nodes differ from another version. */
+  /** Differences of nodes from another version. */
   marks?: { readonly [nodeId: string]: DiffMark };
   selectedId?: string | null;
   onOpenNode?: (nodeId: string | null) => void;

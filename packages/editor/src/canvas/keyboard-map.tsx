@@ -4,7 +4,7 @@ import { useEditor } from '../model/store.ts';
 
 const MOD = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl';
 
-/** What each key does; `changes`: only where the flow may be changed. */
+/** The keyboard shortcuts; `changes`: only in editable flows. */
 const KEYS = [
   { does: 'palette', keys: [[MOD, 'K'], ['/']], changes: true },
   { does: 'open', keys: [['Enter']], changes: false },
@@ -51,7 +51,7 @@ const KEYS = [
   { does: 'keys', keys: [['?']], changes: false },
 ] as const;
 
-/** The keys of the editor. */
+/** The list of keyboard shortcuts. */
 export function KeyboardMap({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const isReadOnly = useEditor((state) => state.isReadOnly);

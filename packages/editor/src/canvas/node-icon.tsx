@@ -27,7 +27,7 @@ import {
 } from 'lucide-react';
 import type { NodeType } from '../model/editor-state.ts';
 
-/** Those of the catalogue; all of Lucide would be 1,600 icons for two dozen nodes. */
+/** Icons used by the catalogue; bundling all of Lucide would mean 1,600 icons for two dozen nodes. */
 const ICONS: { readonly [name: string]: LucideIcon } = {
   bot: Bot,
   'calendar-clock': CalendarClock,
@@ -54,16 +54,16 @@ const ICONS: { readonly [name: string]: LucideIcon } = {
   workflow: Workflow,
 };
 
-/** Groups with a colour of their own; the others have that of their kind. */
+/** Groups with their own colour; the others use that of their kind. */
 const TINTED_GROUPS: ReadonlySet<string> = new Set(['wait', 'ai']);
 
-/** The class that colours the icon of a node's type. */
+/** The class that colours a node type's icon. */
 export function kindClass(type: Pick<NodeType, 'kind' | 'group'> | undefined): string {
   if (type === undefined) return 'flow-kind-unknown';
   return `flow-kind-${TINTED_GROUPS.has(type.group) ? type.group : type.kind}`;
 }
 
-/** The icon of a node's type, by its Lucide name; a box for a name that is not among the catalogue's. */
+/** A node type's icon, by its Lucide name; a box for unknown names. */
 export function NodeIcon({ name, size = 16 }: { name: string | undefined; size?: number }) {
   const Icon = (name === undefined ? undefined : Object.hasOwn(ICONS, name) ? ICONS[name] : undefined) ?? Box;
   return <Icon size={size} aria-hidden />;

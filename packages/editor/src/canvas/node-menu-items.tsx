@@ -23,9 +23,9 @@ import { positionOf } from '../model/geometry.ts';
 import { useEditor, useEditorState, useEditorStore } from '../model/store.ts';
 import { copySelection } from './clipboard.ts';
 
-/** Pixels that one move from the menu is. */
+/** Pixels per move from the menu. */
 const STEP = 40;
-/** A menu that closes gives the focus back a moment later; what opens then can keep it. */
+/** A closing menu restores the focus a moment later; anything opened after this delay keeps the focus. */
 const FOCUS_BACK_MS = 50;
 const DIRECTIONS = [
   { name: 'left', icon: ArrowLeft, x: -STEP, y: 0 },
@@ -34,12 +34,12 @@ const DIRECTIONS = [
   { name: 'down', icon: ArrowDown, x: 0, y: STEP },
 ] as const;
 
-/** Does something that opens, when the menu it was chosen from has closed. */
+/** Runs an action that opens something, once the menu has closed. */
 export function afterMenu(act: () => void): () => void {
   return () => setTimeout(act, FOCUS_BACK_MS);
 }
 
-/** One line of a menu, with the key that does the same. */
+/** A menu item with its keyboard shortcut. */
 export function MenuLine({
   icon: Icon,
   label,
@@ -52,7 +52,7 @@ export function MenuLine({
   label: string;
   keys?: string;
   isRed?: boolean;
-  /** The menu stays open, so that it can be done again. */
+  /** Keeps the menu open, so that the action can be repeated. */
   stays?: boolean;
   onClick: () => void;
 }) {
@@ -75,7 +75,7 @@ export function MenuLine({
   );
 }
 
-/** Copy, cut and duplicate what is selected. */
+/** Copy, cut and duplicate the selection. */
 export function CopyLines() {
   const { t } = useTranslation();
   const store = useEditorStore();
@@ -108,7 +108,7 @@ export function CopyLines() {
   );
 }
 
-/** Everything that can be done with a node, without dragging anything. */
+/** All actions on a node, without dragging. */
 export function NodeMenuItems({
   node,
   hasMoves = false,
@@ -117,7 +117,7 @@ export function NodeMenuItems({
   onAddAfter,
 }: {
   node: FlowNode;
-  /** To move it, too, where it cannot be dragged. */
+  /** Includes move actions, where nodes can't be dragged. */
   hasMoves?: boolean;
   onOpen: () => void;
   onConnect: () => void;
@@ -169,7 +169,7 @@ export function NodeMenuItems({
   );
 }
 
-/** Into a loop, or out of the one it is in. */
+/** Moves the node into a loop, or out of its current one. */
 function LoopLines({ node }: { node: FlowNode }) {
   const { t } = useTranslation();
   const store = useEditorStore();

@@ -11,7 +11,7 @@ import { useEditorStore } from '../model/store.ts';
 const COLOURS = ['yellow', 'blue', 'green', 'grey'] as const;
 const MAX_LENGTH = 10_000;
 
-/** A note: text on paper, in one of four colours. */
+/** A note in one of four colours. */
 export const NoteNodeView = memo(function NoteNodeView({
   data: { note },
   selected,

@@ -9,11 +9,11 @@ import { useEditor } from '../model/store.ts';
 import { DRAGGED_TYPE, type PaletteRequest } from './canvas-actions.ts';
 import { kindClass, NodeIcon } from './node-icon.tsx';
 
-/** Groups that have a name of their own, in their order; types of other groups come last under the group's own word. */
+/** Groups with a translated name, in display order; types of other groups follow under the group's own name. */
 const GROUPS = ['trigger', 'core', 'wait', 'flow', 'http', 'data', 'sql', 'chat', 'email', 'ai'] as const;
 type GroupName = (typeof GROUPS)[number];
 
-/** Node types to choose from: search, arrow keys and Enter, or drag one to where it is to be. */
+/** Node types to choose from: by search, arrow keys and Enter, or by dragging. */
 export function Palette({
   request,
   onChoose,
@@ -30,7 +30,7 @@ export function Palette({
   const [at, setAt] = useState(0);
   const list = useRef<HTMLDivElement>(null);
   const frame = useClickOutside(onClose);
-  // Nothing leads to a trigger.
+  // Triggers have no incoming edges.
   const isJoined = request.place !== undefined && !('at' in request.place && !('after' in request.place));
   const groups = useMemo(() => findTypes(nodeTypes, search, isJoined), [nodeTypes, search, isJoined]);
   const found = groups.flatMap(({ types }) => types);
@@ -179,7 +179,7 @@ interface FoundGroup {
   readonly types: readonly NodeType[];
 }
 
-/** Types that have every word of the search in title, type or description; those with it in the title come first. */
+/** Types with every search word in title, type or description; title matches come first. */
 function findTypes(
   nodeTypes: ReadonlyMap<string, NodeType>,
   search: string,
@@ -192,7 +192,7 @@ function findTypes(
     .filter(({ title, type, description }) => fits(`${title} ${type} ${description}`))
     .toSorted((a, b) => Number(fits(`${b.title} ${b.type}`)) - Number(fits(`${a.title} ${a.type}`)));
   const groups = [...Map.groupBy(found, ({ group }) => group)].map(([group, types]) => ({ group, types }));
-  // While searching, the best hit is first whatever its group.
+  // While searching, the best match comes first whatever its group.
   if (words.length > 0) return groups;
   const rank = (group: string) => (GROUPS as readonly string[]).indexOf(group) >>> 0;
   return groups.toSorted((a, b) => rank(a.group) - rank(b.group));

@@ -29,26 +29,25 @@ const NODE_VIEWS = { step: StepNodeView, loop: LoopNodeView, note: NoteNodeView 
 const EDGE_VIEWS = { flow: FlowEdgeView };
 const FIT = { padding: 0.15, maxZoom: 1 } as const;
 const MULTI_SELECTION_KEYS = ['Shift', 'Meta', 'Control'];
-/** Nodes are 184 pixels wide; a coarser grid would not line them up. */
+/** Pixels. Nodes are 184 wide, so a coarser grid wouldn't align them. */
 const GRID: [number, number] = [4, 4];
 const MAP_SIZE = { width: 168, height: 116 };
 const PRO_OPTIONS = { hideAttribution: true };
-/** Below these, what nobody could read is left out. */
+/** Zoom levels below which unreadable details are hidden. */
 const FAR = 0.45;
 const TINY = 0.3;
 
-/** Of more nodes than this, those out of sight are left out of the page; Tab then reaches those in sight. */
+/** With more nodes than this, those out of sight aren't rendered; Tab then reaches only visible ones. */
 const MANY = 150;
 
-/** Of the arrow keys. */
 type Direction = 'left' | 'right' | 'up' | 'down';
 
 const mapClass = (node: CanvasNode) =>
   node.type === 'step' ? `flow-map-step ${kindClass(node.data.type)}` : `flow-map-${node.type}`;
 
 /**
- * The picture. It draws anew with every step of a drag, so whatever it hands on stays the same object: React Flow
- * would otherwise draw each of its nodes anew.
+ * The React Flow canvas. It re-renders on every step of a drag, so its props must keep their identity: React Flow would
+ * otherwise re-render every node.
  */
 export const Picture = memo(function Picture({
   marks,
@@ -64,7 +63,7 @@ export const Picture = memo(function Picture({
   actions: CanvasActions;
   scheme: 'light' | 'dark';
   hasMap: boolean;
-  /** A drag draws a box around what is to be selected, and a click adds to what is. */
+  /** Dragging draws a selection box, and clicking adds to the selection. */
   isSelecting: boolean;
   onOpenNode: (nodeId: string | null) => void;
   onMenu: (request: MenuRequest) => void;
@@ -104,7 +103,7 @@ export const Picture = memo(function Picture({
   const menus = useContextMenus(onMenu);
   const onPaneClick = useCallback(() => onOpenNode(null), [onOpenNode]);
   const onMoveStart = useCallback(() => setMotion('is-moving'), []);
-  // A press of the button may still become a click.
+  // A press may still become a click.
   const onMove = useCallback((event: globalThis.MouseEvent | TouchEvent | null) => {
     if (event?.type === 'mousemove') setMotion('is-moving is-pulled');
   }, []);
@@ -182,8 +181,8 @@ export const Picture = memo(function Picture({
 });
 
 /**
- * Connecting without dragging: a click on one handle, then on another. A finger may choose the whole node instead of
- * its handle; with a mouse, where a handle is clicked by mistake more easily, a node stays something to be opened.
+ * Connecting without dragging: click one handle, then another. On touch screens the second tap may be on the whole
+ * node; with a mouse, where handles are clicked by mistake more easily, clicking a node opens it.
  */
 function useTapConnect({ joinTo, startClick, endClick }: CanvasActions) {
   const flow = useStoreApi();
@@ -195,7 +194,7 @@ function useTapConnect({ joinTo, startClick, endClick }: CanvasActions) {
         const from = flow.getState().connectionClickStartHandle;
         if (from !== null) endClick(from, event.target);
       },
-      /** @returns whether the click meant a connection */
+      /** @returns whether the click was part of a connection */
       takeClick: (event: MouseEvent, nodeId: string): boolean => {
         if (
           event.target instanceof Element &&

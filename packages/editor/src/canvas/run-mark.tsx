@@ -7,7 +7,7 @@ import type { NodeRun } from '../model/editor-state.ts';
 
 type Status = NodeRun['status'];
 
-/** The colours of the canvas, which have enough contrast on its background. */
+/** The canvas's colours, which have enough contrast on its background. */
 const STATUS_COLOURS: { readonly [S in Status]: string } = {
   success: 'var(--flow-success)',
   failed: 'var(--flow-failed)',
@@ -17,7 +17,7 @@ const STATUS_COLOURS: { readonly [S in Status]: string } = {
   cancelled: 'var(--mantine-color-dimmed)',
 };
 
-/** What became of a node: icon, colour, and how long it took or has been at it. */
+/** A node's run status: icon, colour and duration. */
 export function RunMark({ run, hasTime = true }: { run: NodeRun; hasTime?: boolean }) {
   const { t } = useTranslation();
   const { icon: Icon } = NODE_STATUS_STYLES[run.status];
@@ -34,7 +34,7 @@ export function RunMark({ run, hasTime = true }: { run: NodeRun; hasTime?: boole
   );
 }
 
-/** Milliseconds; grows while the node is at work. */
+/** Milliseconds; increases while the node is running. */
 function useDuration({ status, started_at: from, completed_at: to }: NodeRun): number | null {
   const isOn = status === 'running' || status === 'waiting';
   const now = useNow(isOn);

@@ -4,15 +4,15 @@ import { toCanvasId } from '../model/canvas-id.ts';
 import type { Size } from '../model/editor-state.ts';
 import { useEditorStore } from '../model/store.ts';
 
-/** Milliseconds that moving the picture takes; none for who does not want things to move. */
+/** Milliseconds of a canvas animation; 0 if the user prefers reduced motion. */
 export function animationMs(): number {
   return matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 200;
 }
 
-/** Pixels that a node keeps from the edge of the picture. */
+/** Minimum distance in pixels between a node and the canvas's border. */
 const MARGIN = 24;
 
-/** Moves the picture, as far as needed, when a node is to be seen: one that was just added, or that a problem is about. */
+/** Pans as far as needed to show a node that was just added or that a problem refers to. */
 export function useBringIntoView(
   focus: { readonly nodeId: string } | null,
   frame: RefObject<HTMLElement | null>,
@@ -40,7 +40,7 @@ export function useBringIntoView(
 
   useEffect(() => {
     if (focus === null) return;
-    // What opens beside the picture takes its room first.
+    // Wait for panels that open beside the canvas and shrink it.
     const timer = setTimeout(() => bring(focus.nodeId), 50);
     return () => clearTimeout(timer);
   }, [focus]);
@@ -50,7 +50,7 @@ export function useBringIntoView(
     const before = former.current;
     former.current = size.height === 0 ? null : size;
     if (before === null || size.height === 0) return;
-    // What is below takes from the middle of the picture, not from its end.
+    // Keep the middle of the canvas centred when a panel opens below.
     const { x, y, zoom } = getViewport();
     if (before.height !== size.height) {
       void setViewport({ x, y: y + (size.height - before.height) / 2, zoom });

@@ -6,7 +6,7 @@ import type { EditorState } from '../model/editor-state.ts';
 import { type EditorStore, useEditorStore } from '../model/store.ts';
 import type { MenuRequest, MenuSubject } from './canvas-menu.tsx';
 
-/** What React Flow is to do about the right mouse button (and a long press, where there is no button). */
+/** React Flow props for right-clicks (and long presses on touch screens). */
 export function useContextMenus(onMenu: (request: MenuRequest) => void) {
   const store = useEditorStore();
   const { screenToFlowPosition } = useReactFlow();
@@ -32,7 +32,7 @@ export function useContextMenus(onMenu: (request: MenuRequest) => void) {
   }, [onMenu, store, screenToFlowPosition]);
 }
 
-/** A node alone, or all that is selected with it; it is selected when it was not. */
+/** A single node, or the selection if it is part of that; selects the node otherwise. */
 export function subjectOfNode(store: EditorStore, id: string): MenuSubject {
   const state = store.getState();
   if (!state.selectedIds.includes(id)) state.select([id]);
@@ -40,7 +40,7 @@ export function subjectOfNode(store: EditorStore, id: string): MenuSubject {
   return isAlone && isNode(state, id) ? { kind: 'node', id } : { kind: 'selection' };
 }
 
-/** Null where edges can only be looked at. */
+/** Null in read-only flows. */
 export function subjectOfEdge(store: EditorStore, key: string): MenuSubject | null {
   const state = store.getState();
   if (state.isReadOnly) return null;

@@ -17,8 +17,8 @@ import type { EditorState, Point } from '../model/editor-state.ts';
 import { useEditorState, useEditorStore } from '../model/store.ts';
 
 /**
- * What React Flow draws. While something is dragged it is moved here only; the store hears of it when it is let go,
- * so that a drag of one node among hundreds draws one node and is one step of undo.
+ * The nodes and edges for React Flow. A drag updates only this state until the drop reaches the store, so that dragging
+ * one node among hundreds re-renders one node and is one undo step.
  */
 export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
   const store = useEditorStore();
@@ -59,7 +59,7 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
   }));
   let { nodes, edges } = drawn;
   if (drawn.parts !== parts || drawn.marks !== marks || drawn.words !== labels) {
-    // In another language everything reads differently.
+    // A language change affects every label.
     const former = drawn.words === labels ? drawn : { nodes: [], edges: [] };
     nodes = drawNodes({ ...parts, marks }, former.nodes, labels);
     edges = drawEdges({ ...parts, marks }, former.edges, labels);
@@ -90,7 +90,7 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
         if (change.dragging === true) dragged.current.add(change.id);
         else {
           const id = fromCanvasId(change.id);
-          // What is dragged may leave its loop; what the arrow keys move stays in the frame.
+          // A drag may leave its loop; the arrow keys stay inside the frame.
           const isInside = !dragged.current.delete(change.id) && isInLoop(store.getState().nodes, id);
           moved[id] = isInside ? insideFrame(change.position) : change.position;
         }

@@ -1,10 +1,10 @@
 import { type MouseEvent, type TouchEvent, useEffect, useMemo } from 'react';
 
-/** As long as Android waits. */
+/** The same as Android's. */
 const LONG_PRESS_MS = 500;
-/** Pixels that a finger strays while it rests. */
+/** Pixels a resting finger may move. */
 const REST = 10;
-/** What has something of its own to do with a finger. */
+/** Elements with their own touch behaviour. */
 const BUSY =
   'input, textarea, button, .react-flow__panel, .react-flow__minimap, .react-flow__handle, .react-flow__resize-control';
 
@@ -15,8 +15,8 @@ interface Press {
 }
 
 /**
- * What React Flow does for a mouse only: the ends of edges can be pulled by a finger, too, and a long press is the right
- * mouse button (Safari has none of its own).
+ * Touch support for what React Flow offers only to mice: dragging the ends of edges, and a long press as the right
+ * mouse button (Safari doesn't send contextmenu).
  */
 export function useTouch() {
   const touch = useMemo(createTouch, []);
@@ -58,7 +58,7 @@ function createTouch() {
     }
   };
   const onTouchMoveCapture = (event: TouchEvent) => {
-    // What lies under the menu is not dragged.
+    // Don't drag what is under the menu.
     if (hasShown) event.stopPropagation();
     const finger = event.touches[0];
     if (press === null || finger === undefined) return;
@@ -71,7 +71,7 @@ function createTouch() {
   };
   const onContextMenuCapture = (event: MouseEvent) => {
     if (!event.nativeEvent.isTrusted) return;
-    // Where the browser knows the long press by itself, one of both is enough.
+    // Browsers with their own long press would open the menu twice.
     if (hasShown) {
       event.preventDefault();
       event.stopPropagation();
@@ -90,7 +90,7 @@ function createTouch() {
   return { handlers, stop };
 }
 
-/** The end of an edge listens to a mouse; how it goes on it hears from a finger as well. */
+/** An edge's end listens for mouse events to start; from then on React Flow also follows touch events. */
 function pull(end: Element, clientX: number, clientY: number): void {
   end.dispatchEvent(
     new window.MouseEvent('mousedown', { bubbles: true, cancelable: true, button: 0, clientX, clientY }),

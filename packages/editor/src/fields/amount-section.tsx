@@ -1,7 +1,7 @@
 import type { NumberInputProps } from '@mantine/core';
 import { Hint } from '@millrace/ui/components/text.tsx';
 
-/** A number of milliseconds, seconds or bytes in a readable unit, at the end of its field; null: nothing. */
+/** A number of milliseconds, seconds or bytes in a readable unit, at the end of its field; null for none. */
 export function amountSection(
   text: string | null,
 ): Pick<NumberInputProps, 'rightSection' | 'rightSectionWidth'> {

@@ -23,7 +23,7 @@ type AnyInputProps = InputProps & {
   shape: Extract<FieldShape, { kind: 'any' }>;
 };
 
-/** Any value: first of which kind it is, then as that kind is written. Texts may be templates. */
+/** Any JSON value: a choice of kind, then that kind's control. Strings may be templates. */
 export function AnyInput(props: AnyInputProps) {
   const { shape, schema, value, onChange, label } = props;
   if (schema['x-json-schema'] === true)
@@ -37,7 +37,7 @@ function KindInput(props: AnyInputProps) {
   const { t } = useTranslation();
   const { isReadOnly } = useForm();
   const own = kindOf(value);
-  // JSON is another way to write what the others can be written in.
+  // JSON is an alternative notation for the other kinds.
   const [isJson, setIsJson] = useState(own === 'json');
   const kind = isJson ? 'json' : own;
   const allowed = kindsOf(schema.type);
@@ -137,7 +137,7 @@ function isObject(value: JsonValue | undefined) {
   return value !== undefined && isJsonObject(value);
 }
 
-/** How a value is written; undefined is a text that is not there yet. */
+/** The kind of a value; undefined is an empty string. */
 function kindOf(value: JsonValue | undefined): Kind {
   if (value === undefined || typeof value === 'string') return 'text';
   if (value === null) return 'null';
@@ -146,14 +146,14 @@ function kindOf(value: JsonValue | undefined): Kind {
   return isJsonArray(value) ? 'list' : 'object';
 }
 
-/** The kinds that a schema's types allow; what says nothing of types allows all. */
+/** The kinds that a schema's types allow; all if it names no type. */
 function kindsOf(type: JsonValue | undefined): readonly Kind[] {
   if (!Array.isArray(type)) return KINDS;
   const names: { readonly [type: string]: Kind } = { string: 'text', array: 'list', integer: 'number' };
   return [...type.map((each) => names[String(each)] ?? (String(each) as Kind)), 'json'];
 }
 
-/** What a value becomes as another kind: the same in other signs where that can be. */
+/** A value converted to another kind, preserving its content where possible. */
 function converted(value: JsonValue | undefined, kind: Exclude<Kind, 'json'>): JsonValue | undefined {
   const text = typeof value === 'string' ? value : '';
   switch (kind) {

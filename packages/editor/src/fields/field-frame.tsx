@@ -15,21 +15,21 @@ export interface FieldFrameProps {
   description?: string | undefined;
   pointer: string;
   isRequired?: boolean;
-  /** Switches between a value and a template; null where the field takes templates anyway or none. */
+  /** Switches between a value and a template; null if the field always or never accepts templates. */
   templateSwitch?: { readonly isOn: boolean; readonly onToggle: () => void } | null;
-  /** Takes the value out; absent where there must be one. */
+  /** Removes the value; absent if it is required. */
   onClear?: (() => void) | undefined;
-  /** The text whose preview is shown. */
+  /** The string to preview. */
   text?: string | null;
   isBare?: boolean;
-  /** Whether the value is edited as a whole, so that problems anywhere in it are shown here. */
+  /** Whether the value is edited as a whole, so that all problems within it are shown here. */
   isWhole?: boolean;
   actions?: ReactNode;
-  /** Given the id that the label names. */
+  /** Receives the id that the label refers to. */
   children: (ids: { readonly id: string; readonly describedBy: string }) => ReactNode;
 }
 
-/** A field's label, its switch, what it is for, what is wrong with it, and what its template comes to. */
+/** A field's label, template switch, description, problem, and template preview. */
 export function FieldFrame(props: FieldFrameProps) {
   const {
     label,
@@ -99,7 +99,7 @@ function TemplateSwitch({ label, isOn, onToggle }: { label: string; isOn: boolea
   );
 }
 
-/** What the template comes to with the values that are known. */
+/** The template rendered with the known values. */
 function PreviewLine({ text }: { text: string }) {
   const { t } = useTranslation();
   const { preview } = useForm();
@@ -125,7 +125,7 @@ function PreviewLine({ text }: { text: string }) {
   );
 }
 
-/** The value a field falls back to when it is left out, in words. */
+/** Describes the default value of an optional field. */
 export function defaultNote(value: JsonValue | undefined): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   return typeof value === 'string' ? value : showValue(value);

@@ -15,7 +15,7 @@ import { defaultNote } from './field-frame.tsx';
 import { formatAmount } from './format-amount.ts';
 import { NumberBox } from './number-box.tsx';
 
-/** The control of a value that has no parts. */
+/** The control for a scalar value. */
 export function FieldInput(props: InputProps & { shape: FieldShape; Field: FieldComponent }) {
   const { shape, schema, value, onChange, id, describedBy, label } = props;
   const { isReadOnly } = useForm();
@@ -67,7 +67,7 @@ export function FieldInput(props: InputProps & { shape: FieldShape; Field: Field
 }
 
 function idOf(value: JsonValue | undefined): number | null {
-  // 0 stands for none.
+  // 0 means none.
   return typeof value === 'number' && value !== 0 ? value : null;
 }
 
@@ -129,7 +129,7 @@ function TextField({ shape, schema, value, onChange, id, describedBy, label, poi
       />
     );
   }
-  // The browser takes line breaks out of a field of one line.
+  // Single-line inputs strip line breaks.
   const Plain = shape.isMultiline || text.includes('\n') ? Textarea : TextInput;
   return (
     <Plain

@@ -15,15 +15,15 @@ import { RecordInput } from './record-input.tsx';
 import { VariantInput } from './variant-input.tsx';
 
 const STRUCTURED = new Set(['group', 'record', 'list', 'variants']);
-/** They take templates as they are. */
+/** Shapes whose control accepts templates directly. */
 function isTextual(shape: FieldShape): boolean {
   return shape.kind === 'any' || (shape.kind === 'text' && shape.helper === null);
 }
 
-/** One value of a form, drawn by its schema: the value itself, or a template in its place. */
+/** A form field generated from a schema: the value itself, or a template in its place. */
 export function Field(props: FieldProps) {
   const shape = shapeOf(props.schema);
-  // There is nothing to choose.
+  // A constant leaves nothing to choose.
   return shape.kind === 'constant' ? null : <OpenField {...props} shape={shape} />;
 }
 
@@ -37,7 +37,7 @@ function OpenField(props: FieldProps & { shape: FieldShape }) {
   const label = textOf(schema.title) ?? name;
   const takesThemAnyway = isTextual(shape);
   const isSwitchable = takesTemplates && !takesThemAnyway && !['credential', 'workflow'].includes(shape.kind);
-  // While it is being typed, a template isn't a template yet.
+  // A template that is still being typed isn't a template yet.
   const [isWriting, setIsWriting] = useState(false);
   const isOn =
     isSwitchable && typeof value === 'string' && (isWriting || isTemplate(value) || !takesText(shape));
@@ -87,7 +87,7 @@ function OpenField(props: FieldProps & { shape: FieldShape }) {
   );
 }
 
-/** Whether a text may be such a value. */
+/** Whether a string is valid for this shape. */
 function takesText(shape: FieldShape): boolean {
   if (shape.kind === 'choice' || shape.kind === 'text') return true;
   return shape.kind === 'variants' && shape.variants.some(({ name }) => name === 'string');
@@ -103,7 +103,7 @@ type StructuredProps = FieldProps & {
   label: string;
 };
 
-/** The control of a value that has parts. */
+/** The control for an object or array. */
 function StructuredInput(props: StructuredProps) {
   const { Field, shape, value, onChange, pointer, label } = props;
   const common = { Field, onChange, pointer, label };

@@ -1,4 +1,4 @@
-/** The units of a duration in milliseconds, largest first. */
+/** Units of a duration in milliseconds, largest first. */
 const UNITS = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
@@ -7,8 +7,8 @@ const UNITS = [
 ] as const;
 
 /**
- * What a number of milliseconds, seconds, bytes or mebibytes comes to, told by the ending of its name (`timeout_ms`,
- * `window_s`, `max_bytes`); null when it is as easy to read as it stands.
+ * A readable form of milliseconds, seconds, bytes or mebibytes, chosen by the name's suffix (`timeout_ms`, `window_s`,
+ * `max_bytes`); null if the plain number is as readable.
  */
 export function formatAmount(name: string, value: number, language: string): string | null {
   if (!Number.isFinite(value) || value <= 0) return null;
@@ -18,7 +18,7 @@ export function formatAmount(name: string, value: number, language: string): str
   return name.endsWith('_mb') ? inUnit(value, 'megabyte', language) : null;
 }
 
-/** The two largest units that a duration has. */
+/** The two largest units of a duration. */
 export function formatLongDuration(ms: number, language: string): string {
   if (ms < 1_000) return inUnit(ms, 'millisecond', language);
   const parts: string[] = [];

@@ -8,7 +8,7 @@ import { type FieldComponent, withMember } from '../form/field-props.ts';
 import { applies, type NamedField, type Schema, shapeOf } from '../form/field-shape.ts';
 import { type FormContextValue, hasProblemBelow, useForm } from '../form/form-context.tsx';
 
-/** The members of an object: those that must be or are there, and behind a button those that may be. */
+/** An object's members: required and set ones, and optional ones behind a button. */
 export function GroupFields({
   Field,
   fields,
@@ -28,16 +28,16 @@ export function GroupFields({
   const shown = known.filter(
     (field) => shapeOf(field.schema).kind !== 'constant' && applies(field, value, known),
   );
-  // What is shown first does not move while one types.
+  // The initially shown fields stay in place while typing.
   const [first] = useState(
     () => new Set(shown.filter((field) => isShownFirst(field, value, shown.length)).map(({ name }) => name)),
   );
-  // What only some choices need is there as soon as one of them is made.
+  // A field that depends on a choice appears as soon as that choice is made.
   const isMain = ({ name, schema }: NamedField) => first.has(name) || schema['x-when'] !== undefined;
   const main = shown.filter(isMain);
   const others = shown.filter((field) => !isMain(field));
   const [isWanted, { toggle }] = useDisclosure(false);
-  // What is wrong is not hidden.
+  // Never hide a problem.
   const isOpen =
     isWanted ||
     hasProblemBelow(
@@ -87,10 +87,7 @@ function isShownFirst({ name, isRequired }: NamedField, value: JsonObject, count
   return isRequired || value[name] !== undefined || count <= FEW_FIELDS;
 }
 
-/**
- * The settings of a node inside of those of another (`type` names it, `config` are its settings) have the form of that
- * node.
- */
+/** Nested node settings (`type` names the node, `config` is its settings) use that node's form. */
 function withNodeSettings(
   fields: readonly NamedField[],
   value: JsonObject,

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../form/form-context.tsx';
 
-/** A value as JSON text; what is not JSON yet stays in the field and changes nothing. */
+/** A value as JSON; invalid JSON stays in the field and changes nothing. */
 export function JsonInput({
   value,
   onChange,
@@ -22,7 +22,7 @@ export function JsonInput({
   const [text, setText] = useState(outer);
   const isSame = canonical(text) === canonical(outer);
   const [seen, setSeen] = useState(outer);
-  // Somebody else changed the value (undo, an example): the field follows.
+  // The value was changed elsewhere (undo, an example): update the field.
   if (outer !== seen) {
     setSeen(outer);
     if (!isSame) setText(outer);
@@ -30,7 +30,7 @@ export function JsonInput({
   const change = (next: string) => {
     setText(next);
     const read = readJson(next);
-    // While it's still being typed, the editor marks where it isn't JSON.
+    // While typing, the editor marks invalid JSON.
     if (read !== undefined || next.trim() === '') onChange(read);
   };
   return (

@@ -9,10 +9,10 @@ import { initialOf, type NamedField, type Schema, shapeOf } from '../form/field-
 import { useForm, useProblem } from '../form/form-context.tsx';
 import { AddButton } from './member-buttons.tsx';
 
-/** Their control is a line or little more. */
+/** Kinds whose control takes about one line. */
 const SIMPLE = new Set(['text', 'any', 'number', 'choice']);
 
-/** Items in their order. */
+/** An ordered list of items. */
 export function ListInput({
   Field,
   item,
@@ -122,10 +122,10 @@ function ItemActions({
   );
 }
 
-/** Operators that look at the left side alone. */
+/** Unary operators. */
 const ONE_SIDED = new Set(['exists', 'not_exists', 'is_empty', 'is_not_empty', 'is_true', 'is_false']);
 
-/** Whether a schema is that of a comparison: an operator between what is looked at and what it is compared with. */
+/** Whether a schema is a comparison: an operator with a left and a right operand. */
 function isCondition(schema: Schema): boolean {
   const shape = shapeOf(schema);
   if (shape.kind !== 'group') return false;
@@ -133,7 +133,7 @@ function isCondition(schema: Schema): boolean {
   return names.length === 3 && names.includes('operator') && names.includes('right');
 }
 
-/** A comparison, read from above to below like a sentence. */
+/** A comparison, read from top to bottom like a sentence. */
 function ConditionInput({
   Field,
   schema,
@@ -155,7 +155,7 @@ function ConditionInput({
   const now: JsonObject = value !== undefined && isJsonObject(value) ? value : {};
   const chosen = typeof now.operator === 'string' ? now.operator : '';
   const set = (name: string, next: FieldProps['value']) => onChange(withMember(now, name, next));
-  /** The right side that an operator had no use for; another one may follow. */
+  /** The right operand that a unary operator dropped; a later operator may need it. */
   const former = useRef<{ readonly left: JsonObject; readonly right: JsonObject[string] } | null>(null);
   const choose = (next: string | null) => {
     const { right: had = former.current?.left === now ? former.current.right : undefined } = now;

@@ -3,13 +3,13 @@ import { Plus, Trash2 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../form/form-context.tsx';
 
-/** Below what consists of several: one more of them. Nothing where nothing may be changed. */
+/** Adds an item or member; hidden in read-only forms. */
 export function AddButton({
   to,
   onClick,
   children,
 }: {
-  /** What it is added to. */
+  /** The name of the list or object. */
   to: string;
   onClick: () => void;
   children: string;
@@ -30,7 +30,7 @@ export function AddButton({
   );
 }
 
-/** Beside the name of a member: takes it away. Nothing where nothing may be changed. */
+/** Removes a member; hidden in read-only forms. */
 export function RemoveMemberButton({ name, onClick }: { name: string; onClick: () => void }) {
   const { t } = useTranslation();
   const { isReadOnly } = useForm();
@@ -42,7 +42,7 @@ export function RemoveMemberButton({ name, onClick }: { name: string; onClick: (
   );
 }
 
-/** A name that no member has yet. */
+/** A member name that isn't in use. */
 export function freeName(taken: readonly string[]): string {
   for (let number = taken.length + 1; ; number += 1) {
     if (!taken.includes(`field_${number}`)) return `field_${number}`;

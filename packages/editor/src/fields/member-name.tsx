@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../form/form-context.tsx';
 
-/** Renamed when one leaves the field or is done with it, so that a name half typed collides with none. */
+/** Renames on blur or Enter, so that a half-typed name doesn't collide with another. */
 export function MemberName({
   name,
   taken,
@@ -30,7 +30,7 @@ export function MemberName({
       onChange={(event) => setText(event.currentTarget.value)}
       onBlur={rename}
       onKeyDown={(event) => {
-        // Ctrl+S saves what is written, and Ctrl+Enter runs it.
+        // Commit first: Ctrl+S saves and Ctrl+Enter runs the workflow.
         const isSave = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 's';
         if ((event.key === 'Enter' && !event.nativeEvent.isComposing) || isSave) rename();
       }}

@@ -4,20 +4,20 @@ import { useState } from 'react';
 
 export type NumberBoxProps = Omit<NumberInputProps, 'value' | 'onChange'> & {
   value: JsonValue | undefined;
-  /** Undefined: the field is empty, or doesn't hold a number. */
+  /** Undefined: the field is empty or not a number. */
   onChange: (value: JsonValue | undefined) => void;
-  /** What stands for nothing where there must be a number. */
+  /** Stands for an empty field where a number is required. */
   empty?: number;
 };
 
 /**
- * A number as it is typed: what is none yet (`-`, `0.`) stays in the field, one that a double cannot hold keeps its
- * digits, and one that is not allowed is told of and not changed.
+ * A number as typed: an unfinished one (`-`, `0.`) stays in the field, one beyond double precision keeps its digits,
+ * and an invalid one is reported, not corrected.
  */
 export function NumberBox({ value, onChange, empty, ...others }: NumberBoxProps) {
   const [text, setText] = useState(() => textOf(value));
   const [seen, setSeen] = useState(textOf(value));
-  // Somebody else changed it (undo, an example): the field follows.
+  // The value was changed elsewhere (undo, an example): update the field.
   const now = textOf(value);
   if (now !== seen) {
     setSeen(now);
@@ -43,7 +43,7 @@ function textOf(value: JsonValue | undefined): string {
   return typeof value === 'number' ? String(value) : '';
 }
 
-/** As JSON writes them, but for noughts in front and a point at the end. */
+/** Accepts JSON numbers, and also leading zeros and a trailing decimal point. */
 function numberOf(text: string): JsonValue | undefined {
   const json = text.replace(/^(-?)0+(?=\d)/, '$1').replace(/\.$/, '');
   return /^-?\d+(\.\d+)?$/.test(json) ? parseJson(json) : undefined;

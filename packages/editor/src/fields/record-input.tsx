@@ -6,7 +6,7 @@ import { initialOf, type Schema, shapeOf } from '../form/field-shape.ts';
 import { AddButton, freeName, RemoveMemberButton } from './member-buttons.tsx';
 import { MemberName } from './member-name.tsx';
 
-/** Members with names of one's own. */
+/** An object with user-defined member names. */
 export function RecordInput({
   Field,
   member,
@@ -33,7 +33,7 @@ export function RecordInput({
           <Stack gap={4}>
             <Group gap={4} wrap="nowrap" align="flex-start">
               <MemberName
-                // Somebody else renamed it (undo, an example): the field follows.
+                // Renamed elsewhere (undo, an example): remount the field.
                 key={name}
                 name={name}
                 taken={entries.map(([other]) => other)}

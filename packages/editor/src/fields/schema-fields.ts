@@ -3,7 +3,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@mil
 export const FIELD_TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array'] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
 
-/** A member that an object may or must have. */
+/** A member declared by an object schema. */
 export interface SchemaField {
   readonly name: string;
   readonly type: FieldType;
@@ -11,10 +11,10 @@ export interface SchemaField {
   readonly isRequired: boolean;
 }
 
-/** Keywords beside the members that are kept as they are. */
+/** Keywords that the list of members preserves. */
 const KEPT = new Set(['type', 'properties', 'required', 'additionalProperties', '$schema']);
 
-/** The members a JSON Schema names; null when it says more than a list of members can. */
+/** The members declared by a JSON Schema; null if a list of members can't represent it. */
 export function fieldsOfSchema(schema: JsonObject): readonly SchemaField[] | null {
   if (!Object.keys(schema).every((keyword) => KEPT.has(keyword))) return null;
   const { type = 'object', properties = {}, required = [], additionalProperties = true } = schema;
@@ -34,7 +34,7 @@ function fieldOf(name: string, schema: JsonValue, required: readonly JsonValue[]
   return { name, type: known, description, isRequired: required.includes(name) };
 }
 
-/** The schema with these members instead of those it had. */
+/** The schema with its members replaced. */
 export function withFields(schema: JsonObject, fields: readonly SchemaField[]): JsonObject {
   const { required: _required, properties: _properties, type: _type, ...kept } = schema;
   const properties = fields.map(({ name, type, description }): [string, JsonObject] => [

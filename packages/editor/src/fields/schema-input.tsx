@@ -15,7 +15,7 @@ import {
   withFields,
 } from './schema-fields.ts';
 
-/** A JSON Schema of an object as a list of its members; one that says more is written as JSON. */
+/** An object's JSON Schema as a list of members, or as JSON if a list can't represent it. */
 export function SchemaInput({
   value,
   onChange,

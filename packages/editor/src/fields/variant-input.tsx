@@ -10,7 +10,7 @@ import { GroupFields } from './group-fields.tsx';
 
 const FEW_VARIANTS = 3;
 
-/** One of several shapes: first which, then its own fields. */
+/** A choice between shapes, and the fields of the chosen one. */
 export function VariantInput({
   Field,
   shape,
@@ -96,7 +96,7 @@ export function VariantInput({
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object'] as const;
 
-/** What a variant is called; of one that has no title, its type in words. */
+/** A variant's title, or its type in words if it has none. */
 function useTitleOf(): (variant: Variant) => string {
   const { t } = useTranslation();
   return ({ name, title }) => {

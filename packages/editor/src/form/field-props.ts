@@ -4,31 +4,31 @@ import type { Schema } from './field-shape.ts';
 
 export interface FieldProps {
   readonly schema: Schema;
-  /** Undefined: left out. */
+  /** Undefined: omitted. */
   readonly value: JsonValue | undefined;
   readonly onChange: (value: JsonValue | undefined) => void;
-  /** JSON Pointer of the value in the form's value. */
+  /** JSON Pointer within the form's value. */
   readonly pointer: string;
-  /** What it is called when its schema has no title. */
+  /** The label if the schema has no title. */
   readonly name: string;
   readonly isRequired?: boolean;
-  /** Without a label of its own: what stands around it says what it is. */
+  /** No label: the surroundings name the field. */
   readonly isBare?: boolean;
-  /** What can be done with it besides, at the end of the line of its label. */
+  /** Extra actions at the end of the label's line. */
   readonly actions?: ReactNode;
 }
 
-/** A control that has a field's label from outside. */
+/** Props of a control whose label is rendered by its parent. */
 export type InputProps = FieldProps & {
   readonly id: string;
   readonly describedBy: string;
   readonly label: string;
 };
 
-/** What draws a field: handed down to what has fields inside, so that the two need not know each other. */
+/** The field component, passed to nested controls to avoid a circular import. */
 export type FieldComponent = ComponentType<FieldProps>;
 
-/** The object with one member changed; undefined takes it out. */
+/** The object with one member replaced; undefined removes it. */
 export function withMember(object: JsonObject, name: string, value: JsonValue | undefined): JsonObject {
   const others = Object.entries(object).filter(([each]) => each !== name);
   if (value === undefined) return Object.fromEntries(others);

@@ -1,9 +1,9 @@
 import { isRawNumber, type JsonObject, type JsonValue } from '@millrace/engine';
 
-/** A JSON Schema as node types and settings declare it. */
+/** A JSON Schema as declared by node types and settings. */
 export type Schema = JsonObject;
 
-/** What a form shows for a value: made from its schema alone, so that every node's form is made the same way. */
+/** How a form edits a value, derived from its schema alone, so that all nodes' forms are generated the same way. */
 export type FieldShape =
   | {
       readonly kind: 'text';
@@ -22,21 +22,20 @@ export type FieldShape =
   | { readonly kind: 'constant'; readonly value: JsonValue }
   /** Id of a credential of one of these types. */
   | { readonly kind: 'credential'; readonly types: readonly string[] }
-  /** Id of a workflow of the organisation. */
   | { readonly kind: 'workflow' }
-  /** An object whose members are declared. */
+  /** An object with declared members. */
   | { readonly kind: 'group'; readonly fields: readonly NamedField[] }
-  /** An object with any members, each of this shape. */
+  /** An object with arbitrary members, all of this shape. */
   | { readonly kind: 'record'; readonly member: Schema }
   | { readonly kind: 'list'; readonly item: Schema }
-  /** One of several shapes; `key` is the member whose constant tells them apart, null when only their type does. */
+  /** One of several shapes; `key` is the discriminator, null if only their JSON type differs. */
   | { readonly kind: 'variants'; readonly key: string | null; readonly variants: readonly Variant[] }
-  /** Any JSON value: text, or JSON. */
+  /** Any JSON value, as text or JSON. */
   | { readonly kind: 'any'; readonly isMultiline: boolean; readonly code: CodeLanguage | null };
 
 export type CodeLanguage = 'javascript' | 'sql' | 'json';
 
-/** Texts of a form of their own, and what helps to write them. */
+/** String formats with an input helper. */
 export type TextHelper = 'cron' | 'time-zone' | 'moment';
 
 export interface Option {
@@ -51,7 +50,7 @@ export interface NamedField {
 }
 
 export interface Variant {
-  /** The constant, or the type. */
+  /** The discriminator's value, or the JSON type. */
   readonly name: string;
   readonly title: string;
   readonly schema: Schema;
@@ -60,7 +59,7 @@ export interface Variant {
 const LANGUAGES: readonly CodeLanguage[] = ['javascript', 'sql', 'json'];
 const HELPERS: readonly TextHelper[] = ['cron', 'time-zone', 'moment'];
 
-/** The shape of the values a schema allows, null left out: a form leaves a value out by clearing it. */
+/** The shape of a schema's values, ignoring null: a form clears a value by omitting it. */
 export function shapeOf(schema: Schema): FieldShape {
   const alternatives = alternativesOf(schema);
   if (alternatives.length > 1) return shapeOfAlternatives(schema, alternatives);
@@ -68,7 +67,6 @@ export function shapeOf(schema: Schema): FieldShape {
   return shapeOfOne(only === schema ? schema : { ...only, ...hintsOf(schema) });
 }
 
-/** Whether a schema allows null. */
 export function isNullable(schema: Schema): boolean {
   if (schema.type === 'null' || (Array.isArray(schema.type) && schema.type.includes('null'))) return true;
   return schemasIn(schema.anyOf ?? schema.oneOf).some((each) => each.type === 'null');
@@ -82,7 +80,7 @@ function schemasIn(value: JsonValue | undefined): readonly Schema[] {
   return Array.isArray(value) ? (value as Schema[]) : [];
 }
 
-/** What stands beside an `anyOf` holds for the one alternative that is left. */
+/** Keywords beside an `anyOf` apply to the only remaining alternative. */
 function hintsOf(schema: Schema): Schema {
   return Object.fromEntries(Object.entries(schema).filter(([name]) => name.startsWith('x-')));
 }
@@ -103,7 +101,7 @@ function shapeOfAlternatives(schema: Schema, alternatives: readonly Schema[]): F
   return { kind: 'variants', key, variants };
 }
 
-/** Its own title, else its label, else the title of its discriminator. */
+/** The variant's own title, else its label, else its discriminator's title. */
 function titleOfVariant(
   schema: Schema,
   variant: Schema,
@@ -119,7 +117,7 @@ function titleOfVariant(
   return titles.find((title) => typeof title === 'string') ?? name;
 }
 
-/** The member that is a constant, and another one, in each alternative. */
+/** The member that has a distinct constant in each alternative. */
 function discriminatorOf(alternatives: readonly Schema[]): string | null {
   const [first] = alternatives;
   const names = Object.keys((first?.properties ?? {}) as Schema);
@@ -130,7 +128,7 @@ function discriminatorOf(alternatives: readonly Schema[]): string | null {
   return names.find(isTelling) ?? null;
 }
 
-/** A choice of one is a constant, too. */
+/** An enum of one value is a constant too. */
 function constantAt(schema: Schema, name: string): string {
   const member = memberAt(schema, name);
   const [only, ...others] = Array.isArray(member?.enum) ? member.enum : [member?.const];
@@ -141,7 +139,7 @@ function memberAt(schema: Schema, name: string): Schema | undefined {
   return (schema.properties as Schema | undefined)?.[name] as Schema | undefined;
 }
 
-/** A value that nobody has words for is read as words. */
+/** Without a label, the value itself is turned into words. */
 function optionOf(value: string, label: JsonValue | undefined): Option {
   return { value, label: typeof label === 'string' ? label : value.replaceAll('_', ' ') };
 }
@@ -220,7 +218,7 @@ function numberOf(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** Which variant a value is of; the first when it is of none. */
+/** The variant a value matches; the first if none does. */
 export function variantOf(
   shape: Extract<FieldShape, { kind: 'variants' }>,
   value: JsonValue | undefined,
@@ -235,14 +233,14 @@ export function variantOf(
   return found ?? first;
 }
 
-/** The name JSON Schema has for a value's type. */
+/** The JSON Schema name of a value's type. */
 export function jsonTypeOf(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return 'null';
   if (isRawNumber(value)) return 'number';
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** What a new value of a schema is: its default, else what its shape begins with. */
+/** The initial value for a schema: its default, else that of its shape. */
 export function initialOf(schema: Schema): JsonValue {
   if (schema.default !== undefined) return schema.default;
   const shape = shapeOf(schema);
@@ -272,14 +270,14 @@ export function initialOf(schema: Schema): JsonValue {
   }
 }
 
-/** Whether a value is a template in place of something other than text. */
+/** Whether a value is a template in place of a non-string. */
 export function isTemplate(value: JsonValue | undefined): value is string {
   return typeof value === 'string' && value.includes('{{');
 }
 
 /**
- * Whether a member of an object has a say as the others are: `x-when` names the values of others with which it has. What
- * is set is shown in any case.
+ * Whether a field is relevant given the other members: `x-when` lists the values with which it is. Fields that are set
+ * are always shown.
  */
 export function applies(field: NamedField, value: JsonObject, fields: readonly NamedField[]): boolean {
   if (value[field.name] !== undefined) return true;

@@ -4,23 +4,23 @@ import { useTranslation } from 'react-i18next';
 import type { Schema } from './field-shape.ts';
 import type { PathHint, Preview } from './template-scope.ts';
 
-/** What is wrong with a value of the form. */
+/** A problem with a value of the form. */
 export type FormProblem = Said & { readonly pointer: string };
 
-/** What the fields of a form share. */
+/** The context shared by a form's fields. */
 export interface FormContextValue {
   readonly isReadOnly: boolean;
-  /** Whether texts may hold templates. */
+  /** Whether strings may contain templates. */
   readonly takesTemplates: boolean;
-  /** Only what stands below this pointer may; absent: everything. */
+  /** Only values below this pointer may contain templates; absent: all. */
   readonly templatesBelow?: string;
-  /** Types of nodes whose settings are part of these: by type, their title and schema. */
+  /** Title and schema, by type, of nodes whose settings can be nested in these. */
   readonly nodeSchemas?: ReadonlyMap<string, { readonly title: string; readonly schema: Schema }>;
-  /** What is wrong, with pointers into the form's value. */
+  /** Problems, with pointers into the form's value. */
   readonly problems: readonly FormProblem[];
-  /** What templates can read here. */
+  /** Paths that templates can read here. */
   readonly hints: () => readonly PathHint[];
-  /** What a text with templates comes to; null when it has none. */
+  /** Renders a string's templates; null if it has none. */
   readonly preview: (text: string) => Preview | null;
 }
 
@@ -36,13 +36,13 @@ export function useForm(): FormContextValue {
   return useContext(FormContext);
 }
 
-/** Whether the texts at this place may hold templates. */
+/** Whether strings at this pointer may contain templates. */
 export function useTakesTemplates(pointer: string): boolean {
   const { takesTemplates, templatesBelow = '' } = useForm();
   return takesTemplates && pointer.startsWith(templatesBelow);
 }
 
-/** Whether something is wrong at one of these places or further in. */
+/** Whether there is a problem at or below one of these pointers. */
 export function hasProblemBelow(
   { problems }: Pick<FormContextValue, 'problems'>,
   pointers: readonly string[],
@@ -53,12 +53,12 @@ export function hasProblemBelow(
 }
 
 /**
- * The first problem at this very place; those further in are shown by their own fields.
- * @param isWhole nothing further in has a field of its own, so problems there are shown here
+ * The first problem at exactly this pointer; nested ones are shown by their own fields.
+ * @param isWhole nested values have no fields of their own, so their problems are shown here
  */
 export function useProblem(pointer: string, isWhole = false): string | null {
   const { problems } = useForm();
-  // Drawn again when the language changes.
+  // Re-render when the language changes.
   useTranslation();
   const found = problems.find(
     (problem) => problem.pointer === pointer || (isWhole && problem.pointer.startsWith(`${pointer}/`)),

@@ -6,5 +6,5 @@ export interface NewCredentialProps {
   readonly onClose: () => void;
 }
 
-/** What a credential is made with, where one can be; it is the same as on the page of credentials. */
+/** The dialog for creating a credential, the same as on the credentials page; null where none can be created. */
 export const NewCredential = createContext<ComponentType<NewCredentialProps> | null>(null);

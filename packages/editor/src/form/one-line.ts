@@ -1,9 +1,6 @@
 import { EditorState, type Extension, type TransactionSpec } from '@codemirror/state';
 
-/**
- * What is written or put in is one line: breaks become blanks, and Enter does nothing. A text that came with several
- * lines keeps them.
- */
+/** Limits input to one line: line breaks become spaces, and Enter does nothing. An existing multi-line value keeps its lines. */
 export function oneLine(): Extension {
   return EditorState.transactionFilter.of((transaction) => {
     const { startState, newDoc, changes } = transaction;

@@ -88,7 +88,7 @@ describe('listHints', () => {
     const large = { ...known, outputs: { fetch: Object.fromEntries(members) as JsonObject } };
     const paths = listHints(flow, 'after', large).map(({ path }) => path);
     expect(paths).toEqual(expect.arrayContaining(['trigger.data.user.name', 'vars["two words"]']));
-    // Names of their own before what is inside of the first one.
+    // Breadth first: all top-level members before nested ones.
     expect(paths).toContain('nodes.fetch.output.m99');
   });
 

@@ -18,29 +18,29 @@ import { presentMessage } from '@millrace/messages/english';
 import type { Said } from '@millrace/ui/i18n/translate-message.ts';
 import { own } from '../model/flow-value.ts';
 
-/** What is known of the values a node's templates read: from the sample and from the last run. */
+/** Known values that a node's templates can read, from the sample and the last run. */
 export interface KnownValues {
   readonly sample: JsonValue;
   readonly outputs: { readonly [nodeId: string]: JsonObject | undefined };
 }
 
-/** A path that a template can read, with what is known to stand there. */
+/** A path that a template can read, with its value if known. */
 export interface PathHint {
   readonly path: string;
-  /** Undefined: nothing is known of it yet. */
+  /** Undefined: unknown. */
   readonly value: JsonValue | undefined;
 }
 
 const MAX_HINTS = 600;
-/** Of one value, so that a large one leaves room for the others. */
+/** Per value, so that a large one leaves room for the others. */
 const MAX_HINTS_OF_ONE = 150;
 const MAX_DEPTH = 6;
-/** Of a list, the first item shows what the others are like. */
+/** A list's first item shows the shape of the rest. */
 const MAX_ITEMS = 1;
 
 type FlowPart = Pick<Flow, 'nodes' | 'edges' | 'settings'>;
 
-/** Ids of the nodes that have ended when a node starts: those before it, also before the loops around it. */
+/** Ids of the nodes that have ended when a node starts: its predecessors, including those of the loops around it. */
 export function upstreamOf({ nodes, edges }: FlowPart, nodeId: string): readonly string[] {
   const found = new Set<string>();
   const open = [nodeId];
@@ -54,12 +54,12 @@ export function upstreamOf({ nodes, edges }: FlowPart, nodeId: string): readonly
       open.push(next);
     }
   }
-  // A loop around the node has not ended, so its output cannot be read; what stands before it can.
+  // An enclosing loop hasn't ended, so its output can't be read; that of its predecessors can.
   const around = new Set(loopsAround({ nodes, edges }, nodeId));
   return nodes.map(({ id }) => id).filter((id) => found.has(id) && !around.has(id));
 }
 
-/** Ids of the loops a node is inside of, from the innermost out. */
+/** Ids of the loops around a node, innermost first. */
 export function loopsAround({ nodes }: FlowPart, nodeId: string): readonly string[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const loops: string[] = [];
@@ -71,7 +71,7 @@ export function loopsAround({ nodes }: FlowPart, nodeId: string): readonly strin
   return loops;
 }
 
-/** Every path that a node's templates can read, nearest node first. */
+/** All paths that a node's templates can read, nearest node first. */
 export function listHints(flow: FlowPart, nodeId: string, known: KnownValues): readonly PathHint[] {
   const hints: PathHint[] = [];
   const add = (path: string, value: JsonValue | undefined) => hints.push(...hintsOf(path, value));
@@ -81,7 +81,7 @@ export function listHints(flow: FlowPart, nodeId: string, known: KnownValues): r
     add('index', 0);
   }
   for (const name of ARGUMENTS[typeOf(flow, nodeId)] ?? []) add(`args.${name}`, undefined);
-  // What a webhook answers is made when all have ended, and what an iteration comes to when those inside have.
+  // A webhook's response is rendered after all nodes have ended, and an iteration's result after those in the loop.
   const readable = isTrigger(flow, nodeId)
     ? flow.nodes.map(({ id }) => id)
     : [
@@ -92,7 +92,7 @@ export function listHints(flow: FlowPart, nodeId: string, known: KnownValues): r
     if (isTrigger(flow, id)) continue;
     add(`nodes${templateStep(id)}.output`, known.outputs[id]);
   }
-  // Whatever the outputs have, these have room.
+  // Reserve room for these, however large the outputs are.
   hints.length = Math.min(hints.length, MAX_HINTS);
   add('trigger.data', known.sample);
   for (const [name, value] of Object.entries(flow.settings?.vars ?? {}))
@@ -101,7 +101,7 @@ export function listHints(flow: FlowPart, nodeId: string, known: KnownValues): r
   return hints;
 }
 
-/** What a node that waits makes when it runs, for its own settings. */
+/** Values that a waiting node creates at run time for its own settings. */
 const ARGUMENTS: { readonly [type: string]: readonly string[] | undefined } = {
   'wait.callback': ['callback_url'],
   'wait.approval': ['approval_url', 'approve_url', 'reject_url'],
@@ -111,7 +111,7 @@ function typeOf({ nodes }: FlowPart, id: string): string {
   return nodes.find((node) => node.id === id)?.type ?? '';
 }
 
-/** The loop whose iterations a node's templates read: the one around it; of a loop, whose result is made there, itself. */
+/** The loop whose iterations a node's templates read: the one around it; for a loop, which renders its result, itself. */
 function loopOf(flow: FlowPart, nodeId: string): string | null {
   if (LOOP_TYPES.has(typeOf(flow, nodeId))) return nodeId;
   return loopsAround(flow, nodeId)[0] ?? null;
@@ -121,12 +121,12 @@ function isTrigger(flow: FlowPart, id: string): boolean {
   return typeOf(flow, id).startsWith('trigger.');
 }
 
-/** The first item of a loop, when what its `items` reads is known. */
+/** The first item of a loop, if the source of `items` is known. */
 function itemOf(flow: FlowPart, loop: string, known: KnownValues): JsonValue | undefined {
   const items = flow.nodes.find(({ id }) => id === loop)?.data?.config?.items;
-  // The list stands outside of the loop.
+  // `items` is rendered outside the loop.
   const around = loopsAround(flow, loop);
-  // A draft may say that a loop is inside of itself.
+  // A draft may contain a loop inside itself.
   if (around.includes(loop)) return undefined;
   const outer = around[0] ?? null;
   const preview = typeof items === 'string' ? previewIn(outer, items, flow, known) : null;
@@ -134,7 +134,7 @@ function itemOf(flow: FlowPart, loop: string, known: KnownValues): JsonValue | u
   return list !== undefined && isJsonArray(list) ? list[0] : undefined;
 }
 
-/** A value's own path and those inside of it, all names of one depth before those of the next. */
+/** A value's path and those nested in it, breadth first. */
 function hintsOf(path: string, value: JsonValue | undefined): readonly PathHint[] {
   let found: PathHint[] = [{ path, value }];
   const hints = [...found];
@@ -156,16 +156,16 @@ function membersOf({ path, value }: PathHint): readonly PathHint[] {
 
 export type Preview =
   | { readonly kind: 'value'; readonly value: JsonValue }
-  /** The template is wrong, and where. */
+  /** The template is invalid, with the error's position. */
   | { readonly kind: 'mistake'; readonly mistake: Said }
-  /** It reads what is not known before the workflow has run. */
+  /** It reads a value that is unknown before the workflow has run. */
   | { readonly kind: 'unknown' }
-  /** More than can be shown. */
+  /** Too large to show. */
   | { readonly kind: 'large' };
 
 const MAX_PREVIEW_BYTES = 100_000;
 
-/** What a template comes to with the values that are known; null when the text has no template in it. */
+/** A template rendered with the known values; null if the string contains no template. */
 export function previewOf(text: string, flow: FlowPart, nodeId: string, known: KnownValues): Preview | null {
   return previewIn(loopOf(flow, nodeId), text, flow, known);
 }
@@ -176,7 +176,7 @@ function previewIn(loop: string | null, text: string, flow: FlowPart, known: Kno
   if (!parsed.ok) return { kind: 'mistake', mistake: presentMessage(parsed.error.message) };
   const item = loop === null ? undefined : itemOf(flow, loop, known);
   const roots = new Set(listPaths(parsed.template).map(({ names: [root] }) => root));
-  // Without a sample nothing is known of what the trigger will bring, and without a list nothing of its items.
+  // Without a sample the trigger's data is unknown, and without a list so are its items.
   let isUnknown =
     roots.has('args') ||
     (known.sample === null && roots.has('trigger')) ||

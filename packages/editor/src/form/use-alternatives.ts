@@ -3,21 +3,21 @@ import { useRef } from 'react';
 
 type Value = JsonValue | undefined;
 
-/** What a value was in the forms that it had before. */
+/** A value's earlier content in each form. */
 interface Memory {
-  /** What was last put in from here; another value is somebody else's (undo, an example, another item of a list). */
+  /** The value last set here; any other was set elsewhere (undo, an example, another list item). */
   sent: Value;
   readonly values: Map<string, Value>;
 }
 
 export interface Alternatives {
-  /** Puts another value in, in the form that it has. */
+  /** Sets a value in its current form. */
   readonly set: (next: Value) => void;
-  /** Gives it another form: what it was there when it last had that form, else what it begins with. */
+  /** Switches to another form: restores its last value there, else uses the initial one. */
   readonly switchTo: (from: string, to: string, initial: () => Value) => void;
 }
 
-/** Lets one look at another form of a value and come back without losing what was there. */
+/** Lets the user switch between forms of a value without losing earlier input. */
 export function useAlternatives(value: Value, onChange: (value: Value) => void): Alternatives {
   const memory = useRef<Memory>({ sent: value, values: new Map() });
   const set = (next: Value) => {

@@ -10,9 +10,9 @@ import {
 import type { TFunction } from 'i18next';
 import { own } from './flow-value.ts';
 
-/** Longer than any line shows; the rest would only be carried along. */
+/** No line shows more than this. */
 const MAX_LENGTH = 120;
-/** How a condition reads when its operator is none of those that are known. */
+/** Operators with a text of their own; others use a generic one. */
 const OPERATORS = [
   'equals',
   'not_equals',
@@ -37,7 +37,7 @@ const UNITS = ['ms', 'seconds', 'minutes', 'hours', 'days'] as const;
 
 type Describe = (config: JsonObject, t: TFunction) => string | null;
 
-/** By type: what a node of it does as it is configured, in a few words. */
+/** By type: describes a configured node in a few words. */
 const BY_TYPE: { readonly [type: string]: Describe } = {
   'trigger.schedule': ({ schedule }, t) => aboutSchedule(schedule, t),
   'http.request': ({ method, url }) => join([plain(method) ?? 'GET', aboutUrl(url)]),
@@ -63,20 +63,20 @@ const BY_TYPE: { readonly [type: string]: Describe } = {
   'ai.agent': ({ prompt, model }) => plain(prompt) ?? plain(model),
 };
 
-/** What the node does as it is configured; null when its type says it all, or nothing is configured. */
+/** What the node does as configured; null if its type says it all, or nothing is configured. */
 export function aboutNode({ type, data }: FlowNode, t: TFunction): string | null {
   const text = own(BY_TYPE, type)?.(data?.config ?? {}, t) ?? null;
   return text === null || text === '' ? null : text.slice(0, MAX_LENGTH);
 }
 
-/** The cron expression of a schedule by one, which can be told in words. */
+/** The cron expression of a cron schedule, which can be described in words. */
 export function cronOf({ type, data }: FlowNode): string | null {
   const schedule = data?.config?.schedule;
   if (type !== 'trigger.schedule' || !isJsonObject(schedule)) return null;
   return schedule.type === 'cron' ? plain(schedule.cron) : null;
 }
 
-/** A text, number or list of such in one line, templates without their braces and the way to where they begin. */
+/** A string, number or list of them on one line, with templates as their path without braces and root. */
 function plain(value: JsonValue | undefined): string | null {
   if (isRawNumber(value)) return value.rawJSON;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -103,7 +103,7 @@ function join(parts: readonly (string | null)[], separator = ' '): string | null
   return parts.filter((part) => part !== null).join(separator) || null;
 }
 
-/** The host; of an address that is a template as far as it is known. */
+/** The host; for a template, as much of it as is known. */
 function aboutUrl(value: JsonValue | undefined): string | null {
   const text = plain(value);
   return text === null ? null : (/^\w+:\/\/([^/?#]+)/.exec(text)?.[1] ?? text);
@@ -134,13 +134,13 @@ function aboutDelay({ duration_ms: ms, duration, until }: JsonObject, t: TFuncti
 }
 const UNIT_MS = { ms: 1, seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
 
-/** The first condition, and that there are more. */
+/** The first condition, and whether there are more. */
 function aboutConditions(conditions: JsonValue | undefined, t: TFunction): string | null {
   if (conditions === undefined || !isJsonArray(conditions)) return null;
   const [first] = conditions;
   if (first === undefined || !isJsonObject(first)) return null;
   const operator = OPERATORS.find((each) => each === first.operator);
-  // A filter names a field of its items, which may be the item itself.
+  // A filter names a field of its items, or the item itself.
   const left = 'left' in first ? plain(first.left) : (plain(first.field) ?? t('canvas.about.item'));
   if (operator === undefined || left === null) return null;
   const text = t(`canvas.about.operator.${operator}`, { left, right: plain(first.right) ?? '""' });

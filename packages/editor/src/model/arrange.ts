@@ -10,7 +10,7 @@ type Shown = Pick<
 >;
 type Positions = { [idOrNoteKey: string]: Point };
 
-/** Nodes that are selected and lie in the same loop as the first of them; none when it is one alone. */
+/** Selected nodes in the same loop as the first of them; none if only one is selected. */
 export function selectedTogether({ nodes, selectedIds }: Shown): readonly FlowNode[] {
   const selected = new Set(selectedIds);
   const found = nodes.filter(({ id }) => selected.has(id));
@@ -18,7 +18,7 @@ export function selectedTogether({ nodes, selectedIds }: Shown): readonly FlowNo
   return together.length > 1 ? together : [];
 }
 
-/** Positions from left to right along the edges: of what is selected together, else of everything. */
+/** A left-to-right layout along the edges, of the selection or else of everything. */
 export function tidyUp(state: Shown): Positions {
   const { nodes, edges, handles, nodeTypes } = state;
   const handlesIn = (node: FlowNode) => handlesOf(node, handles, nodeTypes);
@@ -39,7 +39,7 @@ export function tidyUp(state: Shown): Positions {
       handlesIn,
     ),
   };
-  // Around where it was: its top left corner stays.
+  // Keep the top left corner in place.
   const before = corner(chosen.map((node) => positionOf(node, state.placed)));
   const after = corner(chosen.map(({ id }) => positions[id] ?? before));
   for (const id of ids) {
@@ -49,7 +49,7 @@ export function tidyUp(state: Shown): Positions {
   return positions;
 }
 
-/** A note belongs to what is nearest to it, and goes where that goes. */
+/** Moves each note with the node nearest to it. */
 function takeNotesAlong(state: Shown, positions: Positions): Positions {
   const sizes = sizesOf(state);
   const top = state.nodes
@@ -79,7 +79,7 @@ function gapBetween(a: number, aLength: number, b: number, bLength: number): num
   return Math.max(0, b - (a + aLength), a - (b + bLength));
 }
 
-/** Puts what is selected side by side or one below the other, in the order in which it lies, without covering any. */
+/** Arranges the selection in a row or column, keeping its order and avoiding overlaps. */
 export function lineUp(state: EditorState, as: 'row' | 'column'): void {
   const sizes = sizesOf(state);
   const [along, across] = as === 'row' ? (['x', 'y'] as const) : (['y', 'x'] as const);

@@ -1,10 +1,10 @@
-/** A finger is what points first. */
+/** The primary pointer is a finger. */
 export const FINGER = '(pointer: coarse)';
 
 /**
- * How the canvas calls a node, a note, an edge or a handle. React Flow looks for its elements with selectors that hold
- * ids as they are, and an id may be any text: a quotation mark in one ended the whole page. So whatever would end the
- * text of a selector is written with a percent sign.
+ * A node, note, edge or handle id that is safe for React Flow, which puts ids into selectors unescaped. Ids may be any
+ * string, and a quotation mark in one crashed the whole page, so characters that would end the selector's string are
+ * percent-encoded.
  */
 export function toCanvasId(id: string): string {
   return id.replace(/["\\%\p{Cc}]/gu, (character) => {
@@ -12,7 +12,7 @@ export function toCanvasId(id: string): string {
   });
 }
 
-/** What {@link toCanvasId} was given. */
+/** The inverse of {@link toCanvasId}. */
 export function fromCanvasId(canvasId: string): string {
   return canvasId.replace(/%([0-9a-f]{2})/g, (_all, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),

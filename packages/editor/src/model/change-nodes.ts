@@ -13,7 +13,7 @@ import {
   positionOf,
 } from './geometry.ts';
 
-/** What a change may look at besides the flow. */
+/** Context of a change besides the flow. */
 export interface Surroundings {
   readonly nodeTypes: ReadonlyMap<string, NodeType>;
   readonly handles: EditorState['handles'];
@@ -25,7 +25,7 @@ export function freeNodeId(type: string, taken: ReadonlySet<string>): string {
   return freeId(type.slice(type.lastIndexOf('.') + 1) || 'node', taken, '_');
 }
 
-/** `wanted`, or with the first number behind it that makes it unique. */
+/** `wanted`, with the lowest number that makes it unique appended if needed. */
 export function freeId(wanted: string, taken: ReadonlySet<string>, separator = '-'): string {
   if (!taken.has(wanted)) return wanted;
   const stem = wanted.replace(new RegExp(`${separator}\\d+$`), '');
@@ -34,10 +34,10 @@ export function freeId(wanted: string, taken: ReadonlySet<string>, separator = '
   return `${stem}${separator}${number}`;
 }
 
-/** The service takes 255; there is room for a number behind it. */
+/** The service allows 255; this leaves room for a numeric suffix. */
 const EDGE_ID_LENGTH = 240;
 
-/** An edge of these ends with an id that no other has. */
+/** An edge between these ends with a unique id. */
 export function newEdge(
   edges: readonly FlowEdge[],
   { source, target, sourceHandle }: NewConnection,
@@ -46,11 +46,11 @@ export function newEdge(
   const handle = sourceHandle ?? 'out';
   const wanted = handle === 'out' ? `${source}-${target}` : `${source}-${handle}-${target}`;
   const id = freeId(wanted.slice(0, EDGE_ID_LENGTH), taken);
-  // An edge from the only handle says none, as hand-written flows do.
+  // Like hand-written flows, omit the handle when it is the only one.
   return { id, source, target, ...(handle === 'out' ? {} : { sourceHandle: handle }) };
 }
 
-/** The edge leads from or to another node or handle; it keeps its id and its place. */
+/** Reconnects an edge; it keeps its id and its position in the list. */
 export function reconnectEdge(
   value: FlowValue,
   key: string,
@@ -73,7 +73,7 @@ export function reconnectEdge(
   return { ...value, edges: value.edges.with(at, changed) };
 }
 
-/** Adds a node of this type and joins it to what its place says. */
+/** Adds a node of this type and connects it according to its place. */
 export function addNode(
   value: FlowValue,
   type: string,
@@ -124,7 +124,7 @@ function addAfter(
   return { ...value, nodes: [...value.nodes, node], edges };
 }
 
-/** The edge leads to the new node, and another from there to where it led; what follows makes room. */
+/** Splits the edge at the new node; the nodes after it move to make room. */
 function insertOnEdge(value: FlowValue, bare: FlowNode, key: string, about: Surroundings): FlowValue {
   const at = value.edges.findIndex((edge, index) => edgeKeyOf(edge, index) === key);
   const edge = value.edges[at];
@@ -160,7 +160,7 @@ function insertOnEdge(value: FlowValue, bare: FlowNode, key: string, about: Surr
   return { ...value, nodes: [...nodes, node], edges };
 }
 
-/** Removes nodes with what is inside them, their edges, and the edges and notes that are named by key. */
+/** Removes nodes and their contents and edges, and the edges and notes given by key. */
 export function removeAll(value: FlowValue, ids: readonly string[]): FlowValue {
   const named = new Set(ids);
   const gone = withBodies(
@@ -220,7 +220,7 @@ export function resizeOne(value: FlowValue, key: string, size: Size, at: Point):
   return { ...value, nodes, settings: notes === undefined ? value.settings : { ...value.settings, notes } };
 }
 
-/** Takes nodes into a loop or out of it, at the place where they are seen; removes edges that would lead across. */
+/** Moves nodes into or out of a loop, keeping their position on screen; removes edges that would cross the loop's border. */
 export function moveInto(
   value: FlowValue,
   ids: readonly string[],
@@ -280,10 +280,7 @@ function newSize(node: FlowNode, { nodeTypes }: Surroundings): Size {
   return plainSize(nodeTypes.get(node.type)?.handles.length ?? 1);
 }
 
-/**
- * What the type's schema says of members that must be there, so that the form begins with something. A time zone that
- * has to be named begins with the workflow's.
- */
+/** The initial config: the required members of the type's schema. A required time zone starts as the workflow's. */
 function firstConfig(
   type: string,
   { timezone }: FlowValue['settings'],

@@ -81,7 +81,7 @@ describe('readClip', () => {
 });
 
 describe('pasteClip', () => {
-  /** What becomes of a text of a node that is pasted together with these, beside nodes with the same ids. */
+  /** What a node's string becomes when pasted with these nodes next to nodes with the same ids. */
   function pasted(text: string, ...ids: readonly string[]): unknown {
     const nodes = ids.map((id) => ({ id, type: 'core.set' }));
     const reader = { id: 'reader', type: 'core.set', data: { config: { values: { text } } } };
@@ -104,7 +104,7 @@ describe('pasteClip', () => {
       '{{ nodes[ "fetch" ].output | default: nodes.fetch.output.a }}',
       '{{ nodes["fetch_2"].output | default: nodes.fetch_2.output.a }}',
     ],
-    // Names that only begin alike, or stand elsewhere, are others.
+    // Names that only share a prefix, or appear elsewhere, are left alone.
     [
       '{{nodes.fetch-all.output}} {{trigger.nodes.fetch}}',
       '{{nodes.fetch-all.output}} {{trigger.nodes.fetch}}',

@@ -15,7 +15,7 @@ import { type FlowValue, noteKeyOf, withBodies } from './flow-value.ts';
 import { foreignProductOf } from './foreign-product.ts';
 import { absolutePosition, byIdOf, GAP, NODE_WIDTH, positionOf } from './geometry.ts';
 
-/** The nodes with these ids with what is inside them, the edges between them, and the notes with these keys. */
+/** The nodes with these ids and their contents, the edges between them, and the notes with these keys. */
 export function cutOut(value: FlowValue, ids: readonly string[], placed: EditorState['placed']): FlowClip {
   const named = new Set(ids);
   const byId = byIdOf(value.nodes);
@@ -37,27 +37,27 @@ export function cutOut(value: FlowValue, ids: readonly string[], placed: EditorS
   return { nodes, edges, ...(notes.length === 0 ? {} : { notes }) };
 }
 
-/** A copy lies so far beside what it was made of. */
+/** Offset of a copy from its original. */
 const STEP = 32;
 
-/** A place in a text as people count: from 1. */
+/** A 1-based position in a text. */
 interface TextPlace {
   readonly line: number;
   readonly column: number;
 }
 
-/** What a text comes to when it is pasted. */
+/** The result of parsing pasted text. */
 export type Clipping =
-  /** `leftOut`: how many entries were no node, edge or note. */
+  /** `leftOut`: number of entries that aren't a node, edge or note. */
   | { readonly clip: FlowClip; readonly leftOut: number }
-  /** A text that was never meant to be JSON, JSON with a mistake, or JSON of something else. */
+  /** `noJson`: never meant to be JSON; `noNodes`: JSON of something else; `brokenJson`: JSON with a syntax error. */
   | { readonly fault: 'noJson' }
   | { readonly fault: 'noNodes' }
-  /** Of another product, whose nodes work otherwise. */
+  /** From another product, whose nodes work differently. */
   | { readonly fault: 'foreign'; readonly product: string }
   | { readonly fault: 'brokenJson'; readonly at: TextPlace };
 
-/** Reads what was copied here or elsewhere: `{nodes, edges}`, a list of nodes, one node, or a workflow as it is exported. */
+/** Parses copied text: `{nodes, edges}`, a list of nodes, a single node, or an exported workflow. */
 export function readClip(text: string): Clipping {
   const json = withoutFence(text);
   if (!/^\s*[[{]/.test(json)) return { fault: 'noJson' };
@@ -91,7 +91,7 @@ function placeAt(text: string, index: number): TextPlace {
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-/** Texts of manuals and chats have three backticks around what is to be copied. */
+/** Strips the Markdown code fence (three backticks) around text copied from manuals and chats. */
 function withoutFence(text: string): string {
   return /^\s*```\w*\n(.*?)\n?```\s*$/s.exec(text)?.[1] ?? text;
 }
@@ -110,14 +110,14 @@ function partsOf(value: JsonValue): { readonly [P in 'nodes' | 'edges' | 'notes'
   };
 }
 
-/** A clip as the clipboard holds it. */
+/** A clip as clipboard text. */
 export function writeClip(clip: FlowClip): string {
   return JSON.stringify(clip, null, 2);
 }
 
 /**
- * Adds a clip. Ids that are taken are replaced, in edges, `parentId` and templates of the clip, too.
- * @param at where its top left corner goes (relative to `parentId`); default: a little beside where it was
+ * Inserts a clip. Ids in use are replaced, also in the clip's edges, `parentId` and templates.
+ * @param at position of its top left corner (relative to `parentId`); default: slightly offset from the original
  */
 export function pasteClip(
   value: FlowValue,
@@ -126,7 +126,7 @@ export function pasteClip(
   parentId: string | undefined,
 ): { readonly value: FlowValue; readonly ids: readonly string[] } {
   const taken = new Set(value.nodes.map(({ id }) => id));
-  // Neither what is there nor what else the clip brings.
+  // Avoid ids in the flow as well as those in the clip.
   const reserved = new Set([...taken, ...clip.nodes.map(({ id }) => id)]);
   const names = new Map<string, string>();
   const nodesOnce = clip.nodes.filter(({ id }) => {
@@ -138,7 +138,7 @@ export function pasteClip(
   });
   const shift = besideOthers(shiftOf(clip, at), clip, value, parentId);
   const nodes = nodesOnce.map((node, index) =>
-    // Written by hand, a node may have no place: such stand in a row.
+    // Hand-written nodes may have no position: lay them out in a row.
     pasteNode({ position: { x: index * (NODE_WIDTH + GAP.x), y: 0 }, ...node }, names, shift, parentId),
   );
   const edges = [...value.edges];
@@ -192,7 +192,7 @@ function pasteEdge(edge: FlowEdge, names: ReadonlyMap<string, string>, edges: re
   return { ...rest, id, source, target };
 }
 
-/** Templates that name a node by its former id, however they write it. */
+/** Updates templates that reference a node by its former id, in any notation. */
 function renameReferences(value: JsonValue, names: ReadonlyMap<string, string>): JsonValue {
   if (typeof value === 'string') return renameNodeReferences(value, names);
   if (isJsonArray(value)) return value.map((item) => renameReferences(item, names));
@@ -202,7 +202,7 @@ function renameReferences(value: JsonValue, names: ReadonlyMap<string, string>):
   );
 }
 
-/** Pasted again at the same place, it would cover exactly what is there, and nobody would see it. */
+/** Pasted twice at the same position, the clip would exactly cover and hide the first copy. */
 function besideOthers(shift: Point, clip: FlowClip, value: FlowValue, parentId: string | undefined): Point {
   const first = clip.nodes[0]?.position ?? clip.notes?.[0]?.position;
   if (first === undefined) return shift;

@@ -1,13 +1,13 @@
 import type { EditorState, NewConnection } from './editor-state.ts';
 import { edgeKeyOf } from './flow-value.ts';
 
-/** Why two nodes cannot be joined; each has a text (`editor.connect.<fault>`). */
+/** Why two nodes can't be connected; each has a text (`editor.connect.<fault>`). */
 export type ConnectionFault = 'self' | 'cycle' | 'across' | 'intoTrigger' | 'twice' | 'missing';
 
 type Known = Pick<EditorState, 'nodes' | 'edges' | 'nodeTypes'>;
 
 /**
- * Tells why a connection would break the structure of a flow (or mean nothing); null when it may be made.
+ * Returns why a connection would be invalid or meaningless; null if it is allowed.
  * @param inPlaceOf key of the edge that would become this connection
  */
 export function findConnectionFault(
@@ -34,7 +34,7 @@ export function findConnectionFault(
   return leadsTo(edges, target.id, source.id) ? 'cycle' : null;
 }
 
-/** Nodes that can be reached from one by edges, itself included. */
+/** Nodes reachable from a node along edges, including itself. */
 export function reachedFrom(edges: EditorState['edges'], start: string): ReadonlySet<string> {
   const next = Map.groupBy(edges, ({ source }) => source);
   const reached = new Set([start]);

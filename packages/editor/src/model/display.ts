@@ -6,14 +6,14 @@ import type { EditorState, NodeRun, NodeType, Size, StickyNote } from './editor-
 import { edgeKeyOf, handlesOf, isLoop, noteKeyOf, own, titleOf } from './flow-value.ts';
 import { HANDLE_ROW, measureAll, NODE_HEIGHT, positionOf } from './geometry.ts';
 
-/** How a node differs from the same node of another version. */
+/** How a node differs from the same node in another version. */
 export type DiffMark = 'added' | 'removed' | 'changed';
 
 export interface StepData extends Record<string, unknown> {
   readonly node: FlowNode;
   readonly type: NodeType | undefined;
   readonly title: string;
-  /** What it does as it is configured; null when there is nothing to say. */
+  /** What it does as configured; null if there is nothing to say. */
   readonly about: string | null;
   readonly handles: readonly string[];
   readonly problems: readonly FlowProblem[];
@@ -23,11 +23,10 @@ export interface StepData extends Record<string, unknown> {
 export type StepNode = Node<StepData, 'step'>;
 export type LoopNode = Node<StepData, 'loop'>;
 export type NoteNode = Node<{ readonly note: StickyNote }, 'note'>;
-/** What React Flow draws. */
 export type CanvasNode = StepNode | LoopNode | NoteNode;
 export type CanvasEdge = Edge<{ readonly isTaken: boolean; readonly isDead: boolean }, 'flow'>;
 
-/** What drawing depends on. */
+/** The state that rendering depends on. */
 export type Drawn = Pick<
   EditorState,
   | 'nodes'
@@ -42,16 +41,16 @@ export type Drawn = Pick<
   | 'isReadOnly'
 > & { readonly marks: { readonly [nodeId: string]: DiffMark } };
 
-/** What is known of a node before it is drawn. */
+/** Node data collected before rendering. */
 type Known = Pick<StepData, 'node' | 'type' | 'title' | 'handles' | 'problems' | 'run' | 'mark'>;
 
-/** Labels in the language of the page. */
+/** Labels in the UI language. */
 export interface DrawingLabels {
-  /** `handle` is null for the only one there is. */
+  /** `handle` is null if it is the only one. */
   readonly nameEdge: (from: string, handle: string | null, to: string) => string;
   readonly aboutNode: (node: FlowNode) => string | null;
   readonly emptyNote: string;
-  /** What each thing is called by who does not see it, as React Flow hands it to the page. */
+  /** Accessible names of elements by kind, which React Flow adds to the page. */
   readonly kinds: { readonly [Kind in 'step' | 'loop' | 'note' | 'edge']: KindName };
 }
 interface KindName {
@@ -60,14 +59,14 @@ interface KindName {
 
 const NONE: readonly never[] = [];
 const HANDLE_SIZE = 12;
-/** So much of a note is its name; the rest is read inside of it. */
+/** Characters of a note used as its name; the rest is read inside it. */
 const NOTE_NAME = 80;
-/** Of more edges than this, only those that are selected have ends to be dragged: they are two more things to draw each. */
+/** With more edges than this, only selected ones have draggable ends, which are two more elements each. */
 const MANY_EDGES = 200;
 
 /**
- * The nodes to draw, loops before what is inside of them. What would look the same is the same object as in `former`,
- * so that a change of one node draws one node, and a drag that is under way goes on.
+ * The nodes for React Flow, parents before children. Unchanged nodes are the same objects as in `former`, so that
+ * changing one node re-renders one node and a drag in progress continues.
  */
 export function drawNodes(state: Drawn, former: readonly CanvasNode[], labels: DrawingLabels): CanvasNode[] {
   const known = new Map(former.map((node) => [node.id, node]));
@@ -114,7 +113,7 @@ export function drawNodes(state: Drawn, former: readonly CanvasNode[], labels: D
   return [...notes, ...drawn];
 }
 
-/** The edges to draw; the same objects as far as nothing changed. */
+/** The edges for React Flow; unchanged ones are the same objects. */
 export function drawEdges(state: Drawn, former: readonly CanvasEdge[], labels: DrawingLabels): CanvasEdge[] {
   const known = new Map(former.map((edge) => [edge.id, edge]));
   const selected = new Set(state.selectedIds);
@@ -182,7 +181,7 @@ function drawStep(
     data,
     ariaLabel: about === null ? title : `${title}, ${about}`,
     ...size,
-    // Known without looking at the page, so that all of it is in its place from the first moment.
+    // Computed, not measured, so that everything is in place from the first frame.
     measured: size,
     handles: handlePlaces(data, size),
     selected: isSelected,
@@ -203,7 +202,7 @@ export function handleTop(index: number, count: number, isLoopNode: boolean): nu
   return count === 1 ? NODE_HEIGHT / 2 : NODE_HEIGHT + index * HANDLE_ROW + HANDLE_ROW / 2;
 }
 
-/** Where edges begin and end, for nodes that are out of sight and so not measured. */
+/** Handle positions for off-screen nodes, which aren't measured. */
 function handlePlaces({ node, type, handles }: StepData, { width }: Size): NodeHandle[] {
   const at = (y: number) => ({ y: y - HANDLE_SIZE / 2, width: HANDLE_SIZE, height: HANDLE_SIZE });
   const out = handles.map(
@@ -285,7 +284,7 @@ function drawNote(
   };
 }
 
-/** React Flow wants a loop before what is inside of it. */
+/** React Flow requires parents before their children. */
 export function outermostFirst(nodes: readonly FlowNode[]): readonly FlowNode[] {
   if (nodes.every(({ parentId }) => typeof parentId !== 'string')) return nodes;
   const byId = new Map(nodes.map((node) => [node.id, node]));

@@ -3,7 +3,7 @@ import type { Flow, FlowEdge, FlowNode, FlowSettings, JsonObject, JsonValue } fr
 
 export type { NodeType };
 
-/** What became of a node in the execution that the canvas shows. */
+/** A node's result in the execution shown on the canvas. */
 export type NodeRun = Pick<NodeSummary, 'status'> &
   Partial<
     Pick<
@@ -31,63 +31,65 @@ export type StickyNote = {
   readonly colour: 'yellow' | 'blue' | 'green' | 'grey';
 };
 
-/** Everything the editor shows and changes; one store for each editor that is open. */
+/** The editor's state and actions; one store per open editor. */
 export interface EditorState {
   readonly nodes: readonly FlowNode[];
   readonly edges: readonly FlowEdge[];
   readonly settings: FlowSettings & { readonly notes?: readonly StickyNote[] };
   readonly nodeTypes: ReadonlyMap<string, NodeType>;
   readonly selectedIds: readonly string[];
-  /** What the service found at the last check, and the handles each node has as it is configured. */
+  /** Problems from the service's last check, and each node's handles as configured. */
   readonly problems: readonly FlowProblem[];
   readonly handles: { readonly [nodeId: string]: readonly string[] };
-  /** By node: the execution that is shown on the canvas; empty when none is. */
+  /** By node: the execution shown on the canvas; empty if none. */
   readonly runs: { readonly [nodeId: string]: NodeRun };
-  /** What the trigger was or will be called with, for previews; null when there is none. */
+  /** The trigger's actual or expected input, for previews; null if there is none. */
   readonly sample: JsonValue;
-  /** By node: the outputs that I have pinned, which runs of single nodes take. */
+  /** By node: the user's pinned outputs, which single-node runs use. */
   readonly pins: { readonly [nodeId: string]: JsonObject };
   readonly isReadOnly: boolean;
-  /** Counts up with every change of the flow, undo and redo included; drafts are kept by it. */
+  /** Incremented on every change of the flow, including undo and redo; drafts are saved based on it. */
   readonly changeCount: number;
 
-  /** Where nodes without a position in the flow are shown; never saved. */
+  /** Display positions of nodes without one in the flow; never saved. */
   readonly placed: { readonly [nodeId: string]: Point };
   readonly canUndo: boolean;
   readonly canRedo: boolean;
 
-  /** Changes a node; changes of one node with the same `field` shortly after each other are one step of undo. */
+  /** Changes a node; changes of one node with the same `field` in quick succession are one undo step. */
   readonly changeNode: (id: string, field: string, change: (node: FlowNode) => FlowNode) => void;
   readonly changeSettings: (change: (settings: EditorState['settings']) => EditorState['settings']) => void;
   /** @returns id of the new node, which is selected */
   readonly addNode: (type: string, place?: AddPlace) => string;
-  /** Nodes by id, edges and notes by their keys (`edgeKeyOf`, `noteKeyOf`); a loop goes with what is inside it. */
+  /** Nodes by id, edges and notes by key (`edgeKeyOf`, `noteKeyOf`); a loop is removed with its contents. */
   readonly remove: (ids: readonly string[]) => void;
   readonly select: (ids: readonly string[]) => void;
-  /** Joins two nodes; must have passed `findConnectionFault`. */
+  /** Connects two nodes; must have passed `findConnectionFault`. */
   readonly connect: (connection: NewConnection) => void;
-  /** Another beginning or end for an edge; must have passed `findConnectionFault`. */
+  /** Changes an edge's source or target; must have passed `findConnectionFault`. */
   readonly reconnect: (edgeKey: string, connection: NewConnection) => void;
-  /** New positions of nodes and notes, relative to the loop that a node is in; all are one step of undo. */
+  /** New positions of nodes and notes, relative to the node's loop; together one undo step. */
   readonly move: (positions: { readonly [idOrNoteKey: string]: Point }) => void;
-  /** New size of a loop or note. */
   readonly resize: (idOrNoteKey: string, size: Size, position: Point) => void;
-  /** Takes nodes into a loop, or out of all (null); edges that would lead across are removed: how many. */
+  /**
+   * Moves nodes into a loop, or out of all loops (null). @returns the number of edges removed because they would cross
+   * the border
+   */
   readonly moveInto: (ids: readonly string[], parentId: string | null) => number;
   /** Adds copies and selects them. @returns their ids */
   readonly paste: (clip: FlowClip, at?: Point, parentId?: string) => readonly string[];
-  /** Copies beside the originals. */
+  /** Copies next to the originals. */
   readonly duplicate: (ids: readonly string[]) => void;
   readonly addNote: (at: Point) => void;
   readonly place: (positions: EditorState['placed']) => void;
   readonly allowChanges: (isAllowed: boolean) => void;
-  /** Other types are known, because the catalogue has been read. */
+  /** Sets the node types once the catalogue has loaded. */
   readonly showNodeTypes: (nodeTypes: EditorState['nodeTypes']) => void;
   readonly undo: () => void;
   readonly redo: () => void;
-  /** Another flow takes the place of all; one step of undo. */
+  /** Replaces the whole flow; one undo step. */
   readonly replaceFlow: (flow: Flow) => void;
-  /** The flow as it is saved. */
+  /** The flow in the format it is saved in. */
   readonly toFlow: () => Flow;
   readonly showProblems: (problems: readonly FlowProblem[], handles: EditorState['handles']) => void;
   readonly showRuns: (runs: EditorState['runs']) => void;
@@ -95,12 +97,12 @@ export interface EditorState {
   readonly showPins: (pins: EditorState['pins']) => void;
 }
 
-/** Where a new node goes; positions are relative to `parentId`. */
+/** Where to add a node; positions are relative to `parentId`. */
 export type AddPlace =
   | { readonly at: Point; readonly parentId?: string }
   /** Key of the edge. */
   | { readonly onEdge: string }
-  /** Joined to this node; `at`: there instead of beside it. */
+  /** Connected to this node; with `at`, at that position instead of next to it. */
   | { readonly after: string; readonly handle?: string; readonly at?: Point };
 
 export interface NewConnection {
@@ -109,7 +111,7 @@ export interface NewConnection {
   readonly sourceHandle?: string | null;
 }
 
-/** Nodes, the edges between them and notes, as they are copied. */
+/** Copied nodes, the edges between them, and notes. */
 export interface FlowClip {
   readonly nodes: readonly FlowNode[];
   readonly edges: readonly FlowEdge[];

@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 
-/** The product that a workflow, a list of its nodes or one of its nodes comes from, by what only it writes; null for none that is known. */
+/** The product that a workflow, a list of its nodes or a single node comes from, by markers only it writes; null if unknown. */
 export function foreignProductOf(value: JsonValue): string | null {
   if (isJsonArray(value)) return value.some(isN8nNode) ? 'n8n' : null;
   if (!isJsonObject(value)) return null;

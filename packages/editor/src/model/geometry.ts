@@ -2,22 +2,22 @@ import type { FlowNode } from '@millrace/engine';
 import type { EditorState, Point, Size } from './editor-state.ts';
 import { givenSize, isLoop, own } from './flow-value.ts';
 
-/** Pixels. Examples and older flows put their nodes 220 apart. */
+/** Pixels. Examples and older flows space their nodes 220 apart. */
 export const NODE_WIDTH = 184;
 export const NODE_HEIGHT = 52;
-/** A finger hits one of several handles: none is nearer to the next than 24 pixels. */
+/** Minimum distance between handles for touch: 24 pixels. */
 export const HANDLE_ROW = 24;
-/** Between nodes: room for an edge with its buttons, and ends that can be pulled. */
+/** Space between nodes: room for an edge with its buttons and draggable ends. */
 export const GAP = { x: 72, y: 36 } as const;
 
-/** Inside of a loop's frame: its title above, and room around what it holds. */
+/** Inside a loop's frame: the title, and padding around its contents. */
 export const FRAME = { header: 44, padding: 24, minWidth: 264, minHeight: 148 } as const;
 
-/** What sizes are found from. */
+/** Input for computing sizes. */
 export interface Measures {
   readonly nodes: readonly FlowNode[];
   readonly placed: EditorState['placed'];
-  /** How many handles the node shows at its right. */
+  /** Number of handles at the node's right. */
   readonly handleCount: (node: FlowNode) => number;
 }
 
@@ -25,12 +25,12 @@ export function positionOf(node: FlowNode, placed: EditorState['placed']): Point
   return node.position ?? own(placed, node.id) ?? { x: 0, y: 0 };
 }
 
-/** Size of a node other than a loop: with several handles, each has a row with its name. */
+/** Size of a node other than a loop: multiple handles each have a named row. */
 export function plainSize(handleCount: number): Size {
   return { width: NODE_WIDTH, height: NODE_HEIGHT + (handleCount > 1 ? handleCount * HANDLE_ROW + 6 : 0) };
 }
 
-/** Sizes of all nodes; a loop's frame is as large as it was made, and never smaller than what it holds. */
+/** Sizes of all nodes; a loop's frame has its explicit size, but always fits its contents. */
 export function measureAll({ nodes, placed, handleCount }: Measures): ReadonlyMap<string, Size> {
   const sizes = new Map<string, Size>();
   const bodies = Map.groupBy(
@@ -48,7 +48,7 @@ export function measureAll({ nodes, placed, handleCount }: Measures): ReadonlyMa
     const given = givenSize(node);
     let width = Math.max(FRAME.minWidth, given?.width ?? 0);
     let height = Math.max(FRAME.minHeight, given?.height ?? 0);
-    // Structure rules refuse loops inside themselves, pasted text may still hold them.
+    // Validation rejects loops inside themselves, but pasted text may still contain them.
     const around = new Set([...isAround, node.id]);
     for (const child of bodies.get(node.id) ?? []) {
       if (around.has(child.id)) continue;
@@ -63,7 +63,7 @@ export function measureAll({ nodes, placed, handleCount }: Measures): ReadonlyMa
   return sizes;
 }
 
-/** Where a node is on the whole canvas. */
+/** A node's position on the whole canvas. */
 export function absolutePosition(
   node: FlowNode,
   byId: ReadonlyMap<string, FlowNode>,
@@ -88,7 +88,7 @@ export function byIdOf(nodes: readonly FlowNode[]): ReadonlyMap<string, FlowNode
   return new Map(nodes.map((node) => [node.id, node]));
 }
 
-/** The first place at or below `wanted` where a node covers no other of the same loop. */
+/** The first position at or below `wanted` where a node overlaps no other in the same loop. */
 export function freePlace(
   wanted: Point,
   size: Size,

@@ -1,22 +1,22 @@
-/** Values before and after the present one. */
+/** The current value with its undo and redo history. */
 export interface History<Value> {
   readonly past: readonly Value[];
   readonly present: Value;
   readonly future: readonly Value[];
-  /** What the last step changed and when, so that the next can join it; null: it stands alone. */
+  /** What the last step changed and when, so that the next can be merged into it; null: it can't be. */
   readonly last: { readonly key: string; readonly atMs: number } | null;
 }
 
-/** Steps that can be undone; older ones are forgotten. */
+/** Maximum undo steps; older ones are dropped. */
 const MAX_STEPS = 1_000;
-/** Changes of the same thing within this time are one step. */
+/** Changes of the same thing within this time are merged. */
 const JOIN_MS = 1_000;
 
 export function startHistory<Value>(present: Value): History<Value> {
   return { past: [], present, future: [], last: null };
 }
 
-/** A new present. With a key, changes of the same key shortly after each other are one step. */
+/** Sets a new current value. Changes with the same key in quick succession are one step. */
 export function advance<Value>(
   history: History<Value>,
   present: Value,

@@ -10,8 +10,8 @@ interface Placed {
 }
 
 /**
- * Places all nodes from left to right along their edges, what is inside of loops first.
- * @param handlesOf in the order in which the node shows them; what follows is placed in it, so that edges do not cross
+ * Lays out all nodes from left to right along their edges, starting with the contents of loops.
+ * @param handlesOf handles in display order; followers are placed in that order, so that edges don't cross
  */
 export function layOut(
   nodes: readonly FlowNode[],
@@ -41,7 +41,7 @@ function layOutBody(
       const inner = { x: FRAME.padding, y: FRAME.header + FRAME.padding / 2 };
       const body = layOutBody(bodies.get(node.id) ?? [], bodies, edges, handlesOf, inner);
       Object.assign(positions, body.positions);
-      // A frame that was made larger stays as large.
+      // A frame that was enlarged keeps its size.
       const given = givenSize(node);
       graph.setNode(node.id, {
         width: Math.max(FRAME.minWidth, given?.width ?? 0, body.size.width + inner.x + FRAME.padding),
@@ -67,7 +67,7 @@ function layOutBody(
   return { positions, size: { width, height } };
 }
 
-/** Of nodes that follow the same node only: which is above which. */
+/** The vertical order of nodes with the same single predecessor. */
 function handleOrder(
   nodes: readonly FlowNode[],
   edges: readonly FlowEdge[],

@@ -2,11 +2,11 @@ import type { FlowEdge, FlowNode } from '@millrace/engine';
 
 export interface ListedNode {
   readonly node: FlowNode;
-  /** Loops around it. */
+  /** Number of loops around it. */
   readonly depth: number;
 }
 
-/** Nodes as they are read: along the edges, what is inside of a loop right after the loop. */
+/** Nodes in reading order: along the edges, with a loop's contents right after the loop. */
 export function buildOrder(nodes: readonly FlowNode[], edges: readonly FlowEdge[]): readonly ListedNode[] {
   const ids = new Set(nodes.map(({ id }) => id));
   const bodies = Map.groupBy(nodes, ({ parentId }) =>
@@ -26,7 +26,7 @@ export function buildOrder(nodes: readonly FlowNode[], edges: readonly FlowEdge[
   return listed;
 }
 
-/** Every node after those that lead to it; otherwise from left to right and from the top. */
+/** A topological order; ties from left to right, then top to bottom. */
 function alongEdges(nodes: readonly FlowNode[], edges: readonly FlowEdge[]): readonly FlowNode[] {
   const place = ({ position }: FlowNode) => (position?.x ?? 0) + (position?.y ?? 0) / 1e6;
   const sorted = nodes.toSorted((a, b) => place(a) - place(b));
@@ -46,9 +46,9 @@ function alongEdges(nodes: readonly FlowNode[], edges: readonly FlowEdge[]): rea
       waiting.set(target, left);
       return left === 0 ? (byId.get(target) ?? []) : [];
     });
-    // Depth first: a branch is read to its end before the next one begins.
+    // Depth first: finish a branch before starting the next.
     ready.unshift(...followers);
   }
-  // What is on a cycle, which no saved flow has, comes last.
+  // Nodes on a cycle, which no saved flow has, come last.
   return [...ordered, ...sorted.filter((node) => !ordered.has(node))];
 }

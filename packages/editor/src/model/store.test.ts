@@ -58,7 +58,7 @@ function open(flow: Flow = FLOW) {
   return { store, state: () => store.getState(), pass: (ms: number) => (nowMs += ms) };
 }
 
-/** One thing a person may do; numbers choose among what there is at that moment. */
+/** A user action; numbers choose among what exists at that moment. */
 type Act = (state: EditorState, pick: <Item>(items: readonly Item[]) => Item | undefined) => void;
 
 const ACTS: readonly Act[] = [

@@ -24,20 +24,19 @@ export interface EditorOptions {
   readonly flow: Flow;
   readonly nodeTypes?: ReadonlyMap<string, NodeType>;
   readonly isReadOnly?: boolean;
-  /** Milliseconds; what joins changes to one step of undo. */
+  /** Milliseconds; used to merge changes into one undo step. */
   readonly now?: () => number;
 }
 
 export type EditorStore = StoreApi<EditorState>;
 
-/** A note that has just been made. */
 const NEW_NOTE: Pick<StickyNote, 'text' | 'size' | 'colour'> = {
   text: '',
   size: { width: 200, height: 120 },
   colour: 'yellow',
 };
 
-/** The store of one editor, or of one flow that is only shown. */
+/** The store of an editor, or of a read-only flow. */
 export function createEditorStore({
   flow,
   nodeTypes = new Map(),
@@ -69,7 +68,7 @@ export function createEditorStore({
       });
     }
 
-    /** Every change of the flow comes through here. */
+    /** All changes of the flow go through here. */
     function change(
       make: (value: FlowValue) => FlowValue,
       { key = null, select }: { readonly key?: string | null; readonly select?: readonly string[] } = {},
@@ -134,7 +133,7 @@ export function createEditorStore({
       moveInto: (ids, parentId) => {
         if (get().isReadOnly) return 0;
         const { value, removedEdges } = moveInto(steps.present, ids, parentId, about());
-        // Dragged into a loop: where it was dropped and what it is in now are one step.
+        // Dragged into a loop: the drop and the change of parent are one step.
         const isDrop = steps.last?.key.startsWith(MOVE) === true;
         change(() => value, { key: isDrop ? (steps.last?.key ?? null) : null });
         return removedEdges;
@@ -157,7 +156,7 @@ export function createEditorStore({
           get().paste(clip);
           return;
         }
-        // Copies of what is in one loop stay in it.
+        // Copies from a single loop stay in it.
         const { x, y } = positionOf(first, get().placed);
         get().paste(clip, { x: x + 32, y: y + 32 }, first.parentId);
       },
@@ -190,7 +189,7 @@ export function createEditorStore({
 
 const MOVE = 'move ';
 
-/** Pushing the same nodes on with the arrow keys is one step. */
+/** Repeatedly nudging the same nodes with the arrow keys is one step. */
 function moveKey(ids: readonly string[]): string {
   return MOVE + JSON.stringify(ids.toSorted());
 }
@@ -203,7 +202,7 @@ function changeOne(value: FlowValue, id: string, make: (node: FlowNode) => FlowN
   return changed === node ? value : { ...value, nodes: value.nodes.with(at, changed) };
 }
 
-/** Of what is selected, what is still there. An edge without an id is called by its place, where now another may be. */
+/** The part of the selection that still exists. An edge without an id is keyed by index, which may now be another edge's. */
 function keepExisting(
   ids: readonly string[],
   { nodes, edges, settings }: FlowValue,
@@ -220,7 +219,7 @@ function keepExisting(
   return kept.length === ids.length ? ids : kept;
 }
 
-/** Right of everything at top level. */
+/** To the right of everything at top level. */
 function besideAll(value: FlowValue, { nodeTypes, handles, placed }: Surroundings) {
   const sizes = measureAll({
     nodes: value.nodes,
@@ -232,29 +231,27 @@ function besideAll(value: FlowValue, { nodeTypes, handles, placed }: Surrounding
   return { x: Math.max(0, ...ends), y: Math.min(...top.map((node) => positionOf(node, placed).y), 0) };
 }
 
-/** Everything that can be selected. */
 export function everythingIn({ nodes, edges, settings }: EditorState): readonly string[] {
   return [...nodes.map(({ id }) => id), ...edges.map(edgeKeyOf), ...(settings.notes ?? []).map(noteKeyOf)];
 }
 
 const EditorContext = createContext<EditorStore | null>(null);
 
-/** Gives the editor's store to everything below. */
+/** Provides the editor's store to its descendants. */
 export function EditorProvider({ store, children }: { store: EditorStore; children: ReactNode }) {
   return createElement(EditorContext.Provider, { value: store }, children);
 }
 
-/** A part of what the editor knows; the component is drawn again when that part changes. */
+/** Selects part of the editor's state; re-renders when it changes. */
 export function useEditor<Part>(selector: (state: EditorState) => Part): Part {
   return useStore(useEditorStore(), selector);
 }
 
-/** Members of what the editor knows, by name; the component is drawn again when one of them changes. */
+/** Selects members of the editor's state by name; re-renders when one of them changes. */
 export function useEditorState<Name extends keyof EditorState>(...names: Name[]): Pick<EditorState, Name> {
   return useEditor(useShallow((state) => pick(state, names)));
 }
 
-/** An object with these members alone. */
 export function pick<Whole, Name extends keyof Whole>(
   whole: Whole,
   names: readonly Name[],
@@ -262,7 +259,7 @@ export function pick<Whole, Name extends keyof Whole>(
   return Object.fromEntries(names.map((name) => [name, whole[name]])) as Pick<Whole, Name>;
 }
 
-/** The store itself, for what reads it only when something happens. */
+/** The store itself, for code that reads it only in event handlers. */
 export function useEditorStore(): EditorStore {
   const store = useContext(EditorContext);
   if (store === null) throw new Error('there is no EditorProvider around this');

@@ -4,8 +4,8 @@ import { handlesOf } from './flow-value.ts';
 import { useEditor, useEditorStore } from './store.ts';
 
 /**
- * Nodes that the flow gives no position are shown where a layout would put them; the flow is not changed by it.
- * @returns whether the first of them have their places, so that the picture can be shown
+ * Computes display positions for nodes without one; the flow isn't changed.
+ * @returns whether the initial positions are ready, so that the canvas can be shown
  */
 export function useInitialLayout(): boolean {
   const store = useEditorStore();
@@ -16,7 +16,7 @@ export function useInitialLayout(): boolean {
   useEffect(() => {
     if (!isNeeded) return;
     let isStale = false;
-    // Few flows need it: it is loaded when one does.
+    // Few flows need it, so it is loaded on demand.
     import('./layout.ts')
       .then(({ layOut }) => {
         if (isStale) return;

@@ -3,7 +3,7 @@ import { useOrg } from '@millrace/ui/api/me.ts';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 
-/** The way to an execution, named by its number. */
+/** A link to an execution, labelled with its number. */
 export function ExecutionLink({ id }: { id: number }) {
   const { t } = useTranslation();
   const org = useOrg();

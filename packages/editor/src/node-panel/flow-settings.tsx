@@ -21,7 +21,7 @@ const SCHEMAS: { readonly [Name in SettingName]: Schema } = {
   error_workflow_id: { type: 'integer', 'x-workflow': true },
 };
 
-/** What holds for the workflow as a whole. */
+/** Settings of the whole workflow. */
 export function FlowSettingsForm() {
   const { t } = useTranslation();
   const { settings, changeSettings, problems, isReadOnly } = useEditorState(

@@ -12,15 +12,15 @@ import { useKnownOutputs } from '../pins/use-known-outputs.ts';
 
 export interface NodeFormProps {
   nodeId: string;
-  /** Pointer in the node of the value that the form changes: `/data/config`. */
+  /** Pointer within the node to the edited value: `/data/config`. */
   base: string;
   takesTemplates?: boolean;
-  /** Only below this pointer in the value. */
+  /** Only values below this pointer accept templates. */
   templatesBelow?: string;
   children: ReactNode;
 }
 
-/** What the fields of a node's form share: its problems, and what its templates can read. */
+/** The context of a node's form: its problems, and what its templates can read. */
 export function NodeForm({
   nodeId,
   base,
@@ -68,13 +68,13 @@ export function NodeForm({
   return <FormContext value={value}>{children}</FormContext>;
 }
 
-/** Without the node's name in front: one sees which it is. */
+/** Without the node's name, which is obvious here. */
 function withoutNode({ message, key, params }: FlowProblem): Said {
   const problem = key === 'flow.at_node' ? params.problem : undefined;
   return isMessage(problem) ? presentMessage(problem) : { message, key, params };
 }
 
-/** Those that can be a part of another: an agent's tools, the message of an approval. */
+/** Types that can't be nested in another node, as an agent's tool or an approval's message. */
 const NEVER_INSIDE = new Set(['ai.agent', 'core.delay', 'wait.callback', 'wait.approval', 'core.stop']);
 
 function schemasOf(types: ReadonlyMap<string, NodeType>): NonNullable<FormContextValue['nodeSchemas']> {

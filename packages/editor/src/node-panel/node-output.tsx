@@ -15,7 +15,7 @@ import { usePin } from '../pins/use-pin.ts';
 import { ExecutionLink } from './execution-link.tsx';
 import { RunLine } from './run-line.tsx';
 
-/** What a node put out: in the run that the canvas shows, else in the last execution; and what is pinned instead of it. */
+/** A node's output in the run on the canvas, else in the last execution; and its pinned output. */
 export function NodeOutput({ nodeId }: { nodeId: string }) {
   const { t } = useTranslation();
   const run = useEditor((state) => own(state.runs, nodeId));
@@ -75,7 +75,7 @@ export function NodeOutput({ nodeId }: { nodeId: string }) {
   );
 }
 
-/** The trigger's output is the input, and outputs inside of loops are many. */
+/** The trigger's output is the input, and nodes in loops have many outputs. */
 function useMayPin(nodeId: string): boolean {
   const node = useEditor((state) => state.nodes.find(({ id }) => id === nodeId));
   const kind = useEditor((state) => state.nodeTypes.get(node?.type ?? '')?.kind);
@@ -83,7 +83,7 @@ function useMayPin(nodeId: string): boolean {
   return !isReadOnly && node !== undefined && node.parentId == null && kind !== 'trigger';
 }
 
-/** Null: it is not known of the last execution either. */
+/** Null: the last execution has no known output either. */
 function useFormerOutput(
   nodeId: string,
   run: NodeRun | undefined,

@@ -31,7 +31,7 @@ import { NodeOutput } from './node-output.tsx';
 import { NodeSettings } from './node-settings.tsx';
 import { WebhookPanel } from './webhook-panel.tsx';
 
-/** Everything of one node: what it does, how it behaves when something fails, what it last put out, and help. */
+/** A node's panel: its config, error handling, last output, and help. */
 export function NodePanel({ nodeId }: { nodeId: string }) {
   const node = useEditor((state) => state.nodes.find(({ id }) => id === nodeId));
   const type = useEditor((state) => (node === undefined ? undefined : state.nodeTypes.get(node.type)));
@@ -94,7 +94,7 @@ function Panel({ node, type }: { node: FlowNode; type: NodeType | undefined }) {
   );
 }
 
-/** Marks on tabs that have something to look at. */
+/** Marks on tabs that need attention. */
 function useTabMarks(nodeId: string): { readonly [T in Tab]?: ReactNode } {
   const { t } = useTranslation();
   const isPinned = useEditor((state) => Object.hasOwn(state.pins, nodeId));
@@ -115,7 +115,7 @@ function useTabMarks(nodeId: string): { readonly [T in Tab]?: ReactNode } {
 function PanelHead({ node }: { node: FlowNode }) {
   const { t } = useTranslation();
   const { changeNode, isReadOnly } = useEditorState('changeNode', 'isReadOnly');
-  // Problems of a setting are shown at its field.
+  // Config problems are shown at their fields.
   const problems = useEditor((state) => state.problems).filter(
     ({ node_id: id, pointer }) => id === node.id && !/^\/flow_data\/nodes\/\d+\/data\/./.test(pointer),
   );
@@ -187,7 +187,7 @@ function Configure({ node, type }: { node: FlowNode; type: NodeType | undefined 
   );
 }
 
-/** A trigger reads nothing; only the answer of a webhook is made when all has ended. */
+/** Triggers read no values; only a webhook's response is rendered, after all nodes have ended. */
 function templatesOf({ kind, type }: NodeType): Pick<NodeFormProps, 'takesTemplates' | 'templatesBelow'> {
   if (type === 'trigger.webhook') return { templatesBelow: '/response' };
   return { takesTemplates: kind !== 'trigger' };

@@ -14,7 +14,7 @@ interface NodeSettingsProps {
   type: NodeType | undefined;
 }
 
-/** What happens when a node fails or takes too long. */
+/** What happens when a node fails or times out. */
 export function NodeSettings(props: NodeSettingsProps) {
   return (
     <NodeForm nodeId={props.node.id} base="/data" takesTemplates={false}>

@@ -5,7 +5,7 @@ import { formatDuration } from '@millrace/ui/components/time.tsx';
 import { useTranslation } from 'react-i18next';
 import type { NodeRun } from '../model/editor-state.ts';
 
-/** What became of a node in a line: status, how long it took, attempts, tokens. */
+/** A node's result on one line: status, duration, attempts, tokens. */
 export function RunLine({ run }: { run: NodeRun }) {
   const { t } = useTranslation();
   const { started_at: start, completed_at: end, consumed_ai_tokens: tokens = 0, attempts = 1 } = run;

@@ -1,4 +1,4 @@
-/** Members of `flow_data.settings` that people set; others are kept as they are. */
+/** User-editable members of `flow_data.settings`; others are preserved. */
 export const SETTING_NAMES = [
   'display_name',
   'vars',

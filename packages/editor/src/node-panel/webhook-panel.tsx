@@ -22,7 +22,7 @@ import { formatLongDuration } from '../fields/format-amount.ts';
 import { useEditor } from '../model/store.ts';
 import { ExecutionLink } from './execution-link.tsx';
 
-/** The address of a webhook, how to call it, a new address, and listening for a call to build with. */
+/** A webhook's URL, example calls, URL regeneration, and listening for a test call. */
 export function WebhookPanel() {
   const { t } = useTranslation();
   const org = useOrg();
@@ -54,7 +54,7 @@ export function WebhookPanel() {
   );
 }
 
-/** What is changed here holds for calls when it is saved. */
+/** Changes here apply to calls only after saving. */
 function UnsavedSignature({ saved }: { saved: Webhook['signature'] }) {
   const { t } = useTranslation();
   const trigger = useEditor(({ nodes }) => nodes.find(({ type }) => type === 'trigger.webhook'));
@@ -71,7 +71,7 @@ function UnsavedSignature({ saved }: { saved: Webhook['signature'] }) {
 
 const MINUTE_MS = 60_000;
 
-/** An address that was replaced, and how much longer it works. */
+/** A replaced URL and how much longer it works. */
 function Former({ url, until }: { url: string; until: string }) {
   const { t, i18n } = useTranslation();
   const [now, setNow] = useState(serviceNow);
@@ -115,10 +115,10 @@ function CopyableText({ label, text }: { label: string; text: string }) {
   );
 }
 
-/** Clocks that differ by less are taken for the same. */
+/** Smaller clock differences are ignored. */
 const EARLY_MS = 5_000;
 
-/** Waits for the next call and makes it the sample. */
+/** Waits for the next call and stores it as the sample. */
 function Listener({ params, isOpen }: WorkflowParams & { isOpen: boolean }) {
   const { t } = useTranslation();
   const queryClient = useQueryClient();
@@ -154,7 +154,7 @@ function Listener({ params, isOpen }: WorkflowParams & { isOpen: boolean }) {
       ended: () => {
         setAfter(null);
         if (stop.isPending) return;
-        // Ended before its time: in another window of whoever listens.
+        // Ended early: the user stopped it in another window.
         const isEarly = until !== null && Date.parse(until) - serviceNow() > EARLY_MS;
         notifyWarning(t(isEarly ? 'forms.stoppedElsewhere' : 'forms.noCallCame'));
       },
@@ -191,7 +191,7 @@ function Listener({ params, isOpen }: WorkflowParams & { isOpen: boolean }) {
   );
 }
 
-/** The call that was waited for. */
+/** The received call. */
 function Arrived({ sample }: { sample: Sample }) {
   const { t } = useTranslation();
   return (
@@ -213,7 +213,7 @@ function Arrived({ sample }: { sample: Sample }) {
   );
 }
 
-/** A new address; the one before works for a day more. */
+/** Creates a new URL; the previous one works for one more day. */
 function Regenerate({ params }: WorkflowParams) {
   const { t } = useTranslation();
   const queryClient = useQueryClient();

@@ -8,7 +8,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { usePin } from './use-pin.ts';
 
-/** A node's output as JSON: what is pinned, or what is known; what is changed here is pinned. */
+/** A node's output as JSON: the pinned one, else the last known; editing pins it. */
 export function PinEditor({
   nodeId,
   known,
@@ -16,10 +16,10 @@ export function PinEditor({
   onValidity,
 }: {
   nodeId: string;
-  /** What it put out at its last run. */
+  /** Its output in the last run. */
   known?: JsonObject | undefined;
   label: string;
-  /** Called when the text becomes an object, or stops being one. */
+  /** Called when the text becomes or stops being a valid object. */
   onValidity?: (isValid: boolean) => void;
 }) {
   const { t } = useTranslation();
@@ -27,7 +27,7 @@ export function PinEditor({
   const outer = JSON.stringify(pin.output ?? known ?? {}, null, 2);
   const [draft, setDraft] = useState<string | null>(null);
   const [seen, setSeen] = useState(outer);
-  // Pinned or unpinned elsewhere, where the same output is written, too: this field follows.
+  // Pinned or unpinned elsewhere, where the same output is editable too: update the field.
   if (outer !== seen) {
     setSeen(outer);
     const own = draft === null ? null : readObject(draft);

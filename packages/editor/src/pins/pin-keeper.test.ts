@@ -2,12 +2,12 @@ import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { PinKeeper, type Pins } from './pin-keeper.ts';
 
-/** A service that answers when it is told to. */
+/** A fake service that responds on demand. */
 function open() {
   const seen = {
     sent: [] as { node: string; output: unknown; isLast: boolean }[],
     answers: [] as { resolve: () => void; reject: (error: Error) => void }[],
-    /** What the browser holds. */
+    /** What is stored in the browser. */
     aside: null as Pins | null,
     hasRoom: true,
     failures: [] as string[],

@@ -2,38 +2,38 @@ import type { JsonObject } from '@millrace/engine';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { createContext } from 'react';
 
-/** An output that was pinned to a node, or null: none is any more. */
+/** A node's pinned output; null: unpinned. */
 export type PinnedOutput = JsonObject | null;
 export type Pins = ReadonlyMap<string, PinnedOutput>;
 
 export interface PinKeeperOptions {
-  /** @param isLast the page is going away */
+  /** @param isLast the page is being unloaded */
   readonly send: (nodeId: string, output: PinnedOutput, isLast: boolean) => Promise<unknown>;
   /**
-   * Puts what the service has not confirmed into the browser, for the next visit.
-   * @param sent what is on its way, which may arrive after the page is gone
+   * Stores unconfirmed pins in the browser for the next visit.
+   * @param sent pins in flight, which may arrive after the page is gone
    * @returns whether there was room
    */
   readonly putAside: (unkept: Pins, sent: Pins) => boolean;
-  /** The service has all there is. */
+  /** The service has confirmed everything. */
   readonly onSettled: () => void;
-  /** What it refused is not sent again; what it could not be asked is. */
+  /** What the service rejects isn't sent again; after a network failure it is. */
   readonly onFailed: (error: Error) => void;
 }
 
-/** Somebody is typing: not every letter is sent. */
+/** Debounces typing. */
 const PAUSE_MS = 500;
 const RETRY_MS = 5_000;
 
 /**
- * Keeps the pinned outputs of a workflow with the service: one call at a time, so that an older output never arrives after
- * a newer one, and again while the service cannot be reached.
+ * Saves a workflow's pinned outputs: one call at a time, so that an older output never arrives after a newer one, with
+ * retries while the service is unreachable.
  */
 export class PinKeeper {
   readonly #options: PinKeeperOptions;
-  /** What was pinned and not sent yet; of each node the newest only. */
+  /** Pins not sent yet, only the newest per node. */
   readonly #waiting = new Map<string, PinnedOutput>();
-  /** What is on its way. */
+  /** The pin in flight. */
   #sent: readonly [nodeId: string, output: PinnedOutput] | null = null;
   #isFailureReported = false;
   #isStopped = false;
@@ -43,14 +43,14 @@ export class PinKeeper {
     this.#options = options;
   }
 
-  /** Pins another output to a node; null: none any more. */
+  /** Pins an output to a node; null unpins. */
   set(nodeId: string, output: PinnedOutput): void {
     this.#waiting.delete(nodeId);
     this.#waiting.set(nodeId, output);
     this.#schedule(PAUSE_MS);
   }
 
-  /** What the service may not have. */
+  /** Pins that the service may not have. */
   get unkept(): Pins {
     return new Map([...this.#underWay, ...this.#waiting]);
   }
@@ -59,27 +59,27 @@ export class PinKeeper {
     return new Map(this.#sent === null ? [] : [this.#sent]);
   }
 
-  /** Puts it aside in the browser. @returns false: it would be lost if the page went away now */
+  /** Stores them in the browser. @returns false if they would be lost on unload */
   putAside(): boolean {
     return this.unkept.size === 0 || this.#options.putAside(this.unkept, this.#underWay);
   }
 
-  /** The page is left, for good or to come back. @param isLast it is going away */
+  /** The page is hidden or unloaded. @param isLast it is being unloaded */
   leave(isLast: boolean): void {
     if (this.unkept.size === 0) return;
     this.putAside();
-    // What is under way may arrive after what would be sent now; whoever comes back finds what was put aside.
+    // The call in flight may arrive after one sent now; the next visit restores the stored copy instead.
     if (isLast && this.#sent !== null) return;
     void this.#sendAll(isLast);
   }
 
-  /** The page is there: what waits is sent. */
+  /** Mounted: sends pending pins. */
   start(): void {
     this.#isStopped = false;
     if (this.#waiting.size > 0) this.#schedule(PAUSE_MS);
   }
 
-  /** The page has gone: nothing is tried again. */
+  /** Unmounted: stops retrying. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
@@ -103,7 +103,7 @@ export class PinKeeper {
     this.#options.onSettled();
   }
 
-  /** @returns whether there is nothing more to be done for it */
+  /** @returns whether this pin is done with */
   async #send(nodeId: string, output: PinnedOutput, isLast: boolean): Promise<boolean> {
     try {
       await this.#options.send(nodeId, output, isLast);
@@ -123,10 +123,10 @@ export class PinKeeper {
   }
 }
 
-/** Whether asking again would be answered the same: not when the session has ended, or the service is busy. */
+/** Whether a retry would fail the same way: not if the session has ended or the service is busy. */
 function isFinal(error: unknown): boolean {
   return error instanceof ApiProblem && error.status < 500 && error.status !== 401 && error.status !== 429;
 }
 
-/** Keeps the pins of the workflow that is open. */
+/** The pins of the open workflow. */
 export const PinKeeperContext = createContext<PinKeeper | null>(null);

@@ -8,12 +8,12 @@ import { upstreamOf } from '../form/template-scope.ts';
 import { own } from '../model/flow-value.ts';
 import { useEditorState } from '../model/store.ts';
 
-/** Larger ones tell nothing more of the shape than takes long to load. */
+/** Larger outputs take too long to load for what they add about the shape. */
 const MAX_OUTPUT_CHARS = 200_000;
-/** Nodes whose outputs of the last execution are read for one form; the nearest ones. */
+/** Maximum number of nodes whose last outputs are loaded for a form; the nearest ones. */
 const MAX_READ = 12;
 
-/** The last execution of the workflow, whoever started it; undefined: there is none, or it is not known yet. */
+/** The workflow's last execution, whoever started it; undefined if there is none or it is still loading. */
 export function useLastExecution(): ExecutionDetail | undefined {
   const org = useOrg();
   const id = useWorkflowId();
@@ -29,7 +29,7 @@ export function useLastExecution(): ExecutionDetail | undefined {
   return data;
 }
 
-/** Outputs of these nodes in an execution, as far as they ended well. */
+/** Outputs of these nodes in an execution, if they succeeded. */
 export function useOutputsOf(
   execution: ExecutionDetail | undefined,
   ids: readonly string[],
@@ -52,7 +52,7 @@ export function useOutputsOf(
   return useMemo(() => Object.fromEntries(known), [known]);
 }
 
-/** A map, because the query client copies plain objects that are combined, and with them the numbers in it. */
+/** A Map, because the query client copies combined plain objects and thereby breaks exact numbers. */
 function combineOutputs(
   answers: readonly { readonly data: NodeRunDetail | undefined }[],
 ): ReadonlyMap<string, JsonObject> {
@@ -60,8 +60,8 @@ function combineOutputs(
 }
 
 /**
- * What is known of the outputs that a node can read: what is pinned, else what came out of the run on the canvas, else of
- * the workflow's last execution.
+ * Known outputs that a node can read: pinned ones, else those of the run on the canvas, else those of the workflow's
+ * last execution.
  */
 export function useKnownOutputs(nodeId: string): { readonly [nodeId: string]: JsonObject | undefined } {
   const { nodes, edges, runs, pins } = useEditorState('nodes', 'edges', 'runs', 'pins');

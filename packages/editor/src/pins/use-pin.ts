@@ -5,13 +5,13 @@ import { useEditor, useEditorStore } from '../model/store.ts';
 import { PinKeeperContext } from './pin-keeper.ts';
 
 export interface OwnPin {
-  /** Undefined: nothing is pinned. */
+  /** Undefined: not pinned. */
   readonly output: JsonObject | undefined;
-  /** Pins another output; null: none any more. It counts at once, and the service keeps it a moment later. */
+  /** Pins an output, or unpins with null. Takes effect at once and is saved a moment later. */
   readonly set: (output: JsonObject | null) => void;
 }
 
-/** The output that I have pinned to a node. */
+/** The user's pinned output of a node. */
 export function usePin(nodeId: string): OwnPin {
   const store = useEditorStore();
   const keeper = useContext(PinKeeperContext);

@@ -11,11 +11,11 @@ import {
 } from './cron-pattern.ts';
 import type { HelperProps } from './moment-input.tsx';
 
-/** A cron expression without knowing what one looks like; who knows writes it. */
+/** Builds a cron expression from common patterns, with free input for experts. */
 export function CronInput({ id, describedBy, label, value, onChange, placeholder, isDisabled }: HelperProps) {
   const { t } = useTranslation();
   const found = patternOf(value);
-  // An expression that also is a pattern can be written as an expression all the same.
+  // An expression that matches a pattern can still be edited as text.
   const [isCustom, setIsCustom] = useState(found.kind === 'custom' && value !== '');
   const pattern: CronPattern = isCustom || value === '' ? { kind: 'custom', cron: value } : found;
   const choose = (kind: PatternKind) => {

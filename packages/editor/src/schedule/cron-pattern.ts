@@ -1,9 +1,9 @@
-/** Most schedules: a cron expression that a few values describe. */
+/** Common schedules: cron expressions described by a few values. */
 export type CronPattern =
   | { readonly kind: 'minutes'; readonly every: number }
   | { readonly kind: 'hourly'; readonly minute: number }
   | { readonly kind: 'daily'; readonly time: string }
-  /** Days from 0, Sunday, to 6. */
+  /** 0 (Sunday) to 6. */
   | { readonly kind: 'weekly'; readonly time: string; readonly days: readonly number[] }
   | { readonly kind: 'monthly'; readonly time: string; readonly day: number }
   /** Any other expression. */
@@ -19,7 +19,7 @@ export const PATTERN_KINDS: readonly PatternKind[] = [
   'custom',
 ];
 
-/** The expression in five fields. */
+/** The five-field expression. */
 export function cronOf(pattern: CronPattern): string {
   switch (pattern.kind) {
     case 'minutes':
@@ -37,7 +37,7 @@ export function cronOf(pattern: CronPattern): string {
   }
 }
 
-/** Which pattern an expression is of: the one that `cronOf` makes the very same schedule of, else custom. */
+/** The pattern of an expression: the one for which `cronOf` yields the same schedule, else custom. */
 export function patternOf(cron: string): CronPattern {
   const custom: CronPattern = { kind: 'custom', cron };
   const fields = cron.trim().split(/\s+/);
@@ -56,7 +56,7 @@ export function patternOf(cron: string): CronPattern {
   return days === null ? custom : { kind: 'weekly', time, days };
 }
 
-/** What a new pattern of a kind begins with; it keeps the time of the one before. */
+/** The initial pattern of a kind, keeping the previous one's time. */
 export function startOf(kind: PatternKind, before: CronPattern): CronPattern {
   const time = 'time' in before ? before.time : '09:00';
   switch (kind) {
@@ -96,7 +96,7 @@ function timeFields(time: string): string {
   return `${Number(minute)} ${Number(hour)}`;
 }
 
-/** `1-5`, `1,3`, `0`; Sunday may be 7. */
+/** Parses `1-5`, `1,3`, `0`; Sunday may be 7. */
 function daysOf(field: string): readonly number[] | null {
   const days = new Set<number>();
   for (const part of field.split(',')) {

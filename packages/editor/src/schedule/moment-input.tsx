@@ -2,19 +2,19 @@ import { Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** A text with a form of its own. */
+/** Props of an input helper for a formatted string. */
 export interface HelperProps {
   id: string;
   describedBy: string;
   label: string;
   value: string;
-  /** Empty: left out. */
+  /** Empty: omitted. */
   onChange: (value: string) => void;
   placeholder: string;
   isDisabled: boolean;
 }
 
-/** An IANA time zone, found by typing a part of its name. */
+/** An IANA time zone, searchable by part of its name. */
 export function TimeZoneInput({ id, describedBy, value, onChange, placeholder, isDisabled }: HelperProps) {
   const { t } = useTranslation();
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -41,7 +41,7 @@ export function TimeZoneInput({ id, describedBy, value, onChange, placeholder, i
   );
 }
 
-/** A moment, in the reader's zone; it is kept with its offset. */
+/** A date and time in the reader's zone, stored with its offset. */
 export function MomentInput({ id, describedBy, value, onChange, isDisabled }: HelperProps) {
   const { t } = useTranslation();
   const [text, setText] = useState(() => toLocal(value));
@@ -51,7 +51,7 @@ export function MomentInput({ id, describedBy, value, onChange, isDisabled }: He
     setText(toLocal(value));
   }
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  // Written by hand in another form: it is shown as it stands.
+  // Hand-written in another format: show it as is.
   if (text === null) {
     return (
       <TextInput
@@ -84,7 +84,7 @@ export function MomentInput({ id, describedBy, value, onChange, isDisabled }: He
   );
 }
 
-/** As the control has it: local time without a zone; empty for nothing, null for what is no moment. */
+/** The control's format: local time without a zone; empty for none, null if invalid. */
 function toLocal(value: string): string | null {
   if (value === '') return '';
   const date = new Date(value);
@@ -93,7 +93,7 @@ function toLocal(value: string): string | null {
   return local.toISOString().slice(0, 19);
 }
 
-/** RFC 3339 with the offset that the reader's clock has then. */
+/** RFC 3339 with the reader's UTC offset at that time. */
 function withOffset(local: string): string {
   const date = new Date(local);
   if (local === '' || Number.isNaN(date.getTime())) return '';

@@ -13,7 +13,7 @@ import { useTranslation } from 'react-i18next';
 const CronWords = lazyPart(async () => (await import('../model/cron-words.tsx')).default);
 const PAUSE_MS = 300;
 
-/** A schedule in words, and when it fires next in its zone. */
+/** A schedule in words, and its next fire times in its zone. */
 export function SchedulePreview({ config }: { config: JsonObject }) {
   const { t, i18n } = useTranslation();
   const org = useOrg();
@@ -60,7 +60,7 @@ export function SchedulePreview({ config }: { config: JsonObject }) {
   );
 }
 
-/** Each with how far the zone's clock is from UTC then, and where that changes. */
+/** Each time with the zone's UTC offset, and a note where that changes. */
 function Fires({ fires, zone, language }: { fires: readonly string[]; zone: string; language: string }) {
   const { t } = useTranslation();
   const format = new Intl.DateTimeFormat(language, {

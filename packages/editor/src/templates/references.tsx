@@ -17,7 +17,7 @@ interface ReferenceProps {
   onChange: (id: number | undefined) => void;
 }
 
-/** Chooses a credential of one of these types, or makes one; one that is gone is named by its number. */
+/** Selects or creates a credential of one of these types; a deleted one is shown by its number. */
 export function CredentialSelect({
   types,
   label,
@@ -66,7 +66,7 @@ export function CredentialSelect({
   );
 }
 
-/** Chooses a workflow of the organisation. */
+/** Selects a workflow of the organisation. */
 export function WorkflowSelect({ label: _label, value, onChange, ...common }: ReferenceProps) {
   const { t } = useTranslation();
   const org = useOrg();
@@ -92,7 +92,7 @@ interface Choice {
   readonly label: string;
 }
 
-/** The choices, and what is chosen already even if it is none of them. */
+/** The options, plus the current value if it isn't among them. */
 function withValue(
   choices: readonly Choice[],
   value: number | null,

@@ -5,7 +5,7 @@ import { completionsAt, takePath } from './template-completion.ts';
 
 const HINTS = [{ path: 'trigger.data.name', value: 'Ada' }];
 
-/** What becomes of a text when a path is taken at the bar. */
+/** The text after accepting a path at the cursor (`|`). */
 function taken(text: string): string | null {
   const at = text.indexOf('|');
   const state = EditorState.create({ doc: text.replace('|', '') });
@@ -25,7 +25,7 @@ describe('a path that is taken', () => {
     ['{{trigger.da|ta.total}}', '{{trigger.data.name}}'],
     ['{{nodes.fetch.output["two w|ords"].x}}', '{{trigger.data.name}}'],
     ['{{a ~ default: tri|}} and {{b}}', '{{a ~ default: trigger.data.name}} and {{b}}'],
-    // Not closed: what follows is text.
+    // Unclosed: what follows is plain text.
     ['p{{tri|lain', 'p{{trigger.data.name}}lain'],
     ['{{tri| and {{b}}', '{{trigger.data.name}} and {{b}}'],
   ])('%s', (text, expected) => {

@@ -11,13 +11,13 @@ import { presentMessage } from '@millrace/messages/english';
 import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { type PathHint, showValue } from '../form/template-scope.ts';
 
-/** A path, or the part of one that is written already; what stands in quotes may have any signs. */
+/** A full or partial path; quoted parts may contain any characters. */
 const PATH_BEFORE = /(?:[^\s{|:,"]|"[^"]*"?)*$/;
 const PATH = /^(?:[^\s{|:,"]|"[^"]*"?)*$/;
 const REST_OF_PATH = /^(?:[^\s{}|:,"]|"[^"]*")*/;
 const REST_OF_QUOTED_PATH = /^[^"{}]*"(?:[^\s{}|:,"]|"[^"]*")*/;
 
-/** Paths inside of braces; after a `|` the filters; outside, on demand, whole templates. */
+/** Completes paths inside braces, filters after `|`, and, on request, whole templates outside. */
 export function completionsAt(
   context: CompletionContext,
   hints: readonly PathHint[],
@@ -55,12 +55,12 @@ export function completionsAt(
   return { from: context.pos - typed.length, options, validFor: PATH };
 }
 
-/** Puts a path in the place of the one that is written there, and closes the braces unless they are closed. */
+/** Replaces the partial path and closes the braces if needed. */
 export function takePath(state: EditorState, path: string, from: number, to: number): TransactionSpec {
   const after = state.sliceDoc(to);
   const close = after.indexOf('}}');
   const next = after.indexOf('{{');
-  // Without an end, what follows isn't part of the template.
+  // Unclosed: what follows isn't part of the template.
   if (close === -1 || (next !== -1 && next < close))
     return insertCompletionText(state, `${path}}}`, from, to);
   const isQuoted = state.sliceDoc(from, to).split('"').length % 2 === 0;

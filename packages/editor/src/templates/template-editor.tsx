@@ -22,7 +22,7 @@ export interface TemplateEditorProps {
   label: string;
   hints: () => readonly PathHint[];
   isMultiline?: boolean;
-  /** Begins with one line and may have more. */
+  /** Starts with one line and may grow. */
   takesLines?: boolean;
   placeholder?: string;
   isReadOnly?: boolean;
@@ -48,11 +48,11 @@ const highlightTemplates = ViewPlugin.fromClass(
   { decorations: (plugin) => plugin.decorations },
 );
 
-/** A text with templates: they are marked, and what they can read is offered while one types. */
+/** A template editor with highlighting and completion. */
 export default function TemplateEditor(props: TemplateEditorProps) {
   const { value, onChange, isMultiline = false, isReadOnly = false, label, placeholder = '' } = props;
   const { takesLines = isMultiline } = props;
-  // Read when something is typed, so that new values need no new editor.
+  // Read while typing, so that new values don't recreate the editor.
   const hints = useRef(props.hints);
   useEffect(() => {
     hints.current = props.hints;

@@ -3,7 +3,7 @@ import { lazy, Suspense, type SyntheticEvent, useRef } from 'react';
 import { useForm } from '../form/form-context.tsx';
 import type { TemplateEditorProps } from './template-editor.tsx';
 
-/** Asked for with the first form: most fields need it. One can write without it when it cannot be had. */
+/** Preloaded with the first form: most fields need it. If it fails to load, a plain field is used. */
 const editor = import('./template-editor.tsx').catch(() => ({ default: PlainEditor }));
 const TemplateEditor = lazy(() => editor);
 
@@ -12,7 +12,7 @@ export interface TemplateInputProps {
   onChange: (value: string) => void;
   label: string;
   isMultiline?: boolean;
-  /** Begins with one line and may have more. */
+  /** Starts with one line and may grow. */
   takesLines?: boolean;
   placeholder?: string | undefined;
   /** Plain text. */
@@ -20,8 +20,8 @@ export interface TemplateInputProps {
 }
 
 /**
- * A text with templates; a plain field until the editor is loaded, so that nothing that is typed early is lost. Who is in
- * it by then goes on at the same place.
+ * A template field; plain until the editor has loaded, so that early input isn't lost. A focused field keeps its cursor
+ * position.
  */
 export function TemplateInput({
   value,
@@ -33,7 +33,7 @@ export function TemplateInput({
   isPlain = false,
 }: TemplateInputProps) {
   const { hints, isReadOnly } = useForm();
-  /** Where somebody writes in the plain field; null when nobody does. */
+  /** Cursor position in the plain field; null without focus. */
   const cursor = useRef<number | null>(null);
   const props = { value, onChange, label, hints, isMultiline, takesLines, placeholder, isReadOnly };
   const fallback = <PlainEditor {...props} startAt={cursor} />;
@@ -45,7 +45,7 @@ export function TemplateInput({
   );
 }
 
-/** The same without completion. It remembers where one writes. */
+/** Without completion. Records the cursor position. */
 function PlainEditor({
   value,
   onChange,
@@ -58,7 +58,7 @@ function PlainEditor({
   const remember = ({ currentTarget }: SyntheticEvent<HTMLInputElement | HTMLTextAreaElement>) => {
     if (startAt !== undefined) startAt.current = currentTarget.selectionStart ?? currentTarget.value.length;
   };
-  // The browser takes line breaks out of a field of one line.
+  // Single-line inputs strip line breaks.
   const Plain = isMultiline || value.includes('\n') ? Textarea : TextInput;
   return (
     <Plain
