@@ -27,9 +27,9 @@ afterAll(() => world.stop());
 const NARROW = { width: 390, height: 844 } as const;
 const say = sayIn('en');
 
-/** What axe calls serious or critical, in a line each. */
+/** axe's serious and critical violations, one per line. */
 async function findViolations(page: Page, rules?: string[]): Promise<string[]> {
-  // Without frames of other origins the old way does; the new one opens another page for each look.
+  // Legacy mode suffices without cross-origin frames; the new mode opens another page for each analysis.
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
   const { violations } = await (rules === undefined ? axe : axe.withRules(rules)).analyze();
   return violations
@@ -39,7 +39,7 @@ async function findViolations(page: Page, rules?: string[]): Promise<string[]> {
     );
 }
 
-/** Whether the page is wider than its window. */
+/** Detects horizontal overflow. */
 async function findOverflow(page: Page): Promise<string[]> {
   const width = await page.evaluate(() => document.documentElement.scrollWidth);
   const window = page.viewportSize()?.width ?? width;
@@ -48,7 +48,7 @@ async function findOverflow(page: Page): Promise<string[]> {
 
 const inspect: Inspector = async (page) => [...(await findOverflow(page)), ...(await findViolations(page))];
 
-/** A window of 1280 pixels at 200 % is one of 640 whose pixels count twice. */
+/** A 1280-pixel window at 200 % zoom is one of 640 CSS pixels with a device pixel ratio of 2. */
 const inspectEnlarged: Inspector = async (page) => {
   const before = page.viewportSize() ?? { width: 1280, height: 800 };
   await page.setViewportSize({ width: 640, height: 400 });
@@ -58,7 +58,7 @@ const inspectEnlarged: Inspector = async (page) => {
   return found;
 };
 
-/** The same page in the dark: only what depends on colours can be wrong there that is right in the light. */
+/** The same page in dark mode: only colours can differ from the light one. */
 const inspectColoursInTheDark: Inspector = async (page) => {
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.locator('html[data-mantine-color-scheme="dark"]').waitFor({ state: 'attached' });
@@ -132,7 +132,7 @@ describe('axe finds nothing serious', () => {
   });
 });
 
-/** What a dialog or menu is opened by, and where the focus is when it is closed. */
+/** What opens each dialog or menu; closing it must return the focus there. */
 const RETURNING = [
   'workflows-menu',
   'workflows-run',
@@ -149,9 +149,9 @@ describe('who uses the keyboard', () => {
     const { page } = await world.openFor(person, scene.path);
     await scene.open(page, say);
     const layer = page.locator('[role="dialog"], [role="menu"]').last();
-    // A menu is left by Tab; in a dialog Tab goes round.
+    // Tab closes a menu; in a dialog it cycles.
     for (let presses = 0; presses < (name.endsWith('-menu') ? 0 : 25); presses += 1) {
-      // In an editor of code Tab indents, until Escape was pressed.
+      // Tab indents in a code editor until Escape is pressed.
       if (await page.locator('.cm-content:focus').isVisible()) await page.keyboard.press('Escape');
       await page.keyboard.press('Tab');
       expect(await layer.evaluate((element) => element.contains(document.activeElement))).toBe(true);

@@ -12,7 +12,7 @@ import {
 import { type Front, openFront } from './support/front.ts';
 import { signIn } from './support/sign-in.ts';
 
-/** Every step of signing in with a provider, in a browser, at a real provider. */
+/** Single sign-on end to end: a browser and a real provider. */
 let front: Front;
 let provider: OidcProvider;
 let world: BrowserService;
@@ -38,7 +38,7 @@ afterAll(async () => {
   await front.stop();
 });
 
-/** A browser that reaches this machine only: the provider's pages ask for a font from elsewhere. */
+/** A browser restricted to this machine: the provider's pages request an external font. */
 async function openDoor(path = '/sign-in', language: 'en' | 'ja' = 'en'): Promise<TestPage> {
   const opened = await world.openPage({ language });
   await opened.context.route(
@@ -51,7 +51,7 @@ async function openDoor(path = '/sign-in', language: 'en' | 'ja' = 'en'): Promis
 
 const CONTINUE = 'Continue with Example Login';
 
-/** From the sign-in page to the end at the provider, who describes the person so. */
+/** Signs in from the sign-in page to the end, with a provider that returns this account. */
 async function signInAtProvider(page: Page, account: OidcAccount, button = CONTINUE): Promise<void> {
   await page.getByRole('link', { name: button }).click();
   await finishAtProvider(page, account);
@@ -66,7 +66,7 @@ async function finishAtProvider(page: Page, account: OidcAccount): Promise<void>
   await page.getByRole('button', { name: 'Continue' }).click();
 }
 
-/** Without those of the provider, which are sent to the same host. */
+/** Excludes the provider's cookies, which are sent to the same host. */
 async function ownCookies({ context }: TestPage): Promise<string[]> {
   const cookies = await context.cookies(front.url);
   return cookies
@@ -91,7 +91,7 @@ describe('lets in', () => {
     await page.waitForURL(`${front.url}/o/${org}/executions?status=failed`);
     await page.getByRole('button', { name: 'Account menu for Ada Lovelace' }).click();
     await page.getByRole('menuitem', { name: 'My account' }).click();
-    // The provider is the only way in: nothing of a password is offered.
+    // The provider is the only way to sign in: nothing about passwords is shown.
     await page.getByText('ada@example.com').waitFor();
     expect(await page.getByRole('region', { name: 'Two-factor authentication' }).count()).toBe(0);
     expect(await page.getByLabel('Current password').count()).toBe(0);
@@ -103,7 +103,7 @@ describe('lets in', () => {
     await page.goto(`${front.url}/o/${org}/workflows`);
     await page.getByRole('button', { name: /^Account menu/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
-    // The provider still knows the browser.
+    // The provider's session is still active.
     await page.getByRole('link', { name: CONTINUE }).click();
     await page.waitForURL(/\/o\/\d+\/workflows$/);
     expectNoComplaints(opened);
@@ -118,7 +118,7 @@ describe('lets in', () => {
     await signInAtProvider(opened.page, verified(person.email));
     await opened.page.waitForURL(`${front.url}/o/${person.organisationId}/workflows`);
     await opened.page.goto(`${front.url}/account`);
-    // Both ways in: the provider, and the password as before.
+    // Both sign-in methods: the provider, and still the password.
     await opened.page.getByLabel('Current password').waitFor();
     const body = { email: person.email, password: PASSWORD };
     expect((await createBrowser(world.service).call('POST /sign-in', { body })).status).toBe(204);

@@ -18,9 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** As long as Playwright waits for what it does itself. */
-
-/** What a browser would do with it, had it not been taken for text. */
+/** A browser would run this if it weren't escaped. */
 const EVIL = '<img src=x onerror="document.title=\'taken over\'">';
 
 async function ask(secret: string): Promise<number> {
@@ -48,7 +46,7 @@ describe('API keys', () => {
     const secret = await page.evaluate(() => navigator.clipboard.readText());
     expect(secret).toMatch(/^mr_\w{12}_.{49}$/);
     expect(await shown.textContent()).toContain(`curl 'http://127.0.0.1`);
-    // Only its button closes it: a stray key must not lose the secret.
+    // Only its button closes it: an accidental key press must not lose the secret.
     await page.keyboard.press('Escape');
     await expect.poll(() => shown.isVisible()).toBe(true);
     await shown.getByRole('button', { name: 'I have saved the key' }).click();
@@ -169,7 +167,7 @@ describe('the form of a stored credential', () => {
       expect(await entered.getAttribute('placeholder')).toBe(kept);
       expect(await never.getAttribute('placeholder')).toBeNull();
       await entered.fill('xoxb-2');
-      // By keyboard, too.
+      // By keyboard too.
       await page.keyboard.press('Tab');
       const toggle = dialog.locator('button:focus');
       expect(await toggle.getAttribute('aria-label')).toBe(show);
@@ -387,7 +385,7 @@ test('whoever may not administer sees no action of it, and is told so', async ()
     const { page } = await world.openAs(role, path);
     await page.getByText(/^You need the .* role to open this page/).waitFor();
     expect(await page.getByRole('button', { name: action }).count()).toBe(0);
-    // Trying again would help nobody.
+    // A retry wouldn't help.
     expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
     await page.context().close();
   }

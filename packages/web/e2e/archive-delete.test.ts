@@ -18,7 +18,7 @@ async function act(page: Page, action: string): Promise<void> {
   await page.getByRole('menuitem', { name: action }).click();
 }
 
-/** What the public API says of the workflow and of a start of it. */
+/** The public API's responses for the workflow and for starting it. */
 async function statusesOf(key: TestKey, id: number): Promise<readonly (number | string)[]> {
   const read = await world.service.api('GET', `/workflows/${id}`, { key });
   const start = await world.service.api('POST', `/workflows/${id}/execute`, { key, body: {} });
@@ -38,7 +38,7 @@ test('an archived workflow is only kept; it comes back, or goes for good with al
   await page.getByText(`${NAME} was archived.`).waitFor();
   expect(await statusesOf(key, id)).toEqual([200, 'archived', 409, 'workflow_archived']);
 
-  // It is shown to whoever has its address, and cannot be changed or run.
+  // Still readable by its address, but not editable or runnable.
   await page.goto(`${list}/${id}`);
   await page.getByText('This workflow is archived').waitFor();
   const editor = editorOf(page);

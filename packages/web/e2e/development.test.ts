@@ -44,7 +44,7 @@ test('one address for the page, which changes while it is open, and for the serv
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/o\/\d+\/workflows$/);
 
-  // The cookie goes to the service, and what is streamed comes through.
+  // The proxy passes the cookie on to the service and streams the events back.
   await page.goto(page.url().replace(/workflows$/, 'executions'));
   const streamed = page.evaluate(
     async (path) => {
@@ -73,7 +73,7 @@ test('one address for the page, which changes while it is open, and for the serv
 
   await appendFile(join(copy, 'packages/cli/src/commands/program.ts'), "console.log('changed');\n");
   await expect.poll(output, { timeout: 240_000 }).toMatch(/Restarting.*^changed$/ms);
-  // It is held until the service takes requests again.
+  // Held back until the service accepts requests again.
   expect((await fetch(`${address}/readyz`)).status).toBe(200);
   expect(output().match(/^Millrace is ready: /gm)).toHaveLength(1);
   expect(complaints).toEqual([]);
@@ -84,7 +84,7 @@ test('one address for the page, which changes while it is open, and for the serv
 });
 
 interface Development {
-  /** Everything it has printed so far. */
+  /** Everything printed so far. */
   readonly output: () => string;
   readonly address: string;
   /** Ctrl-C. @returns the exit code */
@@ -115,7 +115,7 @@ async function startDevelopment(): Promise<Development> {
   return { output: () => output, address, interrupt };
 }
 
-/** The sources, to be edited, with the dependencies of this project. */
+/** A copy of the sources to edit, using this project's dependencies. */
 async function copyProject(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-development-'));
   await chmod(folder, 0o755);
@@ -130,7 +130,7 @@ async function copyProject(): Promise<string> {
   return folder;
 }
 
-/** Links to each dependency; those to the project's own packages lead to the copy. */
+/** Symlinks each dependency; the project's own packages point into the copy. */
 async function linkDependencies(modules: string, folder: string): Promise<void> {
   const names = await readdir(join(ROOT, modules)).catch(() => []);
   if (names.length > 0) await mkdir(join(folder, modules), { recursive: true });

@@ -7,7 +7,7 @@ import { type BrowserService, openBrowserService } from './support/browser-servi
 import { createWorkflow, editorOf } from './support/editor.ts';
 import { settle } from './support/places.ts';
 
-/** The pictures of README and docs, made anew: `npm run screenshots -- doc-pictures`. */
+/** Regenerates the images of the README and docs: `npm run screenshots -- doc-pictures`. */
 const FOLDER = fileURLToPath(new URL('../../../docs/images', import.meta.url));
 const SCHEMES = ['light', 'dark'] as const;
 const SIZE = { width: 1280, height: 760 } as const;
@@ -35,7 +35,7 @@ const node = (
   data: { label, config },
 });
 
-/** An order is summed up line by line, and a large one is told to somebody who does not answer. */
+/** Sums up an order line by line, and reports large ones to a host that doesn't respond. */
 const flowOf = (accountsUrl: string): Flow =>
   ({
     nodes: [
@@ -97,7 +97,7 @@ beforeAll(async () => {
     body: { name: 'Harbour Lamps' },
   });
   await person.call('PATCH /me', { body: { name: 'Ada Lovelace' } });
-  // Nobody is there: the picture of a failure needs one.
+  // An unreachable host: the image of a failure needs one.
   workflow = await createWorkflow(person, 'Orders', flowOf('http://accounts.invalid/orders'));
   const { data } = await person.call('POST /orgs/:org/workflows/:id/run', {
     params: { org: person.organisationId, id: workflow },

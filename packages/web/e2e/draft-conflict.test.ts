@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** Two editors of one organisation, and a workflow of theirs. */
+/** Two editors of one organisation with a shared workflow. */
 async function openTwo(): Promise<{ ada: TestPerson; grace: TestPerson; path: string; id: number }> {
   const ada = await createPerson(world.service, 'editor');
   const grace = await createPerson(world.service, 'editor', { organisationId: ada.organisationId });
@@ -24,7 +24,7 @@ async function openTwo(): Promise<{ ada: TestPerson; grace: TestPerson; path: st
   return { ada, grace, id, path: `workflows/${id}` };
 }
 
-/** Calls the node otherwise, as far as this person's draft is concerned. */
+/** Renames the node in this person's draft. */
 async function rename(page: Page, label: string): Promise<void> {
   const editor = editorOf(page);
   await editor.node('greet').click();
@@ -34,7 +34,7 @@ async function rename(page: Page, label: string): Promise<void> {
 
 const save = (page: Page) => editorOf(page).bar.getByRole('button', { name: 'Save', exact: true }).click();
 
-/** What the versions call the node, first version first. */
+/** The node's label in each version, oldest first. */
 async function labelsOf({ organisationId: org, call }: TestPerson, id: number): Promise<string[]> {
   const { data } = await call('GET /orgs/:org/workflows/:id/versions', { params: { org, id } });
   const labels: string[] = [];
@@ -68,7 +68,7 @@ test('who saves second sees what differs, may wait, and overwrites only by a dec
   await dialog.locator('.cm-changedLine').getByText('Greet kindly').waitFor();
   expect(await labelsOf(ada, id)).toEqual(['Greet', 'Greet loudly']);
 
-  // Nothing is decided yet, and nothing is lost by leaving.
+  // Nothing is decided yet, and closing loses nothing.
   await dialog.getByRole('button', { name: 'Decide later' }).click();
   await editorOf(page).node('greet').getByText('Greet kindly').waitFor();
   await page.reload();
@@ -79,7 +79,7 @@ test('who saves second sees what differs, may wait, and overwrites only by a dec
   await editorOf(page).state.getByText('Saved (v3)').waitFor();
   expect(await labelsOf(ada, id)).toEqual(['Greet', 'Greet loudly', 'Greet kindly']);
 
-  // The other one hears of it, without a change of hers being touched.
+  // The other person is notified, and her changes are kept.
   await hers.page.reload();
   await editorOf(hers.page).node('greet').getByText('Greet kindly').waitFor();
   expectNoComplaints(hers);

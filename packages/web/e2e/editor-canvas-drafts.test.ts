@@ -98,7 +98,7 @@ describe('drafts', () => {
     await context.setOffline(true);
     await addNode(page, 'code');
     await page.getByText('Draft not saved').waitFor();
-    // What was never loaded says so, in its place.
+    // A part that failed to load shows an error in its place.
     await page.getByText("Couldn't load this part").waitFor();
     await addNode(page, 'delay');
     await canvasNode(page, 'delay').waitFor();
@@ -117,7 +117,7 @@ describe('drafts', () => {
     await context.setOffline(true);
     await addNode(closed, 'code');
     await closed.getByText('Draft not saved').waitFor();
-    // The browser comes down: nothing is sent on the way out.
+    // The browser crashes: nothing is sent during unload.
     await closed.goto('chrome://crash').catch(() => undefined);
     await closed.close();
     await context.setOffline(false);

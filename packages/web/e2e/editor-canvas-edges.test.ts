@@ -37,7 +37,7 @@ async function middleOf(locator: Locator) {
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
-/** Where an end of an edge is taken to be pulled; it shows when the edge is pointed at. */
+/** Where to grab the end of an edge; visible while the edge is hovered. */
 function endOf(page: Page, key: string, end: 'source' | 'target'): Locator {
   return page.locator(`.react-flow__edge[data-id="${key}"] .react-flow__edgeupdater-${end}`);
 }

@@ -23,7 +23,7 @@ const openFlow = (flow: Flow) => openIn(world, flow);
 
 const edges = (flow: Flow) => flow.edges.map(({ source, target }) => `${source}>${target}`).sort();
 
-/** Moves the focus with Tab until it is where it should be. */
+/** Presses Tab until the wanted element has the focus. */
 async function tabTo(page: Page, wanted: string): Promise<void> {
   const isThere = () =>
     page.evaluate((selector) => document.activeElement?.matches(selector) === true, wanted);
@@ -31,7 +31,7 @@ async function tabTo(page: Page, wanted: string): Promise<void> {
   expect(await isThere(), `${wanted} is reached by Tab`).toBe(true);
 }
 
-/** Chooses an item of the open menu by arrow keys. */
+/** Selects an item of the open menu with the arrow keys. */
 async function chooseItem(page: Page, name: string): Promise<void> {
   const item = page.getByRole('menuitem', { name });
   await item.waitFor();

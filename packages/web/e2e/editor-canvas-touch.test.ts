@@ -24,7 +24,7 @@ interface Point {
   readonly y: number;
 }
 
-/** The editor on a screen without a mouse, and a finger. */
+/** The editor on a touch screen without a mouse. */
 async function open(flow: Flow = FLOW) {
   const opened = await openFlow(world, flow, { isTouched: true, width: 1280, height: 800 });
   return { ...opened, finger: await fingerOn(opened.page, opened.context) };
@@ -81,7 +81,7 @@ describe('with a finger', () => {
       'check.true>end',
       'start.out>check',
     ]);
-    // What cannot be is told.
+    // An invalid connection is reported.
     await finger.tap(await middleOf(handleOf(page, 'end', 'source')));
     await page.locator('.react-flow__handle.clickconnecting').waitFor();
     await finger.tap(await middleOf(handleOf(page, 'check', 'target')));

@@ -45,7 +45,7 @@ describe('building by mouse only', () => {
     const { page, person, id } = opened;
     await page.getByRole('button', { name: /^Manual start/ }).click();
     await canvasNode(page, 'manual').waitFor();
-    // Dragged from its handle into the empty canvas, which offers what can follow.
+    // Dragged from its handle to the empty canvas, which offers nodes to add.
     await page.getByRole('button', { name: 'Close panel' }).click();
     const from = await middleOf(handleOf(page, 'manual', 'source'));
     await dragTo(page, from, { x: from.x + 120, y: from.y + 60 });
@@ -199,16 +199,16 @@ async function middleOf(locator: Locator) {
   return { x: x + width / 2, y: y + height / 2 };
 }
 
-/** Where a node is taken to be dragged: its title. */
+/** Where to grab a node: its title. */
 async function gripOf(page: Page, id: string) {
   return middleOf(canvasNode(page, id).locator('.flow-node-title'));
 }
 
-/** Points at an edge and presses one of the buttons that it then shows. */
+/** Hovers an edge and clicks one of the buttons it then shows. */
 async function pressEdgeTool(page: Page, key: string, tool: 'insert' | 'remove') {
   const edge = page.locator(`.react-flow__edge[data-id="${key}"]`);
   const path = edge.locator('.react-flow__edge-path');
-  // The picture may still be on its way to where it was asked to show everything.
+  // The canvas may still be animating to fit everything.
   let before = await middleOf(path);
   await eventually(async () => {
     const now = await middleOf(path);

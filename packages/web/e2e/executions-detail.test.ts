@@ -17,7 +17,7 @@ const node = (id: string, type: string, config: object, parentId?: string) => ({
   ...(parentId === undefined ? {} : { parentId }),
 });
 
-/** Starts a workflow of these nodes; answers the id of the execution. */
+/** Starts a workflow with these nodes. @returns the execution's id */
 async function start(nodes: readonly object[], edges: readonly string[]): Promise<number> {
   const body = { name: 'Details', flow_data: flowOf(nodes, edges) };
   const key = await world.service.createKey({ organisationId: editor.organisationId });
@@ -53,7 +53,7 @@ test('a run inside loops shows what it was given, with item and index', async ()
   await showInput(page);
   await input(page).getByText('duration_ms').waitFor();
   await ofLoop(page).getByText('"a"').waitFor();
-  // It failed: its input is what one came for.
+  // It failed, so its input is shown first.
   await page.goto(`${world.url}/o/${editor.organisationId}/executions/${id}?node=send`);
   await input(page).getByText('"http://127.0.0.1:1/a/a"').waitFor();
   expect(await ofLoop(page).getByRole('treeitem').allTextContents()).toEqual([
@@ -82,7 +82,7 @@ test('what is not kept of a loop is said', async () => {
   await page.getByRole('button', { name: 'See the output of For each' }).click();
   await page.getByText('Nothing in this loop affects other systems').waitFor();
   await showInput(page);
-  // What is made up after each iteration had no value when the loop began.
+  // What is rendered after each iteration had no value when the loop started.
   await input(page).getByText('"{{nodes.note.output}}"').waitFor();
 });
 
@@ -101,7 +101,7 @@ test('an output of any size and shape is looked through', async () => {
   await line('"": 2').waitFor();
   await line('"a\\u{202e}b": 3').waitFor();
   await line('Show the first 100,000 of 150,006 characters').waitFor();
-  // A path with such a name in it is one that templates understand.
+  // A path with such a name is written in a form that templates can parse.
   await output(page).focus();
   for (let times = 0; times < 2; times++) await page.keyboard.press('ArrowDown');
   await line('first name').getByRole('button', { name: 'Copy path' }).click();
@@ -116,7 +116,7 @@ test('an output of any size and shape is looked through', async () => {
   await search.fill('');
   await page.getByRole('button', { name: 'Expand all' }).click();
   await page.getByText('Only the first 10,000 lists and objects were expanded').waitFor();
-  // From the top on, not from the end.
+  // Starts at the top, not at the end.
   await output(page).focus();
   await page.keyboard.press('Home');
   await line('0: [ 1 item ]').and(output(page).locator('[aria-expanded="true"]')).first().waitFor();
@@ -152,7 +152,7 @@ test('in a narrow window two executions are compared without scrolling sideways'
   });
   const rows = page.getByRole('main').getByRole('listitem');
   await expect.poll(() => rows.count()).toBe(3);
-  // Both statuses and the verdict of the last one lie within the window.
+  // Both statuses and the verdict of the last row are within the window.
   for (const part of [rows.last().getByText('Succeeded').last(), rows.last().getByText('same')]) {
     const box = await part.boundingBox();
     expect(box !== null && box.x >= 0 && box.x + box.width <= 390).toBe(true);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** Puts executions of a workflow into the database, as many as nobody would start one by one; answers the last id. */
+/** Inserts executions into the database, more than could reasonably be started one by one. @returns the last id */
 async function insertMany(
   workflowId: number,
   count: number,
@@ -30,7 +30,7 @@ async function insertMany(
   return rows.at(-1)?.id ?? 0;
 }
 
-/** It ends, and nobody is told. */
+/** Ends it in the database without notifying anyone. */
 async function endInDatabase(id: number): Promise<void> {
   for (const change of [
     `status = 'running', wake_at = NULL, worker_id = gen_random_uuid()`,
@@ -113,7 +113,7 @@ test('what was missed shows although more is missed all the time', async () => {
       const { stream } = window as unknown as { readonly stream: EventSource };
       stream.dispatchEvent(new MessageEvent('missed', { data: '{}' }));
     });
-  // Whenever something is read that was missed, something else is missed.
+  // Each catch-up request coincides with another missed event.
   await page.route(/executions\?ids=/, async (route) => {
     await miss();
     await route.continue();
@@ -138,7 +138,7 @@ test('of many rows only those close to the window are drawn in full, and none mo
   await boxOf(rows.first()).focus();
   await expect.poll(() => boxOf(rows).count()).toBeLessThan(150);
   expect(await boxOf(rows.last()).count()).toBe(0);
-  // The others are there as text, and say which of all they are.
+  // The others are rendered as text, with their position in the list.
   expect(await rows.last().textContent()).toContain('The very firstReminder');
   await expect.poll(() => page.getByRole('row').count()).toBe(301);
   expect(await rows.last().getAttribute('aria-rowindex')).toBe('301');
@@ -147,7 +147,7 @@ test('of many rows only those close to the window are drawn in full, and none mo
   await rows.last().scrollIntoViewIfNeeded();
   await boxOf(rows.last()).check();
   expect(await height()).toBeGreaterThanOrEqual(heightBefore);
-  // What has the focus stays as it is, however far away.
+  // A focused row stays fully rendered, however far away.
   await boxOf(rows.first()).focus();
   await page.keyboard.press('Space');
   await page.getByText('2 selected').waitFor();

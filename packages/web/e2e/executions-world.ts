@@ -1,7 +1,7 @@
 import type { TestPerson } from '@millrace/testing/admin';
 import { type BrowserService, openBrowserService } from './support/browser-service.ts';
 
-/** A flow of a manual trigger and these nodes; edges are written `from>to` or `from:handle>to`. */
+/** A flow with a manual trigger and these nodes; edges are written `from>to` or `from:handle>to`. */
 export function flowOf(nodes: readonly object[], edges: readonly string[], settings: object = {}): object {
   return {
     nodes: [{ id: 'start', type: 'trigger.manual', position: { x: 0, y: 80 }, data: {} }, ...nodes],
@@ -74,7 +74,7 @@ const ORDERS = flowOf(
   { input_schema: { type: 'object', properties: { order: { type: 'integer' } } } },
 );
 
-/** Fails at its second node, after one more try. */
+/** Fails at its second node, after one retry. */
 const BROKEN = flowOf(
   [
     { id: 'first', type: 'core.set', position: at(260), data: { config: { values: { ok: true } } } },
@@ -93,7 +93,7 @@ const BROKEN = flowOf(
   ['start>first', 'first>call', 'call>after'],
 );
 
-/** Waits for somebody. */
+/** Waits for an approval. */
 const ASKING = flowOf(
   [
     {
@@ -124,7 +124,7 @@ const ASKING = flowOf(
   ['start>ask', 'ask:approve>refund', 'ask:reject>keep'],
 );
 
-/** Takes its time. */
+/** Waits for a delay. */
 const SLEEPING = flowOf(
   [
     {
@@ -137,7 +137,7 @@ const SLEEPING = flowOf(
   ['start>nap'],
 );
 
-/** Sends something, so that the test mode has what to record. */
+/** Sends a request, which test mode records instead. */
 const SENDING = flowOf(
   [
     {
@@ -157,12 +157,11 @@ const SENDING = flowOf(
 );
 
 export interface ExecutionsWorld extends BrowserService {
-  /** Saves a workflow of the person's organisation and answers its id. */
+  /** Saves a workflow in the person's organisation. @returns its id */
   createWorkflow(person: TestPerson, kind: keyof typeof FLOWS): Promise<number>;
   execute(person: TestPerson, workflowId: number, input?: object): Promise<number>;
-  /** Runs a workflow of this kind to its end. */
+  /** Runs a workflow of this kind to completion. */
   ran(person: TestPerson, kind: keyof typeof FLOWS): Promise<number>;
-  /** Waits until an execution has ended. */
   finished(person: TestPerson, id: number): Promise<void>;
 }
 

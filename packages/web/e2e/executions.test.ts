@@ -9,7 +9,7 @@ import { expectNoComplaints } from './support/browser-service.ts';
 let world: ExecutionsWorld;
 let editor: TestPerson;
 let viewer: TestPerson;
-/** One of each kind that has ended. */
+/** One ended execution of each kind. */
 let orders: number;
 let broken: number;
 beforeAll(async () => {
@@ -73,7 +73,7 @@ describe('the list', () => {
     await page.getByText('No matching executions').waitFor();
     await page.getByRole('textbox', { name: 'IP address' }).fill('127.');
     await row(page, json.execution_id).waitFor();
-    // What comes in by this key shows, what comes in by another does not.
+    // Executions started with this key are shown, those with another aren't.
     await page.getByText('Live', { exact: true }).waitFor();
     const other = await world.execute(editor, workflow);
     await world.service.api('POST', `/workflows/${workflow}/execute`, { key, body });
@@ -138,7 +138,7 @@ describe('one execution', () => {
     await page.getByRole('textbox', { name: 'Search' }).fill('item 2999');
     await page.getByText('1 of 1').waitFor();
     await tree.getByText('"item 2999"').waitFor();
-    // Three thousand items are open by now; only those in sight are drawn.
+    // Three thousand items are expanded by now; only visible ones are rendered.
     expect(await tree.getByRole('treeitem').count()).toBeLessThan(100);
     await page.getByRole('button', { name: 'Copy as JSON' }).click();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
@@ -184,7 +184,7 @@ describe('one execution', () => {
     await input.fill('{"order": "many"}');
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.getByRole('alert').getByText('input_data.order').waitFor();
-    // No double holds this number.
+    // Beyond double precision.
     await input.fill('{"order": 9007199254740993}');
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await expect.poll(() => page.url()).not.toMatch(new RegExp(`executions/${orders}$`));
@@ -207,13 +207,13 @@ describe('one execution', () => {
     const { page } = await world.openFor(editor, `executions/${orders}`);
     const bars = (node: string) => page.locator(`[data-lane="${node}"] [data-told]`);
     await bars('sum').waitFor();
-    // Each iteration is drawn: three of the loop in its frame.
+    // Every iteration is drawn: the loop's three, within its frame.
     await expect.poll(() => bars('each').count()).toBe(4);
     await bars('sum').hover();
     await page.getByText(/^Run, attempt 1/).waitFor();
     await page.getByRole('button', { name: 'Zoom in on the timeline' }).click();
     await page.getByRole('button', { name: 'Later' }).click();
-    // What ended before is out of sight.
+    // What ended earlier is out of view.
     await expect.poll(() => bars('start').count()).toBe(0);
     await page.getByRole('button', { name: /^Manual start, / }).focus();
     await page.keyboard.press('0');
@@ -251,7 +251,7 @@ describe('one execution', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click();
     await page.locator('[data-status="completed"]').waitFor();
     expect(await waits.count()).toBe(0);
-    // Whoever only looked sees it, too.
+    // Viewers see it too.
     await looking.page.locator('[data-status="completed"]').waitFor();
   });
 

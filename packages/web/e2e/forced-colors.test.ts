@@ -24,7 +24,7 @@ async function open(path: string, scheme: 'light' | 'dark') {
   return opened;
 }
 
-/** What is seen where something is, a little around it included. */
+/** A screenshot of an element with a small margin. */
 async function pictureOf(page: Page, locator: Locator): Promise<string> {
   const box = await locator.boundingBox();
   if (box === null) throw new Error('it is not to be seen');
@@ -32,7 +32,7 @@ async function pictureOf(page: Page, locator: Locator): Promise<string> {
   return (await page.screenshot({ clip, caret: 'hide' })).toString('base64');
 }
 
-/** Fails when the picture is the same without it. */
+/** Fails if the screenshot is the same without the element. */
 async function expectSeen(page: Page, locator: Locator): Promise<void> {
   await locator.waitFor();
   const withIt = await pictureOf(page, locator);

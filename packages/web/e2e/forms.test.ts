@@ -52,7 +52,7 @@ async function openNode(label: string, who = person, options: BorrowOptions = {}
   return opened;
 }
 
-/** The config of a node in the draft that is kept. */
+/** A node's config in the saved draft. */
 async function configInDraft(id: string): Promise<JsonObject | null> {
   const params = { org: person.organisationId, id: workflowId };
   const { data } = await person.call('GET /orgs/:org/workflows/:id/draft', { params });
@@ -110,7 +110,7 @@ describe('the panel of a node', () => {
     await page.getByRole('button', { name: 'Template for Concurrency' }).click();
     await page.getByRole('textbox', { name: 'Concurrency' }).fill('7');
     await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: 7 });
-    // What stood there as the other is there again.
+    // The value in the other form is restored.
     await page.getByRole('button', { name: 'Template for Concurrency' }).click();
     await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: '{{trigger.data.speed}}' });
     await page.getByRole('button', { name: 'Template for Concurrency' }).click();
@@ -236,7 +236,7 @@ describe('the panel of a node', () => {
       .poll(() => configInDraft('test'))
       .toMatchObject({ conditions: [{ left: '{{trigger.data.total}}', operator: 'is_empty' }] });
     expect(await page.getByRole('textbox', { name: 'Right side' }).count()).toBe(0);
-    // Another operator needs it, and has it as it was.
+    // Another operator needs it, and gets the previous value.
     await page.getByRole('combobox', { name: 'Operator' }).click();
     await page.getByRole('option', { name: 'less than', exact: true }).click();
     await expect
@@ -251,7 +251,7 @@ describe('the panel of a node', () => {
     await replaceText(page, 'URL', 'https://api.example.com/{{nope}}');
     const told = page.getByRole('complementary', { name: 'Node' }).getByRole('alert');
     await told.getByText(/nope/).waitFor();
-    // It is not told once more above.
+    // It isn't repeated in the alert above.
     expect(await page.getByText(/nope/).and(page.locator('.mantine-Alert-root *')).count()).toBe(0);
     await page.getByRole('button', { name: /more settings$/ }).click();
     await page.getByRole('textbox', { name: 'Timeout', exact: true }).fill('0');
@@ -349,13 +349,13 @@ describe('the panel of a trigger', () => {
     });
     const opened = await openNode('The clock');
     const { page } = opened;
-    // The node says it, too.
+    // The node shows it too.
     await page.getByRole('complementary', { name: 'Node' }).getByText('At 02:30').waitFor();
     const times = page.getByRole('region', { name: 'Next runs' });
     const fires = times.getByRole('listitem');
     await expect.poll(() => fires.count()).toBe(10);
     expect(await fires.first().textContent()).toMatch(/2:30:00 AM GMT\+9$/);
-    // Without knowing what an expression looks like.
+    // Without writing the expression by hand.
     await page.getByRole('combobox', { name: 'Cron expression' }).click();
     await page.getByRole('option', { name: 'On certain weekdays' }).click();
     await page.getByLabel('Time of day').fill('06:15');
@@ -367,7 +367,7 @@ describe('the panel of a trigger', () => {
     await page.getByRole('combobox', { name: 'Time zone' }).fill('berlin');
     await page.getByRole('option', { name: 'Europe/Berlin' }).click();
     await times.getByText('Next runs in Europe/Berlin').waitFor();
-    // In ten months clocks are changed once or twice.
+    // Ten months contain one or two clock changes.
     await page.getByRole('combobox', { name: 'Cron expression' }).click();
     await page.getByRole('option', { name: 'Every month' }).click();
     await expect.poll(() => times.getByText('daylight-saving change before this').count()).toBeGreaterThan(0);

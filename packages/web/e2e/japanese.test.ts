@@ -20,22 +20,22 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** What people named themselves, as `furnish` does. */
+/** User-provided names, as created by `furnish`. */
 const DATA =
   /^(?:organisation |Test system_admin|Takes orders from|Orders|Invoice by e-mail|Refund approval|Nightly sync|Nothing left of|Order placed|Large order\?|Every line|Nothing special|No stock|Line\b|Refund|The desk came|Shop|Signature of|Warehouse|Bookkeeping|Reports|Former shop|Test (?:viewer|editor|org_admin)|Ada$|test$|total > 100|sku, number)/;
-/** What is called the same everywhere: products, formats, protocols, signs of the keyboard. */
+/** Names that are the same in every language: products, formats, protocols, keys. */
 const NAMES =
   /^(?:Millrace|English|API|AI|HTML|HTTP|URL|JSON|SQL|UTC|GET|Webhook|Cc|Bcc|Node\.js|PostgreSQL)(?:[ ·].*)?$/;
-/** Identifiers: of actions, scopes, codes; addresses and keys. */
+/** Identifiers: actions, scopes, codes; addresses and keys. */
 const IDENTIFIER = /^(?:[a-z]\w*[.:_/-][\w.:/-]*|\S+@\S+|mr_\S+)$/;
-/** Ids of nodes, handles, tags and members of JSON. */
+/** Ids of nodes, handles, tags and JSON members. */
 const WORDS = new Set(
   'start check each price small refuse request true false default error lines note customer total result test shop orders sample reports webhook development sales sync finance support json code message'.split(
     ' ',
   ),
 );
 
-/** Texts of a page without a Japanese letter that are neither data nor a name. */
+/** Texts without a Japanese character that are neither data nor names. */
 async function findEnglish(page: Page): Promise<string[]> {
   const texts = await page.evaluate(() => {
     const found: string[] = [document.title];
@@ -59,7 +59,7 @@ async function findEnglish(page: Page): Promise<string[]> {
     }
     return found;
   });
-  // Symbols of units are the same everywhere.
+  // Unit symbols are the same in every language.
   const told = texts.map((text) => text.replaceAll(/\d+ (?:min|ms|[dhs])\b/g, '').trim());
   return [...new Set(told)]
     .filter((text) => /[A-Za-z]{3}/.test(text) && !/[\u3040-\u30ff\u4e00-\u9fff]/.test(text))
@@ -106,7 +106,7 @@ describe('a reader of Japanese', () => {
   test('is told in Japanese why something was refused', async () => {
     const path = 'executions/compare?a=999999999&b=1';
     const { page } = await world.openFor(person, path, { language: 'ja' });
-    // Of each side on its own.
+    // Once for each side.
     await page.getByText('実行が見つかりません。').first().waitFor();
   });
 });

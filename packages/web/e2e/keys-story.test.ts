@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** Calls the public API as another system does. */
+/** Calls the public API like an external system. */
 async function ask(key: string, path: string, body?: object): Promise<{ status: number; json: Body }> {
   const response = await fetch(`${world.url}/api/v1${path}`, {
     method: body === undefined ? 'GET' : 'POST',
@@ -25,10 +25,10 @@ async function ask(key: string, path: string, body?: object): Promise<{ status: 
   return { status: response.status, json: (await response.json()) as Body };
 }
 
-/** The service of a test has a port that it learns after its address is set. */
+/** The service gets its port only after its address is configured, so commands need the real one. */
 const ofThisPort = (command: string) => command.replace("'http://127.0.0.1/", `'${world.url}/`);
 
-/** Issues a key with these scopes in the page. @returns its secret, as it was copied */
+/** Creates a key with these scopes in the UI. @returns its secret as copied */
 async function issue(page: Page, name: string, scopes: readonly string[]): Promise<string> {
   await page.getByRole('button', { name: 'Create a key' }).first().click();
   const dialog = page.getByRole('dialog', { name: 'Create a key' });
@@ -38,14 +38,14 @@ async function issue(page: Page, name: string, scopes: readonly string[]): Promi
   return store(page, name);
 }
 
-/** Copies what is shown once, and says that it is stored. */
+/** Copies the secret, which is shown only once, and confirms that it is stored. */
 async function store(page: Page, name: string): Promise<string> {
   const shown = page.getByRole('dialog', { name: `Copy ${name} now` });
   await shown.getByRole('button', { name: 'Copy the key' }).click();
   await shown.getByRole('button', { name: 'Copied' }).waitFor();
   const secret = await page.evaluate(() => navigator.clipboard.readText());
   expect(secret).toMatch(/^mr_\w/);
-  // A stray key must not close what is shown this one time.
+  // An accidental key press must not close a dialog that is shown only once.
   await page.keyboard.press('Escape');
   await shown.getByText(`Authorization: Bearer ${secret}`).waitFor();
   await shown.getByRole('button', { name: 'I have saved the key' }).click();
@@ -95,7 +95,7 @@ test('a key is issued in the page, starts a workflow by the public API, and can 
   expectNoComplaints(opened);
 });
 
-/** Runs what is pasted into a terminal. */
+/** Runs a command pasted into a terminal. */
 async function paste(command: string): Promise<Body> {
   const { stdout } = await promisify(execFile)('sh', ['-c', command]);
   return JSON.parse(stdout) as Body;
@@ -145,7 +145,7 @@ test('a rotated key works beside its successor, and the page tells who still use
   await page.reload();
   await oldRow.getByText('Still used since the rotation, from').waitFor();
   await oldRow.getByText('127.0.0.1 (now)').waitFor();
-  // What is on its way out is not rotated again.
+  // A key that is being replaced can't be rotated again.
   await oldRow.getByRole('button', { name: 'More for Shop' }).click();
   await page.getByRole('menuitem', { name: 'Revoke' }).waitFor();
   expect(await page.getByRole('menuitem', { name: 'Rotate' }).count()).toBe(0);

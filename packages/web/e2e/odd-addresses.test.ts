@@ -3,7 +3,7 @@ import { createPerson } from '@millrace/testing/admin';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 
-/** Addresses that somebody makes up and has others open. */
+/** Crafted addresses that someone might trick others into opening. */
 let service: BrowserService;
 beforeAll(async () => {
   service = await openBrowserService({ runsWorker: false });
@@ -64,6 +64,6 @@ test('a name that is refused is not said to be saved', async () => {
   );
   await save.click();
   await isSaved;
-  // The name twice, the rest once.
+  // The first name is a duplicate, the others are unique.
   expect(answers).toEqual([422, 200, 200]);
 });

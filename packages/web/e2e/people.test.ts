@@ -47,7 +47,7 @@ describe('people', () => {
     await page.getByText('Bea <b>Bold</b>').waitFor();
     await page.getByRole('combobox', { name: 'Role of bea@example.com' }).click();
     await page.getByRole('option', { name: 'Editor' }).click();
-    // Who administers an organisation cannot vouch for the address, so she accepts that, too.
+    // An organisation admin can't vouch for the email address, so this invitation must be accepted too.
     const more = await page.getByRole('textbox', { name: 'Invitation link' }).inputValue();
     await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
     await guest.page.goto(`${world.url}/invitation${new URL(more).hash}`);
@@ -88,7 +88,7 @@ describe('people', () => {
     await page.getByRole('link', { name: 'Executions' }).click();
     await page.waitForURL(/\/executions$/);
     await page.getByRole('button', { name: /switch organisation/ }).click();
-    // The same part of the other organisation.
+    // The same section of the other organisation.
     await page
       .getByRole('dialog')
       .getByRole('link', { name: /Viewer$/ })
@@ -116,7 +116,7 @@ describe('people', () => {
     await expect.poll(() => choices.getByRole('link').count()).toBe(1);
     await page.keyboard.press('Enter');
     await page.waitForURL(`${world.url}/o/${last.organisationId}/workflows`);
-    // And comes back there, not to the first of them.
+    // Returns there, not to the first organisation.
     await page.getByRole('heading', { name: 'Workflows', exact: true }).waitFor();
     await page.goto(`${world.url}/`);
     await page.waitForURL(`${world.url}/o/${last.organisationId}/workflows`);
@@ -228,7 +228,7 @@ describe('accounts', () => {
     await page.keyboard.press('Enter');
     await page.getByText('The account of leaving@example.com was removed.').waitFor();
     await page.getByText('No matching accounts').waitFor();
-    // Their page is out by itself: its stream was ended.
+    // Their page is signed out by itself: its stream was closed.
     await theirs.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await signIn(theirs.page, person.email);
     await theirs.page.getByRole('alert').getByText('Wrong e-mail address or password.').waitFor();

@@ -20,18 +20,18 @@ afterAll(() => world.stop());
 
 const ENDPOINTS = Object.entries(ADMIN_API) as readonly (readonly [EndpointName, Endpoint])[];
 
-/** Endpoints that need a role and that this one is not enough for. */
+/** Endpoints that require more than this role. */
 function refusedTo(role: Role): readonly EndpointName[] {
   return ENDPOINTS.filter(
     ([, { access }]) => access !== 'anyone' && access !== 'signed_in' && !isAtLeast(role, access),
   ).map(([name]) => name);
 }
 
-/** Changes that have no control of their own: they are steps of what another one begins. */
+/** Endpoints without a control of their own: steps of an action started elsewhere. */
 const STEPS: ReadonlySet<string> = new Set<EndpointName>([
   'DELETE /orgs/:org/workflows/:id/sample-listener',
   'PUT /orgs/:org/workflows/:id/sample',
-  // Of trying one node of a draft.
+  // Running a single node of a draft.
   'PUT /orgs/:org/workflows/:id/pins',
 ]);
 
@@ -101,7 +101,7 @@ async function expectNavigation(page: Page, { path, needs }: Place, role: Role):
   expect([path, await link.count()]).toEqual([path, isPlace && isAtLeast(role, needs) ? 1 : 0]);
 }
 
-/** Actions that are seen without being allowed, or allowed without being seen. */
+/** Actions that are visible but forbidden, or permitted but hidden. */
 async function findDifferences(page: Page, { path, views }: Place, role: Role): Promise<string[]> {
   const found: string[] = [];
   for (const view of views) {
@@ -127,7 +127,7 @@ async function enter({ way, shows }: View): Promise<void> {
   await shows.waitFor();
 }
 
-/** The address of a page that is not for this role leads to a word about that, and to nothing to press. */
+/** A page that this role may not open shows an explanation and no controls. */
 async function expectRefusal(page: Page, { path, views }: Place): Promise<void> {
   await page.getByRole('heading', { name: "You don't have permission to do this" }).waitFor();
   for (const { way, actions } of views) {

@@ -9,7 +9,7 @@ import { furnishOffice } from './support/furnish-office.ts';
 import { placesOf, settle } from './support/places.ts';
 import { addressIn, type Scene, sayIn, scenesOf } from './support/scenes.ts';
 
-/** Pictures of every page in both themes, both languages and both widths: `npm run screenshots`. */
+/** Screenshots of every page in both themes, languages and widths: `npm run screenshots`. */
 const FOLDER = fileURLToPath(new URL('../screenshots', import.meta.url));
 const SCHEMES = ['light', 'dark'] as const;
 const LANGUAGES = ['en', 'ja'] as const;
@@ -58,7 +58,7 @@ test('every page', async () => {
   }
 });
 
-/** Dialogs, menus and panels: each theme, language and width once, not all together. */
+/** Dialogs, menus and panels: each theme, language and width once, not every combination. */
 test.each([
   ['light', 'ja', 1280],
   ['dark', 'en', 1280],

@@ -20,11 +20,11 @@ afterAll(() => world.stop());
 
 interface LoadedScript {
   readonly name: string;
-  /** Packed with gzip; browsers get less still, for they take Brotli. */
+  /** Gzipped; browsers download even less, since they accept Brotli. */
   readonly bytes: number;
 }
 
-/** Scripts a page has loaded when it shows what it has to show, largest first. */
+/** Scripts loaded once the page is fully shown, largest first. */
 async function listScripts(
   path: string,
   shows: string,
@@ -44,7 +44,7 @@ async function listScripts(
     .sort((a, b) => b.bytes - a.bytes);
 }
 
-/** Asks as a browser does that knows no other packing. */
+/** Requests gzip only. */
 function measureGzip(
   url: string,
 ): Promise<{ readonly bytes: number; readonly encoding: string | undefined }> {
@@ -78,7 +78,7 @@ test('who reads Japanese loads its texts besides, and who reads English loads no
   const isJapanese = ({ name }: { readonly name: string }) => name.startsWith('ja-');
   expect((await listScripts(path, shows)).filter(isJapanese)).toEqual([]);
   const japanese = (await listScripts(path, shows, { language: 'ja' })).filter(isJapanese);
-  // The page's own texts, those about node types, and messages.
+  // The UI's own texts, those of node types, and messages.
   expect(japanese).toHaveLength(3);
   expect(japanese.reduce((total, { bytes }) => total + bytes, 0)).toBeLessThan(90 * 1024);
 });

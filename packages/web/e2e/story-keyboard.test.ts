@@ -30,7 +30,7 @@ test('signing in, building, saving, running, cancelling and rerunning, by keyboa
   await hand.press('ControlOrMeta+s');
   await editor.state.getByText('Saved (v2)').waitFor();
 
-  // It runs at once, with no input as long as there is none.
+  // Runs at once, without input as long as there is none.
   await hand.press('ControlOrMeta+Enter');
   const row = (title: string) => editor.list.getByRole('row').filter({ has: page.getByText(title).first() });
   await row('Delay').getByText('Waiting').waitFor();
@@ -72,7 +72,7 @@ test('signing in, building, saving, running, cancelling and rerunning, by keyboa
   expectNoComplaints(opened);
 });
 
-/** A node after the trigger, moved, taken back, and filled in. */
+/** Adds a node after the trigger, moves it, undoes that, and fills in its form. */
 async function buildOnThePicture(page: Page, hand: KeyboardHand): Promise<void> {
   const editor = editorOf(page);
   await hand.enter(editor.node('start'));
@@ -101,7 +101,7 @@ async function buildOnThePicture(page: Page, hand: KeyboardHand): Promise<void> 
   await hand.write(templateField(editor.panel, 'Value of text'), 'Hello {{trigger.data.name}}');
 }
 
-/** A node that waits for an hour, joined to the one before. */
+/** Adds a node that waits for an hour, connected to the previous one. */
 async function buildInTheList(page: Page, hand: KeyboardHand): Promise<void> {
   const editor = editorOf(page);
   await hand.enter(editor.canvas.getByRole('button', { name: 'Show as a list' }));
@@ -109,7 +109,7 @@ async function buildInTheList(page: Page, hand: KeyboardHand): Promise<void> {
   await page.getByRole('dialog', { name: 'Add node' }).getByRole('combobox').waitFor();
   await hand.type('delay');
   await hand.press('Enter');
-  // It was put after the node that was selected; that is undone and done again by name.
+  // It was added after the selected node; disconnect it and reconnect it by name.
   await hand.enter(editor.list.getByRole('button', { name: 'Remove the connection to Delay' }));
   await hand.enter(editor.list.getByRole('button', { name: 'Actions for Set values' }));
   await hand.choose(page.getByRole('menuitem', { name: 'Connect to…' }));

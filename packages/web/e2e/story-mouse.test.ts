@@ -29,7 +29,7 @@ test('from the set-up link to a workflow that was built, saved, run, cancelled a
   await hand.click(editor.bar.getByRole('button', { name: 'Save', exact: true }));
   await editor.state.getByText('Saved (v2)').waitFor();
 
-  // It waits for an hour: what it does shows while it does it.
+  // It waits for an hour: its progress shows while it runs.
   await hand.click(editor.bottom.getByRole('tab', { name: 'Run', exact: true }));
   await hand.write(editor.bottom.getByRole('textbox', { name: 'Input' }), '{"name": "Ada"}');
   await hand.click(editor.bottom.getByRole('button', { name: 'Run', exact: true }));
@@ -42,7 +42,7 @@ test('from the set-up link to a workflow that was built, saved, run, cancelled a
   await editor.bottom.getByText('Cancelled').first().waitFor();
   await editor.node('delay').getByText('Cancelled').waitFor();
 
-  // It waits for a moment only, from now on.
+  // From now on it waits only briefly.
   await hand.click(editor.node('delay'));
   await hand.write(editor.panel.getByRole('textbox', { name: 'Milliseconds' }), '5');
   await hand.click(editor.bar.getByRole('button', { name: 'Save', exact: true }));
@@ -69,7 +69,7 @@ test('from the set-up link to a workflow that was built, saved, run, cancelled a
   expectNoComplaints(opened);
 });
 
-/** The link of the log makes the first account; then out, and in again with the password. */
+/** Creates the first account with the link from the log, signs out, and signs in with the password. */
 async function setUpAndSignIn(page: Page, hand: MouseHand): Promise<void> {
   const token = (await makeSetupToken(world.service.database.db)) ?? '';
   await page.goto(`${world.url}/setup#token=${token}`);
@@ -86,7 +86,7 @@ async function setUpAndSignIn(page: Page, hand: MouseHand): Promise<void> {
   await page.getByRole('heading', { name: 'No workflows yet' }).waitFor();
 }
 
-/** A greeting, and then an hour of doing nothing. */
+/** A greeting, then a delay of one hour. */
 async function build(page: Page, hand: MouseHand): Promise<void> {
   const editor = editorOf(page);
   await editor.node('start').waitFor();

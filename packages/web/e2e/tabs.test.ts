@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** What a browser does to a page when another tab comes to the front; here all of them are in front. */
+/** Simulates switching tabs; here all pages are in front. */
 async function show(page: Page, state: 'visible' | 'hidden'): Promise<void> {
   await page.evaluate((now) => {
     Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => now });
@@ -25,7 +25,7 @@ test('tabs that nobody sees take no connection from the one that is looked at, a
   const live = (page: Page) => page.getByText('Live', { exact: true });
   await live(first).waitFor();
   await show(first, 'hidden');
-  // More than a browser opens connections to one host.
+  // More than a browser's connection limit per host.
   for (let count = 0; count < 7; count += 1) {
     const page = await context.newPage();
     await page.goto(first.url());
@@ -44,7 +44,7 @@ test('a stream that was refused is opened again', async () => {
   let refusals = 0;
   const prepare = (page: Page) =>
     page.route('**/executions/events*', async (route) => {
-      // As a proxy says it whose service is just being started anew.
+      // As a proxy responds while its service restarts.
       if (refusals > 0) return route.continue();
       refusals += 1;
       return route.fulfill({ status: 502, body: 'Bad Gateway' });

@@ -6,11 +6,11 @@ import { serviceJa } from '@millrace/ui/i18n/service/ja.ts';
 import { describe, expect, test } from 'vitest';
 import { nodes } from '../../nodes/src/catalogue.ts';
 
-/** Values of choices that are names of something: the same in every language. */
+/** Choice values that are names: the same in every language. */
 const NAMES =
   /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|github|stripe|slack|standard_webhooks|hmac|sha\d+|hex|base64|json)$/;
 interface Text {
-  /** Where it stands: the type and the pointer into its schema. */
+  /** The type and the pointer into its schema. */
   readonly at: string;
   readonly text: string;
 }
@@ -118,7 +118,7 @@ describe('Japanese is written in one way', () => {
   });
 });
 
-/** Name and description of a workflow in a file. */
+/** Name and description of a workflow file. */
 function namesOf(workflow: JsonValue): string[] {
   const { name, description } = workflow as JsonObject;
   return [name, description].filter((text) => typeof text === 'string');

@@ -52,7 +52,7 @@ test('an output is pinned, is there another day, runs one node, and is unpinned'
   await page.reload();
   await editor.node('first').getByText('Pinned output').waitFor();
   await editor.node('second').click();
-  // What is pinned is what templates are previewed with.
+  // Template previews use the pinned output.
   await editor.panel.getByText('"pinned"').waitFor();
   await editor.bottom.getByRole('tab', { name: 'Run', exact: true }).click();
   await editor.bottom.getByRole('button', { name: 'Run only this node' }).click();
@@ -102,7 +102,7 @@ test('a run begins with the input that is shown, from wherever one came', async 
   await order.fill('41');
   await run.click();
   await editor.bottom.getByText('Completed').waitFor();
-  // The latest one is chosen, and the form goes on from it.
+  // The latest one is selected, and the form starts from it.
   await input('Past execution');
   await editor.bottom.getByText('41').waitFor();
   await input('Form');
@@ -134,7 +134,7 @@ test('numbers that a double cannot hold are what they were, in samples, runs, pi
   };
   expect(await ask('/sample', '{"data":{"id":9007199254740993}}')).toContain('9007199254740993');
   await page.reload();
-  // The second run has read again what the first one had read.
+  // The second run refetches what the first one had fetched.
   for (const count of [1, 2]) {
     await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
     await editor.bottom.getByText('Completed').waitFor();
@@ -170,7 +170,7 @@ test('a pinned output too large for a page that goes away is there at the next v
   await editor.panel.getByRole('button', { name: 'Write and pin an output' }).click();
   await templateField(editor.panel, 'Pinned output as JSON').click();
   await expect.poll(pins).toEqual([['first', {}]]);
-  // The service does not get it before the page is gone.
+  // The service doesn't receive it before the page is gone.
   await opened.context.route('**/pins', (route) =>
     route.request().method() === 'PUT' ? route.abort() : route.continue(),
   );
@@ -224,7 +224,7 @@ test('the keys of the page work inside of fields, and code tells how to leave it
   const { opened, page, editor } = await openChain({
     nodes: [
       ...CHAIN.nodes.slice(0, 2),
-      // In sight beside the panel as well: a click on what lies under it would first have to bring it there.
+      // Within view beside the panel too: otherwise a click would first have to scroll it into view.
       {
         id: 'code',
         type: 'core.code',
@@ -239,12 +239,12 @@ test('the keys of the page work inside of fields, and code tells how to leave it
   await page.keyboard.press('End');
   await page.keyboard.type(' and changed');
   await page.keyboard.press('ControlOrMeta+Enter');
-  // It runs, and what was typed just now with it.
+  // It runs with the text typed just now.
   await editor.bottom.getByText('Completed').waitFor();
   await editor.bottom.getByText('as it was saved and changed').waitFor();
   await page.keyboard.press('ControlOrMeta+S');
   await editor.state.getByText('Saved (v2)').waitFor();
-  // Ctrl+Enter has put no line break in.
+  // Ctrl+Enter didn't insert a line break.
   await editor.panel.getByText('as it was saved and changed', { exact: true }).first().waitFor();
 
   await editor.node('code').click();

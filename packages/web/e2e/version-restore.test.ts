@@ -53,7 +53,7 @@ test('a version is saved with a message, compared, pinned and restored as the la
   const { json } = await world.service.api('GET', `/workflows/${id}`, { key });
   expect([json.version, json.flow_data]).toEqual([3, greetingFlow('Hello')]);
 
-  // The history stays as it was, and tells what the new version is.
+  // The history is unchanged, and describes the new version.
   await page.reload();
   await editor.bar.getByRole('button', { name: /Version history$/ }).click();
   await version(3).getByText('Restores version 1').waitFor();
@@ -77,7 +77,7 @@ test('a version has an address of its own: it is looked at there, compared, and 
   });
   const at = (version: number) => `${world.url}/o/${org}/workflows/${id}?version=${version}`;
 
-  // Looked at, with everything that is in it, and nothing to change.
+  // Read-only, with all of its content.
   await page.goto(at(1));
   await page.getByText("You're viewing version 1, saved by Test editor.").waitFor();
   await editor.node('greet').click();
@@ -91,7 +91,7 @@ test('a version has an address of its own: it is looked at there, compared, and 
   await changes.getByText('Hello → Goodbye').waitFor();
   await page.keyboard.press('Escape');
 
-  // The saved version is what the editor shows, unless there is a draft.
+  // The saved version opens in the editor, unless there is a draft.
   await page.goto(at(2));
   await editor.bar.getByRole('button', { name: 'Save', exact: true }).waitFor();
   await expect.poll(() => new URL(page.url()).search).toBe('');
@@ -104,7 +104,7 @@ test('a version has an address of its own: it is looked at there, compared, and 
   await editor.bar.getByRole('link', { name: 'Go to my draft' }).click();
   await editor.node('greet').getByText('Draft of it').waitFor();
 
-  // From the history there, and restored from there: the draft is replaced, as was said.
+  // Opened and restored from the history: the draft is replaced, as announced.
   await editor.bar.getByRole('button', { name: /Version history$/ }).click();
   await page.getByRole('button', { name: /^Version 1/ }).click();
   await page.getByRole('link', { name: 'View version 1' }).click();

@@ -21,7 +21,7 @@ const FLOW = {
   edges: [{ id: 'hook-greet', source: 'hook', target: 'greet' }],
 };
 
-/** Calls the webhook as another system does. @returns the receipt */
+/** Calls the webhook like an external system. @returns the receipt */
 async function callWebhook(address: string, body: object): Promise<unknown> {
   const response = await fetch(`${world.url}${new URL(address).pathname}`, {
     method: 'POST',
@@ -51,7 +51,7 @@ test('the panel of a webhook tells how things stand after each change: saved, in
   await webhook.getByRole('alert').waitFor({ state: 'detached' });
   await expect.poll(() => listen.isDisabled()).toBe(false);
 
-  // As a draft it takes calls already, and its menu says so.
+  // A draft already accepts calls, and its menu mentions that.
   await editor.bar.getByRole('button', { name: /^Status: Draft/ }).click();
   await page.getByText('Webhook and API calls already start the saved version').waitFor();
   await page.getByRole('menuitem', { name: 'Deactivate' }).click();
@@ -83,7 +83,7 @@ test('listening takes the next call as the sample, and templates are written by 
   await webhook.getByRole('button', { name: 'Listen for a sample' }).waitFor();
   expect(await callWebhook(address, { customer: 'Somebody else' })).toMatchObject({ captured: false });
 
-  // What the call had is offered while one types, and the preview is made of it.
+  // Values of the call are offered for completion and used in the preview.
   await editor.node('greet').click();
   const field = templateField(editor.panel, 'Value of text');
   await field.click();
@@ -93,7 +93,7 @@ test('listening takes the next call as the sample, and templates are written by 
   await field.getByText('{{trigger.data.customer}}').waitFor();
   await editor.panel.getByText('"Hello Ada"').waitFor();
 
-  // It is kept: in another visit the run begins with it.
+  // The sample is stored: on the next visit it is the run's input.
   await editor.state.getByText(/^Saved as draft/).waitFor();
   await page.reload();
   await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();

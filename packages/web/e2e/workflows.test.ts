@@ -67,7 +67,7 @@ describe('the list of workflows', () => {
 
     await page.goto(`${world.url}/o/${opened.person.organisationId}/workflows`);
     await row.getByRole('group', { name: 'Last run' }).waitFor();
-    // Once more with the same: taken from that execution.
+    // Again with the same input, taken from that execution.
     await row.getByRole('button', { name: 'Run Greeter' }).click();
     await run.getByRole('combobox', { name: 'Use the input of a past execution' }).click();
     await page.getByRole('option').first().click();
@@ -132,7 +132,7 @@ describe('the list of workflows', () => {
     await choose('n8n.json', JSON.stringify(foreign));
     await dialog.getByText('This workflow is from n8n').waitFor();
     expect(await send.isDisabled()).toBe(true);
-    // What was lost elsewhere is text all the same.
+    // U+FFFD from an earlier decoding error is valid text.
     await choose('lost.json', JSON.stringify({ ...FLOW, settings: { vars: { name: 'M\uFFFDller' } } }));
     await dialog.getByText('No problems found.').waitFor();
     const torn = { ...FLOW, edges: [{ source: 'start', target: 'nobody' }] };
@@ -145,7 +145,7 @@ describe('the list of workflows', () => {
     await dialog.getByText('/flow_data/edges/0/target').waitFor();
     expect(await send.isDisabled()).toBe(true);
 
-    // Dropped as the browser does it.
+    // Dispatched as the browser does on drop.
     const text = JSON.stringify({ ...FLOW, nodes: [...FLOW.nodes, { id: 'call', type: 'http.request' }] });
     const carried = await page.evaluateHandle((content) => {
       const data = new DataTransfer();
@@ -210,7 +210,7 @@ describe('the list of workflows', () => {
     });
     expect(data).toMatchObject({ description: 'Says hello', tags: ['挨拶'], version: 1 });
 
-    // Somebody else was quicker: nothing is overwritten, and what they wrote is shown.
+    // Someone else saved first: nothing is overwritten, and their version is shown.
     await page.getByRole('button', { name: 'More for Greeting' }).click();
     await page.getByRole('menuitem', { name: 'Name, description, tags' }).click();
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Mine');

@@ -7,15 +7,15 @@ import { type BrowserService, expectNoComplaints, openBrowserService } from './s
 import { editorOf } from './support/editor.ts';
 import { LISTS, settle } from './support/places.ts';
 
-/** Markup, script and addresses of script wherever somebody can store a text: nothing of it may ever run. */
+/** Markup, scripts and script URLs in every stored string: none of it may ever run. */
 const EVIL = `"'><img src=x onerror="attacked='img'"><svg onload="attacked='svg'"></svg><script>attacked='script'</script>`;
 const LINK = `javascript:attacked='link'`;
-/** What is no template: fields of nodes may hold it. */
+/** Without template syntax: allowed in node fields. */
 const LINKS = `${EVIL}[x](${LINK})<a href="${LINK}">x</a>`;
-/** The same where characters that turn the text round are taken: not in names. */
+/** Also with a right-to-left override, where that is accepted: not in names. */
 const MARKUP = `${LINKS}\u202e`;
 const TEMPLATE = `{{constructor.constructor("attacked=1")()}}`;
-/** Addresses of people hold no white space. */
+/** Email addresses can't contain white space. */
 const EVIL_EMAIL = `<img/src=x/onerror=attacked=1>@<svg/onload=attacked=1>`;
 
 let world: BrowserService;
@@ -51,7 +51,7 @@ async function plantPeople(): Promise<void> {
     },
   });
   expect(stored.status, stored.text).toBe(200);
-  // Whoever has sent it may call themselves what they like.
+  // A sender can choose any name.
   await fetch(`${world.url}/api/admin/sign-in`, {
     method: 'POST',
     headers: { 'sec-fetch-site': 'same-origin', 'user-agent': EVIL, 'content-type': 'application/json' },
@@ -157,7 +157,7 @@ async function plantWorkflow(): Promise<typeof places> {
   await run(await create('asking', ASKING_FLOW), input);
   const [first, second] = [await run(id, input), await run(id, {})];
   const key = await world.service.createKey({ organisationId: org });
-  // Answers when the execution has ended.
+  // Responds once the execution has ended.
   for (const each of [first, second]) await world.service.api('GET', `/executions/${each}?wait=60`, { key });
   return {
     ...Object.fromEntries(LISTS.map((name) => [name, name])),
@@ -168,7 +168,7 @@ async function plantWorkflow(): Promise<typeof places> {
   };
 }
 
-/** What the page says about itself, from before its first script on. */
+/** Records attacks, from before the page's first script. */
 async function watch(page: Page): Promise<void> {
   const script = await page.addInitScript(() => {
     const seen: string[] = [];
@@ -180,7 +180,7 @@ async function watch(page: Page): Promise<void> {
   onTestFinished(() => script.dispose());
 }
 
-/** Fails when something has run, was about to, or is there that could. */
+/** Fails if something ran, was about to, or is present and could. */
 async function expectInert(page: Page): Promise<void> {
   const found = await page.evaluate(() => {
     const { attacked, seenViolations } = window as unknown as { attacked?: string; seenViolations: string[] };

@@ -2,7 +2,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** Fails when axe finds something serious in this part of the page. */
+/** Fails if axe finds serious violations in this part of the page. */
 export async function expectAccessible(page: Page, part = 'body'): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).include(part).analyze();
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');

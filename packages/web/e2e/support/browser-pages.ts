@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { type ContextOptions, type Look, type TestBrowser, USUAL_LOOK } from './chromium.ts';
 
-/** A page that a test has for itself until it gives it back. */
+/** A page used exclusively by one test until it is returned. */
 export interface BorrowedPage {
   readonly page: Page;
   readonly context: BrowserContext;
@@ -9,21 +9,21 @@ export interface BorrowedPage {
 }
 
 export interface BorrowOptions extends ContextOptions {
-  /** In a new browser profile, where nothing was loaded before; it is thrown away afterwards. */
+  /** Uses a new browser profile with empty caches, discarded afterwards. */
   readonly isFresh?: boolean;
 }
 
-/** Ends a hang; what is waited for comes, on a slow machine later. */
+/** Ends a hang; on a slow machine the awaited result may only be late. */
 const MOST_PATIENCE_MS = 90_000;
-/** What a page does in no time, or never. */
+/** Cleaning either takes almost no time or never finishes. */
 const CLEANING_MS = 10_000;
-/** What tests listen to. */
+/** The events that tests listen to. */
 const EVENTS = ['console', 'dialog', 'download', 'pageerror', 'request', 'response'] as const;
 
 /**
- * Lends pages to one test after the other. A page of a new profile fetches and compiles every script again, which takes
- * three times as much work as going on to another address. So a page goes on to the next test, knowing nothing of the
- * one before: without its cookies, its storage, its routes, its listeners and its other pages.
+ * Lends pages to one test after another. A new profile fetches and compiles every script again, three times the work of
+ * navigating to another address. So pages are reused, after clearing cookies, storage, routes, listeners and other
+ * pages of the previous test.
  */
 export class BrowserPages {
   readonly #browser: TestBrowser;
@@ -33,7 +33,7 @@ export class BrowserPages {
     this.#browser = browser;
   }
 
-  /** @param origin where the page goes, whose storage is cleared afterwards */
+  /** @param origin where the page will navigate; its storage is cleared afterwards */
   async borrow(origin: string, { isFresh = false, ...options }: BorrowOptions = {}): Promise<BorrowedPage> {
     const look = { ...USUAL_LOOK, ...options };
     const key = JSON.stringify([look.width, look.height, look.scheme, look.language, look.isTouched]);
@@ -56,7 +56,7 @@ export class BrowserPages {
   }
 }
 
-/** @returns whether the page may be lent to another test */
+/** @returns whether the page can be lent again */
 async function clean(
   page: Page,
   context: BrowserContext,
@@ -72,7 +72,7 @@ async function clean(
     await context.setOffline(false);
     await context.clearCookies();
     await page.mouse.move(0, 0);
-    // A document without scripts: nothing stores anything after that.
+    // A document without scripts: nothing is stored after that.
     await page.goto(`${origin}/healthz`, { timeout: CLEANING_MS });
     await page.evaluate(() => {
       localStorage.clear();
@@ -82,7 +82,7 @@ async function clean(
     await page.setViewportSize({ width, height });
     return true;
   } catch {
-    // It crashed, or doesn't answer.
+    // It crashed or doesn't respond.
     return false;
   }
 }

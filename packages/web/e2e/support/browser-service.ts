@@ -6,14 +6,14 @@ import { expect, onTestFinished } from 'vitest';
 import { ensureWebPage } from '../../../../tools/web-page.mjs';
 import type { BorrowOptions } from './browser-pages.ts';
 
-/** A service with the built page, and the browser. */
+/** A service that serves the built UI, and the browser. */
 export interface BrowserService {
   readonly service: TestService;
-  /** Where the page is served; the same host that it believes to have. */
+  /** Where the UI is served; the same host as configured in the service. */
   readonly url: string;
-  /** A page of a browser where nobody is signed in, until the test ends. */
+  /** A page of a signed-out browser, until the test ends. */
   openPage(options?: OpenOptions): Promise<TestPage>;
-  /** A page of somebody with this role, at `path` below their organisation (`workflows`). */
+  /** A page of a user with this role, at `path` within their organisation (`workflows`). */
   openAs(
     role: Role,
     path: string,
@@ -25,18 +25,18 @@ export interface BrowserService {
 }
 
 export interface OpenOptions extends BorrowOptions {
-  /** Called before the page goes anywhere. */
+  /** Called before the page navigates anywhere. */
   readonly prepare?: (page: Page) => Promise<unknown>;
 }
 
 export interface TestPage {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What the browser complained of: errors of scripts, refusals of the policy, failed requests (5xx). */
+  /** Script errors, content security policy violations and failed requests (5xx). */
   readonly complaints: readonly string[];
 }
 
-/** Starts the service; the page is built first when its sources have changed. */
+/** Starts the service; builds the UI first if its sources have changed. */
 export async function openBrowserService(overrides: TestOverrides = {}): Promise<BrowserService> {
   const { browserPages } = globalThis;
   if (browserPages === undefined)
@@ -84,7 +84,7 @@ function collectComplaints(page: Page): string[] {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(`script: ${error.message}`));
   page.on('console', (message) => {
-    // A refused call shows as an error, too; pages answer for those themselves.
+    // A rejected call is logged as an error too; the UI handles those itself.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
       complaints.push(`console: ${message.text()}`);
     }
@@ -95,7 +95,7 @@ function collectComplaints(page: Page): string[] {
   return complaints;
 }
 
-/** Fails when the browser complained of anything. */
+/** Fails if the browser reported any complaint. */
 export function expectNoComplaints({ complaints }: TestPage): void {
   expect(complaints).toEqual([]);
 }

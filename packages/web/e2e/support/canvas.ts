@@ -11,7 +11,7 @@ interface Point {
   readonly y: number;
 }
 
-/** The editor of a workflow as this person sees it, once the picture stands still. */
+/** The editor of a workflow as this person, once the canvas has settled. */
 export async function openEditor(
   world: BrowserService,
   person: TestPerson,
@@ -23,7 +23,7 @@ export async function openEditor(
   return opened;
 }
 
-/** The editor with this flow, saved by somebody new. */
+/** The editor with this flow, saved by a new user. */
 export async function openFlow(
   world: BrowserService,
   flow: Flow,
@@ -34,7 +34,7 @@ export async function openFlow(
   return { ...(await openEditor(world, person, id, options)), person, id };
 }
 
-/** What the service keeps as the person's draft; the saved flow when there is none. */
+/** The person's draft as saved by the service; the saved flow if there is none. */
 export async function draftOf({ person, id }: { person: TestPerson; id: number }): Promise<Flow> {
   const params = { org: person.organisationId, id };
   const { data } = await person.call('GET /orgs/:org/workflows/:id/draft', { params });
@@ -43,7 +43,7 @@ export async function draftOf({ person, id }: { person: TestPerson; id: number }
   return saved.data.flow_data as unknown as Flow;
 }
 
-/** Waits until the service has the draft. */
+/** Waits until the service has saved the draft. */
 export async function keptDraft(page: Page): Promise<void> {
   await page.getByText('Saved as draft').waitFor();
 }
@@ -56,12 +56,12 @@ export function handleOf(page: Page, id: string, kind: 'source' | 'target'): Loc
   return page.locator(`.react-flow__handle.${kind}[data-nodeid="${id}"]`);
 }
 
-/** Frames in a row in which nothing may move. */
+/** Consecutive frames in which nothing may move. */
 const STILL_FRAMES = 10;
 
 /**
- * Waits until the picture stands still: the types of its nodes are known, on which their sizes depend, and everything
- * is where it stays. Whoever measured before would point beside it.
+ * Waits until the canvas has settled: node types, which determine sizes, have loaded and nothing moves. Positions
+ * measured earlier would miss.
  */
 async function stillCanvas(page: Page): Promise<void> {
   await page.getByTestId('canvas').waitFor();
@@ -81,7 +81,7 @@ async function stillCanvas(page: Page): Promise<void> {
   );
 }
 
-/** Drags with the mouse, in steps, as a hand does. */
+/** Drags with the mouse in steps, like a hand. */
 export async function dragTo(page: Page, from: Point, to: Point): Promise<void> {
   await page.mouse.move(from.x, from.y);
   await page.mouse.down();
@@ -90,7 +90,7 @@ export async function dragTo(page: Page, from: Point, to: Point): Promise<void> 
   await page.mouse.up();
 }
 
-/** What becomes true when the page and the service have done their part: a draft is kept a moment after a change. */
+/** Polls until the UI and the service have caught up: a draft is saved a moment after a change. */
 export function eventually<Value>(read: () => Value | Promise<Value>) {
   return expect.poll(read);
 }

@@ -7,7 +7,7 @@ import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserContext, chromium as playwright } from 'playwright-core';
 import { matchWholeNames } from './whole-names.ts';
 
-/** A browser with a folder of its own for what it leaves behind. */
+/** A browser with its own temporary folder. */
 export interface TestBrowser {
   readonly browser: Browser;
   newContext(options?: ContextOptions): Promise<BrowserContext>;
@@ -19,11 +19,10 @@ export interface Look {
   readonly height: number;
   readonly scheme: 'light' | 'dark';
   readonly language: 'en' | 'ja';
-  /** A screen that is touched, without a mouse. */
+  /** A touch screen without a mouse. */
   readonly isTouched: boolean;
 }
 
-/** What differs from {@link USUAL_LOOK}. */
 export type ContextOptions = Partial<Look>;
 
 export const USUAL_LOOK: Look = {
@@ -35,9 +34,9 @@ export const USUAL_LOOK: Look = {
 };
 
 /**
- * Starts the Chromium that its npm package ships, libraries included.
- *
- * @param args for its command line, besides those that it always gets
+ * Starts the Chromium bundled with its npm package, libraries included.
+ * 
+ * @param args for its command line, besides the standard ones
  */
 export async function launchChromium(args: readonly string[] = []): Promise<TestBrowser> {
   const executablePath = await unpackChromium();
@@ -73,9 +72,8 @@ export async function launchChromium(args: readonly string[] = []): Promise<Test
 }
 
 /**
- * Unpacks the browser once for each user and version. The package itself unpacks into the folder for temporary files
- * that all users share, and takes what lies there half written for complete: so it is told another folder, which gets
- * its name when everything is in it.
+ * Unpacks the browser once per user and version. The package itself unpacks into a temporary folder shared by all users
+ * and takes a partial copy there for complete. So it gets another folder, which is renamed once it is complete.
  */
 async function unpackChromium(): Promise<string> {
   const { devDependencies } = createRequire(import.meta.url)('../../package.json') as {
@@ -97,7 +95,7 @@ async function unpackChromium(): Promise<string> {
     if (before === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = before;
   }
-  // Another process may have been faster; both have unpacked the same.
+  // Another process may have been faster; both unpacked the same files.
   await rename(fresh, place).catch(() => rm(fresh, { recursive: true, force: true }));
   return executable;
 }

@@ -3,27 +3,27 @@ import type { TestPerson } from '@millrace/testing/admin';
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** The parts of the editor's page, by what they are called there. */
+/** The parts of the editor page, by accessible name. */
 export interface EditorParts {
   readonly bar: Locator;
   readonly canvas: Locator;
-  /** What the canvas shows as a list. */
+  /** The list view of the flow. */
   readonly list: Locator;
-  /** Beside the canvas, while a node is open. */
+  /** Beside the canvas while a node is open. */
   readonly panel: Locator;
-  /** Below it, with problems and runs. */
+  /** Below the canvas, with problems and runs. */
   readonly bottom: Locator;
-  /** Whether the draft is kept, and which version is saved. */
+  /** Whether the draft is saved, and the current version. */
   readonly state: Locator;
   node(id: string): Locator;
-  /** Where an edge leaves a node, and where one arrives. */
+  /** The source handle of a node; `target` is its counterpart. */
   source(id: string, handle?: string): Locator;
   target(id: string): Locator;
   edge(from: string, to: string): Locator;
 }
 
 export function editorOf(page: Page): EditorParts {
-  // Dialogs show flows, too.
+  // Dialogs show flows too.
   const canvas = page.locator('.editor-canvas').getByTestId('canvas');
   const bar = page.locator('header.editor-bar');
   const node = (id: string) => canvas.locator(`.react-flow__node[data-id="${id}"]`);
@@ -41,19 +41,19 @@ export function editorOf(page: Page): EditorParts {
   };
 }
 
-/** The field that a template is written in, once it is more than a plain one. */
+/** A template field, once its editor has loaded. */
 export function templateField(within: Locator, name: string): Locator {
   return within.locator('.cm-content').and(within.getByRole('textbox', { name, exact: true }));
 }
 
-/** Somebody with a mouse; the keys only write into a field that was clicked. */
+/** A user with a mouse; the keyboard is used only in fields that were clicked. */
 export interface MouseHand {
   click(target: Locator): Promise<void>;
-  /** Clicks into the field and puts this in the place of what is there. */
+  /** Clicks into the field and replaces its content. */
   write(field: Locator, text: string): Promise<void>;
-  /** Presses the button at the middle of one, and lets go at the middle of the other. */
+  /** Presses at the middle of one element and releases at the middle of the other. */
   drag(from: Locator, to: Locator): Promise<void>;
-  /** Drags something that the browser itself carries, to a place of the target. */
+  /** A native drag and drop, to a position within the target. */
   dragOnto(from: Locator, to: Locator, at: { readonly x: number; readonly y: number }): Promise<void>;
 }
 
@@ -75,21 +75,21 @@ export function mouseOf(page: Page): MouseHand {
   };
 }
 
-/** Somebody with a keyboard and nothing else. */
+/** A user with only a keyboard. */
 export interface KeyboardHand {
-  /** Goes on with Tab until this has the focus, as one does without a mouse. */
+  /** Presses Tab until the target has the focus. */
   reach(target: Locator, key?: 'Tab' | 'Shift+Tab'): Promise<void>;
-  /** Goes there and presses Enter. */
+  /** Focuses the target and presses Enter. */
   enter(target: Locator): Promise<void>;
-  /** Goes there and puts this in the place of what is there. */
+  /** Focuses the field and replaces its content. */
   write(field: Locator, text: string): Promise<void>;
   press(...keys: readonly string[]): Promise<void>;
   type(text: string): Promise<void>;
-  /** Goes down an open menu to this item and takes it. */
+  /** Moves down an open menu to this item and activates it. */
   choose(item: Locator): Promise<void>;
 }
 
-/** More stops than any page has; then it cannot be reached. */
+/** More Tab stops than any page has: the target is unreachable. */
 const MOST_STOPS = 150;
 
 export function keyboardOf(page: Page): KeyboardHand {
@@ -125,7 +125,7 @@ export function keyboardOf(page: Page): KeyboardHand {
   return hand;
 }
 
-/** A flow of a manual trigger and one node that makes a text. */
+/** A flow with a manual trigger and one node that outputs a string. */
 export function greetingFlow(text: string): Flow {
   return {
     nodes: [

@@ -3,14 +3,14 @@ import { BrowserPages } from './browser-pages.ts';
 import { launchChromium, type TestBrowser } from './chromium.ts';
 
 declare global {
-  /** The pages of this process's browser, which the first test file that asks for one starts. */
+  /** Pages of this process's browser, started by the first test file that needs one. */
   var browserPages: (() => Promise<BrowserPages>) | undefined;
 }
 
-/** Pages are gone before code that was optimized for them has paid off. */
+/** Pages are too short-lived for optimizing compilers to pay off. */
 const CHEAP_SCRIPTS = ['--js-flags=--no-maglev --no-opt'];
 
-/** The surroundings of browser tests: the files that one process runs share its browser, which ends with the process. */
+/** The environment of browser tests: all files run by one process share its browser, which ends with it. */
 export default {
   name: 'browser',
   viteEnvironment: 'ssr',

@@ -1,10 +1,10 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** An address that is known before the service behind it starts, as that of a proxy is. */
+/** An address known before the service behind it starts, like that of a proxy. */
 export interface Front {
   /** `http://127.0.0.1:<port>`. */
   readonly url: string;
-  /** From now on connections go there. */
+  /** Forwards connections to this port from now on. */
   leadTo(port: number): void;
   stop(): Promise<void>;
 }

@@ -35,7 +35,7 @@ const CREDENTIALS = [
   { name: 'Signature of the shop', type: 'secret', hosts: [], fields: { value: 's' } },
 ] as const;
 
-/** Fills what people run a service with: members, invitations, keys in every state, credentials, a question, samples. */
+/** Creates administrative data: members, invitations, keys in every state, credentials, an approval, samples. */
 export async function furnishOffice(service: TestService, person: TestPerson): Promise<void> {
   const { call, organisationId: org } = person;
   const { db } = service.database;
@@ -66,7 +66,7 @@ export async function furnishOffice(service: TestService, person: TestPerson): P
     },
     { timeout: 120_000 },
   );
-  // Six hours of a day with a rush and a few failures.
+  // Six hours with a peak and a few failures.
   await db.query(
     `INSERT INTO service_samples (minute, queued, running, waiting, workers, last_execution_id, started, failed, seconds,
        sampled_at, database_bytes)

@@ -1,7 +1,7 @@
 import type { TestPerson } from '@millrace/testing/admin';
 import type { TestService } from '@millrace/testing/service';
 
-/** A workflow with branches, a loop and something that may fail. */
+/** A workflow with branches, a loop and a node that may fail. */
 const ORDERS_FLOW = {
   nodes: [
     { id: 'start', type: 'trigger.webhook', position: { x: 0, y: 80 }, data: { label: 'Order placed' } },
@@ -58,7 +58,7 @@ const ORDERS_FLOW = {
 
 const NAMES = ['Nightly sync of customers', 'Refund approval', 'Invoice by e-mail', '日次レポートの送信'];
 
-/** Fills an organisation with workflows, executions, keys and credentials, by the admin API itself. */
+/** Fills an organisation with workflows, executions, keys and credentials through the admin API. */
 export async function furnish(
   service: TestService,
   { call, organisationId: org }: TestPerson,
@@ -89,7 +89,7 @@ export async function furnish(
     });
     executionIds.push(data.execution_id);
   }
-  // Answers when the execution has ended.
+  // Responds once the execution has ended.
   const key = await service.createKey({ organisationId: org });
   for (const each of executionIds) await service.api('GET', `/executions/${each}?wait=60`, { key });
   return { workflowId: id, executionIds };

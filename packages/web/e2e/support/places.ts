@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** Pages of an organisation that need nothing to be there. */
+/** Organisation pages that need no existing data. */
 export const LISTS = [
   'workflows',
   'templates',
@@ -16,7 +16,7 @@ export const LISTS = [
   'system',
 ] as const;
 
-/** Every page there is, by name: below the organisation, or with a slash in front from the root. */
+/** All pages by name; paths are relative to the organisation, or absolute with a leading slash. */
 export function placesOf(
   workflowId: number,
   [first = 0, second = 0, failed = 0]: readonly number[],
@@ -32,11 +32,11 @@ export function placesOf(
   };
 }
 
-/** Waits until a page shows what it has to show: its heading, and nothing that says it is still loading. */
+/** Waits until a page has finished loading: its heading is shown and no loading indicator is. */
 export async function settle(page: Page): Promise<void> {
   await page.locator('h1, h2').first().waitFor();
   await page.waitForFunction(() => document.querySelector('.mantine-Skeleton-root') === null);
-  // One more frame: what came last is painted.
+  // One more frame, so that the last update is painted.
   await page.evaluate(
     () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
   );

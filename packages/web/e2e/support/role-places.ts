@@ -2,48 +2,48 @@ import type { EndpointName, Role } from '@millrace/admin-api';
 import type { Locator, Page } from 'playwright-core';
 import type { RoleWorld } from './role-world.ts';
 
-/** Something that can be done on a page, and the endpoint that does it: who may call that sees it. */
+/** An action on a page and the endpoint it calls: shown to those who may call it. */
 export type Action = readonly [endpoint: EndpointName, at: Locator];
 
-/** Actions that are seen together. */
+/** Actions that are visible together. */
 export interface View {
-  /** Leads there from the view before; absent: it is there at once. Whoever has no way there sees nothing of it. */
+  /** Opens the view from the previous one; absent: already open. Roles without access don't see it. */
   readonly way?: Locator;
-  /** There when all of the view is, for whoever gets there. */
+  /** Visible once the whole view is, for roles with access. */
   readonly shows: Locator;
-  /** Closed by Escape before the next view: a menu. */
+  /** A menu, closed by Escape before the next view. */
   readonly isMenu?: true;
   readonly actions: readonly Action[];
 }
 
 export interface Place {
   readonly path: string;
-  /** Who may see it at all. */
+  /** The role required to open the page. */
   readonly needs: Role;
   readonly views: readonly View[];
 }
 
-/** Every page, with what can be done there. */
+/** All pages with their actions. */
 export function placesOfRoles(page: Page, world: RoleWorld): readonly Place[] {
   return [...workflowPlaces(page, world), ...executionPlaces(page, world), ...administrationPlaces(page)];
 }
 
-/** What is pressed, by its whole name. */
+/** Controls by their full name. */
 function controlsOf(page: Page) {
   return {
     button: (name: string | RegExp) => page.getByRole('button', { name, exact: true }),
     item: (name: string | RegExp) => page.getByRole('menuitem', { name, exact: true }),
-    /** The button that saves a part of the settings. */
+    /** The button that saves a section of the settings. */
     section: (name: string) => page.getByRole('region', { name }).getByRole('button', { name: 'Save' }),
   };
 }
 
-/** A place where everything is seen at once. */
+/** A page where everything is visible at once. */
 function place(path: string, needs: Role, shows: Locator, ...actions: readonly Action[]): Place {
   return { path, needs, views: [{ shows, actions }] };
 }
 
-/** What opens at a press and is seen from then on. */
+/** A view that stays open once its control was clicked. */
 function opens(way: Locator, shows: Locator, ...actions: readonly Action[]): View {
   return { way, shows, actions };
 }

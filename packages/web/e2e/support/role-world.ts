@@ -6,13 +6,13 @@ import { vi } from 'vitest';
 import { type BrowserService, openBrowserService } from './browser-service.ts';
 import { createWorkflow } from './editor.ts';
 
-/** One organisation with somebody of each role, and something of everything to act on. */
+/** One organisation with a user of each role, and one of everything to act on. */
 export interface RoleWorld extends BrowserService {
   readonly people: { readonly [R in Role]: TestPerson };
   readonly workflowId: number;
   readonly failedId: number;
   readonly waitingId: number;
-  /** What stands for the parameters in paths of the admin API: things that are there. */
+  /** Values for path parameters of the admin API: ids that exist. */
   readonly params: { readonly [name: string]: string | number };
 }
 
@@ -115,7 +115,7 @@ async function furnish(
     invitation: invitations.data.items[0]?.id ?? 0,
     member: viewer.memberId,
     user: viewer.userId,
-    // Whether there is one must not matter to who may not decide.
+    // A forbidden role must get the same response whether or not it exists.
     approval: 1,
   };
   return { workflowId, failedId, waitingId, params };

@@ -4,7 +4,7 @@ import type { Language } from '@millrace/ui/i18n/languages.ts';
 import type { Page } from 'playwright-core';
 import { settle } from './places.ts';
 
-/** A text of the page by its key (`workflows.new`), with its placeholders filled. */
+/** Translates a key (`workflows.new`) with its placeholders filled. */
 export type Say = (key: string, values?: { readonly [name: string]: string | number }) => string;
 
 export function sayIn(language: Language): Say {
@@ -17,7 +17,7 @@ export function sayIn(language: Language): Say {
   };
 }
 
-/** Something of a page that shows only after it was asked for: a dialog, a menu, a panel. */
+/** Part of a page that is shown on demand: a dialog, a menu, a panel. */
 export interface Scene {
   readonly name: string;
   readonly path: string;
@@ -29,7 +29,7 @@ interface Furniture {
   readonly executionIds: readonly number[];
 }
 
-/** Every dialog, menu and panel of an organisation that `furnish` has filled; opened with all that is loaded for it. */
+/** All dialogs, menus and panels of an organisation filled by `furnish`; opened with everything loaded. */
 export function scenesOf(furniture: Furniture): readonly Scene[] {
   const scenes = [
     ...listScenes(),
@@ -48,7 +48,7 @@ export function scenesOf(furniture: Furniture): readonly Scene[] {
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).first();
 const item = (page: Page, name: string) => page.getByRole('menuitem', { name, exact: true });
-/** A dialog that has come, with all of its content. */
+/** Waits for a dialog with all of its content. */
 const dialog = (page: Page) => page.getByRole('dialog').last().waitFor();
 const isNarrow = (page: Page) => (page.viewportSize()?.width ?? 0) < 768;
 const menu = (page: Page) => page.getByRole('menu').waitFor();
@@ -112,7 +112,7 @@ function listScenes(): readonly Scene[] {
 
 function editorScenes({ workflowId }: Furniture): readonly Scene[] {
   const path = `workflows/${workflowId}`;
-  // On the canvas, or in the list that a narrow window has instead.
+  // On the canvas, or in the list that replaces it in a narrow window.
   const openNode = async (page: Page, say: Say): Promise<void> => {
     await page.getByText('Large order?', { exact: true }).first().click();
     await page.getByRole('tab', { name: say('forms.configure'), exact: true }).waitFor();
@@ -185,7 +185,7 @@ function editorScenes({ workflowId }: Furniture): readonly Scene[] {
         await button(page, say('editor.addNode')).click();
         await page.locator('[role="option"][data-type="http.request"]').click();
         await page.getByRole('alert').first().waitFor();
-        // In a narrow window the panel lies above everything else.
+        // In a narrow window the panel covers everything else.
         if (isNarrow(page)) return;
         await button(page, say('editor.openBottom')).click();
         await page.locator('.editor-problem').first().waitFor();
@@ -255,7 +255,7 @@ function adminScenes(): readonly Scene[] {
   ];
 }
 
-/** Where a place is: below the organisation, or with a slash in front from the root. */
+/** A page's URL; the path is relative to the organisation, or absolute with a leading slash. */
 export function addressIn(url: string, organisationId: number, path: string): string {
   return path.startsWith('/') ? url + path : `${url}/o/${organisationId}/${path}`;
 }

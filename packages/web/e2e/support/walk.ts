@@ -1,21 +1,21 @@
 import type { Page } from 'playwright-core';
 import { settle } from './places.ts';
 
-/** Somewhere that a walk comes by. */
+/** A page to visit. */
 export interface Stop {
   readonly name: string;
   readonly address: string;
-  /** What is done there before anything is looked at. */
+  /** Actions before the inspection. */
   readonly open?: (page: Page) => Promise<void>;
 }
 
-/** Looks at a page, and leaves it as it was for the next inspector. */
+/** Inspects a page and leaves it unchanged for the next inspector. */
 export type Inspector = (page: Page) => Promise<readonly string[]>;
 
-/** What an inspector has found wrong, by the name of the stop. */
+/** Violations found by an inspector, by stop. */
 export type Findings = { readonly [stop: string]: readonly string[] };
 
-/** Takes several inspectors along on one walk, because loading a page takes longer than looking at it. */
+/** Runs several inspectors on one walk, because loading a page takes longer than inspecting it. */
 export async function walk<Name extends string>(
   page: Page,
   stops: readonly Stop[],
@@ -39,7 +39,7 @@ export async function walk<Name extends string>(
   return results as { readonly [N in Name]: Findings };
 }
 
-/** Does it when it is first asked for; whoever asks later gets the same. */
+/** Memoizes the first call for all later ones. */
 export function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined;
   return () => {

@@ -3,9 +3,9 @@ import type { Locator, Page } from 'playwright-core';
 type GetByRole = (this: unknown, role: string, options?: object) => Locator;
 
 /**
- * From now on `getByRole` takes a name for the whole name of what it finds, on every page. Playwright takes it for a part
- * of it, in any case: then "Workflows" finds "No workflows yet", too, and a test passes or fails by which of them has come
- * first. Whoever means a part says so, with a regular expression or with `exact: false`.
+ * Makes `getByRole` match the whole accessible name on every page. Playwright matches substrings, ignoring case:
+ * "Workflows" also finds "No workflows yet", so a test passes or fails depending on which appears first. For a partial
+ * match use a regular expression or `exact: false`.
  */
 export function matchWholeNames(page: Page): void {
   for (const finder of [page, page.mainFrame(), page.locator('html')]) {
@@ -19,5 +19,5 @@ export function matchWholeNames(page: Page): void {
   }
 }
 
-/** Of all browsers of a process. */
+/** For all browsers of a process. */
 const changed = new WeakSet<object>();
