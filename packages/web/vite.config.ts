@@ -4,7 +4,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 
-/** Packs what was built beside the originals, so that the service sends it without packing it for each browser. */
+/** Compresses the built files in advance, so that the service doesn't compress them for each browser. */
 function packAssets(): Plugin {
   let folder = '';
   return {
@@ -13,7 +13,7 @@ function packAssets(): Plugin {
     configResolved: (config) => {
       folder = resolve(config.root, config.build.outDir, config.build.assetsDir);
     },
-    // Not when the bundle is closed: that happens to a failed build, too, and would hide why it has failed.
+    // Not in closeBundle, which also runs after a failed build and would hide its error.
     writeBundle: () => {
       for (const name of readdirSync(folder).filter((each) => /\.(js|css|svg)$/.test(each))) {
         const content = readFileSync(join(folder, name));
@@ -26,15 +26,15 @@ function packAssets(): Plugin {
 
 export default defineConfig({
   plugins: [react(), packAssets()],
-  // Whoever serves the page puts a fresh nonce there in every answer.
+  // The server replaces it with a fresh nonce in every response.
   html: { cspNonce: '__CSP_NONCE__' },
   build: {
     manifest: true,
-    // An inlined file would be a data: URL, which the policy allows for pictures only.
+    // An inlined file would be a data: URL, which the policy allows only for images.
     assetsInlineLimit: 0,
     target: 'es2023',
     rolldownOptions: {
-      // What most pages use comes in one file: left to itself, the bundler makes 150 for one page.
+      // Code shared by most pages goes into one file: by default the bundler would create 150 files for one page.
       output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 14 }] } },
     },
   },

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-/** Makes pictures of every page: `npm run screenshots`, into packages/web/screenshots. */
+/** Takes screenshots of every page: `npm run screenshots`, into packages/web/screenshots. */
 export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
   test: {

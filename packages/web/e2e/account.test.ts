@@ -204,7 +204,7 @@ test('what an open page asks while nobody is at it does not count as use of the 
   await page.goto(`${world.url}/sign-in`);
   await signIn(page, person.email);
   await page.getByRole('heading', { name: 'No workflows yet' }).waitFor();
-  /** The purpose of the last read, a little later. */
+  /** What the last fetch, a little later, counted as. */
   const later = async () => {
     await page.clock.fastForward('00:15');
     return reads.at(-1);

@@ -64,6 +64,6 @@ test('a name that is refused is not said to be saved', async () => {
   );
   await save.click();
   await isSaved;
-  // The first name is a duplicate, the others are unique.
+  // The name is sent twice, the other settings once.
   expect(answers).toEqual([422, 200, 200]);
 });

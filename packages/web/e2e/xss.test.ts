@@ -51,7 +51,7 @@ async function plantPeople(): Promise<void> {
     },
   });
   expect(stored.status, stored.text).toBe(200);
-  // A sender can choose any name.
+  // Clients can send any user agent and email address.
   await fetch(`${world.url}/api/admin/sign-in`, {
     method: 'POST',
     headers: { 'sec-fetch-site': 'same-origin', 'user-agent': EVIL, 'content-type': 'application/json' },

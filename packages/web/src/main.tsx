@@ -16,13 +16,13 @@ import { createRoot } from 'react-dom/client';
 import { createAppRouter } from './router.tsx';
 import { cssVariables, theme } from './theme.ts';
 
-// Dialogs keep the page behind them from scrolling by a style sheet that carries it, too.
+// The style sheet that locks scrolling behind dialogs needs the nonce too.
 setNonce(styleNonce());
 
 const queryClient = createQueryClient(() => {
   const { pathname, href } = router.state.location;
   if (pathname === '/sign-in' || pathname === '/setup' || pathname === '/invitation') return;
-  // Whoever was never signed in here is asked to, and needs no explanation.
+  // Users who were never signed in here go to the sign-in page without an explanation.
   const wasSignedIn = queryClient.getQueryData(endpointKey('GET /me')) !== undefined;
   queryClient.clear();
   void router.navigate({ to: '/sign-in', search: { next: href, ...(wasSignedIn ? { ended: true } : {}) } });

@@ -22,7 +22,7 @@ import { readListSearch } from './pages/workflows/list-search.ts';
 import { chooseOrganisation } from './shell/last-organisation.ts';
 import { Root } from './shell/root.tsx';
 
-/** What every route's loader has at hand. */
+/** The context of all route loaders. */
 interface RouterContext {
   readonly queryClient: QueryClient;
 }
@@ -46,7 +46,7 @@ const startRoute = createRoute({
   component: lazyRouteComponent(() => import('./shell/no-organisation.tsx'), 'NoOrganisation'),
 });
 
-/** Everything of one organisation, in the frame with the navigation. */
+/** All pages of one organisation, in the frame with the navigation. */
 const orgRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/o/$org',
@@ -165,7 +165,7 @@ const orgRoutes = [
 
 const outside = { getParentRoute: () => rootRoute };
 
-/** The ways in, and one's own account. */
+/** Sign-in pages and the user's own account. */
 const accountRoutes = [
   createRoute({
     ...outside,
@@ -192,7 +192,7 @@ const accountRoutes = [
 
 const routeTree = rootRoute.addChildren([startRoute, ...accountRoutes, orgRoute.addChildren(orgRoutes)]);
 
-/** The routes of the page; what is loaded for one is kept in the query client. */
+/** The routes of the page; loaders cache their data in the query client. */
 export function createAppRouter(queryClient: QueryClient) {
   return createRouter({
     routeTree,

@@ -44,12 +44,12 @@ export const theme = createTheme({
       defaultProps: { variant: 'light', size: 'sm' },
       styles: { label: { textTransform: 'none' } },
     }),
-    // Close buttons have a name for screen readers; buttons that clear a field are named where they are used.
+    // Close buttons have an accessible name by default; clear buttons are named where they are used.
     CloseButton: { defaultProps: () => ({ 'aria-label': i18next.t('common.close') }) },
     // The first item takes the focus, so the menu needs no placeholder for it.
     Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 300, withArrow: true } }),
-    // Whoever types without a mouse wants to see it, too.
+    // Keyboard users need the visibility toggle too.
     PasswordInput: {
       defaultProps: () => ({
         size: 'xs',
@@ -66,19 +66,19 @@ export const theme = createTheme({
   },
 });
 
-/** Secondary text has the contrast that WCAG 2.2 AA asks for (4.5:1), which Mantine's own grey misses on white. */
+/** Secondary text has the contrast that WCAG 2.2 AA requires (4.5:1), which Mantine's own grey misses on white. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': '#5a636b',
     '--mantine-color-placeholder': '#6c757d',
     '--mantine-color-error': '#c92a2a',
-    // Of badges; the same holds for them.
+    // For badges, for the same reason.
     '--mantine-color-green-light-color': '#1f6b2f',
     '--mantine-color-yellow-light-color': '#7d4800',
     '--mantine-color-orange-light-color': '#8a3a00',
     '--mantine-color-red-light-color': '#a51d1d',
-    // Of menu items that destroy something.
+    // For destructive menu items.
     '--mantine-color-red-6': '#c92a2a',
     '--mantine-color-blue-light-color': '#1557a0',
     '--mantine-color-grape-light-color': '#7b2791',

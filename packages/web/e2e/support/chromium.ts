@@ -35,7 +35,7 @@ export const USUAL_LOOK: Look = {
 
 /**
  * Starts the Chromium bundled with its npm package, libraries included.
- * 
+ *
  * @param args for its command line, besides the standard ones
  */
 export async function launchChromium(args: readonly string[] = []): Promise<TestBrowser> {

@@ -5,7 +5,7 @@ import { chooseLanguage, i18next, type Language } from '@millrace/ui/i18n/index.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect } from 'react';
 
-/** Shows the pages in the language that goes with the account, as soon as it is known whose it is. */
+/** Switches to the account's language once the account is known. */
 export function useLanguageOfAccount(): void {
   const { data: me } = useQuery({ ...endpointQuery('GET /me'), enabled: false });
   const language = me?.user.language ?? null;
@@ -14,13 +14,13 @@ export function useLanguageOfAccount(): void {
   }, [language]);
 }
 
-/** Changes the language here at once, and of the account, so that other browsers follow. */
+/** Changes the language here at once, and in the account, so that other browsers follow. */
 export function useChooseLanguage(): (language: Language) => Promise<void> {
   const queryClient = useQueryClient();
   return useCallback(
     async (language) => {
       const key = endpointKey('GET /me');
-      // An answer that is on its way does not know of it yet.
+      // A response in flight still has the old language.
       await queryClient.cancelQueries({ queryKey: key });
       queryClient.setQueryData(endpointQuery('GET /me').queryKey, (me) =>
         me === undefined ? me : { ...me, user: { ...me.user, language } },

@@ -29,10 +29,10 @@ type Name =
   | 'accounts'
   | 'system';
 
-/** A page of an organisation that the navigation leads to. */
+/** A page of an organisation in the navigation. */
 export interface NavigationItem {
   readonly name: Name;
-  /** Below the organisation; with a slash in front: the whole path. */
+  /** Relative to the organisation; absolute with a leading slash. */
   readonly path: string;
   readonly icon: LucideIcon;
   /** The role it needs; everyone else sees an explanation. */
@@ -62,7 +62,7 @@ export function navigationItemAt(pathname: string): NavigationItem | undefined {
   return [...WORK_ITEMS, ...ADMINISTRATION_ITEMS].find(({ path }) => path === section);
 }
 
-/** The part of an organisation that a path is in, to go on there in another one; the workflows where the role forbids it. */
+/** The section of a path, to stay in it when switching organisations; the workflows if the role forbids it. */
 export function sectionFor(pathname: string, role: Role): string {
   const place = navigationItemAt(pathname);
   return place !== undefined && isAtLeast(role, place.needs) ? place.path : 'workflows';

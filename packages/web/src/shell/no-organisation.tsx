@@ -6,7 +6,7 @@ import { Building2, LogOut } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useSignOut } from './sign-out.ts';
 
-/** Somebody with an account but without a membership: what to do, and the ways out. */
+/** For users without a membership: what to do, and how to leave. */
 export function NoOrganisation() {
   const { t } = useTranslation();
   const email = useMe()?.user.email ?? '';

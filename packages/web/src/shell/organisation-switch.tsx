@@ -10,10 +10,10 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { sectionFor } from './navigation-items.ts';
 
-/** More are not read at a glance: they are searched. */
+/** Longer lists get a search field. */
 const MAX_WITHOUT_SEARCH = 7;
 
-/** The organisation one is in, and the ways to the others. */
+/** The current organisation, and a menu to switch to others. */
 export function OrganisationSwitch({ isNarrow }: { isNarrow: boolean }) {
   const { t } = useTranslation();
   const org = useOrg();

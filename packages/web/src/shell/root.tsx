@@ -2,7 +2,7 @@ import { useFocusReturn } from '@millrace/ui/components/use-focus-return.ts';
 import { Outlet } from '@tanstack/react-router';
 import { useLanguageOfAccount } from './account-language.ts';
 
-/** What is around every page. */
+/** The root of every page. */
 export function Root() {
   useLanguageOfAccount();
   useFocusReturn();

@@ -23,7 +23,7 @@ import { UserMenu } from './user-menu.tsx';
 
 const HEADER_HEIGHT = 48;
 
-/** The frame of everything in an organisation: navigation at the left, behind a button where the window is narrow. */
+/** The frame of all organisation pages: navigation at the left, or behind a button in a narrow window. */
 export function Shell() {
   const { t } = useTranslation();
   const [isOpen, { toggle, close }] = useDisclosure();
@@ -74,7 +74,7 @@ export function Shell() {
   );
 }
 
-/** Whether one belongs to the organisation; who does not (any more) is led to where they do. */
+/** Whether the user belongs to the organisation; others are redirected to one of theirs. */
 function useBelonging(org: number): boolean {
   const { t } = useTranslation();
   const navigate = useNavigate();
@@ -88,12 +88,12 @@ function useBelonging(org: number): boolean {
   return belongs;
 }
 
-/** The page, or a word about the role that it needs: the service would refuse all of it. */
+/** The page, or an explanation of the role it needs: the service would reject all of its requests. */
 function Content() {
   const org = useOrg();
   const place = navigationItemAt(useLocation().pathname);
   const role = useMe()?.organisations.find(({ id }) => id === org)?.role;
-  // Whose organisation it is not, and where there is none, the service says.
+  // Outside of an organisation, or in someone else's, the service responds with the error.
   if (place === undefined || role === undefined || isAtLeast(role, place.needs)) return <Outlet />;
   return <NotAllowed place={place} role={role} />;
 }
@@ -115,7 +115,7 @@ function WidthButton({ isNarrow, onToggle }: { isNarrow: boolean; onToggle: () =
   );
 }
 
-/** A page of which this role sees nothing. */
+/** Shown if the role doesn't permit the page. */
 function NotAllowed({ place, role }: { place: NavigationItem; role: Role }) {
   const { t } = useTranslation();
   return (
@@ -129,19 +129,19 @@ function NotAllowed({ place, role }: { place: NavigationItem; role: Role }) {
 
 const WIDE = 216;
 const NARROW = 56;
-/** The editor wants the room: there the navigation begins as icons only. */
+/** The editor needs the room: there the navigation initially shows only icons. */
 const EDITOR = /^\/o\/\d+\/workflows\/[^/]+$/;
 
-/** How wide the navigation is, remembered for the editor and for everything else. */
+/** The navigation's width, stored separately for the editor and for all other pages. */
 interface NavigationWidth {
-  /** In pixels. */
+  /** Pixels. */
   readonly width: number;
-  /** Icons without words. */
+  /** Icons without labels. */
   readonly isNarrow: boolean;
   readonly toggle: () => void;
 }
 
-/** Reads and sets the width of the navigation here. Where it covers a small window it has its words always. */
+/** Reads and sets the navigation's width. As an overlay in a small window it always has labels. */
 function useNavigationWidth(): NavigationWidth {
   const isOverlay = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const beside = useRemembered('millrace.navigation', false);
@@ -153,11 +153,11 @@ function useNavigationWidth(): NavigationWidth {
 
 function useRemembered(key: string, defaultValue: boolean) {
   const [value, set] = useLocalStorage({ key, defaultValue, getInitialValueInEffect: false });
-  // Whatever else stands there under this name counts as nothing.
+  // Ignore any invalid stored value.
   return [value === true, set] as const;
 }
 
-/** Where one can go; what the role does not allow is not there. */
+/** Links to the pages that the role permits. */
 function Navigation({ isNarrow }: { isNarrow: boolean }) {
   const { t } = useTranslation();
   const { can } = useRole();

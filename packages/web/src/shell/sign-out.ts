@@ -3,7 +3,7 @@ import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 
-/** Signs out and leads to the sign-in. When that did not work it says so: whoever leaves must not be taken for gone. */
+/** Signs out and opens the sign-in page. Reports a failure: users must not believe they are signed out when they aren't. */
 export function useSignOut() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();

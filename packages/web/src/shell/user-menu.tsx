@@ -9,7 +9,7 @@ import { useSignOut } from './sign-out.ts';
 
 const SCHEMES = ['light', 'dark', 'auto'] as const;
 
-/** The account, language and appearance, and the way out. */
+/** Account, language, appearance, and sign-out. */
 export function UserMenu({ isNarrow }: { isNarrow: boolean }) {
   const { t, i18n } = useTranslation();
   const { colorScheme, setColorScheme } = useMantineColorScheme();

@@ -18,13 +18,13 @@ import { FormProblem, useFieldError } from './problems.tsx';
 import { SecondFactor } from './second-factor.tsx';
 import { Sessions } from './sessions.tsx';
 
-/** One's own name, password, second factor, and where one is signed in. */
+/** The user's own name, password, second factor, sessions and memberships. */
 export function AccountPage() {
   const { t } = useTranslation();
   const me = useMe();
   const { history } = useRouter();
   const canGoBack = useCanGoBack();
-  // Where one came from: it need not be the first organisation.
+  // Back to the previous page, which needn't be in the first organisation.
   const goBack = (event: MouseEvent) => {
     if (!canGoBack || event.metaKey || event.ctrlKey) return;
     event.preventDefault();
@@ -133,7 +133,7 @@ function PasswordForm() {
     <Form onSubmit={submit} aria-label={t('account.changePassword')}>
       <Stack gap="xs" maw={340}>
         <FormProblem error={change.error} />
-        {/* Password managers want to know whose it is. */}
+        {/* Password managers need the username. */}
         <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
         <PasswordField
           size="xs"

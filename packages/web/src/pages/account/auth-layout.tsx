@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import icon from '../../icon.svg';
 
-/** The frame of the pages by which people come in. */
+/** The layout of the sign-in and account creation pages. */
 export function AuthLayout({ title, children }: { title: string; children: ReactNode }) {
   const { t } = useTranslation();
   useDocumentTitle(`${title} · ${t('shell.appName')}`);

@@ -6,7 +6,7 @@ type Text<Props> = Omit<Props, 'onChange' | 'value'> & {
   readonly onChange: (value: string) => void;
 };
 
-/** An e-mail address, as browsers and password managers know it. */
+/** An email address, marked up for browsers and password managers. */
 export function EmailField({ onChange, ...props }: Text<TextInputProps>) {
   const { t } = useTranslation();
   return (
@@ -25,7 +25,7 @@ export function EmailField({ onChange, ...props }: Text<TextInputProps>) {
   );
 }
 
-/** A password that one has; `isNew`: one that is chosen. */
+/** A password; `isNew`: one being chosen. */
 export function PasswordField({
   onChange,
   isNew = false,
@@ -48,7 +48,7 @@ export function PasswordField({
   );
 }
 
-/** A code of the app, or a recovery code. */
+/** A code from the authenticator app, or a recovery code. */
 export function CodeField({ onChange, ...props }: Text<TextInputProps>) {
   const { t } = useTranslation();
   return (
@@ -68,7 +68,7 @@ export function CodeField({ onChange, ...props }: Text<TextInputProps>) {
   );
 }
 
-/** Somebody's name. */
+/** A person's name. */
 export function NameField({ onChange, ...props }: Text<TextInputProps>) {
   const { t } = useTranslation();
   return (

@@ -17,7 +17,7 @@ import { SignInForm } from './sign-in-form.tsx';
 
 type Invitation = Answer<'POST /invitation/look-up'>;
 
-/** What somebody sees who opens the link of an invitation. */
+/** The page behind an invitation link. */
 export function InvitationPage() {
   const { t } = useTranslation();
   const token = useLinkToken();
@@ -36,7 +36,7 @@ function OpenedInvitation({ token }: { token: string }) {
   const invitation = useQuery({
     queryKey: ['POST /invitation/look-up', token],
     queryFn: ({ signal }) => call('POST /invitation/look-up', { body: { token }, signal }),
-    // Accepting ends it: it must not be looked up again under the hand of who has just accepted it.
+    // Accepting consumes the invitation: refetching it afterwards would show an error to the user who just accepted.
     staleTime: Number.POSITIVE_INFINITY,
   });
   const person = useQuery({ queryKey: ['who opens the invitation'], queryFn: findPerson, staleTime: 0 });
@@ -52,7 +52,7 @@ function OpenedInvitation({ token }: { token: string }) {
   return <InvitationChoices token={token} invitation={invitation.data} signedInAs={person.data} />;
 }
 
-/** The address of who is signed in; null when nobody is, which is no reason to leave this page. */
+/** The signed-in user's email; null if signed out, which must not redirect away from this page. */
 async function findPerson(): Promise<string | null> {
   try {
     return (await call('GET /me')).user.email;
@@ -106,7 +106,7 @@ function InvitationChoices({
   );
 }
 
-/** Joins with the account that is signed in, and goes there. */
+/** Joins with the signed-in account and opens the organisation. */
 function useJoin(token: string, { organisation }: Invitation) {
   const { t } = useTranslation();
   const navigate = useNavigate();

@@ -10,7 +10,7 @@ import { useTranslation } from 'react-i18next';
 
 type Organisation = Me['organisations'][number];
 
-/** The organisations that one belongs to, and the way out of each. */
+/** The user's organisations, and a button to leave each. */
 export function Memberships({ organisations }: { organisations: Me['organisations'] }) {
   const { t } = useTranslation();
   const own = organisations.filter(({ is_member: isMember }) => isMember);
@@ -30,7 +30,7 @@ function Membership({ organisation: { id, name, role } }: { organisation: Organi
   const [isAsking, setIsAsking] = useState(false);
   const leave = useChange(() => call('POST /orgs/:org/leave', { params: { org: id } }), {
     done: t('account.left', { organisation: name }),
-    // Whatever was read there is gone with it.
+    // Drop everything fetched for that organisation.
     onSuccess: () => queryClient.resetQueries(),
     onSettled: () => setIsAsking(false),
   });

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { EmailField, NameField, PasswordField } from './fields.tsx';
 import { FormProblem, useFieldError } from './problems.tsx';
 
-/** Makes an account with the token of a link: the first one, or one by an invitation. */
+/** Creates an account with a link's token: the first one, or an invited one. */
 export function NewAccountForm({
   endpoint,
   token,
@@ -16,9 +16,9 @@ export function NewAccountForm({
 }: {
   endpoint: 'POST /setup' | 'POST /invitation/accept';
   token: string;
-  /** The address it has to be. */
+  /** The required address. */
   email?: string;
-  /** What the button says. */
+  /** The label of the submit button. */
   action: string;
   onDone: () => unknown;
 }) {

@@ -7,10 +7,10 @@ import { useTranslation } from 'react-i18next';
 type ProblemCode = keyof typeof accountTexts.problem;
 type FieldCode = keyof typeof accountTexts.field;
 
-/** Why the whole of a form was refused, in the reader's language where it is a usual reason. */
+/** Why a form was rejected, translated for common reasons. */
 export function FormProblem({ error }: { error: Error | null }) {
   const { t, i18n } = useTranslation();
-  // Problems of single fields are shown beside them.
+  // Field errors are shown beside the fields.
   if (error === null || (error instanceof ApiProblem && error.errors.length > 0)) return null;
   const code = error instanceof ApiProblem ? error.code : 'unreachable';
   const isKnown = i18n.exists(`account.problem.${code}`);
@@ -21,7 +21,7 @@ export function FormProblem({ error }: { error: Error | null }) {
   );
 }
 
-/** What is wrong with one field of the body; null when nothing is. */
+/** The error of one field of the body; null if none. */
 export function useFieldError(error: Error | null): (field: string) => string | null {
   const { t, i18n } = useTranslation();
   return (field) => {

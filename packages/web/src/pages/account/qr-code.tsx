@@ -1,6 +1,6 @@
 import { encode } from 'uqr';
 
-/** A text as a QR code. Black on white in both colour schemes: cameras want it so. */
+/** A QR code. Black on white in both colour schemes, which cameras need. */
 export default function QrCode({ text, label }: { text: string; label: string }) {
   const { data, size } = encode(text, { ecc: 'M', border: 3 });
   const path = data

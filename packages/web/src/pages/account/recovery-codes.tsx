@@ -3,7 +3,7 @@ import { CopyTextButton } from '@millrace/ui/components/copy.tsx';
 import { Download } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
-/** Recovery codes, this one time. */
+/** Shows recovery codes once. */
 export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
   const { t } = useTranslation();
   const text = `${codes.join('\n')}\n`;

@@ -14,7 +14,7 @@ import { CodeField, PasswordField } from './fields.tsx';
 import { FormProblem, useFieldError } from './problems.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
-/** The second factor: whether it is on, and what can be done about it. */
+/** The second factor: its state and actions. */
 export function SecondFactor({ isOn }: { isOn: boolean }) {
   const { t } = useTranslation();
   const [open, setOpen] = useState<'set up' | 'off' | 'codes' | null>(null);
@@ -50,7 +50,7 @@ export function SecondFactor({ isOn }: { isOn: boolean }) {
   );
 }
 
-/** Asks whoever wants to change the second factor for their password, and for a code where there is a factor already. */
+/** Asks for the password before a change to the second factor, and for a code if there already is one. */
 function Proof<Result>({
   title,
   text,
@@ -139,14 +139,14 @@ const QR_SIZE = 188;
 
 type Enrolment = Answer<'POST /me/second-factor'>;
 
-/** Sets the second factor up: password, then the app and its first code, then the recovery codes. */
+/** Sets up a second factor: password, app and first code, recovery codes. */
 function SecondFactorSetup({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const queryClient = useQueryClient();
   const [enrolment, setEnrolment] = useState<Enrolment | null>(null);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   if (codes !== null) {
-    // Only now: the page behind it changes with it, and would take this dialog along.
+    // Deferred to the end: the page re-renders with it and would unmount this dialog.
     const finish = async () => {
       onClose();
       await queryClient.invalidateQueries({ queryKey: endpointKey('GET /me') });

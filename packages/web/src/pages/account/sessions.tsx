@@ -11,7 +11,7 @@ import { useQuery } from '@tanstack/react-query';
 import { LogOut } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
-/** Where one is signed in, and the ways to end that. */
+/** The user's active sessions, with actions to end them. */
 export function Sessions() {
   const { t } = useTranslation();
   const sessions = useQuery(endpointQuery('GET /me/sessions'));
@@ -92,7 +92,7 @@ function useBrowserName(userAgent: string): string {
   return browser ?? system ?? (userAgent === '' ? t('account.unknownBrowser') : userAgent.slice(0, 60));
 }
 
-/** Names of browsers by what only they say; those that say more stand first. */
+/** Browser names by the tokens specific to them; browsers that also send others' tokens come first. */
 const BROWSERS: readonly (readonly [form: RegExp, name: string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\b(?:OPR|Opera)\//, 'Opera'],
@@ -111,7 +111,7 @@ const SYSTEMS: readonly (readonly [form: RegExp, name: string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** What a User-Agent header says of browser and system; null for what it does not say. */
+/** Browser and system from a User-Agent header; null where unknown. */
 function readUserAgent(text: string): {
   readonly browser: string | null;
   readonly system: string | null;

@@ -9,7 +9,7 @@ import { AuthLayout } from './auth-layout.tsx';
 import { useLinkToken } from './link-token.ts';
 import { NewAccountForm } from './new-account-form.tsx';
 
-/** The first account, made with the set-up link. */
+/** Creates the first account with the setup link. */
 export function SetupPage() {
   const { t } = useTranslation();
   const token = useLinkToken();

@@ -7,19 +7,19 @@ import { useTranslation } from 'react-i18next';
 import { CodeField, EmailField, PasswordField } from './fields.tsx';
 import { FormProblem, useFieldError } from './problems.tsx';
 
-/** Asks for address and password, and for a code when the account has a second factor. */
+/** Asks for email and password, and for a code if the account has a second factor. */
 export function SignInForm({
   email: fixedEmail,
   action,
   onDone,
   children,
 }: {
-  /** The address it has to be. */
+  /** The required address. */
   email?: string;
-  /** What the button says. */
+  /** The label of the submit button. */
   action: string;
   onDone: () => unknown;
-  /** Other ways in; not while a code is asked for. */
+  /** Other ways to sign in; hidden while a code is asked for. */
   children?: ReactNode;
 }) {
   const { t } = useTranslation();

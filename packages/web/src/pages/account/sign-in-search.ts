@@ -10,12 +10,12 @@ const SIGN_ON_PROBLEMS = [
   'failed',
 ] as const;
 
-/** What in an address of the sign-in page is to be believed; anybody can make one up and have it opened. */
+/** The trusted part of a sign-in address; anyone can craft one and trick others into opening it. */
 export const readSignInSearch = searchReader({
-  /** Where to go on after it: a path of this page. */
+  /** Where to go after signing in: a path on this host. */
   next: (value) => (typeof value === 'string' && /^\/(?![/\\])[^\s\\]*$/.test(value) ? value : undefined),
-  /** Why single sign-on did not work. */
+  /** Why single sign-on failed. */
   problem: oneOf(SIGN_ON_PROBLEMS),
-  /** A session has ended, without anybody signing out here. */
+  /** The session ended without the user signing out here. */
   ended: oneOf([true]),
 });

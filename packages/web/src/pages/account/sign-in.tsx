@@ -9,10 +9,10 @@ import { AuthLayout } from './auth-layout.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 import { readSignInSearch } from './sign-in-search.ts';
 
-/** The way in, and back to where one wanted to go. */
+/** Signs in and returns to the requested page. */
 export function SignInPage() {
   const { t } = useTranslation();
-  // The router leaves in it whatever else the address holds.
+  // The router passes unknown search parameters through.
   const { next = '/', problem, ended } = readSignInSearch(useSearch({ strict: false }));
   const router = useRouter();
   const queryClient = useQueryClient();

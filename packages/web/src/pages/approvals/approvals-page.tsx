@@ -19,18 +19,18 @@ import { DecisionDialog } from './decision-dialog.tsx';
 
 const LIST = 'GET /orgs/:org/approvals';
 const REFRESH_MS = 10_000;
-/** Longer ones scroll, so they must be reachable by keyboard. */
+/** Longer messages scroll, so they must be focusable. */
 const LONG_MESSAGE = 600;
 type State = 'pending' | 'decided';
 type Choice = Approval['choices'][number];
 
-/** Executions that ask, and what was answered. */
+/** Pending and decided approvals. */
 export function ApprovalsPage() {
   const { t } = useTranslation();
   const org = useOrg();
   const [{ state = 'pending' }, apply] = useFilters(readApprovalsSearch);
   const list = usePages(LIST, { params: { org }, query: { state } }, { refetchInterval: REFRESH_MS });
-  // Here, not with the question: that goes from the list when somebody else is faster.
+  // Kept here, not in the item, which disappears when someone else decides first.
   const [deciding, setDeciding] = useState<{ readonly item: Approval; readonly choice: Choice } | null>(null);
   return (
     <Page

@@ -1,4 +1,4 @@
 import { oneOf, searchReader } from '@millrace/ui/api/search-params.ts';
 
-/** Whether the questions that wait are shown, or those that were answered. */
+/** Whether pending or decided approvals are shown. */
 export const readApprovalsSearch = searchReader({ state: oneOf(['decided']) });

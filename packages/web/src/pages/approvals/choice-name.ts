@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 
 type Choice = Approval['choices'][number];
 
-/** Choices as the reader has them: those that a question has when none are set carry words of the service. */
+/** Choices in the reader's language: the default choices carry the service's English labels. */
 export function useChoiceNames(): (choices: readonly Choice[]) => readonly Choice[] {
   const { t } = useTranslation();
   const named = ({ id, label }: Choice): Choice => {

@@ -9,7 +9,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** Decides, with a comment if somebody has one. Whatever comes of it, what is shown of the question is read again. */
+/** Decides, with an optional comment. Whatever the outcome, the approval is refetched. */
 export function DecisionDialog({
   item,
   choice,

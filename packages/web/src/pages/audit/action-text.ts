@@ -13,13 +13,13 @@ function isKnown(action: string): action is AuditAction {
   return isSubject(subject) && Object.hasOwn(auditTexts.actions[subject], verb);
 }
 
-/** Gives the words for actions; those of former versions are shown as they were recorded. */
+/** Labels of audit actions; unknown ones from earlier versions are shown as recorded. */
 export function useActionText(): (action: string) => string {
   const { t } = useTranslation();
   return (action) => (isKnown(action) ? t(`audit.actions.${action}`) : action);
 }
 
-/** The actions in groups by what they are about, as a select takes them. */
+/** The actions grouped by subject, as options of a select. */
 export function useActionGroups(
   actions: readonly string[],
 ): { group: string; items: { value: string; label: string }[] }[] {

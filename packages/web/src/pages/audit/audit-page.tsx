@@ -26,7 +26,7 @@ export function AuditPage() {
   const list = usePages(
     'GET /orgs/:org/audit',
     { params: { org: useOrg() }, query: { limit: PAGE_SIZE, ...toQuery(filters) } },
-    // A log that is looked at again shows what came in since.
+    // Refetch when the log is opened again.
     { keepsPrevious: true, staleTime: 0 },
   );
   return (
@@ -43,7 +43,7 @@ export function AuditPage() {
   );
 }
 
-/** Downloads what the filters leave, however long it is. */
+/** Downloads all matching entries, however many. */
 function ExportMenu({ filters }: { filters: AuditSearch }) {
   const { t } = useTranslation();
   const options = { params: { org: useOrg() }, query: toQuery(filters) };
@@ -105,7 +105,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
-/** The filters; they stand in the address, so that what one sees can be sent to somebody. */
+/** The filters; stored in the address, so that the view can be shared. */
 function AuditFilters({ filters, apply }: { filters: AuditSearch; apply: ApplyFilters<AuditSearch> }) {
   const { t } = useTranslation();
   const org = useOrg();

@@ -1,7 +1,7 @@
 import type { AuditActorKind } from '@millrace/admin-api';
 import { moment, oneOf, searchReader, text } from '@millrace/ui/api/search-params.ts';
 
-/** In the order in which they are offered. */
+/** In display order. */
 export const ACTORS = [
   'user',
   'member',
@@ -10,7 +10,7 @@ export const ACTORS = [
   'service',
 ] as const satisfies readonly AuditActorKind[];
 
-/** Filters of the log, as they stand in the address; times as the reader enters them, in their own zone. */
+/** Filters as stored in the address; times as entered, in the reader's zone. */
 export const readAuditSearch = searchReader({
   action: text,
   actor: oneOf(ACTORS),
@@ -23,7 +23,7 @@ export const readAuditSearch = searchReader({
 });
 export type AuditSearch = ReturnType<typeof readAuditSearch>;
 
-/** The filters as the service takes them. */
+/** The filters in the service's format. */
 export function toQuery({ from, to, ...rest }: AuditSearch) {
   return {
     ...rest,

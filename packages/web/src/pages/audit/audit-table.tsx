@@ -10,7 +10,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useActionText } from './action-text.ts';
 
-/** The entries as a table, each with its details to unfold; in a narrow window as a list. */
+/** The entries as an expandable table, or as a list in a narrow window. */
 export function AuditTable({ items }: { items: readonly AuditItem[] }) {
   const { t } = useTranslation();
   const columns = useMemo(() => columnsOf(t), [t]);
@@ -77,7 +77,7 @@ function Unfold({ item, isOpen, toggle }: { item: AuditItem } & RowState) {
   );
 }
 
-/** When what happened several times did so last. */
+/** The last occurrence of a repeated action. */
 function Last({ item: { repeats, last_occurred_at: last } }: { item: AuditItem }) {
   const { t } = useTranslation();
   return repeats === 1 || last === null ? null : (
@@ -87,7 +87,7 @@ function Last({ item: { repeats, last_occurred_at: last } }: { item: AuditItem }
   );
 }
 
-/** In words, and how often; as it was recorded on hover. */
+/** The action's label and count; the recorded name on hover. */
 function Action({ item: { action, repeats } }: { item: AuditItem }) {
   const { t } = useTranslation();
   const textOf = useActionText();
@@ -112,7 +112,7 @@ function Actor({ item }: { item: AuditItem }) {
   );
 }
 
-/** What the entry is about; empty when it is about who did it. */
+/** The entry's subject; empty if it is the actor. */
 function Subject({ item }: { item: AuditItem }) {
   const { t } = useTranslation();
   const shown = subjectOf(item, t);
@@ -147,7 +147,7 @@ function Source({ item: { source_ip: ip } }: { item: AuditItem }) {
   );
 }
 
-/** The entry as it was recorded, and the request it came from. */
+/** The recorded entry and the request it came from. */
 function Details({ item }: { item: AuditItem }) {
   const { t } = useTranslation();
   const text = JSON.stringify(item.details, null, 2);

@@ -19,7 +19,6 @@ import { TestDialog } from './test-dialog.tsx';
 
 type Dialog = 'edit' | 'test' | 'usage' | 'remove' | null;
 
-/** What can be done with a credential. */
 export function CredentialActions({ item }: { item: Credential }) {
   const { t } = useTranslation();
   const [dialog, setDialog] = useState<Dialog>(null);
@@ -99,7 +98,7 @@ function WorkflowLinks({ items }: { items: readonly { readonly id: number; reado
   );
 }
 
-/** Nothing that workflows use is removed without saying which; by an organisation admin only. */
+/** Lists the workflows that use the credential before deleting it; organisation admins only. */
 function RemoveDialog({ item, onClose }: DialogProps) {
   const { t } = useTranslation();
   const org = useOrg();

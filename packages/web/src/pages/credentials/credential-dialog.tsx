@@ -20,14 +20,14 @@ import { TestDialog } from './test-dialog.tsx';
 interface DialogProps {
   /** Null: a new one. */
   credential: Credential | null;
-  /** What a new one may be of; absent: anything. */
+  /** Types allowed for a new one; absent: all. */
   onlyTypes?: readonly string[];
-  /** Told of each that is saved. */
+  /** Called after each save. */
   onKept?: (credential: Credential) => void;
   onClose: () => void;
 }
 
-/** Adds or changes a credential, and tests it when what it says has changed and nothing else is needed for that. */
+/** Adds or changes a credential, and tests it if more than its name changed and the test needs no further input. */
 export function CredentialDialog({ credential, onlyTypes, onKept, onClose }: DialogProps) {
   const [edited, setEdited] = useState(credential);
   const [saved, setSaved] = useState<Credential | null>(null);
@@ -84,7 +84,7 @@ function CredentialForm({
   onClose,
 }: FormProps & { types: readonly CredentialTypeItem[] }) {
   const { t } = useTranslation();
-  // Of one type there is nothing to choose.
+  // With a single type there is no choice.
   const [only, ...others] = types;
   const preset = only !== undefined && others.length === 0 ? only : undefined;
   const [type, setType] = useState(credential?.type ?? preset?.type ?? null);
@@ -226,7 +226,7 @@ function changesMore(before: Credential, given: Given): boolean {
   return hosts !== undefined || Object.keys(fields).length > 0;
 }
 
-/** What was not touched is left out, so that two who change different things do not undo each other. */
+/** Only changed parts, so that two people changing different things don't overwrite each other. */
 function changedParts(
   before: Credential,
   after: Omit<Given, 'type'>,
@@ -235,7 +235,7 @@ function changedParts(
   const fields = Object.fromEntries(
     Object.entries(after.fields).filter(([name, value]) => !isSame(before.settings[name], value)),
   );
-  // A setting that was cleared is left out of the form's value; the service takes null for it.
+  // A cleared setting is missing from the form's value; the service expects null.
   const cleared = Object.keys(before.settings).filter(
     (name) => before.settings[name] !== null && !Object.hasOwn(after.fields, name),
   );

@@ -16,7 +16,7 @@ export function isSecret(schema: Schema): boolean {
   return schema['x-secret'] === true;
 }
 
-/** What the fields of a new credential begin with: the defaults, and of secrets that may be empty nothing. */
+/** Initial values of a new credential: the defaults, and empty optional secrets. */
 export function initialFields(definition: CredentialTypeItem): JsonObject {
   const preset = Object.entries(propertiesOf(definition)).flatMap(([name, schema]): [string, JsonValue][] => {
     if (isSecret(schema)) return schema.minLength === 0 ? [[name, '']] : [];
@@ -25,19 +25,19 @@ export function initialFields(definition: CredentialTypeItem): JsonObject {
   return Object.fromEntries(preset);
 }
 
-/** The form leaves a value out instead of setting it to null. */
+/** The form omits a value instead of setting it to null. */
 function withoutNull(schema: Schema): Schema {
   const { type } = schema;
   return Array.isArray(type) ? { ...schema, type: type.find((each) => each !== 'null') ?? 'string' } : schema;
 }
 
-/** The port that a kind of server, or a kind of encryption, usually listens on. */
+/** Default ports by server or encryption type. */
 const USUAL_PORTS: { readonly [setting: string]: { readonly [value: string]: number } } = {
   dialect: { postgresql: 5432, mysql: 3306 },
   security: { starttls: 587, tls: 465 },
 };
 
-/** A port that nobody has chosen follows what it belongs to. */
+/** Updates a port the user hasn't changed when the setting it depends on changes. */
 function withUsualPort(before: JsonObject, after: JsonObject): JsonObject {
   for (const [setting, ports] of Object.entries(USUAL_PORTS)) {
     const [was, is] = [before[setting], after[setting]];
@@ -53,11 +53,11 @@ interface FieldsProps {
   definition: CredentialTypeItem;
   value: JsonObject;
   onChange: (value: JsonObject) => void;
-  /** What is changed; null: a new one. */
+  /** The credential to edit; null: a new one. */
   credential: Credential | null;
 }
 
-/** What the service has of a secret; `unknown`: it was stored before that was noted. */
+/** Whether the service has a secret; `unknown`: stored before that was recorded. */
 type Stored = 'yes' | 'no' | 'unknown';
 
 function storedOf(credential: Credential | null, name: string): Stored {
@@ -66,7 +66,7 @@ function storedOf(credential: Credential | null, name: string): Stored {
   return credential.stored_secrets.includes(name) ? 'yes' : 'no';
 }
 
-/** The fields of a type: settings as everywhere, secrets as what can be written and never read. */
+/** A type's fields: ordinary settings, and write-only secrets. */
 export function CredentialFields({ definition, value, onChange, credential }: FieldsProps) {
   const { t } = useTranslation();
   return (
@@ -128,7 +128,7 @@ function SecretField({
   const { t } = useTranslation();
   const problem = useProblem(`/fields/${name}`);
   const mayBeEmpty = isNullable(schema) || schema.minLength === 0;
-  // Empty means to keep what is there.
+  // Empty keeps the stored secret.
   const mayBeStored = stored !== 'no';
   const isRemoved = mayBeStored && value === null;
   const hints = { yes: t('credentials.keepSecret'), unknown: t('credentials.keepUnknown'), no: undefined };
@@ -138,7 +138,7 @@ function SecretField({
         label={title}
         description={hint}
         inputWrapperOrder={['label', 'input', 'error', 'description']}
-        // Browsers fill in no saved password of another page, and offer to save none.
+        // Prevents browsers from filling in a saved password or offering to save one.
         autoComplete="new-password"
         value={typeof value === 'string' ? value : ''}
         placeholder={isRemoved ? undefined : hints[stored]}

@@ -17,7 +17,7 @@ import { CredentialActions } from './credential-actions.tsx';
 import { CredentialDialog } from './credential-dialog.tsx';
 import { isKnownType, targetOf } from './credential-text.ts';
 
-/** What workflows sign in elsewhere with. */
+/** Credentials that workflows use for other services. */
 export function CredentialsPage() {
   const { t } = useTranslation();
   const org = useOrg();
@@ -43,7 +43,7 @@ export function CredentialsPage() {
   );
 }
 
-/** The credentials as a table; in a narrow window as a list. */
+/** The credentials as a table, or as a list in a narrow window. */
 function CredentialTable({ items }: { items: readonly Credential[] }) {
   const { t } = useTranslation();
   return (

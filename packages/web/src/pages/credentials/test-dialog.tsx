@@ -12,14 +12,14 @@ import { useEffect, useEffectEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isKnownType, testHint, testText, wantsPage } from './credential-text.ts';
 
-/** Tries a credential as a node would use it. What needs nothing else is tried at once. */
+/** Tests a credential as a node would use it; at once if the test needs no input. */
 export function TestDialog({
   item,
   onChange,
   onClose,
 }: {
   readonly item: Credential;
-  /** Leads to the form of the credential. */
+  /** Opens the credential's form. */
   readonly onChange: () => void;
   readonly onClose: () => void;
 }) {
@@ -88,7 +88,7 @@ export function TestDialog({
   );
 }
 
-/** What is wrong with the address; it is shown beside its field, and everything else in a notice. */
+/** The error of the URL, shown at its field; all others are shown in an alert. */
 function urlProblem(error: Error | null) {
   return error instanceof ApiProblem ? error.errors.find(({ pointer }) => pointer === '/url') : undefined;
 }
@@ -99,7 +99,7 @@ function useTest({ id }: Credential) {
   return useMutation({
     mutationFn: (body: { readonly url?: string }) =>
       call('POST /orgs/:org/credentials/:credential/test', { params: { org, credential: id }, body }),
-    // It stands in the audit log, too.
+    // The test is recorded in the audit log.
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/audit'] }),
     onError: (error) => {
       if (urlProblem(error) === undefined) notifyFailure(error);
@@ -115,7 +115,7 @@ const OUTCOME_STYLES: {
   failed: { color: 'red', icon: CircleX },
 };
 
-/** The result, where it came from, and how to fix it. */
+/** The result, its origin, and how to fix it. */
 function Result({
   test: { outcome, code, where, status, refusal, duration_ms: ms },
 }: {
@@ -151,7 +151,7 @@ function Result({
   );
 }
 
-/** A page to begin with, on the first host that is one; nothing for all names below a domain. */
+/** A suggested URL on the first concrete host; empty for wildcard domains. */
 function firstPage(hosts: readonly string[]): string {
   const host = hosts.find((each) => !each.includes('*'));
   return host === undefined ? '' : `https://${host}/`;

@@ -7,14 +7,14 @@ import type { DraftKeeper, KeeperState } from './draft/keeper.ts';
 import type { RunForm } from './trying/use-run-form.ts';
 import type { Trial } from './trying/use-trial.ts';
 
-/** What the parts of the editor's page share besides the store of the flow. */
+/** The editor page's shared state besides the flow's store. */
 export interface EditorContextValue {
   readonly org: number;
   /** As last received from the service. */
   readonly workflow: WorkflowDetail;
   readonly keeper: DraftKeeper;
   readonly trial: Trial;
-  /** What the next run begins with. */
+  /** The input of the next run. */
   readonly runForm: RunForm;
   /** Opens a node in the panel and shows it on the canvas. */
   readonly openNode: (nodeId: string) => void;

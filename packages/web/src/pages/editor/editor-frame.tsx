@@ -30,11 +30,11 @@ const FlowSettingsForm = lazyPart(
 );
 const RunPanel = lazyPart(async () => (await import('./trying/run-panel.tsx')).RunPanel);
 
-/** What the panel at the side shows. */
+/** The content of the side panel. */
 type Side = { readonly kind: 'node'; readonly nodeId: string } | { readonly kind: 'settings' } | null;
 type DrawerTab = 'problems' | 'run';
 
-/** The editor's page: the bar above, the canvas, the panel at its side, and problems and runs below. */
+/** The editor page: top bar, canvas, side panel, and problems and runs below. */
 export function EditorFrame({
   org,
   workflow,
@@ -70,7 +70,7 @@ export function EditorFrame({
     (nodeId: string | null) => setSide(nodeId === null ? null : { kind: 'node', nodeId }),
     [],
   );
-  // With the last input, or none: what it began with, and what becomes of it, shows below.
+  // With the last input, or none: the panel below shows the input and the run.
   const run = () => {
     setTab('run');
     void runForm.start();
@@ -124,7 +124,7 @@ function SideContent({ side, onClose }: { side: Side; onClose: () => void }) {
   );
 }
 
-/** What can be done with the node that is open. */
+/** Actions on the open node. */
 function NodeActions({ nodeId }: { nodeId: string }) {
   const { t } = useTranslation();
   const store = useEditorStore();

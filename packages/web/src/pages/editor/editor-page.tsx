@@ -25,7 +25,7 @@ import { readVersionSearch } from './version-search.ts';
 
 const VersionPage = lazyPart(async () => (await import('./versions/version-page.tsx')).VersionPage);
 
-/** A workflow, to be looked at or to be worked on; with a version in the address, that version to be looked at. */
+/** A workflow to view or edit; with a version in the address, that version, read-only. */
 export function EditorPage() {
   const id = useWorkflowId() ?? 0;
   const { version } = readVersionSearch(useSearch({ strict: false }));
@@ -45,7 +45,7 @@ export function EditorPage() {
   );
 }
 
-/** The editor, once the draft is known. */
+/** The editor, once the draft has loaded. */
 function Workplace({
   org,
   workflow,
@@ -53,13 +53,13 @@ function Workplace({
 }: {
   org: number;
   workflow: WorkflowDetail;
-  /** The address names the saved version: it is what is here, but will not be for long. */
+  /** The address names the current version, which will soon be outdated. */
   isAtVersion: boolean;
 }) {
   const { can } = useRole();
   const me = useMe();
   const navigate = useNavigate();
-  // Read again whenever it is opened: another tab may have changed it.
+  // Refetched on every opening: another tab may have changed it.
   const draft = useQuery({
     ...endpointQuery('GET /orgs/:org/workflows/:id/draft', { params: { org, id: workflow.id } }),
     enabled: can('editor'),
@@ -96,7 +96,7 @@ interface OpenEditorProps {
   me: Me;
 }
 
-/** What is made once when a workflow is opened: the store of its flow, and the keeper of its draft. */
+/** Created once per opened workflow: the store of its flow, and the keeper of its draft. */
 function OpenEditor(props: OpenEditorProps) {
   const { workflow } = props;
   const { can } = useRole();
@@ -109,7 +109,7 @@ function OpenEditor(props: OpenEditorProps) {
   const mayChange = can('editor') && workflow.status !== 'archived';
   useEffect(() => store.getState().allowChanges(mayChange), [store, mayChange]);
   useEffect(() => {
-    // What was left behind is kept at once, and not only when something changes again.
+    // Save a restored copy at once, without waiting for another change.
     if (hadLocalCopy) keeper.changed();
   }, [hadLocalCopy, keeper]);
   return (
@@ -157,12 +157,12 @@ function open(
     onLeft: (left) => putLocalCopy(copies, left),
     onFailed: (left, refusal) => {
       const isSafe = putLocalCopy(copies, left);
-      // Not to the sign-in page while this window alone has the changes.
+      // Don't redirect to the sign-in page while only this window has the changes.
       if (isSafe) noteFailure(queryClient, refusal);
       return isSafe;
     },
   });
-  // After the keeper was made, for which it is a change like any other.
+  // After the keeper was created, so that it treats this as an ordinary change.
   if (copy !== null) store.getState().replaceFlow(copy.flow);
   return { store, keeper, hadLocalCopy: copy !== null };
 }

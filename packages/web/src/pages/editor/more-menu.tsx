@@ -19,7 +19,7 @@ const ConfirmDialog = lazyPart(
 
 const DetailsDialog = lazyPart(async () => (await import('../workflows/details-dialog.tsx')).DetailsDialog);
 
-/** What is done more seldom. */
+/** Less frequent actions. */
 export function MoreMenu({ onSettings }: { onSettings: () => void }) {
   const { t } = useTranslation();
   const { org, workflow, keeper } = useEditorPage();

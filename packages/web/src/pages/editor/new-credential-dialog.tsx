@@ -6,7 +6,7 @@ const CredentialDialog = lazyPart(
   async () => (await import('../credentials/credential-dialog.tsx')).CredentialDialog,
 );
 
-/** Makes a credential from within a node's form. */
+/** Creates a credential from within a node's form. */
 export function NewCredentialDialog(props: NewCredentialProps) {
   return (
     <Suspense fallback={null}>

@@ -6,7 +6,7 @@ import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage, useKeeperState } from './editor-context.ts';
 
-/** Tells that somebody has saved since, or works on it too; and that an archived workflow is only shown. */
+/** Warns that someone else has saved or is editing, or that the workflow is archived and read-only. */
 export function NewerVersion() {
   const { t } = useTranslation();
   const { org, workflow, keeper } = useEditorPage();

@@ -9,7 +9,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage, useKeeper } from './editor-context.ts';
 
-/** What keeps the workflow from being saved or activated; each leads to the node it is about. */
+/** Problems that prevent saving or activating; each links to its node. */
 export function ProblemList() {
   const { t } = useTranslation();
   const { nodes, edges, problems } = useEditorState('nodes', 'edges', 'problems');
@@ -49,7 +49,7 @@ export function ProblemList() {
   );
 }
 
-/** What is wrong, after the name of the node that it leads to; of the flow as a whole, it leads nowhere. */
+/** A problem after the name of its node, as a link; flow-level problems aren't links. */
 function Problem({ nodeId, children }: { nodeId: string | null; children: ReactNode }) {
   const { openNode } = useEditorPage();
   const title = useEditor(({ nodes, nodeTypes }) => {
@@ -69,7 +69,7 @@ function Problem({ nodeId, children }: { nodeId: string | null; children: ReactN
   );
 }
 
-/** The node that a place of the flow belongs to: of an edge, the one it leaves. */
+/** The node that a JSON Pointer into the flow belongs to; for an edge, its source. */
 function nodeAt(pointer: string, nodes: readonly FlowNode[], edges: readonly FlowEdge[]): string | null {
   const [, list, index = ''] = /^\/flow_data\/(nodes|edges)\/(\d+)/.exec(pointer) ?? [];
   if (list === 'nodes') return nodes[Number(index)]?.id ?? null;

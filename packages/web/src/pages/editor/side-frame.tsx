@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Splitter, usePanelSize } from './splitter.tsx';
 
-/** What stands beside the canvas; in a narrow window it comes up from below. */
+/** A panel beside the canvas; in a narrow window a drawer from below. */
 export function SideFrame({
   isOpen,
   onClose,

@@ -5,13 +5,13 @@ import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** What the panel beside the canvas is about, what can be done with it, and the way out. */
+/** The side panel's title, actions and close button. */
 export function SideHead({
   nodeId,
   onClose,
   children,
 }: {
-  /** Null: the settings of the workflow. */
+  /** Null: the workflow's settings. */
   nodeId: string | null;
   onClose: () => void;
   children?: ReactNode;

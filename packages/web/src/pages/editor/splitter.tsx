@@ -3,7 +3,7 @@ import { type KeyboardEvent, type PointerEvent, useRef } from 'react';
 
 const KEY_STEP = 24;
 
-/** Size of a panel in pixels; this browser remembers it. */
+/** A panel's size in pixels, remembered in this browser. */
 export function usePanelSize(
   name: string,
   fallback: number,
@@ -19,7 +19,7 @@ export function usePanelSize(
   return [within(Number.isFinite(size) ? size : fallback), (value) => setSize(within(value))];
 }
 
-/** The line between two parts; it is dragged, or moved with the arrow keys. The part behind it changes its size. */
+/** A separator, moved by dragging or with the arrow keys. It resizes the panel after it. */
 export function Splitter({
   direction,
   label,
@@ -28,7 +28,7 @@ export function Splitter({
   max,
   onResize,
 }: {
-  /** `column`: the part at the right; `row`: the part below. */
+  /** `column`: the panel at the right; `row`: the panel below. */
   direction: 'column' | 'row';
   label: string;
   size: number;

@@ -3,7 +3,6 @@ import { Link } from '@tanstack/react-router';
 import { ArrowLeft } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
-/** Leads back to all workflows. */
 export function ToList({ org }: { org: number }) {
   const { t } = useTranslation();
   return (

@@ -19,7 +19,7 @@ import { MoreMenu } from './more-menu.tsx';
 import { ToList } from './to-list.tsx';
 import { VersionMenu } from './versions/version-menu.tsx';
 
-/** What the workflow is called, how it stands, and what can be done with it as a whole. */
+/** The workflow's name and status, and actions on the whole workflow. */
 export function TopBar({ onRun, onSettings }: { onRun: () => void; onSettings: () => void }) {
   const { t } = useTranslation();
   const { org } = useEditorPage();
@@ -88,7 +88,7 @@ function WorkflowName() {
   );
 }
 
-/** The status, and for editors the way to another. */
+/** The status, which editors can change. */
 function StatusMenu() {
   const { t } = useTranslation();
   const { workflow } = useEditorPage();
@@ -153,7 +153,7 @@ function TestModeSwitch() {
 
 const DETAIL = 'GET /orgs/:org/workflows/:id';
 
-/** Changes what is not the flow: name, status, test mode. */
+/** Changes properties other than the flow: name, status, test mode. */
 function useWorkflowUpdate() {
   const { org, workflow } = useEditorPage();
   const queryClient = useQueryClient();
@@ -166,7 +166,7 @@ function useWorkflowUpdate() {
     },
     onError: (error) => {
       notifyFailure(error);
-      // Somebody else was quicker: what they changed is shown.
+      // Someone else saved first: show their changes.
       void queryClient.invalidateQueries({ queryKey: endpointKey(DETAIL, { params }) });
     },
   });

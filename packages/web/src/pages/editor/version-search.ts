@@ -1,4 +1,4 @@
 import { id, searchReader } from '@millrace/ui/api/search-params.ts';
 
-/** The version to be looked at; none: what is worked on. */
+/** The version to view; none: the editable flow. */
 export const readVersionSearch = searchReader({ version: id });

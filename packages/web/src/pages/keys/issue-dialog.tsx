@@ -9,7 +9,7 @@ import { useTranslation } from 'react-i18next';
 import { KEY_LISTS, SCOPES, scopeText } from './key-text.ts';
 import type { IssuedSecret } from './secret-dialog.tsx';
 
-/** Asks what a new key is for and what it may do. */
+/** Asks for a new key's name, scopes and expiry. */
 export function IssueDialog({
   onClose,
   onIssued,
@@ -106,16 +106,16 @@ export function IssueDialog({
   );
 }
 
-/** Days after which a key may end, as they are offered; 90 is suggested. */
+/** Expiry options in days; 90 is the default. */
 const EXPIRY_CHOICES = ['30', '90', '180', '365', 'date', 'never'] as const;
 type ExpiryChoice = (typeof EXPIRY_CHOICES)[number];
 
 const DAY_MS = 86_400_000;
 
 /**
- * When a key ends that is issued now.
+ * The expiry of a key issued now.
  * @param date `2027-01-31`, for the choice `date`: its last moment in the reader's zone
- * @returns null: never; undefined: the date is none, or has passed
+ * @returns null: never; undefined: the date is invalid or has passed
  */
 function expiryOf(choice: ExpiryChoice, date: string, now: number): string | null | undefined {
   if (choice === 'never') return null;

@@ -18,7 +18,7 @@ interface ActionProps {
   onIssued: (issued: IssuedSecret) => void;
 }
 
-/** What can be done with a key; nothing with one that has ended. */
+/** Actions on a key; none once it has ended. */
 export function KeyActions({ item, onIssued }: ActionProps) {
   const { t } = useTranslation();
   const [dialog, setDialog] = useState<Dialog>(null);

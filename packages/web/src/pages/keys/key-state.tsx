@@ -29,7 +29,7 @@ const STATE_STYLES: { readonly [State in KeyState]: { readonly color: string; re
     revoked: { color: 'gray', icon: Ban },
   };
 
-/** What a key is worth now, and what should be done about it. */
+/** A key's state, and what to do about it. */
 export function KeyStateCell({ item }: { item: ApiKey }) {
   const { t, i18n } = useTranslation();
   const when = new Date(item.created_at).toLocaleDateString(i18n.language, { dateStyle: 'medium' });
@@ -54,7 +54,7 @@ export function KeyStateCell({ item }: { item: ApiKey }) {
   );
 }
 
-/** Why a key is locked, since when, and where to look for who did it. */
+/** Why and since when a key is locked, and where to find who caused it. */
 function Lock({ item: { locked_at: at } }: { item: ApiKey }) {
   const { t } = useTranslation();
   const org = useOrg();
@@ -78,7 +78,7 @@ function Lock({ item: { locked_at: at } }: { item: ApiKey }) {
   );
 }
 
-/** How long the old key works beside its successor, and who has yet to change it. */
+/** How long the old key still works beside its successor, and who has yet to switch. */
 function Overlap({ item }: { item: ApiKey }) {
   const { t } = useTranslation();
   const now = useNow();

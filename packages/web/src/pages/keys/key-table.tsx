@@ -14,7 +14,7 @@ interface TableProps {
   onIssued: (issued: IssuedSecret) => void;
 }
 
-/** The keys as a table; in a narrow window as a list. */
+/** The keys as a table, or as a list in a narrow window. */
 export function KeyTable({ items, onIssued }: TableProps) {
   const { t } = useTranslation();
   return (
@@ -127,7 +127,7 @@ function Expiry({ item: { expires_at: at } }: { item: ApiKey }) {
   return at === null ? <Muted>{t('keys.never')}</Muted> : <Moment at={at} />;
 }
 
-/** The scopes of a key; those that the role of its issuer takes away are struck out, and say so. */
+/** A key's scopes; those beyond its issuer's role are struck out, with an explanation. */
 function KeyScopes({ item }: { item: ApiKey }) {
   const { t } = useTranslation();
   const { issuer, scopes, effective_scopes: effective } = item;

@@ -1,6 +1,6 @@
 import type { ApiKey, KeyScope } from '@millrace/admin-api';
 
-/** In the order in which they are offered. */
+/** In display order. */
 export const SCOPES = [
   'workflows:read',
   'workflows:write',
@@ -11,15 +11,14 @@ export const SCOPES = [
 type ScopeText =
   `keys.scope.${'workflows_read' | 'workflows_write' | 'executions_execute' | 'executions_read'}`;
 
-/** Key of the words for a scope. */
 export function scopeText(scope: KeyScope): ScopeText {
   return `keys.scope.${scope.replace(':', '_')}` as ScopeText;
 }
 
-/** What is read again after a key has changed: the list and the reminders. */
+/** Refetched after a key has changed: the list and the reminders. */
 export const KEY_LISTS = ['GET /orgs/:org/keys', 'GET /orgs/:org/key-reminders'] as const;
 
-/** A key as it may be shown: `mr_AbCdEfGhIjKl_…xY9z`. */
+/** A key in display form: `mr_AbCdEfGhIjKl_…xY9z`. */
 export function shortKey({
   key_id: keyId,
   last_four: lastFour,
@@ -27,7 +26,7 @@ export function shortKey({
   return `mr_${keyId}_…${lastFour}`;
 }
 
-/** Stands in the command of a key that may start workflows and see none. */
+/** Placeholder in the command for a key that may start workflows but not list them. */
 export const WORKFLOW_ID = 'WORKFLOW_ID';
 
 /** A command that shows that the key works, as far as its scopes allow. */

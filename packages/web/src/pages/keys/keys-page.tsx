@@ -14,10 +14,10 @@ import { KeyTable } from './key-table.tsx';
 import { type IssuedSecret, SecretDialog } from './secret-dialog.tsx';
 
 const PAGE_SIZE = 50;
-/** Last uses and what is left of an overlap change while one looks. */
+/** Last uses and overlaps change while the page is open. */
 const REFRESH_MS = 30_000;
 
-/** The keys that other systems use for the public API. */
+/** API keys of other systems for the public API. */
 export function KeysPage() {
   const { t } = useTranslation();
   const [wantsEnded, setWantsEnded] = useState(false);
@@ -71,7 +71,7 @@ export function KeysPage() {
   );
 }
 
-/** Reminds of keys that are older than 90 days, wherever in the list they stand. */
+/** Reminds of keys older than 90 days, wherever they are in the list. */
 function DueBanner() {
   const { t } = useTranslation();
   const org = useOrg();

@@ -6,16 +6,16 @@ import { TriangleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { curlFor, WORKFLOW_ID } from './key-text.ts';
 
-/** A key that was just issued, with what is shown once. */
+/** A newly issued key with its secret. */
 export interface IssuedSecret {
   readonly key: ApiKey;
   readonly secret: string;
   readonly apiUrl: string;
-  /** When the key it replaces stops working; null when it replaces none. */
+  /** When the replaced key stops working; null if it replaces none. */
   readonly oldKeyUntil: string | null;
 }
 
-/** Shows a secret for the only time. It closes by its button alone, so that nobody loses the key by a stray click. */
+/** Shows a secret once. Only its button closes it, so that a stray click doesn't lose the key. */
 export function SecretDialog({
   issued: { key, secret, apiUrl, oldKeyUntil },
   onClose,

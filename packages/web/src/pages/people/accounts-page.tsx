@@ -24,10 +24,10 @@ import { LastSeen, Person } from './person.tsx';
 import { notifyRefusal } from './problems.ts';
 
 const PAGE_SIZE = 50;
-/** Organisations of one person that fit into a cell. */
+/** Maximum organisations shown per account. */
 const SHOWN_ORGANISATIONS = 2;
 
-/** Everybody who can sign in, for who administers the service. */
+/** All accounts, for service administrators. */
 export function AccountsPage() {
   const { t } = useTranslation();
   const [{ search = '' }, apply] = useFilters(readAccountsSearch);
@@ -93,7 +93,7 @@ function AccountTable({ items }: { items: readonly Account[] }) {
   );
 }
 
-/** The first organisations with the role in each; all of them on hover. */
+/** The first organisations with the account's role; all of them on hover. */
 function Organisations({ account: { organisations } }: { account: Account }) {
   const { t } = useTranslation();
   if (organisations.length === 0) {

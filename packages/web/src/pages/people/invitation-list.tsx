@@ -16,7 +16,7 @@ import { notifyRefusal } from './problems.ts';
 
 const PAGE_SIZE = 50;
 
-/** Invitations that are open, and what became of the others. */
+/** Open and past invitations. */
 export function InvitationList({ onInvite }: { onInvite: () => void }) {
   const { t } = useTranslation();
   const org = useOrg();
@@ -91,7 +91,7 @@ function Inviter({ item: { invited_by: email, is_by_operator: isByOperator } }: 
 
 const STATE_COLORS = { open: 'teal', accepted: 'blue', revoked: 'gray', expired: 'gray' } as const;
 
-/** What became of it, and when. */
+/** The invitation's state, and since when. */
 function State({ item: { state, ended_at: endedAt } }: { item: Invitation }) {
   const { t } = useTranslation();
   return (
@@ -102,7 +102,7 @@ function State({ item: { state, ended_at: endedAt } }: { item: Invitation }) {
   );
 }
 
-/** Nothing for those that have ended otherwise. */
+/** Empty for invitations that ended otherwise. */
 function Until({ item: { state, expires_at: expiresAt } }: { item: Invitation }) {
   return state === 'open' || state === 'expired' ? <Moment at={expiresAt} /> : <>-</>;
 }

@@ -2,14 +2,14 @@ import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { CopyTextButton } from '@millrace/ui/components/copy.tsx';
 import { useTranslation } from 'react-i18next';
 
-/** The link of an invitation, shown this one time. */
+/** Shows an invitation link once. */
 export function LinkDialog({
   url,
   text,
   onClose,
 }: {
   url: string;
-  /** What it is for, and what to do with it. */
+  /** What the link is for, and what to do with it. */
   text: string;
   onClose: () => void;
 }) {

@@ -21,7 +21,7 @@ import { notifyRefusal } from './problems.ts';
 
 const PAGE_SIZE = 50;
 
-/** The members, what they may do, and the ways to change that. */
+/** The members with their roles and actions. */
 export function MemberList() {
   const { t } = useTranslation();
   const org = useOrg();
@@ -64,7 +64,7 @@ function NarrowRow({ member }: { member: Member }) {
   );
 }
 
-/** The role, to be changed by who has one as high. Giving away own rights is asked about: it cannot be taken back. */
+/** A role, editable by members with at least that role. Lowering one's own is confirmed, as it can't be undone. */
 function RoleField({ member }: { member: Member }) {
   const { t } = useTranslation();
   const { role: own } = useRole();
@@ -143,7 +143,7 @@ function RemoveButton({ member }: { member: Member }) {
   );
 }
 
-/** What can be done to a member; the list is read again after each. */
+/** Actions on a member; each refetches the list. */
 function useMemberChanges(member: Member) {
   const { t } = useTranslation();
   const org = useOrg();
@@ -159,7 +159,7 @@ function useMemberChanges(member: Member) {
         'GET /orgs/:org/invitations',
       ],
       onSuccess: ({ member: { email, role }, invitation_url: url }) => {
-        // Otherwise the role waits for the invitation, and its link is shown.
+        // Otherwise the role change becomes an invitation, whose link is shown.
         if (url === null) notifyDone(t('people.roleChanged', { email, role: t(`shell.role.${role}`) }));
       },
       onError: notifyRefusal,

@@ -15,7 +15,7 @@ import { MemberList } from './member-list.tsx';
 import { readMembersSearch } from './people-search.ts';
 import { knownReason, notifyRefusal } from './problems.ts';
 
-/** Who belongs to the organisation, and who is invited. */
+/** Members and invitations of the organisation. */
 export function MembersPage() {
   const { t } = useTranslation();
   const [{ tab = 'members' }, apply] = useFilters(readMembersSearch);
@@ -52,7 +52,7 @@ export function MembersPage() {
   );
 }
 
-/** Makes an invitation, and shows its link this one time. */
+/** Creates an invitation and shows its link once. */
 function InviteDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const org = useOrg();

@@ -19,7 +19,7 @@ import { knownReason, notifyRefusal } from './problems.ts';
 
 const PAGE_SIZE = 50;
 
-/** All organisations of the service, for who administers it. */
+/** All organisations, for service administrators. */
 export function OrganisationsPage() {
   const { t } = useTranslation();
   const [edited, setEdited] = useState<Organisation | 'new' | null>(null);
@@ -100,7 +100,7 @@ function RenameButton({
   );
 }
 
-/** The name of a new organisation, or another name for one. */
+/** Names a new organisation or renames an existing one. */
 function NameDialog({ organisation, onClose }: { organisation: Organisation | null; onClose: () => void }) {
   const { t } = useTranslation();
   const [name, setName] = useState(organisation?.name ?? '');

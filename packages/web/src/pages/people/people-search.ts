@@ -1,6 +1,6 @@
 import { oneOf, searchReader, text } from '@millrace/ui/api/search-params.ts';
 
-/** Which of the lists is shown. */
+/** Which list is shown. */
 export const readMembersSearch = searchReader({ tab: oneOf(['invitations']) });
 
 export const readAccountsSearch = searchReader({ search: text });

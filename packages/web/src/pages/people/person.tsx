@@ -6,10 +6,10 @@ import { Moment } from '@millrace/ui/components/time.tsx';
 import { ShieldCheck } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
-/** A member or an account; without a name while nobody with this address has an account. */
+/** A member or an account; no name while the address has no account. */
 type ShownPerson = Pick<Member, 'email' | 'name' | 'is_address_proved' | 'has_second_factor'>;
 
-/** Name, address, and whether a second factor guards the account. */
+/** Name, address, and whether the account has a second factor. */
 export function Person({
   person: { email, name, is_address_proved: isProved, has_second_factor: isGuarded },
 }: {
@@ -59,7 +59,7 @@ export function Person({
   );
 }
 
-/** When somebody used the admin area last, in a session that has not ended. */
+/** When the user last used the admin area, in a session that hasn't ended. */
 export function LastSeen({ at }: { at: string | null }) {
   const { t } = useTranslation();
   if (at !== null) return <Moment at={at} />;

@@ -6,7 +6,7 @@ import { i18next } from '@millrace/ui/i18n/index.ts';
 
 type ProblemCode = keyof typeof peopleTexts.problem;
 
-/** Why something was refused, in the reader's language where it is a usual reason; null for all others. */
+/** Why a request was rejected, translated for common reasons; null for all others. */
 export function knownReason(error: Error | null): string | null {
   if (!(error instanceof ApiProblem)) return null;
   const field = error.errors[0]?.pointer.slice(1);
@@ -14,7 +14,7 @@ export function knownReason(error: Error | null): string | null {
   return i18next.exists(`people.problem.${code}`) ? i18next.t(`people.problem.${code as ProblemCode}`) : null;
 }
 
-/** Says why something was not done. */
+/** Reports why an action was rejected. */
 export function notifyRefusal(error: Error): void {
   const message = knownReason(error);
   if (message === null) notifyFailure(error);

@@ -10,7 +10,7 @@ export interface SectionProps {
   readonly settings: OrganisationSettings;
 }
 
-/** Saves a part of the settings. What is wrong with single values is for the section to show. */
+/** Saves a section of the settings. The section shows errors of individual values itself. */
 export function useSaveSettings() {
   const { t } = useTranslation();
   const org = useOrg();
@@ -27,7 +27,7 @@ export function useSaveSettings() {
   );
 }
 
-/** What the service says of a value, by its pointer; of those further in when it begins with it. */
+/** The service's message for the value at a pointer, or for one nested in it. */
 export function problemOf(error: Error | null, pointer: string): string | undefined {
   if (!(error instanceof ApiProblem)) return undefined;
   return error.errors.find((each) => each.pointer === pointer || each.pointer.startsWith(`${pointer}/`))

@@ -4,7 +4,7 @@ import { Hint } from '@millrace/ui/components/text.tsx';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** A part of the settings: what it is about at the left, its form at the right. */
+/** A section of the settings: description at the left, form at the right. */
 export function Section({
   title,
   about,

@@ -12,7 +12,7 @@ import { useTranslation } from 'react-i18next';
 import { problemOf, type SectionProps, useSaveSettings } from './save-settings.ts';
 import { Section } from './section.tsx';
 
-/** What the organisation decides for itself; each section is saved for itself. */
+/** The organisation's settings; each section is saved separately. */
 export function SettingsPage() {
   const { t } = useTranslation();
   const org = useOrg();
@@ -34,7 +34,7 @@ export function SettingsPage() {
 
 const STATUSES = ['completed', 'failed', 'cancelled'] as const;
 
-/** How long ended executions are kept; empty: as long as the service keeps them. */
+/** How long ended executions are kept; empty: the service's default. */
 function RetentionSection({ settings: { retention_days: saved, service } }: SectionProps) {
   const { t } = useTranslation();
   const [days, setDays] = useState(saved);
@@ -69,7 +69,7 @@ function RetentionSection({ settings: { retention_days: saved, service } }: Sect
   );
 }
 
-/** How much may be asked of the public API. */
+/** Rate limits of the public API. */
 function LimitsSection({ settings: { requests_per_minute: saved, service } }: SectionProps) {
   const { t, i18n } = useTranslation();
   const [requests, setRequests] = useState(saved);
@@ -106,7 +106,7 @@ function LimitsSection({ settings: { requests_per_minute: saved, service } }: Se
   );
 }
 
-/** Which hosts the organisation's nodes may call. */
+/** Hosts that the organisation's nodes may call. */
 function HostsSection({ settings: { allowed_hosts: saved, service } }: SectionProps) {
   const { t } = useTranslation();
   const [isListed, setIsListed] = useState(saved !== null);
@@ -178,7 +178,7 @@ function GeneralSection({ settings }: SectionProps) {
   const [name, setName] = useState(settings.name);
   const [zone, setZone] = useState(settings.time_zone);
   const org = useOrg();
-  // The name stands in the switch of organisations, too.
+  // The organisation switch shows the name too.
   const rename = useChange(
     (to: string) => call('PATCH /orgs/:org', { params: { org }, body: { name: to } }),
     {
@@ -190,7 +190,7 @@ function GeneralSection({ settings }: SectionProps) {
   const isRenamed = name.trim() !== '' && name.trim() !== settings.name;
   const isMoved = zone !== settings.time_zone;
   const submit = async () => {
-    // What was refused is said by each; the other one is saved all the same.
+    // Each mutation reports its own failure; the other one is saved anyway.
     const isTaken = isRenamed && (await rename.mutateAsync(name.trim()).then(Boolean, () => false));
     if (isTaken || isMoved) save.mutate({ time_zone: zone });
   };

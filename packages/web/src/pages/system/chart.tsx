@@ -7,18 +7,18 @@ import './chart.css';
 import { CHART_HEIGHT, type Line } from './chart-lines.ts';
 
 interface ChartProps {
-  /** Seconds since 1970, ascending. */
+  /** Unix seconds, ascending. */
   at: readonly number[];
   hours: number;
   lines: readonly Line[];
   format: (value: number) => string;
   language: string;
-  /** What the moment under the pointer is called. */
+  /** Label of the time under the pointer. */
   timeLabel: string;
 }
 
 const LEGEND_HEIGHT = 30;
-/** A gap of more than this between two samples is shown as one. */
+/** Fraction of the range; a larger distance between samples is shown as a gap. */
 const GAP_SHARE = 1 / 60;
 
 /** Lines over the last hours, with the values under the pointer in the legend. */
@@ -100,10 +100,10 @@ function optionsOf(
         label,
         stroke: variable(`--mantine-color-${color}-text`),
         width: 1.5,
-        // Colour is not the only sign.
+        // Distinguishable without colour.
         dash: [[], [6, 3], [2, 3]][index] ?? [],
         points: { show: false },
-        // While nobody points at the chart, the latest value.
+        // Without a pointer over the chart, the latest value.
         value: (chart: uPlot, value: number | null, series: number, at: number | null) => {
           const shown = at === null ? (chart.data[series]?.at(-1) ?? null) : value;
           return shown === null ? '–' : format(shown);
@@ -113,7 +113,7 @@ function optionsOf(
   };
 }
 
-/** The time of day; the date where a day begins, and where the ticks are days apart. */
+/** The time of day; the date at the start of a day or where ticks are days apart. */
 function tickText(tick: number, ticks: readonly number[], language: string): string {
   const date = new Date(tick * 1_000);
   const isDay =
@@ -123,7 +123,7 @@ function tickText(tick: number, ticks: readonly number[], language: string): str
     : date.toLocaleTimeString(language, { hour: 'numeric', minute: '2-digit' });
 }
 
-/** Where no sample was written for a while nothing is known, so the lines are broken there. */
+/** Breaks the lines where samples are missing. */
 function withGaps(at: readonly number[], lines: readonly Line[], hours: number): uPlot.AlignedData {
   const least = Math.max(hours * 3_600 * GAP_SHARE, 150);
   const times: number[] = [];

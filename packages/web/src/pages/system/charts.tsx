@@ -15,7 +15,7 @@ const SPANS = ['1', '6', '24', '168'] as const;
 type Span = (typeof SPANS)[number];
 const REFRESH_MS = 30_000;
 
-/** The last hours as charts, one below the other where the window is narrow. */
+/** The last hours as charts, stacked in a narrow window. */
 export function Charts() {
   const { t, i18n } = useTranslation();
   const [span, setSpan] = useState<Span>('6');
@@ -101,7 +101,7 @@ interface TitledProps {
   format: (value: number) => string;
 }
 
-/** A chart under its title, with the latest values for screen readers. */
+/** A titled chart, with the latest values for screen readers. */
 function Titled({ title, items, hours, lines, format }: TitledProps) {
   const { t, i18n } = useTranslation();
   const latest = lines.map(({ label, values }) => {

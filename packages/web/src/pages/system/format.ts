@@ -1,6 +1,6 @@
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 
-/** Bytes as people read them: `12.4 MB`. */
+/** Human-readable bytes: `12.4 MB`. */
 export function formatBytes(bytes: number, language: string): string {
   const step = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1);
   const format = new Intl.NumberFormat(language, {

@@ -16,14 +16,14 @@ import { formatBytes } from './format.ts';
 
 const REFRESH_MS = 5_000;
 
-/** The health of the service: now, and over the last hours. */
+/** The service's health: now, and over the last hours. */
 export function SystemPage() {
   const { t } = useTranslation();
   const system = useQuery({ ...endpointQuery('GET /system'), refetchInterval: REFRESH_MS });
   return (
     <Page title={t('system.title')} description={t('system.about')}>
       {system.isPending && <LoadingRows />}
-      {/* What was seen last stays while the service does not answer for a moment. */}
+      {/* Keep the last known state while the service is briefly unreachable. */}
       {system.isError && system.data === undefined && (
         <ErrorState error={system.error} onRetry={system.refetch} />
       )}
@@ -90,7 +90,7 @@ function Figures({ state }: { state: SystemState }) {
   );
 }
 
-/** How much larger the database is than at the first sample of the last 24 hours. */
+/** Database growth since the first sample of the last 24 hours. */
 function Growth({ now, earlier }: { now: number; earlier: NonNullable<SystemState['database']['earlier']> }) {
   const { i18n } = useTranslation();
   const bytes = now - earlier.bytes;
@@ -153,7 +153,7 @@ function Health({ state: { health, workers } }: { state: SystemState }) {
   );
 }
 
-/** The workers that live, and those that ended lately; in a narrow window as a list. */
+/** Active and recently stopped workers, as a table, or as a list in a narrow window. */
 function WorkerTable({ items }: { items: readonly WorkerItem[] }) {
   const { t, i18n } = useTranslation();
   if (items.length === 0) {

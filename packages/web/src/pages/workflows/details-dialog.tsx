@@ -8,7 +8,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { NameField } from './name-field.tsx';
 
-/** What describes a workflow besides its flow. */
+/** A workflow's metadata. */
 export interface WorkflowDetails {
   readonly name: string;
   readonly description: string;
@@ -17,7 +17,7 @@ export interface WorkflowDetails {
 
 const MAX = { description: 10_000, tags: 50, tag: 64 } as const;
 
-/** Name, description and tags: by what a workflow is found again. No version is made. */
+/** Name, description and tags, for finding a workflow. Saving them creates no version. */
 export function DetailsDialog({
   workflow,
   isBusy,
@@ -31,7 +31,7 @@ export function DetailsDialog({
 }) {
   const { t } = useTranslation();
   const [details, setDetails] = useState({
-    // The list is read again meanwhile; what somebody else changed since must not be overwritten.
+    // The list may be refetched meanwhile; don't overwrite someone else's changes.
     updated_at: workflow.updated_at,
     name: workflow.name,
     description: workflow.description,

@@ -4,7 +4,7 @@ import { useOrg } from '@millrace/ui/api/me.ts';
 import { Download } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
-/** In a menu: the saved workflow as a file. */
+/** A menu item that downloads the saved workflow. */
 export function ExportItem({ workflowId }: { workflowId: number }) {
   const { t } = useTranslation();
   const params = { org: useOrg(), id: workflowId };

@@ -19,13 +19,13 @@ import { useCreateWorkflow } from './create-workflow.ts';
 import classes from './import-dialog.module.css';
 import { type ImportFault, type NewWorkflow, readImport, readText } from './read-import.ts';
 
-/** A file that is so many times larger than what the service takes is not even read: no indentation makes up for that. */
+/** Files this many times larger than the service's limit aren't even read: no indentation accounts for that. */
 const MAX_WHITE_SPACE_RATIO = 4;
 const TYPING_PAUSE_MS = 300;
 
 type FileFault = 'tooLarge' | 'notText' | null;
 
-/** Creates a workflow from an export that is chosen, dropped or pasted, after a preview. */
+/** Creates a workflow from a chosen, dropped or pasted export, after a preview. */
 export function ImportDialog({ onClose }: { onClose: () => void }) {
   const { t, i18n } = useTranslation();
   const [text, setText] = useState('');
@@ -118,12 +118,12 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Bytes of the request that makes it, apart from the name. */
+/** Bytes of the create request, apart from the name. */
 function sizeOf(workflow: NewWorkflow): number {
   return new Blob([stringifyJson(workflow)]).size;
 }
 
-/** Mebibytes, as the setting of the service counts them. */
+/** Mebibytes, like the service's setting. */
 function formatSize(bytes: number, language: string): string {
   return `${(bytes / 2 ** 20).toLocaleString(language, { maximumFractionDigits: 1 })} MiB`;
 }
@@ -131,14 +131,14 @@ function formatSize(bytes: number, language: string): string {
 type Check = Answer<'POST /orgs/:org/flow-checks'>;
 
 interface Finding {
-  /** Undefined while it is not known. */
+  /** Undefined while unknown. */
   readonly check: Check | undefined;
-  /** Why it cannot be known: the flow is too large, or the service cannot be reached. */
+  /** Why the check failed: the flow is too large, or the service is unreachable. */
   readonly error: Error | null;
   readonly refetch: () => void;
 }
 
-/** What the service finds in the flow. */
+/** The service's findings in the flow. */
 function useCheck(flow: JsonObject | null): Finding {
   const org = useOrg();
   const [settled] = useDebouncedValue(flow, TYPING_PAUSE_MS);
@@ -214,7 +214,7 @@ function ImportFaultAlert({ fault }: { fault: ImportFault }) {
 
 const MAX_SHOWN = 6;
 
-/** What it looks like, and what is wrong with it: what keeps it from being imported, or what is left to do after. */
+/** A preview, with problems that prevent the import or remain to be fixed afterwards. */
 function Preview({ flow, check }: { flow: JsonObject; check: Check | undefined }) {
   const { t } = useTranslation();
   if (check === undefined) return <Skeleton h={120} />;

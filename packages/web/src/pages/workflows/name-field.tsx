@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 
 const MAX_LENGTH = 255;
 
-/** What a workflow is called; the dialog that asks for it begins here. */
+/** A workflow's name; focused when its dialog opens. */
 export function NameField({
   value,
   onChange,

@@ -4,10 +4,10 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, parseJson }
 
 export type NewWorkflow = Body<'POST /orgs/:org/workflows'>;
 
-/** Why a text cannot become a workflow. */
+/** Why a file or text can't be imported. */
 export type ImportFault =
   | { readonly kind: 'no_json'; readonly message: string }
-  /** A workflow of another product, which works otherwise. */
+  /** From another product, whose workflows work differently. */
   | { readonly kind: 'foreign'; readonly product: string }
   | { readonly kind: 'several' }
   | { readonly kind: 'no_workflow' };
@@ -16,7 +16,7 @@ export type Import =
   | { readonly workflow: NewWorkflow & { readonly flow_data: JsonObject } }
   | { readonly fault: ImportFault };
 
-/** The text of a file; null when its bytes are none: a picture, an archive. Any character may stand in it, U+FFFD too. */
+/** The text of a file; null if it is binary: an image, an archive. Any character is valid, including U+FFFD. */
 export function readText(bytes: ArrayBuffer): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -26,7 +26,7 @@ export function readText(bytes: ArrayBuffer): string | null {
   }
 }
 
-/** Reads an export of a workflow, or what the API gives of one, or a bare flow. The service checks the flow itself. */
+/** Parses an exported workflow, one from the API, or a bare flow. The service validates the flow itself. */
 export function readImport(text: string): Import {
   let value: JsonValue;
   try {

@@ -13,14 +13,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** A former execution whose input was chosen. */
+/** A past execution whose input was chosen. */
 interface PastInput {
   readonly id: number;
-  /** Its input as it was shown; null: it is too large for that. */
+  /** Its input as shown; null: too large to show. */
   readonly text: string | null;
 }
 
-/** Starts the saved workflow by hand, with an input of one's own or a former one. */
+/** Starts the saved workflow manually, with a new input or a past one. */
 export function RunDialog({ workflow, onClose }: { workflow: WorkflowItem; onClose: () => void }) {
   const { t, i18n } = useTranslation();
   const org = useOrg();
@@ -39,7 +39,7 @@ export function RunDialog({ workflow, onClose }: { workflow: WorkflowItem; onClo
       call('POST /orgs/:org/workflows/:id/run', {
         params,
         body: {
-          // Taken as it was, down to numbers that a browser cannot hold.
+          // Use the original, which may contain numbers beyond double precision.
           ...(from !== null && (from.text === null || from.text === typed)
             ? { input_of: from.id }
             : { input: input ?? {} }),

@@ -11,8 +11,8 @@ const BAR_COUNT = 20;
 const STEPS: { readonly [key: string]: number } = { ArrowLeft: -1, ArrowRight: 1 };
 
 /**
- * The last executions as small bars, latest at the right: height and colour tell how each ended. One stop of the Tab
- * key; the arrow keys go from bar to bar.
+ * The last executions as small bars, latest on the right: height and colour show how each ended. One Tab stop; the
+ * arrow keys move between bars.
  */
 export function RunStrip({ runs }: { runs: readonly RecentRun[] }) {
   const { t, i18n } = useTranslation();
@@ -20,7 +20,7 @@ export function RunStrip({ runs }: { runs: readonly RecentRun[] }) {
   const bars = useRef<HTMLDivElement>(null);
   const shown = [...runs].reverse();
   const [reached, setReached] = useState<number | null>(null);
-  // Runs come and go while one looks: without the one that was reached, the latest is.
+  // Runs come and go: if the focused one is gone, use the latest.
   const stop = shown.find(({ id }) => id === reached) ?? shown.at(-1);
   const empty = Array.from({ length: BAR_COUNT - runs.length }, (_, index) => `empty ${index}`);
   const failed = runs.filter(({ status }) => status === 'failed').length;

@@ -12,7 +12,7 @@ const STATUS_STYLES: {
   archived: { icon: Archive, color: 'gray' },
 };
 
-/** A workflow's status, in colour, picture and word. */
+/** A workflow's status: colour, icon and label. */
 export function StatusBadge({ status }: { status: WorkflowStatus }) {
   const { t } = useTranslation();
   return <IconBadge {...STATUS_STYLES[status]}>{t(`workflows.status.${status}`)}</IconBadge>;

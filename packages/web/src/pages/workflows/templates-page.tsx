@@ -24,7 +24,7 @@ import { TriggerName } from './trigger-name.tsx';
 
 const PICTURE_HEIGHT = 150;
 
-/** Workflows to begin with, each with a picture of it. */
+/** Workflow templates, each with a thumbnail. */
 export function TemplatesPage() {
   const { t } = useTranslation();
   const org = useOrg();
@@ -93,7 +93,7 @@ function TemplateCard({ template, onUse }: { template: Template; onUse: () => vo
   );
 }
 
-/** What starts it, and what one must have before it is of use. */
+/** What starts the workflow, and what it requires. */
 function Needs({ template: { trigger_type: trigger, setup } }: { template: Template }) {
   const { t } = useTranslation();
   const typeName = useCredentialTypeName();
@@ -114,18 +114,18 @@ function Needs({ template: { trigger_type: trigger, setup } }: { template: Templ
   );
 }
 
-/** The kinds of credentials that a step takes, in words. */
+/** Names the credential types that a step accepts. */
 function useCredentialTypeName(): (types: readonly string[]) => string {
   const { t } = useTranslation();
   return (types) => {
-    // Any that signs in to an API over HTTP.
+    // Any type for an HTTP API.
     if (types.length > 1) return t('workflows.apiCredential');
     const [type = ''] = types;
     return isKnownType(type) ? t(`credentials.types.${type}.title`) : type;
   };
 }
 
-/** What the template needs to know; all of it can be given later. */
+/** The template's variables; all can be filled in later. */
 function UseDialog({ template, onClose }: { template: Template; onClose: () => void }) {
   const { t } = useTranslation();
   const say = useGalleryText();
@@ -170,7 +170,7 @@ function UseDialog({ template, onClose }: { template: Template; onClose: () => v
   );
 }
 
-/** What is not filled in yet, and where that is done after. */
+/** Variables not filled in yet, and where to do so later. */
 function MissingVariables({
   steps,
   vars,
@@ -190,7 +190,7 @@ function MissingVariables({
   return <Hint role="status">{t('workflows.leftOpen', { names })}</Hint>;
 }
 
-/** A template with the reader's words for its name, what it does and what it asks for. */
+/** A template with name, description and variables in the reader's language. */
 function useTranslatedTemplate(): (template: Template) => Template {
   const say = useGalleryText();
   const inWords = (text: string): string => say(text) ?? text;
@@ -212,7 +212,7 @@ function schemaOf(step: Template['setup'][number], title: string): Schema {
   return { ...about, type: typeof step.value === 'number' || isRawNumber(step.value) ? 'number' : 'string' };
 }
 
-/** `mail_from` as `Mail from`. */
+/** Turns `mail_from` into `Mail from`. */
 function titleOf(name: string): string {
   const words = name.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -8,7 +8,7 @@ const TRIGGER_ICONS: { readonly [type: string]: LucideIcon } = {
   'trigger.manual': Hand,
 };
 
-/** What starts a workflow, as icon and word. */
+/** A workflow's trigger: icon and label. */
 export function TriggerName({ type }: { type: string | null }) {
   const { t } = useTranslation();
   const Icon = TRIGGER_ICONS[type ?? ''] ?? CircleHelp;

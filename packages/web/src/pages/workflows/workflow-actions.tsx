@@ -16,7 +16,7 @@ import { useWorkflowChanges } from './workflow-changes.ts';
 
 type Dialog = 'run' | 'details' | 'duplicate' | 'archive' | 'delete' | null;
 
-/** What can be done with a workflow, as far as the role allows it. */
+/** The actions on a workflow that the role permits. */
 export function WorkflowActions({ item }: { item: WorkflowItem }) {
   const { t } = useTranslation();
   const { can } = useRole();

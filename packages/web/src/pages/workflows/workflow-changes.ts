@@ -9,7 +9,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 
-/** Changes of a workflow as a whole; the list is read again after each. */
+/** Changes of a whole workflow; each refetches the list. */
 export function useWorkflowChanges(id: number) {
   const { t } = useTranslation();
   const org = useOrg();
@@ -24,7 +24,7 @@ export function useWorkflowChanges(id: number) {
         onSuccess: show,
         onError: async (error) => {
           notifyFailure(error);
-          // Somebody else was quicker: what they changed is shown.
+          // Someone else saved first: show their changes.
           await Promise.all(
             [['GET /orgs/:org/workflows'], endpointKey('GET /orgs/:org/workflows/:id', { params })].map(
               (queryKey) => queryClient.invalidateQueries({ queryKey }),

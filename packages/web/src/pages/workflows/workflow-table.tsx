@@ -17,7 +17,7 @@ import { StatusBadge } from './status-badge.tsx';
 import { TriggerName } from './trigger-name.tsx';
 import { WorkflowActions } from './workflow-actions.tsx';
 
-/** The workflows as a table; in a narrow window as a list. */
+/** The workflows as a table, or as a list in a narrow window. */
 export function WorkflowTable({ items }: { items: readonly WorkflowItem[] }) {
   const { t } = useTranslation();
   const columns = useMemo(() => columnsOf(t), [t]);
@@ -97,10 +97,10 @@ function NameCell({
   );
 }
 
-/** More would make rows of different height. */
+/** More would give rows different heights. */
 const MAX_TAGS = 4;
 
-/** Each leads to the workflows that have it. */
+/** Each tag links to the workflows that have it. */
 function TagLinks({ tags }: { tags: readonly string[] }) {
   const { t } = useTranslation();
   const org = String(useOrg());

@@ -20,10 +20,10 @@ import { NameField } from './name-field.tsx';
 import { WorkflowTable } from './workflow-table.tsx';
 
 const PAGE_SIZE = 50;
-/** The strips of runs show what has happened since. */
+/** Keeps the run strips up to date. */
 const REFRESH_MS = 10_000;
 
-/** All workflows of the organisation, how their last executions went, and what can be done with them. */
+/** All workflows of the organisation, with their recent executions and actions. */
 export function WorkflowsPage() {
   const { t } = useTranslation();
   const { can } = useRole();
@@ -126,7 +126,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
 
 type Dialog = 'empty' | 'import' | null;
 
-/** A new workflow: an empty one, from a template, or from an export. */
+/** A new workflow: empty, from a template, or from an export. */
 function NewWorkflowMenu() {
   const { t } = useTranslation();
   const org = String(useOrg());
@@ -160,7 +160,7 @@ function NewWorkflowMenu() {
   );
 }
 
-/** Something to begin with: a flow that can be started at once. */
+/** A starting flow that can be run at once. */
 const FIRST_FLOW = {
   nodes: [{ id: 'start', type: 'trigger.manual', position: { x: 0, y: 0 }, data: {} }],
   edges: [],

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { useValueName, ValueChanges } from '../versions/change-list.tsx';
 import type { Choice, Decisions, Side } from '../versions/merge-flows.ts';
 
-/** Of each node and setting that differs: whose change it is, and whose is to stand. */
+/** For each differing node and setting: whose change it is, and whose to keep. */
 export function ConflictChoices({
   choices,
   decisions,
@@ -17,9 +17,9 @@ export function ConflictChoices({
   choices: readonly Choice[];
   decisions: Decisions;
   onDecide: (decisions: Decisions) => void;
-  /** Whose the other flow is. */
+  /** The author of the other flow. */
   author: string;
-  /** What both are called in short. */
+  /** Short labels of both sides. */
   sides: { readonly [side in Side]: string };
 }) {
   const { t } = useTranslation();

@@ -13,7 +13,7 @@ import { type Decisions, findChoices, mergeFlows } from '../versions/merge-flows
 import { ConflictChoices } from './conflict-choices.tsx';
 import type { Conflict } from './keeper.ts';
 
-/** Two have changed the same: shows both and lets one decide. Nothing is overwritten without it. */
+/** Resolves conflicting edits: shows both flows and lets the user decide. Nothing is overwritten before that. */
 export function ConflictDialog() {
   const conflict = useKeeper((state) => state.conflict);
   return conflict === null ? null : <Decide key={keyOf(conflict)} conflict={conflict} />;
@@ -46,13 +46,13 @@ function Decide({ conflict }: { conflict: Conflict }) {
   const choices = useMemo(() => findChoices(began, mine, other.flow), [began, mine, other.flow]);
 
   const take = (flow: Flow) => {
-    // One step of undo, should it have been the wrong choice.
+    // One undo step, in case it was the wrong choice.
     store.getState().replaceFlow(flow);
   };
   const takeTheirs = () => {
     take(other.flow);
     if (conflict.kind === 'version') {
-      // The canvas equals the version; what the draft held would hide it the next time.
+      // The canvas now equals the version; the old draft would hide it on the next visit.
       keeper.state.setState({ baseVersion: conflict.version.version, conflict: null });
       void keeper.save();
     } else if (conflict.draft === null) {
@@ -114,7 +114,7 @@ function Decide({ conflict }: { conflict: Conflict }) {
   );
 }
 
-/** The other flow, and what it is called. */
+/** The other flow and its label. */
 function useOther(conflict: Conflict) {
   const { t } = useTranslation();
   const { workflow } = useEditorPage();

@@ -2,7 +2,7 @@ import { Alert, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { useKeeperState } from '../editor-context.ts';
 
-/** Why the draft is not saved, and what is kept of it. */
+/** Why the draft isn't saved, and whether a copy is stored in the browser. */
 export function DraftFailure() {
   const why = useDraftFailure();
   return why === null ? null : (
@@ -14,7 +14,7 @@ export function DraftFailure() {
   );
 }
 
-/** Null while nothing keeps the draft from being saved. */
+/** Null while the draft can be saved. */
 export function useDraftFailure(): string | null {
   const { t } = useTranslation();
   const { status, refusal, isUndecided, isInBrowser } = useKeeperState(

@@ -7,10 +7,10 @@ import { useTranslation } from 'react-i18next';
 import { useEditorPage, useKeeper, useKeeperState } from '../editor-context.ts';
 import { useDraftFailure } from './draft-failure.tsx';
 
-/** Loaded when there is something to be decided. */
+/** Loaded when there is a conflict. */
 const ConflictDialog = lazyPart(async () => (await import('./conflict-dialog.tsx')).ConflictDialog);
 
-/** Keeps the draft while one works, and says how far it has got. */
+/** Saves the draft while the user edits, and shows its state. */
 export function DraftKeeper() {
   const { t, i18n } = useTranslation();
   const { keeper, workflow } = useEditorPage();
@@ -37,7 +37,7 @@ export function DraftKeeper() {
     window.addEventListener(
       'beforeunload',
       (event) => {
-        // While the service cannot be reached, or the browser has no room for what is on its way, there is something to lose.
+        // While the service is unreachable, or the browser has no room for what is in flight, work can be lost.
         const isSafe = keeper.putAside() && keeper.state.getState().status !== 'failed';
         if (!isSafe) event.preventDefault();
       },

@@ -6,7 +6,7 @@ import type { LocalCopy } from './local-copy.ts';
 type Draft = Parameters<KeeperApi['keep']>[0];
 type Kept = Awaited<ReturnType<KeeperApi['keep']>>;
 
-/** A service with one draft, as the real one keeps it: a revision that is not the present one is refused. */
+/** A fake service with one draft that, like the real one, rejects outdated revisions. */
 function open() {
   let count = 0;
   const service = {
@@ -14,7 +14,7 @@ function open() {
     version: 1,
     kept: [] as Draft[],
     fails: 0,
-    /** Answers that do not arrive although the service has done what was asked. */
+    /** Number of responses to lose after the service has processed the request. */
     lost: 0,
     gate: Promise.resolve(),
     other: null as object | null,
@@ -251,7 +251,7 @@ describe('the keeper of the draft', () => {
     ]);
     await vi.runAllTimersAsync();
     expect(service.left).toEqual([]);
-    // Under way: whether the service has it is not known.
+    // In flight: whether the service has it is unknown.
     let release = () => {};
     service.gate = new Promise((resolve) => {
       release = resolve;

@@ -4,10 +4,13 @@ import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { createStore, type StoreApi } from 'zustand';
 import { isSame, type LocalCopy } from './local-copy.ts';
 
-/** While the service cannot be reached, every change is sent; those in the middle are the least likely to have arrived. */
+/**
+ * While the service is unreachable, every change is sent. When too many pile up, those in the middle are dropped: they
+ * are the least likely to have arrived.
+ */
 const MAX_FLOWS = 40;
 
-/** What was sent and never answered: the service may have any of it, under a revision that isn't known here. */
+/** Flows sent without a response: the service may have stored any of them, under an unknown revision. */
 class Unanswered {
   readonly #flows: Flow[] = [];
 
@@ -24,7 +27,7 @@ class Unanswered {
     return this.#flows.some((each) => isSame(each, flow));
   }
 
-  /** The service has answered: it has nothing that is not known here. */
+  /** The service has responded, so its state is known again. */
   clear(): void {
     this.#flows.length = 0;
   }
@@ -32,49 +35,49 @@ class Unanswered {
 
 type Kept = Answer<'PUT /orgs/:org/workflows/:id/draft'>;
 
-/** What the keeper asks the service for. */
+/** The service calls that the keeper needs. */
 export interface KeeperApi {
   keep(draft: {
     readonly flow: Flow;
     readonly baseVersion: number;
     readonly revision: number;
-    /** The page is going away. */
+    /** The page is being unloaded. */
     readonly isLast: boolean;
   }): Promise<Kept>;
   save(version: {
     readonly flow: Flow;
     readonly baseVersion: number;
-    /** Of the draft that this takes the place of. */
+    /** Revision of the draft this replaces. */
     readonly revision: number;
     readonly message: string;
   }): Promise<WorkflowDetail>;
 }
 
-/** Somebody else, or I elsewhere, was quicker. */
+/** Someone else, or the user in another window, saved first. */
 export type Conflict =
   | { readonly kind: 'draft'; readonly draft: Draft | null }
   | { readonly kind: 'version'; readonly version: VersionDetail; readonly message: string };
 
 export interface KeeperState {
-  /** `same`: as it is saved; `kept`: the service has my draft; `changed` and `failed`: it does not have all of it. */
+  /** `same`: equal to the saved version; `kept`: the service has the draft; `changed` and `failed`: it lacks some changes. */
   readonly status: 'same' | 'kept' | 'changed' | 'failed';
   readonly isSaving: boolean;
-  /** When the service last kept the draft. */
+  /** When the service last stored the draft. */
   readonly keptAt: string | null;
-  /** The version that was changed. */
+  /** The version the changes are based on. */
   readonly baseVersion: number;
-  /** Of the draft; 0: there is none. */
+  /** The draft's revision; 0: there is no draft. */
   readonly revision: number;
-  /** A draft is on its way. */
+  /** A draft is in flight. */
   readonly isUnderWay: boolean;
-  /** Why the service does not have the draft, while the status is `failed`; null: it cannot be reached. */
+  /** Why the service rejected the draft, while the status is `failed`; null: it is unreachable. */
   readonly refusal: ApiProblem | null;
-  /** While the status is `failed`: somebody put off to decide between this draft and another one. */
+  /** While the status is `failed`: the user postponed resolving a conflict with another draft. */
   readonly isUndecided: boolean;
-  /** While the status is `failed`: the browser has it, also when the page is closed. */
+  /** While the status is `failed`: a copy is stored in the browser and survives closing the page. */
   readonly isInBrowser: boolean;
   readonly conflict: Conflict | null;
-  /** Why it cannot be saved as it is. */
+  /** Why the flow can't be saved as it is. */
   readonly structureErrors: Kept['structure_errors'];
 }
 
@@ -84,40 +87,40 @@ const RETRY_MS = 5_000;
 export interface KeeperOptions {
   readonly api: KeeperApi;
   readonly flow: () => Flow;
-  /** Counts the changes of the flow. */
+  /** Number of changes of the flow. */
   readonly changeCount: () => number;
   readonly initial: Pick<KeeperState, 'status' | 'keptAt' | 'baseVersion' | 'revision' | 'structureErrors'>;
-  /** What is on the canvas was left behind in this browser, and the service has gone on without it. */
+  /** The canvas shows a copy left in this browser, and the service has since moved on. */
   readonly initialConflict?: Conflict;
-  /** What the service found in the draft. */
+  /** The service's findings for the draft. */
   readonly onChecked: (kept: Kept) => void;
   readonly onSaved: (workflow: WorkflowDetail) => void;
-  /** The service has all there is. */
+  /** The service has all changes. */
   readonly onSettled: () => void;
-  /** The page may go away before the service has this. @returns whether it is safe in the browser */
+  /** The page may be unloaded before the service has this. @returns whether it is safe in the browser */
   readonly onLeft: (left: LocalCopy) => boolean;
-  /** The service does not have this, and why. Not called for conflicts. @returns whether it is safe in the browser */
+  /** The service doesn't have this, and why. Not called for conflicts. @returns whether it is safe in the browser */
   readonly onFailed: (left: LocalCopy, refusal: ApiProblem | null) => boolean;
 }
 
 /**
- * Sees to it that no change is lost: keeps the draft with the service a moment after each change, one call at a time,
- * and tries again while the service cannot be reached.
+ * Ensures that no change is lost: saves the draft a moment after each change, one call at a time, and retries while the
+ * service is unreachable.
  */
 export class DraftKeeper {
   readonly state: StoreApi<KeeperState>;
   readonly #options: KeeperOptions;
   #isDirty = false;
   #isStopped = false;
-  /** The draft that is on its way. */
+  /** The draft in flight. */
   #sent: Flow | null = null;
   readonly #unanswered = new Unanswered();
-  /** Of these a version may have been made, and with it the draft ended. */
+  /** Saves that may have created a version and thereby deleted the draft. */
   readonly #unansweredSaves = new Unanswered();
-  /** The count of changes at which the canvas showed what the service has. */
+  /** The change count at which the canvas equalled the service's state. */
   #adoptedAt: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Calls follow each other: each needs the revision that the one before was given. */
+  /** Serializes calls: each needs the revision returned by the previous one. */
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(options: KeeperOptions) {
@@ -135,7 +138,7 @@ export class DraftKeeper {
     this.#isDirty = options.initialConflict !== undefined;
   }
 
-  /** The flow has changed. */
+  /** Called when the flow has changed. */
   changed(): void {
     if (this.#options.changeCount() === this.#adoptedAt) return;
     this.#isDirty = true;
@@ -143,38 +146,38 @@ export class DraftKeeper {
     this.#schedule(DELAY_MS);
   }
 
-  /** Keeps what is not kept yet, now. @param isLast the page is going away */
+  /** Saves pending changes immediately. @param isLast the page is being unloaded */
   keepNow(isLast = false): Promise<unknown> {
     clearTimeout(this.#timer);
-    // What is under way may never be answered; whoever comes back finds the local copy.
+    // The call in flight may never get a response; the next visit restores the local copy.
     if (isLast && this.state.getState().isUnderWay) return Promise.resolve();
     return this.#enqueue(() => this.#keep(isLast));
   }
 
-  /** The page is left, for good or to come back. @param isLast it is going away */
+  /** The page is hidden or unloaded. @param isLast it is being unloaded */
   leave(isLast: boolean): void {
     if (!this.hasUnkept) return;
     this.putAside();
     void this.keepNow(isLast);
   }
 
-  /** Puts what the service does not have aside in the browser. @returns false: it would be lost if the page went away now */
+  /** Stores unconfirmed changes in the browser. @returns false if they would be lost on unload */
   putAside(): boolean {
     return !this.hasUnkept || this.#options.onLeft(this.left);
   }
 
-  /** Whether changes exist that the service has not confirmed. */
+  /** Whether there are changes that the service hasn't confirmed. */
   get hasUnkept(): boolean {
     return this.#isDirty || this.state.getState().isUnderWay;
   }
 
-  /** What would be lost if the page went away now. */
+  /** What would be lost if the page were unloaded now. */
   get left(): LocalCopy {
     const { baseVersion, revision } = this.state.getState();
     return { flow: this.#options.flow(), baseVersion, revision, sent: this.#sent ?? this.#unanswered.first };
   }
 
-  /** Makes a version of what is on the canvas. @returns whether it was made */
+  /** Saves the canvas as a version. @returns whether one was created */
   save(message = ''): Promise<boolean> {
     clearTimeout(this.#timer);
     this.state.setState({ isSaving: true });
@@ -187,7 +190,7 @@ export class DraftKeeper {
     });
   }
 
-  /** The present flow stands, whatever the other one was. */
+  /** Keeps the current flow and overrides the other one. */
   async keepMine(): Promise<boolean> {
     const { conflict } = this.state.getState();
     if (conflict === null) return true;
@@ -199,7 +202,7 @@ export class DraftKeeper {
     return this.state.getState().conflict === null;
   }
 
-  /** What is on the canvas now has taken the other one in: it is kept as a draft that follows both. */
+  /** The canvas now merges both flows: saves it as a draft based on both. */
   async keepBoth(): Promise<void> {
     const { conflict, baseVersion } = this.state.getState();
     const theirs = conflict?.kind === 'version' ? conflict.version.version : conflict?.draft?.base_version;
@@ -215,11 +218,11 @@ export class DraftKeeper {
     await this.keepNow();
   }
 
-  /** Neither: the canvas stays as it is and is decided on later. */
+  /** Postpones the decision and leaves the canvas as it is. */
   postpone(): void {
     const { conflict } = this.state.getState();
     this.state.setState({ conflict: null });
-    // A version's conflict comes back when saving; a draft's as soon as something changes.
+    // A version conflict recurs on saving; a draft conflict on the next change.
     if (conflict?.kind === 'draft') {
       this.state.setState({
         status: 'failed',
@@ -230,7 +233,7 @@ export class DraftKeeper {
     }
   }
 
-  /** The canvas now shows what the service has: a saved version, or a draft. */
+  /** The canvas now shows the service's state: a saved version, or a draft. */
   adopt(found: { readonly version: number; readonly draft?: Draft }): void {
     clearTimeout(this.#timer);
     this.#isDirty = false;
@@ -247,13 +250,13 @@ export class DraftKeeper {
     this.#options.onSettled();
   }
 
-  /** The page is there: what changes is kept. */
+  /** Mounted: saves changes. */
   start(): void {
     this.#isStopped = false;
     if (this.#isDirty) this.#schedule(DELAY_MS);
   }
 
-  /** The page has gone: what is under way ends, and nothing is begun any more. */
+  /** Unmounted: calls in flight finish, but no new ones start. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
@@ -311,7 +314,8 @@ export class DraftKeeper {
       if (isUnanswered(error)) this.#unansweredSaves.add(flow);
       if (error instanceof ApiProblem && error.code === 'version_conflict') {
         const { version } = error.answer as { readonly version: VersionDetail };
-        // Saved before, and the answer was lost: what is here now follows it, and saving the same makes no version.
+        // Saved earlier, but the response was lost: the canvas is based on that version, and saving the same flow
+        // creates none.
         if (baseVersion < version.version && this.#isMine(version.flow_data)) {
           this.state.setState({ baseVersion: version.version });
           return await this.#save(message);
@@ -333,14 +337,14 @@ export class DraftKeeper {
     if (error instanceof ApiProblem && error.code === 'draft_conflict') {
       const { draft } = error.answer as { readonly draft: Draft | null };
       if (draft !== null && this.#isOnCanvas(draft.flow_data)) {
-        // Kept before, and the answer was lost: there is nothing to decide.
+        // Saved earlier, but the response was lost: there is no conflict.
         this.adopt({ version: draft.base_version, draft });
         this.#options.onChecked(draft);
         return;
       }
       const isSaved = draft === null && this.#unansweredSaves.first !== null;
       if (isSaved || (draft !== null && this.#isMine(draft.flow_data))) {
-        // The same, and one has gone on here since.
+        // The same draft, edited further here since.
         this.state.setState({ status: 'changed', refusal: null, revision: draft?.revision ?? 0 });
         this.#schedule(0);
         return;
@@ -358,7 +362,7 @@ export class DraftKeeper {
     return isSame(flow, this.#options.flow());
   }
 
-  /** Whether a flow that the service has was sent from here. */
+  /** Whether the service's flow was sent from here. */
   #isMine(flow: Flow): boolean {
     return this.#isOnCanvas(flow) || this.#unanswered.has(flow) || this.#unansweredSaves.has(flow);
   }
@@ -376,7 +380,7 @@ export class DraftKeeper {
   }
 }
 
-/** Whether the service may have carried out the request although no answer arrived. */
+/** Whether the service may have processed the request although no response arrived. */
 function isUnanswered(error: unknown): boolean {
   return !(error instanceof ApiProblem) || error.status >= 500;
 }

@@ -9,7 +9,7 @@ import { useEditorPage, useKeeper, useKeeperState } from '../editor-context.ts';
 
 const MAX_MESSAGE = 1_000;
 
-/** Save: makes a version, at once or with a message for the history. */
+/** Saves a version, at once or with a message for the history. */
 export function SaveButton() {
   const { t } = useTranslation();
   const { keeper, workflow } = useEditorPage();
@@ -18,7 +18,7 @@ export function SaveButton() {
   const [isAsking, setIsAsking] = useState(false);
   const [message, setMessage] = useState('');
   const save = async () => {
-    // Asked for now: a field may have put in what was written only when Ctrl+S was pressed.
+    // Read only now: Ctrl+S may have just committed a field's text.
     if (keeper.state.getState().status === 'same') return;
     setIsAsking(false);
     try {

@@ -1,6 +1,6 @@
 import { beforeEach, vi } from 'vitest';
 
-/** Gives each test an empty `localStorage`. @returns what limits the characters of an entry */
+/** Gives each test an empty `localStorage`. @returns an object that limits the characters per entry */
 export function useTestStorage(): { room: number } {
   const limit = { room: Number.POSITIVE_INFINITY };
   beforeEach(() => {

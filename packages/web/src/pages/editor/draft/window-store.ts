@@ -1,19 +1,19 @@
 import { type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 
-/** Each window keeps its own entry, so that two of one person don't overwrite each other's. */
+/** Each window has its own entry, so that two windows of one user don't overwrite each other's. */
 const WINDOW = crypto.getRandomValues(new Uint32Array(2)).join('-');
 
-/** What the service has not confirmed yet, kept in this browser. */
+/** Data in this browser that the service hasn't confirmed. */
 export interface WindowStore<Value> {
-  /** Replaces this window's entry; false when there is no room. */
+  /** Replaces this window's entry; false if there is no room. */
   put(value: JsonValue): boolean;
-  /** The service has all that this window could lose. */
+  /** Removes this window's entry once the service has everything. */
   readonly drop: () => void;
-  /** The entries of all windows, each removed from the browser when it is read; unreadable ones are left out. */
+  /** The entries of all windows, each removed from the browser as it is read; unreadable ones are skipped. */
   take(): Generator<Value>;
 }
 
-/** @param read null, or any exception: the entry is not what it should be */
+/** @param read returns null or throws if the entry is invalid */
 export function windowStore<Value>(
   name: 'unkept' | 'unkept-pins',
   userId: number,

@@ -6,7 +6,7 @@ import { FormContext, type FormContextValue } from '@millrace/editor/form/form-c
 import type { JsonObject } from '@millrace/engine';
 import { useMemo } from 'react';
 
-/** The input as a form made from the workflow's input schema; its texts are taken as they are. */
+/** The input as a form generated from the workflow's input schema; strings are literal, not templates. */
 export function InputForm({
   schema,
   value,

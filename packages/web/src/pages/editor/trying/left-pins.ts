@@ -3,15 +3,15 @@ import type { Pins } from '@millrace/editor/pins/pin-keeper.ts';
 import { canonicalJson, isJsonObject, type JsonValue } from '@millrace/engine';
 import { type WindowStore, windowStore } from '../draft/window-store.ts';
 
-/** Pins that were put aside, and when by the service's clock. */
+/** Pins stored in the browser, and when by the service's clock. */
 export interface LeftPins {
   readonly at: number;
   readonly pins: Pins;
-  /** What was on its way: when the service got it later, it is not newer for that. */
+  /** Pins that were in flight: arriving later at the service doesn't make them newer. */
   readonly sent: Pins;
 }
 
-/** The pins that somebody's windows put aside for a workflow. */
+/** Pins of a workflow stored by a user's windows. */
 export function leftPins(userId: number, workflowId: number): WindowStore<LeftPins> {
   return windowStore('unkept-pins', userId, workflowId, (value) => {
     const { at, pins, sent } = value as { readonly [name in 'at' | 'pins' | 'sent']: JsonValue };
@@ -19,12 +19,12 @@ export function leftPins(userId: number, workflowId: number): WindowStore<LeftPi
   });
 }
 
-/** Puts pins that the service has not confirmed into the browser; false when there is no room. */
+/** Stores unconfirmed pins in the browser; false if there is no room. */
 export function putLeftPins(store: WindowStore<LeftPins>, { at, pins, sent }: LeftPins): boolean {
   return store.put({ at, pins: [...pins], sent: [...sent] });
 }
 
-/** The newest of what was put aside for each node, unless the service has got a newer one from elsewhere since. */
+/** The newest stored pin of each node, unless the service has since received a newer one from elsewhere. */
 export function newestOf(left: Iterable<LeftPins>, kept: readonly Pin[]): Pins {
   const byNode = new Map(kept.map((pin) => [pin.node_id, pin]));
   const oldestFirst = [...left].toSorted((a, b) => a.at - b.at);
@@ -39,7 +39,7 @@ export function newestOf(left: Iterable<LeftPins>, kept: readonly Pin[]): Pins {
   return new Map(newest);
 }
 
-/** @throws TypeError when it is something else */
+/** @throws TypeError if the value isn't a record of pins */
 function readPins(value: JsonValue): Pins {
   const pins = value as readonly (readonly [string, JsonValue])[];
   const isSound = ([id, output]: readonly [string, JsonValue]) =>

@@ -11,7 +11,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
 
-/** One node of the run: what came in, what went out, and what its code wrote. */
+/** One node of the run: its input, its output, and its code's log. */
 export function NodeResult({ nodeId, executionId }: { nodeId: string; executionId: number }) {
   const { t } = useTranslation();
   const { org } = useEditorPage();

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine'
 
 import { readJson } from '@millrace/ui/components/read-json.ts';
 
-/** What a run begins with: the value, or the execution whose input is taken. */
+/** A run's input: a value, or the execution to take it from. */
 export type RunInput =
   | { readonly kind: 'value'; readonly value: JsonValue }
   | { readonly kind: 'of'; readonly executionId: number }
@@ -11,16 +11,16 @@ export type RunInput =
 
 export type RunSource = 'form' | 'json' | 'sample' | 'past';
 
-/** What there is to choose from. */
+/** The available inputs. */
 export interface KnownInputs extends Answer<'GET /orgs/:org/workflows/:id/inputs'> {
-  /** The workflow's input schema, when a form can be made from it. */
+  /** The workflow's input schema, if a form can be generated from it. */
   readonly schema: JsonObject | null;
 }
 
-/** What somebody chose so far; nulls: nothing, so the last input is taken. */
+/** The user's choice so far; null: none, so the last input is used. */
 export interface RunChoice {
   readonly source: RunSource | null;
-  /** As it was written in the form, as JSON, or chosen among past executions. */
+  /** From the form, as JSON, or from a past execution. */
   readonly input: RunInput | null;
   readonly text: string | null;
 }
@@ -28,7 +28,7 @@ export interface RunChoice {
 export const NO_CHOICE: RunChoice = { source: null, input: null, text: null };
 const EMPTY: RunInput = { kind: 'value', value: {} };
 
-/** Where the input comes from: what was chosen as long as it is there, else the form, the sample, the last execution. */
+/** The input's source: the chosen one while available, else the form, the sample, the last execution. */
 export function sourceOf({ source }: RunChoice, { schema, sample, executions }: KnownInputs): RunSource {
   const isThere =
     (source !== 'form' || schema !== null) &&
@@ -40,7 +40,7 @@ export function sourceOf({ source }: RunChoice, { schema, sample, executions }: 
   return executions.length > 0 ? 'past' : 'json';
 }
 
-/** What a run begins with now: what is shown, from the first moment on. */
+/** The input of a run started now: what is shown, even before the first edit. */
 export function inputOf(choice: RunChoice, known: KnownInputs): RunInput {
   const { input } = choice;
   const { sample, executions } = known;
@@ -61,7 +61,7 @@ export function inputOf(choice: RunChoice, known: KnownInputs): RunInput {
   }
 }
 
-/** Another source; what the one before had is where one goes on from. */
+/** Switches the source, starting from the previous source's value. */
 export function chooseSource(choice: RunChoice, known: KnownInputs, source: RunSource): RunChoice {
   const present = knownValueOf(inputOf(choice, known), known);
   switch (source) {
@@ -81,14 +81,14 @@ export function chooseSource(choice: RunChoice, known: KnownInputs, source: RunS
   }
 }
 
-/** The value of an input, when it is known here. */
+/** The value of an input, if known here. */
 export function knownValueOf(input: RunInput, { executions }: KnownInputs): JsonValue | undefined {
   if (input.kind === 'value') return input.value;
   if (input.kind === 'invalid') return undefined;
   return executions.find((each) => each.execution_id === input.executionId)?.input;
 }
 
-/** Reads JSON as it was typed; nothing at all stands for an empty object. */
+/** Parses JSON as typed; empty text is an empty object. */
 export function readInput(text: string): RunInput {
   const value = text.trim() === '' ? {} : readJson(text);
   return value === undefined ? { kind: 'invalid' } : { kind: 'value', value };

@@ -12,7 +12,7 @@ import { knownValueOf, type RunSource, readInput } from './run-choice.ts';
 
 const InputForm = lazyPart(async () => (await import('./input-form.tsx')).InputForm);
 
-/** Chooses the input: a form made from the input schema, JSON, the last sample, or a past execution's. */
+/** Chooses the input: a form generated from the input schema, JSON, the last sample, or a past execution's. */
 export function RunInputChoice() {
   const { t, i18n } = useTranslation();
   const { runForm } = useEditorPage();
@@ -89,7 +89,7 @@ export function RunInputChoice() {
   );
 }
 
-/** Makes what is written the sample, which templates are completed and previewed with. */
+/** Saves the input as the sample, used for completing and previewing templates. */
 function KeepAsSample({ data }: { data: JsonValue }) {
   const { t } = useTranslation();
   const { org, workflow } = useEditorPage();

@@ -12,7 +12,7 @@ import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
 import { outputsBefore } from './use-trial.ts';
 
-/** Runs the selected node alone: what it reads is pinned, else taken from the last run. */
+/** Runs the selected node alone, with pinned outputs as its input, else those of the last run. */
 export function RunOneNode({ nodeId }: { nodeId: string }) {
   const { t } = useTranslation();
   const { trial, runForm } = useEditorPage();
@@ -78,7 +78,7 @@ export function RunOneNode({ nodeId }: { nodeId: string }) {
   );
 }
 
-/** A node that the one that is run may read. */
+/** A node whose output the selected node may read. */
 function Upstream({
   nodeId,
   known,
@@ -118,7 +118,7 @@ function Upstream({
   );
 }
 
-/** The trigger's output is the input, and outputs inside of loops are many. */
+/** The trigger's output is the input, and nodes in loops have many outputs. */
 function usePinnable(nodeId: string): readonly string[] {
   const { nodes, edges, nodeTypes } = useEditorState('nodes', 'edges', 'nodeTypes');
   return useMemo(
@@ -131,7 +131,7 @@ function usePinnable(nodeId: string): readonly string[] {
   );
 }
 
-/** Of the run on the canvas, else of the workflow's last execution. */
+/** From the run on the canvas, else from the workflow's last execution. */
 function useOutputsToRead(upstream: readonly string[]): { readonly [nodeId: string]: JsonObject } {
   const runs = useEditor((state) => state.runs);
   const now = outputsBefore(upstream, runs);

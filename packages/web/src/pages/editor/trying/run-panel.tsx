@@ -29,7 +29,7 @@ import { NodeResult } from './node-result.tsx';
 import { RunInputChoice } from './run-input.tsx';
 import { RunOneNode } from './run-one-node.tsx';
 
-/** Trying the workflow as it is on the canvas: what it begins with, and what became of each node. */
+/** Runs the flow on the canvas: its input, and each node's result. */
 export function RunPanel() {
   const { t } = useTranslation();
   const { org, trial, runForm } = useEditorPage();
@@ -37,7 +37,7 @@ export function RunPanel() {
     const [only, ...others] = selectedIds;
     return others.length === 0 && nodes.some(({ id }) => id === only) ? (only ?? null) : null;
   });
-  // Beside each other each scrolls on its own; below each other all do together.
+  // Side by side the parts scroll separately; stacked they scroll together.
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
   const height = isNarrow ? 'auto' : '100%';
   return (
@@ -133,7 +133,7 @@ function TrialBadge() {
   );
 }
 
-/** What became of each node, in the order in which they are read. */
+/** Each node's result, in reading order. */
 function RunTable() {
   const { t } = useTranslation();
   const { openNode } = useEditorPage();

@@ -10,14 +10,14 @@ import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useEffect, useState } from 'react';
 import { leftPins, newestOf, putLeftPins } from './left-pins.ts';
 
-/** Whose pins, and of which workflow. */
+/** The owner of the pins and their workflow. */
 interface Place {
   readonly org: number;
   readonly workflowId: number;
   readonly userId: number;
 }
 
-/** Shows the outputs that I have pinned, as the service kept them, and keeps those that are pinned from now on. */
+/** Loads the user's pins and saves later changes. */
 export function usePins(place: Place, store: EditorStore): PinKeeper {
   const { org, workflowId, userId } = place;
   const { can } = useRole();
@@ -26,7 +26,7 @@ export function usePins(place: Place, store: EditorStore): PinKeeper {
   const { data } = useQuery({
     ...endpointQuery('GET /orgs/:org/workflows/:id/pins', { params: { org, id: workflowId } }),
     enabled: can('editor'),
-    // Read again whenever the editor is opened; from then on they are changed here.
+    // Refetched on every opening; afterwards they change only here.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
@@ -35,7 +35,7 @@ export function usePins(place: Place, store: EditorStore): PinKeeper {
     for (const [id, output] of newestOf(leftPins(userId, workflowId).take(), data.items))
       keeper.set(id, output);
     const kept = data.items.map(({ node_id: id, output }) => [id, output] as const);
-    // What was pinned here while they were read is newer.
+    // Pins set here while loading are newer.
     const pins = [...new Map([...kept, ...keeper.unkept])].filter(
       (pin): pin is [string, JsonObject] => pin[1] !== null,
     );
@@ -63,7 +63,7 @@ function createKeeper({ org, workflowId, userId }: Place, queryClient: QueryClie
   });
 }
 
-/** Sends what waits when the page is left, and lets nobody go who would lose something. */
+/** Sends pending pins when the page is left, and warns if any would be lost. */
 function followPage(keeper: PinKeeper): () => void {
   const stop = new AbortController();
   const { signal } = stop;

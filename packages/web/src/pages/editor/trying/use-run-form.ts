@@ -18,25 +18,25 @@ import {
 } from './run-choice.ts';
 import type { RunBody, Trial } from './use-trial.ts';
 
-/** What the next run begins with, wherever it is started from. */
+/** The input of the next run, wherever it is started. */
 export interface RunForm {
-  /** Null while it is not known what there is to choose from. */
+  /** Null while the available inputs are loading. */
   readonly known: KnownInputs | null;
   readonly source: RunSource;
   readonly input: RunInput;
-  /** JSON as it was typed; null: nothing yet. */
+  /** JSON as typed; null: nothing yet. */
   readonly text: string | null;
   readonly isTest: boolean;
   readonly choose: (source: RunSource) => void;
   readonly write: (input: RunInput, text?: string) => void;
   readonly setTest: (isTest: boolean) => void;
-  /** A run with that input: the draft as it is now when there are changes, else the saved version. */
+  /** The request for a run with that input: of the current draft if there are changes, else of the saved version. */
   readonly request: () => RunBody;
-  /** Runs, unless a run is under way or the input is not valid. */
+  /** Starts a run, unless one is in progress or the input is invalid. */
   readonly start: () => Promise<void>;
 }
 
-/** Keeps what was chosen for runs as long as the editor is open. */
+/** Keeps the chosen input while the editor is open. */
 export function useRunForm(
   { org, workflow }: { readonly org: number; readonly workflow: WorkflowDetail },
   keeper: DraftKeeper,
@@ -80,13 +80,13 @@ export function useRunForm(
     request: () => toRequest(input),
     async start() {
       if (trial.isUnderWay || trial.isStarting) return;
-      // Ctrl+Enter may come before the page knows what the last input was.
+      // Ctrl+Enter may come before the last input has loaded.
       const read = inputs.data ?? (await inputs.refetch()).data;
       if (read === undefined) return notifyFailure(inputs.error ?? new TypeError('not read'));
       const now = knownWith(read);
       const first = inputOf(choice, now);
       if (first.kind === 'invalid') return;
-      // Once it has run there is a past execution; what is shown stays what it was.
+      // Once it has run there is a past execution; keep showing the same input.
       setChoice({ ...choice, source: sourceOf(choice, now), input: first });
       await trial.start(toRequest(first));
     },

@@ -3,7 +3,7 @@ import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 
-/** Shows templates what the trigger brings: the sample, else what the last execution was started with. */
+/** Provides templates with the trigger's data: the sample, else the last execution's input. */
 export function useShownSample(org: number, workflowId: number, store: EditorStore): void {
   const { data } = useQuery(
     endpointQuery('GET /orgs/:org/workflows/:id/inputs', { params: { org, id: workflowId } }),

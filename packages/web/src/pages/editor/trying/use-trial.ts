@@ -12,9 +12,9 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 export type RunBody = Body<'POST /orgs/:org/workflows/:id/run'>;
 type TrialExecution = Events<'GET /orgs/:org/executions/:execution/events'>['execution'];
 
-/** An execution that was started from the editor and is followed while it runs. */
+/** An execution started from the editor and followed while it runs. */
 export interface Trial {
-  /** Null: none was started here yet. */
+  /** Null: none started here yet. */
   readonly executionId: number | null;
   /** Null until the service reports it. */
   readonly execution: TrialExecution | null;
@@ -22,13 +22,13 @@ export interface Trial {
   readonly isStarting: boolean;
   readonly start: (body: RunBody) => Promise<boolean>;
   readonly cancel: () => Promise<void>;
-  /** Shows no execution on the canvas any more. */
+  /** Removes the execution from the canvas. */
   readonly clear: () => void;
 }
 
 const FINAL: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 
-/** Starts executions and shows them on the canvas as they go. */
+/** Starts executions and shows their progress on the canvas. */
 export function useTrial(org: number, workflowId: number, store: EditorStore): Trial {
   const queryClient = useQueryClient();
   const [executionId, setExecutionId] = useState<number | null>(null);
@@ -57,7 +57,7 @@ export function useTrial(org: number, workflowId: number, store: EditorStore): T
   const starting = useRef(false);
   const start = useCallback(
     async (body: RunBody) => {
-      // A key that is pressed twice starts one run.
+      // A double key press starts one run.
       if (starting.current) return false;
       starting.current = true;
       setIsStarting(true);
@@ -69,7 +69,7 @@ export function useTrial(org: number, workflowId: number, store: EditorStore): T
         setRuns({});
         setExecution(null);
         setExecutionId(started.execution_id);
-        // It is one of the past executions now.
+        // It is now one of the past executions.
         const key = endpointKey('GET /orgs/:org/workflows/:id/inputs', { params: { org, id: workflowId } });
         void queryClient.invalidateQueries({ queryKey: key });
         return true;
@@ -101,7 +101,7 @@ export function useTrial(org: number, workflowId: number, store: EditorStore): T
   return { executionId, execution, isUnderWay, isStarting, start, cancel, clear };
 }
 
-/** Nodes that ran when the execution ended have ended with it; they send no events of their own. */
+/** Nodes still running when the execution ended have ended with it; they send no events of their own. */
 function endRuns(
   runs: { readonly [nodeId: string]: NodeRun },
   endedAt: string | null,
@@ -114,7 +114,7 @@ function endRuns(
   );
 }
 
-/** Outputs of the nodes that a node can read, as far as there are any, for running it alone. */
+/** Known outputs that a node can read, for running it alone. */
 export function outputsBefore(
   upstream: readonly string[],
   runs: { readonly [nodeId: string]: NodeRun },

@@ -9,7 +9,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { FlowDifference, ValueChange } from './flow-diff.ts';
 
-/** What a difference consists of, by the names that people gave. */
+/** A difference as a list, using the user's names for nodes. */
 export function ChangeList({ difference }: { difference: FlowDifference }) {
   const { t } = useTranslation();
   const nodeTypes = useNodeTypes();
@@ -75,10 +75,10 @@ function Line({ sign, text, children }: { sign: ReactNode; text: string; childre
   );
 }
 
-/** More of one node are seen better line by line. */
+/** With more changes, a node is easier to compare line by line. */
 const MAX_SHOWN = 6;
 
-/** Each value that is another now: before and after. */
+/** Changed values, before and after. */
 export function ValueChanges({ changes }: { changes: readonly ValueChange[] }) {
   const { t } = useTranslation();
   const settingName = useValueName();
@@ -102,10 +102,10 @@ export function ValueChanges({ changes }: { changes: readonly ValueChange[] }) {
   );
 }
 
-/** Names of values that the forms have no words for. */
+/** Values without a label in the forms. */
 const OWN = ['type', 'parentId', 'notes'] as const;
 
-/** What a value is called: as the forms call it, where they have words for it. */
+/** A value's name, as labelled in the forms where it has a label. */
 export function useValueName(): (path: string) => string {
   const { t } = useTranslation();
   const wordFor = (name: string): string => {

@@ -10,32 +10,32 @@ import {
   type JsonValue,
 } from '@millrace/engine';
 
-/** What is different between two flows. */
+/** The difference between two flows. */
 export interface FlowDifference {
-  /** Both in one: the later flow with what it no longer has. */
+  /** The later flow plus the removed nodes and edges. */
   readonly union: Flow;
   readonly marks: { readonly [nodeId: string]: DiffMark };
   readonly added: readonly FlowNode[];
   readonly removed: readonly FlowNode[];
   readonly changed: readonly { readonly node: FlowNode; readonly changes: readonly ValueChange[] }[];
-  /** Only their place is another. */
+  /** Nodes whose position is the only change. */
   readonly moved: number;
   readonly addedEdges: readonly FlowEdge[];
   readonly removedEdges: readonly FlowEdge[];
-  /** Settings of the workflow that changed. */
+  /** Changed workflow settings. */
   readonly settings: readonly ValueChange[];
   readonly isSame: boolean;
 }
 
-/** One value that is another now; undefined where there was or is none. */
+/** A changed value; undefined where it was or is absent. */
 export interface ValueChange {
-  /** Names that lead to it: `label`, `config.values.text`. */
+  /** Path of names: `label`, `config.values.text`. */
   readonly path: string;
   readonly before: JsonValue | undefined;
   readonly after: JsonValue | undefined;
 }
 
-/** Members that say how a flow looks, not what it does. */
+/** Members that affect a flow's appearance, not its behaviour. */
 const LOOKS: ReadonlySet<string> = new Set([
   'position',
   'width',
@@ -87,10 +87,10 @@ export function diffFlows(before: Flow, after: Flow): FlowDifference {
   };
 }
 
-/** Nodes stand at least so far from each other that both are seen. */
+/** Minimum distance at which two nodes don't overlap. */
 const ROOM = { x: 200, y: 80 } as const;
 
-/** Nodes of another flow, put further down where they would cover one that is there. */
+/** Nodes of another flow, moved down where they would cover an existing one. */
 export function placeFree(nodes: readonly FlowNode[], there: readonly FlowNode[]): readonly FlowNode[] {
   const taken = [...there];
   return nodes.map((node) => {
@@ -115,7 +115,7 @@ function lower(node: FlowNode): FlowNode {
   return { ...node, position: { x, y: y + ROOM.y } };
 }
 
-/** What of a node differs, how it looks left out. */
+/** A node's changes, ignoring its appearance. */
 export function changesOf(before: FlowNode, after: FlowNode): readonly ValueChange[] {
   const [{ data: oldData, ...old }, { data: newData, ...now }] = [before, after];
   const outside = valueChanges(old, now);
@@ -127,7 +127,7 @@ export function settingsOf(flow: Flow): JsonObject {
   return flow.settings ?? {};
 }
 
-/** Goes into objects that both have, and into lists that are as long as before. */
+/** Descends into objects on both sides, and into lists of unchanged length. */
 function valueChanges(before: JsonObject, after: JsonObject, path = ''): readonly ValueChange[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].flatMap((name): readonly ValueChange[] => {
@@ -154,19 +154,19 @@ function sizeOf(value: JsonValue | undefined): number {
   return value !== undefined && isJsonArray(value) ? value.length : 0;
 }
 
-/** The same text for the same value, however it is written; empty for none. */
+/** A canonical string for a value, whatever its member order; empty for undefined. */
 export function textOf(value: unknown): string {
   return value === undefined ? '' : canonicalJson(value as JsonValue);
 }
 
-/** The same key for edges that lead the same way, whatever their ids are. */
+/** Keys edges by their ends, whatever their ids. */
 export function edgesByEnds(edges: readonly FlowEdge[]): ReadonlyMap<string, FlowEdge> {
   return new Map(
     edges.map((edge) => [JSON.stringify([edge.source, edge.sourceHandle ?? 'out', edge.target]), edge]),
   );
 }
 
-/** A flow as text to be compared line by line: member names in one order, whatever the order they were sent in. */
+/** A flow as text for a line diff, with members in a fixed order. */
 export function flowText(flow: Flow): string {
   return JSON.stringify(sorted(flow), null, 2);
 }

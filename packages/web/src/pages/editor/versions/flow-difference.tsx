@@ -10,7 +10,7 @@ import { diffFlows, flowText } from './flow-diff.ts';
 
 const TextDiff = lazyPart(async () => (await import('@millrace/ui/components/text-diff.tsx')).default);
 
-/** What is different between two flows: as a picture with marks and a list, or line by line. */
+/** The difference between two flows: a marked canvas with a list, or a line diff. */
 export function FlowDifferenceView({
   before,
   after,
@@ -20,10 +20,10 @@ export function FlowDifferenceView({
 }: {
   before: Flow;
   after: Flow;
-  /** What they are called: `Version 3`, `Your changes`. */
+  /** Labels of the two flows: `Version 3`, `Your changes`. */
   labels: readonly [before: string, after: string];
   height?: string;
-  /** Stands beside the picture in the place of the list of changes. */
+  /** Replaces the list of changes beside the canvas. */
   children?: ReactNode;
 }) {
   const { t } = useTranslation();

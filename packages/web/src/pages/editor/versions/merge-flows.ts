@@ -3,28 +3,28 @@ import { changesOf, edgesByEnds, placeFree, settingsOf, textOf, type ValueChange
 
 export type Side = 'mine' | 'theirs';
 
-/** What a side did to a part of the flow that both began from; null: nothing. */
+/** What a side changed relative to the common base; null: nothing. */
 export type SideChange = 'added' | 'changed' | 'removed' | null;
 
-/** A node or a setting that is not the same on both sides. */
+/** A node or setting that differs between the sides. */
 export interface Choice {
   readonly key: string;
-  /** As it is on the side that still has it, mine first; null for a setting. */
+  /** From the side that still has it, mine first; null for a setting. */
   readonly node: FlowNode | null;
   /** Name of the setting; null for a node. */
   readonly setting: string | null;
   readonly mine: SideChange;
   readonly theirs: SideChange;
-  /** What of it differs, from theirs to mine; empty where one side does not have it. */
+  /** Changes from theirs to mine; empty if one side doesn't have it. */
   readonly changes: readonly ValueChange[];
-  /** The side that did something; mine when both did. */
+  /** The side with a change; mine if both have one. */
   readonly suggested: Side;
 }
 
-/** Which side each choice is decided for, by its key; what is not in it stays as suggested. */
+/** The chosen side of each choice, by key; missing ones use the suggestion. */
 export type Decisions = { readonly [key: string]: Side };
 
-/** What two flows that were made from `base` differ in. A different position alone isn't a choice. */
+/** The differences between two flows derived from `base`. A different position alone isn't a choice. */
 export function findChoices(base: Flow, mine: Flow, theirs: Flow): readonly Choice[] {
   return partsOf(base, mine, theirs).flatMap((part) => {
     const { key, setting, mine: here, theirs: there } = part;
@@ -45,7 +45,7 @@ export function findChoices(base: Flow, mine: Flow, theirs: Flow): readonly Choi
   });
 }
 
-/** One flow of both: what only one side changed as it is there, the rest as decided. */
+/** Merges two flows: one-sided changes are taken, the rest as decided. */
 export function mergeFlows(base: Flow, mine: Flow, theirs: Flow, decisions: Decisions): Flow {
   const nodes: FlowNode[] = [];
   const added: FlowNode[] = [];
@@ -124,12 +124,12 @@ function isAlike({ setting, mine, theirs }: Part): boolean {
   return changesOf(mine as FlowNode, theirs as FlowNode).length === 0;
 }
 
-/** An edge that only one side has was added there, or removed on the other side, whichever differs from the base. */
+/** An edge that only one side has was either added there or removed on the other side, whichever differs from the base. */
 function mergeEdges(base: Flow, mine: Flow, theirs: Flow): readonly FlowEdge[] {
   const [before, here, there] = [base, mine, theirs].map((flow) => edgesByEnds(flow.edges));
   const idsOf = (flow: Flow) => new Set(flow.nodes.map(({ id }) => id));
   const known = { mine: idsOf(mine), theirs: idsOf(theirs) };
-  // A node that one side does not have brings its edges along, should it be taken.
+  // A node that only one side has brings its edges along if it is taken.
   const isStrange = ({ source, target }: FlowEdge, side: Side) =>
     !known[side].has(source) || !known[side].has(target);
   const kept = [...(here ?? [])].filter(
@@ -145,7 +145,7 @@ function mergeEdges(base: Flow, mine: Flow, theirs: Flow): readonly FlowEdge[] {
   ];
 }
 
-/** A node whose loop is gone stands for itself. */
+/** A node whose loop is gone moves to the top level. */
 function withoutLostParent(node: FlowNode, ids: ReadonlySet<string>): FlowNode {
   const { parentId, ...rest } = node;
   return typeof parentId === 'string' && !ids.has(parentId) ? rest : node;

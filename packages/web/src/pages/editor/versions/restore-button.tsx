@@ -11,7 +11,7 @@ import { RotateCcw } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** Restores a version after asking; nothing for who may not, and in an archived workflow. */
+/** Restores a version after confirmation; hidden without permission, and in archived workflows. */
 export function RestoreButton({
   org,
   workflow,
@@ -22,7 +22,7 @@ export function RestoreButton({
   org: number;
   workflow: WorkflowDetail;
   version: number;
-  /** The saved version that whoever restores knows of. */
+  /** The current version as known to the user. */
   baseVersion: () => number;
   onRestored: (workflow: WorkflowDetail) => void;
 }) {
@@ -57,7 +57,7 @@ export function RestoreButton({
   );
 }
 
-/** Saves a version again as the latest one and discards my draft. */
+/** Saves an old version as the latest one and discards the user's draft. */
 function useRestoreVersion(
   { org, workflow }: { readonly org: number; readonly workflow: WorkflowDetail },
   onRestored: (workflow: WorkflowDetail) => void,

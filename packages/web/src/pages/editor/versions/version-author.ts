@@ -1,7 +1,7 @@
 import type { VersionAuthor } from '@millrace/admin-api';
 import { useTranslation } from 'react-i18next';
 
-/** Who made a version, in words. */
+/** Names a version's author. */
 export function useAuthorName(): (author: VersionAuthor | null) => string {
   const { t } = useTranslation();
   return (author) => {

@@ -18,7 +18,7 @@ import { VersionList } from './version-list.tsx';
 
 const LIST = 'GET /orgs/:org/workflows/:id/versions';
 
-/** Who saved what and when, what is different, and back to it. */
+/** Who saved what and when, what changed, and restoring. */
 export function VersionHistory({ onDone }: { onDone: () => void }) {
   const { t } = useTranslation();
   const { org, workflow } = useEditorPage();

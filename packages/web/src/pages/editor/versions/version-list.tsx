@@ -11,7 +11,7 @@ import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
 import { useAuthorName } from './version-author.ts';
 
-/** The versions to choose from; the pinned ones stand above all, too, so that they are found among hundreds. */
+/** The versions to choose from; pinned ones are repeated at the top, to be found among hundreds. */
 export function VersionList({
   pinned,
   items,
@@ -23,7 +23,7 @@ export function VersionList({
   items: readonly VersionItem[];
   shown: number | null;
   onShow: (version: number) => void;
-  /** Stands below them. */
+  /** Shown below the list. */
   children: ReactNode;
 }) {
   const { t } = useTranslation();

@@ -8,7 +8,7 @@ import { useEditorPage } from '../editor-context.ts';
 
 const VersionHistory = lazyPart(async () => (await import('./version-history.tsx')).VersionHistory);
 
-/** The history of the workflow: who saved what and when, what is different, and back to it. */
+/** Opens the version history. */
 export function VersionMenu() {
   const { t } = useTranslation();
   const [isOpen, setIsOpen] = useState(false);

@@ -32,7 +32,7 @@ interface VersionPageProps {
   version: number;
 }
 
-/** One version of a workflow, to be looked at: what an execution ran, say. */
+/** A read-only version of a workflow, such as the one an execution ran. */
 export function VersionPage({ org, workflow, version }: VersionPageProps) {
   const { t } = useTranslation();
   useDocumentTitle(`${workflow.name} v${version} · Millrace`);
@@ -100,7 +100,7 @@ function Shown({ org, workflow, version }: ShownProps) {
   );
 }
 
-/** Which version it is, and what can be done with it. */
+/** The version's number and actions. */
 function VersionBar(props: ShownProps) {
   const { org, workflow, version } = props;
   const { t } = useTranslation();
@@ -125,7 +125,7 @@ function VersionBar(props: ShownProps) {
   );
 }
 
-/** Who made it and when, and that it is only shown. */
+/** Its author and date, and a note that it is read-only. */
 function About({ workflow, version }: Pick<ShownProps, 'workflow' | 'version'>) {
   const { t } = useTranslation();
   const authorName = useAuthorName();

@@ -1,6 +1,6 @@
 /**
- * What parts of the list are, said outright: not every browser still takes a table for one whose rows are laid out
- * otherwise, as those have to be that the browser may leave out while they are far away.
+ * Explicit ARIA roles for the list: some browsers drop table semantics when rows have another display type, which they
+ * need so that browsers can skip rendering those far away.
  */
 export const ROLES = {
   table: { role: 'table' },

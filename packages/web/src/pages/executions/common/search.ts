@@ -7,13 +7,13 @@ export const RANGES = ['hour', 'day', 'week', 'month', 'custom'] as const;
 export type Range = (typeof RANGES)[number];
 
 const readFilters = searchReader({
-  /** Several, separated by commas. */
+  /** Comma-separated. */
   status: (value) => STATUSES.filter((each) => String(value).split(',').includes(each)).join() || undefined,
   workflow: id,
   trigger: (value) => (/^[a-z_]{1,40}$/.test(String(value)) ? text(value) : undefined),
   test: oneOf(['yes', 'no']),
   text,
-  /** The key that started it, and part of the address it was started from; for roles that may read the audit log. */
+  /** The key that started it, and part of the caller's IP address; for roles that may read the audit log. */
   key: id,
   ip: (value) => text(value)?.trim().slice(0, 100),
   range: oneOf(RANGES),
@@ -22,7 +22,7 @@ const readFilters = searchReader({
   before: moment,
 });
 
-/** Filters of the list, as they stand in the address. */
+/** Filters of the list as stored in the address. */
 export type ListSearch = ReturnType<typeof readFilters>;
 
 export function readListSearch(given: object): ListSearch {
@@ -35,9 +35,9 @@ export function readListSearch(given: object): ListSearch {
 export const readCompareSearch = searchReader({ a: id, b: id });
 
 const readNode = searchReader({
-  /** The node whose output is shown; an empty text stands for none. */
+  /** The node whose output is shown; an empty string for none. */
   node: (value) => (typeof value === 'string' || typeof value === 'number' ? String(value) : undefined),
-  /** And in which iteration: `0`, in nested loops `0,3`. */
+  /** The iteration shown: `0`, in nested loops `0,3`. */
   iteration: (value) => (/^\d{1,9}(,\d{1,9})*$/.test(String(value)) ? String(value) : undefined),
 });
 
@@ -56,7 +56,7 @@ const RANGE_MS: { readonly [Name in Exclude<Range, 'custom'>]: number } = {
   month: 30 * 24 * HOUR_MS,
 };
 
-/** The filters as the service takes them. A range that moves with the time is counted from `nowMs`. */
+/** The filters in the service's format. Relative ranges are counted from `nowMs`. */
 export function toQuery(
   { range, after, before, ...rest }: ListSearch,
   nowMs: number,
@@ -70,12 +70,12 @@ export function toQuery(
   };
 }
 
-/** Whether only the service can tell if an execution belongs to what the filters ask for. */
+/** Whether only the service can match an execution against these filters. */
 export function needsService({ key, ip }: ListSearch): boolean {
   return key !== undefined || ip !== undefined;
 }
 
-/** Whether an execution belongs to what the filters ask for, apart from what only the service can tell. */
+/** Whether an execution matches the filters, apart from those only the service can check. */
 export function fits(item: ExecutionItem, search: ListSearch, nowMs: number): boolean {
   const bounds = toQuery(search, nowMs);
   const name = search.text?.trim().toLowerCase() ?? '';

@@ -18,10 +18,10 @@ import {
 import { useTranslation } from 'react-i18next';
 import { TRIGGERS } from './search.ts';
 
-/** In the middle of a line of text. */
+/** Centres an icon on a line of text. */
 const ALIGNED = { verticalAlign: 'middle' };
 
-/** The status of an execution, in colour, picture and word. */
+/** An execution's status: colour, icon and label. */
 export function ExecutionStatus({ status }: { status: ExecutionItem['status'] }) {
   const { t } = useTranslation();
   return (
@@ -31,7 +31,7 @@ export function ExecutionStatus({ status }: { status: ExecutionItem['status'] })
   );
 }
 
-/** The status of a node: colour, icon and label. */
+/** A node's status: colour, icon and label. */
 export function NodeStatus({ status }: { status: NodeSummary['status'] }) {
   const { t } = useTranslation();
   return (
@@ -41,7 +41,7 @@ export function NodeStatus({ status }: { status: NodeSummary['status'] }) {
   );
 }
 
-/** What is special about an execution: test mode, a draft that was never saved. */
+/** Badges for test mode and for unsaved drafts. */
 export function ExecutionMarks({ item }: { item: Pick<ExecutionItem, 'is_test_mode' | 'workflow_version'> }) {
   const { t } = useTranslation();
   return (
@@ -69,7 +69,6 @@ const TRIGGER_ICONS: { readonly [type: string]: LucideIcon } = {
   error: CircleAlert,
 };
 
-/** What started an execution. */
 export function TriggerName({ type }: { type: string }) {
   const { t } = useTranslation();
   const Icon = TRIGGER_ICONS[type] ?? CircleHelp;
@@ -83,7 +82,7 @@ export function TriggerName({ type }: { type: string }) {
   );
 }
 
-/** The same as text alone. */
+/** The same as plain text. */
 export function triggerText(t: TFunction, type: string): string {
   const known = TRIGGERS.find((each) => each === type);
   return known === undefined ? type : t(`executions.trigger.${known}`);

@@ -1,12 +1,12 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
-/** Before it is scrolled to, something has to be drawn. */
+/** Renders ahead of scrolling. */
 const MARGIN_PX = 600;
 
 const listeners = new WeakMap<Element, (isInSight: boolean) => void>();
 let observer: IntersectionObserver | null = null;
 
-/** One observer for all: there may be a thousand rows. */
+/** One shared observer: there may be a thousand rows. */
 function observe(element: Element, onChange: (isInSight: boolean) => void): () => void {
   observer ??= new IntersectionObserver(
     (entries) => {
@@ -19,14 +19,11 @@ function observe(element: Element, onChange: (isInSight: boolean) => void): () =
   return () => observer?.unobserve(element);
 }
 
-/**
- * Whether an element is where it can be seen, or close to it: what is not need not be drawn in full. What has the focus
- * counts as seen.
- */
+/** Whether an element is in or near the viewport: others needn't be fully rendered. A focused element counts as visible. */
 export function useInSight<Kind extends Element>(): readonly [RefObject<Kind | null>, boolean] {
   const ref = useRef<Kind>(null);
   const [isInSight, setIsInSight] = useState(false);
-  // Before it is shown for the first time: the observer reports a frame later.
+  // Before the first paint: the observer reports a frame later.
   useLayoutEffect(() => {
     const { top, bottom } = ref.current?.getBoundingClientRect() ?? { top: 0, bottom: 0 };
     setIsInSight(bottom > -MARGIN_PX && top < window.innerHeight + MARGIN_PX);

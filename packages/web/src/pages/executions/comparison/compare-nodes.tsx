@@ -19,7 +19,7 @@ import { useNodeNames } from '../detail/node-names.ts';
 const OutputDiff = lazy(async () => ({ default: (await import('./output-diff.tsx')).OutputDiff }));
 const InputDiff = lazy(async () => ({ default: (await import('./output-diff.tsx')).InputDiff }));
 
-/** The input and the nodes of two executions, side by side; in a narrow window one below the other. */
+/** Input and nodes of two executions, side by side or, in a narrow window, stacked. */
 export function CompareNodes({
   a,
   b,
@@ -83,13 +83,13 @@ export function CompareNodes({
   );
 }
 
-/** What is compared in one place. */
+/** One compared row. */
 interface Line {
   readonly id: string;
   readonly name: string;
-  /** Null: there is nothing to compare. */
+  /** Null: nothing to compare. */
   readonly isSame: boolean | null;
-  /** In what was put out, or in how it ended. */
+  /** Different output or status. */
   readonly differs: boolean;
   /** Null: the input. */
   readonly node: NodeComparison | null;
@@ -114,7 +114,7 @@ function lineOf(node: NodeComparison, name: string = node.node_id, a: number, b:
   };
 }
 
-/** What nodes are called, in the first version where it has the node. */
+/** Node names, from the first execution's version where it has the node. */
 function useNames(a: number, b: number): ReadonlyMap<string, string> {
   const org = useOrg();
   const [ofA, ofB] = useQueries({
@@ -136,7 +136,7 @@ function NodeName({ name }: { name: string }) {
   );
 }
 
-/** A line where there is no room for columns. */
+/** A row in a narrow window. */
 function NarrowLine({ line, row, a, b }: LineProps & { row: RowState }) {
   const { t } = useTranslation();
   const { node } = line;
@@ -169,7 +169,7 @@ function NarrowLine({ line, row, a, b }: LineProps & { row: RowState }) {
   );
 }
 
-/** Whether both put out the same; a difference is shown when somebody wants to see it. */
+/** Whether the outputs are equal; the diff is expanded on request. */
 function Verdict({ line: { isSame }, isOpen, toggle }: { line: Line } & RowState) {
   const { t } = useTranslation();
   if (isSame === null) return null;
@@ -186,7 +186,7 @@ function Verdict({ line: { isSame }, isOpen, toggle }: { line: Line } & RowState
   );
 }
 
-/** The status of a node in one of the two, which leads there; what it failed with stands beside it. */
+/** A node's status in one execution, as a link, with its error. */
 function StatusLink({ id, line, side }: { id: number; line: Line; side: 'a' | 'b' }) {
   if (line.node === null) return null;
   const node = line.node[side];
@@ -214,7 +214,7 @@ function Durations({ node: { a, b } }: { node: NodeComparison }) {
   return <Pair a={a?.duration_ms} b={b?.duration_ms} format={formatDuration} />;
 }
 
-/** Nothing where no model was asked. */
+/** Empty if no model was called. */
 function Tokens({ node }: { node: NodeComparison }) {
   if (!hasTokens(node)) return null;
   return <Pair a={node.a?.consumed_ai_tokens} b={node.b?.consumed_ai_tokens} format={String} />;
@@ -224,7 +224,7 @@ function hasTokens({ a, b }: NodeComparison): boolean {
   return (a?.consumed_ai_tokens ?? 0) + (b?.consumed_ai_tokens ?? 0) > 0;
 }
 
-/** Both values, and by how much the second is more or less. */
+/** Both values and the difference. */
 function Pair({
   a,
   b,

@@ -100,12 +100,12 @@ function Notes({ a, b }: Answer<typeof COMPARE>) {
   );
 }
 
-/** Trials ran a draft, which has a negative number and no version that people know. */
+/** Test runs use a draft, which has a negative version number that users don't know. */
 function isSaved({ workflow_version: version }: ExecutionItem): boolean {
   return version > 0;
 }
 
-/** The other one is chosen among those that have to do with it, or by its id. */
+/** Chooses the other execution among related ones, or by id. */
 function PickOther({ a }: { a: number }) {
   const { t } = useTranslation();
   const org = useOrg();

@@ -9,10 +9,10 @@ import { useTranslation } from 'react-i18next';
 
 const EXECUTION = 'GET /orgs/:org/executions/:execution';
 const NODE = 'GET /orgs/:org/executions/:execution/nodes/:node';
-/** Characters of both together; comparing more would hold the page up. */
+/** Characters of both sides together; diffing more would block the page. */
 const MAX_SIZE = 1_000_000;
 
-/** What two executions were given, side by side. */
+/** The inputs of two executions, side by side. */
 export function InputDiff({ a, b }: { a: number; b: number }) {
   const { t } = useTranslation();
   const org = useOrg();
@@ -25,7 +25,7 @@ export function InputDiff({ a, b }: { a: number; b: number }) {
   );
 }
 
-/** What a node put out in two executions, side by side. */
+/** A node's output in two executions, side by side. */
 export function OutputDiff({
   nodeId,
   name,
@@ -53,7 +53,7 @@ export function OutputDiff({
   );
 }
 
-/** Reads both and shows how they differ. */
+/** Loads both sides and shows the diff. */
 function Sides<Read>({
   queries,
   pick,

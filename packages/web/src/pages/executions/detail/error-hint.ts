@@ -2,10 +2,10 @@ import errorHints from '@millrace/ui/i18n/en/error-hints.json';
 import { i18next } from '@millrace/ui/i18n/index.ts';
 import { useTranslation } from 'react-i18next';
 
-// With this page only: the first load of the others does without.
+// Loaded with this page, to keep it out of the initial bundle.
 i18next.addResourceBundle('en', 'errorHints', errorHints);
 
-/** What to do about an error with this code. */
+/** Advice for an error code. */
 export function useErrorHint(code: string): string {
   const { i18n } = useTranslation();
   const known = Object.hasOwn(errorHints, code) ? code : 'own';

@@ -5,10 +5,10 @@ import { useTranslation } from 'react-i18next';
 import classes from '../common/executions.module.css';
 import { useErrorHint } from './error-hint.ts';
 
-/** Longer ones scroll, so they must be reachable by keyboard. */
+/** Longer messages scroll, so they must be focusable. */
 const LONG_MESSAGE = 600;
 
-/** Why an execution or a node failed, and what to do. */
+/** Why an execution or node failed, and how to fix it. */
 export function ErrorPanel({
   error,
   labels,
@@ -17,7 +17,7 @@ export function ErrorPanel({
 }: {
   error: { readonly code: string; readonly message: string; readonly node_id?: string | null };
   labels?: ReadonlyMap<string, string>;
-  /** What to do is told elsewhere on the page. */
+  /** The advice is shown elsewhere on the page. */
   isBrief?: boolean;
   onShowNode?: (nodeId: string) => void;
 }) {

@@ -15,7 +15,7 @@ import { isUnderWay } from '../common/under-way.ts';
 
 const RerunDialog = lazy(async () => ({ default: (await import('./rerun-dialog.tsx')).RerunDialog }));
 
-/** What can be done with an execution: cancel it while it runs, start it again when it has ended, compare it. */
+/** Actions on an execution: cancel while it runs, rerun once it has ended, compare. */
 export function ExecutionActions({
   detail,
   currentVersion,

@@ -11,12 +11,12 @@ import classes from '../common/executions.module.css';
 import { TriggerName } from '../common/status.tsx';
 import { isUnderWay } from '../common/under-way.ts';
 
-/** So many of the executions that nodes started are named; the rest is counted. */
+/** Maximum number of child executions listed; the rest are counted. */
 const MAX_NAMED = 12;
-/** A wait in the queue that is shorter is not worth telling. */
+/** Shorter queue times aren't shown. */
 const SHORT_WAIT_MS = 1_000;
 
-/** When it ran, what of, who started it, and what it has to do with other executions. */
+/** When it ran, which version, who started it, and related executions. */
 export function ExecutionFacts({
   detail,
   currentVersion,
@@ -92,7 +92,7 @@ export function ExecutionFacts({
   );
 }
 
-/** The key, and the address; both lead to what else they have started. */
+/** The API key and IP address; both link to the other executions they started. */
 function Origin({ origin }: { origin: ExecutionOrigin }) {
   const { t } = useTranslation();
   const org = useOrg();
@@ -162,7 +162,7 @@ function Several({
   );
 }
 
-/** A link to an execution, and to one of its nodes. */
+/** A link to an execution, optionally to one of its nodes. */
 export function ExecutionLink({ id, node, children }: { id: number; node?: string; children?: ReactNode }) {
   const org = useOrg();
   return (

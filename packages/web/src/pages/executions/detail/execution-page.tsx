@@ -27,7 +27,7 @@ import { NodePanel } from './node-panel.tsx';
 import { useExecution } from './use-execution.ts';
 import { Waits } from './waits.tsx';
 
-/** As in the style sheet. */
+/** Must match the style sheet. */
 const NARROW = '(max-width: 62em)';
 
 /** One execution: what ran, when, with what result. */
@@ -80,7 +80,7 @@ function Shown({ detail }: { detail: ExecutionDetail }) {
   });
   const names = useNodeNames(flow.data?.flow_data);
   const { labels, parents } = names;
-  // What failed is what one came for.
+  // The failed node is selected initially.
   const { node, iteration, choose } = useChosenNode(execution.error?.node_id ?? null);
   const side = useScrolledTo(node);
   return (
@@ -133,7 +133,7 @@ function Shown({ detail }: { detail: ExecutionDetail }) {
   );
 }
 
-/** Where the window is narrow, what a node put out stands below the graph: whoever chooses one is taken there. */
+/** In a narrow window the output is below the graph: scroll there when a node is selected. */
 function useScrolledTo(node: string | null) {
   const side = useRef<HTMLElement>(null);
   const former = useRef(node);
@@ -145,7 +145,7 @@ function useScrolledTo(node: string | null) {
   return side;
 }
 
-/** The node whose output is shown stands in the address; an empty name there is none. */
+/** The selected node is stored in the address; an empty name means none. */
 function useChosenNode(first: string | null) {
   const { node = first ?? '', iteration = null } = readDetailSearch(useSearch({ strict: false }));
   const navigate = useNavigate();
@@ -187,13 +187,13 @@ function Graph({
 }
 
 function runsOf({ nodes }: ExecutionDetail): { readonly [nodeId: string]: NodeRun } {
-  // Without a prototype every node id is a member like any other.
+  // Without a prototype, any node id is an ordinary member.
   const runs: { [nodeId: string]: NodeRun } = Object.create(null);
   for (const node of nodes) runs[node.node_id] = node;
   return runs;
 }
 
-/** What the execution was given, while no node is chosen. */
+/** The execution's input, while no node is selected. */
 function ExecutionSide({ detail }: { detail: ExecutionDetail }) {
   const { t } = useTranslation();
   return (

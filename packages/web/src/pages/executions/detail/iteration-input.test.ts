@@ -24,7 +24,7 @@ const FLOW = {
 
 type Stored = { readonly [place: string]: Partial<NodeRunDetail> | undefined };
 
-/** What is stored, by `<node> <place>`; all nodes have run. */
+/** Stored runs, by `<node> <iteration path>`; all nodes have run. */
 function knownOf(stored: Stored, summaries: { readonly [id: string]: Partial<NodeSummary> } = {}): KnownRun {
   return {
     ...{ executionId: 7, triggerData: {}, flow: FLOW },
@@ -113,7 +113,7 @@ test('a loop without a list hands on what the iteration before came to', async (
     seen: { index: 0, item: null },
   });
   expect(await readInput(known, 'ask', [1])).toMatchObject({ config: { url: '/first' } });
-  // Not every one is stored.
+  // Not every run is stored.
   expect(await readInput(known, 'ask', [2])).toMatchObject({
     config: { url: '/{{item}}' },
     seen: { index: 2 },

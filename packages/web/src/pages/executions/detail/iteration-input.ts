@@ -17,43 +17,43 @@ import {
   renderMember,
 } from './rendered-input.ts';
 
-/** Where a run stands: the index of each loop around it, outermost first. */
+/** A run's iteration path: the index in each loop around it, outermost first. */
 type Place = readonly number[];
 
-/** What is known of an execution, and how more of it is read. */
+/** The known part of an execution, and how to load more. */
 export interface KnownRun {
   readonly executionId: number;
   readonly triggerData: JsonValue;
   readonly flow: Flow;
   readonly summaries: readonly NodeSummary[];
-  /** Whether of nodes of this type each run in a loop is kept. */
+  /** Whether every run in a loop is stored for nodes of this type. */
   keepsRuns(type: string): boolean;
-  /** The run of a node whose record stands at a place; at the empty one its last. Null when there is none. */
+  /** The node's run stored at a path; its last run at the empty path. Null if there is none. */
   read(nodeId: string, place: Place): Promise<NodeRunDetail | null>;
 }
 
-/** What one run of a node was given. */
+/** The input of one run of a node. */
 export interface GivenInput {
-  /** The settings with what their templates came to. Of an iteration as a whole: none. */
+  /** The rendered settings; null for a whole iteration. */
   readonly config: JsonObject | null;
-  /** Inside a loop: its `index`, and its `item` when that is known. */
+  /** Inside a loop: its `index`, and its `item` if known. */
   readonly seen: JsonObject | null;
-  /** Inside a loop, but it is not known in which iteration. */
+  /** Inside a loop, but in an unknown iteration. */
   readonly isPlaceUnknown: boolean;
-  /** Nodes in the same iteration whose outputs it reads, and that are not stored. */
+  /** Nodes in the same iteration whose outputs it reads but which aren't stored. */
   readonly notKept: readonly string[];
 }
 
-/** Characters of all outputs together that are read to show what came of them. */
+/** Total characters of outputs loaded for rendering. */
 const MAX_READ = 4_000_000;
 
-/** More would have to be read than a page can bear. */
+/** More outputs would have to be loaded than the page can handle. */
 export class TooLargeError extends Error {}
 
 /**
- * What a run of a node was given.
- * @param stored where its record stands: inside a loop that has ended there is one for all of its iterations, the last
- *   one's, at the place of the loop
+ * Reconstructs the input of a node's run.
+ * @param stored path of its record: a loop that has ended has one record per inner node for all iterations, that of the
+ * last one, at the loop's own path
  * @throws TooLargeError
  */
 export async function readInput(known: KnownRun, nodeId: string, stored: Place): Promise<GivenInput> {
@@ -78,7 +78,7 @@ export async function readInput(known: KnownRun, nodeId: string, stored: Place):
 
 interface Seen extends JsonObject {
   readonly index: number;
-  /** Left out: it is not known. */
+  /** Omitted if unknown. */
   readonly item?: JsonValue;
 }
 
@@ -101,7 +101,7 @@ class Reader {
     this.#stored = stored;
   }
 
-  /** In which iterations of these loops the run was; null when that is not stored. */
+  /** The run's iteration in each of these loops; null if that isn't stored. */
   async findPlace(loops: readonly string[], nodeId: string): Promise<Place | null> {
     const place = this.#stored.slice(0, loops.length);
     for (let level = place.length; level < loops.length; level++) {
@@ -112,7 +112,7 @@ class Reader {
     return place;
   }
 
-  /** What the nodes of an iteration see of their innermost loop. */
+  /** The values of the innermost loop that an iteration's nodes can read. */
   async seenOf(loops: readonly string[], place: Place): Promise<Seen | null> {
     const [loopId, index] = [loops.at(-1), place.at(-1)];
     if (loopId === undefined || index === undefined) return null;
@@ -127,14 +127,14 @@ class Reader {
     return seen(index, list !== undefined && isJsonArray(list) ? (list[index] ?? null) : undefined);
   }
 
-  /** What templates of a node inside these loops read. */
+  /** What the templates of a node inside these loops read. */
   async source(config: JsonValue, loops: readonly string[], loop: Seen | null): Promise<InputSource> {
     const { executionId, triggerData, flow } = this.#known;
     const outputs: { [nodeId: string]: JsonObject } = Object.create(null);
     const unknown = new Set<string>();
     for (const id of nodesReadBy(config)) {
       const around = outermostFirst(flow, id);
-      // Nothing inside another loop can be read.
+      // Nodes inside other loops can't be read.
       if (around.some((each, level) => loops[level] !== each)) continue;
       const run = await this.#read(id, this.#stored.slice(0, around.length));
       if (run !== null && run.status !== 'skipped') setOwn(outputs, id, run.output as JsonObject);
@@ -151,12 +151,12 @@ class Reader {
     return this.#known.summaries.find(({ node_id: nodeId }) => nodeId === id);
   }
 
-  /** Of what touches the outside every run is kept: one that is not there has not been. */
+  /** Nodes with external effects keep every run, so a missing one of theirs never happened. */
   #isForgotten(id: string): boolean {
     return this.#summaryOf(id) !== undefined && !this.#known.keepsRuns(this.#nodeOf(id)?.type ?? '');
   }
 
-  /** The iteration of a loop that stands for all, once the loop has ended: by which it failed, else its last. */
+  /** The iteration represented by an ended loop's record: the one that failed, else the last. */
   async #lastOf(loops: readonly string[], level: number, inside: string): Promise<number | null> {
     const loopId = loops[level] ?? '';
     const isAll = this.#stored.length === 0;
@@ -170,7 +170,7 @@ class Reader {
     return count === undefined || count === 0 ? null : count - 1;
   }
 
-  /** `{{item}}` of a loop without a list: what the iteration before came to. */
+  /** `{{item}}` of a loop without a list: the previous iteration's result. */
   async #cameToBefore(loopId: string, place: Place): Promise<JsonValue | undefined> {
     const index = place.at(-1) ?? 0;
     if (index === 0) return null;

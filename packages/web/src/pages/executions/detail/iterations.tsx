@@ -15,7 +15,7 @@ import classes from './iterations.module.css';
 
 const PAGE_SIZE = 20;
 
-/** The runs of a node in the iterations of its loop, page by page; one can be chosen. */
+/** A node's runs in the iterations of its loop, paginated and selectable. */
 export function Iterations({
   executionId,
   nodeId,
@@ -28,9 +28,9 @@ export function Iterations({
   executionId: number;
   nodeId: string;
   chosen: string | null;
-  /** The loop it is inside of; null for a loop at top level, whose own end is shown without a choice. */
+  /** The loop around it; null for a loop at top level, whose own end is shown without a selection. */
   loop: { readonly id: string; readonly label: string } | null;
-  /** How many iterations there were in all; null while that may change. */
+  /** Total number of iterations; null while that may change. */
   count: number | null;
   onChoose: (place: string | null) => void;
   onShowLoop: (nodeId: string) => void;

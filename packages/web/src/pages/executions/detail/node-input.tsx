@@ -12,7 +12,7 @@ import { useTranslation } from 'react-i18next';
 import { type GivenInput, type KnownRun, readInput, TooLargeError } from './iteration-input.ts';
 import { nodeRunQuery } from './use-execution.ts';
 
-/** What a run of a node was given: its settings, with what their templates came to, and in a loop its item. */
+/** The input of a node's run: its rendered settings and, in a loop, the item. */
 export function NodeInput({
   detail,
   flow,
@@ -30,7 +30,7 @@ export function NodeInput({
   const { execution } = detail;
   const { node_id: nodeId, iteration, status, attempts } = run;
   const given = useQuery({
-    // What a node was given does not change while it runs; a response is made up when the execution ends.
+    // A node's input doesn't change while it runs; a response is rendered when the execution ends.
     queryKey: [
       'input of a run',
       { org, execution: execution.id, nodeId, iteration, status, attempts },
@@ -62,7 +62,7 @@ export function NodeInput({
   );
 }
 
-/** The item of the loop and its place. */
+/** The loop's item and index. */
 function OfLoop({ given, fileName }: { given: GivenInput; fileName: string }) {
   const { t } = useTranslation();
   const { seen, isPlaceUnknown } = given;
@@ -83,7 +83,7 @@ function OfLoop({ given, fileName }: { given: GivenInput; fileName: string }) {
   );
 }
 
-/** Outputs of the same iteration that the settings read. */
+/** Outputs of the same iteration that the settings read but that aren't stored. */
 function NotKept({ ids, labels }: { ids: readonly string[]; labels: ReadonlyMap<string, string> }) {
   const { t } = useTranslation();
   if (ids.length === 0) return null;

@@ -2,18 +2,18 @@ import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
 import type { Flow } from '@millrace/engine';
 import { useMemo } from 'react';
 
-/** What a page needs to know of the nodes of a flow besides what became of them. */
+/** Static node data of a flow, as opposed to results. */
 export interface NodeNames {
-  /** What each node is called, as on the canvas; never the same for two. */
+  /** Node labels as on the canvas, made unique. */
   readonly labels: ReadonlyMap<string, string>;
   /** By node inside a loop: that loop. */
   readonly parents: ReadonlyMap<string, string>;
-  /** By node: those that lead to it. */
+  /** By node: its predecessors. */
   readonly before: ReadonlyMap<string, readonly string[]>;
   readonly types: ReadonlyMap<string, string>;
 }
 
-/** The names of the nodes of a flow; those of a flow that is not there are empty. */
+/** Node names of a flow; empty while it is missing. */
 export function useNodeNames(flowData: unknown): NodeNames {
   const nodeTypes = useNodeTypes();
   return useMemo(() => {

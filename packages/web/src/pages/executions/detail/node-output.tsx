@@ -6,7 +6,7 @@ import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { useTranslation } from 'react-i18next';
 import classes from '../common/executions.module.css';
 
-/** What a node put out, what it would have sent in test mode, and what its code logged. */
+/** A node's output, what it would have sent in test mode, and its code's log. */
 export function NodeOutput({ run, executionId }: { run: NodeRunDetail; executionId: number }) {
   const { t } = useTranslation();
   const { output, node_id: nodeId, log, status } = run;

@@ -24,10 +24,10 @@ import { nodeRunQuery } from './use-execution.ts';
 
 const NodeInput = lazy(async () => ({ default: (await import('./node-input.tsx')).NodeInput }));
 
-/** An output beyond this is read when somebody asks for it. */
+/** Larger outputs are loaded on request. */
 const LARGE_OUTPUT = 4_000_000;
 
-/** What became of one node: its state, its output, its log, and its runs when it is in a loop. */
+/** One node's result: status, output, log, and its runs if it is in a loop. */
 export function NodePanel({
   detail,
   nodeId,
@@ -39,7 +39,7 @@ export function NodePanel({
   detail: ExecutionDetail;
   nodeId: string;
   names: NodeNames;
-  /** Undefined while it is not there. */
+  /** Undefined while it is missing. */
   flow: Flow | undefined;
   iteration: string | null;
   onChoose: (nodeId: string | null, place?: string | null) => void;
@@ -51,7 +51,7 @@ export function NodePanel({
   const isForgotten =
     summary?.iterations === undefined &&
     detail.nodes.some(({ node_id: id, iterations = 0 }) => parents.get(id) === nodeId && iterations > 0);
-  // Of a loop inside another it is known of the last time only.
+  // For a nested loop, only the last run's count is known.
   const isNested = parent !== null && parents.has(parent);
   const mayCount = !isNested && !isUnderWay(detail.execution.status);
   return (
@@ -103,7 +103,7 @@ export function NodePanel({
   );
 }
 
-/** The nodes whose outputs came in. */
+/** The nodes whose outputs are its input. */
 function Before({
   ids,
   labels,
@@ -147,7 +147,7 @@ function Run({
   const org = useOrg();
   const { id } = detail.execution;
   const { node_id: node, output_size: size } = summary;
-  // A failed node usually has no output: its input says more.
+  // A failed node usually has no output: show its input.
   const [view, setView] = useState(summary.status === 'failed' ? 'input' : 'output');
   const [wantsLarge, setWantsLarge] = useState(false);
   const isHeldBack = iteration === null && size > LARGE_OUTPUT && !wantsLarge;
@@ -203,12 +203,12 @@ function Run({
   );
 }
 
-/** Of nodes without outside effects not every run in a loop is stored. */
+/** For nodes without side effects, not every run in a loop is stored. */
 function isMissing(error: Error | null): boolean {
   return error instanceof ApiProblem && error.status === 404;
 }
 
-/** What an execution failed with stands above everything else. */
+/** The execution's error is already shown at the top. */
 function isShownAbove(
   { execution }: ExecutionDetail,
   nodeId: string,

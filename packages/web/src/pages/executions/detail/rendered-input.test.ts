@@ -19,7 +19,7 @@ test('the settings are shown with what their templates came to', () => {
   expect(renderInput(CONFIG, FLOW, source)).toEqual({
     url: 'https://example.com/17?of=7',
     body: { rows: [1, 2], note: 'hello ' },
-    // Only the run knew, or nobody.
+    // Known only during the run, or never.
     answer: '{{args.callback_url}}',
     broken: '{{nodes.',
   });

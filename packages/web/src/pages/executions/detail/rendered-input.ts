@@ -13,28 +13,28 @@ import {
 } from '@millrace/engine';
 
 const MAX_RENDERED_BYTES = 4_000_000;
-/** Of loops: what is rendered after each iteration, not when the loop begins. */
+/** Loop settings rendered after each iteration, not when the loop starts. */
 const AFTER_ITERATIONS = new Set(['result', 'until']);
 
-/** What an execution's templates read. */
+/** The values an execution's templates read. */
 export interface InputSource {
   readonly executionId: number;
   readonly triggerData: JsonValue;
   readonly outputs: { readonly [nodeId: string]: JsonObject | undefined };
-  /** Nodes whose outputs are not known: what reads one stays as it is written. */
+  /** Nodes with unknown outputs: members that read them stay unrendered. */
   readonly unknown?: ReadonlySet<string>;
-  /** Inside a loop; undefined when it is not known. */
+  /** Inside a loop; undefined if unknown. */
   readonly item?: JsonValue | undefined;
   readonly index?: number | undefined;
 }
 
-/** The settings of a node of this flow, as they are written; null when there are none. */
+/** A node's settings as written in this flow; null if there are none. */
 export function configOf(flow: Flow | undefined, nodeId: string): JsonObject | null {
   const config = flow?.nodes.find(({ id }) => id === nodeId)?.data?.config;
   return isJsonObject(config) && Object.keys(config).length > 0 ? config : null;
 }
 
-/** The settings without what a loop renders after each of its iterations. */
+/** The settings without those a loop renders after each iteration. */
 export function configAtStart(config: JsonObject, type: string): JsonObject {
   if (!LOOP_TYPES.has(type)) return config;
   return Object.fromEntries(Object.entries(config).filter(([name]) => !AFTER_ITERATIONS.has(name)));
@@ -46,10 +46,7 @@ export function nodesReadBy(config: JsonValue): readonly string[] {
   return [...new Set(paths.flatMap(([root, id]) => (root === 'nodes' && id !== undefined ? [id] : [])))];
 }
 
-/**
- * The settings with what their templates came to when the node began; a member that reads what only the run knew stays
- * as it is written.
- */
+/** The settings rendered as when the node started; members that read values known only during the run stay unrendered. */
 export function renderInput(config: JsonObject, flow: Flow, source: InputSource, type = ''): JsonObject {
   const rendered: { [name: string]: JsonValue } = { ...config };
   for (const [name, member] of Object.entries(configAtStart(config, type))) {
@@ -59,7 +56,7 @@ export function renderInput(config: JsonObject, flow: Flow, source: InputSource,
   return rendered;
 }
 
-/** What one value came to; undefined when it reads something that is not known. */
+/** One rendered value; undefined if it reads something unknown. */
 export function renderMember(member: JsonValue, flow: Flow, source: InputSource): JsonValue | undefined {
   const { template, errors } = parseTemplates(member);
   const paths = listPaths(template).map(({ names }) => names);

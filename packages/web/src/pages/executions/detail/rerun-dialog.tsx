@@ -9,7 +9,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** Starts an execution again with an input that one can change; the service checks it by the workflow's input schema. */
+/** Reruns an execution with an editable input, which the service validates against the workflow's input schema. */
 export function RerunDialog({
   detail,
   onStarted,

@@ -8,14 +8,14 @@ import { isUnderWay } from '../common/under-way.ts';
 
 const DETAIL = 'GET /orgs/:org/executions/:execution';
 const NODE = `${DETAIL}/nodes/:node`;
-/** What happens meanwhile is read together. */
+/** Events within this time are handled by one fetch. */
 const PAUSE_MS = 500;
-/** A long history takes its time to be read: that is to be a small part of the time. */
+/** Long histories take time to load: wait this many times as long before the next fetch. */
 const PAUSE_FOR_READING = 5;
-/** Should a stream not come through, or something of it be lost. */
+/** A fallback for lost events and broken streams. */
 const POLL_MS = 15_000;
 
-/** One execution, read again whenever something has happened in it. */
+/** One execution, refetched whenever something happens in it. */
 export function useExecution(id: number) {
   const org = useOrg();
   const client = useQueryClient();
@@ -53,7 +53,7 @@ export function useExecution(id: number) {
   useEffect(() => {
     if (detail.data === undefined) return;
     const read = detail.data;
-    // What was read of its nodes may be out of date by now, however this was learnt.
+    // Data of its nodes may be stale too, however the change was noticed.
     void client.invalidateQueries({ predicate: (query) => mayHaveChanged(query, read) });
   }, [client, detail.data]);
   useEvents(
@@ -69,15 +69,15 @@ function mayHaveChanged({ queryKey, state }: Query, { execution, nodes }: Execut
   const [name, params] = queryKey as [unknown, { readonly execution?: unknown; readonly node?: unknown }?];
   if (params?.execution !== execution.id) return false;
   if (name !== NODE) return name === `${NODE}/iterations`;
-  // What was not there may be there by now; what is being read for the first time need not be read twice.
+  // Retry what was missing; don't restart a first fetch.
   if (state.data === undefined) return state.status === 'error';
-  // The end of a node outside of loops is its end for good; inside, there is another run after it.
+  // A node outside loops ends only once; inside, another run may follow.
   const { completed_at: completedAt } = state.data as NodeRunDetail;
   const summary = nodes.find(({ node_id: id }) => id === params.node);
   return completedAt === null || summary === undefined || summary.loop_id !== null;
 }
 
-/** One run of a node. The events of the execution say when to read it again. */
+/** One run of a node. The execution's events trigger refetches. */
 export function nodeRunQuery(
   params: { readonly org: number; readonly execution: number; readonly node: string },
   query: { readonly iteration?: string },

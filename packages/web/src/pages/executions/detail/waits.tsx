@@ -18,7 +18,7 @@ const DecisionDialog = lazy(async () => ({
   default: (await import('../../approvals/decision-dialog.tsx')).DecisionDialog,
 }));
 
-/** The most of one kind that are listed. */
+/** Maximum listed per kind. */
 const MAX_LISTED = 10;
 
 interface WaitsProps {
@@ -27,10 +27,10 @@ interface WaitsProps {
   onChoose: (nodeId: string) => void;
 }
 
-/** What an execution waits for now: whom, or what, and until when. */
+/** What or whom an execution is waiting for, and until when. */
 export function Waits(props: WaitsProps) {
   const { detail } = props;
-  // Here, not with the question: that goes when somebody else is faster.
+  // Kept here, not in the item, which disappears when someone else decides first.
   const [deciding, setDeciding] = useState<Deciding | null>(null);
   return (
     <>
@@ -124,7 +124,7 @@ function Wait({
   children,
 }: {
   at: ReactNode;
-  /** Null: for as long as it takes. */
+  /** Null: no deadline. */
   until: string | null;
   children: ReactNode;
 }) {
@@ -144,7 +144,7 @@ function Wait({
   );
 }
 
-/** How long that is from now. */
+/** The remaining time. */
 function Left({ until }: { until: string }) {
   const { t } = useTranslation();
   const leftMs = Math.ceil((Date.parse(until) - useNow()) / 1_000) * 1_000;
@@ -156,7 +156,7 @@ function Left({ until }: { until: string }) {
   );
 }
 
-/** A delay, another attempt, or a signal that nothing more is known of. */
+/** A delay, a retry, or a signal without further details. */
 function Other({ node }: { node: NodeSummary }) {
   const { t } = useTranslation();
   if (node.waiting?.for === 'retry') {
@@ -174,7 +174,7 @@ function Other({ node }: { node: NodeSummary }) {
   return t(node.waiting?.for === 'delay' ? 'executions.waits.delay' : 'executions.waits.signal');
 }
 
-/** A question that can be answered here. */
+/** An approval that can be decided here. */
 function AskedApproval({
   approval,
   at,

@@ -7,10 +7,10 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type BulkAction, type BulkRun, useBulkRun } from './bulk-run.ts';
 
-/** So many are named of those that were refused for one reason. */
+/** Maximum executions listed per reason. */
 const MAX_NAMED = 20;
 
-/** Asks, then works through them one by one and lists those that were refused. */
+/** Confirms, processes the executions one by one, and lists those that were rejected. */
 export function BulkDialog({
   action,
   items,
@@ -23,7 +23,7 @@ export function BulkDialog({
   onDone: () => void;
 }) {
   const { t } = useTranslation();
-  // What is selected may change while it is at work: ended ones cannot be cancelled any more.
+  // The selection may change meanwhile: ended executions can't be cancelled any more.
   const [targets] = useState(items);
   const { run, begin, stop } = useBulkRun(action, targets);
   const isAtWork = run !== null && !run.isOver;
@@ -113,7 +113,7 @@ function Result({ run }: { run: BulkRun }) {
   );
 }
 
-/** All that were refused for the same reason. */
+/** All executions rejected for the same reason. */
 function Refusal({ reason, items }: { reason: string; items: readonly ExecutionItem[] }) {
   const { t } = useTranslation();
   const org = useOrg();

@@ -5,24 +5,24 @@ import { useRef, useState } from 'react';
 
 export type BulkAction = 'cancel' | 'rerun' | 'rerunFailed';
 
-/** So many are asked for at the same time. */
+/** Concurrent requests. */
 const AT_ONCE = 4;
-/** How often progress is shown: drawing each step would take longer than the work. */
+/** Progress interval: rendering every step would take longer than the work. */
 const REPORT_MS = 100;
 
-/** What became of the executions that something was done with. */
+/** Results of a bulk action. */
 export interface BulkRun {
   readonly total: number;
   readonly done: number;
-  /** By what the service said. */
+  /** By the service's message. */
   readonly refused: ReadonlyMap<string, readonly ExecutionItem[]>;
-  /** Set when nothing more could be asked for: the service was away, or the session had ended. */
+  /** Set if the run was aborted: the service was unreachable, or the session had ended. */
   readonly brokenBy: string | null;
   readonly isOver: boolean;
   readonly isStopped: boolean;
 }
 
-/** Does something with executions one by one, and keeps what was refused, each with its reason. */
+/** Applies an action to executions one by one and collects the rejected ones with their reasons. */
 export function useBulkRun(action: BulkAction, targets: readonly ExecutionItem[]) {
   const org = useOrg();
   const [run, setRun] = useState<BulkRun | null>(null);
@@ -64,7 +64,7 @@ function keep(refused: Map<string, ExecutionItem[]>, reason: string, item: Execu
   else known.push(item);
 }
 
-/** What else goes wrong would go wrong with all the others, too. */
+/** Any other error would affect all the remaining ones too. */
 function isAboutThis(error: Error): boolean {
   return error instanceof ApiProblem && [404, 409, 412, 422].includes(error.status);
 }

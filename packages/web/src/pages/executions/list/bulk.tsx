@@ -13,7 +13,7 @@ import type { BulkAction } from './bulk-run.ts';
 import type { ListQuery } from './use-executions.ts';
 import { type Gathering, MAX_MATCHING, type Matching, useMatching } from './use-matching.ts';
 
-/** What can be done with the executions that are selected, and with all that match the filters. */
+/** Actions on the selected executions, or on all that match the filters. */
 export function BulkBar({
   items,
   query,
@@ -24,9 +24,9 @@ export function BulkBar({
 }: {
   items: readonly ExecutionItem[];
   query: ListQuery;
-  /** All that match were wanted, and there are more than can be gathered. */
+  /** All matching ones were requested, and there are more than the limit. */
   isCut: boolean;
-  /** The list goes on where nothing is selected. */
+  /** The list continues, and nothing is selected. */
   hasMore: boolean;
   onGathered: (matching: Matching) => void;
   onClear: () => void;
@@ -117,7 +117,7 @@ function Action({
   );
 }
 
-/** Two are compared, the earlier one at the left. */
+/** Compares two executions, the earlier one on the left. */
 function Compare({ items }: { items: readonly ExecutionItem[] }) {
   const { t } = useTranslation();
   const org = useOrg();

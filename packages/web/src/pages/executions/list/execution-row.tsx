@@ -14,34 +14,34 @@ import { ROLES } from '../common/roles.ts';
 import { ExecutionMarks, ExecutionStatus, TriggerName, triggerText } from '../common/status.tsx';
 import { isUnderWay } from '../common/under-way.ts';
 
-/** Selects a row, or takes it out; with the shift key all from the last one on. */
+/** Toggles a row's selection; with Shift, the range from the last one. */
 export type Toggle = (id: number, event: { readonly shiftKey: boolean }) => void;
 
 interface RowProps {
   item: ExecutionItem;
   isSelected: boolean;
-  /** Null: nothing can be selected. */
+  /** Null: nothing is selectable. */
   onToggle: Toggle | null;
 }
 
 interface Near {
-  /** Whether it may be seen; where it cannot, its text is enough. */
+  /** Whether it is in or near the viewport; elsewhere its text is enough. */
   readonly isNear: boolean;
 }
 
-/** Where a row stands among all, counted from 1: rows that the browser leaves out are counted, too. */
+/** The row's 1-based position among all rows, including those that browsers skip. */
 interface Placed {
   readonly place: number;
 }
 
-/** An execution as a row; why it failed has a line of its own in it, as wide as the table. */
+/** An execution as a row; a failure reason spans the table on its own line. */
 export const WideRow = memo(function WideRow(props: RowProps & Near & Placed) {
   const { item, isSelected, onToggle, isNear, place } = props;
   const { t } = useTranslation();
   return (
     <tr
       {...ROLES.row}
-      // The first one is the head.
+      // The header is the first row.
       aria-rowindex={place + 1}
       data-execution={item.id}
       data-selected={isSelected || undefined}
@@ -80,10 +80,10 @@ export const WideRow = memo(function WideRow(props: RowProps & Near & Placed) {
   );
 });
 
-/** The same where the window is narrow. */
+/** The same in a narrow window. */
 export const NarrowRow = memo(function NarrowRow(props: RowProps & Near & Placed) {
   const { item, isSelected, onToggle, isNear, place } = props;
-  // How many there are nobody knows before all are read.
+  // The total is unknown until all are loaded.
   const placed = { 'aria-posinset': place, 'aria-setsize': -1 };
   return (
     <div {...ROLES.listItem} {...placed} data-execution={item.id} className={classes.narrow}>
@@ -184,7 +184,7 @@ function workflowText({ workflow_name: name, workflow_id: id }: ExecutionItem): 
   return name ?? `#${id}`;
 }
 
-/** Of one that is under way it counts on, by itself: the row is not drawn again for it. */
+/** For a running execution it ticks by itself, without re-rendering the row. */
 function Duration({ item, isNear }: Near & Pick<RowProps, 'item'>) {
   const now = useNow(isUnderWay(item.status) && isNear);
   return durationText(item, isNear ? now : serviceNow());

@@ -10,13 +10,13 @@ import { NarrowRow, type Toggle, WideRow } from './execution-row.tsx';
 
 interface Selection {
   readonly selected: ReadonlySet<number>;
-  /** Null: nothing can be selected. */
+  /** Null: nothing is selectable. */
   readonly onSelect: ((ids: readonly number[], isSelected: boolean) => void) | null;
 }
 
 /**
- * Executions as rows; where the window is narrow, one below the other. There may be thousands: rows far from what can
- * be seen are text and a link only, and the browser leaves them out until they are scrolled to, focused or printed.
+ * Executions as rows, stacked in a narrow window. There may be thousands: rows far from the viewport contain only text
+ * and a link, and browsers skip rendering them until they are scrolled to, focused or printed.
  */
 export function ExecutionTable({
   items,
@@ -25,7 +25,7 @@ export function ExecutionTable({
   onSelect,
 }: Selection & {
   items: readonly ExecutionItem[];
-  /** The list does not go on. */
+  /** The list is complete. */
   isWhole: boolean;
 }) {
   const { t } = useTranslation();
@@ -61,7 +61,7 @@ export function ExecutionTable({
   );
 }
 
-/** So many rows are drawn in full, or left out, together. */
+/** Number of rows that are fully rendered, or skipped, together. */
 const CHUNK = 20;
 
 function chunksOf(items: readonly ExecutionItem[]): readonly (readonly ExecutionItem[])[] {
@@ -72,13 +72,13 @@ function chunksOf(items: readonly ExecutionItem[]): readonly (readonly Execution
 
 interface ChunkProps {
   items: readonly ExecutionItem[];
-  /** How many rows stand above it. */
+  /** Number of rows before it. */
   above: number;
   selected: ReadonlySet<number>;
   onToggle: Toggle | null;
 }
 
-/** What changes elsewhere in the list is nothing to it. */
+/** Ignores changes elsewhere in the list. */
 function isUnchanged(before: ChunkProps, after: ChunkProps): boolean {
   return (
     before.onToggle === after.onToggle &&
@@ -122,13 +122,13 @@ function rowsOf(Row: typeof WideRow, { items, above, selected, onToggle }: Chunk
   ));
 }
 
-/** How high rows that are left out are taken to be, so that the page is as long as it will be. */
+/** Estimated height of skipped rows, so that the page has its final length. */
 function roomFor(items: readonly ExecutionItem[], rowPx: number, reasonPx: number): CSSProperties {
   const reasons = items.filter(({ error }) => error !== undefined).length;
   return { containIntrinsicBlockSize: `auto ${items.length * rowPx + reasons * reasonPx}px` };
 }
 
-/** Always the same function, so that a change of one row draws one row. */
+/** A stable callback, so that changing one row re-renders one row. */
 function useToggle(
   items: readonly ExecutionItem[],
   selected: ReadonlySet<number>,
@@ -186,7 +186,7 @@ function between(items: readonly ExecutionItem[], from: number | null, to: numbe
   return a === -1 ? [to] : ids.slice(Math.min(a, b), Math.max(a, b) + 1);
 }
 
-/** Arrow keys go from row to row, the space bar selects the row one is at. */
+/** Arrow keys move between rows, Space selects the current one. */
 function moveOrSelect(event: KeyboardEvent<HTMLElement>, toggle: Toggle | null): void {
   const target = event.target as HTMLElement;
   if (event.key === ' ' && target.dataset.rowLink !== undefined && toggle !== null) {

@@ -21,7 +21,7 @@ import { useSelection } from './use-selection.ts';
 
 type List = ReturnType<typeof useExecutions>['list'];
 
-/** All executions of the organisation, as they come and go. */
+/** All executions of the organisation, live. */
 export function ExecutionsPage() {
   const { t } = useTranslation();
   const { can } = useRole();
@@ -30,7 +30,7 @@ export function ExecutionsPage() {
   const search = useMemo(() => readListSearch(JSON.parse(text)), [text]);
   const { list, query, fresh, showFresh, isLive } = useExecutions(search);
   const items = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
-  // A hundred rows that change together must not hold up what somebody does meanwhile.
+  // A hundred rows changing together must not block user input.
   const drawn = useDeferredValue(items);
   const selection = useSelection(items, text);
   const { chosen, selected } = selection;
@@ -79,7 +79,7 @@ function LiveMark({ isLive }: { isLive: boolean }) {
   );
 }
 
-/** New ones are announced and wait: what somebody reads must not move. */
+/** New executions are announced instead of inserted: what the user reads must not move. */
 function Fresh({ items, onShow }: { items: readonly ExecutionItem[]; onShow: () => void }) {
   const { t } = useTranslation();
   return (

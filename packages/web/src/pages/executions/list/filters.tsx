@@ -12,10 +12,10 @@ import { useTranslation } from 'react-i18next';
 import { type ListSearch, RANGES, STATUSES, TRIGGERS } from '../common/search.ts';
 
 const TYPING_PAUSE_MS = 300;
-/** As many as the service lists at once; one that is not among them is named by its id. */
+/** The service's page limit; a key beyond it is shown by its id. */
 const MAX_KEYS = 200;
 
-/** What the list shows; it stands in the address. */
+/** The list's filters, stored in the address. */
 export function Filters({ search, apply }: { search: ListSearch; apply: ApplyFilters<ListSearch> }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
@@ -104,7 +104,7 @@ export function Filters({ search, apply }: { search: ListSearch; apply: ApplyFil
   );
 }
 
-/** Chooses among what has an id; one that is not listed is named by it. */
+/** Selects an item by id; an unlisted one is shown by its id. */
 function IdSelect({
   id,
   items,
@@ -125,7 +125,7 @@ function IdSelect({
   );
 }
 
-/** Keys that have ended, too: what they started may be what somebody looks for. */
+/** Includes revoked and expired keys: users may look for what those started. */
 function KeyFilter({ id, onChange }: IdFilterProps) {
   const { t } = useTranslation();
   const org = useOrg();
@@ -207,14 +207,14 @@ function WorkflowFilter({ id, onChange }: IdFilterProps) {
       items={items}
       id={id}
       onChange={onChange}
-      // The service has searched already.
+      // The service has filtered already.
       filter={({ options }) => options}
       onSearchChange={setText}
     />
   );
 }
 
-/** A text some time after it was typed; a label that was chosen is no search. */
+/** Debounced text; a selected label isn't a search. */
 function useDebouncedText(text: string): string {
   const [settled, setSettled] = useState('');
   const settle = useDebouncedCallback(setSettled, TYPING_PAUSE_MS);
@@ -251,7 +251,7 @@ function MomentInput({
   );
 }
 
-/** As the field wants it: the reader's clock, without a zone. */
+/** The field's format: local time without a zone. */
 function toLocal(moment: string): string {
   const date = new Date(moment);
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

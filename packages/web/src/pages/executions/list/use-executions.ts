@@ -10,24 +10,24 @@ import { fits, type ListSearch, needsService, toQuery } from '../common/search.t
 import { isUnderWay } from '../common/under-way.ts';
 
 const PAGE_SIZE = 50;
-/** As many as the service takes at once. */
+/** The service's limit per request. */
 const MAX_IDS = 200;
-/** What was missed is read again no more often, however much is going on. */
+/** Minimum interval between catch-up fetches, however busy it is. */
 const PAUSE_MS = 1_000;
-/** So long the pages wait for somebody who comes back to them. */
+/** How long pages stay cached for a user who returns. */
 const KEPT_MS = 1_800_000;
-/** More new ones are not counted. */
+/** New ones beyond this aren't counted. */
 export const MAX_FRESH = 1_000;
 const LIST = 'GET /orgs/:org/executions';
 
-/** What a list shows, as the service is asked for it. */
+/** The list's filters in the service's format. */
 export type ListQuery = ReturnType<typeof toQuery>;
-/** A range that moves with the time stands still while it is read: its pages belong together. */
+/** Each page keeps its query: a relative range stays fixed while its pages are loaded. */
 type ListPage = Answer<typeof LIST> & { readonly query: ListQuery };
 type Place = { readonly cursor: string; readonly query: ListQuery };
 type Pages = InfiniteData<ListPage, Place | null>;
 
-/** The list as it is read page by page, kept up to date by the service's events. */
+/** The paginated list, kept up to date by the service's events. */
 export function useExecutions(search: ListSearch) {
   const org = useOrg();
   const client = useQueryClient();
@@ -41,7 +41,7 @@ export function useExecutions(search: ListSearch) {
     initialPageParam: null as Place | null,
     getNextPageParam: ({ next_cursor: cursor, query }) => (cursor === null ? null : { cursor, query }),
     placeholderData: keepPreviousData,
-    // Events keep it up to date; reading all pages again would move what somebody looks at.
+    // Events keep it up to date; refetching all pages would move what the user is looking at.
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
@@ -61,7 +61,7 @@ export function useExecutions(search: ListSearch) {
   });
   const take = (items: readonly ExecutionItem[], mayBeNew = true) => {
     const pages = client.getQueryData<Pages>(key);
-    // What was asked for one list is nothing to the one that is shown by then.
+    // Results for one list don't apply to another shown by then.
     if (pages === undefined || shownKey.current !== key) return;
     const known = new Set(pages.pages.flatMap((page) => page.items.map(({ id }) => id)));
     if (items.some(({ id }) => known.has(id))) client.setQueryData<Pages>(key, putInPlace(pages, items));
@@ -69,14 +69,14 @@ export function useExecutions(search: ListSearch) {
     const isNew = (item: ExecutionItem) =>
       mayBeNew && !known.has(item.id) && item.id > newest && fits(item, search, serviceNow());
     setFresh((before) => merge(before, items, isNew));
-    // Where there is nothing, nothing can jump.
+    // An empty list has nothing that could jump.
     if (newest === 0 && items.some(isNew)) showFresh();
   };
   const showFresh = () => {
     setFresh([]);
     void client.resetQueries({ queryKey: key, exact: true });
   };
-  // Bit by bit, so that it shows although more and more is missed.
+  // In steps, so that progress shows even while more events are missed.
   const catchUp = useCatchUp(async () => {
     const shown = client.getQueryData<Pages>(key)?.pages ?? [];
     const newest = await readPage(org, shown[0]?.query ?? toQuery(search, serviceNow()), PAGE_SIZE, null);
@@ -99,15 +99,15 @@ export function useExecutions(search: ListSearch) {
 }
 
 /**
- * Who comes back finds the pages that were read, as far down as they went; who comes anew reads anew, although the
- * filters may be the same: the place in the browser's history tells them apart.
+ * Going back restores the loaded pages, however many; a new visit starts fresh, even with the same filters: the
+ * browser's history entry distinguishes them.
  */
 function useListKey(org: number, search: ListSearch): readonly unknown[] {
   const router = useRouter();
   return useMemo(() => [LIST, { org }, search, router.latestLocation.state.__TSR_key], [org, search, router]);
 }
 
-/** Reads what was missed. Several may be missed while it is read: once more is enough. */
+/** Fetches missed changes. Any number missed during a fetch need only one more. */
 function useCatchUp(read: () => Promise<void>): () => void {
   const isBehind = useRef(false);
   const isReading = useRef(false);
@@ -125,7 +125,7 @@ function useCatchUp(read: () => Promise<void>): () => void {
     isReading.current = true;
     while (isBehind.current && !isGone.current) {
       isBehind.current = false;
-      // What can't be read now is reported again by the stream.
+      // The stream reports again what can't be fetched now.
       await readNow().catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
@@ -149,7 +149,7 @@ export function readPage(
   });
 }
 
-/** Those that may have changed, as they are now. */
+/** The current state of executions that may have changed. */
 async function readAgain(
   org: number,
   shown: readonly ExecutionItem[],
@@ -162,7 +162,7 @@ async function readAgain(
   }
 }
 
-/** Rows keep their place, whatever became of them. One that has ended stays so: what was read before may come after. */
+/** Rows keep their position. Ended executions stay ended: an older response may arrive later. */
 function putInPlace(pages: Pages, items: readonly ExecutionItem[]): Pages {
   const latest = new Map(items.map((item) => [item.id, item]));
   return {

@@ -3,28 +3,25 @@ import { useOrg } from '@millrace/ui/api/me.ts';
 import { useEffect, useRef, useState } from 'react';
 import { type ListQuery, readPage } from './use-executions.ts';
 
-/** So many are gathered at most; whoever wants more does it again. */
+/** Maximum per run; for more, users repeat the action. */
 export const MAX_MATCHING = 10_000;
 const PAGE_SIZE = 200;
 
-/** How far the gathering of all that match has come. */
+/** Progress of collecting all matches. */
 export interface Gathering {
   readonly count: number;
-  /** Everything since then was looked through. */
+  /** Everything since then was searched. */
   readonly lookedBackTo: string | null;
 }
 
-/** What was gathered, newest first. */
+/** The matches, newest first. */
 export interface Matching {
   readonly items: readonly ExecutionItem[];
-  /** False: there are older ones that match, too. */
+  /** False: there are older matches too. */
   readonly isAll: boolean;
 }
 
-/**
- * Gathers all executions that a list's filters ask for, as they are now: nobody can say how many there are before they
- * were looked for.
- */
+/** Collects all current executions that match a list's filters: their number is unknown until then. */
 export function useMatching(query: ListQuery, onGathered: (matching: Matching) => void) {
   const org = useOrg();
   const [gathering, setGathering] = useState<Gathering | null>(null);

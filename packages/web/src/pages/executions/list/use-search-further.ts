@@ -4,8 +4,8 @@ import type { useExecutions } from './use-executions.ts';
 type List = ReturnType<typeof useExecutions>['list'];
 
 /**
- * Looks further back, page by page, until something fits, everything was looked through or somebody stops it. A list
- * that shows nothing so far does so by itself.
+ * Searches further back, page by page, until there is a match, the end is reached or the user stops it. An empty list
+ * does so automatically.
  */
 export function useSearchFurther(list: List, isEmpty: boolean) {
   const [isOn, setIsOn] = useState(false);

@@ -6,8 +6,8 @@ const NONE: ReadonlySet<number> = new Set();
 const NOTHING: Matching = { items: [], isAll: true };
 
 /**
- * Which executions are selected: some of those that are shown, or all that match, shown or not.
- * @param filters another text stands for another list, where nothing is selected
+ * The selected executions: some of those shown, or all that match, shown or not.
+ * @param filters a different string is a different list, with nothing selected
  */
 export function useSelection(items: readonly ExecutionItem[], filters: string) {
   const [selected, setSelected] = useState(NONE);
@@ -39,7 +39,7 @@ export function useSelection(items: readonly ExecutionItem[], filters: string) {
     );
   };
   const chosen = useMemo(() => {
-    // Those that are shown are up to date.
+    // Those shown are up to date.
     const known = new Map([...(gathered ?? NOTHING).items, ...items].map((item) => [item.id, item]));
     return [...known.values()].filter(({ id }) => selected.has(id)).sort((a, b) => b.id - a.id);
   }, [gathered, items, selected]);

@@ -17,7 +17,7 @@ const MAX_TICKS = { wide: 4, narrow: 2 };
 const MANY_LANES = 100;
 const KINDS = ['run', 'retry', 'delay', 'signal'] as const;
 
-/** One line for each node, with what it did when. It can be zoomed; the lines are gone through by the arrow keys. */
+/** A zoomable lane per node with its activity; arrow keys move between lanes. */
 export function TimelineChart({
   lanes,
   tokens,

@@ -9,23 +9,23 @@ import { useInSight } from '../common/use-in-sight.ts';
 import classes from './timeline.module.css';
 import { type Bar, type Lane, lengthOf, placeOf, type Scale } from './timeline-scale.ts';
 
-/** More than so many things that a node did are summed up for who listens. */
+/** A lane with more bars is summarized for screen readers. */
 const MAX_SPOKEN = 6;
 
 export interface Tick {
-  /** Milliseconds since the beginning. */
+  /** Milliseconds since the start. */
   readonly at: number;
   /** Percent of the width. */
   readonly left: number;
 }
 
-/** The time that a chart shows. While something lasts it is another one every second, and what can be seen follows. */
+/** The visible time range. While a bar is still open it changes every second and the view follows. */
 export const ShownTime = createContext<{ readonly scale: Scale; readonly ticks: readonly Tick[] }>({
   scale: { fromMs: 0, toMs: 1 },
   ticks: [],
 });
 
-/** What one node did, along the time. */
+/** One node's activity over time. */
 export const TimelineLane = memo(function TimelineLane({
   lane,
   label,
@@ -36,7 +36,7 @@ export const TimelineLane = memo(function TimelineLane({
   lane: Lane;
   label: string;
   isChosen: boolean;
-  /** Then only what can be seen is drawn. */
+  /** Then only visible bars are rendered. */
   isOneOfMany: boolean;
   onChoose: (nodeId: string) => void;
 }) {
@@ -114,7 +114,7 @@ function BarMark({ bar, scale, node }: { bar: Bar; scale: Scale; node: NodeSumma
   const place = placeOf(bar, scale);
   if (place === null) return null;
   const { left, width } = place;
-  // A loop's own line shows its iterations, the frame around them is thin.
+  // A loop's own lane shows its iterations, with a thin frame around them.
   const isFrame = bar.kind === 'run' && node.iteration_spans.length > 0;
   return (
     <span
@@ -152,7 +152,7 @@ function describe(t: Translate, bar: Bar, language: string): string {
   ].join('\n');
 }
 
-/** What is under the pointer, in words; a card for each of hundreds of bars would be a burden. */
+/** The tooltip of the bar under the pointer; one for each of hundreds of bars would be slow. */
 export function Hovered({ text, x, y }: { text: string; x: number; y: number }) {
   const isRight = x > window.innerWidth / 2;
   return (

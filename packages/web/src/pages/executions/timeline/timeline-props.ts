@@ -1,4 +1,4 @@
-/** What the chart and the table of a timeline are given alike. */
+/** Shared props of the timeline's chart and table. */
 export interface TimelineProps {
   /** By node inside a loop: that loop. */
   readonly parents: ReadonlyMap<string, string>;

@@ -1,17 +1,17 @@
 import type { ExecutionDetail, NodeSpan, NodeSummary } from '@millrace/admin-api';
 
-/** What is drawn of a node for a while. */
+/** One bar of a lane. */
 export interface Bar {
   /** `iterations`: one or more of a loop, or of a node inside one. */
   readonly kind: NodeSpan['kind'] | 'iterations';
   readonly fromMs: number;
   readonly toMs: number;
-  /** It lasts. */
+  /** Still in progress. */
   readonly isOpen: boolean;
-  /** Counts the attempts from 1; null for iterations. */
+  /** Attempt number from 1; null for iterations. */
   readonly attempt: number | null;
   readonly error?: NodeSpan['error'];
-  /** Of iterations. */
+  /** Number of iterations. */
   readonly count: number;
   readonly failed: number;
 }
@@ -19,7 +19,7 @@ export interface Bar {
 export interface Lane {
   readonly node: NodeSummary;
   readonly bars: readonly Bar[];
-  /** How far inside of loops it stands. */
+  /** Nesting depth in loops. */
   readonly depth: number;
 }
 
@@ -28,7 +28,7 @@ export interface Scale {
   readonly toMs: number;
 }
 
-/** What is drawn of each node that has run; of a node inside a loop all runs that were kept. */
+/** The lanes of all nodes that have run; for a node inside a loop, all stored runs. */
 export function lanesOf(
   { nodes }: ExecutionDetail,
   parents: ReadonlyMap<string, string>,
@@ -40,7 +40,7 @@ export function lanesOf(
   });
 }
 
-/** The same lanes at another moment; one in which nothing lasts is the same object. */
+/** The lanes at another time; a lane without open bars keeps its identity. */
 export function lanesAt(lanes: readonly Lane[], nowMs: number): Lane[] {
   return lanes.map((lane) =>
     lane.bars.some(({ isOpen }) => isOpen)
@@ -66,7 +66,7 @@ function toBar(span: NodeSpan, nowMs: number): Bar {
   };
 }
 
-/** The last run of a node inside a loop is one of its iterations, but for one that has not ended. */
+/** The last run of a node inside a loop is one of its iterations, unless it is still running. */
 function spansOf(node: NodeSummary): readonly NodeSpan[] {
   const { spans, started_at: startedAt, completed_at: endedAt } = node;
   if (spans.length > 0 || node.is_taken_over || startedAt === null) return spans;
@@ -95,7 +95,7 @@ function depthOf(nodeId: string, parents: ReadonlyMap<string, string>): number {
   return depth;
 }
 
-/** From the first beginning to the last end. */
+/** From the first start to the last end. */
 export function scaleOf(lanes: readonly Pick<Lane, 'bars'>[]): Scale {
   let [fromMs, toMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { bars } of lanes) {
@@ -107,13 +107,13 @@ export function scaleOf(lanes: readonly Pick<Lane, 'bars'>[]): Scale {
   return { fromMs, toMs: Math.max(toMs, fromMs + 1) };
 }
 
-/** How long a node was at it, from its first beginning to its last end. */
+/** A node's duration, from its first start to its last end. */
 export function lengthOf({ bars }: Lane): number {
   const { fromMs } = scaleOf([{ bars }]);
   return Math.max(0, ...bars.map(({ toMs }) => toMs - fromMs));
 }
 
-/** Where a bar stands, in percent of the width; null when it is out of sight. */
+/** A bar's position in percent of the width; null if out of view. */
 export function placeOf(
   { fromMs, toMs }: Bar,
   scale: Scale,
@@ -124,10 +124,10 @@ export function placeOf(
   return { left: ((from - scale.fromMs) / whole) * 100, width: ((to - from) / whole) * 100 };
 }
 
-/** There is nothing to see at a closer zoom: times are in milliseconds. */
+/** Times are in milliseconds, so a closer zoom shows nothing more. */
 const MIN_WIDTH_MS = 5;
 
-/** The part that shows when it is zoomed by a factor around a moment; null when that is all. */
+/** The range after zooming by a factor around a time; null if that is everything. */
 export function zoom(shown: Scale, whole: Scale, factor: number, aroundMs: number): Scale | null {
   const width = Math.max(MIN_WIDTH_MS, (shown.toMs - shown.fromMs) * factor);
   if (width >= whole.toMs - whole.fromMs) return null;
@@ -135,7 +135,7 @@ export function zoom(shown: Scale, whole: Scale, factor: number, aroundMs: numbe
   return within({ fromMs: aroundMs - width * share, toMs: aroundMs + width * (1 - share) }, whole);
 }
 
-/** The same width, moved by a share of it. */
+/** The same width, moved by a fraction of it. */
 export function pan(shown: Scale, whole: Scale, share: number): Scale {
   const by = (shown.toMs - shown.fromMs) * share;
   return within({ fromMs: shown.fromMs + by, toMs: shown.toMs + by }, whole);
@@ -149,7 +149,7 @@ function within({ fromMs, toMs }: Scale, whole: Scale): Scale {
 
 const STEPS = [1, 2, 5];
 
-/** Round times since the beginning of all, at most `most` of them, that are in sight. */
+/** Round times since the overall start within view, at most `most`. */
 export function ticksOf({ fromMs, toMs }: Scale, zeroMs: number, most: number): number[] {
   const rough = (toMs - fromMs) / most;
   const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)));

@@ -13,11 +13,11 @@ import { TimelineChart } from './timeline-chart.tsx';
 import type { TimelineProps } from './timeline-props.ts';
 import { type Bar, type Lane, lanesAt, lanesOf } from './timeline-scale.ts';
 
-/** When each node ran, was retried and waited, with its tokens: as a chart, and the same as a table. */
+/** When each node ran, was retried and waited, with its tokens: a chart, and the same as a table. */
 export function Timeline({ detail, onChoose, ...given }: TimelineProps & { detail: ExecutionDetail }) {
   const { t } = useTranslation();
   const [view, setView] = useState('chart');
-  // Lanes are drawn again only when they change, not whenever the page is.
+  // A stable callback, so that lanes re-render only when they change.
   const latest = useRef(onChoose);
   useEffect(() => {
     latest.current = onChoose;
@@ -51,7 +51,6 @@ export function Timeline({ detail, onChoose, ...given }: TimelineProps & { detai
   );
 }
 
-/** The chart as a table. */
 function TimelineTable({ lanes, labels, onChoose }: TimelineProps & { lanes: readonly Lane[] }) {
   const { t } = useTranslation();
   return (
@@ -81,7 +80,6 @@ function TimelineTable({ lanes, labels, onChoose }: TimelineProps & { lanes: rea
   );
 }
 
-/** What one node did. */
 const LaneRows = memo(function LaneRows({
   lane: { node, bars },
   label,

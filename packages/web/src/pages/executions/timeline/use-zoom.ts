@@ -3,22 +3,19 @@ import { pan, type Scale, zoom } from './timeline-scale.ts';
 
 const WHEEL_STEP = 1.25;
 
-/** Which part of the time a chart shows. */
+/** The time range shown by a chart. */
 export interface Zoom {
   readonly shown: Scale;
   readonly isZoomed: boolean;
-  /** Below 1 it shows less and larger. */
+  /** Below 1 zooms in. */
   readonly zoomBy: (factor: number) => void;
-  /** By a share of what shows; below 0 to what was earlier. */
+  /** By a fraction of the visible range; negative moves to earlier times. */
   readonly move: (share: number) => void;
   readonly reset: () => void;
   readonly onKeyDown: (event: KeyboardEvent<HTMLElement>) => void;
 }
 
-/**
- * Shows all, until somebody looks closer: by buttons, by the keys + - 0 and the arrows, or by the wheel with Ctrl held
- * (without it, sideways).
- */
+/** Shows everything until zoomed: with buttons, the keys + - 0 and the arrows, or Ctrl and the wheel (without Ctrl, sideways). */
 export function useZoom(whole: Scale, frame: RefObject<HTMLElement | null>): Zoom {
   const [part, setPart] = useState<Scale | null>(null);
   const shown = part ?? whole;
@@ -41,7 +38,7 @@ export function useZoom(whole: Scale, frame: RefObject<HTMLElement | null>): Zoo
   useEffect(() => {
     const element = frame.current;
     if (element === null) return;
-    // React listens to the wheel without the right to keep the page from zooming.
+    // React's wheel listeners are passive and can't keep the page from zooming.
     const listen = (event: WheelEvent) => onWheel(event);
     element.addEventListener('wheel', listen, { passive: false });
     return () => element.removeEventListener('wheel', listen);
