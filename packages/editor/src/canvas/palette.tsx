@@ -143,7 +143,7 @@ function PaletteItem({
   onDragged: () => void;
 }) {
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are at the field above, which keeps the focus
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the field above keeps the focus and handles keys
     <div
       id={id}
       role="option"

@@ -27,7 +27,7 @@ export function createQueryClient(onSignedOut: OnSignedOut): QueryClient {
       queries: {
         structuralSharing: shareExactly,
         staleTime: 5_000,
-        // Errors returned by the service are final; network failures may be temporary.
+        // Errors returned by the service are final; an unreachable one (network error, 502 and above) may recover.
         retry: (count, error) => count < RETRIES && (!(error instanceof ApiProblem) || error.status >= 502),
       },
     },

@@ -23,6 +23,7 @@ export interface Look {
   readonly isTouched: boolean;
 }
 
+/** Overrides of {@link USUAL_LOOK}. */
 export type ContextOptions = Partial<Look>;
 
 export const USUAL_LOOK: Look = {

@@ -167,7 +167,7 @@ function DropZone({ onFile, children }: { onFile: (file: File | undefined) => vo
   const [isOver, setIsOver] = useState(false);
   const hasFile = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes('Files');
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut of the mouse for the button inside
+    // biome-ignore lint/a11y/noStaticElementInteractions: a mouse shortcut for the button inside
     <div
       className={classes.zone}
       data-over={isOver || undefined}

@@ -46,7 +46,7 @@ export function NodeOutput({ run, executionId }: { run: NodeRunDetail; execution
           <Title order={3} size="sm">
             {t('executions.node.log')}
           </Title>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
           <ol className={classes.log} style={{ listStyle: 'none', padding: 0 }} tabIndex={0}>
             {log.map(({ level, text }, index) => (
               <li key={index} data-level={level}>

@@ -38,7 +38,7 @@ export function TimelineChart({
   const time = { scale: view.shown, ticks };
   return (
     <>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: its lines are buttons; keys that they do not know come here */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: its lanes are buttons; keys they don't handle bubble up here */}
       <div
         ref={frame}
         className={classes.chart}
