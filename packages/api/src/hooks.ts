@@ -16,7 +16,7 @@ import { addOverloadProtection } from './http/overload.ts';
 import { type AdminPages, ASSETS_PATH } from './http/pages.ts';
 import { sendProblem, toApiError } from './http/problem.ts';
 import { applyRateLimit, createRateLimiter, type RateLimiter, sourceOf } from './http/rate-limit.ts';
-import { answerUnmatched, watchRoutes } from './http/routing.ts';
+import { respondToUnmatched, watchRoutes } from './http/routing.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { endWhenRefused, isStream } from './http/stream.ts';
 import { warnOfUntrustedProxy } from './http/untrusted-proxy.ts';
@@ -83,7 +83,7 @@ function addEntryChecks(app: FastifyInstance, deps: AppDeps, pages: AdminPages |
       throw unavailable('shutting_down', message('api.shutting_down'));
     }
     refuseWithoutHost(request);
-    if (request.is404) return answerUnmatched(table, pages, request, reply);
+    if (request.is404) return respondToUnmatched(table, pages, request, reply);
     const { scope, admin, webhook, callback, produces } = request.routeOptions.config;
     if (scope !== undefined) {
       reply.header('cache-control', 'no-store');

@@ -4,7 +4,7 @@ import { createOrganisation } from '@millrace/identity/organisations/store';
 import {
   createIdempotentRunner,
   type IdempotencyKey,
-  type StoredAnswer,
+  type StoredResponse,
 } from '@millrace/service/idempotency/store';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ function keyOf(body: { readonly n: number }): IdempotencyKey {
   return { organisationId, familyId, route: 'POST /x', key, fingerprint: fingerprintOf(body) };
 }
 
-const addMember = async (tx: Queryable): Promise<StoredAnswer> => {
+const addMember = async (tx: Queryable): Promise<StoredResponse> => {
   const email = `${randomUUID()}@example.org`;
   await tx.query("INSERT INTO members (organisation_id, email, role) VALUES ($1, $2, 'viewer')", [
     organisationId,
@@ -45,7 +45,7 @@ test('twins in several processes do the work once and get one answer', async () 
   const results = await Promise.all(
     runners.flatMap((run) => Array.from({ length: 10 }, () => run(claim, addMember))),
   );
-  expect(new Set(results.map(({ answer }) => answer.body)).size).toBe(1);
+  expect(new Set(results.map(({ answer: response }) => response.body)).size).toBe(1);
   expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
   expect(await countMembers()).toBe(before + 1);
 });
@@ -65,7 +65,7 @@ test('work that fails keeps nothing and lets the next twin try', async () => {
   const run = createIdempotentRunner(database.db);
   const claim = keyOf({ n: 1 });
   const before = await countMembers();
-  const fail = async (tx: Queryable): Promise<StoredAnswer> => {
+  const fail = async (tx: Queryable): Promise<StoredResponse> => {
     await addMember(tx);
     throw new Error('failed on purpose');
   };

@@ -7,8 +7,8 @@ import {
   checkFingerprint,
   findRecord,
   type IdempotencyKey,
-  type IdempotentAnswer,
-  type StoredAnswer,
+  type IdempotentResponse,
+  type StoredResponse,
 } from '@millrace/service/idempotency/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { principalOf } from './context.ts';
@@ -53,25 +53,28 @@ export function fingerprintOf(body: JsonValue | undefined): Buffer {
  */
 export function replayBeforeValidation(
   db: Queryable,
-  prepare: (reply: FastifyReply, answer: StoredAnswer) => void = () => undefined,
+  prepare: (reply: FastifyReply, response: StoredResponse) => void = () => undefined,
 ) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const idempotencyKey = request.idempotencyKey;
     const record = idempotencyKey === null ? undefined : await findRecord(db, idempotencyKey);
     if (idempotencyKey === null || record === undefined) return undefined;
-    const answer = checkFingerprint(idempotencyKey, record);
-    prepare(reply, answer);
-    return sendStoredAnswer(reply, { answer, replayed: true });
+    const response = checkFingerprint(idempotencyKey, record);
+    prepare(reply, response);
+    return sendStoredResponse(reply, { answer: response, replayed: true });
   };
 }
 
 /** Sends a stored response; a repeated one is marked with `Idempotent-Replayed: true`. */
-export function sendStoredAnswer(reply: FastifyReply, { answer, replayed }: IdempotentAnswer): FastifyReply {
+export function sendStoredResponse(
+  reply: FastifyReply,
+  { answer: response, replayed }: IdempotentResponse,
+): FastifyReply {
   if (replayed) reply.header('idempotent-replayed', 'true');
-  if (answer.location !== null) reply.header('location', answer.location);
+  if (response.location !== null) reply.header('location', response.location);
   return reply
-    .code(answer.status)
+    .code(response.status)
     .header('content-type', 'application/json; charset=utf-8')
     .serializer((body: string) => body)
-    .send(answer.body);
+    .send(response.body);
 }

@@ -9,7 +9,7 @@ export type HeaderSchemas = {
   readonly [name: string]: { readonly description: string; readonly type: string };
 };
 
-export interface AnswerOptions {
+export interface ResponseOptions {
   readonly headers?: HeaderSchemas;
   readonly example?: unknown;
   /** `application/json` if absent. */
@@ -17,7 +17,7 @@ export interface AnswerOptions {
 }
 
 /** One success response of a route, for `schema.response`. */
-export function answer(description: string, schema: TSchema, options: AnswerOptions = {}) {
+export function response(description: string, schema: TSchema, options: ResponseOptions = {}) {
   const media = { schema, ...(options.example === undefined ? {} : { example: options.example }) };
   return {
     description,

@@ -67,7 +67,7 @@ function toPattern(url: string): RegExp {
  * Responds to a request no route matched: 404, or 405 with Allow if the path has other methods. OPTIONS returns the methods, except where a
  * secret in the path is the only authentication. A person who mistyped an address gets the 404 as a page.
  */
-export function answerUnmatched(
+export function respondToUnmatched(
   table: RouteTable,
   pages: AdminPages | null,
   request: FastifyRequest,

@@ -14,7 +14,7 @@ export interface IdempotencyKey {
 }
 
 /** A successful response as stored and replayed. */
-export interface StoredAnswer {
+export interface StoredResponse {
   readonly status: number;
   readonly location: string | null;
   /** JSON text, byte for byte. */
@@ -22,7 +22,7 @@ export interface StoredAnswer {
 }
 
 /** A stored response with the fingerprint of its request. */
-export interface IdempotencyRecord extends StoredAnswer {
+export interface IdempotencyRecord extends StoredResponse {
   readonly fingerprint: Buffer;
 }
 
@@ -30,7 +30,7 @@ export interface IdempotencyRecord extends StoredAnswer {
  * Whether the record is for the same request.
  * @throws ApiError `idempotency_key_reused` (409) if the first request had another body
  */
-export function checkFingerprint(idempotencyKey: IdempotencyKey, record: IdempotencyRecord): StoredAnswer {
+export function checkFingerprint(idempotencyKey: IdempotencyKey, record: IdempotencyRecord): StoredResponse {
   if (record.fingerprint.equals(idempotencyKey.fingerprint)) return record;
   throw new ApiError('idempotency_key_reused', message('service.idempotency_key_reused'));
 }
@@ -57,7 +57,7 @@ export async function findRecord(
 export async function insertRecord(
   tx: Queryable,
   idempotencyKey: IdempotencyKey,
-  answer: StoredAnswer,
+  answer: StoredResponse,
 ): Promise<boolean> {
   const rows = await tx.query(
     `INSERT INTO idempotency_records (organisation_id, key_family_id, route, idempotency_key, fingerprint, status, location, body)
@@ -82,16 +82,16 @@ export async function insertRecord(
 }
 
 /** A response, and whether it is a replay. */
-export interface IdempotentAnswer {
-  readonly answer: StoredAnswer;
+export interface IdempotentResponse {
+  readonly answer: StoredResponse;
   readonly replayed: boolean;
 }
 
 /** Runs work at most once per key. */
 export type IdempotentRunner = (
   idempotencyKey: IdempotencyKey,
-  work: (tx: Queryable) => Promise<StoredAnswer>,
-) => Promise<IdempotentAnswer>;
+  work: (tx: Queryable) => Promise<StoredResponse>,
+) => Promise<IdempotentResponse>;
 
 /** Thrown to roll back the transaction of a request when a concurrent one has committed first. */
 class ConcurrentRequestWon extends Error {}
@@ -106,8 +106,8 @@ export function createIdempotentRunner(db: Database): IdempotentRunner {
 
   async function runAlone(
     idempotencyKey: IdempotencyKey,
-    work: (tx: Queryable) => Promise<StoredAnswer>,
-  ): Promise<IdempotentAnswer> {
+    work: (tx: Queryable) => Promise<StoredResponse>,
+  ): Promise<IdempotentResponse> {
     try {
       return await db.forOrganisation(idempotencyKey.organisationId, async (tx) => {
         const record = await findRecord(tx, idempotencyKey);

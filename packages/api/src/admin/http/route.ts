@@ -85,7 +85,7 @@ export function adminRoute<Name extends EndpointName>(
       const { session } = request;
       // Before anything is thrown: a conflict contains the other side's flow.
       if (endpoint.isExact === true) reply.header(EXACT_HEADER, '1');
-      const answer = await handle({
+      const response = await handle({
         request,
         reply,
         session: session as HasSession<Name>,
@@ -96,8 +96,8 @@ export function adminRoute<Name extends EndpointName>(
       });
       // An awaited reply yields undefined once it has been sent, so the handler's result can't show this.
       if (isSentByHandler) return reply;
-      if (answer === undefined) return reply.code(204).send();
-      return answer;
+      if (response === undefined) return reply.code(204).send();
+      return response;
     },
   });
 }

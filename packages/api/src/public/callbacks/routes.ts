@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { addForeignJsonBodies } from '../../http/body.ts';
-import { answer } from '../../http/responses.ts';
+import { response } from '../../http/responses.ts';
 import { approvalRoutes } from './approval-routes.ts';
 
 export const CallbackReceipt = Type.Object(
@@ -33,7 +33,7 @@ function addReceive(app: FastifyInstance, { db }: AppDeps): void {
     description:
       'The URL is issued by a node that waits for it, and works once. The body is any JSON value; no body counts as `{}`. An object is the output of the node, any other value its `data`.',
     tags: ['Callbacks'],
-    response: { 200: answer('Accepted; the execution continues.', Type.Ref('CallbackReceipt#')) },
+    response: { 200: response('Accepted; the execution continues.', Type.Ref('CallbackReceipt#')) },
   };
   const options = {
     config: {

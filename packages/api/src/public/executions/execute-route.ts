@@ -7,17 +7,17 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
-import { sendStoredAnswer } from '../../http/idempotency.ts';
+import { sendStoredResponse } from '../../http/idempotency.ts';
 import { pathId } from '../../http/ids.ts';
 import { originOfStart } from '../../http/origin.ts';
-import { answer, HEADERS } from '../../http/responses.ts';
+import { HEADERS, response } from '../../http/responses.ts';
 import { ExecuteBody } from './schema.ts';
-import type { AnswerStart } from './start-answer.ts';
+import type { RespondToStart } from './start-response.ts';
 
 type Execute = { Params: { id: string }; Body: ExecuteBody };
 
 /** The response of every request that starts an execution. */
-export const START_ANSWER = answer(
+export const START_ANSWER = response(
   'Accepted; the execution runs asynchronously.',
   Type.Ref('StartReceipt#'),
   {
@@ -30,7 +30,7 @@ export function executeRoute(
   app: FastifyInstance,
   { plans }: AppDeps,
   starter: Starter,
-  answerStart: AnswerStart,
+  respondToStart: RespondToStart,
 ): void {
   const lookups = new WeakMap<FastifyRequest, StartLookup>();
   const lookUp = (request: FastifyRequest<Execute>): Promise<StartLookup> =>
@@ -67,7 +67,7 @@ export function executeRoute(
         const found = await lookUp(request);
         const idempotencyKey = request.idempotencyKey;
         if (idempotencyKey !== null && found.record !== null) {
-          return sendStoredAnswer(reply, {
+          return sendStoredResponse(reply, {
             answer: checkFingerprint(idempotencyKey, found.record),
             replayed: true,
           });
@@ -79,7 +79,7 @@ export function executeRoute(
     async (request, reply) => {
       const input = (request.body.input_data ?? {}) as JsonValue;
       const found = lookups.get(request) ?? (await lookUp(request));
-      return answerStart(
+      return respondToStart(
         {
           idempotencyKey: request.idempotencyKey,
           origin: originOfStart(request),

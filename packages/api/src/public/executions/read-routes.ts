@@ -13,7 +13,7 @@ import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors, toPage } from '../../http/pagination.ts';
-import { answer } from '../../http/responses.ts';
+import { response } from '../../http/responses.ts';
 import { followExecution } from './follow.ts';
 import { presentDetail, presentItem } from './present.ts';
 import { ExecutionPage, ListExecutionsQuery, ReadExecutionQuery } from './schema.ts';
@@ -37,7 +37,7 @@ function addList(app: FastifyInstance, { db }: AppDeps): void {
     description: 'Without `input_data` and `node_outputs`, which only the execution itself has.',
     tags: ['Executions'],
     querystring: ListExecutionsQuery,
-    response: { 200: answer('A page of executions.', ExecutionPage) },
+    response: { 200: response('A page of executions.', ExecutionPage) },
   };
   const options = { config: { scope: 'executions:read' }, schema } as const;
   app.get<{ Querystring: ListExecutionsQuery }>('/api/v1/executions', options, async (request) => {
@@ -78,7 +78,7 @@ function addRead(app: FastifyInstance, { db }: AppDeps, watcher: Watcher): void 
     description: 'With `wait`, the response comes when the execution has ended or the time is over.',
     tags: ['Executions'],
     querystring: ReadExecutionQuery,
-    response: { 200: answer('The execution.', Type.Ref('ExecutionDetail#')) },
+    response: { 200: response('The execution.', Type.Ref('ExecutionDetail#')) },
   };
   const options = { config: { scope: 'executions:read' }, schema } as const;
   app.get<ById & { Querystring: ReadExecutionQuery }>(
@@ -108,7 +108,7 @@ function addEvents(app: FastifyInstance, { db }: AppDeps, watcher: Watcher): voi
       'Events: `execution` (as in lists) at the start and at each change of status, `node` (a node output with its `node_id`) at each change of a node. The stream ends with the final status. After an interruption, send the last ID in `Last-Event-ID` to get only later events; 204 if there will be none.',
     tags: ['Executions'],
     response: {
-      200: answer('The events.', Type.String(), { mediaType: 'text/event-stream' }),
+      200: response('The events.', Type.String(), { mediaType: 'text/event-stream' }),
       204: { description: 'The last event received was the final status.', type: 'null' },
     },
   };

@@ -11,14 +11,14 @@ import { pathId } from '../../http/ids.ts';
 import { originOfStart } from '../../http/origin.ts';
 import { START_ANSWER } from './execute-route.ts';
 import { RerunBody } from './schema.ts';
-import type { AnswerStart } from './start-answer.ts';
+import type { RespondToStart } from './start-response.ts';
 
 /** `POST /executions/{id}/rerun`. */
 export function rerunRoute(
   app: FastifyInstance,
   deps: AppDeps,
   starter: Starter,
-  answerStart: AnswerStart,
+  respondToStart: RespondToStart,
 ): void {
   const { db, plans } = deps;
   const schema = {
@@ -58,7 +58,10 @@ export function rerunRoute(
           : rerunFromFailedNode(plans, id, source, workflow);
       const found = await lookUp();
       const origin = originOfStart(request);
-      return answerStart({ idempotencyKey: request.idempotencyKey, origin, found, lookUp, prepare }, reply);
+      return respondToStart(
+        { idempotencyKey: request.idempotencyKey, origin, found, lookUp, prepare },
+        reply,
+      );
     },
   );
 }

@@ -11,22 +11,22 @@ import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { pathId } from '../../http/ids.ts';
 import { originOf } from '../../http/origin.ts';
-import { answer } from '../../http/responses.ts';
+import { response } from '../../http/responses.ts';
 import { executeRoute } from './execute-route.ts';
 import { presentDetail } from './present.ts';
 import { readRoutes } from './read-routes.ts';
 import { rerunRoute } from './rerun-route.ts';
 import { CancelBody, EXECUTION_SCHEMAS } from './schema.ts';
-import { createAnswerStart } from './start-answer.ts';
+import { createRespondToStart } from './start-response.ts';
 
 /** Starting workflows, and reading, cancelling and repeating executions. */
 export function executionRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter, cancel: Cancel): void {
   for (const schema of EXECUTION_SCHEMAS) app.addSchema(schema);
-  const answerStart = createAnswerStart(deps, starter);
-  executeRoute(app, deps, starter, answerStart);
+  const respondToStart = createRespondToStart(deps, starter);
+  executeRoute(app, deps, starter, respondToStart);
   readRoutes(app, deps);
   addCancel(app, deps, cancel);
-  rerunRoute(app, deps, starter, answerStart);
+  rerunRoute(app, deps, starter, respondToStart);
 }
 
 function addCancel(app: FastifyInstance, { db }: AppDeps, cancel: Cancel): void {
@@ -37,7 +37,7 @@ function addCancel(app: FastifyInstance, { db }: AppDeps, cancel: Cancel): void 
       'No further nodes start, running nodes are aborted, and executions that its nodes wait for are cancelled, too. Cancelling a cancelled execution gives the same response; one that has ended otherwise gives 409.',
     tags: ['Executions'],
     body: CancelBody,
-    response: { 200: answer('The cancelled execution.', Type.Ref('ExecutionDetail#')) },
+    response: { 200: response('The cancelled execution.', Type.Ref('ExecutionDetail#')) },
   };
   const options = {
     config: {

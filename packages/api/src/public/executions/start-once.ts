@@ -2,8 +2,8 @@ import type { StartLookup } from '@millrace/service/executions/store';
 import {
   checkFingerprint,
   type IdempotencyKey,
-  type IdempotentAnswer,
-  type StoredAnswer,
+  type IdempotentResponse,
+  type StoredResponse,
 } from '@millrace/service/idempotency/store';
 
 /** Starts at most one execution per Idempotency-Key; all requests with it get the first one's response. */
@@ -12,8 +12,8 @@ export type StartOnce = (
   first: StartLookup,
   lookUp: () => Promise<StartLookup>,
   /** Null: a request in another process came first, and nothing was stored. */
-  start: (found: StartLookup) => Promise<StoredAnswer | null>,
-) => Promise<IdempotentAnswer>;
+  start: (found: StartLookup) => Promise<StoredResponse | null>,
+) => Promise<IdempotentResponse>;
 
 /**
  * Concurrent requests in this process wait for the first without querying the database; those in other processes are serialised by the
@@ -39,8 +39,8 @@ export function createStartOnce(): StartOnce {
         mine.catch(() => undefined),
       );
       try {
-        const answer = await mine;
-        if (answer !== null) return { answer, replayed: false };
+        const response = await mine;
+        if (response !== null) return { answer: response, replayed: false };
       } finally {
         underWay.delete(name);
       }

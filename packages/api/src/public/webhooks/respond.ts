@@ -13,7 +13,7 @@ import { PROBLEM_TYPE, toProblem } from '../../http/problem.ts';
  * Renders the webhook's response from an execution that has ended. For one that failed or was cancelled it contains only the id: the
  * details are for the owner.
  */
-export function answerWithResult(
+export function respondWithResult(
   request: FastifyRequest,
   reply: FastifyReply,
   plan: Plan,

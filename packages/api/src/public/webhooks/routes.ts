@@ -10,12 +10,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { addForeignJsonBodies } from '../../http/body.ts';
-import { answer } from '../../http/responses.ts';
+import { response } from '../../http/responses.ts';
 import { createWatcher } from '../executions/watcher.ts';
 import { capture } from './capture.ts';
 import { eventOf, type StartedCall, startEvent } from './deliver.ts';
 import { checkCall, createGuards, type Guard } from './guard.ts';
-import { answerWithResult } from './respond.ts';
+import { respondWithResult } from './respond.ts';
 
 const HASH = /^[A-Za-z0-9_-]{43}$/;
 
@@ -71,7 +71,7 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
       'The body is any JSON value, or a form, which is taken as an object; no body counts as `{}`. The workflow reads it as `{{trigger.data.<field>}}`. The settings of its trigger may require a signature, allow only certain addresses, recognise repeated events (the receipt then names the first execution), or respond with the result of the workflow instead of the receipt.',
     tags: ['Webhooks'],
     response: {
-      202: answer('Accepted; the execution runs asynchronously.', Type.Ref('WebhookReceipt#')),
+      202: response('Accepted; the execution runs asynchronously.', Type.Ref('WebhookReceipt#')),
       '2xx': {
         description:
           "With `respond: when_done`: the status, headers and body of the workflow's response. It may use any other status from 200, too.",
@@ -123,7 +123,7 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
         return sendReceipt(reply, started, 'The workflow was started and is still running.');
       }
       const failure = { status: guard.failure_status, maxBytes: deps.config.limits.nodeOutputBytes };
-      return answerWithResult(request, reply, compiled.plan, ended, failure);
+      return respondWithResult(request, reply, compiled.plan, ended, failure);
     } finally {
       watch.close();
     }

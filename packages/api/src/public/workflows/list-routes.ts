@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { createCursors, toPage } from '../../http/pagination.ts';
-import { answer } from '../../http/responses.ts';
+import { response } from '../../http/responses.ts';
 import { presentItem } from './present.ts';
 import { EXAMPLES, ListWorkflowsQuery, WorkflowPage } from './schema.ts';
 
@@ -16,7 +16,7 @@ export function workflowListRoutes(app: FastifyInstance, { db }: AppDeps): void 
     description: 'Without `status`, workflows of every status are listed, including archived ones.',
     tags: ['Workflows'],
     querystring: ListWorkflowsQuery,
-    response: { 200: answer('A page of workflows.', WorkflowPage, { example: EXAMPLES.page }) },
+    response: { 200: response('A page of workflows.', WorkflowPage, { example: EXAMPLES.page }) },
   };
   const options = { config: { scope: 'workflows:read' }, schema } as const;
   app.get<{ Querystring: ListWorkflowsQuery }>('/api/v1/workflows', options, async (request) => {

@@ -2,7 +2,7 @@ import { type JsonValue, stringifyJson } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { refuseMissingCredentials } from '@millrace/service/credentials/references';
-import { createIdempotentRunner, type StoredAnswer } from '@millrace/service/idempotency/store';
+import { createIdempotentRunner, type StoredResponse } from '@millrace/service/idempotency/store';
 import { changeDetails, recordWorkflowChange } from '@millrace/service/workflows/record';
 import { checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
 import {
@@ -18,10 +18,10 @@ import { Type } from 'typebox';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { checkIfMatch, entityTag, isUnchanged } from '../../http/etag.ts';
-import { replayBeforeValidation, sendStoredAnswer } from '../../http/idempotency.ts';
+import { replayBeforeValidation, sendStoredResponse } from '../../http/idempotency.ts';
 import { pathId } from '../../http/ids.ts';
 import { recordedByKey } from '../../http/origin.ts';
-import { answer, HEADERS } from '../../http/responses.ts';
+import { HEADERS, response } from '../../http/responses.ts';
 import { workflowListRoutes } from './list-routes.ts';
 import { presentDetail, presentItem } from './present.ts';
 import { CreateWorkflow, EXAMPLES, UpdateWorkflow, WORKFLOW_SCHEMAS } from './schema.ts';
@@ -52,7 +52,7 @@ function addRead(app: FastifyInstance, { db, registry }: AppDeps): void {
       'With its `flow_data` and the `problems` that must be fixed before it can be activated. Drafts of the admin area are not included. You can send the response back unchanged.',
     tags: ['Workflows'],
     response: {
-      200: answer('The workflow.', Type.Ref('WorkflowDetail#'), {
+      200: response('The workflow.', Type.Ref('WorkflowDetail#'), {
         example: EXAMPLES.detail,
         headers: { ETag: HEADERS.etag },
       }),
@@ -94,7 +94,7 @@ function addCreate(app: FastifyInstance, { db, registry, config }: AppDeps): voi
     tags: ['Workflows'],
     body: CreateWorkflow,
     response: {
-      201: answer('The new workflow.', Type.Ref('WorkflowDetail#'), {
+      201: response('The new workflow.', Type.Ref('WorkflowDetail#'), {
         example: EXAMPLES.detail,
         headers: {
           Location: HEADERS.location,
@@ -115,7 +115,7 @@ function addCreate(app: FastifyInstance, { db, registry, config }: AppDeps): voi
     const principal = principalOf(request);
     const flow = checkFlow(body.flow_data as JsonValue, registry, config.limits.nodes);
     if (initialStatus(body) === 'active') refuseProblems(flow.flow, registry);
-    const work = async (tx: Parameters<typeof createWorkflow>[0]): Promise<StoredAnswer> => {
+    const work = async (tx: Parameters<typeof createWorkflow>[0]): Promise<StoredResponse> => {
       if (initialStatus(body) === 'active') {
         await refuseMissingCredentials(tx, principal.organisationId, flow.flow, registry);
       }
@@ -132,12 +132,12 @@ function addCreate(app: FastifyInstance, { db, registry, config }: AppDeps): voi
         ? { answer: await db.forOrganisation(principal.organisationId, work), replayed: false }
         : await runOnce(request.idempotencyKey, work);
     setTagOfBody(reply, result.answer);
-    return sendStoredAnswer(reply, result);
+    return sendStoredResponse(reply, result);
   });
 }
 
 /** The entity tag isn't stored with a response but derived from its body. */
-function setTagOfBody(reply: FastifyReply, { body }: StoredAnswer): void {
+function setTagOfBody(reply: FastifyReply, { body }: StoredResponse): void {
   const { version, updated_at } = JSON.parse(body) as { version: number; updated_at: string };
   reply.header('etag', entityTag(version, new Date(updated_at)));
 }
@@ -151,7 +151,7 @@ function addUpdate(app: FastifyInstance, { db, registry, config }: AppDeps): voi
     tags: ['Workflows'],
     body: UpdateWorkflow,
     response: {
-      200: answer('The workflow as it is now.', Type.Ref('WorkflowDetail#'), {
+      200: response('The workflow as it is now.', Type.Ref('WorkflowDetail#'), {
         example: EXAMPLES.detail,
         headers: { ETag: HEADERS.etag },
       }),
@@ -191,7 +191,7 @@ function addArchive(app: FastifyInstance, { db }: AppDeps): void {
     description: 'Running executions continue. Archiving an archived workflow gives the same response.',
     tags: ['Workflows'],
     response: {
-      200: answer('The archived workflow.', Type.Ref('WorkflowItem#'), {
+      200: response('The archived workflow.', Type.Ref('WorkflowItem#'), {
         example: EXAMPLES.item,
         headers: { ETag: HEADERS.etag },
       }),
@@ -222,7 +222,7 @@ function addWebhookInfo(app: FastifyInstance, { db, config }: AppDeps): void {
     description:
       'Anyone who knows the URL can call it. A workflow with another trigger gives 404 `no_webhook_trigger`.',
     tags: ['Workflows'],
-    response: { 200: answer('The webhook.', Type.Ref('WebhookInfo#'), { example: EXAMPLES.webhook }) },
+    response: { 200: response('The webhook.', Type.Ref('WebhookInfo#'), { example: EXAMPLES.webhook }) },
   };
   const options = { config: { scope: 'workflows:read', problems: ['no_webhook_trigger'] }, schema } as const;
   app.get<ById>(`${ONE}/webhook-info`, options, async (request) => {

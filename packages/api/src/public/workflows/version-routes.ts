@@ -10,7 +10,7 @@ import { checkIfMatch, entityTag } from '../../http/etag.ts';
 import { pathId } from '../../http/ids.ts';
 import { recordedByKey } from '../../http/origin.ts';
 import { createCursors, toPage } from '../../http/pagination.ts';
-import { answer, HEADERS } from '../../http/responses.ts';
+import { HEADERS, response } from '../../http/responses.ts';
 import { presentDetail, presentVersion, presentVersionDetail } from './present.ts';
 import { EXAMPLES, ListVersionsQuery, NoMembers, VersionPage } from './schema.ts';
 
@@ -35,7 +35,7 @@ function addList(app: FastifyInstance, { db }: AppDeps): void {
     description: "Each change to `flow_data` creates one. The list doesn't include `flow_data`.",
     tags: ['Workflows'],
     querystring: ListVersionsQuery,
-    response: { 200: answer('A page of versions.', VersionPage, { example: EXAMPLES.versionPage }) },
+    response: { 200: response('A page of versions.', VersionPage, { example: EXAMPLES.versionPage }) },
   };
   const options = { config: { scope: 'workflows:read', extension: true }, schema } as const;
   app.get<OfWorkflow & { Querystring: ListVersionsQuery }>(ALL, options, async (request) => {
@@ -68,7 +68,7 @@ function addRead(app: FastifyInstance, { db }: AppDeps): void {
     summary: 'Get one version of a workflow',
     description: 'With the `flow_data` that was saved as this version. A version never changes.',
     tags: ['Workflows'],
-    response: { 200: answer('The version.', Type.Ref('VersionDetail#'), { example: EXAMPLES.version }) },
+    response: { 200: response('The version.', Type.Ref('VersionDetail#'), { example: EXAMPLES.version }) },
   };
   const options = { config: { scope: 'workflows:read', extension: true }, schema } as const;
   app.get<OfVersion>(ONE, options, async (request) => {
@@ -91,7 +91,7 @@ function addRestore(app: FastifyInstance, { db, registry }: AppDeps): void {
     tags: ['Workflows'],
     body: NoMembers,
     response: {
-      200: answer('The workflow as it is now.', Type.Ref('WorkflowDetail#'), {
+      200: response('The workflow as it is now.', Type.Ref('WorkflowDetail#'), {
         example: EXAMPLES.detail,
         headers: { ETag: HEADERS.etag },
       }),

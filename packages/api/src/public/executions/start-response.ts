@@ -3,10 +3,10 @@ import type { StartableWorkflow, StartOrigin } from '@millrace/runtime/start-row
 import type { Starter } from '@millrace/service/executions/accept';
 import { type StartContent, startable } from '@millrace/service/executions/startable';
 import type { StartLookup } from '@millrace/service/executions/store';
-import type { IdempotencyKey, StoredAnswer } from '@millrace/service/idempotency/store';
+import type { IdempotencyKey, StoredResponse } from '@millrace/service/idempotency/store';
 import type { FastifyReply } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
-import { sendStoredAnswer } from '../../http/idempotency.ts';
+import { sendStoredResponse } from '../../http/idempotency.ts';
 import { createStartOnce } from './start-once.ts';
 
 export interface StartRequest {
@@ -20,14 +20,14 @@ export interface StartRequest {
 }
 
 /** Starts an execution and responds with its receipt, once per Idempotency-Key. */
-export type AnswerStart = (request: StartRequest, reply: FastifyReply) => Promise<FastifyReply>;
+export type RespondToStart = (request: StartRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 /** @throws (by the returned function) ApiError 404, 409 `workflow_inactive` or `workflow_archived` */
-export function createAnswerStart({ config }: AppDeps, starter: Starter): AnswerStart {
+export function createRespondToStart({ config }: AppDeps, starter: Starter): RespondToStart {
   const startOnce = createStartOnce();
 
   /** Null: a concurrent request came first. */
-  async function start(found: StartLookup, request: StartRequest): Promise<StoredAnswer | null> {
+  async function start(found: StartLookup, request: StartRequest): Promise<StoredResponse | null> {
     const workflow = startable(found.workflow);
     const content = await request.prepare(workflow);
     const { executionId, now: acceptedAt } = found;
@@ -39,23 +39,23 @@ export function createAnswerStart({ config }: AppDeps, starter: Starter): Answer
       polling_url: pollingUrl,
       started_at: formatTimestamp(acceptedAt),
     };
-    const answer = { status: 202, location: pollingUrl, body: stringifyJson(receipt) };
+    const response = { status: 202, location: pollingUrl, body: stringifyJson(receipt) };
     const { idempotencyKey, origin } = request;
     const order = { executionId, acceptedAt, workflow, origin, ...content };
     const isStored = await starter.start(
-      idempotencyKey === null ? order : { ...order, answer: { idempotencyKey, ...answer } },
+      idempotencyKey === null ? order : { ...order, answer: { idempotencyKey, ...response } },
     );
-    return isStored ? answer : null;
+    return isStored ? response : null;
   }
 
   return async (request, reply) => {
     const { idempotencyKey, found, lookUp } = request;
     if (idempotencyKey !== null) {
       const result = await startOnce(idempotencyKey, found, lookUp, (latest) => start(latest, request));
-      return sendStoredAnswer(reply, result);
+      return sendStoredResponse(reply, result);
     }
-    const answer = await start(found, request);
-    if (answer === null) throw new Error(`the reserved id ${found.executionId} was taken`);
-    return sendStoredAnswer(reply, { answer, replayed: false });
+    const response = await start(found, request);
+    if (response === null) throw new Error(`the reserved id ${found.executionId} was taken`);
+    return sendStoredResponse(reply, { answer: response, replayed: false });
   };
 }
