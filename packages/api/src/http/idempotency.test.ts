@@ -37,7 +37,7 @@ async function countMembers(): Promise<number> {
   return row?.count ?? -1;
 }
 
-test('twins in several processes do the work once and get one answer', async () => {
+test('concurrent requests in several processes do the work once and get one response', async () => {
   const before = await countMembers();
   // Each runner only knows its own concurrent requests, as a process does.
   const runners = Array.from({ length: 5 }, () => createIdempotentRunner(database.db));
@@ -45,7 +45,7 @@ test('twins in several processes do the work once and get one answer', async () 
   const results = await Promise.all(
     runners.flatMap((run) => Array.from({ length: 10 }, () => run(claim, addMember))),
   );
-  expect(new Set(results.map(({ answer: response }) => response.body)).size).toBe(1);
+  expect(new Set(results.map(({ response }) => response.body)).size).toBe(1);
   expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
   expect(await countMembers()).toBe(before + 1);
 });

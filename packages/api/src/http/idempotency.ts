@@ -61,14 +61,14 @@ export function replayBeforeValidation(
     if (idempotencyKey === null || record === undefined) return undefined;
     const response = checkFingerprint(idempotencyKey, record);
     prepare(reply, response);
-    return sendStoredResponse(reply, { answer: response, replayed: true });
+    return sendStoredResponse(reply, { response, replayed: true });
   };
 }
 
 /** Sends a stored response; a repeated one is marked with `Idempotent-Replayed: true`. */
 export function sendStoredResponse(
   reply: FastifyReply,
-  { answer: response, replayed }: IdempotentResponse,
+  { response, replayed }: IdempotentResponse,
 ): FastifyReply {
   if (replayed) reply.header('idempotent-replayed', 'true');
   if (response.location !== null) reply.header('location', response.location);

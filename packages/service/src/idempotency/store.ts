@@ -57,7 +57,7 @@ export async function findRecord(
 export async function insertRecord(
   tx: Queryable,
   idempotencyKey: IdempotencyKey,
-  answer: StoredResponse,
+  response: StoredResponse,
 ): Promise<boolean> {
   const rows = await tx.query(
     `INSERT INTO idempotency_records (organisation_id, key_family_id, route, idempotency_key, fingerprint, status, location, body)
@@ -73,9 +73,9 @@ export async function insertRecord(
       idempotencyKey.route,
       idempotencyKey.key,
       idempotencyKey.fingerprint,
-      answer.status,
-      answer.location,
-      answer.body,
+      response.status,
+      response.location,
+      response.body,
     ],
   );
   return rows.length === 1;
@@ -83,7 +83,7 @@ export async function insertRecord(
 
 /** A response, and whether it is a replay. */
 export interface IdempotentResponse {
-  readonly answer: StoredResponse;
+  readonly response: StoredResponse;
   readonly replayed: boolean;
 }
 
@@ -111,17 +111,18 @@ export function createIdempotentRunner(db: Database): IdempotentRunner {
     try {
       return await db.forOrganisation(idempotencyKey.organisationId, async (tx) => {
         const record = await findRecord(tx, idempotencyKey);
-        if (record !== undefined) return { answer: checkFingerprint(idempotencyKey, record), replayed: true };
-        const answer = await work(tx);
-        if (!(await insertRecord(tx, idempotencyKey, answer))) throw new ConcurrentRequestWon();
-        return { answer, replayed: false };
+        if (record !== undefined)
+          return { response: checkFingerprint(idempotencyKey, record), replayed: true };
+        const response = await work(tx);
+        if (!(await insertRecord(tx, idempotencyKey, response))) throw new ConcurrentRequestWon();
+        return { response, replayed: false };
       });
     } catch (error) {
       if (!(error instanceof ConcurrentRequestWon)) throw error;
       const record = await findRecord(db, idempotencyKey);
       if (record === undefined)
         throw new Error('an idempotency record vanished right after it was seen', { cause: error });
-      return { answer: checkFingerprint(idempotencyKey, record), replayed: true };
+      return { response: checkFingerprint(idempotencyKey, record), replayed: true };
     }
   }
 

@@ -68,7 +68,7 @@ export function executeRoute(
         const idempotencyKey = request.idempotencyKey;
         if (idempotencyKey !== null && found.record !== null) {
           return sendStoredResponse(reply, {
-            answer: checkFingerprint(idempotencyKey, found.record),
+            response: checkFingerprint(idempotencyKey, found.record),
             replayed: true,
           });
         }

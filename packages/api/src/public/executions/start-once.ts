@@ -26,7 +26,7 @@ export function createStartOnce(): StartOnce {
     const name = JSON.stringify([idempotencyKey.familyId, idempotencyKey.route, idempotencyKey.key]);
     for (let found = first; ; found = await lookUp()) {
       if (found.record !== null)
-        return { answer: checkFingerprint(idempotencyKey, found.record), replayed: true };
+        return { response: checkFingerprint(idempotencyKey, found.record), replayed: true };
       const concurrentRequest = underWay.get(name);
       if (concurrentRequest !== undefined) {
         await concurrentRequest;
@@ -40,7 +40,7 @@ export function createStartOnce(): StartOnce {
       );
       try {
         const response = await mine;
-        if (response !== null) return { answer: response, replayed: false };
+        if (response !== null) return { response, replayed: false };
       } finally {
         underWay.delete(name);
       }

@@ -56,6 +56,6 @@ export function createRespondToStart({ config }: AppDeps, starter: Starter): Res
     }
     const response = await start(found, request);
     if (response === null) throw new Error(`the reserved id ${found.executionId} was taken`);
-    return sendStoredResponse(reply, { answer: response, replayed: false });
+    return sendStoredResponse(reply, { response, replayed: false });
   };
 }

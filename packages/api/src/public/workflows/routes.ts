@@ -129,9 +129,9 @@ function addCreate(app: FastifyInstance, { db, registry, config }: AppDeps): voi
     };
     const result =
       request.idempotencyKey === null
-        ? { answer: await db.forOrganisation(principal.organisationId, work), replayed: false }
+        ? { response: await db.forOrganisation(principal.organisationId, work), replayed: false }
         : await runOnce(request.idempotencyKey, work);
-    setTagOfBody(reply, result.answer);
+    setTagOfBody(reply, result.response);
     return sendStoredResponse(reply, result);
   });
 }
