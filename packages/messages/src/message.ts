@@ -38,9 +38,7 @@ export function isMessage(value: unknown): value is Message {
 
 /** A message as it was stored. Earlier versions stored the English sentence itself. */
 export function readMessage(stored: unknown): Message {
-  return isMessage(stored)
-    ? stored
-    : verbatim(typeof stored === 'string' ? stored : JSON.stringify(stored ?? ''));
+  return isMessage(stored) ? stored : verbatim(typeof stored === 'string' ? stored : '');
 }
 
 /** The message with every string among its parameters mapped: shortened, or with a secret removed. */
