@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { success } from '@millrace/engine';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -115,7 +116,21 @@ test('403: executions:execute is needed', async () => {
 
 test('a cancel that races the end leaves one final status, and no node starts after it', async () => {
   const started = new Map<number, number>();
-  service.behaviours.set('first', () => success({}));
+  const cancelled = new Map<number, ReturnType<typeof cancelAfter>>();
+  const cancelAfter = async (id: number, turns: number) => {
+    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+    const answer = await cancel(id);
+    return { answer, startedThen: started.get(id) ?? 0 };
+  };
+  // The first node sends the cancellation, so that it always meets a running execution. The input says how many turns
+  // of the event loop later, and whether the node waits for the response: one that does is cancelled for certain.
+  service.behaviours.set('first', async (context) => {
+    const { turns, waits } = context.triggerData as { turns: number; waits: boolean };
+    const cancellation = cancelAfter(context.execution.id, turns);
+    cancelled.set(context.execution.id, cancellation);
+    if (waits) await cancellation;
+    return success({});
+  });
   service.behaviours.set('second', (context) => {
     started.set(context.execution.id, (started.get(context.execution.id) ?? 0) + 1);
     return success({});
@@ -123,18 +138,15 @@ test('a cancel that races the end leaves one final status, and no node starts af
   const workflowId = await service.createWorkflow(chainOf('first', 'second'));
   const seen = new Set<string>();
   for (let round = 0; round < 10; round++) {
-    const ids = await Promise.all(Array.from({ length: 20 }, () => service.execute(workflowId)));
-    const answers = await Promise.all(
-      ids.map(async (id, index) => {
-        // Cancellations hit the executions at every stage of their short lives.
-        for (let turn = 0; turn < index; turn++) await new Promise((resolve) => setImmediate(resolve));
-        const answer = await cancel(id);
-        return { id, answer, startedThen: started.get(id) ?? 0 };
-      }),
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, (_, turns) => service.execute(workflowId, { turns, waits: turns === 0 })),
     );
-    for (const { id, answer, startedThen } of answers) {
+    for (const id of ids) {
       const detail = await service.finished(id);
       seen.add(detail.status);
+      const cancellation = cancelled.get(id);
+      assert.ok(cancellation);
+      const { answer, startedThen } = await cancellation;
       expect(answer.status).toBe(detail.status === 'cancelled' ? 200 : 409);
       if (detail.status === 'cancelled') {
         expect(detail).toEqual(answer.json);
