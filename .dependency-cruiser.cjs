@@ -41,7 +41,8 @@ const MAY_IMPORT = {
   ],
   ui: ['admin-api', 'engine'],
   editor: ['admin-api', 'engine', 'ui'],
-  web: ['admin-api', 'editor', 'engine', 'ui'],
+  'execution-pages': ['admin-api', 'editor', 'engine', 'ui'],
+  web: ['admin-api', 'editor', 'engine', 'execution-pages', 'ui'],
 };
 
 /** Folders inside packages, lowest first: what stands earlier imports nothing that stands later. */
@@ -81,21 +82,19 @@ const FLOORS = {
   ],
   'packages/ui/src': ['i18n', 'api', 'components'],
   'packages/editor/src': ['model', 'canvas', 'form', 'templates', 'schedule', 'fields', 'pins', 'node-panel'],
+  'packages/execution-pages/src': ['common', 'approvals', 'list', 'timeline', 'detail', 'comparison'],
   'packages/web/src': ['pages', 'shell'],
   'packages/web/src/pages': [
     'account',
-    'approvals',
     'audit',
     'credentials',
     'keys',
     'people',
     'settings',
     'system',
-    'executions',
     'workflows',
     'editor',
   ],
-  'packages/web/src/pages/executions': ['common', 'list', 'timeline', 'detail', 'comparison'],
   'packages/web/src/pages/editor': ['versions', 'draft', 'trying'],
 };
 

@@ -19,6 +19,7 @@ const SOURCES = [
   'packages/web/src',
   'packages/web/index.html',
   'packages/web/vite.config.ts',
+  'packages/execution-pages/src',
   'packages/editor/src',
   'packages/ui/src',
   'packages/engine/src',

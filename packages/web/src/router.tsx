@@ -1,3 +1,9 @@
+import { readApprovalsSearch } from '@millrace/execution-pages/approvals/approvals-search.ts';
+import {
+  readCompareSearch,
+  readDetailSearch,
+  readListSearch as readExecutionsSearch,
+} from '@millrace/execution-pages/common/search.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { CrashedPage, MissingPage } from '@millrace/ui/components/states.tsx';
 import type { QueryClient } from '@tanstack/react-query';
@@ -9,14 +15,8 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { readSignInSearch } from './pages/account/sign-in-search.ts';
-import { readApprovalsSearch } from './pages/approvals/approvals-search.ts';
 import { readAuditSearch } from './pages/audit/audit-search.ts';
 import { readVersionSearch } from './pages/editor/version-search.ts';
-import {
-  readCompareSearch,
-  readDetailSearch,
-  readListSearch as readExecutionsSearch,
-} from './pages/executions/common/search.ts';
 import { readAccountsSearch, readMembersSearch } from './pages/people/people-search.ts';
 import { readListSearch } from './pages/workflows/list-search.ts';
 import { chooseOrganisation } from './shell/last-organisation.ts';
@@ -87,7 +87,7 @@ const orgRoutes = [
     path: 'executions',
     validateSearch: readExecutionsSearch,
     component: lazyRouteComponent(
-      () => import('./pages/executions/list/executions-page.tsx'),
+      () => import('@millrace/execution-pages/list/executions-page.tsx'),
       'ExecutionsPage',
     ),
   }),
@@ -96,7 +96,7 @@ const orgRoutes = [
     path: 'executions/compare',
     validateSearch: readCompareSearch,
     component: lazyRouteComponent(
-      () => import('./pages/executions/comparison/compare-page.tsx'),
+      () => import('@millrace/execution-pages/comparison/compare-page.tsx'),
       'ComparePage',
     ),
   }),
@@ -105,7 +105,7 @@ const orgRoutes = [
     path: 'executions/$execution',
     validateSearch: readDetailSearch,
     component: lazyRouteComponent(
-      () => import('./pages/executions/detail/execution-page.tsx'),
+      () => import('@millrace/execution-pages/detail/execution-page.tsx'),
       'ExecutionPage',
     ),
   }),
@@ -113,7 +113,10 @@ const orgRoutes = [
     ...inOrg,
     path: 'approvals',
     validateSearch: readApprovalsSearch,
-    component: lazyRouteComponent(() => import('./pages/approvals/approvals-page.tsx'), 'ApprovalsPage'),
+    component: lazyRouteComponent(
+      () => import('@millrace/execution-pages/approvals/approvals-page.tsx'),
+      'ApprovalsPage',
+    ),
   }),
   createRoute({
     ...inOrg,

@@ -83,7 +83,7 @@ interface Use {
 }
 
 describe('the code of the page', () => {
-  const uses = sourcesOf('{ui,editor,web}/src/**/*.{ts,tsx}').flatMap(usesIn);
+  const uses = sourcesOf('{ui,editor,execution-pages,web}/src/**/*.{ts,tsx}').flatMap(usesIn);
   const keysOf = ({ key, isPattern }: Use): readonly string[] => {
     if (!isPattern) return english.has(key) ? [key] : [];
     const pattern = new RegExp(`^${key.split('*').map(escaped).join('.+')}$`);

@@ -8,14 +8,14 @@ import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { Hourglass } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useChoiceNames } from '../../approvals/choice-name.ts';
+import { useChoiceNames } from '../approvals/choice-name.ts';
 import classes from '../common/executions.module.css';
 import { isUnderWay } from '../common/under-way.ts';
 import { ExecutionLink } from './execution-facts.tsx';
 import type { NodeNames } from './node-names.ts';
 
 const DecisionDialog = lazy(async () => ({
-  default: (await import('../../approvals/decision-dialog.tsx')).DecisionDialog,
+  default: (await import('../approvals/decision-dialog.tsx')).DecisionDialog,
 }));
 
 /** Maximum listed per kind. */
