@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Role } from '@millrace/admin-api';
 import { setPasswordByOperator } from '@millrace/identity/accounts/operator';
-import { holdAddress } from '@millrace/identity/addresses/proof';
+import { lockAddress } from '@millrace/identity/addresses/proof';
 import { giveMembership } from '@millrace/identity/members/store';
 import {
   auditActions,
@@ -365,7 +365,7 @@ describe('an account that was made with the address of somebody else', () => {
     const { token } = await invite(admin, 'viewer', email);
     const organisationId = await service.createOrganisation();
     const { db } = service.database;
-    await allAtOnce<unknown>(service, (tx) => holdAddress(tx, email), [
+    await allAtOnce<unknown>(service, (tx) => lockAddress(tx, email), [
       () => accept(token, email),
       () => giveMembership(db, organisationId, email, 'editor', OPERATOR, { isVouchedFor: true }),
     ]);

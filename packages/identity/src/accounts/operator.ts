@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '@millrace/database/database';
 import { message } from '@millrace/messages';
-import { holdAddress, isUnproved, proveAddress } from '../addresses/proof.ts';
+import { lockAddress, isUnproved, proveAddress } from '../addresses/proof.ts';
 import { lockOpenInvitationsFor } from '../invitations/store.ts';
 import { deleteSessions } from '../sessions/store.ts';
 import { endSetupLinks } from '../setup/store.ts';
@@ -38,7 +38,7 @@ export async function setPasswordByOperator(
   await refuseSamePassword(known?.password_hash ?? null, password, '/password');
   const passwordHash = await hashPassword(password);
   return db.transaction(async (tx) => {
-    await holdAddress(tx, email);
+    await lockAddress(tx, email);
     await lockUsers(tx);
     const before = await findUserByEmail(tx, email);
     const user = before ?? (await createForMember(tx, { email, name }));

@@ -3,7 +3,7 @@ import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-import { holdAddress } from '../addresses/proof.ts';
+import { lockAddress } from '../addresses/proof.ts';
 import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { endInvitationsFor } from '../invitations/ending.ts';
 import { lockRoles } from '../members/pages.ts';
@@ -33,7 +33,7 @@ export async function removeAccount(
     const account = await holdAccount(tx, id);
     if (account === undefined) throw notFound('account');
     const { email, name } = account;
-    await holdAddress(tx, email);
+    await lockAddress(tx, email);
     const memberships = await listMembershipsOf(tx, email);
     await refuseLast(tx, email, memberships);
     const joined = joinTransaction(db, tx);

@@ -8,7 +8,7 @@ import { removeSecondFactor } from '../users/second-factor-store.ts';
 import { markEmailVerified, setPasswordHash, type UserRow } from '../users/store.ts';
 
 /** Locks an address until the transaction ends, so that nobody else decides what it grants: accounts, memberships, proofs. */
-export async function holdAddress(tx: Queryable, email: string): Promise<void> {
+export async function lockAddress(tx: Queryable, email: string): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace address ' || $1, 0))`, [email]);
 }
 

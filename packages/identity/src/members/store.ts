@@ -3,7 +3,7 @@ import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { queryRow } from '@millrace/database/query-row';
 import { message } from '@millrace/messages';
-import { holdAddress, isUnproved } from '../addresses/proof.ts';
+import { lockAddress, isUnproved } from '../addresses/proof.ts';
 import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { endFallenInvitations } from '../invitations/ending.ts';
 import { type MadeInvitation, makeInvitation } from '../invitations/making.ts';
@@ -65,7 +65,7 @@ export async function giveMembership(
   const address = checkEmail(email);
   const checkedRole = checkRole(role);
   return db.transaction(async (tx) => {
-    await holdAddress(tx, address);
+    await lockAddress(tx, address);
     const before = await findMember(tx, organisationId, address);
     return give(db, tx, { organisationId, email: address, role: checkedRole, before }, by, change);
   });
@@ -112,7 +112,7 @@ export async function setMemberRole(
 ): Promise<Given> {
   const checkedRole = checkRole(role);
   return db.transaction(async (tx) => {
-    await holdAddress(tx, normaliseEmail(email));
+    await lockAddress(tx, normaliseEmail(email));
     const before = await holdMember(tx, organisationId, email);
     await change.check?.(tx, before);
     return give(db, tx, { organisationId, email: before.email, role: checkedRole, before }, by, change);

@@ -1,7 +1,7 @@
 import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { acceptAll } from '../accounts/accept.ts';
-import { holdAddress, proveAddress } from '../addresses/proof.ts';
+import { lockAddress, proveAddress } from '../addresses/proof.ts';
 import type { RequestOrigin } from '../audit/store.ts';
 import { lockOpenInvitationsFor } from '../invitations/store.ts';
 import { addMember } from '../members/store.ts';
@@ -33,7 +33,7 @@ export async function findPerson(
   if (!identity.isVerified || !isEmail(identity.email)) return 'email_unverified';
   const email = normaliseEmail(identity.email);
   return db.transaction(async (tx) => {
-    await holdAddress(tx, email);
+    await lockAddress(tx, email);
     await lockUsers(tx);
     const known = await findUserByEmail(tx, email);
     if (known !== undefined) {

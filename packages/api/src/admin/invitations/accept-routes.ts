@@ -6,7 +6,7 @@ import {
   requireOpenInvitation,
   takesOver,
 } from '@millrace/identity/accounts/accept';
-import { holdAddress, proveOwnAddress } from '@millrace/identity/addresses/proof';
+import { lockAddress, proveOwnAddress } from '@millrace/identity/addresses/proof';
 import { hashToken } from '@millrace/identity/sessions/tokens';
 import { refuseWeakPassword } from '@millrace/identity/users/password-rules';
 import { hashPassword } from '@millrace/identity/users/passwords';
@@ -46,7 +46,7 @@ export function acceptRoutes(app: FastifyInstance, deps: AppDeps, devices: Devic
     await refuseWeakPassword(body.password, { email, name }, '/password');
     const passwordHash = await hashPassword(body.password);
     const user = await db.transaction(async (tx) => {
-      await holdAddress(tx, email);
+      await lockAddress(tx, email);
       const invitation = await requireOpenInvitation(tx, tokenHash);
       const id = await createAccountByInvitation(
         tx,
@@ -63,7 +63,7 @@ export function acceptRoutes(app: FastifyInstance, deps: AppDeps, devices: Devic
 
   adminRoute(app, deps, 'POST /invitation/join', async ({ body, session, request }) =>
     db.transaction(async (tx) => {
-      await holdAddress(tx, session.email);
+      await lockAddress(tx, session.email);
       const invitation = await requireOpenInvitation(tx, hashToken(body.token));
       refuseOtherAddress(invitation, session.email);
       const user = await getUser(tx, session.userId);
