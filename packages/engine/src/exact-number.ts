@@ -1,4 +1,5 @@
-import { isRawNumber, type JsonValue, parseJson } from './json.ts';
+import { type Decimal, parseDecimal } from './decimal.ts';
+import { isNumber, type JsonValue, parseJson, stringifyJson } from './json.ts';
 
 /**
  * Lossless decimal arithmetic: 0.1 + 0.2 is 0.3, and nothing is rounded unless asked for. A number is `units` times ten to the power of
@@ -17,23 +18,19 @@ const QUOTIENT_DIGITS = 15;
 /** A quotient that terminates within this many decimal places is exact. */
 const MAX_QUOTIENT_SCALE = 20;
 
-const NUMBER_TEXT = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+/** Converts a number, or a string that is a JSON number, for comparison; null for anything else. */
+export function toDecimal(value: JsonValue): Decimal | null {
+  if (isNumber(value)) return parseDecimal(stringifyJson(value));
+  return typeof value === 'string' ? parseDecimal(value.trim()) : null;
+}
 
 /** Converts a number, or a string that is a JSON number; null for anything else, and for numbers of more than a thousand digits. */
 export function toExact(value: JsonValue): ExactNumber | null {
-  if (typeof value === 'number') return parseExact(String(value));
-  if (typeof value === 'string') return value.length > MAX_DIGITS * 2 ? null : parseExact(value.trim());
-  return isRawNumber(value) && value.rawJSON.length <= MAX_DIGITS * 2 ? parseExact(value.rawJSON) : null;
-}
-
-function parseExact(text: string): ExactNumber | null {
-  const match = NUMBER_TEXT.exec(text);
-  if (match === null) return null;
-  const [, minus = '', integer = '', fraction = '', exponent = '0'] = match;
-  const scale = fraction.length - Number(exponent);
-  const digits = integer.length + fraction.length;
-  if (Math.abs(scale) > MAX_DIGITS || digits - scale > MAX_DIGITS * 2) return null;
-  const units = BigInt(`${minus}${integer}${fraction}`);
+  const decimal = toDecimal(value);
+  if (decimal === null) return null;
+  const scale = Number(-decimal.power);
+  if (Math.abs(scale) > MAX_DIGITS || decimal.digits.length - scale > MAX_DIGITS * 2) return null;
+  const units = BigInt(decimal.sign) * BigInt(decimal.digits);
   return scale >= 0 ? { units, scale } : { units: units * 10n ** BigInt(-scale), scale: 0 };
 }
 
@@ -88,13 +85,6 @@ function magnitudeOf(a: bigint, b: bigint): number {
 export function roundExact(number: ExactNumber, places: number): ExactNumber {
   if (number.scale <= places) return number;
   return { units: divideRounded(number.units, 10n ** BigInt(number.scale - places)), scale: places };
-}
-
-/** Negative, zero or positive. */
-export function compareExact(left: ExactNumber, right: ExactNumber): number {
-  const [a, b] = aligned(left, right);
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }
 
 function aligned(left: ExactNumber, right: ExactNumber): [bigint, bigint, number] {

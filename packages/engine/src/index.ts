@@ -1,14 +1,15 @@
 /** The engine's public API. Pure: time, randomness and everything external are arguments. */
+export { compareDecimals, type Decimal, parseDecimal } from './decimal.ts';
 export type { AbortReason, Effect, StepEvent, StopReason } from './effects.ts';
 export {
   addExact,
-  compareExact,
   divideExact,
   type ExactNumber,
   fromExact,
   multiplyExact,
   roundExact,
   subtractExact,
+  toDecimal,
   toExact,
 } from './exact-number.ts';
 export * from './execution.ts';
@@ -40,6 +41,7 @@ export {
   findUnsupportedCharacters,
   isJsonArray,
   isJsonObject,
+  isNumber,
   isRawNumber,
   type JsonObject,
   type JsonSchema,
@@ -90,6 +92,7 @@ export {
 export type { TemplateError } from './template-expression.ts';
 export { FILTERS, RenderLimitError } from './template-filters.ts';
 export { formatDate } from './template-filters-date.ts';
+export { toNumber } from './template-filters-number.ts';
 export {
   listNodeReferences,
   type NodeReference,

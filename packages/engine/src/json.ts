@@ -1,3 +1,5 @@
+import { decimalText, parseDecimal } from './decimal.ts';
+
 /**
  * A JSON number that a double can't represent (2^53+1, 1e400): kept as its source text, written back unchanged. Created by `JSON.rawJSON`
  * (ECMAScript, JSON.parse source text access).
@@ -73,6 +75,11 @@ export function stringifyJson<Value extends JsonValue>(value: Value): JsonText<V
 /** Whether the value is a number that a double can't represent. */
 export function isRawNumber(value: unknown): value is RawJsonNumber {
   return json.isRawJSON(value);
+}
+
+/** Whether the value is a number, raw or not. */
+export function isNumber(value: JsonValue): value is number | RawJsonNumber {
+  return typeof value === 'number' || isRawNumber(value);
 }
 
 /** Whether the value is a JSON object: not null, not a list, not a raw number. */
@@ -191,26 +198,9 @@ function canonicalNumber(source: string): string {
   return isHeldExactly(source, value) ? canonicalJson(value) : normalDecimal(source);
 }
 
-const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-
-/** `-12.50e3` and `-12500` are both `-125e2`: significant digits and the power of ten of the last one. */
 function normalDecimal(source: string): string {
-  const parts = NUMBER.exec(source);
-  if (parts === null) return source;
-  const fraction = parts[3] ?? '';
-  const digits = `${parts[2]}${fraction}`.replace(/^0+/, '');
-  const significant = trimTrailingZeros(digits);
-  if (significant === '') return '0';
-  const power =
-    BigInt(parts[4] ?? '0') - BigInt(fraction.length) + BigInt(digits.length - significant.length);
-  return `${parts[1]}${significant}e${power}`;
-}
-
-/** A loop, because `/0+$/` is quadratic on a long run of zeros in the middle of the text. */
-function trimTrailingZeros(digits: string): string {
-  let end = digits.length;
-  while (end > 0 && digits.charCodeAt(end - 1) === 0x30) end -= 1;
-  return digits.slice(0, end);
+  const decimal = parseDecimal(source);
+  return decimal === null ? source : decimalText(decimal);
 }
 
 /** A JSON Schema 2020-12 object, as created by TypeBox. */

@@ -1,6 +1,7 @@
 import { message } from '@millrace/messages';
-import { compareExact, type ExactNumber, toExact } from './exact-number.ts';
-import { canonicalJson, isJsonArray, isJsonObject, isRawNumber, type JsonValue } from './json.ts';
+import { compareDecimals, type Decimal } from './decimal.ts';
+import { toDecimal } from './exact-number.ts';
+import { canonicalJson, isJsonArray, isJsonObject, isNumber, type JsonValue } from './json.ts';
 import { checkJsonSize } from './json-size.ts';
 import { type FilterGroup, NO_ARGUMENT, RenderLimitError, readField, takes } from './template-filter.ts';
 import { toNumber } from './template-filters-number.ts';
@@ -43,10 +44,6 @@ function keyOf(value: JsonValue, maxBytes: number): string {
   return canonicalJson(value);
 }
 
-function isNumber(value: JsonValue): boolean {
-  return typeof value === 'number' || isRawNumber(value);
-}
-
 /** Returns a test for equality: same type and content; a number equals a string that is a number of the same value. */
 export function equalTo(wanted: JsonValue, maxBytes: number): (value: JsonValue) => boolean {
   const isWantedNumber = isNumber(wanted);
@@ -74,20 +71,20 @@ function pathOf(field: JsonValue | undefined): string {
 interface SortKey {
   readonly item: JsonValue;
   readonly rank: number;
-  readonly number: ExactNumber | null;
+  readonly number: Decimal | null;
   readonly text: string;
 }
 
 function sortKey(item: JsonValue, path: string): SortKey {
   const value = readField(item, path);
-  if (isNumber(value)) return { item, rank: 0, number: toExact(value), text: '' };
+  if (isNumber(value)) return { item, rank: 0, number: toDecimal(value), text: '' };
   if (typeof value === 'string') return { item, rank: 1, number: null, text: value };
   if (typeof value === 'boolean') return { item, rank: 2, number: null, text: String(value) };
   return { item, rank: value === null ? 4 : 3, number: null, text: '' };
 }
 
 function compareKeys(left: SortKey, right: SortKey): number {
-  if (left.number !== null && right.number !== null) return compareExact(left.number, right.number);
+  if (left.number !== null && right.number !== null) return compareDecimals(left.number, right.number);
   if (left.text === right.text) return 0;
   return left.text < right.text ? -1 : 1;
 }

@@ -1,29 +1,24 @@
 import { message } from '@millrace/messages';
 import {
   addExact,
-  compareExact,
   divideExact,
   type ExactNumber,
   fromExact,
   multiplyExact,
   roundExact,
   subtractExact,
+  toDecimal,
   toExact,
 } from './exact-number.ts';
-import { isJsonArray, isRawNumber, type JsonValue, parseJson } from './json.ts';
+import { isJsonArray, isNumber, isRawNumber, type JsonValue, parseJson } from './json.ts';
 import { type FilterGroup, integerOf, NO_ARGUMENT, readField, takes } from './template-filter.ts';
 
-const NUMBER_TEXT = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** More digits aren't a realistic number, and comparing them is expensive. */
-const MAX_NUMBER_LENGTH = 1_000;
 const MAX_PLACES = 15;
 
 /** Converts a number or a string to a number; null for anything else. */
 export function toNumber(value: JsonValue): JsonValue {
-  if (typeof value === 'number' || isRawNumber(value)) return value;
-  if (typeof value !== 'string' || value.length > MAX_NUMBER_LENGTH) return null;
-  const text = value.trim();
-  return NUMBER_TEXT.test(text) ? parseJson(text) : null;
+  if (isNumber(value)) return value;
+  return toDecimal(value) === null ? null : parseJson(String(value).trim());
 }
 
 /** Rounds half away from zero, on the decimal digits: 1.005 to two places is 1.01. */
@@ -53,11 +48,13 @@ function numbersIn(value: JsonValue, field: JsonValue | undefined): ExactNumber[
   return value.flatMap((item) => toExact(readField(item, path)) ?? []);
 }
 
-function extreme(sign: 1 | -1): (value: JsonValue, args: readonly JsonValue[]) => JsonValue {
+function extreme(sign: 1n | -1n): (value: JsonValue, args: readonly JsonValue[]) => JsonValue {
   return (value, [field]) => {
     const [first, ...rest] = numbersIn(value, field);
     if (first === undefined) return null;
-    return fromExact(rest.reduce((best, each) => (compareExact(each, best) * sign > 0 ? each : best), first));
+    return fromExact(
+      rest.reduce((best, each) => (subtractExact(each, best).units * sign > 0n ? each : best), first),
+    );
   };
 }
 
@@ -80,6 +77,6 @@ export const NUMBER_FILTERS: FilterGroup = {
     ...FIELD,
     apply: (value, [field]) => fromExact(numbersIn(value, field).reduce(addExact, { units: 0n, scale: 0 })),
   },
-  min: { ...FIELD, apply: extreme(-1) },
-  max: { ...FIELD, apply: extreme(1) },
+  min: { ...FIELD, apply: extreme(-1n) },
+  max: { ...FIELD, apply: extreme(1n) },
 };

@@ -1,6 +1,13 @@
-import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
+import {
+  compareDecimals,
+  isJsonArray,
+  isJsonObject,
+  isNumber,
+  type JsonValue,
+  parseDecimal,
+  toDecimal,
+} from '@millrace/engine';
 import { Type } from 'typebox';
-import { compareDecimals, numberText, parseDecimal } from './decimal.ts';
 import { deepEquals, scalarText } from './values.ts';
 
 /*
@@ -76,25 +83,19 @@ function equals(left: JsonValue, right: JsonValue): boolean {
 
 function textEquals(text: string, other: JsonValue): boolean {
   if (typeof other === 'boolean') return text === String(other);
-  const number = numberText(other);
-  return number !== undefined && order(text, number) === 0 && parseDecimal(text) !== undefined;
+  const number = isNumber(other) ? toDecimal(other) : null;
+  const read = parseDecimal(text);
+  return number !== null && read !== null && compareDecimals(read, number) === 0;
 }
 
 /** Negative, zero or positive; undefined when the two have no order. */
 function order(left: JsonValue, right: JsonValue): number | undefined {
-  const a = orderable(left);
-  const b = orderable(right);
-  if (a === undefined || b === undefined) return undefined;
-  const x = parseDecimal(a);
-  const y = parseDecimal(b);
-  if (x !== undefined && y !== undefined) return compareDecimals(x, y);
+  const a = typeof left === 'string' ? parseDecimal(left) : toDecimal(left);
+  const b = typeof right === 'string' ? parseDecimal(right) : toDecimal(right);
+  if (a !== null && b !== null) return compareDecimals(a, b);
   if (typeof left !== 'string' || typeof right !== 'string') return undefined;
   if (left === right) return 0;
   return left < right ? -1 : 1;
-}
-
-function orderable(value: JsonValue): string | undefined {
-  return typeof value === 'string' ? value : numberText(value);
 }
 
 function contains(container: JsonValue, member: JsonValue): boolean {

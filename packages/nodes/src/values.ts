@@ -1,11 +1,17 @@
-import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
+import {
+  canonicalJson,
+  isJsonArray,
+  isJsonObject,
+  isNumber,
+  type JsonValue,
+  stringifyJson,
+} from '@millrace/engine';
 import { type Message, message, verbatim } from '@millrace/messages';
-import { compareDecimals, numberText, parseDecimal } from './decimal.ts';
 
 /** The user-facing name of the value's type: null, a text, a number, a boolean, a list or an object. */
 export function typeName(value: JsonValue): Message {
   if (value === null) return verbatim('null');
-  if (numberText(value) !== undefined) return message('nodes.type_number');
+  if (isNumber(value)) return message('nodes.type_number');
   if (typeof value === 'string') return message('nodes.type_text');
   if (typeof value === 'boolean') return message('nodes.type_boolean');
   return isJsonArray(value) ? message('nodes.type_list') : message('nodes.type_object');
@@ -23,7 +29,7 @@ export function isBlank(value: JsonValue): boolean {
 export function scalarText(value: JsonValue): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);
-  return numberText(value);
+  return isNumber(value) ? stringifyJson(value) : undefined;
 }
 
 /** Reads a dotted path (`a.b.0`) of own members and list indexes; '' is the value itself. A missing value is null, as in templates. */
@@ -70,11 +76,5 @@ function sameShape(left: JsonValue, right: JsonValue, pairs: [JsonValue, JsonVal
     }
     return true;
   }
-  return sameNumber(left, right);
-}
-
-function sameNumber(left: JsonValue, right: JsonValue): boolean {
-  const a = parseDecimal(numberText(left) ?? '');
-  const b = parseDecimal(numberText(right) ?? '');
-  return a !== undefined && b !== undefined && compareDecimals(a, b) === 0;
+  return isNumber(left) && isNumber(right) && canonicalJson(left) === canonicalJson(right);
 }

@@ -3,7 +3,7 @@ import {
   divideExact,
   type ExactNumber,
   fromExact,
-  isRawNumber,
+  isNumber,
   type JsonObject,
   type JsonValue,
   setOwn,
@@ -156,7 +156,7 @@ function extreme(rows: readonly Row[], field: string, sign: 1 | -1): JsonValue {
 
 /** Numbers and strings have an order. */
 function comparable({ value, index }: Present, field: string): ReturnType<typeof orderKey> {
-  if (typeof value === 'string' || typeof value === 'number' || isRawNumber(value)) return orderKey(value);
+  if (typeof value === 'string' || isNumber(value)) return orderKey(value);
   throw new DataProblem(
     message('nodes.needs_numbers_or_texts', { where: fieldOf(field, itemAt(index)), given: typeName(value) }),
   );

@@ -4,10 +4,9 @@ import {
   type JsonObject,
   type JsonValue,
   setOwn,
-  toExact,
+  toNumber,
 } from '@millrace/engine';
 import { type Message, message, verbatim } from '@millrace/messages';
-import { numberText } from '../decimal.ts';
 import { readPath, typeName } from '../values.ts';
 import type { StepOf } from './config.ts';
 import { checkCount } from './lists.ts';
@@ -81,21 +80,10 @@ function keyOf(item: JsonObject, fields: readonly string[]): string | null {
   for (const field of fields) {
     const value = readPath(item, field);
     if (value === null) return null;
-    parts.push(partOf(value));
+    // A string that is a number counts as that number: lists from files and forms contain only strings.
+    parts.push(toNumber(value) ?? value);
   }
   return canonicalJson(parts);
-}
-
-/** A string that is a number counts as that number: lists from files and forms contain only strings. */
-function partOf(value: JsonValue): JsonValue {
-  const number = typeof value === 'string' || numberText(value) !== undefined ? toExact(value) : null;
-  if (number === null) return value;
-  let { units, scale } = number;
-  while (scale > 0 && units % 10n === 0n) {
-    units /= 10n;
-    scale -= 1;
-  }
-  return [String(units), scale];
 }
 
 /** The left item's members win; with `as` the right item becomes a member of its own. */

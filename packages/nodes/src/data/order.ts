@@ -1,10 +1,10 @@
 import {
   canonicalJson,
-  compareExact,
-  type ExactNumber,
-  isRawNumber,
+  compareDecimals,
+  type Decimal,
+  isNumber,
   type JsonValue,
-  toExact,
+  toDecimal,
 } from '@millrace/engine';
 import { scalarText } from '../values.ts';
 
@@ -14,7 +14,7 @@ export type SortAs = 'auto' | 'number' | 'text';
 /** A value prepared for comparison; lower ranks come first. */
 export interface OrderKey {
   readonly rank: number;
-  readonly number: ExactNumber | null;
+  readonly number: Decimal | null;
   readonly text: string;
 }
 
@@ -29,14 +29,14 @@ const unordered = (rank: number): OrderKey => ({ rank, number: null, text: '' })
  */
 export function orderKey(value: JsonValue, as: SortAs = 'auto'): OrderKey {
   if (as === 'number') {
-    const number = toExact(value);
+    const number = toDecimal(value);
     return number === null ? unordered(LAST_RANK) : { rank: 0, number, text: '' };
   }
   if (as === 'text') {
     const text = scalarText(value);
     return text === undefined ? unordered(LAST_RANK) : { rank: 1, number: null, text };
   }
-  if (typeof value === 'number' || isRawNumber(value)) return { rank: 0, number: toExact(value), text: '' };
+  if (isNumber(value)) return { rank: 0, number: toDecimal(value), text: '' };
   if (typeof value === 'string') return { rank: 1, number: null, text: value };
   if (typeof value === 'boolean') return { rank: 2, number: null, text: String(value) };
   return unordered(value === null ? LAST_RANK : 3);
@@ -44,7 +44,7 @@ export function orderKey(value: JsonValue, as: SortAs = 'auto'): OrderKey {
 
 /** Negative, zero or positive, for keys of one rank. */
 export function compareKeys(left: OrderKey, right: OrderKey): number {
-  if (left.number !== null && right.number !== null) return compareExact(left.number, right.number);
+  if (left.number !== null && right.number !== null) return compareDecimals(left.number, right.number);
   if (left.text === right.text) return 0;
   return left.text < right.text ? -1 : 1;
 }

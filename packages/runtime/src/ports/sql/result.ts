@@ -2,6 +2,7 @@ import {
   HttpClientError,
   type JsonObject,
   type JsonValue,
+  parseDecimal,
   parseJson,
   ServiceError,
   type SqlService,
@@ -54,7 +55,7 @@ export function rowObject(names: readonly string[], values: readonly JsonValue[]
 
 /** A decimal number without loss: exact if it doesn't fit in a double; NaN and infinity are text. */
 export function exactNumber(text: string): JsonValue {
-  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text) ? parseJson(text) : text;
+  return parseDecimal(text) === null ? text : parseJson(text);
 }
 
 /** A column's JSON without loss; text if it is nested too deeply to parse. */
