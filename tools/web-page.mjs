@@ -14,19 +14,6 @@ const CURRENT = join(DIST, 'current');
 const KEPT_BUILDS = 3;
 /** Specific to this copy of the project and this user, so that copies and users don't block each other. */
 const LOCK = `\0millrace-web-${process.getuid?.() ?? 0}-${createHash('sha256').update(DIST).digest('hex')}`;
-/** Inputs of the build. */
-const SOURCES = [
-  'packages/web/src',
-  'packages/web/index.html',
-  'packages/web/vite.config.ts',
-  'packages/execution-pages/src',
-  'packages/editor/src',
-  'packages/ui/src',
-  'packages/engine/src',
-  'packages/admin-api/src',
-  'package-lock.json',
-];
-
 /**
  * Ensures a build of the current sources; of several concurrent processes, one builds and the others wait.
  * @param {(text: string) => void} [say] called if it takes time
@@ -104,9 +91,26 @@ function runVite(outDir) {
   });
 }
 
+/**
+ * Inputs of the build: the page's own files and the packages it is made of, as their manifests say.
+ * @returns {string[]} files and folders, relative to the root
+ */
+export function pageSources() {
+  const packages = new Set(['web']);
+  // The loop also visits what it adds.
+  for (const name of packages) {
+    const manifest = JSON.parse(readFileSync(join(ROOT, 'packages', name, 'package.json'), 'utf8'));
+    for (const dependency of Object.keys(manifest.dependencies ?? {})) {
+      if (dependency.startsWith('@millrace/')) packages.add(dependency.slice('@millrace/'.length));
+    }
+  }
+  const folders = [...packages].map((name) => `packages/${name}/src`);
+  return [...folders, 'packages/web/index.html', 'packages/web/vite.config.ts', 'package-lock.json'];
+}
+
 function fingerprint() {
   const hash = createHash('sha256');
-  for (const source of SOURCES) addTo(hash, join(ROOT, source));
+  for (const source of pageSources()) addTo(hash, join(ROOT, source));
   return hash.digest('hex');
 }
 
