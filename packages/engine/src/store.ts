@@ -12,27 +12,6 @@ export interface Lease {
   readonly claim: number;
 }
 
-/** Stored when a start is accepted. */
-export interface StartRequest {
-  /** From {@link ExecutionStore.reserveIds}, so that the receipt is known before the insert. */
-  readonly executionId: number;
-  readonly organisationId: number;
-  readonly workflowId: number;
-  readonly workflowVersion: number;
-  readonly triggerType: string;
-  readonly displayName: string;
-  readonly isTestMode: boolean;
-  readonly input: JsonValue;
-  /** The worker of this process if it has a free slot: the row is then stored already leased to it. */
-  readonly leaseTo: string | null;
-  /** Milliseconds from start after which the execution fails with `execution_timeout`; null for none. */
-  readonly timeoutMs: number | null;
-  /** The execution that starts it; absent for none. */
-  readonly parent?: ParentLink;
-  /** `settings.max_concurrency` of its workflow: the maximum number of its executions leased at the same time. Absent: no limit. */
-  readonly maxConcurrency?: number;
-}
-
 /** The node and execution that started a child. One child per parent, node, iteration and call key. */
 export interface ParentLink {
   readonly executionId: number;
@@ -45,12 +24,6 @@ export interface ParentLink {
 
 /** Identifies a child within its parent; one child is stored per key. */
 export type ChildKey = Pick<ParentLink, 'executionId' | 'nodeId' | 'iteration' | 'callKey'>;
-
-/** A stored child, whichever attempt started it. */
-export interface StoredChild {
-  readonly executionId: number;
-  readonly workflowVersion: number;
-}
 
 /** A signal for a waiting node, in the order of sending. */
 export interface StoredSignal {
@@ -96,34 +69,10 @@ export interface WriteInfo {
 }
 
 /**
- * Stores executions. Two implementations pass one contract suite: the memory store of the engine's tests and PostgreSQL. All methods that
- * take a {@link Lease} are fenced by it and return whether they changed anything.
+ * Where a run stores its execution. Every method that takes a {@link Lease} is fenced by it and returns whether it changed anything. Two
+ * implementations pass one contract suite: the memory store of the engine's tests and PostgreSQL.
  */
 export interface ExecutionStore {
-  /** Registers a worker; it must send heartbeats within the duration of the lease. */
-  registerWorker(workerId: string): Promise<void>;
-  /** Renews the worker's leases. False: they have expired and may have been taken over; they can never be renewed again. */
-  heartbeat(workerId: string): Promise<boolean>;
-  /** Releases the worker's leases at once: its executions can be taken over without waiting. */
-  retireWorker(workerId: string): Promise<void>;
-
-  /** New execution ids, ascending. */
-  reserveIds(count: number): Promise<number[]>;
-  /**
-   * Stores accepted executions, all or none. Returns the lease of each that was stored leased, else null. A request with a parent is
-   * omitted (with null) when the parent is final, or already has a child with the same key: {@link findChild} tells which.
-   */
-  start(requests: readonly StartRequest[]): Promise<(Lease | null)[]>;
-  /** The child stored under a key; null when there is none. */
-  findChild(key: ChildKey): Promise<StoredChild | null>;
-
-  /**
-   * Claims up to `limit` executions that are queued, whose wait is over, or whose worker's lease has expired, oldest first. One that
-   * crashed its worker for the third time fails with `worker_crashed` instead. One whose workflow has as many leased executions as its
-   * `maxConcurrency` allows is skipped.
-   */
-  claim(workerId: string, limit: number): Promise<ClaimedExecution[]>;
-
   /** Appends node records without changing the status. */
   checkpoint(lease: Lease, records: readonly NodeRecord[], info?: WriteInfo): Promise<boolean>;
   /** Appends records and releases the execution until `wakeAtMs`, or a signal: `waiting_async`, held by no worker. */
@@ -136,17 +85,10 @@ export interface ExecutionStore {
   /** Appends records and puts the execution back into the queue without counting it as a crash. */
   handBack(lease: Lease, records: readonly NodeRecord[], info?: WriteInfo): Promise<boolean>;
   /**
-   * Appends records and ends the execution. Every end, also by {@link cancel} and by crashes, sends a waiting parent its signal, and
+   * Appends records and ends the execution. Every end, also by cancellation and by crashes, sends a waiting parent its signal, and
    * cancels the children that nodes of this execution wait for, and theirs.
    */
   finish(lease: Lease, records: readonly NodeRecord[], outcome: Outcome, info?: WriteInfo): Promise<boolean>;
   /** Signals of the execution with a `seq` above the given one, in order. */
   readSignals(executionId: number, afterSeq: number): Promise<StoredSignal[]>;
-  /**
-   * Sends a signal to a node of a non-final execution; a parked one can be claimed at once.
-   * @returns false when the execution is final or doesn't exist
-   */
-  sendSignal(executionId: number, signal: Omit<StoredSignal, 'seq'>): Promise<boolean>;
-  /** Ends a non-final execution as `cancelled`, and the children its nodes wait for. False: it was already final or doesn't exist. */
-  cancel(organisationId: number, executionId: number): Promise<boolean>;
 }

@@ -1,17 +1,15 @@
+import { hostname } from 'node:os';
 import type { Queryable } from '@millrace/database/database';
 import { rowSet } from '@millrace/database/row-set';
 import { type Lease, storeError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 
-export async function insertWorker(
-  db: Queryable,
-  worker: { id: string; host: string; pid: number; leaseMs: number },
-): Promise<void> {
+export async function insertWorker(db: Queryable, workerId: string, leaseMs: number): Promise<void> {
   await db.query(
     `INSERT INTO workers (id, host, pid, started_at, heartbeat_at, lease_expires_at)
      VALUES ($1, $2, $3, clock_timestamp(), clock_timestamp(), clock_timestamp() + $4 * interval '1 millisecond')
      ON CONFLICT (id) DO NOTHING`,
-    [worker.id, worker.host, worker.pid, worker.leaseMs],
+    [workerId, hostname(), process.pid, leaseMs],
   );
 }
 

@@ -18,25 +18,7 @@ export async function claimLimited(
   const workflows = await holdWorkflowsWithWork(tx);
   if (workflows.length === 0) return [];
   const workflowIds = workflows.map(({ id }) => id);
-  return claimOfLocked(tx, workflowIds, { workerId, limit, maxCrashedAttempts, onlyIds: null });
-}
-
-/**
- * The same for executions that the transaction has just stored as queued: those that are next in line and have a slot are
- * leased to the worker.
- */
-export async function leaseStarted(
-  tx: Queryable,
-  started: readonly { readonly id: number; readonly workflowId: number }[],
-  workerId: string,
-  maxCrashedAttempts: number,
-): Promise<ClaimedRow[]> {
-  const workflowIds = [...new Set(started.map(({ workflowId }) => workflowId))];
-  await tx.query('SELECT FROM workflows WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE', [
-    workflowIds,
-  ]);
-  const onlyIds = started.map(({ id }) => id);
-  return claimOfLocked(tx, workflowIds, { workerId, limit: started.length, maxCrashedAttempts, onlyIds });
+  return claimOfLocked(tx, workflowIds, { workerId, limit, maxCrashedAttempts });
 }
 
 /** Walks two indexes from workflow to workflow, so one workflow's long queue costs no more than a short one. */
@@ -82,11 +64,9 @@ function claimOfLocked(
     readonly workerId: string;
     readonly limit: number;
     readonly maxCrashedAttempts: number;
-    /** Null for whatever is next in line. */
-    readonly onlyIds: readonly number[] | null;
   },
 ): Promise<ClaimedRow[]> {
-  const { workerId, limit, maxCrashedAttempts, onlyIds } = claim;
+  const { workerId, limit, maxCrashedAttempts } = claim;
   return tx.query<ClaimedRow>(
     `WITH candidate AS MATERIALIZED (
        SELECT c.id, c.max_concurrency, r.running, c.is_suspect,
@@ -110,7 +90,7 @@ function claimOfLocked(
        SELECT e.id FROM executions e
        WHERE e.id IN (
          SELECT id FROM candidate
-         WHERE running + place <= max_concurrency AND ($5::bigint[] IS NULL OR id = ANY($5))
+         WHERE running + place <= max_concurrency
            -- A worker holds one execution at most that has one attempt left, as in the other way of claiming.
            AND (NOT is_suspect OR (place_of_kind = 1 AND NOT EXISTS (
              SELECT FROM executions
@@ -129,6 +109,6 @@ function claimOfLocked(
      WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())
      RETURNING e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at,
        e.timeout_ms, e.claim, e.checkpoint_seq, e.signal_seq, e.status`,
-    [workerId, workflowIds, limit, Math.max(maxCrashedAttempts - 1, 1), onlyIds],
+    [workerId, workflowIds, limit, Math.max(maxCrashedAttempts - 1, 1)],
   );
 }

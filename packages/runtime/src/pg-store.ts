@@ -1,6 +1,5 @@
-import type { Database, Queryable } from '@millrace/database/database';
+import type { Database } from '@millrace/database/database';
 import {
-  type ChildKey,
   type ClaimedExecution,
   type ExecutionStore,
   foldRecords,
@@ -8,13 +7,9 @@ import {
   type NodeRecord,
   type Outcome,
   parseJson,
-  type StartRequest,
-  type StoredChild,
   type StoredSignal,
-  stringifyJson,
   type WriteInfo,
 } from '@millrace/engine';
-import { insertChild, selectChild } from './child-statements.ts';
 import { lookForWork } from './follow-up-statements.ts';
 import { createFollowUps } from './follow-ups.ts';
 import {
@@ -27,49 +22,28 @@ import {
   insertWorker,
   renewWorkerLease,
 } from './lease-statements.ts';
-import { claimLimited, leaseStarted } from './limited-statements.ts';
-import { findSignalled, insertSignal, selectAllSignals, selectSignals } from './signal-statements.ts';
-import {
-  cancelExecution,
-  insertExecutions,
-  readChunks,
-  reserveExecutionIds,
-  type StartedRow,
-  type StartRow,
-} from './statements.ts';
-import {
-  type Started,
-  toClaimed,
-  toFencedWrite,
-  toSignal,
-  toStarted,
-  toStartRow,
-  toTarget,
-  type WriteTarget,
-} from './store-rows.ts';
-import { createSureWrites, type SureWrites } from './sure-writes.ts';
+import { claimLimited } from './limited-statements.ts';
+import { findSignalled, selectAllSignals, selectSignals } from './signal-statements.ts';
+import { readChunks } from './statements.ts';
+import { toClaimed, toFencedWrite, toSignal, toTarget, type WriteTarget } from './store-rows.ts';
+import { createSureWrites } from './sure-writes.ts';
 
 export interface PgStoreOptions {
   readonly leaseMs: number;
   readonly maxCrashedAttempts: number;
-  readonly host: string;
-  readonly pid: number;
-  /**
-   * Checked before a write is retried while the database is unavailable: retrying is pointless once the worker's lease has
-   * expired. Always true if absent.
-   */
-  readonly isLeaseValid?: (workerId: string) => boolean;
+  /** Checked before a write is retried while the database is unavailable: pointless once the worker's lease has expired. */
+  readonly isLeaseValid: (workerId: string) => boolean;
   /** Called after every commit that others may be waiting for: node records stored, executions ended. */
-  readonly onChanged?: (executionIds: readonly number[]) => void;
+  readonly onChanged: (executionIds: readonly number[]) => void;
   /** Called when an execution may have failed whose workflow has an error workflow. */
-  readonly onFailure?: () => void;
+  readonly onFailure: () => void;
 }
 
 /** {@link ExecutionStore} on PostgreSQL. Concurrent writes of all executions share statements and commits. */
 export class PgExecutionStore implements ExecutionStore {
   readonly #db: Database;
   readonly #options: PgStoreOptions;
-  readonly #sure: SureWrites;
+  readonly #write: ReturnType<typeof createSureWrites>;
   readonly #settle: () => Promise<void>;
   /** Executions whose end was stored and left follow-up work for other executions. */
   readonly #unsettled = new Set<number>();
@@ -79,16 +53,15 @@ export class PgExecutionStore implements ExecutionStore {
     this.#db = db;
     this.#options = options;
     this.#settle = createFollowUps(db);
-    this.#sure = createSureWrites(db, {
-      isLeaseValid: (workerId) => options.isLeaseValid?.(workerId) ?? true,
-      onStored: (executionIds) => options.onChanged?.(executionIds),
+    this.#write = createSureWrites(db, {
+      isLeaseValid: options.isLeaseValid,
+      onStored: options.onChanged,
       onFollowUps: (executionId) => void this.#unsettled.add(executionId),
     });
   }
 
   async registerWorker(workerId: string): Promise<void> {
-    const { host, pid, leaseMs } = this.#options;
-    await insertWorker(this.#db, { id: workerId, host, pid, leaseMs });
+    await insertWorker(this.#db, workerId, this.#options.leaseMs);
   }
 
   async heartbeat(workerId: string): Promise<boolean> {
@@ -99,43 +72,14 @@ export class PgExecutionStore implements ExecutionStore {
     await endWorkerLease(this.#db, workerId);
   }
 
-  async reserveIds(count: number): Promise<number[]> {
-    return (await reserveExecutionIds(this.#db, count)).map((row) => row.id);
-  }
-
-  async start(requests: readonly StartRequest[]): Promise<(Lease | null)[]> {
-    const rows = requests.map(toStartRow);
-    if (requests.every((request) => request.parent === undefined && !wantsSlot(request))) {
-      // A statement of their own: all or none.
-      const started = await this.#sure.startAll(rows.map((row) => ({ row, keepTrying: always })));
-      return started.map(({ lease }) => lease);
-    }
-    return this.#db.transaction((tx) => this.#startApart(tx, requests, rows));
-  }
-
-  async findChild(key: ChildKey): Promise<StoredChild | null> {
-    const [row] = await selectChild(this.#db, key);
-    return row === undefined ? null : { executionId: row.id, workflowVersion: row.workflow_version };
-  }
-
-  /**
-   * Stores one accepted start; concurrent calls share a statement. `stored` is false if the row's idempotency key was
-   * already used (or its id, which never happens to reserved ids).
-   * @param keepTrying called before every further try while the database is unavailable
-   * @throws DatabaseUnavailableError if it gave up; whether the start was stored is then unknown
-   */
-  startOne(row: StartRow, keepTrying: () => boolean): Promise<Started> {
-    return this.#sure.start({ row, keepTrying });
-  }
-
   async claim(workerId: string, limit: number): Promise<ClaimedExecution[]> {
     const work = await lookForWork(this.#db);
     if (work.has_follow_ups) await this.#settle();
-    if (work.has_failures) this.#options.onFailure?.();
+    if (work.has_failures) this.#options.onFailure();
     const rows = work.has_limited
       ? await this.#claimBoth(workerId, limit)
       : await this.#claimUnlimited(workerId, limit);
-    this.#options.onChanged?.(rows.map((row) => row.id));
+    this.#options.onChanged(rows.map((row) => row.id));
     const running = rows.filter(({ status }) => status === 'running');
     if (running.length < rows.length) await this.#settleEnds();
     return this.#load(workerId, running);
@@ -189,45 +133,11 @@ export class PgExecutionStore implements ExecutionStore {
     return (await selectSignals(this.#db, executionId, afterSeq)).map(toSignal);
   }
 
-  async sendSignal(executionId: number, signal: Omit<StoredSignal, 'seq'>): Promise<boolean> {
-    const { nodeId, iteration, payload } = signal;
-    const stored = { nodeId, iteration, payloadJson: stringifyJson(payload) };
-    return (await insertSignal(this.#db, executionId, stored)).length > 0;
-  }
-
   /** Ids of the executions that were sent more signals than their runs have seen. */
   async findSignalled(
     seen: readonly { readonly executionId: number; readonly seq: number }[],
   ): Promise<number[]> {
     return seen.length === 0 ? [] : (await findSignalled(this.#db, seen)).map((row) => row.id);
-  }
-
-  async cancel(organisationId: number, executionId: number): Promise<boolean> {
-    const rows = await cancelExecution(this.#db, organisationId, executionId);
-    this.#options.onChanged?.(rows.map((row) => row.id));
-    if (rows.length > 0) await this.#settleEnds();
-    return rows.length > 0;
-  }
-
-  /** Children, and executions with a concurrency limit that may still be leased at once. */
-  async #startApart(
-    tx: Queryable,
-    requests: readonly StartRequest[],
-    rows: readonly StartRow[],
-  ): Promise<(Lease | null)[]> {
-    const ordinary = rows.filter((_, index) => requests[index]?.parent === undefined);
-    const inserted = ordinary.length === 0 ? [] : await insertExecutions(tx, ordinary);
-    const states = new Map(
-      [...inserted, ...(await insertChildren(tx, requests))].map((row) => [row.id, row]),
-    );
-    const waiting = rows.filter(
-      (row) => row.leaseTo !== null && row.maxConcurrency !== null && states.has(row.id),
-    );
-    for (const [workerId, group] of Map.groupBy(waiting, (row) => row.leaseTo ?? '')) {
-      const leased = await leaseStarted(tx, group, workerId, this.#options.maxCrashedAttempts);
-      for (const { id, claim } of leased) states.set(id, { id, claim, worker_id: workerId });
-    }
-    return rows.map((row) => toStarted(row, states.get(row.id)).lease);
   }
 
   /** Limited and unlimited executions share the slots, and neither can starve the other: each has priority for half of them. */
@@ -253,12 +163,12 @@ export class PgExecutionStore implements ExecutionStore {
 
   /** The ends are stored: if their follow-ups can't be done now, the next claiming round does them. */
   async #settleEnds(): Promise<void> {
-    this.#options.onFailure?.();
+    this.#options.onFailure();
     await this.#settle().catch(() => {});
   }
 
   #send(lease: Lease, records: readonly NodeRecord[], target: WriteTarget): Promise<boolean> {
-    return this.#sure.write(toFencedWrite(lease, records, target));
+    return this.#write(toFencedWrite(lease, records, target));
   }
 
   async #load(workerId: string, rows: readonly ClaimedRow[]): Promise<ClaimedExecution[]> {
@@ -280,27 +190,4 @@ export class PgExecutionStore implements ExecutionStore {
         signals: (signals.get(row.id) ?? []).map(toSignal),
       }));
   }
-}
-
-function wantsSlot({ leaseTo, maxConcurrency }: StartRequest): boolean {
-  return leaseTo !== null && maxConcurrency !== undefined;
-}
-
-/** Stores those of the requested children whose parents haven't ended. */
-async function insertChildren(tx: Queryable, requests: readonly StartRequest[]): Promise<StartedRow[]> {
-  const stored: StartedRow[] = [];
-  const children = requests.flatMap((request) =>
-    request.parent === undefined ? [] : [{ request, parent: request.parent }],
-  );
-  // Parents are locked in a fixed order, so that two transactions starting children of the same parents don't deadlock.
-  for (const { request, parent } of children.toSorted(
-    (a, b) => a.parent.executionId - b.parent.executionId,
-  )) {
-    stored.push(...(await insertChild(tx, { ...toStartRow(request), parent })));
-  }
-  return stored;
-}
-
-function always(): boolean {
-  return true;
 }

@@ -4,7 +4,6 @@ import {
   type NodeRecord,
   type Outcome,
   parseJson,
-  type StartRequest,
   type StoredSignal,
   storeError,
   stringifyJson,
@@ -65,30 +64,6 @@ export function toStarted(
   return {
     stored: state !== undefined,
     lease: isLeased ? { executionId: row.id, workerId: state.worker_id as string, claim: state.claim } : null,
-  };
-}
-
-/** The row of a start requested through the port, which has neither idempotency keys nor reruns. */
-export function toStartRow(request: StartRequest): StartRow {
-  return {
-    id: request.executionId,
-    organisationId: request.organisationId,
-    workflowId: request.workflowId,
-    workflowVersion: request.workflowVersion,
-    triggerType: request.triggerType,
-    displayName: request.displayName,
-    isTestMode: request.isTestMode,
-    inputJson: stringifyJson(request.input),
-    timeoutMs: request.timeoutMs,
-    createdAt: null,
-    leaseTo: request.leaseTo,
-    rerunOf: null,
-    apiKeyId: null,
-    sourceIp: null,
-    recordsJson: null,
-    maxConcurrency: request.maxConcurrency ?? null,
-    errorWorkflowId: null,
-    idempotencyRecord: null,
   };
 }
 

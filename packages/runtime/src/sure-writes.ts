@@ -27,40 +27,38 @@ export interface SureWritesOptions {
   readonly onFollowUps: (executionId: number) => void;
 }
 
+/** Maximum rows of one statement, and bytes of JSON in it: PostgreSQL and this process keep all of it in memory. */
+const LIMITS = { maxItems: 500, maxWeight: 8 * 1024 * 1024 };
+
 /**
- * Writes that resolve once it is known whether they are stored, even if a reply of the database is lost. Concurrent ones
- * share statements and commits.
+ * Writes that resolve once it is known whether they are stored, even if a reply of the database is lost; false if the lease
+ * a write is fenced by has ended. Concurrent ones share statements and commits.
  */
-export interface SureWrites {
-  /** False if the lease it is fenced by has ended. */
-  write(write: FencedWrite): Promise<boolean>;
-  start(start: PendingStart): Promise<Started>;
-  /** In one statement: all or none. */
-  startAll(starts: readonly PendingStart[]): Promise<Started[]>;
+export function createSureWrites(
+  db: Database,
+  options: SureWritesOptions,
+): (write: FencedWrite) => Promise<boolean> {
+  return coalesce({
+    ...LIMITS,
+    run: (batch: readonly FencedWrite[]) => writeAll(db, batch, options),
+    weightOf: (write) => write.recordsJson?.length ?? 0,
+    keyOf: (write) => write.executionId,
+    isOneItemsFault: isStatementsFault,
+  });
 }
 
-/** Maximum rows of one statement, and bytes of JSON in it: PostgreSQL and this process keep all of it in memory. */
-const MAX_BATCH_ITEMS = 500;
-const MAX_BATCH_BYTES = 8 * 1024 * 1024;
-
-export function createSureWrites(db: Database, options: SureWritesOptions): SureWrites {
-  const limits = { maxItems: MAX_BATCH_ITEMS, maxWeight: MAX_BATCH_BYTES };
-  return {
-    write: coalesce<FencedWrite, boolean>({
-      ...limits,
-      run: (batch) => writeAll(db, batch, options),
-      weightOf: (write) => write.recordsJson?.length ?? 0,
-      keyOf: (write) => write.executionId,
-      isOneItemsFault: isStatementsFault,
-    }),
-    start: coalesce<PendingStart, Started>({
-      ...limits,
-      run: (batch) => startAll(db, batch),
-      weightOf: ({ row }) => row.inputJson.length + (row.recordsJson?.length ?? 0),
-      isOneItemsFault: isStatementsFault,
-    }),
-    startAll: (starts) => startAll(db, starts),
-  };
+/**
+ * The same for accepted starts. `stored` is false if the row's idempotency key was already used (or its id, which never
+ * happens to reserved ids). A start is rejected with DatabaseUnavailableError if it was given up; whether it was stored is
+ * then unknown.
+ */
+export function createSureStarts(db: Database): (start: PendingStart) => Promise<Started> {
+  return coalesce({
+    ...LIMITS,
+    run: (batch: readonly PendingStart[]) => startAll(db, batch),
+    weightOf: ({ row }) => row.inputJson.length + (row.recordsJson?.length ?? 0),
+    isOneItemsFault: isStatementsFault,
+  });
 }
 
 /** Sends a batch until the outcome of each write is known. */

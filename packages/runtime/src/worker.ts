@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { Database } from '@millrace/database/database';
 import type { ClaimedExecution, HttpClient } from '@millrace/engine';
 import type { Logger } from 'pino';
@@ -98,8 +97,6 @@ class PgWorker implements Worker {
     this.#store = new PgExecutionStore(db, {
       leaseMs: config.worker.leaseMs,
       maxCrashedAttempts: config.worker.maxCrashedAttempts,
-      host: hostname(),
-      pid: process.pid,
       isLeaseValid: (workerId) => this.#registration?.id === workerId && this.#registration.lease.isValid,
       onChanged: (ids) => notifier.changed(ids),
       onFailure: () => this.#errorWorkflows.kick(),

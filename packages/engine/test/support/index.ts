@@ -4,4 +4,4 @@ export { MemoryStore, type MemoryStoreOptions, type StoredExecution } from './me
 export { PLAIN_SCRIPT, playScript, type Script, testRegistry } from './nodes.ts';
 export { differenceOf, type Expected, evaluateFlow } from './reference-model.ts';
 export { executionStoreContract } from './store-contract.ts';
-export type { StoreHarness } from './store-harness.ts';
+export type { CompleteStore, StartRequest, StoredChild, StoreHarness } from './store-harness.ts';

@@ -5,7 +5,6 @@ import {
   type ExecutionError,
   type ExecutionEvent,
   type ExecutionStatus,
-  type ExecutionStore,
   foldRecords,
   isFinalStatus,
   type JsonValue,
@@ -14,13 +13,12 @@ import {
   type Outcome,
   type ParentLink,
   parseJson,
-  type StartRequest,
-  type StoredChild,
   type StoredSignal,
   stringifyJson,
   transition,
   type WriteInfo,
 } from '../../src/index.ts';
+import type { CompleteStore, StartRequest, StoredChild } from './store-harness.ts';
 
 export interface MemoryStoreOptions {
   /** The store's clock, in epoch milliseconds. */
@@ -55,8 +53,8 @@ type Row = {
   crashedAttempts: number;
 };
 
-/** {@link ExecutionStore} in memory, with the clock as an input. Passes the same contract as the real one. */
-export class MemoryStore implements ExecutionStore {
+/** {@link CompleteStore} in memory, with the clock as an input. Passes the same contract as the real one. */
+export class MemoryStore implements CompleteStore {
   readonly #options: MemoryStoreOptions;
   readonly #rows = new Map<number, Row>();
   readonly #leases = new Map<string, number>();
@@ -98,7 +96,8 @@ export class MemoryStore implements ExecutionStore {
       const row = newRow(request);
       this.#rows.set(request.executionId, row);
       if (request.parent !== undefined) this.#children.set(keyOf(request.parent), row);
-      return request.leaseTo === null || this.#isFull(row) ? null : this.#lease(row, request.leaseTo);
+      const isQueued = request.leaseTo === null || request.maxConcurrency !== undefined;
+      return isQueued ? null : this.#lease(row, request.leaseTo);
     });
   }
 

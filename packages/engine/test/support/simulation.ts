@@ -10,7 +10,6 @@ import {
   type NodeResult,
   type Plan,
   resume,
-  type StartRequest,
   type StepEvent,
   type StoredSignal,
   stepAll,
@@ -20,6 +19,7 @@ import { Invariants } from './invariants.ts';
 import { MemoryStore, type StoredExecution } from './memory-store.ts';
 import { awaitedRound, isHanging, playScript, playSignal } from './nodes.ts';
 import { randomFrom } from './random.ts';
+import type { StartRequest } from './store-harness.ts';
 import { nameOf } from './world.ts';
 
 const LEASE_MS = 30_000;

@@ -2,16 +2,14 @@ import { verbatim } from '@millrace/messages';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type ClaimedExecution,
-  type ExecutionStore,
   type Lease,
   type NodeRecord,
   parseJson,
-  type StartRequest,
   stringifyJson,
   successRecord,
 } from '../../src/index.ts';
 import type { StoredExecution } from './memory-store.ts';
-import type { StoreHarness } from './store-harness.ts';
+import type { CompleteStore, StartRequest, StoreHarness } from './store-harness.ts';
 import { executionSignalContract } from './store-signal-contract.ts';
 
 const PROGRESS = { attempts: 1, startedAtMs: 1_000, consumedAiTokens: 0 };
@@ -20,11 +18,11 @@ function done(nodeId: string, value: number): NodeRecord {
   return successRecord({ ...PROGRESS, nodeId }, { value }, ['out'], 2_000);
 }
 
-/** The contract of every {@link ExecutionStore} (SPEC.md, S rules). Third crash: `maxCrashedAttempts` must be 3. */
+/** The contract of every {@link CompleteStore} (SPEC.md, S rules). Third crash: `maxCrashedAttempts` must be 3. */
 export function executionStoreContract(name: string, makeStore: () => Promise<StoreHarness>): void {
   describe(`execution store contract: ${name}`, () => {
     let harness: StoreHarness;
-    let store: ExecutionStore;
+    let store: CompleteStore;
     beforeEach(async () => {
       harness = await makeStore();
       store = harness.store;

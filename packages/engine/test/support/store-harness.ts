@@ -1,9 +1,79 @@
-import type { ExecutionStore, StartRequest } from '../../src/index.ts';
+import type {
+  ChildKey,
+  ClaimedExecution,
+  ExecutionStore,
+  JsonValue,
+  Lease,
+  ParentLink,
+  StoredSignal,
+} from '../../src/index.ts';
 import type { StoredExecution } from './memory-store.ts';
+
+/** Stored when a start is accepted. */
+export interface StartRequest {
+  /** From {@link CompleteStore.reserveIds}. */
+  readonly executionId: number;
+  readonly organisationId: number;
+  readonly workflowId: number;
+  readonly workflowVersion: number;
+  readonly triggerType: string;
+  readonly displayName: string;
+  readonly isTestMode: boolean;
+  readonly input: JsonValue;
+  /** A worker to lease the row to at once, unless `maxConcurrency` is set; null to queue it. */
+  readonly leaseTo: string | null;
+  /** Milliseconds from start after which the execution fails with `execution_timeout`; null for none. */
+  readonly timeoutMs: number | null;
+  /** The execution that starts it; absent for none. */
+  readonly parent?: ParentLink;
+  /** `settings.max_concurrency` of its workflow: the maximum number of its executions leased at the same time. Absent: no limit. */
+  readonly maxConcurrency?: number;
+}
+
+/** A stored child, whichever attempt started it. */
+export interface StoredChild {
+  readonly executionId: number;
+  readonly workflowVersion: number;
+}
+
+/** An {@link ExecutionStore} with what the rest of the service does to executions. */
+export interface CompleteStore extends ExecutionStore {
+  /** Registers a worker; it must send heartbeats within the duration of the lease. */
+  registerWorker(workerId: string): Promise<void>;
+  /** Renews the worker's leases. False: they have expired and may have been taken over; they can never be renewed again. */
+  heartbeat(workerId: string): Promise<boolean>;
+  /** Releases the worker's leases at once: its executions can be taken over without waiting. */
+  retireWorker(workerId: string): Promise<void>;
+
+  /** New execution ids, ascending. */
+  reserveIds(count: number): Promise<number[]>;
+  /**
+   * Stores accepted executions, all or none. Returns the lease of each that was stored leased, else null. A request with a parent is
+   * omitted (with null) when the parent is final, or already has a child with the same key: {@link findChild} tells which.
+   */
+  start(requests: readonly StartRequest[]): Promise<(Lease | null)[]>;
+  /** The child stored under a key; null when there is none. */
+  findChild(key: ChildKey): Promise<StoredChild | null>;
+
+  /**
+   * Claims up to `limit` executions that are queued, whose wait is over, or whose worker's lease has expired, oldest first. One that
+   * crashed its worker for the third time fails with `worker_crashed` instead. One whose workflow has as many leased executions as its
+   * `maxConcurrency` allows is skipped.
+   */
+  claim(workerId: string, limit: number): Promise<ClaimedExecution[]>;
+
+  /**
+   * Sends a signal to a node of a non-final execution; a parked one can be claimed at once.
+   * @returns false when the execution is final or doesn't exist
+   */
+  sendSignal(executionId: number, signal: Omit<StoredSignal, 'seq'>): Promise<boolean>;
+  /** Ends a non-final execution as `cancelled`, and the children its nodes wait for. False: it was already final or doesn't exist. */
+  cancel(organisationId: number, executionId: number): Promise<boolean>;
+}
 
 /** A store and the means to simulate time and other machines. No other test may use the same data. */
 export interface StoreHarness {
-  readonly store: ExecutionStore;
+  readonly store: CompleteStore;
   /** An unregistered worker id in the store's format. */
   newWorkerId(): string;
   /** A request that the store accepts: its organisation and workflow exist. Always the same organisation. */

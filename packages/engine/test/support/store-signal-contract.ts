@@ -2,17 +2,15 @@ import { verbatim } from '@millrace/messages';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type ClaimedExecution,
-  type ExecutionStore,
   type JsonValue,
   type Lease,
   type ParentLink,
   parseJson,
-  type StartRequest,
   type StoredSignal,
   stringifyJson,
 } from '../../src/index.ts';
 import type { StoredExecution } from './memory-store.ts';
-import type { StoreHarness } from './store-harness.ts';
+import type { CompleteStore, StartRequest, StoreHarness } from './store-harness.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -20,7 +18,7 @@ const HOUR_MS = 3_600_000;
 export function executionSignalContract(name: string, makeStore: () => Promise<StoreHarness>): void {
   describe(`execution store contract, signals and children: ${name}`, () => {
     let harness: StoreHarness;
-    let store: ExecutionStore;
+    let store: CompleteStore;
     beforeEach(async () => {
       harness = await makeStore();
       store = harness.store;
@@ -296,11 +294,13 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
       expect(await claimable()).toEqual([]);
     });
 
-    it('S19: a start beyond the limit is stored queued, and a lost worker keeps no place twice', async () => {
+    it('S19: a start under a limit is stored queued, and a lost worker keeps no place twice', async () => {
       const workerId = await worker();
       const first = await request({ maxConcurrency: 1, leaseTo: workerId });
       const second = await request({ maxConcurrency: 1, leaseTo: workerId });
-      expect((await store.start([first]))[0]).not.toBeNull();
+      expect(await store.start([first])).toEqual([null]);
+      const [claimed, ...others] = await store.claim(workerId, 10);
+      expect([claimed?.lease.executionId, others]).toEqual([first.executionId, []]);
       expect(await store.start([second])).toEqual([null]);
       expect(await read(second.executionId)).toMatchObject({ status: 'queued', workerId: null });
       await harness.expireLease(workerId);

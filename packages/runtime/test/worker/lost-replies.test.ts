@@ -6,7 +6,8 @@ import { verbatim } from '@millrace/messages';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { PgExecutionStore } from '../../src/pg-store.ts';
+import { createSureStarts } from '../../src/sure-writes.ts';
+import { PgCompleteStore, rowOf } from './complete-store.ts';
 
 let database: TestDatabase;
 let ids: WorkflowIds;
@@ -24,9 +25,9 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-function makeStore(isLeaseValid = () => true): PgExecutionStore {
+function faulty(): Database {
   const { db } = database;
-  const faulty: Database = {
+  return {
     ...db,
     async query<Row>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]> {
       const isWrite = name === 'apply_fenced_writes' || name === 'insert_executions';
@@ -38,31 +39,27 @@ function makeStore(isLeaseValid = () => true): PgExecutionStore {
       return rows;
     },
   };
-  return new PgExecutionStore(faulty, {
-    leaseMs: 30_000,
-    maxCrashedAttempts: 3,
-    host: 'test',
-    pid: 1,
-    isLeaseValid,
-  });
 }
 
-async function begin(store: PgExecutionStore): Promise<Lease> {
+function makeStore(isLeaseValid = () => true): PgCompleteStore {
+  return new PgCompleteStore(faulty(), { isLeaseValid });
+}
+
+async function begin(store: PgCompleteStore): Promise<Lease> {
   const [executionId = 0] = await store.reserveIds(1);
-  const [lease] = await store.start([
-    {
-      ...ids,
-      executionId,
-      workflowVersion: 1,
-      triggerType: 'api',
-      displayName: 'sample',
-      isTestMode: false,
-      input: {},
-      leaseTo: workerId,
-      timeoutMs: null,
-    },
-  ]);
-  if (lease === null || lease === undefined) throw new Error('it was not leased');
+  const row = rowOf({
+    ...ids,
+    executionId,
+    workflowVersion: 1,
+    triggerType: 'api',
+    displayName: 'sample',
+    isTestMode: false,
+    input: {},
+    leaseTo: workerId,
+    timeoutMs: null,
+  });
+  const { lease } = await createSureStarts(faulty())({ row, keepTrying: () => true });
+  if (lease === null) throw new Error('it was not leased');
   return lease;
 }
 

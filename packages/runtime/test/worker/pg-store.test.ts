@@ -3,7 +3,7 @@ import { type NodeRecord, parseJson } from '@millrace/engine';
 import { executionStoreContract, type StoreHarness } from '@millrace/engine/testing';
 import { createTestDatabase } from '@millrace/testing/database';
 import { insertWorkflow } from '@millrace/testing/rows';
-import { PgExecutionStore } from '../../src/pg-store.ts';
+import { PgCompleteStore } from './complete-store.ts';
 
 interface Row {
   readonly status: 'queued' | 'running' | 'waiting_async' | 'completed' | 'failed' | 'cancelled';
@@ -21,7 +21,7 @@ async function makeHarness(): Promise<StoreHarness> {
   const database = await createTestDatabase();
   const { db } = database;
   const { organisationId, workflowId } = await insertWorkflow(db, 'store contract');
-  const store = new PgExecutionStore(db, { leaseMs: 30_000, maxCrashedAttempts: 3, host: 'test', pid: 1 });
+  const store = new PgCompleteStore(db);
   return {
     store,
     newWorkerId: () => randomUUID(),

@@ -1,9 +1,8 @@
 import { coalesce } from '@millrace/database/coalesce';
 import type { Database } from '@millrace/database/database';
 import type { Executor } from '@millrace/runtime/executor';
-import { PgExecutionStore } from '@millrace/runtime/pg-store';
-import type { WorkerSettings } from '@millrace/runtime/settings';
 import { maxConcurrencyOf, type StartOrder, toStartRow } from '@millrace/runtime/start-row';
+import { createSureStarts } from '@millrace/runtime/sure-writes';
 import type { IdempotencyKey } from '../idempotency/store.ts';
 import { lookUpStarts, lookUpWebhooks, type StartLookup } from './store.ts';
 
@@ -29,18 +28,12 @@ const PATIENCE_MS = 4_000;
 
 export interface StarterDeps {
   readonly db: Database;
-  readonly config: { readonly worker: Pick<WorkerSettings, 'leaseMs' | 'maxCrashedAttempts'> };
   /** The worker of this process. */
   readonly executor: Executor;
 }
 
-export function createStarter({ db, config, executor }: StarterDeps): Starter {
-  const store = new PgExecutionStore(db, {
-    leaseMs: config.worker.leaseMs,
-    maxCrashedAttempts: config.worker.maxCrashedAttempts,
-    host: '',
-    pid: process.pid,
-  });
+export function createStarter({ db, executor }: StarterDeps): Starter {
+  const store = createSureStarts(db);
   const lookUpStart = coalesce({
     run: (requests: Parameters<typeof lookUpStarts>[1]) => lookUpStarts(db, requests),
     maxItems: MAX_LOOKUPS,
@@ -63,7 +56,8 @@ export function createStarter({ db, config, executor }: StarterDeps): Starter {
       try {
         const row = toStartRow(order, leaseTo);
         const patientUntil = performance.now() + PATIENCE_MS;
-        const { stored, lease } = await store.startOne(row, () => performance.now() < patientUntil);
+        const keepTrying = () => performance.now() < patientUntil;
+        const { stored, lease } = await store({ row, keepTrying });
         if (lease !== null) {
           const startedAtMs = order.acceptedAt.getTime();
           isHandedOver = true;
