@@ -1,5 +1,6 @@
 import { type Effect, isFinalStatus, type NodeRecord } from '../../src/index.ts';
-import type { MemoryStore, StoredExecution } from './memory-store.ts';
+import type { MemoryStore } from './memory-store.ts';
+import type { StoredExecution } from './store-harness.ts';
 import { isEnded, nameOf } from './world.ts';
 
 /** Invariants at any time of a simulation, whatever its workers do. */

@@ -2,9 +2,7 @@ import { verbatim } from '@millrace/messages';
 import {
   type ChildKey,
   type ClaimedExecution,
-  type ExecutionError,
   type ExecutionEvent,
-  type ExecutionStatus,
   foldRecords,
   isFinalStatus,
   type JsonValue,
@@ -18,27 +16,13 @@ import {
   transition,
   type WriteInfo,
 } from '../../src/index.ts';
-import type { CompleteStore, StartRequest, StoredChild } from './store-harness.ts';
+import type { CompleteStore, StartRequest, StoredChild, StoredExecution } from './store-harness.ts';
 
 export interface MemoryStoreOptions {
   /** The store's clock, in epoch milliseconds. */
   now(): number;
   readonly leaseMs: number;
   readonly maxCrashedAttempts: number;
-}
-
-/** A stored execution, for tests to inspect. */
-export interface StoredExecution {
-  readonly status: ExecutionStatus;
-  readonly workerId: string | null;
-  readonly claim: number;
-  /** In storage order, not folded. */
-  readonly records: readonly NodeRecord[];
-  readonly error: ExecutionError | null;
-  readonly startedAtMs: number | null;
-  readonly completedAtMs: number | null;
-  readonly wakeAtMs: number | null;
-  readonly consumedAiTokens: number;
 }
 
 type Row = {

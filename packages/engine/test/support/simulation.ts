@@ -16,10 +16,10 @@ import {
   success,
 } from '../../src/index.ts';
 import { Invariants } from './invariants.ts';
-import { MemoryStore, type StoredExecution } from './memory-store.ts';
+import { MemoryStore } from './memory-store.ts';
 import { awaitedRound, isHanging, playScript, playSignal } from './nodes.ts';
 import { randomFrom } from './random.ts';
-import type { StartRequest } from './store-harness.ts';
+import type { StartRequest, StoredExecution } from './store-harness.ts';
 import { nameOf } from './world.ts';
 
 const LEASE_MS = 30_000;

@@ -8,8 +8,7 @@ import {
   stringifyJson,
   successRecord,
 } from '../../src/index.ts';
-import type { StoredExecution } from './memory-store.ts';
-import type { CompleteStore, StartRequest, StoreHarness } from './store-harness.ts';
+import type { CompleteStore, StartRequest, StoredExecution, StoreHarness } from './store-harness.ts';
 import { executionSignalContract } from './store-signal-contract.ts';
 
 const PROGRESS = { attempts: 1, startedAtMs: 1_000, consumedAiTokens: 0 };

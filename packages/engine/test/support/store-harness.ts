@@ -1,13 +1,29 @@
 import type {
   ChildKey,
   ClaimedExecution,
+  ExecutionError,
+  ExecutionStatus,
   ExecutionStore,
   JsonValue,
   Lease,
+  NodeRecord,
   ParentLink,
   StoredSignal,
 } from '../../src/index.ts';
-import type { StoredExecution } from './memory-store.ts';
+
+/** A stored execution, for tests to inspect. */
+export interface StoredExecution {
+  readonly status: ExecutionStatus;
+  readonly workerId: string | null;
+  readonly claim: number;
+  /** In storage order, not folded. */
+  readonly records: readonly NodeRecord[];
+  readonly error: ExecutionError | null;
+  readonly startedAtMs: number | null;
+  readonly completedAtMs: number | null;
+  readonly wakeAtMs: number | null;
+  readonly consumedAiTokens: number;
+}
 
 /** Stored when a start is accepted. */
 export interface StartRequest {

@@ -9,8 +9,7 @@ import {
   type StoredSignal,
   stringifyJson,
 } from '../../src/index.ts';
-import type { StoredExecution } from './memory-store.ts';
-import type { CompleteStore, StartRequest, StoreHarness } from './store-harness.ts';
+import type { CompleteStore, StartRequest, StoredExecution, StoreHarness } from './store-harness.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '@millrace/database/database';
 import { message } from '@millrace/messages';
-import { lockAddress, isUnproved, proveAddress } from '../addresses/proof.ts';
+import { isUnproved, lockAddress, proveAddress } from '../addresses/proof.ts';
 import { lockOpenInvitationsFor } from '../invitations/store.ts';
 import { deleteSessions } from '../sessions/store.ts';
 import { endSetupLinks } from '../setup/store.ts';

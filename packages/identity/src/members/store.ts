@@ -3,7 +3,7 @@ import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { queryRow } from '@millrace/database/query-row';
 import { message } from '@millrace/messages';
-import { lockAddress, isUnproved } from '../addresses/proof.ts';
+import { isUnproved, lockAddress } from '../addresses/proof.ts';
 import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { endFallenInvitations } from '../invitations/ending.ts';
 import { type MadeInvitation, makeInvitation } from '../invitations/making.ts';
