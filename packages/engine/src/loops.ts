@@ -18,8 +18,8 @@ import {
 } from './frames.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import { jsonBytes } from './json-size.ts';
-import { DEFAULT_HANDLE, failure } from './node-result.ts';
-import { type Failure, renderDeferred } from './node-start.ts';
+import { DEFAULT_HANDLE, type Failure, failure } from './node-result.ts';
+import { renderDeferred } from './node-start.ts';
 import { checkOutput } from './result.ts';
 import { failNode, succeed } from './results.ts';
 import { type ExecutionState, endTime, setRecord } from './state.ts';
@@ -59,8 +59,7 @@ export function startLoop(
 export function newRun(slot: Slot, config: JsonObject): LoopRun | Failure {
   const { loop } = slot.node.definition;
   const { body } = slot.node;
-  if (loop === undefined || body === null)
-    return failure('invalid_config', message('run.empty_loop')) as Failure;
+  if (loop === undefined || body === null) return failure('invalid_config', message('run.empty_loop'));
   const begun = loop.begin(config);
   if ('kind' in begun) return begun;
   const { items, maxIterations, concurrency, onItemError, onLimit } = begun;
@@ -212,7 +211,7 @@ function endOf(state: ExecutionState, run: LoopRun, frame: Frame): IterationEnd 
   if (run.items !== null) return { output };
   // With items the config may be as large as they are; deferred members may be anything.
   const fault = members.length === 0 ? null : describeRenderedFault(node.definition.configSchema, rendered);
-  if (fault !== null) return blameLoop(run, failure('invalid_config', fault) as Failure);
+  if (fault !== null) return blameLoop(run, failure('invalid_config', fault));
   return { output, isDone: node.definition.loop?.isDone?.(rendered) ?? false };
 }
 
@@ -271,7 +270,7 @@ function failureOf(
   const here = { iteration: [...frame.iteration, index], nodeId: node.id, label: node.label };
   // In nested loops, the innermost knows the location.
   const origin = error.origin ?? here;
-  return failure(error.code, error.message, { retryable: isRetryable, origin }) as Failure;
+  return failure(error.code, error.message, { retryable: isRetryable, origin });
 }
 
 /** Ends a loop whose output would exceed the limit of an output, before it has grown that far. */
@@ -286,7 +285,7 @@ function countBytes(state: ExecutionState, run: LoopRun, value: JsonValue, effec
     bytes === 'too_deep'
       ? failure('output_too_deep', message('run.outputs_too_deep'))
       : failure('output_too_large', message('run.outputs_too_large', { max: maxOutputBytes }));
-  failLoop(state, run, result as Failure, effects);
+  failLoop(state, run, result, effects);
 }
 
 function endOfAll(state: ExecutionState, run: LoopRun, effects: Effect[]): void {
@@ -297,14 +296,14 @@ function endOfAll(state: ExecutionState, run: LoopRun, effects: Effect[]): void 
     succeedLoop(state, run, { iterations: run.ended, last: run.lastOutput, done: false }, effects);
   } else {
     const said = message('run.max_iterations_reached', { count: run.total });
-    failLoop(state, run, failure('max_iterations_reached', said) as Failure, effects);
+    failLoop(state, run, failure('max_iterations_reached', said), effects);
   }
 }
 
 function succeedLoop(state: ExecutionState, run: LoopRun, output: JsonObject, effects: Effect[]): void {
   const fault = checkOutput(output, state.input.limits.maxOutputBytes);
   if (fault !== null) {
-    failLoop(state, run, failure(fault.code, fault.message) as Failure, effects);
+    failLoop(state, run, failure(fault.code, fault.message), effects);
     return;
   }
   const progress = withTokens(progressOf(run.slot, state.nowMs), leaveRun(state, run));

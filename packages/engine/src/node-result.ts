@@ -89,6 +89,8 @@ export function success(
   };
 }
 
+export type Failure = Extract<NodeResult, { kind: 'failure' }>;
+
 /** The node failed. `message` is shown to the workflow's author. */
 export function failure(
   code: string,
@@ -101,7 +103,7 @@ export function failure(
     origin?: FailureOrigin;
     log?: readonly LogLine[];
   } & Partial<Tokens> = {},
-): NodeResult {
+): Failure {
   return {
     kind: 'failure',
     code,

@@ -1,14 +1,12 @@
 import { describeRenderedFault } from './config-check.ts';
 import { type Frame, frameAround, indexOf, isLive, outputOf, type Slot } from './frames.ts';
 import { type JsonObject, type JsonValue, setOwn } from './json.ts';
-import { failure, type NodeResult } from './node-result.ts';
+import { type Failure, failure } from './node-result.ts';
 import type { DeferredMember } from './plan.ts';
 import type { ExecutionState } from './state.ts';
 import { parseTemplates, type Template } from './template.ts';
 import { RenderLimitError } from './template-filters.ts';
 import { render, type TemplateScope } from './template-render.ts';
-
-export type Failure = Extract<NodeResult, { kind: 'failure' }>;
 
 /** A node's config with its templates rendered, or why the node fails before it runs. */
 export function renderConfig(state: ExecutionState, slot: Slot): { rendered: JsonObject } | Failure {
@@ -18,7 +16,7 @@ export function renderConfig(state: ExecutionState, slot: Slot): { rendered: Jso
   if ('kind' in rendered) return rendered;
   const config = rendered.value as JsonObject;
   const fault = describeRenderedFault(node.schema, config);
-  return fault === null ? { rendered: config } : (failure('invalid_config', fault) as Failure);
+  return fault === null ? { rendered: config } : failure('invalid_config', fault);
 }
 
 /** Renders a template with what a frame's nodes can read, or returns why the result is too large. */
@@ -31,7 +29,7 @@ export function renderTemplate(
     return { value: render(template, scopeOf(state, frame), state.input.limits.maxOutputBytes) };
   } catch (error) {
     if (!(error instanceof RenderLimitError)) throw error;
-    return failure(error.code, error.explanation) as Failure;
+    return failure(error.code, error.explanation);
   }
 }
 

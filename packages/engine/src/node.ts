@@ -1,7 +1,7 @@
 import type { Message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
-import type { NodeResult } from './node-result.ts';
+import type { Failure, NodeResult } from './node-result.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { AiAnswer, Credential, NodeServices } from './services.ts';
 
@@ -161,7 +161,7 @@ export interface LoopDefinition {
         /** When `maxIterations` is reached before it is done; only without items. Default `fail`. */
         readonly onLimit?: 'fail' | 'continue';
       }
-    | Extract<NodeResult, { kind: 'failure' }>;
+    | Failure;
   /** Called after each iteration of a loop without items, with the members deferred to `iteration` rendered. */
   isDone?(config: JsonObject): boolean;
 }

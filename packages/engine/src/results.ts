@@ -13,9 +13,14 @@ import {
 import { describeError } from './failures.ts';
 import { findSlot, isAtWork, progressOf, type Slot } from './frames.ts';
 import type { JsonObject } from './json.ts';
-import type { LogLine } from './node-result.ts';
-import { DEFAULT_HANDLE, ERROR_HANDLE, failure, type NodeResult } from './node-result.ts';
-import type { Failure } from './node-start.ts';
+import {
+  DEFAULT_HANDLE,
+  ERROR_HANDLE,
+  type Failure,
+  failure,
+  type LogLine,
+  type NodeResult,
+} from './node-result.ts';
 import { checkResult } from './result.ts';
 import { retryDelayMs } from './retry.ts';
 import { deliverSignal, deliverTimeout } from './signals.ts';

@@ -6,7 +6,7 @@ import { isAtWork, progressOf, type Slot } from './frames.ts';
 import type { JsonObject } from './json.ts';
 import { failLoop, resumeStalled, settle, startLoop } from './loops.ts';
 import { DEFAULT_HANDLE, failure } from './node-result.ts';
-import { type Failure, inputsOf, loopAttemptsOf, renderConfig, rendererOf } from './node-start.ts';
+import { inputsOf, loopAttemptsOf, renderConfig, rendererOf } from './node-start.ts';
 import type { Plan } from './plan.ts';
 import { restore } from './restore.ts';
 import { failNode, succeed, takeResult } from './results.ts';
@@ -118,7 +118,7 @@ function fireTimer(state: ExecutionState, slot: Slot, effects: Effect[]): void {
   if (record === undefined) return;
   if (record.status === 'running' || slot.isResuming) {
     const said = message('run.node_timeout', { ms: node.timeoutMs ?? 0 });
-    const timedOut = failure('node_timeout', said, { retryable: true }) as Failure;
+    const timedOut = failure('node_timeout', said, { retryable: true });
     abort(slot, 'node_timeout', effects);
     if (run === null) failNode(state, slot, progressOf(slot, state.nowMs), timedOut, effects);
     else failLoop(state, run, timedOut, effects);

@@ -27,10 +27,10 @@ import { waitApproval } from './nodes/wait-approval.ts';
 import { waitCallback } from './nodes/wait-callback.ts';
 
 export { type ChatProbe, chatProbe } from './chat/probe.ts';
-export { ChatProblem } from './chat/service.ts';
 /** The operators of conditions, in the order the editor shows them. */
 export { OPERATORS } from './conditions.ts';
-export { authHeader, RequestProblem } from './http/request.ts';
+export { authHeader } from './http/request.ts';
+export { NodeProblem } from './node-problem.ts';
 export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';
 export { jitterMs, nextFires } from './schedule/next-fires.ts';
 export { eventIdOf } from './webhook/event-id.ts';

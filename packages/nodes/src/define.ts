@@ -1,6 +1,7 @@
 import {
   defineNode,
   describeKeyword,
+  type Failure,
   failure,
   type JsonObject,
   type JsonSchema,
@@ -16,6 +17,7 @@ import {
 import { type Message, message } from '@millrace/messages';
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { serviceFailure } from './service-failure.ts';
 import { readPath, typeName } from './values.ts';
 
 /** A node as its file defines it: its functions get the validated config with all defaults filled in. */
@@ -24,7 +26,10 @@ interface CheckedNode<Properties extends TProperties>
   /** Every property has title, description and default; those not in `required` are optional. */
   readonly properties: Properties;
   readonly required?: readonly (keyof Properties & string)[];
-  /** Deferred members contain their templates and aren't checked; render them first. */
+  /**
+   * Deferred members contain their templates and aren't checked; render them first.
+   * @throws NodeProblem, ServiceError, HttpClientError, which become failures
+   */
   readonly run: (
     config: Static<TObject<Properties>>,
     context: NodeContext,
@@ -68,26 +73,31 @@ export function checkedNode<Properties extends TProperties>(node: CheckedNode<Pr
     const config: unknown = withDefaults(given, defaults);
     if (validator.Check(config)) return use(config);
     const problem = describeProblem(validator.Errors(config), given);
-    return failure('invalid_config', problem) as Failure;
+    return failure('invalid_config', problem);
   };
   return defineNode<JsonObject>({
     ...rest,
     configSchema,
-    run: (context) =>
-      withConfig<NodeResult | Promise<NodeResult>>(context.config, (config) => run(config, context)),
+    run: (context) => outcomeOf(() => withConfig(context.config, (config) => run(config, context))),
     ...(resume === undefined
       ? {}
       : {
           resume: (context, signal, waiting) =>
-            withConfig<NodeResult | Promise<NodeResult>>(context.config, (config) =>
-              resume(config, context, signal, waiting),
-            ),
+            outcomeOf(() => withConfig(context.config, (config) => resume(config, context, signal, waiting))),
         }),
     ...(loop === undefined ? {} : { loop: checkedLoop(loop, withConfig) }),
   });
 }
 
-type Failure = Extract<NodeResult, { kind: 'failure' }>;
+/** Turns what a node may throw into its failure. */
+function outcomeOf(work: () => NodeResult | Promise<NodeResult>): NodeResult | Promise<NodeResult> {
+  try {
+    const result = work();
+    return result instanceof Promise ? result.catch(serviceFailure) : result;
+  } catch (error) {
+    return serviceFailure(error);
+  }
+}
 
 function checkedLoop<Properties extends TProperties>(
   loop: NonNullable<CheckedNode<Properties>['loop']>,

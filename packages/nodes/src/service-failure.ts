@@ -1,10 +1,5 @@
-import {
-  failure,
-  HttpClientError,
-  type HttpErrorCode,
-  type NodeResult,
-  ServiceError,
-} from '@millrace/engine';
+import { type Failure, failure, HttpClientError, type HttpErrorCode, ServiceError } from '@millrace/engine';
+import { NodeProblem } from './node-problem.ts';
 
 const RETRYABLE: Record<HttpErrorCode, boolean> = {
   invalid_url: false,
@@ -17,10 +12,11 @@ const RETRYABLE: Record<HttpErrorCode, boolean> = {
 };
 
 /**
- * The failure for an error of a service or the HTTP client.
- * @throws the given error when it is neither: a defect must not look like a failure of the remote side
+ * The failure for a problem of the node's own, or an error of a service or the HTTP client.
+ * @throws the given error when it is none of them: a defect must not look like a failure of the remote side
  */
-export function serviceFailure(error: unknown): NodeResult {
+export function serviceFailure(error: unknown): Failure {
+  if (error instanceof NodeProblem) return failure(error.code, error.explanation);
   if (error instanceof HttpClientError) {
     return failure(error.code, error.explanation, { retryable: RETRYABLE[error.code] });
   }

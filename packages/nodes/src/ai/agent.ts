@@ -2,6 +2,7 @@ import {
   type AiAnswer,
   type AiMessage,
   type CredentialOf,
+  type Failure,
   failure,
   type JsonObject,
   type NodeContext,
@@ -32,8 +33,6 @@ export interface AgentConfig extends ModelConfig {
   readonly tool_result_chars: number;
   readonly total_timeout_ms: number;
 }
-
-type Failure = Extract<NodeResult, { kind: 'failure' }>;
 
 /** A model that makes more calls than this in one turn has gone off track. */
 const MAX_CALLS_PER_STEP = 32;
@@ -73,7 +72,7 @@ export async function runAgent(
     try {
       answer = await context.ai.generate(credential, request, context.signal);
     } catch (error) {
-      return withProgress(callFailure(error, isCapped) as Failure, progress);
+      return withProgress(callFailure(error, isCapped), progress);
     }
     count(progress, answer.usage.totalTokens);
     if (answer.toolCalls.length === 0) return endOf(answer, config, isCapped, progress);
@@ -139,19 +138,16 @@ function limitMet(
 ): Failure | undefined {
   const { length } = progress.steps;
   if (context.signal.aborted) {
-    return failure('aborted', message('nodes.aborted'), { retryable: true }) as Failure;
+    return failure('aborted', message('nodes.aborted'), { retryable: true });
   }
   if (length >= config.max_steps) {
-    return failure('agent_step_limit', message('nodes.agent_step_limit', { steps: length })) as Failure;
+    return failure('agent_step_limit', message('nodes.agent_step_limit', { steps: length }));
   }
   if ((tokensLeft(config, progress, context) ?? 1) <= 0) {
-    return failure('token_budget_exceeded', message('nodes.budget_used_up', { steps: length })) as Failure;
+    return failure('token_budget_exceeded', message('nodes.budget_used_up', { steps: length }));
   }
   if (context.now() >= endsAtMs) {
-    return failure(
-      'agent_timeout',
-      message('nodes.agent_timeout', { ms: config.total_timeout_ms }),
-    ) as Failure;
+    return failure('agent_timeout', message('nodes.agent_timeout', { ms: config.total_timeout_ms }));
   }
   return undefined;
 }
@@ -189,7 +185,7 @@ async function runCalls(
           ? await runToolCall(call, { step: number, index: index + 1 }, siteOf())
           : refusal(reason);
     } catch (error) {
-      fault = serviceFailure(error) as Failure;
+      fault = serviceFailure(error);
       outcome = refusal(inEnglish(fault.message));
     }
     count(progress, outcome.consumedAiTokens);
@@ -229,7 +225,7 @@ function endOf(answer: AiAnswer, config: AgentConfig, isCapped: boolean, progres
     const cut = failure('token_budget_exceeded', message('nodes.budget_ended'), {
       output: { text: answer.text },
     });
-    return withProgress(cut as Failure, progress);
+    return withProgress(cut, progress);
   }
   const output: JsonObject = {
     text: answer.text,

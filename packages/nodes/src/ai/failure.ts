@@ -1,4 +1,4 @@
-import { failure, type NodeResult, ServiceError } from '@millrace/engine';
+import { type Failure, failure, ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { serviceFailure } from '../service-failure.ts';
 
@@ -7,7 +7,7 @@ import { serviceFailure } from '../service-failure.ts';
  * @param isCapped whether a budget made the response shorter than the author allows
  * @throws the given error when it isn't a service's error
  */
-export function callFailure(error: unknown, isCapped: boolean): NodeResult {
+export function callFailure(error: unknown, isCapped: boolean): Failure {
   // JSON that ends in the middle: truncated by the token limit, which is the budget's here.
   const isCut = error instanceof ServiceError && error.code === 'ai_invalid_output' && !error.retryable;
   if (!isCapped || !isCut) return serviceFailure(error);

@@ -2,8 +2,9 @@ import { type ConfigFault, isJsonArray, isJsonObject, type JsonObject } from '@m
 import { message } from '@millrace/messages';
 import { type Static, Type } from 'typebox';
 import { credentialProperty } from '../credential-property.ts';
+import { NodeProblem } from '../node-problem.ts';
 import { isBlank } from '../values.ts';
-import { type ChatMessage, ChatProblem, COLORS } from './service.ts';
+import { type ChatMessage, COLORS } from './service.ts';
 
 const closed = { additionalProperties: false };
 const text = (title: string, description: string) => Type.String({ title, description, default: '' });
@@ -88,7 +89,7 @@ export type ChatConfig = Static<ReturnType<typeof Type.Object<typeof chatPropert
 
 /**
  * The message in the settings.
- * @throws ChatProblem when it is empty, or a link is invalid
+ * @throws NodeProblem when it is empty, or a link is invalid
  */
 export function messageOf(config: ChatConfig, onceKey: string): ChatMessage {
   const given = (setting: string): string | null => (setting.trim() === '' ? null : setting.trim());
@@ -99,7 +100,7 @@ export function messageOf(config: ChatConfig, onceKey: string): ChatMessage {
   const link = linkOf(config.link);
   const title = given(config.title);
   if (config.text.trim() === '' && title === null && fields.length === 0 && link === null) {
-    throw new ChatProblem('invalid_config', message('nodes.nothing_to_send'));
+    throw new NodeProblem(message('nodes.nothing_to_send'));
   }
   return {
     channel: given(config.channel),
@@ -126,5 +127,5 @@ function linkOf({
   if (url !== null && /^https?:$/.test(url.protocol)) {
     return { text: shown.trim() === '' ? url.href : shown.trim(), url: url.href };
   }
-  throw new ChatProblem('invalid_config', message('nodes.wrong_link'));
+  throw new NodeProblem(message('nodes.wrong_link'));
 }

@@ -1,5 +1,5 @@
 import { type Message, message } from '@millrace/messages';
-import { ChatProblem } from './service.ts';
+import { NodeProblem } from '../node-problem.ts';
 
 /** What each service counts; none counts user-perceived characters. */
 const COUNTERS = {
@@ -10,7 +10,7 @@ const COUNTERS = {
 /**
  * Refuses what the service would refuse or silently truncate.
  * @param what the part of the message, such as `config.text`
- * @throws ChatProblem
+ * @throws NodeProblem
  */
 export function checkLength(
   what: string | Message,
@@ -25,14 +25,14 @@ export function checkLength(
     unit === 'bytes'
       ? message('nodes.too_many_bytes', { what, length, service: label, max: most })
       : message('nodes.too_many_characters', { what, length, service: label, max: most });
-  throw new ChatProblem('message_too_long', problem);
+  throw new NodeProblem(problem, 'message_too_long');
 }
 
-/** @throws ChatProblem */
+/** @throws NodeProblem */
 export function checkCount(what: string, count: number, most: number, label: string): void {
   if (count <= most) return;
-  throw new ChatProblem(
-    'message_too_long',
+  throw new NodeProblem(
     message('nodes.too_many_entries', { what, entries: count, service: label, max: most }),
+    'message_too_long',
   );
 }

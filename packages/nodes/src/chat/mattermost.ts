@@ -1,10 +1,11 @@
 import type { JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { NodeProblem } from '../node-problem.ts';
 import { checkLength } from './limits.ts';
 import { disarmAtSigns } from './mentions.ts';
 import { isOk, member, memberText, plainReason, refusedByStatus, secondsMember, sent } from './outcome.ts';
 import { apiRequest, apiUrl, channelOf, tokenOf, webhookRequest, webhookUrl } from './request.ts';
-import { type ChatAnswer, type ChatMessage, ChatProblem, type ChatService } from './service.ts';
+import type { ChatAnswer, ChatMessage, ChatService } from './service.ts';
 
 const LABEL = 'Mattermost';
 /** "Incoming webhooks", parameters: a post of the largest kind. */
@@ -23,7 +24,7 @@ export const mattermost: ChatService = {
     const url = webhookUrl(credential, LABEL, []);
     if (url !== null) {
       if (chat.thread !== null) {
-        throw new ChatProblem('invalid_config', message('nodes.mattermost_thread'));
+        throw new NodeProblem(message('nodes.mattermost_thread'));
       }
       const channel = chat.channel === null ? {} : { channel: chat.channel };
       return webhookRequest(url, { text, ...channel, ...(attachments === null ? {} : { attachments }) });

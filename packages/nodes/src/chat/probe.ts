@@ -27,7 +27,7 @@ type Question = Pick<Extract<ChatProbe, { kind: 'ask' }>, 'method' | 'url' | 'sh
 
 /**
  * The test request for a credential's service.
- * @throws ChatProblem `invalid_credential` when the credential doesn't match the service
+ * @throws NodeProblem `invalid_credential` when the credential doesn't match the service
  */
 export function chatProbe(credential: ChatCredential): ChatProbe {
   const service = chatServices[credential.service];

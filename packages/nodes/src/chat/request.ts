@@ -1,7 +1,8 @@
 import { type JsonValue, stringifyJson } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import manifest from '../../package.json' with { type: 'json' };
-import { type ChatCredential, ChatProblem, type ChatRequest } from './service.ts';
+import { NodeProblem } from '../node-problem.ts';
+import type { ChatCredential, ChatRequest } from './service.ts';
 
 const USER_AGENT = `Millrace/${manifest.version}`;
 
@@ -40,76 +41,76 @@ export function apiRequest(
 /**
  * The credential's incoming webhook.
  * @param hosts the service's own; `.example.com` matches every subdomain
- * @throws ChatProblem for another host, unless it is the credential's base_url
+ * @throws NodeProblem for another host, unless it is the credential's base_url
  */
 export function webhookUrl(credential: ChatCredential, label: string, hosts: readonly string[]): URL | null {
   if (credential.webhook_url === null || credential.webhook_url === '') return null;
   const url = URL.parse(credential.webhook_url);
   if (url === null || url.username !== '' || url.password !== '') {
-    throw new ChatProblem('invalid_credential', message('nodes.webhook_not_url', { service: label }));
+    throw new NodeProblem(message('nodes.webhook_not_url', { service: label }), 'invalid_credential');
   }
   const base = baseUrl(credential);
   if (base !== null) {
     if (url.origin === base.origin) return url;
-    throw new ChatProblem('invalid_credential', message('nodes.webhook_other_server'));
+    throw new NodeProblem(message('nodes.webhook_other_server'), 'invalid_credential');
   }
   const isOwn = hosts.some((host) =>
     host.startsWith('.') ? url.hostname.endsWith(host) : url.hostname === host,
   );
   if (url.protocol === 'https:' && isOwn) return url;
   const expected = hosts.map((host) => (host.startsWith('.') ? `*${host}` : host)).join(', ');
-  throw new ChatProblem(
-    'invalid_credential',
+  throw new NodeProblem(
     hosts.length === 0
       ? message('nodes.needs_server', { service: label })
       : message('nodes.webhook_elsewhere', { service: label, hosts: expected }),
+    'invalid_credential',
   );
 }
 
 /**
  * The URL of an API: the credential's base_url, else the service's default.
- * @throws ChatProblem
+ * @throws NodeProblem
  */
 export function apiUrl(credential: ChatCredential, own: string | null, path: string): string {
   const base = baseUrl(credential)?.href ?? own;
   if (base === null) {
-    throw new ChatProblem('invalid_credential', message('nodes.needs_own_server'));
+    throw new NodeProblem(message('nodes.needs_own_server'), 'invalid_credential');
   }
   return `${base.replace(/\/+$/, '')}${path}`;
 }
 
-/** @throws ChatProblem when the credential has none */
+/** @throws NodeProblem when the credential has none */
 export function tokenOf(credential: ChatCredential, otherwise: Message): string {
   const token = credential.token?.trim() ?? '';
-  if (token === '') throw new ChatProblem('invalid_credential', otherwise);
+  if (token === '') throw new NodeProblem(otherwise, 'invalid_credential');
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new ChatProblem('invalid_credential', message('nodes.token_characters'));
+    throw new NodeProblem(message('nodes.token_characters'), 'invalid_credential');
   }
   return token;
 }
 
-/** @throws ChatProblem when the message has no channel */
+/** @throws NodeProblem when the message has no channel */
 export function channelOf(channel: string | null, what: Message): string {
   if (channel !== null) return channel;
-  throw new ChatProblem('invalid_config', message('nodes.channel_required', { what }));
+  throw new NodeProblem(message('nodes.channel_required', { what }));
 }
 
-/** @throws ChatProblem when a channel is given that the webhook would ignore */
+/** @throws NodeProblem when a channel is given that the webhook would ignore */
 export function refuseChannel(channel: string | null, label: string): void {
   if (channel === null) return;
-  throw new ChatProblem('invalid_config', message('nodes.webhook_channel', { service: label }));
+  throw new NodeProblem(message('nodes.webhook_channel', { service: label }));
 }
 
-/** @throws ChatProblem when a thread is given but the service has no replies */
+/** @throws NodeProblem when a thread is given but the service has no replies */
 export function refuseThread(thread: string | null, label: string): void {
   if (thread === null) return;
-  throw new ChatProblem('invalid_config', message('nodes.no_threads', { service: label }));
+  throw new NodeProblem(message('nodes.no_threads', { service: label }));
 }
 
-/** @throws ChatProblem when an id contains characters that would turn it into something else */
+/** @throws NodeProblem when an id contains characters that would turn it into something else */
 export function checkedId(id: string, pattern: RegExp, rule: Message): string {
   if (pattern.test(id)) return id;
-  throw new ChatProblem('invalid_config', message('nodes.not_an_id', { rule, given: id.slice(0, 80) }));
+  throw new NodeProblem(message('nodes.not_an_id', { rule, given: id.slice(0, 80) }));
 }
 
 function baseUrl({ base_url: text }: ChatCredential): URL | null {
@@ -124,5 +125,5 @@ function baseUrl({ base_url: text }: ChatCredential): URL | null {
   ) {
     return url;
   }
-  throw new ChatProblem('invalid_credential', message('nodes.server_not_url'));
+  throw new NodeProblem(message('nodes.server_not_url'), 'invalid_credential');
 }

@@ -1,6 +1,4 @@
 import type { ChatServiceName, CredentialOf, HttpResponse, JsonValue } from '@millrace/engine';
-import type { Message } from '@millrace/messages';
-import { ExplainedError } from '@millrace/messages/explained-error';
 
 export type ChatCredential = CredentialOf<'chat'>;
 
@@ -59,16 +57,7 @@ export interface ChatService {
   readonly name: ChatServiceName;
   /** Display name. */
   readonly label: string;
-  /** @throws ChatProblem when the service can't send the message or use the credential */
+  /** @throws NodeProblem when the service can't send the message or use the credential */
   compose(message: ChatMessage, credential: ChatCredential): ChatRequest;
   read(answer: ChatAnswer): ChatOutcome;
-}
-
-/** Nothing can be sent; the explanation says why and what to do. */
-export class ChatProblem extends ExplainedError {
-  readonly code: 'invalid_config' | 'invalid_credential' | 'message_too_long';
-  constructor(code: ChatProblem['code'], explanation: Message) {
-    super(explanation);
-    this.code = code;
-  }
 }

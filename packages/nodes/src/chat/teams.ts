@@ -1,10 +1,11 @@
 import type { JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { NodeProblem } from '../node-problem.ts';
 import { checkLength } from './limits.ts';
 import { escapeMarkdown } from './mentions.ts';
 import { isOk, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
 import { refuseChannel, refuseThread, webhookRequest, webhookUrl } from './request.ts';
-import { type ChatMessage, ChatProblem, type ChatService } from './service.ts';
+import type { ChatMessage, ChatService } from './service.ts';
 
 const LABEL = 'Microsoft Teams';
 const HOSTS = [
@@ -30,7 +31,7 @@ export const teams: ChatService = {
     refuseThread(chat.thread, LABEL);
     const url = webhookUrl(credential, LABEL, HOSTS);
     if (url === null) {
-      throw new ChatProblem('invalid_credential', message('nodes.cred_teams'));
+      throw new NodeProblem(message('nodes.cred_teams'), 'invalid_credential');
     }
     const request = webhookRequest(url, {
       type: 'message',

@@ -1,10 +1,11 @@
 import type { JsonObject } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
+import { NodeProblem } from '../node-problem.ts';
 import { checkLength } from './limits.ts';
 import { disarmAtSigns, escapeAttribute, escapeEntities } from './mentions.ts';
 import { isOk, member, memberText, plainReason, refusedByStatus, secondsMember, sent } from './outcome.ts';
 import { apiRequest, apiUrl, channelOf, checkedId, tokenOf } from './request.ts';
-import { type ChatMessage, ChatProblem, type ChatService } from './service.ts';
+import type { ChatMessage, ChatService } from './service.ts';
 
 const LABEL = 'Telegram';
 /** "sendMessage": characters after entities are parsed. */
@@ -21,7 +22,7 @@ export const telegram: ChatService = {
   compose(chat, credential) {
     const token = tokenOf(credential, message('nodes.cred_telegram'));
     if (!/^\d+:[A-Za-z0-9_-]+$/.test(token)) {
-      throw new ChatProblem('invalid_credential', message('nodes.not_telegram_token'));
+      throw new NodeProblem(message('nodes.not_telegram_token'), 'invalid_credential');
     }
     const chatId = checkedId(
       channelOf(chat.channel, message('nodes.channel_telegram')),
@@ -67,7 +68,7 @@ function threadOf(thread: string | null): JsonObject {
 }
 
 function fail(problem: Message): never {
-  throw new ChatProblem('invalid_config', problem);
+  throw new NodeProblem(problem);
 }
 
 function textOf(chat: ChatMessage): string {

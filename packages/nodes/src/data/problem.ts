@@ -1,10 +1,14 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
-import { ExplainedError } from '@millrace/messages/explained-error';
+import { NodeProblem } from '../node-problem.ts';
 import { typeName } from '../values.ts';
 
 /** Data that a step can't process; the explanation is the end of a sentence that names the step. */
-export class DataProblem extends ExplainedError {}
+export class DataProblem extends NodeProblem {
+  constructor(explanation: Message) {
+    super(explanation, 'invalid_data');
+  }
+}
 
 /** @throws DataProblem when it isn't a list */
 export function listOf(data: JsonValue): readonly JsonValue[] {

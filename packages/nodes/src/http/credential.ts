@@ -1,7 +1,8 @@
 import type { CredentialType, NodeServices } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { noCredential } from '../credential-property.ts';
-import { authHeader, RequestProblem, type WireRequest } from './request.ts';
+import { NodeProblem } from '../node-problem.ts';
+import { authHeader, type WireRequest } from './request.ts';
 
 /** Types of credentials that authenticate with a header. */
 export const HTTP_CREDENTIAL_TYPES = [
@@ -19,7 +20,7 @@ export interface SignedInRequest {
 
 /**
  * Opens a credential for the host of a request and adds its header to the request.
- * @throws RequestProblem when none is named, or the request has that header already
+ * @throws NodeProblem when none is named, or the request has that header already
  * @throws ServiceError credential_not_found, credential_wrong_type, credential_host_not_allowed
  */
 export async function applyCredential(
@@ -28,12 +29,12 @@ export async function applyCredential(
   credentials: NodeServices['credentials'],
 ): Promise<SignedInRequest> {
   if (credentialId === 0) {
-    throw new RequestProblem('invalid_config', noCredential('auth.credential_id', HTTP_CREDENTIAL_TYPES));
+    throw new NodeProblem(noCredential('auth.credential_id', HTTP_CREDENTIAL_TYPES));
   }
   const credential = await credentials.open(credentialId, { types: HTTP_CREDENTIAL_TYPES, url: request.url });
   const [name, value] = authHeader(credential);
   if (Object.hasOwn(request.headers, name)) {
-    throw new RequestProblem('invalid_config', message('nodes.header_of_credential', { name }));
+    throw new NodeProblem(message('nodes.header_of_credential', { name }));
   }
   return { request: { ...request, headers: { ...request.headers, [name]: value } }, secretHeader: name };
 }

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, stringifyJson } from '@millrace/engine';
-import { type Message, message } from '@millrace/messages';
-import { ExplainedError } from '@millrace/messages/explained-error';
+import { message } from '@millrace/messages';
 import manifest from '../../package.json' with { type: 'json' };
+import { NodeProblem } from '../node-problem.ts';
 import { scalarText, typeName } from '../values.ts';
 import type { Auth, HttpConfig } from './config.ts';
 
@@ -12,15 +12,6 @@ export interface WireRequest {
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
   readonly body?: string;
-}
-
-/** A setting that makes a request impossible. */
-export class RequestProblem extends ExplainedError {
-  readonly code: 'invalid_config' | 'invalid_url';
-  constructor(code: 'invalid_config' | 'invalid_url', explanation: Message) {
-    super(explanation);
-    this.code = code;
-  }
 }
 
 /** RFC 9110 connection control and framing: managed by the service itself. */
@@ -61,7 +52,7 @@ export function isReading(method: string): boolean {
 
 /**
  * Builds the request described by a config, without the credential it names.
- * @throws RequestProblem
+ * @throws NodeProblem
  */
 export function buildRequest(config: HttpConfig, idempotencyKey: string): WireRequest {
   const url = urlOf(config);
@@ -69,7 +60,7 @@ export function buildRequest(config: HttpConfig, idempotencyKey: string): WireRe
   const auth = ownAuthHeader(config.auth);
   const own = authorHeaders(config.headers);
   if (auth !== undefined && own.has(auth[0])) {
-    throw new RequestProblem('invalid_config', message('nodes.header_twice', { name: auth[0] }));
+    throw new NodeProblem(message('nodes.header_twice', { name: auth[0] }));
   }
   const headers = new Map([
     ['user-agent', `Millrace/${manifest.version}`],
@@ -105,10 +96,10 @@ export function describeRequest(request: WireRequest, config: HttpConfig, secret
 function urlOf({ url: text, query }: HttpConfig): string {
   const url = URL.parse(text.trim());
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new RequestProblem('invalid_url', message('nodes.wrong_url'));
+    throw new NodeProblem(message('nodes.wrong_url'), 'invalid_url');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new RequestProblem('invalid_url', message('nodes.url_with_password'));
+    throw new NodeProblem(message('nodes.url_with_password'), 'invalid_url');
   }
   url.hash = '';
   const added = new URLSearchParams(pairsOf(query, 'config.query')).toString();
@@ -128,7 +119,7 @@ function pairsOf(fields: JsonObject, where: string): [string, string][] {
 function textOf(value: JsonValue, where: string): string {
   const text = scalarText(value);
   if (text !== undefined) return text;
-  throw new RequestProblem('invalid_config', message('nodes.not_scalar', { where, given: typeName(value) }));
+  throw new NodeProblem(message('nodes.not_scalar', { where, given: typeName(value) }));
 }
 
 function authorHeaders(headers: JsonObject): Map<string, string> {
@@ -137,7 +128,7 @@ function authorHeaders(headers: JsonObject): Map<string, string> {
     entries.map(([name, value]) => {
       const lowered = name.trim().toLowerCase();
       if (FORBIDDEN_HEADERS.has(lowered)) {
-        throw new RequestProblem('invalid_config', message('nodes.header_of_service', { name }));
+        throw new NodeProblem(message('nodes.header_of_service', { name }));
       }
       return checkedHeader(lowered, textOf(value, `config.headers.${name}`), 'config.headers');
     }),
@@ -146,11 +137,11 @@ function authorHeaders(headers: JsonObject): Map<string, string> {
 
 function checkedHeader(name: string, value: string, where: string): [string, string] {
   if (!HEADER_NAME.test(name)) {
-    throw new RequestProblem('invalid_config', message('nodes.wrong_header_name', { name, where }));
+    throw new NodeProblem(message('nodes.wrong_header_name', { name, where }));
   }
   const trimmed = value.trim();
   if (!HEADER_VALUE.test(trimmed)) {
-    throw new RequestProblem('invalid_config', message('nodes.wrong_header_value', { name, where }));
+    throw new NodeProblem(message('nodes.wrong_header_value', { name, where }));
   }
   return [name, trimmed];
 }
@@ -161,13 +152,13 @@ function ownAuthHeader(auth: Auth): [string, string] | undefined {
 
 /**
  * Name and value of the header for authentication.
- * @throws RequestProblem
+ * @throws NodeProblem
  */
 export function authHeader(auth: Exclude<Auth, { type: 'none' | 'credential' }>): [string, string] {
   switch (auth.type) {
     case 'basic': {
       if (auth.username.includes(':')) {
-        throw new RequestProblem('invalid_config', message('nodes.colon_in_username'));
+        throw new NodeProblem(message('nodes.colon_in_username'));
       }
       const pair = Buffer.from(`${auth.username}:${auth.password}`, 'utf8').toString('base64');
       return ['authorization', `Basic ${pair}`];
@@ -177,7 +168,7 @@ export function authHeader(auth: Exclude<Auth, { type: 'none' | 'credential' }>)
     case 'header': {
       const name = auth.name.trim().toLowerCase();
       if (FORBIDDEN_HEADERS.has(name)) {
-        throw new RequestProblem('invalid_config', message('nodes.auth_header_of_service', { name }));
+        throw new NodeProblem(message('nodes.auth_header_of_service', { name }));
       }
       return checkedHeader(name, auth.value, 'config.auth');
     }
@@ -187,17 +178,17 @@ export function authHeader(auth: Exclude<Auth, { type: 'none' | 'credential' }>)
 function bodyOf({ method, body, body_type: type }: HttpConfig): string | undefined {
   if (body === null) return undefined;
   if (BODILESS.includes(method)) {
-    throw new RequestProblem('invalid_config', message('nodes.no_body_allowed', { method }));
+    throw new NodeProblem(message('nodes.no_body_allowed', { method }));
   }
   if (type === 'json') return stringifyJson(body);
   if (type === 'form') {
     if (!isJsonObject(body)) {
-      throw new RequestProblem('invalid_config', message('nodes.form_not_object', { given: typeName(body) }));
+      throw new NodeProblem(message('nodes.form_not_object', { given: typeName(body) }));
     }
     return new URLSearchParams(pairsOf(body, 'config.body')).toString();
   }
   if (typeof body !== 'string') {
-    throw new RequestProblem('invalid_config', message('nodes.body_not_text', { given: typeName(body) }));
+    throw new NodeProblem(message('nodes.body_not_text', { given: typeName(body) }));
   }
   return body;
 }

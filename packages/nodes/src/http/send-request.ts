@@ -1,12 +1,5 @@
-import {
-  failure,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type NodeContext,
-  type NodeResult,
-} from '@millrace/engine';
-import { type Message, message } from '@millrace/messages';
+import { failure, isJsonObject, type JsonObject, type JsonValue, type NodeContext } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { Type } from 'typebox';
 import { typeName } from '../values.ts';
 import { httpProperties } from './config.ts';
@@ -48,18 +41,14 @@ export async function sendRequest(
   template: JsonValue,
   setting: string,
   args: JsonObject,
-): Promise<Extract<NodeResult, { kind: 'success' | 'failure' }>> {
+): ReturnType<NodeContext['tools']['run']> {
   const rendered = context.render(template, args);
   if (!isJsonObject(rendered)) {
-    return problem(message('nodes.not_a_request', { setting, given: typeName(rendered) }));
+    return failure('invalid_config', message('nodes.not_a_request', { setting, given: typeName(rendered) }));
   }
   const config: JsonObject = { method: 'POST', ...rendered };
   if (typeof config.method === 'string' && !METHODS.some((method) => method === config.method)) {
-    return problem(message('nodes.wrong_method', { setting, methods: METHODS.join(', ') }));
+    return failure('invalid_config', message('nodes.wrong_method', { setting, methods: METHODS.join(', ') }));
   }
   return context.tools.run({ type: 'http.request', config, callKey: setting });
-}
-
-function problem(said: Message): Extract<NodeResult, { kind: 'failure' }> {
-  return failure('invalid_config', said) as Extract<NodeResult, { kind: 'failure' }>;
 }

@@ -1,8 +1,5 @@
 import { message } from '@millrace/messages';
-import { ExplainedError } from '@millrace/messages/explained-error';
-
-/** An invalid address; the explanation names the setting and the reason. */
-export class AddressProblem extends ExplainedError {}
+import { NodeProblem } from '../node-problem.ts';
 
 /** RFC 5321, 4.5.3.1: 64 octets before the sign, 254 in total. */
 const MAX_LOCAL = 64;
@@ -17,7 +14,7 @@ const CONTROL = /\p{Cc}/u;
 /**
  * Parses addresses, `ada@example.com` or `Ada Lovelace <ada@example.com>`, from a list or from comma-separated text.
  * @returns each in one normal form: bare, or with the name in quotes
- * @throws AddressProblem
+ * @throws NodeProblem
  */
 export function readAddresses(setting: string, value: string | readonly string[]): readonly string[] {
   const texts = typeof value === 'string' ? [value] : value;
@@ -31,7 +28,7 @@ export function bareAddress(address: string): string {
 
 function readAddress(setting: string, text: string): string {
   if (CONTROL.test(text)) {
-    throw new AddressProblem(message('nodes.control_character', { setting }));
+    throw new NodeProblem(message('nodes.control_character', { setting }));
   }
   const named = /^(?<name>[^<>]*)<(?<inner>[^<>]*)>$/.exec(text);
   const bare = (named?.groups?.inner ?? text).trim();
@@ -44,7 +41,7 @@ function readAddress(setting: string, text: string): string {
     bytes(local) <= MAX_LOCAL &&
     bytes(bare) <= MAX_ADDRESS;
   if (!isValid) {
-    throw new AddressProblem(message('nodes.not_an_address', { setting, given: text.slice(0, 80) }));
+    throw new NodeProblem(message('nodes.not_an_address', { setting, given: text.slice(0, 80) }));
   }
   const name = unquoted(named?.groups?.name?.trim() ?? '');
   return name === '' ? bare : `"${name.replace(/["\\]/g, '\\$&')}" <${bare}>`;

@@ -1,12 +1,9 @@
 import { Buffer } from 'node:buffer';
 import type { JsonObject, MailMessage } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { ExplainedError } from '@millrace/messages/explained-error';
-import { AddressProblem, bareAddress, readAddresses } from './addresses.ts';
+import { NodeProblem } from '../node-problem.ts';
+import { bareAddress, readAddresses } from './addresses.ts';
 import { MAX_ATTACHMENT_BYTES, type MailConfig } from './config.ts';
-
-/** A message that can't be sent; the explanation names the setting and the reason. */
-export class MessageProblem extends ExplainedError {}
 
 const MAX_RECIPIENTS = 500;
 const CONTROL = /\p{Cc}/u;
@@ -14,46 +11,39 @@ const CONTENT_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(?:
 
 /**
  * Builds the message from the settings.
- * @throws MessageProblem
+ * @throws NodeProblem
  */
 export function buildMessage(config: MailConfig, idempotencyKey: string): MailMessage {
-  try {
-    const from = only(readAddresses('config.from', config.from), 'config.from');
-    const [to, cc, bcc] = [
-      readAddresses('config.to', config.to),
-      readAddresses('config.cc', config.cc),
-      readAddresses('config.bcc', config.bcc),
-    ];
-    const count = to.length + cc.length + bcc.length;
-    if (count === 0) throw new MessageProblem(message('nodes.no_recipient'));
-    if (count > MAX_RECIPIENTS) {
-      throw new MessageProblem(
-        message('nodes.too_many_recipients', { recipients: count, max: MAX_RECIPIENTS }),
-      );
-    }
-    if (config.text === '' && config.html === '' && config.attachments.length === 0) {
-      throw new MessageProblem(message('nodes.empty_message'));
-    }
-    const replyTo = readAddresses('config.reply_to', config.reply_to);
-    const key = keyText(idempotencyKey);
-    return {
-      from,
-      to,
-      cc,
-      bcc,
-      replyTo: replyTo.length === 0 ? null : only(replyTo, 'config.reply_to'),
-      subject: singleLine('config.subject', config.subject),
-      text: config.text === '' ? null : config.text,
-      html: config.html === '' ? null : config.html,
-      headers: { 'Idempotency-Key': key },
-      attachments: attachmentsOf(config.attachments),
-      // Under the sender's own domain, as in RFC 5322, 3.6.4.
-      messageId: `<${key}@${bareAddress(from).split('@').at(-1) ?? 'localhost'}>`,
-    };
-  } catch (error) {
-    if (error instanceof AddressProblem) throw new MessageProblem(error.explanation);
-    throw error;
+  const from = only(readAddresses('config.from', config.from), 'config.from');
+  const [to, cc, bcc] = [
+    readAddresses('config.to', config.to),
+    readAddresses('config.cc', config.cc),
+    readAddresses('config.bcc', config.bcc),
+  ];
+  const count = to.length + cc.length + bcc.length;
+  if (count === 0) throw new NodeProblem(message('nodes.no_recipient'));
+  if (count > MAX_RECIPIENTS) {
+    throw new NodeProblem(message('nodes.too_many_recipients', { recipients: count, max: MAX_RECIPIENTS }));
   }
+  if (config.text === '' && config.html === '' && config.attachments.length === 0) {
+    throw new NodeProblem(message('nodes.empty_message'));
+  }
+  const replyTo = readAddresses('config.reply_to', config.reply_to);
+  const key = keyText(idempotencyKey);
+  return {
+    from,
+    to,
+    cc,
+    bcc,
+    replyTo: replyTo.length === 0 ? null : only(replyTo, 'config.reply_to'),
+    subject: singleLine('config.subject', config.subject),
+    text: config.text === '' ? null : config.text,
+    html: config.html === '' ? null : config.html,
+    headers: { 'Idempotency-Key': key },
+    attachments: attachmentsOf(config.attachments),
+    // Under the sender's own domain, as in RFC 5322, 3.6.4.
+    messageId: `<${key}@${bareAddress(from).split('@').at(-1) ?? 'localhost'}>`,
+  };
 }
 
 /** Shown in test mode instead of sending, attachments in base64. */
@@ -82,13 +72,13 @@ export function describeMessage(message: MailMessage): JsonObject {
 function only(addresses: readonly string[], setting: string): string {
   const [address, ...others] = addresses;
   if (address === undefined || others.length > 0)
-    throw new MessageProblem(message('nodes.not_one_address', { setting }));
+    throw new NodeProblem(message('nodes.not_one_address', { setting }));
   return address;
 }
 
 function singleLine(setting: string, text: string): string {
   if (!CONTROL.test(text)) return text;
-  throw new MessageProblem(message('nodes.not_one_line', { setting }));
+  throw new NodeProblem(message('nodes.not_one_line', { setting }));
 }
 
 /** The key in characters allowed in a header and the left side of a Message-ID; different keys stay different. */
@@ -104,15 +94,15 @@ function attachmentsOf(attachments: MailConfig['attachments']): MailMessage['att
   return attachments.map((attachment, index) => {
     const where = `config.attachments.${index}`;
     const { filename, content_type: contentType = 'application/octet-stream' } = attachment;
-    if (filename === '') throw new MessageProblem(message('nodes.no_filename', { where }));
+    if (filename === '') throw new NodeProblem(message('nodes.no_filename', { where }));
     singleLine(`${where}.filename`, filename);
     if (!CONTENT_TYPE.test(contentType)) {
-      throw new MessageProblem(message('nodes.wrong_content_type', { where }));
+      throw new NodeProblem(message('nodes.wrong_content_type', { where }));
     }
     const content = contentOf(where, attachment);
     total += content.byteLength;
     if (total > MAX_ATTACHMENT_BYTES) {
-      throw new MessageProblem(message('nodes.attachments_too_large', { max: MAX_ATTACHMENT_BYTES }));
+      throw new NodeProblem(message('nodes.attachments_too_large', { max: MAX_ATTACHMENT_BYTES }));
     }
     return { filename, contentType, content };
   });
@@ -122,11 +112,10 @@ function contentOf(
   where: string,
   { content = '', base64 = '' }: { content?: string; base64?: string },
 ): Uint8Array {
-  if (content !== '' && base64 !== '')
-    throw new MessageProblem(message('nodes.content_and_base64', { where }));
+  if (content !== '' && base64 !== '') throw new NodeProblem(message('nodes.content_and_base64', { where }));
   if (base64 === '') return new TextEncoder().encode(content);
   const text = base64.replace(/\s+/g, '');
-  if (!isBase64(text)) throw new MessageProblem(message('nodes.not_base64', { where }));
+  if (!isBase64(text)) throw new NodeProblem(message('nodes.not_base64', { where }));
   return new Uint8Array(Buffer.from(text, 'base64'));
 }
 

@@ -6,7 +6,6 @@ import { exampleAnswer, exampleCredential } from '../ai/examples.ts';
 import { describeRequest, limitOf, problemOf } from '../ai/request.ts';
 import { findToolFaults, readTools, toolsProperty } from '../ai/tools.ts';
 import { checkedNode } from '../define.ts';
-import { serviceFailure } from '../service-failure.ts';
 
 const MAX_TOTAL_TIMEOUT_MS = 3_600_000;
 
@@ -124,15 +123,11 @@ export const aiAgent = checkedNode({
     if (problem !== undefined) return failure('invalid_config', problem);
     const tools = readTools(config.tools, (template, args) => context.render(template, args));
     if ('key' in tools) return failure('invalid_config', tools);
-    try {
-      const credential = await context.credentials.open(config.credential_id, { types: ['ai'] });
-      if (!context.execution.isTestMode) return await runAgent(config, tools, credential, context);
-      const { maxOutputTokens } = limitOf(config, { left: context.aiTokensLeft });
-      const limits = { maxOutputTokens, timeoutMs: config.timeout_ms };
-      const request = agentRequest(config, tools, [openingOf(config)], limits);
-      return success({ dry_run: true, request: describeRequest(request, credential) });
-    } catch (error) {
-      return serviceFailure(error);
-    }
+    const credential = await context.credentials.open(config.credential_id, { types: ['ai'] });
+    if (!context.execution.isTestMode) return runAgent(config, tools, credential, context);
+    const { maxOutputTokens } = limitOf(config, { left: context.aiTokensLeft });
+    const limits = { maxOutputTokens, timeoutMs: config.timeout_ms };
+    const request = agentRequest(config, tools, [openingOf(config)], limits);
+    return success({ dry_run: true, request: describeRequest(request, credential) });
   },
 });

@@ -10,13 +10,12 @@ import {
 import { type Message, message } from '@millrace/messages';
 import { answerOf } from '../chat/answer.ts';
 import { type ChatConfig, chatProperties, findChatGaps, messageOf } from '../chat/config.ts';
-import { type ChatCredential, ChatProblem, type ChatRequest, type ChatService } from '../chat/service.ts';
+import type { ChatCredential, ChatRequest, ChatService } from '../chat/service.ts';
 import { chatServices } from '../chat/services.ts';
 import { noCredential } from '../credential-property.ts';
 import { checkedNode } from '../define.ts';
 import { sha256Hex } from '../digest.ts';
 import { HIDDEN, hideInText, hideSecrets } from '../hidden.ts';
-import { serviceFailure } from '../service-failure.ts';
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const webhook: ChatCredential = {
@@ -81,19 +80,14 @@ export const chatNotify = checkedNode({
   ],
   async run(config, context) {
     if (config.credential_id === 0) return failure('invalid_config', noCredential('credential_id', ['chat']));
-    try {
-      const credential = await context.credentials.open(config.credential_id, { types: ['chat'] });
-      const service = chatServices[credential.service];
-      const composed = messageOf(config, await sha256Hex(context.idempotencyKey));
-      const request = service.compose(composed, credential);
-      if (context.execution.isTestMode) {
-        return success({ dry_run: true, service: service.name, request: describe(request, credential) });
-      }
-      return await send(request, service, credential, config, context);
-    } catch (error) {
-      if (error instanceof ChatProblem) return failure(error.code, error.explanation);
-      return serviceFailure(error);
+    const credential = await context.credentials.open(config.credential_id, { types: ['chat'] });
+    const service = chatServices[credential.service];
+    const composed = messageOf(config, await sha256Hex(context.idempotencyKey));
+    const request = service.compose(composed, credential);
+    if (context.execution.isTestMode) {
+      return success({ dry_run: true, service: service.name, request: describe(request, credential) });
     }
+    return send(request, service, credential, config, context);
   },
 });
 

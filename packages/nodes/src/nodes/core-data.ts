@@ -1,7 +1,6 @@
 import { failure, isJsonArray, success } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { dataProperties } from '../data/config.ts';
-import { DataProblem } from '../data/problem.ts';
 import { applySteps } from '../data/steps.ts';
 import { checkedNode } from '../define.ts';
 
@@ -189,14 +188,9 @@ export const coreData = checkedNode({
     },
   ],
   async run({ data, steps }, context) {
-    try {
-      const result = await applySteps(data, steps, { signal: context.signal, timezone: context.timezone });
-      if (result === null) return failure('aborted', message('nodes.steps_stopped'), { retryable: true });
-      const count = isJsonArray(result.data) ? result.data.length : null;
-      return success({ data: result.data, count });
-    } catch (error) {
-      if (!(error instanceof DataProblem)) throw error;
-      return failure('invalid_data', error.explanation);
-    }
+    const result = await applySteps(data, steps, { signal: context.signal, timezone: context.timezone });
+    if (result === null) return failure('aborted', message('nodes.steps_stopped'), { retryable: true });
+    const count = isJsonArray(result.data) ? result.data.length : null;
+    return success({ data: result.data, count });
   },
 });

@@ -70,7 +70,7 @@ export const coreForEach = checkedNode({
     begin({ items, concurrency, on_item_error: onItemError }) {
       if (items.length > MAX_ITEMS) {
         const said = message('nodes.too_many_items', { items: items.length, max: MAX_ITEMS });
-        return failure('too_many_items', said) as Extract<ReturnType<typeof failure>, { kind: 'failure' }>;
+        return failure('too_many_items', said);
       }
       return { items, maxIterations: items.length, concurrency, onItemError };
     },

@@ -10,7 +10,6 @@ import {
 import { message } from '@millrace/messages';
 import { type Static, type TObject, Type } from 'typebox';
 import { checkedNode } from '../define.ts';
-import { serviceFailure } from '../service-failure.ts';
 
 const OPERATIONS = ['get', 'set', 'increment', 'delete', 'list'] as const;
 type Operation = (typeof OPERATIONS)[number];
@@ -120,11 +119,7 @@ export const dataStore = checkedNode({
     if (context.execution.isTestMode && isWrite(config.operation)) {
       return success({ dry_run: true, request: describeWrite(config) });
     }
-    try {
-      return await perform(config, context.data);
-    } catch (error) {
-      return serviceFailure(error);
-    }
+    return perform(config, context.data);
   },
 });
 

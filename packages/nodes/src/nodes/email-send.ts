@@ -3,8 +3,7 @@ import { message } from '@millrace/messages';
 import { noCredential } from '../credential-property.ts';
 import { checkedNode } from '../define.ts';
 import { findMailGaps, mailProperties } from '../mail/config.ts';
-import { buildMessage, describeMessage, MessageProblem } from '../mail/message.ts';
-import { serviceFailure } from '../service-failure.ts';
+import { buildMessage, describeMessage } from '../mail/message.ts';
 
 const smtp = {
   type: 'smtp',
@@ -78,22 +77,17 @@ export const emailSend = checkedNode({
   ],
   async run(config, context) {
     if (config.credential_id === 0) return failure('invalid_config', noCredential('credential_id', ['smtp']));
-    try {
-      const mail = buildMessage(config, context.idempotencyKey);
-      if (context.execution.isTestMode) return success({ dry_run: true, request: describeMessage(mail) });
-      const credential = await context.credentials.open(config.credential_id, { types: ['smtp'] });
-      const { accepted, rejected, response } = await context.mail.send(credential, mail, context.signal);
-      const output = {
-        message_id: mail.messageId,
-        accepted: [...accepted],
-        rejected: [...rejected],
-        response,
-      };
-      if (accepted.length > 0) return success(output);
-      return failure('mail_rejected', message('nodes.no_recipient_accepted', { response }), { output });
-    } catch (error) {
-      if (error instanceof MessageProblem) return failure('invalid_config', error.explanation);
-      return serviceFailure(error);
-    }
+    const mail = buildMessage(config, context.idempotencyKey);
+    if (context.execution.isTestMode) return success({ dry_run: true, request: describeMessage(mail) });
+    const credential = await context.credentials.open(config.credential_id, { types: ['smtp'] });
+    const { accepted, rejected, response } = await context.mail.send(credential, mail, context.signal);
+    const output = {
+      message_id: mail.messageId,
+      accepted: [...accepted],
+      rejected: [...rejected],
+      response,
+    };
+    if (accepted.length > 0) return success(output);
+    return failure('mail_rejected', message('nodes.no_recipient_accepted', { response }), { output });
   },
 });

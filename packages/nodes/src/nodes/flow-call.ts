@@ -13,7 +13,6 @@ import {
 import { message } from '@millrace/messages';
 import { Type } from 'typebox';
 import { checkedNode } from '../define.ts';
-import { serviceFailure } from '../service-failure.ts';
 import { expiryText } from '../waits.ts';
 
 const MAX_TIMEOUT_S = 31_536_000;
@@ -71,21 +70,17 @@ export const flowCall = checkedNode({
     if (workflowId === 0) {
       return failure('invalid_config', message('nodes.no_workflow'));
     }
-    try {
-      const order = { workflowId, input, waits: wait, callKey: callKeyOf(context.previousOutput) };
-      const { executionId, workflowVersion } = await context.workflows.start(order);
-      const output = {
-        execution_id: executionId,
-        workflow_id: workflowId,
-        workflow_version: workflowVersion,
-      };
-      if (!wait) return success(output);
-      if (timeoutS === null) return awaitSignal(null, output);
-      const untilMs = context.now() + timeoutS * 1_000;
-      return awaitSignal(untilMs, { ...output, expires_at: expiryText(untilMs) });
-    } catch (error) {
-      return serviceFailure(error);
-    }
+    const order = { workflowId, input, waits: wait, callKey: callKeyOf(context.previousOutput) };
+    const { executionId, workflowVersion } = await context.workflows.start(order);
+    const output = {
+      execution_id: executionId,
+      workflow_id: workflowId,
+      workflow_version: workflowVersion,
+    };
+    if (!wait) return success(output);
+    if (timeoutS === null) return awaitSignal(null, output);
+    const untilMs = context.now() + timeoutS * 1_000;
+    return awaitSignal(untilMs, { ...output, expires_at: expiryText(untilMs) });
   },
   async resume({ timeout_s: timeoutS }, context, signal, waiting) {
     if (signal.kind === 'timeout') {
@@ -99,11 +94,7 @@ export const flowCall = checkedNode({
     const executionId = idIn(waiting) ?? 0;
     // From a child that an earlier attempt of the loop around this node had started.
     if (idIn(signal.payload) !== executionId) return awaitSignal(expiryOf(waiting), waiting);
-    try {
-      return await resultOf(context, executionId);
-    } catch (error) {
-      return serviceFailure(error);
-    }
+    return resultOf(context, executionId);
   },
 });
 

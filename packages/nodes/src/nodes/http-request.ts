@@ -4,14 +4,7 @@ import { checkedNode } from '../define.ts';
 import { isRetryable, isSuccess, readBody, retryAfterMs } from '../http/answer.ts';
 import { type HttpConfig, httpProperties, MAX_REDIRECTS, MAX_TIMEOUT_MS } from '../http/config.ts';
 import { applyCredential } from '../http/credential.ts';
-import {
-  buildRequest,
-  describeRequest,
-  isReading,
-  RequestProblem,
-  type WireRequest,
-} from '../http/request.ts';
-import { serviceFailure } from '../service-failure.ts';
+import { buildRequest, describeRequest, isReading, type WireRequest } from '../http/request.ts';
 
 const jsonAnswer = (status: number, text: string, headers: HttpResponse['headers'] = {}): HttpResponse => ({
   status,
@@ -95,25 +88,21 @@ export const httpRequest = checkedNode({
     },
   ],
   async run(config, context) {
-    try {
-      const { request, secretHeader } = await prepare(config, context);
-      if (context.execution.isTestMode && !isReading(request.method)) {
-        return success({ dry_run: true, request: describeRequest(request, config, secretHeader) });
-      }
-      const startedAtMs = context.now();
-      const response = await context.http.send(
-        {
-          ...request,
-          timeoutMs: config.timeout_ms,
-          maxResponseBytes: config.max_response_bytes,
-          maxRedirects: config.follow_redirects ? MAX_REDIRECTS : 0,
-        },
-        context.signal,
-      );
-      return resultOf(response, request, config, context, startedAtMs);
-    } catch (error) {
-      return error instanceof RequestProblem ? failure(error.code, error.explanation) : serviceFailure(error);
+    const { request, secretHeader } = await prepare(config, context);
+    if (context.execution.isTestMode && !isReading(request.method)) {
+      return success({ dry_run: true, request: describeRequest(request, config, secretHeader) });
     }
+    const startedAtMs = context.now();
+    const response = await context.http.send(
+      {
+        ...request,
+        timeoutMs: config.timeout_ms,
+        maxResponseBytes: config.max_response_bytes,
+        maxRedirects: config.follow_redirects ? MAX_REDIRECTS : 0,
+      },
+      context.signal,
+    );
+    return resultOf(response, request, config, context, startedAtMs);
   },
 });
 

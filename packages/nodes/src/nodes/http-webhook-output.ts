@@ -16,7 +16,8 @@ import { checkedNode } from '../define.ts';
 import { sha256Hex } from '../digest.ts';
 import { retryAfterMs } from '../http/answer.ts';
 import type { HttpConfig } from '../http/config.ts';
-import { buildRequest, describeRequest, RequestProblem } from '../http/request.ts';
+import { buildRequest, describeRequest } from '../http/request.ts';
+import { NodeProblem } from '../node-problem.ts';
 import { serviceFailure } from '../service-failure.ts';
 import { type WebhookConfig, webhookProperties, webhookRetry } from '../webhook-output/config.ts';
 import { type Delivery, deliveriesOf, firstTriedAt } from '../webhook-output/deliveries.ts';
@@ -73,16 +74,11 @@ export const httpWebhookOutput = checkedNode({
     },
   ],
   async run(config, context) {
-    try {
-      const message = await compose(config, context);
-      if (context.execution.isTestMode) {
-        return success({ dry_run: true, request: message.shown });
-      }
-      return await deliver(message, config, context);
-    } catch (error) {
-      if (error instanceof RequestProblem) return failure(error.code, error.explanation);
-      return serviceFailure(error);
+    const message = await compose(config, context);
+    if (context.execution.isTestMode) {
+      return success({ dry_run: true, request: message.shown });
     }
+    return deliver(message, config, context);
   },
 });
 
@@ -138,14 +134,14 @@ async function openKeys(
   context: NodeContext,
 ): Promise<readonly Uint8Array<ArrayBuffer>[]> {
   if (config.credential_id === 0) {
-    throw new RequestProblem('invalid_config', noCredential('credential_id', ['secret']));
+    throw new NodeProblem(noCredential('credential_id', ['secret']));
   }
   const ids = [config.credential_id, config.previous_credential_id].filter((id) => id !== 0);
   const keys: Uint8Array<ArrayBuffer>[] = [];
   for (const id of ids) {
     const key = readSecret((await context.credentials.open(id, { types: ['secret'] })).value);
     if (key === undefined) {
-      throw new RequestProblem('invalid_config', message('nodes.no_signing_secret', { id }));
+      throw new NodeProblem(message('nodes.no_signing_secret', { id }));
     }
     keys.push(key);
   }

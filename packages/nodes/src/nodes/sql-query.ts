@@ -3,7 +3,6 @@ import { message } from '@millrace/messages';
 import { Type } from 'typebox';
 import { credentialProperty, noCredential } from '../credential-property.ts';
 import { checkedNode } from '../define.ts';
-import { serviceFailure } from '../service-failure.ts';
 
 const MAX_TIMEOUT_MS = 300_000;
 
@@ -103,19 +102,15 @@ export const sqlQuery = checkedNode({
       };
       return success({ dry_run: true, request });
     }
-    try {
-      const credential = await context.credentials.open(config.credential_id, { types: ['sql'] });
-      const order = { sql: query, parameters, readOnly, maxRows, timeoutMs };
-      const answer = await context.sql.query(credential, order, context.signal);
-      const { rows, rowCount, isTruncated, insertId } = answer;
-      return success({
-        rows: [...rows],
-        row_count: rowCount,
-        is_truncated: isTruncated,
-        ...(insertId === undefined ? {} : { insert_id: insertId }),
-      });
-    } catch (error) {
-      return serviceFailure(error);
-    }
+    const credential = await context.credentials.open(config.credential_id, { types: ['sql'] });
+    const order = { sql: query, parameters, readOnly, maxRows, timeoutMs };
+    const answer = await context.sql.query(credential, order, context.signal);
+    const { rows, rowCount, isTruncated, insertId } = answer;
+    return success({
+      rows: [...rows],
+      row_count: rowCount,
+      is_truncated: isTruncated,
+      ...(insertId === undefined ? {} : { insert_id: insertId }),
+    });
   },
 });

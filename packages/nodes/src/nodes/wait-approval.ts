@@ -14,7 +14,6 @@ import { type Static, Type } from 'typebox';
 import { checkedNode } from '../define.ts';
 import { MAX_TIMEOUT_MS } from '../http/config.ts';
 import { requestProperty, sendRequest } from '../http/send-request.ts';
-import { serviceFailure } from '../service-failure.ts';
 import { CALLBACK_GRACE_MS, DAY_S, expiryText, timeoutProperty } from '../waits.ts';
 
 const NOTIFIERS = ['chat.notify', 'email.send'] as const;
@@ -167,19 +166,15 @@ export const waitApproval = checkedNode({
   async run(config, context) {
     const fault = faultOf(config);
     if (fault !== null) return failure('invalid_config', fault);
-    try {
-      const expiresAtMs = context.now() + config.timeout_s * 1_000;
-      const { title, text, choices } = config;
-      const asked = { title: cut(title), text, choices };
-      const { url, choiceUrls } = await context.callbacks.createApproval({ expiresAtMs, ...asked });
-      const sent = await sendMessages(config, context, argumentsOf(url, choiceUrls));
-      if ('failure' in sent) return sent.failure;
-      if (context.execution.isTestMode) return testDecision(choices, sent.outputs);
-      const output = { ...asked, expires_at: expiryText(expiresAtMs), ...sent.outputs };
-      return awaitSignal(expiresAtMs + CALLBACK_GRACE_MS, output);
-    } catch (error) {
-      return serviceFailure(error);
-    }
+    const expiresAtMs = context.now() + config.timeout_s * 1_000;
+    const { title, text, choices } = config;
+    const asked = { title: cut(title), text, choices };
+    const { url, choiceUrls } = await context.callbacks.createApproval({ expiresAtMs, ...asked });
+    const sent = await sendMessages(config, context, argumentsOf(url, choiceUrls));
+    if ('failure' in sent) return sent.failure;
+    if (context.execution.isTestMode) return testDecision(choices, sent.outputs);
+    const output = { ...asked, expires_at: expiryText(expiresAtMs), ...sent.outputs };
+    return awaitSignal(expiresAtMs + CALLBACK_GRACE_MS, output);
   },
   resume(_config, _context, signal) {
     if (signal.kind === 'timeout') {

@@ -9,7 +9,6 @@ import {
 import { checkedNode } from '../define.ts';
 import { MAX_TIMEOUT_MS } from '../http/config.ts';
 import { requestProperty, sendRequest } from '../http/send-request.ts';
-import { serviceFailure } from '../service-failure.ts';
 import { CALLBACK_GRACE_MS, DAY_S, expiryText, timeoutProperty } from '../waits.ts';
 
 export const waitCallback = checkedNode({
@@ -52,15 +51,11 @@ export const waitCallback = checkedNode({
     },
   ],
   async run({ request, timeout_s: timeoutS }, context) {
-    try {
-      const expiresAtMs = context.now() + timeoutS * 1_000;
-      const { url } = await context.callbacks.createCallback({ expiresAtMs });
-      const sent = await sendRequest(context, request, 'request', { callback_url: url });
-      if (sent.kind === 'failure') return sent;
-      return afterSending(context, sent.output, expiresAtMs);
-    } catch (error) {
-      return serviceFailure(error);
-    }
+    const expiresAtMs = context.now() + timeoutS * 1_000;
+    const { url } = await context.callbacks.createCallback({ expiresAtMs });
+    const sent = await sendRequest(context, request, 'request', { callback_url: url });
+    if (sent.kind === 'failure') return sent;
+    return afterSending(context, sent.output, expiresAtMs);
   },
   resume(_config, _context, signal) {
     if (signal.kind === 'timeout') return success({ timed_out: true }, { handles: ['timeout'] });

@@ -1,5 +1,5 @@
 import { message } from '@millrace/messages';
-import { ExplainedError } from '@millrace/messages/explained-error';
+import { NodeProblem } from '../node-problem.ts';
 
 /*
  * Converts common cron syntax to what croner supports: nicknames (`@daily`), a step from a single value (`0/15`), and ranges that wrap
@@ -45,27 +45,24 @@ const FIELDS: readonly Field[] = [
 
 const ITEM = /^(?<from>\d+|[a-z]{3})(?:-(?<to>\d+|[a-z]{3}))?(?:\/(?<step>\d+))?$/i;
 
-/** A mistake that croner's own error wouldn't describe clearly. */
-export class CronProblem extends ExplainedError {}
-
 /**
  * Converts an expression to what croner supports.
- * @throws CronProblem
+ * @throws NodeProblem
  */
 export function readCronDialect(expression: string): string {
   const text = expression.trim();
   if (text.startsWith('@')) {
     const fields = NICKNAMES.get(text.toLowerCase());
     if (fields !== undefined) return fields;
-    throw new CronProblem(
+    throw new NodeProblem(
       message('nodes.unknown_nickname', { name: text, names: [...NICKNAMES.keys()].join(', ') }),
     );
   }
   // It would mean the moment at which the expression is parsed.
-  if (text.includes('?')) throw new CronProblem(message('nodes.cron_question_mark'));
+  if (text.includes('?')) throw new NodeProblem(message('nodes.cron_question_mark'));
   const parts = text === '' ? [] : text.split(/\s+/);
   if (parts.length !== 5 && parts.length !== 6) {
-    throw new CronProblem(message('nodes.cron_fields', { fields: parts.length }));
+    throw new NodeProblem(message('nodes.cron_fields', { fields: parts.length }));
   }
   const fields = FIELDS.slice(FIELDS.length - parts.length);
   return parts.map((part, index) => readField(part, fields[index] ?? field(0, 0))).join(' ');
@@ -106,7 +103,7 @@ function readAround(
 ): string {
   if (step === 0) return item;
   if (step > 1 && !of.isEven) {
-    throw new CronProblem(message('nodes.cron_past_month', { range: item }));
+    throw new NodeProblem(message('nodes.cron_past_month', { range: item }));
   }
   const last = from + Math.floor((of.max - from) / step) * step;
   const begin = last + step - (of.max - of.min + 1);

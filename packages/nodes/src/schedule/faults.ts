@@ -1,6 +1,6 @@
 import type { ConfigFault, JsonObject, JsonValue } from '@millrace/engine';
 import { type Message, message, verbatim } from '@millrace/messages';
-import { CronProblem } from './cron-dialect.ts';
+import { NodeProblem } from '../node-problem.ts';
 import { readSchedule, type ScheduleDefinition } from './definition.ts';
 import { type FireTiming, nextFires, openCron } from './next-fires.ts';
 
@@ -57,7 +57,7 @@ function cronFault(expression: string): ConfigFault | null {
 
 /** Our own message, or the library's without its prefix and suffix. */
 function cronReason(error: unknown): Message {
-  if (error instanceof CronProblem) return error.explanation;
+  if (error instanceof NodeProblem) return error.explanation;
   const words = error instanceof Error ? error.message : '';
   return verbatim(words.replace(/^CronPattern: /, '').replace(/\.$/, ''));
 }

@@ -2,7 +2,7 @@ import type { CredentialTest } from '@millrace/admin-api';
 import type { Egress } from '@millrace/egress/egress';
 import { type CredentialOf, type CredentialType, HttpClientError, ServiceError } from '@millrace/engine';
 import type { Message } from '@millrace/messages';
-import { ChatProblem, RequestProblem } from '@millrace/nodes';
+import { NodeProblem } from '@millrace/nodes';
 
 /** The result of testing a credential; its duration is measured elsewhere. */
 export type TestResult = Omit<CredentialTest, 'duration_ms' | 'refusal'> & {
@@ -44,10 +44,7 @@ export function failed(
  */
 export function failedBy(error: unknown, where: string | null): TestResult {
   const isTheirs =
-    error instanceof ServiceError ||
-    error instanceof HttpClientError ||
-    error instanceof ChatProblem ||
-    error instanceof RequestProblem;
+    error instanceof ServiceError || error instanceof HttpClientError || error instanceof NodeProblem;
   if (!isTheirs) throw error;
   // What nodes report as invalid configuration can only be the credential's fault here.
   const code = error.code === 'invalid_config' ? 'invalid_credential' : error.code;
