@@ -60,6 +60,7 @@ export { checkJsonSize, type SizeVerdict } from './json-size.ts';
 export { describeKeyword, type KeywordMessage, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
 export * from './node.ts';
 export * from './node-result.ts';
+export { compareKeys, LAST_RANK, type OrderKey, orderKey } from './order-key.ts';
 export {
   type CompileResult,
   compile,
@@ -90,6 +91,7 @@ export {
   type Template,
 } from './template.ts';
 export type { TemplateError } from './template-expression.ts';
+export { readField } from './template-filter.ts';
 export { FILTERS, RenderLimitError } from './template-filters.ts';
 export { formatDate } from './template-filters-date.ts';
 export { toNumber } from './template-filters-number.ts';

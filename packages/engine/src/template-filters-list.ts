@@ -1,8 +1,7 @@
 import { message } from '@millrace/messages';
-import { compareDecimals, type Decimal } from './decimal.ts';
-import { toDecimal } from './exact-number.ts';
 import { canonicalJson, isJsonArray, isJsonObject, isNumber, type JsonValue } from './json.ts';
 import { checkJsonSize } from './json-size.ts';
+import { compareKeys, orderKey } from './order-key.ts';
 import { type FilterGroup, NO_ARGUMENT, RenderLimitError, readField, takes } from './template-filter.ts';
 import { toNumber } from './template-filters-number.ts';
 
@@ -67,34 +66,12 @@ function pathOf(field: JsonValue | undefined): string {
   return typeof field === 'string' ? field : '';
 }
 
-/** The sort key of an item; types are ordered by rank. */
-interface SortKey {
-  readonly item: JsonValue;
-  readonly rank: number;
-  readonly number: Decimal | null;
-  readonly text: string;
-}
-
-function sortKey(item: JsonValue, path: string): SortKey {
-  const value = readField(item, path);
-  if (isNumber(value)) return { item, rank: 0, number: toDecimal(value), text: '' };
-  if (typeof value === 'string') return { item, rank: 1, number: null, text: value };
-  if (typeof value === 'boolean') return { item, rank: 2, number: null, text: String(value) };
-  return { item, rank: value === null ? 4 : 3, number: null, text: '' };
-}
-
-function compareKeys(left: SortKey, right: SortKey): number {
-  if (left.number !== null && right.number !== null) return compareDecimals(left.number, right.number);
-  if (left.text === right.text) return 0;
-  return left.text < right.text ? -1 : 1;
-}
-
 function sort(value: JsonValue, field: JsonValue | undefined, direction: JsonValue | undefined): JsonValue {
   if (!isJsonArray(value)) return [];
   const sign = direction === 'desc' ? -1 : 1;
-  const keys = value.map((item) => sortKey(item, pathOf(field)));
-  return keys
-    .sort((left, right) => left.rank - right.rank || sign * compareKeys(left, right))
+  const rows = value.map((item) => ({ item, key: orderKey(readField(item, pathOf(field))) }));
+  return rows
+    .sort(({ key: left }, { key: right }) => left.rank - right.rank || sign * compareKeys(left, right))
     .map(({ item }) => item);
 }
 

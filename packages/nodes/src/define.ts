@@ -12,13 +12,14 @@ import {
   type NodeResult,
   type NodeSignal,
   REQUIRED,
+  readField,
   UNKNOWN_FIELD,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { serviceFailure } from './service-failure.ts';
-import { readPath, typeName } from './values.ts';
+import { typeName } from './values.ts';
 
 /** A node as its file defines it: its functions get the validated config with all defaults filled in. */
 interface CheckedNode<Properties extends TProperties>
@@ -137,7 +138,7 @@ function describeProblem(errors: readonly SchemaError[], config: JsonObject): Me
   const inside = error.instancePath.slice(1).replaceAll('/', '.');
   const { path, fault } = placed(error, inside === '' ? 'config' : `config.${inside}`);
   return error.keyword === 'type'
-    ? message('nodes.wrong_setting_type', { path, fault, given: typeName(readPath(config, inside)) })
+    ? message('nodes.wrong_setting_type', { path, fault, given: typeName(readField(config, inside)) })
     : message('nodes.wrong_setting', { path, fault });
 }
 

@@ -32,22 +32,6 @@ export function scalarText(value: JsonValue): string | undefined {
   return isNumber(value) ? stringifyJson(value) : undefined;
 }
 
-/** Reads a dotted path (`a.b.0`) of own members and list indexes; '' is the value itself. A missing value is null, as in templates. */
-export function readPath(value: JsonValue, path: string): JsonValue {
-  if (path === '') return value;
-  let current: JsonValue = value;
-  for (const step of path.split('.')) {
-    if (isJsonArray(current)) {
-      current = /^(0|[1-9]\d*)$/.test(step) ? (current[Number(step)] ?? null) : null;
-    } else if (isJsonObject(current)) {
-      current = Object.hasOwn(current, step) ? (current[step] ?? null) : null;
-    } else {
-      return null;
-    }
-  }
-  return current;
-}
-
 /** Same type and same content, through lists and objects; numbers by exact value, member order doesn't matter. */
 export function deepEquals(left: JsonValue, right: JsonValue): boolean {
   // An explicit stack: a response nested thousands of levels deep must not exhaust the call stack.

@@ -4,12 +4,13 @@ import {
   isJsonArray,
   isJsonObject,
   type JsonValue,
+  readField,
   roundExact,
   stringifyJson,
   toExact,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
-import { readPath, typeName } from '../values.ts';
+import { typeName } from '../values.ts';
 import type { StepOf } from './config.ts';
 import { withField } from './fields.ts';
 import { DataProblem, fieldOf, itemAt, unlike } from './problem.ts';
@@ -75,7 +76,7 @@ function eachField(
     if (field === '') return item === null ? null : format(item, where);
     if (!isJsonObject(item))
       throw new DataProblem(message('nodes.needs_objects', { where, given: typeName(item) }));
-    const value = readPath(item, field);
+    const value = readField(item, field);
     if (value === null) return item;
     return withField(item, to === '' ? field : to, format(value, fieldOf(field, where)));
   };

@@ -1,19 +1,23 @@
 import {
   addExact,
+  compareKeys,
   divideExact,
   type ExactNumber,
   fromExact,
   isNumber,
   type JsonObject,
   type JsonValue,
+  type OrderKey,
+  orderKey,
+  readField,
   setOwn,
   toExact,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { readPath, typeName } from '../values.ts';
+import { typeName } from '../values.ts';
 import type { StepOf } from './config.ts';
 import { columnOf } from './fields.ts';
-import { compareKeys, identityOf, orderKey } from './order.ts';
+import { identityOf } from './order.ts';
 import { DataProblem, fieldOf, itemAt, listOf, unlike } from './problem.ts';
 
 interface Row {
@@ -31,7 +35,7 @@ interface Group {
 function groupsOf(list: readonly JsonValue[], by: readonly string[]): Group[] {
   const groups = new Map<string, Group>();
   for (const [index, item] of list.entries()) {
-    const values = by.map((field) => readPath(item, field));
+    const values = by.map((field) => readField(item, field));
     const identity = identityOf(values);
     const group = groups.get(identity);
     if (group !== undefined) group.rows.push({ item, index });
@@ -111,7 +115,7 @@ interface Present {
 /** The field of each item that has one. */
 function present(rows: readonly Row[], field: string): Present[] {
   return rows.flatMap(({ item, index }) => {
-    const value = readPath(item, field);
+    const value = readField(item, field);
     return value === null ? [] : [{ value, index }];
   });
 }
@@ -155,7 +159,7 @@ function extreme(rows: readonly Row[], field: string, sign: 1 | -1): JsonValue {
 }
 
 /** Numbers and strings have an order. */
-function comparable({ value, index }: Present, field: string): ReturnType<typeof orderKey> {
+function comparable({ value, index }: Present, field: string): OrderKey {
   if (typeof value === 'string' || isNumber(value)) return orderKey(value);
   throw new DataProblem(
     message('nodes.needs_numbers_or_texts', { where: fieldOf(field, itemAt(index)), given: typeName(value) }),

@@ -3,11 +3,12 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  readField,
   setOwn,
   toNumber,
 } from '@millrace/engine';
 import { type Message, message, verbatim } from '@millrace/messages';
-import { readPath, typeName } from '../values.ts';
+import { typeName } from '../values.ts';
 import type { StepOf } from './config.ts';
 import { checkCount } from './lists.ts';
 import { DataProblem, listOf } from './problem.ts';
@@ -78,7 +79,7 @@ function indexOf(right: readonly JsonObject[], { on }: JoinStep): Map<string, nu
 function keyOf(item: JsonObject, fields: readonly string[]): string | null {
   const parts: JsonValue[] = [];
   for (const field of fields) {
-    const value = readPath(item, field);
+    const value = readField(item, field);
     if (value === null) return null;
     // A string that is a number counts as that number: lists from files and forms contain only strings.
     parts.push(toNumber(value) ?? value);

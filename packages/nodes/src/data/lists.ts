@@ -1,9 +1,9 @@
-import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
+import { compareKeys, isJsonArray, isJsonObject, type JsonValue, readField } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
-import { readPath, typeName } from '../values.ts';
+import { typeName } from '../values.ts';
 import type { StepOf } from './config.ts';
 import { withField } from './fields.ts';
-import { compareKeys, identityOf, orderKey } from './order.ts';
+import { identityOf, sortKey } from './order.ts';
 import { DataProblem, eachObject, fieldOf, itemAt, listOf } from './problem.ts';
 
 /** Maximum number of items in a list that a step extends. */
@@ -13,7 +13,7 @@ export const MAX_ITEMS = 1_000_000;
 export function sort(data: JsonValue, { by }: StepOf<'sort'>): JsonValue {
   const rows = listOf(data).map((item) => ({
     item,
-    keys: by.map(({ field = '', as }) => orderKey(readPath(item, field), as)),
+    keys: by.map(({ field = '', as }) => sortKey(readField(item, field), as)),
   }));
   const signs = by.map(({ direction }) => (direction === 'desc' ? -1 : 1));
   rows.sort((left, right) => {
@@ -33,7 +33,7 @@ export function unique(data: JsonValue, { by = [], keep = 'first' }: StepOf<'uni
   const list = listOf(data);
   const kept = new Map<string, number>();
   for (const [index, item] of list.entries()) {
-    const identity = identityOf(by.length === 0 ? [item] : by.map((field) => readPath(item, field)));
+    const identity = identityOf(by.length === 0 ? [item] : by.map((field) => readField(item, field)));
     if (keep === 'last' || !kept.has(identity)) kept.set(identity, index);
   }
   const places = new Set(kept.values());
@@ -57,7 +57,7 @@ export function split(data: JsonValue, step: StepOf<'split'>): JsonValue {
   const { field = '' } = step;
   if (field === '') return splitText(data, step, message('nodes.the_data'));
   return eachObject(data, (object, where) => {
-    const value = readPath(object, field);
+    const value = readField(object, field);
     return value === null ? object : withField(object, field, splitText(value, step, fieldOf(field, where)));
   });
 }
@@ -95,7 +95,7 @@ function unfold(field: string): (item: JsonValue, index: number) => JsonValue[] 
     if (!isJsonObject(item)) {
       throw new DataProblem(message('nodes.needs_objects', { where: itemAt(index), given: typeName(item) }));
     }
-    const inner = readPath(item, field);
+    const inner = readField(item, field);
     if (inner === null) return [];
     if (!isJsonArray(inner)) {
       throw new DataProblem(

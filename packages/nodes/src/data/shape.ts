@@ -1,5 +1,4 @@
-import { type JsonObject, type JsonValue, setOwn } from '@millrace/engine';
-import { readPath } from '../values.ts';
+import { type JsonObject, type JsonValue, readField, setOwn } from '@millrace/engine';
 import type { StepOf } from './config.ts';
 import { hasField, withField, withoutField } from './fields.ts';
 import { eachObject } from './problem.ts';
@@ -8,7 +7,7 @@ import { eachObject } from './problem.ts';
 export function pick(data: JsonValue, { fields }: StepOf<'pick'>): JsonValue {
   return eachObject(data, (object) =>
     fields.reduce<JsonObject>(
-      (kept, field) => (hasField(object, field) ? withField(kept, field, readPath(object, field)) : kept),
+      (kept, field) => (hasField(object, field) ? withField(kept, field, readField(object, field)) : kept),
       {},
     ),
   );
@@ -26,7 +25,7 @@ export function rename(data: JsonValue, { fields }: StepOf<'rename'>): JsonValue
     const isPlain = moved.every(({ from, to }) => Object.hasOwn(object, from) && !to.includes('.'));
     if (isPlain) return renameInPlace(object, new Map(moved.map(({ from, to }) => [from, to])));
     const rest = moved.reduce((left, { from }) => withoutField(left, from), object);
-    return moved.reduce((left, { from, to }) => withField(left, to, readPath(object, from)), rest);
+    return moved.reduce((left, { from, to }) => withField(left, to, readField(object, from)), rest);
   });
 }
 

@@ -1,4 +1,4 @@
-import { failure, type NodeResult, success, waitUntil } from '@millrace/engine';
+import { failure, type NodeResult, parseTimestamp, success, waitUntil } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { type Static, Type } from 'typebox';
 import { checkedNode } from '../define.ts';
@@ -95,31 +95,13 @@ function targetOf(config: Static<ReturnType<typeof Type.Object<typeof properties
   if (config.duration !== null) {
     return { untilMs: nowMs + Math.round(config.duration.amount * UNIT_MS[config.duration.unit]) };
   }
-  const untilMs = parseTimestamp(config.until ?? '');
-  if (untilMs !== undefined) return { untilMs };
+  // A space before the time is allowed in RFC 3339; a leap second counts as the second before it.
+  const text = (config.until ?? '').replace(/^(\d{4}-\d{2}-\d{2}) /, '$1T').replace(/:60(?=[.Zz+-])/, ':59');
+  const until = parseTimestamp(text);
+  if (until !== null) return { untilMs: until.getTime() };
   return invalid(message('nodes.wrong_until'));
 }
 
 function invalid(said: Message): Target {
   return { problem: failure('invalid_config', said) };
-}
-
-const RFC_3339 =
-  /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-
-/** Epoch milliseconds of an RFC 3339 timestamp; undefined when it is invalid or names a day that doesn't exist (30 February). */
-function parseTimestamp(text: string): number | undefined {
-  const match = RFC_3339.exec(text);
-  if (match === null) return undefined;
-  const [, date = '', hours = '', minutes = '', seconds = '', fraction = '', offset = ''] = match;
-  // JavaScript rolls 30 February over into March; a day that doesn't round-trip doesn't exist.
-  const midnight = new Date(`${date}T00:00:00Z`);
-  if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== date) return undefined;
-  if (Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 60) return undefined;
-  // Epoch milliseconds have no leap seconds: one counts as the second before it.
-  const second = seconds === '60' ? '59' : seconds;
-  const parsed = Date.parse(
-    `${date}T${hours}:${minutes}:${second}${fraction.slice(0, 4)}${offset.toUpperCase()}`,
-  );
-  return Number.isNaN(parsed) ? undefined : parsed;
 }

@@ -1,9 +1,9 @@
-import { failure, isJsonArray, type JsonValue, success } from '@millrace/engine';
+import { failure, isJsonArray, type JsonValue, readField, success } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { Type } from 'typebox';
 import { combinedHold, combineSchema, operatorSchema, rightSchema } from '../conditions.ts';
 import { checkedNode } from '../define.ts';
-import { readPath, typeName } from '../values.ts';
+import { typeName } from '../values.ts';
 
 export const coreFilter = checkedNode({
   type: 'core.filter',
@@ -83,7 +83,7 @@ export const coreFilter = checkedNode({
     }
     const kept = items.filter((item) =>
       combinedHold(
-        conditions.map((each) => ({ ...each, left: readPath(item, each.field ?? '') })),
+        conditions.map((each) => ({ ...each, left: readField(item, each.field ?? '') })),
         combine,
       ),
     );

@@ -1,5 +1,5 @@
-import type { JsonValue } from '@millrace/engine';
-import { readPath, scalarText } from '../values.ts';
+import { type JsonValue, readField } from '@millrace/engine';
+import { scalarText } from '../values.ts';
 import type { DeduplicateOptions } from './options.ts';
 
 /**
@@ -11,7 +11,7 @@ export function eventIdOf(
   body: JsonValue,
   headers: { readonly [name: string]: string | readonly string[] | undefined },
 ): string | null {
-  if (by === 'path') return scalarText(readPath(body, name)) || null;
+  if (by === 'path') return scalarText(readField(body, name)) || null;
   const header = name.toLowerCase();
   // Svix renames the headers of Standard Webhooks.
   const value = headers[header] ?? (header === 'webhook-id' ? headers['svix-id'] : undefined);
