@@ -15,7 +15,7 @@ import {
 import { message } from '@millrace/messages';
 import { reasonOf } from '@millrace/messages/explained-error';
 import { maskSecrets } from './mask.ts';
-import { type Caller, type Services, servicesFor } from './node-services.ts';
+import { type Caller, SERVICE_NAMES, type Services, servicesFor } from './node-services.ts';
 
 type StartNode = Extract<Effect, { kind: 'start_node' }>;
 
@@ -43,6 +43,15 @@ export class NodeRun implements NodeContext {
   readonly http: HttpClient;
   readonly now: () => number;
   readonly render: NodeContext['render'];
+  declare readonly credentials: NodeServices['credentials'];
+  declare readonly mail: NodeServices['mail'];
+  declare readonly sql: NodeServices['sql'];
+  declare readonly ai: NodeServices['ai'];
+  declare readonly code: NodeServices['code'];
+  declare readonly data: NodeServices['data'];
+  declare readonly workflows: NodeServices['workflows'];
+  declare readonly callbacks: NodeServices['callbacks'];
+  declare readonly tools: NodeServices['tools'];
   readonly #effect: StartNode;
   readonly #services: Services;
   readonly #startedAtMs: number;
@@ -88,40 +97,13 @@ export class NodeRun implements NodeContext {
     return `${this.execution.id}-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
   }
 
-  get credentials(): NodeServices['credentials'] {
-    return this.#ownServices().credentials;
-  }
-
-  get mail(): NodeServices['mail'] {
-    return this.#ownServices().mail;
-  }
-
-  get sql(): NodeServices['sql'] {
-    return this.#ownServices().sql;
-  }
-
-  get ai(): NodeServices['ai'] {
-    return this.#ownServices().ai;
-  }
-
-  get code(): NodeServices['code'] {
-    return this.#ownServices().code;
-  }
-
-  get data(): NodeServices['data'] {
-    return this.#ownServices().data;
-  }
-
-  get workflows(): NodeServices['workflows'] {
-    return this.#ownServices().workflows;
-  }
-
-  get callbacks(): NodeServices['callbacks'] {
-    return this.#ownServices().callbacks;
-  }
-
-  get tools(): NodeServices['tools'] {
-    return this.#ownServices().tools;
+  static {
+    for (const name of SERVICE_NAMES) {
+      const get = function (this: NodeRun): unknown {
+        return this.#ownServices()[name];
+      };
+      Object.defineProperty(NodeRun.prototype, name, { get });
+    }
   }
 
   /**

@@ -1,16 +1,4 @@
-import type {
-  AiService,
-  CallbackService,
-  CodeService,
-  CredentialService,
-  DataService,
-  MailService,
-  NodeContext,
-  NodeServices,
-  SqlService,
-  ToolService,
-  WorkflowService,
-} from '@millrace/engine';
+import type { NodeContext, NodeServices } from '@millrace/engine';
 
 /** The attempt of a node that a service acts for. */
 export interface Caller {
@@ -28,66 +16,39 @@ export interface Caller {
   readonly onSecret: (secret: string) => void;
 }
 
-type For<Service> = (caller: Caller) => Service;
-
 /** The engine's NodeServices, each as a factory for a caller; one set for all runs of a process. */
-export interface Services {
-  readonly credentials: For<CredentialService>;
-  readonly mail: For<MailService>;
-  readonly sql: For<SqlService>;
-  readonly ai: For<AiService>;
-  readonly code: For<CodeService>;
-  readonly data: For<DataService>;
-  readonly workflows: For<WorkflowService>;
-  readonly callbacks: For<CallbackService>;
-  /** Apart from its config and services, the inner node sees the outer one's context. */
-  readonly tools: (caller: Caller, context: NodeContext) => ToolService;
+export type Services = {
+  readonly [Name in keyof NodeServices]: (caller: Caller, context: NodeContext) => NodeServices[Name];
+} & {
   /** Releases their resources: threads. */
   close(): Promise<void>;
-}
+};
+
+const NAMES: { readonly [Name in keyof NodeServices]: true } = {
+  credentials: true,
+  mail: true,
+  sql: true,
+  ai: true,
+  code: true,
+  data: true,
+  workflows: true,
+  callbacks: true,
+  tools: true,
+};
+export const SERVICE_NAMES = Object.keys(NAMES) as (keyof NodeServices)[];
 
 /**
  * The services of one attempt, each created on first use, as most nodes need none.
- * @param context called when tools are used
+ * @param context what the node sees; tools see it, too, apart from its config and services
  */
 export function servicesFor(services: Services, caller: Caller, context: () => NodeContext): NodeServices {
-  const made: { -readonly [Name in keyof NodeServices]?: NodeServices[Name] } = {};
-  return {
-    get credentials() {
-      made.credentials ??= services.credentials(caller);
-      return made.credentials;
-    },
-    get mail() {
-      made.mail ??= services.mail(caller);
-      return made.mail;
-    },
-    get sql() {
-      made.sql ??= services.sql(caller);
-      return made.sql;
-    },
-    get ai() {
-      made.ai ??= services.ai(caller);
-      return made.ai;
-    },
-    get code() {
-      made.code ??= services.code(caller);
-      return made.code;
-    },
-    get data() {
-      made.data ??= services.data(caller);
-      return made.data;
-    },
-    get workflows() {
-      made.workflows ??= services.workflows(caller);
-      return made.workflows;
-    },
-    get callbacks() {
-      made.callbacks ??= services.callbacks(caller);
-      return made.callbacks;
-    },
-    get tools() {
-      made.tools ??= services.tools(caller, context());
-      return made.tools;
-    },
-  };
+  const made = new Map<string, unknown>();
+  const getters = SERVICE_NAMES.map((name) => {
+    const get = (): unknown => {
+      if (!made.has(name)) made.set(name, services[name](caller, context()));
+      return made.get(name);
+    };
+    return [name, { get, enumerable: true, configurable: true }] as const;
+  });
+  return Object.defineProperties({}, Object.fromEntries(getters)) as NodeServices;
 }
