@@ -5,22 +5,18 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onNpmEnd, runChild } from '../packages/cli/bin/run-child.js';
+import { withLock } from '../packages/database/src/process-lock.mjs';
 import { ensureWebPage } from './web-page.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const MODULES = join(ROOT, 'node_modules');
 const STAMP = join(MODULES, '.millrace-installed');
-const LOCK = join(ROOT, '.millrace-install.lock');
+const LOCK = { folder: ROOT, name: '.millrace-install.lock', task: 'installing the dependencies', say };
 const PINNED_NODE = join(MODULES, '.bin', 'node');
-
-/** A lock untouched for this long belongs to a dead process. */
-const STALE_MS = 15_000;
-const TOUCH_MS = 3000;
 
 /** What each command runs, under the pinned Node. */
 const COMMANDS = {
@@ -59,7 +55,7 @@ process.exitCode = await end;
 /** Installs the dependencies unless node_modules matches the lockfile. Only one process installs at a time. */
 async function ensureInstalled() {
   if (isInstalled()) return;
-  await withLock(async () => {
+  await withLock(LOCK, async () => {
     if (isInstalled()) return;
     say('Installing dependencies (once; about a minute) ...');
     const { code, output } = await runNpm();
@@ -141,6 +137,12 @@ function runNpm() {
     }
     const kill = () => child.kill();
     process.on('exit', kill);
+    const exits = [
+      ['SIGINT', 130],
+      ['SIGTERM', 143],
+      ['SIGHUP', 129],
+    ].map(([signal, code]) => ({ signal, exit: () => process.exit(code) }));
+    for (const { signal, exit } of exits) process.once(signal, exit);
     const started = Date.now();
     const timer = setInterval(
       () => say(`  still installing, ${Math.round((Date.now() - started) / 1000)} s`),
@@ -152,6 +154,7 @@ function runNpm() {
     child.on('close', (code) => {
       clearInterval(timer);
       process.off('exit', kill);
+      for (const { signal, exit } of exits) process.off(signal, exit);
       if (cache !== null) rmSync(cache, { recursive: true, force: true });
       resolve({ code: code ?? 1, output });
     });
@@ -172,90 +175,6 @@ function usableCache() {
     const cache = join(tmpdir(), `millrace-npm-${process.pid}`);
     mkdirSync(cache, { recursive: true, mode: 0o700 });
     return cache;
-  }
-}
-
-/**
- * Keeps the lock file while `work` runs. The owner touches it every few seconds, so that a lock left behind by a killed process is
- * recognised by its age.
- */
-async function withLock(work) {
-  let told = false;
-  while (!(await takeLock())) {
-    if (!told) say('Another process is installing the dependencies; waiting for it ...');
-    told = true;
-    await new Promise((resolve) => setTimeout(resolve, 300));
-  }
-  const timer = setInterval(() => {
-    const now = new Date();
-    utimes(LOCK, now, now).catch(() => {});
-  }, TOUCH_MS);
-  const release = () => rmSync(LOCK, { force: true });
-  process.on('exit', release);
-  for (const [signal, code] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-    ['SIGHUP', 129],
-  ])
-    process.once(signal, () => process.exit(code));
-  try {
-    await work();
-  } finally {
-    clearInterval(timer);
-    release();
-    process.off('exit', release);
-    process.removeAllListeners('SIGINT');
-    process.removeAllListeners('SIGTERM');
-    process.removeAllListeners('SIGHUP');
-  }
-}
-
-/** Written in full under another name and then linked, which fails if the lock exists. */
-async function takeLock() {
-  const own = `${LOCK}.${process.pid}`;
-  await writeFile(own, `${process.pid} ${hostname()}`);
-  try {
-    await link(own, LOCK);
-    return true;
-  } catch {
-    await removeStaleLock();
-    return false;
-  } finally {
-    await rm(own, { force: true });
-  }
-}
-
-/** Renamed, checked again, and put back if it isn't the stale lock: another process may have been faster. */
-async function removeStaleLock() {
-  const owner = await readFile(LOCK, 'utf8').catch(() => null);
-  if (owner === null || !(await isStale(owner))) return;
-  const aside = `${LOCK}.${process.pid}.stale`;
-  try {
-    await rename(LOCK, aside);
-    if ((await readFile(aside, 'utf8')) !== owner) await link(aside, LOCK);
-  } catch {
-    // Another process removed it.
-  } finally {
-    await rm(aside, { force: true });
-  }
-}
-
-async function isStale(owner) {
-  const [pid, host] = owner.split(' ');
-  if (host === hostname() && !isAlive(Number(pid))) return true;
-  const age = await stat(LOCK).then(
-    ({ mtimeMs }) => Date.now() - mtimeMs,
-    () => 0,
-  );
-  return age > STALE_MS;
-}
-
-function isAlive(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error.code === 'EPERM';
   }
 }
 

@@ -1,10 +1,19 @@
 // Builds the admin area if its sources have changed since the last build. Plain JavaScript for any Node from 20 on.
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { withLock } from '../packages/database/src/process-lock.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const WEB = join(ROOT, 'packages', 'web');
@@ -12,8 +21,7 @@ const WEB = join(ROOT, 'packages', 'web');
 const DIST = join(WEB, 'dist');
 const CURRENT = join(DIST, 'current');
 const KEPT_BUILDS = 3;
-/** Specific to this copy of the project and this user, so that copies and users don't block each other. */
-const LOCK = `\0millrace-web-${process.getuid?.() ?? 0}-${createHash('sha256').update(DIST).digest('hex')}`;
+
 /**
  * Ensures a build of the current sources; of several concurrent processes, one builds and the others wait.
  * @param {(text: string) => void} [say] called if it takes time
@@ -24,22 +32,13 @@ export async function ensureWebPage(say = () => {}) {
   const wanted = fingerprint();
   const folder = join(DIST, wanted);
   if (isBuilt(wanted)) return folder;
-  let told = false;
-  let lock = await takeLock();
-  for (; lock === null; lock = await takeLock()) {
-    if (!told) say('Another process is building the admin area; waiting for it ...');
-    told = true;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    if (isBuilt(wanted)) return folder;
-  }
-  try {
-    if (isBuilt(wanted)) return folder;
+  mkdirSync(DIST, { recursive: true });
+  await withLock({ folder: DIST, name: 'lock', task: 'building the admin area', say }, async () => {
+    if (isBuilt(wanted)) return;
     say('Building the admin area (once; some seconds) ...');
     await build(wanted);
-    return folder;
-  } finally {
-    await new Promise((resolve) => lock.close(resolve));
-  }
+  });
+  return folder;
 }
 
 function isBuilt(wanted) {
@@ -48,7 +47,7 @@ function isBuilt(wanted) {
 
 /** Built in a new folder, which becomes `current` when complete. */
 async function build(wanted) {
-  // Containers that share the folder don't see each other's locks, and may have the same process ID.
+  // A file system that can't be locked may be shared by containers, whose processes can have the same id.
   const fresh = join(DIST, `.${process.pid}-${randomBytes(4).toString('hex')}`);
   const { code, output } = await runVite(fresh);
   if (code !== 0) {
@@ -121,22 +120,6 @@ function addTo(hash, path) {
     return;
   }
   for (const name of readdirSync(path).sort()) if (!name.includes('.test.')) addTo(hash, join(path, name));
-}
-
-/**
- * An abstract Linux socket: the kernel grants it to one process and releases it when that process ends, however it ends.
- * @param {string} [name]
- * @returns {Promise<import('node:net').Server | null>} null: another process has it
- */
-export function takeLock(name = LOCK) {
-  const server = createServer((socket) => socket.destroy());
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) => (error.code === 'EADDRINUSE' ? resolve(null) : reject(error)));
-    server.listen({ path: name }, () => {
-      server.unref();
-      resolve(server);
-    });
-  });
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

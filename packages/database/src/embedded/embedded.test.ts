@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase } from '../pool.ts';
+import { findHolder } from '../process-lock.mjs';
 import { clusterFolder, socketFolder } from './cluster.ts';
 import { startEmbedded } from './embedded.ts';
-import { findHolder } from './folder-lock.ts';
 import { findPostmaster, stopPostmaster } from './postmaster.ts';
 
 const OWNER = fileURLToPath(new URL('../../../testing/src/embedded-owner.ts', import.meta.url));
@@ -118,7 +118,7 @@ describe('startEmbedded', { timeout: 240_000 }, () => {
     expect((await startOwner()).report.error).toContain(`Another Millrace (process ${process.pid})`);
     expect(await ask(first.url, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
     await first.stop();
-    expect(await findHolder(dataDir)).toBeNull();
+    expect(await findHolder(dataDir, 'lock')).toBeNull();
   });
 
   test('of several that start at once on a new folder one wins', async () => {

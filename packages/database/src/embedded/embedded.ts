@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Connection } from '../connection.ts';
 import { sqlState } from '../errors.ts';
+import { findHolder, type ProcessLock, takeLock } from '../process-lock.mjs';
 import { type Account, checkReachable, findAccount } from './account.ts';
 import { type Binaries, prepareBinaries } from './binaries.ts';
 import {
@@ -16,8 +17,7 @@ import {
   socketFolder,
   writeSettings,
 } from './cluster.ts';
-import { EmbeddedPostgresError, fileProblem } from './errors.ts';
-import { lockFolder } from './folder-lock.ts';
+import { DataFolderInUseError, EmbeddedPostgresError, fileProblem } from './errors.ts';
 import { findPostmaster, isAlive, type Postmaster, spawnPostmaster, stopPostmaster } from './postmaster.ts';
 import { type ServerSettings, serverSettings } from './settings.ts';
 
@@ -48,6 +48,7 @@ export interface EmbeddedPostgres {
   stopWithoutWaiting(): void;
 }
 
+const LOCK = 'lock';
 const START_TIMEOUT_MS = 120_000;
 const POLL_MS = 20;
 const WATCH_MS = 500;
@@ -106,6 +107,15 @@ async function prepareDataFolder(wanted: string, account: Account | null): Promi
     if (error instanceof EmbeddedPostgresError) throw error;
     throw fileProblem('The data folder cannot be made', wanted, error);
   }
+}
+
+/** Makes this process the only Millrace on a data folder. */
+async function lockFolder(dataDir: string): Promise<ProcessLock> {
+  const lock = await takeLock(dataDir, LOCK).catch((error) => {
+    throw fileProblem('The data folder cannot be used', dataDir, error);
+  });
+  if (lock === null) throw new DataFolderInUseError(dataDir, await findHolder(dataDir, LOCK));
+  return lock;
 }
 
 /** Everything needed to start a data folder's server. */
