@@ -60,7 +60,7 @@ const RecoveryCodes = Closed({ recovery_codes: Type.Array(Type.String()) });
 export const ACCOUNT_ENDPOINTS = {
   'GET /state': {
     access: 'anyone',
-    summary: 'What a browser that is not signed in has to know',
+    summary: 'What a browser needs to know before anyone signs in',
     answer: Closed({
       needs_setup: Type.Boolean(),
       /** Label of the single sign-on button; null if there is none. */
@@ -70,12 +70,12 @@ export const ACCOUNT_ENDPOINTS = {
   },
   'POST /setup': {
     access: 'anyone',
-    summary: 'Make the first account, with the token of the set-up link, and sign in',
+    summary: 'Create the first account, with the token of the setup link, and sign in',
     body: Closed({ token: LinkToken, email: Email, name: PersonName, password: Password }),
   },
   'POST /sign-in': {
     access: 'anyone',
-    summary: 'Begin a session. 401 second_factor_required: send the same again with a code',
+    summary: 'Start a session. 401 second_factor_required: send the same again with a code',
     body: Closed({ email: Email, password: Password, code: Type.Optional(SecondFactorCode) }),
   },
   'POST /sign-out': { access: 'signed_in', summary: 'End this session' },
@@ -83,17 +83,17 @@ export const ACCOUNT_ENDPOINTS = {
   'GET /me': { access: 'signed_in', summary: 'Who is signed in', answer: Me },
   'PATCH /me': {
     access: 'signed_in',
-    summary: 'Change the own name',
+    summary: 'Change my name',
     body: Closed({ name: PersonName }),
   },
   'PUT /me/language': {
     access: 'signed_in',
-    summary: 'Choose the language of the pages, for all own browsers',
+    summary: 'Choose the language of the pages, for all my browsers',
     body: Closed({ language: LanguageName }),
   },
   'PUT /me/password': {
     access: 'signed_in',
-    summary: 'Change the own password; ends all other sessions',
+    summary: 'Change my password; ends all my other sessions',
     body: Closed({ current_password: Password, new_password: Password }),
   },
   'GET /me/sessions': {
@@ -101,11 +101,11 @@ export const ACCOUNT_ENDPOINTS = {
     summary: 'Where I am signed in, latest first',
     answer: Closed({ items: Type.Array(SessionItem) }),
   },
-  'DELETE /me/sessions': { access: 'signed_in', summary: 'End all my sessions but this one' },
+  'DELETE /me/sessions': { access: 'signed_in', summary: 'End all my other sessions' },
   'DELETE /me/sessions/:session': { access: 'signed_in', summary: 'End one of my sessions' },
   'POST /me/second-factor': {
     access: 'signed_in',
-    summary: 'Begin to set up a second factor; it is on when its first code was confirmed',
+    summary: 'Start setting up a second factor; its first code turns it on',
     body: Closed({ password: Password }),
     answer: Closed({
       /** Base32, for typing it in. */
@@ -116,25 +116,25 @@ export const ACCOUNT_ENDPOINTS = {
   },
   'POST /me/second-factor/confirm': {
     access: 'signed_in',
-    summary: 'Switch the second factor on with its first code',
+    summary: 'Turn the second factor on with its first code',
     body: Closed({ code: SecondFactorCode }),
     answer: RecoveryCodes,
   },
   'POST /me/second-factor/recovery-codes': {
     access: 'signed_in',
-    summary: 'Make new recovery codes; the former ones end',
+    summary: 'Create new recovery codes; the old ones stop working',
     body: Closed({ password: Password, code: SecondFactorCode }),
     answer: RecoveryCodes,
   },
   'POST /me/second-factor/off': {
     access: 'signed_in',
-    summary: 'Switch the second factor off',
+    summary: 'Turn the second factor off',
     body: Closed({ password: Password, code: SecondFactorCode }),
   },
 
   'POST /invitation/look-up': {
     access: 'anyone',
-    summary: 'What an invitation is to, by the token of its link',
+    summary: 'What an invitation is for, by the token of its link',
     body: Closed({ token: LinkToken }),
     answer: Closed({
       organisation: Type.String(),
@@ -144,13 +144,13 @@ export const ACCOUNT_ENDPOINTS = {
       expires_at: Timestamp,
       /** Whether that address has an account; null if the invitation isn't for an address. */
       has_account: Nullable(Type.Boolean()),
-      /** Whether whoever opens the link takes over that account: nobody has yet proved that the address is theirs. */
+      /** Whether the link makes that account the reader's: nobody has proved yet that the address is theirs. */
       takes_over: Type.Boolean(),
     }),
   },
   'POST /invitation/accept': {
     access: 'anyone',
-    summary: 'Make an account with an invitation, and sign in',
+    summary: 'Create an account with an invitation, and sign in',
     body: Closed({ token: LinkToken, email: Email, name: PersonName, password: Password }),
   },
   'POST /invitation/join': {

@@ -102,24 +102,24 @@ export const AUDIT_ENDPOINTS = {
   'GET /orgs/:org/audit': {
     access: 'org_admin',
     isExact: true,
-    summary: 'What was done in the organisation, latest first',
+    summary: 'What was done in the organisation, newest first',
     query: Closed({ ...pageQuery, ...filters }),
     answer: PageOf(AuditItem),
   },
   'GET /orgs/:org/audit/actions': {
     access: 'org_admin',
-    summary: 'The actions that stand in the log',
+    summary: 'The actions that occur in the log',
     answer: Closed({ items: Type.Array(Type.String()) }),
   },
   'GET /orgs/:org/audit/csv': {
     access: 'org_admin',
-    summary: 'The filtered log for spreadsheets; cells that would be formulas begin with an apostrophe',
+    summary: 'The filtered log for spreadsheets; cells that would be formulas start with an apostrophe',
     query: Closed(filters),
     file: 'text/csv',
   },
   'GET /orgs/:org/audit/jsonl': {
     access: 'org_admin',
-    summary: 'The filtered log, one JSON object a line',
+    summary: 'The filtered log, one JSON object per line',
     query: Closed(filters),
     file: 'application/jsonl',
   },

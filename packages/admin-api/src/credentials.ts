@@ -67,7 +67,7 @@ export const CREDENTIAL_ENDPOINTS = {
   'GET /orgs/:org/credential-types': {
     access: 'editor',
     isExact: true,
-    summary: 'The kinds of credentials and the fields each has',
+    summary: 'The types of credentials and their fields',
     answer: Closed({ items: Type.Array(CredentialTypeItem) }),
   },
   'POST /orgs/:org/credentials': {
@@ -81,19 +81,19 @@ export const CREDENTIAL_ENDPOINTS = {
     access: 'editor',
     isExact: true,
     summary:
-      'Change a credential: what is left out stays, single fields too; when it is to be sent elsewhere, its secrets have to be given again',
+      'Change a credential: omitted members and fields keep their values; a new destination requires the secrets again',
     body: Closed({ name: Type.Optional(Name), hosts: Type.Optional(Hosts), fields: Type.Optional(Fields) }),
     answer: Credential,
   },
   'DELETE /orgs/:org/credentials/:credential': {
     access: 'editor',
-    summary: 'Remove a credential; while workflows name it, an org_admin only, and by `force`',
+    summary: 'Remove a credential; while workflows use it, this takes an org_admin and `force`',
     query: Closed({ force: Type.Optional(Type.Boolean()) }),
   },
   'POST /orgs/:org/credentials/:credential/test': {
     access: 'editor',
     summary:
-      'Try a credential as a node would use it, with what costs and changes nothing; its last use stays',
+      'Try a credential as a node would use it, without cost or changes; does not count as a use',
     body: Closed({
       /** A page that requires it; only for types restricted to hosts, and required for them. */
       url: Type.Optional(Type.String({ maxLength: 2_048 })),
@@ -102,7 +102,7 @@ export const CREDENTIAL_ENDPOINTS = {
   },
   'GET /orgs/:org/credentials/:credential/usage': {
     access: 'editor',
-    summary: 'The workflows whose saved version names the credential, archived ones included',
+    summary: 'The workflows whose saved version uses the credential, including archived ones',
     answer: Closed({ items: Type.Array(Closed({ id: Id, name: Type.String() })) }),
   },
 } as const satisfies Endpoints;

@@ -130,12 +130,12 @@ export const EDITOR_ENDPOINTS = {
   'GET /node-types': {
     access: 'signed_in',
     isExact: true,
-    summary: 'Every type of node, in the order of the palette',
+    summary: 'All node types, in the order of the palette',
     answer: Closed({ items: Type.Array(NodeType) }),
   },
   'GET /limits': {
     access: 'signed_in',
-    summary: 'What the service accepts at most',
+    summary: 'Limits of what the service accepts',
     answer: Closed({
       /** Maximum bytes of a request that contains a workflow: import, save, draft. */
       flow_body_bytes: Type.Integer({ minimum: 1 }),
@@ -171,7 +171,7 @@ export const EDITOR_ENDPOINTS = {
   },
   'DELETE /orgs/:org/workflows/:id/draft': {
     access: 'editor',
-    summary: 'Throw my draft away',
+    summary: 'Discard my draft',
   },
 
   'GET /orgs/:org/workflows/:id/versions': {
@@ -188,7 +188,7 @@ export const EDITOR_ENDPOINTS = {
     access: 'editor',
     isExact: true,
     summary:
-      'Save: make a version and remove my draft. The saved flow once more makes none. 409 version_conflict (see VersionConflict) when somebody saved since `base_version`; 409 draft_conflict (see DraftConflict) when I have a draft that is not at `draft_revision`; 422 when it is active and the flow has problems',
+      'Save: create a version and remove my draft. Saving an unchanged flow creates none. 409 version_conflict (see VersionConflict) if someone has saved since `base_version`; 409 draft_conflict (see DraftConflict) when I have a draft that is not at `draft_revision`; 422 when it is active and the flow has problems',
     body: Closed({
       flow_data: AnyObject,
       base_version: VersionNumber,
@@ -208,7 +208,7 @@ export const EDITOR_ENDPOINTS = {
   'POST /orgs/:org/workflows/:id/versions/:version/restore': {
     access: 'editor',
     isExact: true,
-    summary: 'Save that version anew as the latest one. 409 version_conflict as when saving',
+    summary: 'Save that version again as the latest one. 409 version_conflict as when saving',
     body: Closed({
       base_version: VersionNumber,
       /** Also discards the user's draft, which would hide what was restored. */
@@ -218,7 +218,7 @@ export const EDITOR_ENDPOINTS = {
   },
   'PUT /orgs/:org/workflows/:id/versions/:version/pin': {
     access: 'editor',
-    summary: 'Mark a version to be found again at the top of the history, or not any more',
+    summary: 'Pin a version to the top of the history, or unpin it',
     body: Closed({ pinned: Type.Boolean() }),
     answer: VersionItem,
   },
@@ -226,7 +226,7 @@ export const EDITOR_ENDPOINTS = {
   'POST /orgs/:org/workflows/:id/run': {
     access: 'editor',
     summary:
-      'Start an execution by hand. 422 when the flow has structure errors, when input does not fit its input_schema, when `only_node` cannot be run alone',
+      'Start an execution by hand. 422 if the flow has structure errors, the input does not match its input_schema, or `only_node` cannot be run alone',
     body: Closed({
       /** An unsaved draft: the execution is a trial. Without this and `version`: the saved version. */
       flow_data: Type.Optional(AnyObject),
@@ -258,13 +258,13 @@ export const EDITOR_ENDPOINTS = {
   'GET /orgs/:org/workflows/:id/pins': {
     access: 'editor',
     isExact: true,
-    summary: 'The outputs that I have pinned; nobody else sees them, and only runs of single nodes take them',
+    summary: 'The outputs I have pinned; nobody else sees them, and only runs of single nodes use them',
     answer: Closed({ items: Type.Array(Pin) }),
   },
   'PUT /orgs/:org/workflows/:id/pins': {
     access: 'editor',
     summary:
-      'Pin an output to a node, or none any more. 422 for more than 262,144 bytes; of more than 100 pins the oldest go',
+      'Pin an output to a node, or remove it. 422 for more than 262,144 bytes; beyond 100 pins, the oldest are dropped',
     body: Closed({
       node_id: Type.String({ minLength: 1, maxLength: 1_000, pattern: '^[^\\u0000]*$' }),
       /** Null: unpins it. */
@@ -274,20 +274,20 @@ export const EDITOR_ENDPOINTS = {
   'GET /orgs/:org/workflows/:id/inputs': {
     access: 'viewer',
     isExact: true,
-    summary: 'What to run it with: the sample, and the inputs of the last 20 executions, latest first',
+    summary: 'What to run it with: the sample, and the inputs of the last 20 executions, newest first',
     answer: Closed({ sample: Nullable(Sample), executions: Type.Array(PastInput) }),
   },
 
   'GET /orgs/:org/workflows/:id/sample': {
     access: 'viewer',
     isExact: true,
-    summary: 'The sample of the trigger; everybody who edits the workflow shares it',
+    summary: 'The sample of the trigger, shared by everyone who edits the workflow',
     answer: Closed({ sample: Nullable(Sample) }),
   },
   'PUT /orgs/:org/workflows/:id/sample': {
     access: 'editor',
     isExact: true,
-    summary: 'Write the sample',
+    summary: 'Set the sample',
     body: Closed({ data: AnyJson }),
     takesFlow: true,
     answer: Sample,
@@ -295,7 +295,7 @@ export const EDITOR_ENDPOINTS = {
   'POST /orgs/:org/workflows/:id/sample-listener': {
     access: 'editor',
     summary:
-      'Listen for a sample for two minutes; again: for two minutes from now. The next call of the webhook becomes the sample, its receipt says captured, it starts the workflow as always, and the listening ends. 404 no_webhook_trigger, 409 workflow_inactive or workflow_archived when the saved workflow takes no calls',
+      'Listen for a sample for two minutes from now. The next call of the webhook becomes the sample, its receipt says captured, it starts the workflow as usual, and the listening ends. 404 no_webhook_trigger, 409 workflow_inactive or workflow_archived when the saved workflow takes no calls',
     answer: Closed({
       until: Timestamp,
       /** For `after` of the events. 0: no sample yet. */
@@ -304,12 +304,12 @@ export const EDITOR_ENDPOINTS = {
   },
   'DELETE /orgs/:org/workflows/:id/sample-listener': {
     access: 'editor',
-    summary: 'Listen no more',
+    summary: 'Stop listening',
   },
   'GET /orgs/:org/workflows/:id/sample-listener/events': {
     access: 'editor',
     isExact: true,
-    summary: 'The call as it arrives; the stream ends with it, or when nobody listens any more',
+    summary: 'The call as it arrives; the stream ends with it, or when the listening ends',
     query: Closed({
       /** Only a sample with a higher revision. */
       after: Revision,

@@ -302,13 +302,13 @@ export const EXECUTION_ENDPOINTS = {
   'GET /orgs/:org/executions/:execution': {
     access: 'viewer',
     isExact: true,
-    summary: 'One execution with what became of its nodes',
+    summary: 'One execution with the state of its nodes',
     answer: ExecutionDetail,
   },
   'GET /orgs/:org/executions/:execution/flow': {
     access: 'viewer',
     isExact: true,
-    summary: 'The workflow as it was in the version that the execution runs',
+    summary: 'The workflow in the version that the execution runs',
     answer: Closed({
       workflow_id: Id,
       version: Type.Integer(),
@@ -320,7 +320,7 @@ export const EXECUTION_ENDPOINTS = {
   'GET /orgs/:org/executions/:execution/events': {
     access: 'viewer',
     isExact: true,
-    summary: 'Follow an execution; the stream ends with its end',
+    summary: 'Follow an execution; the stream ends when it does',
     events: {
       /** As in the public API: the list item. */
       execution: Closed(itemFields),
@@ -336,7 +336,7 @@ export const EXECUTION_ENDPOINTS = {
   },
   'GET /orgs/:org/executions/:execution/nodes/:node/iterations': {
     access: 'viewer',
-    summary: 'Runs of a node inside a loop, or iterations of a loop, in their order',
+    summary: 'Runs of a node inside a loop, or iterations of a loop, in order',
     query: Closed({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
       /** How many to skip. They are in memory by then, so this costs nothing. */
@@ -352,7 +352,7 @@ export const EXECUTION_ENDPOINTS = {
   'POST /orgs/:org/executions/:execution/rerun': {
     access: 'editor',
     summary:
-      'Start an ended execution again: from its start, by the saved version of now, or from the failed node',
+      'Rerun an execution that has ended: from the start with the currently saved version, or from the failed node',
     body: Closed({
       from: Type.Enum(['start', 'failed_node'], { type: 'string' }),
       /** With `from: start`: replaces the original input. */
@@ -362,7 +362,7 @@ export const EXECUTION_ENDPOINTS = {
   },
   'GET /orgs/:org/approvals': {
     access: 'viewer',
-    summary: 'Questions that wait for a decision, or those that were decided; newest first',
+    summary: 'Pending or decided approvals, newest first',
     query: Closed({
       ...pageQuery,
       state: Type.Optional(Type.Enum(['pending', 'decided'], { type: 'string' })),
@@ -371,7 +371,7 @@ export const EXECUTION_ENDPOINTS = {
   },
   'POST /orgs/:org/approvals/:approval/decision': {
     access: 'editor',
-    summary: 'Decide; the execution goes on. Of several decisions the first counts',
+    summary: 'Decide; the execution continues. The first decision counts',
     body: Closed({
       choice: Type.String({ minLength: 1, maxLength: 200 }),
       comment: Type.Optional(Type.String({ maxLength: 5_000 })),

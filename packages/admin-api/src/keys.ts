@@ -68,18 +68,18 @@ export type IssuedKey = Static<typeof IssuedKey>;
 export const KEY_ENDPOINTS = {
   'GET /orgs/:org/keys': {
     access: 'org_admin',
-    summary: 'API keys, latest first; those that have ended only when asked for',
+    summary: 'API keys, newest first; expired and revoked ones only on request',
     query: Closed({ ...pageQuery, ended: Type.Optional(Type.Boolean()) }),
     answer: PageOf(ApiKey),
   },
   'GET /orgs/:org/key-reminders': {
     access: 'org_admin',
-    summary: 'Keys that work and are older than 90 days, oldest first, 100 at most',
+    summary: 'Keys that work and are older than 90 days, oldest first, at most 100',
     answer: Closed({ items: Type.Array(Closed({ id: Id, name: Type.String(), created_at: Timestamp })) }),
   },
   'POST /orgs/:org/keys': {
     access: 'org_admin',
-    summary: 'Issue a key in the own name; its secret is in this answer only',
+    summary: 'Issue a key in my name; its secret is only in this response',
     body: Closed({
       name: Type.Unsafe<string>({ type: 'string', 'x-name': [1, 255] }),
       scopes: Type.Array(Type.Enum([...KEY_SCOPES], { type: 'string' }), { minItems: 1, maxItems: 10 }),
@@ -90,17 +90,17 @@ export const KEY_ENDPOINTS = {
   },
   'POST /orgs/:org/keys/:key/rotate': {
     access: 'org_admin',
-    summary: 'Issue a successor; the key itself works for 24 hours more at most',
+    summary: 'Issue a successor; the key itself works for at most 24 more hours',
     answer: Closed({ key: ApiKey, secret: Type.String(), api_url: Type.String(), predecessor: ApiKey }),
   },
   'POST /orgs/:org/keys/:key/revoke': {
     access: 'org_admin',
-    summary: 'End a key at once and for good',
+    summary: 'Revoke a key, at once and for good',
     answer: ApiKey,
   },
   'POST /orgs/:org/keys/:key/unlock': {
     access: 'org_admin',
-    summary: 'Take away the lock that failed authentications led to',
+    summary: 'Unlock a key after failed authentications',
     answer: ApiKey,
   },
 } as const satisfies Endpoints;

@@ -7,7 +7,7 @@ import { Closed, Id, Nullable, PageOf, pageQuery, RoleName, Timestamp } from './
 export const Member = Closed({
   id: Id,
   email: Type.String(),
-  /** Null while nobody with this address has an account. */
+  /** Null while there is no account with this address. */
   name: Nullable(Type.String()),
   role: RoleName,
   /** False: an account was created with the address, but nobody has proved that it is theirs. */
@@ -22,7 +22,7 @@ export type Member = Static<typeof Member>;
 export const INVITATION_STATES = ['open', 'accepted', 'revoked', 'expired'] as const;
 export type InvitationState = (typeof INVITATION_STATES)[number];
 
-/** A link that makes whoever opens it a member. */
+/** A link that makes the person who opens it a member. */
 export const Invitation = Closed({
   id: Id,
   /** The intended recipient; null: anyone with the link. */
@@ -83,7 +83,7 @@ export const PEOPLE_ENDPOINTS = {
   },
   'GET /users': {
     access: 'system_admin',
-    summary: 'All accounts, latest first',
+    summary: 'All accounts, newest first',
     query: Closed({
       ...pageQuery,
       /** Part of the address or the name. */
@@ -97,14 +97,14 @@ export const PEOPLE_ENDPOINTS = {
   },
   'GET /orgs/:org/members': {
     access: 'org_admin',
-    summary: 'Members, latest first',
+    summary: 'Members, newest first',
     query: Closed(pageQuery),
     answer: PageOf(Member),
   },
   'PATCH /orgs/:org/members/:member': {
     access: 'org_admin',
     summary:
-      'Give a member another role; acts from their next request on. A higher one for an address that nobody has shown to be theirs waits as an invitation',
+      'Give a member another role, from their next request on. For an unproved address, a higher one becomes a pending invitation',
     body: Closed({ role: RoleName }),
     answer: Closed({
       member: Member,
@@ -114,21 +114,21 @@ export const PEOPLE_ENDPOINTS = {
   },
   'POST /orgs/:org/leave': {
     access: 'viewer',
-    summary: 'End the own membership; keys issued in it lose every right at once',
+    summary: 'End my membership; keys issued in it lose all rights at once',
   },
   'DELETE /orgs/:org/members/:member': {
     access: 'org_admin',
-    summary: 'Remove a member; keys issued for them lose every right at once',
+    summary: 'Remove a member; keys issued for them lose all rights at once',
   },
   'GET /orgs/:org/invitations': {
     access: 'org_admin',
-    summary: 'Invitations, latest first',
+    summary: 'Invitations, newest first',
     query: Closed(pageQuery),
     answer: PageOf(Invitation),
   },
   'POST /orgs/:org/invitations': {
     access: 'org_admin',
-    summary: 'Make an invitation; its link is shown this one time',
+    summary: 'Create an invitation; its link is shown only once',
     body: Closed({ role: RoleName, email: Type.Optional(Email) }),
     answer: Closed({ invitation: Invitation, url: Type.String() }),
   },

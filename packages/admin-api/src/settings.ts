@@ -31,12 +31,12 @@ export type OrganisationSettings = Static<typeof OrganisationSettings>;
 export const SETTINGS_ENDPOINTS = {
   'GET /orgs/:org/settings': {
     access: 'org_admin',
-    summary: 'What the organisation has decided, and what it may',
+    summary: 'Settings of the organisation, and what it may set',
     answer: OrganisationSettings,
   },
   'PATCH /orgs/:org/settings': {
     access: 'org_admin',
-    summary: 'Change settings; what is left out stays, null goes back to what the service is configured with',
+    summary: 'Change settings; omitted members keep their values, null restores the configured value of the service',
     body: Closed({
       time_zone: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 100 }))),
       retention_days: Type.Optional(
@@ -55,7 +55,7 @@ export const SETTINGS_ENDPOINTS = {
   },
   'GET /orgs/:org/defaults': {
     access: 'viewer',
-    summary: 'What new workflows begin with',
+    summary: 'Defaults for new workflows',
     answer: Closed({ time_zone: Nullable(Type.String()) }),
   },
 } as const satisfies Endpoints;

@@ -73,12 +73,12 @@ export type SystemSample = Static<typeof SystemSample>;
 export const SYSTEM_ENDPOINTS = {
   'GET /system': {
     access: 'system_admin',
-    summary: 'Queue, workers, database, versions and health, as they are now',
+    summary: 'Queue, workers, database, versions and health, live',
     answer: SystemState,
   },
   'GET /system/samples': {
     access: 'system_admin',
-    summary: 'How the service fared, a sample a minute, oldest first; longer spans are thinned out',
+    summary: 'Metrics, one sample per minute, oldest first; longer spans are thinned out',
     query: Closed({ hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 168 })) }),
     answer: Closed({ items: Type.Array(SystemSample) }),
   },

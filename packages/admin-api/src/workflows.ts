@@ -247,7 +247,7 @@ export const WORKFLOW_ENDPOINTS = {
     access: 'editor',
     isExact: true,
     summary:
-      'Create a workflow: from `flow_data` (an export as it is, too), from a template, or an empty one. `name` is needed unless a template has one',
+      'Create a workflow: from `flow_data` (also a complete export), from a template, or empty. `name` is required unless a template has one',
     body: NewWorkflow,
     takesFlow: true,
     answer: Closed({
@@ -259,7 +259,7 @@ export const WORKFLOW_ENDPOINTS = {
   'GET /orgs/:org/templates': {
     access: 'viewer',
     isExact: true,
-    summary: 'Workflows to begin with',
+    summary: 'Workflows to start from',
     answer: Closed({ items: Type.Array(Template) }),
   },
   'GET /orgs/:org/workflows/:id': {
@@ -272,7 +272,7 @@ export const WORKFLOW_ENDPOINTS = {
     access: 'editor',
     isExact: true,
     summary:
-      'Change what is not the flow; 412 when it has changed since `updated_at`. An archived one takes status inactive only',
+      'Change anything but the flow; 412 if it has changed since `updated_at`. An archived one only accepts the status inactive',
     body: Closed({
       updated_at: Timestamp,
       name: Type.Optional(Name),
@@ -287,20 +287,20 @@ export const WORKFLOW_ENDPOINTS = {
   'POST /orgs/:org/workflows/:id/duplicate': {
     access: 'editor',
     isExact: true,
-    summary: 'Make a draft with the same saved flow, description, tags and test mode',
+    summary: 'Create a draft with the same saved flow, description, tags and test mode',
     body: Closed({ name: Name }),
     answer: WorkflowDetail,
   },
   'POST /orgs/:org/workflows/:id/archive': {
     access: 'editor',
     isExact: true,
-    summary: 'Archive it: nothing starts it any more; running executions go on',
+    summary: 'Archive it: nothing starts it any more; running executions continue',
     answer: WorkflowDetail,
   },
   'POST /orgs/:org/workflows/:id/restore': {
     access: 'editor',
     isExact: true,
-    summary: 'Bring an archived one back, as inactive',
+    summary: 'Restore an archived one, as inactive',
     answer: WorkflowDetail,
   },
   'DELETE /orgs/:org/workflows/:id': {
@@ -314,7 +314,7 @@ export const WORKFLOW_ENDPOINTS = {
   },
   'GET /orgs/:org/workflows/:id/export': {
     access: 'viewer',
-    summary: 'The saved workflow as `POST /workflows` accepts it; credentials are named by their ids only',
+    summary: 'The saved workflow as `POST /workflows` accepts it; credentials appear as ids only',
     query: Closed({ version: Type.Optional(VersionNumber) }),
     file: 'application/json',
   },
@@ -325,7 +325,7 @@ export const WORKFLOW_ENDPOINTS = {
   },
   'POST /orgs/:org/workflows/:id/webhook/regenerate': {
     access: 'editor',
-    summary: 'Make a new hash; the one before works for 24 hours more unless it is to end now',
+    summary: 'Create a new hash; the old one works for 24 more hours unless it is to end now',
     body: Closed({ ends_previous_now: Type.Optional(Type.Boolean()) }),
     answer: Webhook,
   },

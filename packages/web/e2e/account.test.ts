@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 describe('set-up', () => {
-  test('the set-up link makes the first account, by keyboard only, and then no other', async () => {
+  test('the setup link makes the first account, by keyboard only, and then no other', async () => {
     const token = (await makeSetupToken(world.service.database.db)) ?? '';
     const opened = await world.openPage();
     const { page } = opened;

@@ -38,7 +38,7 @@ interface MemberOptions {
 export function addMemberCommands(program: Command): void {
   const members = program
     .command('members')
-    .description('manage manage members of an organisation and their roles');
+    .description('manage members of an organisation and their roles');
 
   addCommand<MemberOptions>(members, {
     usage: 'add',

@@ -45,7 +45,7 @@ export function addTemplateCommands(program: Command): void {
   });
 }
 
-/** In the order of set-up; types of which any one is enough are separated by a slash. */
+/** In the order of setup; types of which any one is enough are separated by a slash. */
 function credentialTypes({ setup }: Template): string {
   const types = setup.flatMap(({ credential }) => (credential === undefined ? [] : [credential.join('/')]));
   return [...new Set(types)].join(', ');

@@ -10,13 +10,13 @@ const execution: ShownExecution = {
   workflow_version: 3,
   status: 'failed',
   display_name: 'Nightly import #42',
-  trigger_type: 'trigger.manual',
+  trigger_type: 'manual',
   created_at: at(-10),
   started_at: at(0),
   completed_at: at(3200),
   duration_ms: 3200,
   is_test_mode: false,
-  error: { code: 'http_status', message: 'The server answered 500.', node_id: 'send' },
+  error: { code: 'http_status', message: 'POST https://crm.example.com/rows returned status 500.', node_id: 'send' },
   node_outputs: {
     // Stored in the object's order, shown in chronological order.
     send: {
@@ -24,7 +24,7 @@ const execution: ShownExecution = {
       started_at: at(1600),
       completed_at: at(3200),
       attempts: 3,
-      error: { code: 'http_status', message: 'The server answered 500.' },
+      error: { code: 'http_status', message: 'POST https://crm.example.com/rows returned status 500.' },
     },
     start: { status: 'success', started_at: at(0), completed_at: at(0) },
     fetch: { status: 'success', started_at: at(0), completed_at: at(1600) },
@@ -38,18 +38,18 @@ describe('showExecution', () => {
 execution   42  Nightly import #42
 status      failed
 workflow    7, version 3
-started by  trigger.manual
+started by  manual
 accepted    2026-11-20 09:29:59Z
 started     2026-11-20 09:30:00Z
 ended       2026-11-20 09:30:03Z
 took        3.2 s
 
-http_status (node send): The server answered 500.
+http_status (node send): POST https://crm.example.com/rows returned status 500.
 
-NODE   STATUS    TOOK  TIME LINE
+NODE   STATUS    TOOK  TIMELINE
 start  success   0 ms  █·······························
 fetch  success  1.6 s  ████████████████················
-send   failed   1.6 s  ················████████████████  3 attempts, http_status: The server answered 500.
+send   failed   1.6 s  ················████████████████  3 attempts, http_status: POST https://crm.example.com/rows returned status 500.
 other  skipped      -  ································
 `);
   });

@@ -56,7 +56,7 @@ function nodeTable(execution: ShownExecution, nowMs: number): string {
       align: 'right',
       cell: ({ fromMs, toMs }) => (fromMs === null || toMs === null ? '-' : span(toMs - fromMs)),
     },
-    { title: 'TIME LINE', cell: (line) => bar(line, scale) },
+    { title: 'TIMELINE', cell: (line) => bar(line, scale) },
     { title: '', cell: remark },
   ];
   return table(lines, columns, 'No nodes have run.');

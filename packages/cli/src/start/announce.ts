@@ -2,7 +2,7 @@ import type { Config } from '../settings/config.ts';
 import type { Service } from './start-service.ts';
 
 /**
- * Printed when the service is running. At the first start: the set-up link and the key, which are never shown again, and two commands that
+ * Printed when the service is running. At the first start: the setup link and the key, which are never shown again, and two commands that
  * can be pasted unchanged (sh, curl and sed are all they need).
  */
 export function announce(service: Service, config: Config): string {

@@ -88,7 +88,7 @@ describe('the first start', () => {
     expect(await database.db.query('SELECT count(*) FROM api_keys')).toEqual([{ count: 1 }]);
   });
 
-  test('key and set-up link are announced once, and later starts say how to get others', async () => {
+  test('key and setup link are announced once, and later starts say how to get others', async () => {
     const first = announce(await start(), configOf({}));
     expect(first).toMatch(/^ {2}mr_\S+$/m);
     expect(first).toMatch(/^ {2}http:\/\/localhost:\d+\/setup#token=[\w-]{43}$/m);
@@ -136,7 +136,7 @@ describe('a database connection that is lost during the start', () => {
     ['listening for executions', 'LISTEN millrace_executions'],
     ['registering the worker', 'INSERT INTO workers'],
     ['listening for schedules', 'LISTEN millrace_schedules'],
-    ['storing the set-up link', 'INSERT INTO setup_links'],
+    ['storing the setup link', 'INSERT INTO setup_links'],
   ])('%s: the start goes on, and what it made is told', async (_, statement) => {
     proxy.loseReplyTo(statement);
     const service = await start({ DATABASE_URL: proxy.through(database.url) });
@@ -169,7 +169,7 @@ describe('a database connection that is lost during the start', () => {
   });
 });
 
-describe('the set-up link', () => {
+describe('the setup link', () => {
   test('works once, wherever it is used, and the command line makes others while nobody has an account', async () => {
     const [first, second] = [await start(), await start()];
     expect(second).toMatchObject({ setupUrl: null, needsSetup: true });

@@ -85,18 +85,18 @@ async function storeExecutions(): Promise<void> {
       startedAtMs: START + 2,
       completedAtMs: START + 3150,
       output: {},
-      error: { code: 'http_status', message: verbatim('The server answered 503.') },
+      error: { code: 'http_status', message: verbatim('POST https://chat.example.com/pushes returned status 503.') },
       handles: [],
     },
   ];
-  const error = { code: 'http_status', message: 'The server answered 503.', node_id: 'announce' };
+  const error = { code: 'http_status', message: 'POST https://chat.example.com/pushes returned status 503.', node_id: 'announce' };
   await database.db.query(
     `INSERT INTO executions (id, organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
        is_test_mode, input, created_at, started_at, completed_at, error)
-     SELECT 42, organisation_id, id, version, 'failed', 'trigger.webhook', 'Event router #42', false, '{}'::json,
+     SELECT 42, organisation_id, id, version, 'failed', 'webhook', 'Event router #42', false, '{}'::json,
        $1::timestamptz, $1::timestamptz, $1::timestamptz + interval '3.15 seconds', $2::json FROM workflows WHERE id = 1
      UNION ALL
-     SELECT 43, organisation_id, id, version, 'queued', 'trigger.webhook', 'Event router #43', false, '{}'::json,
+     SELECT 43, organisation_id, id, version, 'queued', 'webhook', 'Event router #43', false, '{}'::json,
        $1::timestamptz, NULL, NULL, NULL FROM workflows WHERE id = 1`,
     [new Date(START), JSON.stringify(error)],
   );

@@ -119,7 +119,7 @@ describe('executions', () => {
     await database.db.query(
       `INSERT INTO executions (id, organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
          is_test_mode, input, started_at, completed_at)
-       SELECT $1, organisation_id, id, version, $2, 'trigger.manual', 'Greeting', false, '{"name":"Ada"}',
+       SELECT $1, organisation_id, id, version, $2, 'manual', 'Greeting', false, '{"name":"Ada"}',
          CASE WHEN $2 = 'completed' THEN now() END, CASE WHEN $2 = 'completed' THEN now() END
        FROM workflows WHERE id = $3`,
       [id, status, workflowId],

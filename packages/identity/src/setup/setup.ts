@@ -34,7 +34,7 @@ export interface FirstAccount {
 }
 
 /**
- * Creates the first account, a system administrator's, and ends all set-up links.
+ * Creates the first account, a system administrator's, and ends all setup links.
  * @throws ApiError `link_not_valid`
  */
 export async function createFirstAccount(

@@ -1,7 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 
 /**
- * Adds a set-up link, and ends earlier ones, except those of the last few minutes: otherwise a link requested twice would
+ * Adds a setup link, and ends earlier ones, except those of the last few minutes: otherwise a link requested twice would
  * break the page that the first has just opened.
  */
 export async function addSetupLink(tx: Queryable, tokenHash: Buffer): Promise<void> {
@@ -9,12 +9,12 @@ export async function addSetupLink(tx: Queryable, tokenHash: Buffer): Promise<vo
   await tx.query('INSERT INTO setup_links (token_hash) VALUES ($1)', [tokenHash]);
 }
 
-/** Whether there is a set-up link with this token. */
+/** Whether there is a setup link with this token. */
 export async function hasSetupLink(db: Queryable, tokenHash: Buffer): Promise<boolean> {
   return (await db.query('SELECT FROM setup_links WHERE token_hash = $1', [tokenHash])).length > 0;
 }
 
-/** Ends all set-up links. */
+/** Ends all setup links. */
 export async function endSetupLinks(tx: Queryable): Promise<void> {
   await tx.query('DELETE FROM setup_links');
 }

@@ -208,7 +208,7 @@ test('sessions that are over, and invitations that ended long ago', async () => 
   expect(await db.query('SELECT FROM invitations')).toHaveLength(1);
 });
 
-test('set-up links go when there is an account, and not before', async () => {
+test('setup links go when there is an account, and not before', async () => {
   const { db } = database;
   await db.query('DELETE FROM users');
   await db.query("INSERT INTO setup_links (token_hash) VALUES (sha256('left over'))");
