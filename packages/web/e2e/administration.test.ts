@@ -246,7 +246,7 @@ describe('testing a credential', () => {
     await test.getByText(/must be an http:\/\/ or https:\/\/ URL/).waitFor();
     await address.fill(`${outside.url}/open`);
     await page.keyboard.press('Enter');
-    await test.getByText('Could not verify').waitFor();
+    await test.getByText("Couldn't verify").waitFor();
     await test.getByText(/responds just as well without the credential/).waitFor();
     await expectAccessible(page);
     await address.fill(`${outside.url}/me`);
