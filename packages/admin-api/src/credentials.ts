@@ -92,8 +92,7 @@ export const CREDENTIAL_ENDPOINTS = {
   },
   'POST /orgs/:org/credentials/:credential/test': {
     access: 'editor',
-    summary:
-      'Try a credential as a node would use it, without cost or changes; does not count as a use',
+    summary: 'Try a credential as a node would use it, without cost or changes; does not count as a use',
     body: Closed({
       /** A page that requires it; only for types restricted to hosts, and required for them. */
       url: Type.Optional(Type.String({ maxLength: 2_048 })),

@@ -36,7 +36,8 @@ export const SETTINGS_ENDPOINTS = {
   },
   'PATCH /orgs/:org/settings': {
     access: 'org_admin',
-    summary: 'Change settings; omitted members keep their values, null restores the configured value of the service',
+    summary:
+      'Change settings; omitted members keep their values, null restores the configured value of the service',
     body: Closed({
       time_zone: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 100 }))),
       retention_days: Type.Optional(

@@ -36,9 +36,7 @@ interface MemberOptions {
 
 /** `millrace members ...` */
 export function addMemberCommands(program: Command): void {
-  const members = program
-    .command('members')
-    .description('manage members of an organisation and their roles');
+  const members = program.command('members').description('manage members of an organisation and their roles');
 
   addCommand<MemberOptions>(members, {
     usage: 'add',

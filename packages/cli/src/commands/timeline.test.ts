@@ -16,7 +16,11 @@ const execution: ShownExecution = {
   completed_at: at(3200),
   duration_ms: 3200,
   is_test_mode: false,
-  error: { code: 'http_status', message: 'POST https://crm.example.com/rows returned status 500.', node_id: 'send' },
+  error: {
+    code: 'http_status',
+    message: 'POST https://crm.example.com/rows returned status 500.',
+    node_id: 'send',
+  },
   node_outputs: {
     // Stored in the object's order, shown in chronological order.
     send: {

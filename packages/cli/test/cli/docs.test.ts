@@ -85,11 +85,18 @@ async function storeExecutions(): Promise<void> {
       startedAtMs: START + 2,
       completedAtMs: START + 3150,
       output: {},
-      error: { code: 'http_status', message: verbatim('POST https://chat.example.com/pushes returned status 503.') },
+      error: {
+        code: 'http_status',
+        message: verbatim('POST https://chat.example.com/pushes returned status 503.'),
+      },
       handles: [],
     },
   ];
-  const error = { code: 'http_status', message: 'POST https://chat.example.com/pushes returned status 503.', node_id: 'announce' };
+  const error = {
+    code: 'http_status',
+    message: 'POST https://chat.example.com/pushes returned status 503.',
+    node_id: 'announce',
+  };
   await database.db.query(
     `INSERT INTO executions (id, organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
        is_test_mode, input, created_at, started_at, completed_at, error)
