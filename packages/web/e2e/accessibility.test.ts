@@ -1,8 +1,8 @@
-import AxeBuilder from '@axe-core/playwright';
 import { createAccount } from '@millrace/testing/accounts';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findViolations } from './support/accessible.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import type { ContextOptions } from './support/chromium.ts';
 import { furnish } from './support/furnish.ts';
@@ -27,18 +27,6 @@ afterAll(() => world.stop());
 const NARROW = { width: 390, height: 844 } as const;
 const say = sayIn('en');
 
-/** axe's serious and critical violations, one per line. */
-async function findViolations(page: Page, rules?: string[]): Promise<string[]> {
-  // Legacy mode suffices without cross-origin frames; the new mode opens another page for each analysis.
-  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
-  const { violations } = await (rules === undefined ? axe : axe.withRules(rules)).analyze();
-  return violations
-    .filter(({ id, impact }) => impact === 'serious' || impact === 'critical' || id === 'heading-order')
-    .flatMap(({ id, nodes }) =>
-      nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.failureSummary}`),
-    );
-}
-
 /** Detects horizontal overflow. */
 async function findOverflow(page: Page): Promise<string[]> {
   const width = await page.evaluate(() => document.documentElement.scrollWidth);
@@ -58,15 +46,9 @@ const inspectEnlarged: Inspector = async (page) => {
   return found;
 };
 
-/** The same page in dark mode: only colours can differ from the light one. */
-const inspectColoursInTheDark: Inspector = async (page) => {
-  await page.emulateMedia({ colorScheme: 'dark' });
-  await page.locator('html[data-mantine-color-scheme="dark"]').waitFor({ state: 'attached' });
-  await settle(page);
-  const found = await findViolations(page, ['color-contrast', 'link-in-text-block']);
-  await page.emulateMedia({ colorScheme: 'light' });
-  return found;
-};
+/** Only colours can differ from the light page. */
+const inspectColours: Inspector = (page) =>
+  findViolations(page, { rules: ['color-contrast', 'link-in-text-block'] });
 
 async function walkPlaces<Name extends string>(
   who: TestPerson,
@@ -84,8 +66,8 @@ async function walkPlaces<Name extends string>(
   return found;
 }
 
-const stopAt = ({ name, path, open }: Scene): Stop => ({
-  name,
+const stopAt = ({ path, open, ...scene }: Scene): Stop => ({
+  ...scene,
   address: addressIn(world.url, person.organisationId, path),
   open: (page) => open(page, say),
 });
@@ -100,10 +82,7 @@ const places = () => placesOf(furniture.workflowId, furniture.executionIds);
 const walkInTheLight = once(() =>
   walkPlaces(person, places(), { inspect, inspectEnlarged }, { scheme: 'light' }),
 );
-const walkWithNothing = once(() => {
-  const lists = Object.fromEntries(LISTS.map((name) => [name, name]));
-  return walkPlaces(newcomer, lists, { inspect, inspectColoursInTheDark }, { scheme: 'light', ...NARROW });
-});
+const lists = Object.fromEntries(LISTS.map((name) => [name, name]));
 
 describe('axe finds nothing serious', () => {
   test('on any page with something in it', async () => {
@@ -116,11 +95,18 @@ describe('axe finds nothing serious', () => {
   });
 
   test('on any page with nothing in it, in a narrow window, light', async () => {
-    expect((await walkWithNothing()).inspect).toEqual({});
+    const { found } = await walkPlaces(newcomer, lists, { found: inspect }, { scheme: 'light', ...NARROW });
+    expect(found).toEqual({});
   });
 
   test('on any page with nothing in it, in a narrow window, dark', async () => {
-    expect((await walkWithNothing()).inspectColoursInTheDark).toEqual({});
+    const { found } = await walkPlaces(
+      newcomer,
+      lists,
+      { found: inspectColours },
+      { scheme: 'dark', ...NARROW },
+    );
+    expect(found).toEqual({});
   });
 
   test('in any dialog, menu or panel', async () => {
