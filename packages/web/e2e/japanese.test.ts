@@ -79,8 +79,8 @@ describe('a reader of Japanese', () => {
   });
 
   test('finds none in any dialog, menu or panel', async () => {
-    const stops = scenesOf(furniture).map(({ name, path, open }) => ({
-      name,
+    const stops = scenesOf(furniture).map(({ path, open, ...scene }) => ({
+      ...scene,
       address: addressOf(path),
       open: (page: Page) => open(page, sayIn('ja')),
     }));

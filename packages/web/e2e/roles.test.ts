@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectNoComplaints } from './support/browser-service.ts';
 import { type Place, placesOfRoles, type View } from './support/role-places.ts';
 import { openRoleWorld, type RoleWorld } from './support/role-world.ts';
+import { goWithin } from './support/walk.ts';
 
 let world: RoleWorld;
 beforeAll(async () => {
@@ -44,7 +45,7 @@ describe.each(ROLES)('%s', (role) => {
     for (const place of places) await expectNavigation(page, place, role);
     const differences: string[] = [];
     for (const place of places) {
-      await page.goto(`${world.url}/o/${world.params.org}/${place.path}`);
+      await goWithin(page, `${world.url}/o/${world.params.org}/${place.path}`);
       if (isAtLeast(role, place.needs)) differences.push(...(await findDifferences(page, place, role)));
       else await expectRefusal(page, place);
     }

@@ -21,6 +21,8 @@ export function sayIn(language: Language): Say {
 export interface Scene {
   readonly name: string;
   readonly path: string;
+  /** Goes on from the scene before, if that was the last one to be opened. */
+  readonly continues?: true;
   readonly open: (page: Page, say: Say) => Promise<void>;
 }
 
@@ -120,9 +122,11 @@ function editorScenes({ workflowId }: Furniture): readonly Scene[] {
   const tab = (key: string): Scene => ({
     name: `editor-node-${key}`,
     path,
+    continues: true,
     async open(page, say) {
-      await openNode(page, say);
-      await page.getByRole('tab', { name: say(`forms.${key}`), exact: true }).click();
+      const at = page.getByRole('tab', { name: say(`forms.${key}`), exact: true });
+      if (!(await at.isVisible())) await openNode(page, say);
+      await at.click();
     },
   });
   return [

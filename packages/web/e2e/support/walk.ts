@@ -5,6 +5,8 @@ import { settle } from './places.ts';
 export interface Stop {
   readonly name: string;
   readonly address: string;
+  /** It is opened on what the stop before has left. */
+  readonly continues?: true;
   /** Actions before the inspection. */
   readonly open?: (page: Page) => Promise<void>;
 }
@@ -15,7 +17,20 @@ export type Inspector = (page: Page) => Promise<readonly string[]>;
 /** Violations found by an inspector, by stop. */
 export type Findings = { readonly [stop: string]: readonly string[] };
 
-/** Runs several inspectors on one walk, because loading a page takes longer than inspecting it. */
+/**
+ * Opens another page of the UI as its own links do, in the same document: a new one compiles and evaluates all scripts
+ * again, most of what it costs. An unknown page comes first, so that nothing of the page before is reused.
+ */
+export async function goWithin(page: Page, address: string): Promise<void> {
+  for (const next of [new URL('/nowhere/between', address).href, address]) {
+    const heading = await page.evaluateHandle(() => document.querySelector('h1, h2'));
+    await page.evaluate((to) => history.pushState(null, '', to), next);
+    await page.waitForFunction((before) => before?.isConnected !== true, heading);
+    await heading.dispose();
+  }
+}
+
+/** Visits the pages one after the other, and runs all inspectors on each. The page has to show the UI already. */
 export async function walk<Name extends string>(
   page: Page,
   stops: readonly Stop[],
@@ -26,9 +41,12 @@ export async function walk<Name extends string>(
     inspect,
     found: {} as Record<string, readonly string[]>,
   }));
+  await settle(page);
   for (const stop of stops) {
-    await page.goto(stop.address);
-    await settle(page);
+    if (stop.continues !== true) {
+      await goWithin(page, stop.address);
+      await settle(page);
+    }
     await stop.open?.(page);
     for (const { inspect, found } of checks) {
       const problems = await inspect(page);
