@@ -13,6 +13,7 @@ const clients: GuardedHttpClient[] = [];
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));
   vi.unstubAllEnvs();
+  vi.useRealTimers();
 });
 
 function clientOf(options: Partial<GuardedHttpClientOptions> = {}): GuardedHttpClient {
@@ -242,11 +243,16 @@ describe('limits', () => {
   });
 
   it('counts redirects into the timeout', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let requests = 0;
     const server = await startHttp((_request, response) => {
-      setTimeout(() => response.writeHead(302, { location: '/' }).end(), 40);
+      requests += 1;
+      vi.advanceTimersByTime(40);
+      response.writeHead(302, { location: '/' }).end();
     });
     const sending = send(server.url, { timeoutMs: 100, maxRedirects: 1_000 });
     expect(await failureOf(sending)).toMatchObject({ code: 'timeout' });
+    expect(requests).toBe(3);
   });
 });
 
