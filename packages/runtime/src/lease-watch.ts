@@ -32,15 +32,10 @@ export class LeaseWatch {
 
 const BUSY_SHARE = 0.5;
 
-/** The share of time since a given moment that this process spent computing: distinguishes a busy process from one that was held up. */
+/** The share of time since its creation that this process spent computing: distinguishes a busy process from one that was held up. */
 export class CpuUsage {
-  #since = performance.now();
-  #cpu = process.cpuUsage();
-
-  restart(): void {
-    this.#since = performance.now();
-    this.#cpu = process.cpuUsage();
-  }
+  readonly #since = performance.now();
+  readonly #cpu = process.cpuUsage();
 
   /** Whether it spent half of the time or more computing. */
   get wasBusy(): boolean {

@@ -49,7 +49,8 @@ export interface Worker extends Executor {
 interface Registration {
   readonly id: string;
   readonly lease: LeaseWatch;
-  readonly effort: CpuUsage;
+  /** Since the lease was last requested. */
+  effort: CpuUsage;
 }
 
 /** Maximum executions per claim, so that other workers get their share of a backlog. */
@@ -175,6 +176,7 @@ class PgWorker implements Worker {
   async #register(): Promise<Registration> {
     const id = randomUUID();
     const sentAt = performance.now();
+    const effort = new CpuUsage();
     await this.#store.registerWorker(id);
     await this.#clock.synchronise();
     // Before the first claim under the new id, which would count these executions as crashed.
@@ -183,7 +185,7 @@ class PgWorker implements Worker {
     const registration = {
       id,
       lease: new LeaseWatch(this.#config.leaseMs, sentAt),
-      effort: new CpuUsage(),
+      effort,
     };
     this.#registration = registration;
     this.#watchLease(registration);
@@ -238,13 +240,14 @@ class PgWorker implements Worker {
       return;
     }
     const sentAt = performance.now();
+    const effort = new CpuUsage();
     if (!(await this.#store.heartbeat(registration.id))) {
       this.#loseLease(registration);
       return;
     }
     if (this.#registration !== registration) return;
     registration.lease.renewed(sentAt);
-    registration.effort.restart();
+    registration.effort = effort;
     this.#watchLease(registration);
     await this.#clock.synchronise();
     await this.#reconcile(registration);
