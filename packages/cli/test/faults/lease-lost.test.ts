@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { chain, post } from './support/client.ts';
 import { finished, readExecution } from './support/ledger.ts';
+import { LONG_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
 import { useWorld } from './support/world.ts';
 
@@ -45,14 +46,14 @@ it('an execution that only ran beside a poison one is not failed with it', async
   const poisonId = await client.accept(poison, 'poison');
   const id = await client.accept(bystander, 'bystander');
   for (let crash = 1; crash <= 3; crash += 1) {
-    const worker = await world().worker();
+    const worker = await world().worker(LONG_LEASE);
     await receiver.arrival('/poison', crash);
     // With one attempt left each, they no longer run concurrently.
     if (crash < 3) await until('the bystander in hand', () => receiver.to('/wait').length >= crash);
-    await worker.end('SIGKILL');
+    await world().killForGood(worker);
   }
   hold.release();
-  await world().worker();
+  await world().worker(LONG_LEASE);
   expect(await finished(db, poisonId)).toMatchObject({ status: 'failed' });
   expect(await finished(db, id)).toMatchObject({ status: 'completed', crashed_attempts: 2 });
 });

@@ -159,7 +159,7 @@ describe('SIGKILL of a worker', () => {
 describe('SIGKILL of all processes', () => {
   it('a parked execution goes on by its callback after a restart of the service', async () => {
     const { db, receiver } = world();
-    const api = await world().api();
+    const api = await (await world().spawn('api')).ready();
     const client = world().client(api);
     const workflow = await client.createWorkflow(
       'patient',

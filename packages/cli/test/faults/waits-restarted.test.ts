@@ -73,7 +73,7 @@ describe('SIGKILL of all processes in the middle of a delay', () => {
       const { db, receiver } = world();
       const isBusy = status === 'running';
       receiver.hold('/held-busy');
-      const api = await world().api();
+      const api = await (await world().spawn('api')).ready();
       const workflow = await world().client(api).createWorkflow(name, delayed(name, isBusy));
       const worker = await world().worker(LONG_LEASE);
       const id = await world().client(api).accept(workflow, 'm');
@@ -105,7 +105,7 @@ describe('SIGKILL of all processes in the middle of a delay', () => {
 describe('SIGKILL of all processes while a person is asked', () => {
   it('the link leads to the page of the service that runs now, and the decision counts once', async () => {
     const { db, receiver } = world();
-    const api = await world().api();
+    const api = await (await world().spawn('api')).ready();
     const request = { url: receiver.url('/ask'), body: { url: '{{args.approval_url}}' } };
     const ask = { id: 'ask', type: 'wait.approval', config: { title: 'Really?', request } };
     const flow = chain(ask, post('done', receiver.url('/decided')));

@@ -10,10 +10,10 @@ import { LONG_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
 import { useWorld } from './support/world.ts';
 
-const world = useWorld();
-
 /** All processes of one service share it. */
 const KEY = { MILLRACE_SECRET_KEY: randomBytes(32).toString('base64') };
+const world = useWorld(KEY);
+
 /** So long that no attempt starts by itself during the test. */
 const DELAY_S = 36_000;
 
@@ -86,8 +86,8 @@ describe('SIGKILL of all processes', () => {
   it('between two attempts of a webhook: the next attempt has the same id, and the log has both', async () => {
     const { db, receiver } = world();
     receiver.on('/partner', (_, nth) => (nth === 1 ? 503 : 200));
-    const api = await world().api(KEY);
-    const worker = await world().worker({ ...LONG_LEASE, ...KEY });
+    const api = await (await world().spawn('api')).ready();
+    const worker = await world().worker(LONG_LEASE);
     const id = await deliverTo('/partner', api);
     await receiver.arrival('/partner', 1);
     await isParked(id);
@@ -95,8 +95,8 @@ describe('SIGKILL of all processes', () => {
     await letTimePass(id);
     expect(receiver.to('/partner')).toHaveLength(1);
 
-    const again = await world().api(KEY);
-    await world().worker({ ...LONG_LEASE, ...KEY });
+    const again = await world().api();
+    await world().worker(LONG_LEASE);
     expect(await finished(db, id)).toMatchObject({ status: 'completed', crashed_attempts: 0 });
 
     const [first, second, ...others] = receiver.to('/partner');
@@ -122,8 +122,8 @@ describe('SIGKILL of all processes', () => {
       answer = resolve;
     });
     receiver.on('/slow', (_, nth) => (nth === 1 ? 503 : nth === 2 ? held : 200));
-    const api = await world().api(KEY);
-    const victim = await world().worker({ ...LONG_LEASE, ...KEY });
+    const api = await world().api();
+    const victim = await world().worker(LONG_LEASE);
     const id = await deliverTo('/slow', api);
     await receiver.arrival('/slow', 1);
     await isParked(id);
@@ -132,7 +132,7 @@ describe('SIGKILL of all processes', () => {
     await world().killForGood(victim);
     answer(200);
 
-    await world().worker({ ...LONG_LEASE, ...KEY });
+    await world().worker(LONG_LEASE);
     expect(await finished(db, id)).toMatchObject({ status: 'completed', crashed_attempts: 1 });
     const calls = receiver.to('/slow');
     expect(calls).toHaveLength(3);

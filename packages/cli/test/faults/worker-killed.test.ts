@@ -72,13 +72,13 @@ describe('SIGKILL of a worker', () => {
     );
     expect(new Set(ids).size).toBe(120);
 
-    const victim = await world().worker({ MILLRACE_WORKER_CONCURRENCY: '20' });
+    const victim = await world().worker({ ...LONG_LEASE, MILLRACE_WORKER_CONCURRENCY: '20' });
     await until('a worker in the middle of its work', async () => {
       const rows = await readExecutions(db, workflow);
       const running = rows.filter((row) => row.status === 'running').length;
       return running >= 10 && rows.some((row) => row.status === 'completed');
     });
-    await victim.end('SIGKILL');
+    await world().killForGood(victim);
     const lost = (await readExecutions(db, workflow)).filter((row) => row.status === 'running');
     expect(lost.length).toBeGreaterThan(0);
 
@@ -104,13 +104,13 @@ describe('SIGKILL of a worker', () => {
     receiver.hold('/poison', 100);
     const poisonId = await client.accept(poison, 'poison');
     for (let crash = 1; crash <= 3; crash += 1) {
-      const worker = await world().worker();
+      const worker = await world().worker(LONG_LEASE);
       for (let n = 0; n < 5; n += 1) await client.accept(healthy, `healthy ${crash} ${n}`);
       await receiver.arrival('/poison', crash);
       // Only the poison ends the worker: what ran beside it has ended.
       await receiver.arrival('/healthy', crash * 5);
       await allFinished(db, healthy);
-      await worker.end('SIGKILL');
+      await world().killForGood(worker);
     }
     await world().worker(LONG_LEASE);
     const row = await finished(db, poisonId);

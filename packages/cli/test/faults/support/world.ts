@@ -19,17 +19,25 @@ export class World {
   /** The test's own connection. */
   readonly db: PgDatabase;
   readonly apiKey: string;
+  readonly #environment: Environment;
   /** Processes of the current or last test. */
   #services: ServiceProcess[] = [];
+  /** Serves all tests of the file. */
+  #api: Promise<ServiceProcess> | null = null;
 
-  private constructor(cluster: TestCluster, receiver: Receiver, db: PgDatabase, apiKey: string) {
+  private constructor(
+    { cluster, receiver, db, apiKey }: Pick<World, 'cluster' | 'receiver' | 'db' | 'apiKey'>,
+    environment: Environment,
+  ) {
     this.cluster = cluster;
     this.receiver = receiver;
     this.db = db;
     this.apiKey = apiKey;
+    this.#environment = environment;
   }
 
-  static async create(): Promise<World> {
+  /** @param environment of every process of the service */
+  static async create(environment: Environment = {}): Promise<World> {
     await sweepAbandoned();
     const [cluster, receiver] = await Promise.all([TestCluster.start(), Receiver.start()]);
     const db = cluster.connect();
@@ -39,19 +47,25 @@ export class World {
       { organisationId: id, name: 'fault test', scopes: SCOPES },
       { actor: 'operator' },
     );
-    return new World(cluster, receiver, db, key.text);
+    return new World({ cluster, receiver, db, apiKey: key.text }, environment);
   }
 
   /** Starts a process of the service on the cluster. */
   async spawn(command: string, environment: Environment = {}): Promise<ServiceProcess> {
-    const service = await ServiceProcess.spawn(command, { DATABASE_URL: this.cluster.url, ...environment });
+    const service = await this.#spawn(command, environment);
     this.#services.push(service);
     return service;
   }
 
-  /** Starts `millrace api` and waits until it is ready. */
-  async api(environment: Environment = {}): Promise<ServiceProcess> {
-    return await (await this.spawn('api', environment)).ready();
+  async #spawn(command: string, environment: Environment): Promise<ServiceProcess> {
+    const database = { DATABASE_URL: this.cluster.url };
+    return await ServiceProcess.spawn(command, { ...database, ...this.#environment, ...environment });
+  }
+
+  /** The `millrace api` that all tests of the file share. One that is to be killed is started with {@link spawn}. */
+  async api(): Promise<ServiceProcess> {
+    this.#api ??= this.#spawn('api', {}).then((api) => api.ready());
+    return await this.#api;
   }
 
   /** Starts `millrace worker` and waits until it has a lease in the database. */
@@ -96,14 +110,15 @@ export class World {
   }
 
   /** The output of the processes, shown when a test fails. */
-  logs(): string {
-    return this.#services
+  async logs(): Promise<string> {
+    const api = await this.#api;
+    return [...(api === null ? [] : [api]), ...this.#services]
       .map(({ command, pid, output }) => `--- millrace ${command} (${pid})\n${output.slice(-8000)}`)
       .join('\n');
   }
 
   async destroy(): Promise<void> {
-    await this.endServices();
+    await Promise.all([this.endServices(), this.#api?.then((api) => api.end())]);
     await this.db.close();
     await this.receiver.stop();
     await this.cluster.stop();
@@ -116,8 +131,12 @@ export function giveTime(): void {
   vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 }
 
-/** Creates a world for the tests of a file; each test's processes end with it. */
-export function useWorld(): () => World {
+/**
+ * Creates a world for the tests of a file; each test's processes end with it.
+ *
+ * @param environment of every process of the service
+ */
+export function useWorld(environment: Environment = {}): () => World {
   let world: World | undefined;
   const current = (): World => {
     if (world === undefined) throw new Error('The world is made before the first test');
@@ -125,12 +144,12 @@ export function useWorld(): () => World {
   };
   giveTime();
   beforeAll(async () => {
-    world = await World.create();
+    world = await World.create(environment);
   });
   beforeEach(() => {
     current().forgetServices();
-    onTestFailed(() => {
-      process.stderr.write(`${current().logs()}\n`);
+    onTestFailed(async () => {
+      process.stderr.write(`${await current().logs()}\n`);
     });
   });
   afterEach(() => current().endServices());
