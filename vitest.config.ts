@@ -1,25 +1,12 @@
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import LongestFirst from './tools/longest-first.ts';
 import { TEST_FILES } from './tools/test-needs.ts';
 
-const BROWSER_TESTS = 'packages/web/e2e/**/*.test.ts';
-
 export default defineConfig({
   test: {
-    projects: [
-      {
-        extends: true,
-        test: { name: 'node', include: TEST_FILES, exclude: [...configDefaults.exclude, BROWSER_TESTS] },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'browser',
-          include: [BROWSER_TESTS],
-          environment: './packages/web/e2e/support/environment.ts',
-        },
-      },
-    ],
+    include: TEST_FILES,
+    environment: './packages/web/e2e/support/environment.ts',
     globalSetup: ['packages/testing/src/global-setup.ts'],
     // Nothing imports these, so a change to one of them runs every test (`npm run test:changed`).
     forceRerunTriggers: [
@@ -33,7 +20,8 @@ export default defineConfig({
     // A process runs one file after the other and loads what they share once (docs/adr/0024-test-loop.md).
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    maxWorkers: 2,
+    // Some tests wait for other processes; one worker more than processors keeps these busy meanwhile.
+    maxWorkers: availableParallelism() + 1,
     // What is waited for comes; a busy machine may take its time.
     expect: { poll: { timeout: 60_000 } },
     testTimeout: 300_000,

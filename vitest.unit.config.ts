@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { unitTests } from './tools/test-needs.ts';
 
@@ -10,7 +11,7 @@ export default defineConfig({
     reporters: ['default', ['./tools/vitest-reporter.ts', { notRun: others }]],
     pool: 'forks',
     isolate: false,
-    maxWorkers: 2,
+    maxWorkers: availableParallelism(),
     expect: { poll: { timeout: 60_000 } },
     testTimeout: 300_000,
   },

@@ -1,5 +1,5 @@
-// Runs one of the project's commands: `start`, `dev`, `test`, `test:unit`, `test:changed`, `lint`, `bench`, `db:dump`, `openapi:dump`,
-// `docs:nodes`, `screenshots`.
+// Runs one of the project's commands: `start`, `dev`, `test`, `test:unit`, `test:changed`, `test:durations`, `lint`, `bench`, `db:dump`,
+// `openapi:dump`, `docs:nodes`, `screenshots`.
 // Plain JavaScript for any Node from 20 on: it installs the dependencies, including the Node version the project targets, and runs the
 // command with that.
 import { spawn, spawnSync } from 'node:child_process';
@@ -25,6 +25,11 @@ const COMMANDS = {
   test: ['node_modules/vitest/vitest.mjs', 'run'],
   'test:unit': ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.unit.config.ts'],
   'test:changed': ['node_modules/vitest/vitest.mjs', 'run'],
+  'test:durations': [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    ...['default', './tools/vitest-reporter.ts', './tools/slow-tests.ts'].map((each) => `--reporter=${each}`),
+  ],
   lint: ['tools/check.ts'],
   bench: ['bench/main.ts'],
   'db:dump': ['tools/dump-schema.ts'],
@@ -193,7 +198,7 @@ function changedSince() {
 
 /** Commands that serve or test the admin area need it built. */
 async function prepareWebPage() {
-  if (!['start', 'test', 'test:changed'].includes(name)) return;
+  if (!['start', 'test', 'test:changed', 'test:durations'].includes(name)) return;
   try {
     await ensureWebPage(say);
   } catch (error) {

@@ -1,18 +1,16 @@
+import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-
-/** Each of these starts processes or a browser. */
-const LONG = /\/packages\/(cli|web\/e2e)\//;
+import slowTests from './slow-tests.json' with { type: 'json' };
 
 /**
- * Vitest starts with the files that took longest in the last run, so that all workers finish together. Without a record, as in a fresh
- * checkout, it goes by size, a poor predictor: then files known to be slow come first.
+ * Starts with the files that take longest, so that all workers finish together. Vitest would go by the durations of the last run, which a
+ * new clone doesn't have; these are committed, and `npm run test:durations` updates them.
  */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const isRecorded = sorted.every((file) => this.ctx.cache.getTestSpecificationResult(file) !== undefined);
-    if (isRecorded) return sorted;
-    const isLong = ({ moduleId }: TestSpecification): boolean => LONG.test(moduleId);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    const seconds = new Map(Object.entries(slowTests));
+    const secondsOf = ({ moduleId }: TestSpecification): number =>
+      seconds.get(relative(this.ctx.config.root, moduleId)) ?? 0;
+    return files.toSorted((a, b) => secondsOf(b) - secondsOf(a));
   }
 }

@@ -1,3 +1,5 @@
+import type { TestModule } from 'vitest/node';
+
 /** A test file and its duration, including hooks and imports. */
 export interface FileTime {
   readonly path: string;
@@ -14,4 +16,17 @@ export function slowestFiles(times: readonly FileTime[], most = 20): string[] {
     `Slowest test files (${slowest.length} of ${times.length}), in seconds:`,
     ...slowest.map(({ path }, index) => `  ${seconds[index]?.padStart(width)}  ${path}`),
   ];
+}
+
+export function fileTimes(modules: readonly TestModule[]): FileTime[] {
+  return modules.map((module) => {
+    const times = module.diagnostic();
+    const ms =
+      times.environmentSetupDuration +
+      times.prepareDuration +
+      times.collectDuration +
+      times.setupDuration +
+      times.duration;
+    return { path: module.relativeModuleId, ms };
+  });
 }

@@ -1,7 +1,7 @@
 import type { SerializedError } from 'vitest';
 import type { Reporter, TestModule, TestRunEndReason, Vitest } from 'vitest/node';
 import { countLine } from './count-line.ts';
-import { type FileTime, slowestFiles } from './slowest-files.ts';
+import { type FileTime, fileTimes, slowestFiles } from './slowest-files.ts';
 
 interface Options {
   /** Test files that this configuration leaves to `npm test`. */
@@ -48,7 +48,7 @@ export default class CountReporter implements Reporter {
     reason: TestRunEndReason,
   ): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
-    this.#times = modules.map((module) => ({ path: module.relativeModuleId, ms: timeOf(module) }));
+    this.#times = fileTimes(modules);
     const suites = modules.flatMap((module) => [module, ...module.children.allSuites()]);
     const states = tests.map((test) => test.result().state);
     this.#passed = states.filter((state) => state === 'passed').length;
@@ -61,15 +61,4 @@ export default class CountReporter implements Reporter {
       unhandledErrors.length +
       (reason === 'interrupted' ? 1 : 0);
   }
-}
-
-function timeOf(module: TestModule): number {
-  const times = module.diagnostic();
-  return (
-    times.environmentSetupDuration +
-    times.prepareDuration +
-    times.collectDuration +
-    times.setupDuration +
-    times.duration
-  );
 }

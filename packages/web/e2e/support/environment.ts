@@ -1,6 +1,6 @@
 import type { Environment } from 'vitest/runtime';
-import { BrowserPages } from './browser-pages.ts';
-import { launchChromium, type TestBrowser } from './chromium.ts';
+import type { BrowserPages } from './browser-pages.ts';
+import type { TestBrowser } from './chromium.ts';
 
 declare global {
   /** Pages of this process's browser, started by the first test file that needs one. */
@@ -10,16 +10,16 @@ declare global {
 /** Pages are too short-lived for optimizing compilers to pay off. */
 const CHEAP_SCRIPTS = ['--js-flags=--no-maglev --no-opt'];
 
-/** The environment of browser tests: all files run by one process share its browser, which ends with it. */
+/** The environment of all tests. The files run by one process share a browser, which starts when one needs it and ends with the process. */
 export default {
-  name: 'browser',
+  name: 'shared-browser',
   viteEnvironment: 'ssr',
   setup(global: typeof globalThis) {
     let browser: Promise<TestBrowser> | undefined;
     let pages: Promise<BrowserPages> | undefined;
     global.browserPages = () => {
-      browser ??= launchChromium(CHEAP_SCRIPTS);
-      pages ??= browser.then((started) => new BrowserPages(started));
+      browser ??= import('./chromium.ts').then(({ launchChromium }) => launchChromium(CHEAP_SCRIPTS));
+      pages ??= open(browser);
       return pages;
     };
     return {
@@ -29,3 +29,8 @@ export default {
     };
   },
 } satisfies Environment;
+
+async function open(browser: Promise<TestBrowser>): Promise<BrowserPages> {
+  const { BrowserPages } = await import('./browser-pages.ts');
+  return new BrowserPages(await browser);
+}
