@@ -3,7 +3,9 @@ import { inEnglish } from '@millrace/messages/english';
 import type { ExecutionError, NodeError } from './execution.ts';
 
 /** The complete explanation of a failure: the message, and where inside a loop it happened. */
-export function explainFailure({ message: said, origin }: Pick<NodeError, 'message' | 'origin'>): Message {
+export function explainFailure(error: Pick<NodeError, 'message' | 'origin'>): Message {
+  const { origin } = error;
+  const said = readMessage(error.message);
   if (origin === undefined) return said;
   const { iteration, label } = origin;
   return message('run.in_iteration', { iteration: iteration.join('.'), node: label, failure: said });
@@ -26,9 +28,9 @@ export function describeExecutionError(error: ExecutionError): {
 /** An execution's error as stored. */
 export type StoredError = {
   readonly code: string;
-  /** Earlier versions stored an English sentence. */
-  readonly message: Message | string;
-  readonly node_id: string | null;
+  /** Earlier versions stored an English sentence, or none. */
+  readonly message?: Message | string;
+  readonly node_id?: string | null;
   /** For a loop: the iteration in which something failed, and the failed node. */
   readonly iteration?: readonly number[];
   readonly inner_node?: { readonly id: string; readonly label: string };
@@ -44,7 +46,7 @@ export function storeError({ code, message: said, nodeId, origin }: ExecutionErr
 
 /** Reads {@link storeError}. */
 export function readError(stored: StoredError): ExecutionError {
-  const { code, message: said, node_id: nodeId, iteration, inner_node: inner } = stored;
+  const { code, message: said, node_id: nodeId = null, iteration, inner_node: inner } = stored;
   const error = { code, message: readMessage(said), nodeId };
   if (iteration === undefined || inner === undefined) return error;
   return { ...error, origin: { iteration, nodeId: inner.id, label: inner.label } };

@@ -1,4 +1,4 @@
-import type { IterationRecord, JsonObject, NodeError, NodeRecord, ShownRecord } from '@millrace/engine';
+import type { IterationRecord, JsonObject, NodeRecord, ShownRecord } from '@millrace/engine';
 import type { JournalEntry } from './admin-journal.ts';
 
 /** A node's run in one iteration, or an iteration of a loop. */
@@ -44,10 +44,12 @@ async function collect(
   nodeId: string,
 ): Promise<Map<string, PlacedRecord>> {
   const found = new Map<string, PlacedRecord>();
+  const failures: Failed[] = [];
   for await (const { records } of entries) {
     for (const record of records) {
       const { iteration } = record;
-      if (record.nodeId === nodeId && record.status !== 'iteration_ended') endLast(found, record);
+      if (record.loopId === nodeId && record.status === 'failed') failures.push(record);
+      if (record.nodeId === nodeId && record.status !== 'iteration_ended') endLast(found, record, failures);
       if (iteration === undefined) continue;
       const key = iteration.join();
       if (record.nodeId === nodeId) found.set(key, record);
@@ -64,10 +66,9 @@ function isSummary(record: PlacedRecord): boolean {
 }
 
 /** The last iteration of a loop without a list is reported only by the end of the loop. */
-function endLast(found: Map<string, PlacedRecord>, loop: ShownRecord): void {
+function endLast(found: Map<string, PlacedRecord>, loop: ShownRecord, failures: readonly Failed[]): void {
   if (loop.status !== 'success' && loop.status !== 'failed') return;
-  const end =
-    loop.status === 'success' ? lastOf(loop.output) : failedOf(loop.error, loop.iteration?.length ?? 0);
+  const end = loop.status === 'success' ? lastOf(loop.output) : failedOf(loop, failures);
   if (end === null) return;
   const { index, ...cameTo } = end;
   const iteration = [...(loop.iteration ?? []), index];
@@ -88,10 +89,23 @@ function lastOf({ iterations, last = null }: JsonObject): Ending | null {
   return typeof iterations === 'number' ? { index: iterations - 1, output: last } : null;
 }
 
-/** @param depth how many loops enclose the loop */
-function failedOf({ origin, ...error }: NodeError, depth: number): Ending | null {
-  const index = origin?.iteration[depth];
-  if (origin === undefined || index === undefined) return null;
+type Failed = Extract<ShownRecord, { status: 'failed' }>;
+
+/** @param failures of nodes in the loop: earlier versions stored no origin, but the last of these ended the loop */
+function failedOf(
+  { error: { origin, ...error }, iteration = [] }: Failed,
+  failures: readonly Failed[],
+): Ending | null {
+  const depth = iteration.length;
+  if (origin === undefined) {
+    const last = failures.findLast((failed) => failed.handles.length === 0);
+    const index = last?.iteration?.[depth];
+    return last === undefined || index === undefined
+      ? null
+      : { index, output: null, error: { ...last.error, nodeId: last.nodeId } };
+  }
+  const index = origin.iteration[depth];
+  if (index === undefined) return null;
   // Only if the origin is further inside.
   const inner = origin.iteration.length > depth + 1 ? { origin } : {};
   return { index, output: null, error: { ...error, nodeId: origin.nodeId, ...inner } };
