@@ -43,7 +43,7 @@ declare module 'fastify' {
 export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: AdminPages | null): void {
   app.decorateRequest('principal', null);
   app.decorateRequest('session', null);
-  app.decorateRequest('idempotency', null);
+  app.decorateRequest('idempotencyKey', null);
   app.decorateRequest('forgetSecret', null);
   addOverloadProtection(app);
   addSecurityHeaders(app, deps.config.publicUrl);

@@ -133,5 +133,5 @@ function answered<Value>(value: Value): Exclude<Value, symbol> {
 }
 
 function missing(flag: string): UsageError {
-  return new UsageError('missing_option', `Missing ${flag}; See --help for an example.`);
+  return new UsageError('missing_option', `Missing ${flag}. See --help for an example.`);
 }
