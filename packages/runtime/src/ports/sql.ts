@@ -1,10 +1,10 @@
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import { type CredentialOf, ServiceError, type SqlQuery, type SqlService } from '@millrace/engine';
 import type { Caller } from '../node-services.ts';
+import { hidePassword } from './sql/errors.ts';
 import { createGates } from './sql/gates.ts';
 import { queryMysql } from './sql/mysql.ts';
 import { queryPostgresql } from './sql/postgresql.ts';
-import { hidePassword } from './sql/result.ts';
 
 export interface SqlDeps {
   /** Egress of an organisation. */

@@ -1,5 +1,6 @@
 import { type CredentialOf, HttpClientError, type JsonObject, ServiceError } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
+import { connectError } from '../connect-error.ts';
 
 /** Fields of nodemailer's errors. */
 interface MailFault {
@@ -20,7 +21,7 @@ export function toMailError(error: unknown, credential: CredentialOf<'smtp'>, si
   const where = `${host}:${port}`;
   if (signal.aborted)
     return new ServiceError('aborted', message('ports.sending_aborted'), { retryable: true });
-  if (error instanceof HttpClientError) return connectionError(error);
+  if (error instanceof HttpClientError) return connectError(error, 'mail_connection_failed');
   if (!(error instanceof Error)) return new Error('sending failed', { cause: error });
   const fault = error as Error & MailFault;
   const status = fault.responseCode;
@@ -102,14 +103,6 @@ function signInRefused(host: string, status: number | undefined, isAnonymous: bo
   return status === undefined
     ? message('ports.sign_in_refused', { host })
     : message('ports.sign_in_refused_with', { host, status });
-}
-
-function connectionError(error: HttpClientError): ServiceError {
-  const isPassing = error.code === 'timeout' || error.code === 'connection_failed';
-  return new ServiceError(isPassing ? 'mail_connection_failed' : error.code, error.explanation, {
-    retryable: isPassing || error.code === 'aborted',
-    cause: error,
-  });
 }
 
 function codeDetails(status: number | undefined, response?: string): { details?: JsonObject } {

@@ -1,15 +1,14 @@
-import { type CredentialOf, type JsonObject, ServiceError, type SqlQuery } from '@millrace/engine';
+import { type JsonObject, ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { authError, lostError, type StopReason, stopError, tlsError } from './result.ts';
-
-interface Circumstances {
-  readonly credential: CredentialOf<'sql'>;
-  /** Null while the connection is being opened. */
-  readonly query: SqlQuery | null;
-  readonly stopReason: StopReason | null;
-  /** Whether the statement itself was sent. */
-  readonly isSent: boolean;
-}
+import {
+  authError,
+  awayError,
+  brokenError,
+  type Circumstances,
+  readOnlyError,
+  stopError,
+  whereOf,
+} from './errors.ts';
 
 interface MysqlFault extends Error {
   readonly code?: string;
@@ -29,33 +28,13 @@ const READ_ONLY = 1792;
 /** Converts any error of a statement to one that a workflow's author can read, with SQLSTATE and error number. */
 export function toMysqlError(error: unknown, given: Circumstances): ServiceError {
   if (error instanceof ServiceError) return error;
-  const { credential, query, stopReason, isSent } = given;
-  const where = `${credential.host}:${credential.port}`;
   const fault = error as MysqlFault;
-  const timeoutMs = query?.timeoutMs ?? 0;
   // The driver's own errors have operating system error numbers and no SQLSTATE.
-  if (fault.sqlState !== undefined && fault.errno !== undefined) {
-    if (INTERRUPTED.includes(fault.errno)) return stopError(stopReason ?? 'timeout', timeoutMs);
-    return fromServer(fault, fault.errno, fault.sqlState, where);
+  if (fault.sqlState === undefined || fault.errno === undefined) return brokenError(error, given);
+  if (INTERRUPTED.includes(fault.errno)) {
+    return stopError(given.stopReason ?? 'timeout', given.query?.timeoutMs ?? 0);
   }
-  const isReadOnly = query?.readOnly ?? true;
-  if (stopReason !== null && (isReadOnly || !isSent)) return stopError(stopReason, timeoutMs);
-  if (isSent) return lostError(where, isReadOnly, error);
-  const said = fault.message;
-  if (
-    fault.code?.startsWith('HANDSHAKE_') === true ||
-    /certificate|self.signed|SSL|TLS|altnames/i.test(said)
-  ) {
-    return tlsError(where, said.slice(0, 200));
-  }
-  return new ServiceError(
-    'sql_connection_failed',
-    message('ports.connection_failed', { host: where, reason: said }),
-    {
-      retryable: true,
-      cause: error,
-    },
-  );
+  return fromServer(fault, fault.errno, fault.sqlState, whereOf(given.credential));
 }
 
 function fromServer(fault: MysqlFault, errno: number, sqlstate: string, where: string): ServiceError {
@@ -66,19 +45,8 @@ function fromServer(fault: MysqlFault, errno: number, sqlstate: string, where: s
   if (errno === NO_RIGHTS) {
     return new ServiceError('sql_auth_failed', message('ports.no_rights', { host: where }), { details });
   }
-  if (AWAY.includes(errno)) {
-    return new ServiceError(
-      'sql_connection_failed',
-      message('ports.cannot_run_now', { host: where, reason: said }),
-      {
-        retryable: true,
-        details,
-      },
-    );
-  }
-  if (errno === READ_ONLY) {
-    return new ServiceError('sql_read_only', message('ports.would_write', { reason: said }), { details });
-  }
+  if (AWAY.includes(errno)) return awayError(where, said, details);
+  if (errno === READ_ONLY) return readOnlyError(said, details);
   return new ServiceError('sql_error', message('ports.sql_error', { said, state: sqlstate }), {
     retryable: CONFLICTS.includes(errno),
     details,

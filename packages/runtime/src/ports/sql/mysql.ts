@@ -8,6 +8,8 @@ import {
   type SqlQuery,
 } from '@millrace/engine';
 import mysql from 'mysql2';
+import { connectError } from '../connect-error.ts';
+import { parameterError, stopError, tlsError, whereOf } from './errors.ts';
 import { toMysqlError } from './mysql-errors.ts';
 import {
   type MysqlColumn,
@@ -17,16 +19,7 @@ import {
   toMysqlParameter,
 } from './mysql-values.ts';
 import { checkMysqlReadOnly } from './read-only-text.ts';
-import {
-  ByteMeter,
-  columnNames,
-  connectError,
-  parameterError,
-  rowObject,
-  type SqlAnswer,
-  stopError,
-  tlsError,
-} from './result.ts';
+import { ByteMeter, columnNames, rowObject, type SqlAnswer } from './result.ts';
 import { startStopper } from './stopper.ts';
 
 type SqlCredential = CredentialOf<'sql'>;
@@ -90,10 +83,13 @@ async function open(
 ): Promise<OpenConnection> {
   const { host, port, username, password, database, tls } = credential;
   if (tls === 'verify' && isIP(host) !== 0) {
-    throw tlsError(`${host}:${port}`, 'a certificate is checked against a name, and the host is an address');
+    throw tlsError(
+      whereOf(credential),
+      'a certificate is checked against a name, and the host is an address',
+    );
   }
   const socket = await sockets.connect({ host, port }, signal).catch((error: unknown) => {
-    throw connectError(error);
+    throw connectError(error, 'sql_connection_failed');
   });
   const isVerified = tls === 'verify';
   const connection = mysql.createConnection({

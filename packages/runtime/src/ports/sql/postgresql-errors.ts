@@ -1,15 +1,16 @@
-import { type CredentialOf, type JsonObject, ServiceError, type SqlQuery } from '@millrace/engine';
+import { type JsonObject, ServiceError } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import pg from 'pg';
-import { authError, lostError, parameterError, type StopReason, stopError, tlsError } from './result.ts';
-
-interface Circumstances {
-  readonly credential: CredentialOf<'sql'>;
-  readonly query: SqlQuery;
-  readonly stopReason: StopReason | null;
-  /** Whether the statement itself was sent. */
-  readonly isSent: boolean;
-}
+import {
+  authError,
+  awayError,
+  brokenError,
+  type Circumstances,
+  parameterError,
+  readOnlyError,
+  stopError,
+  whereOf,
+} from './errors.ts';
 
 /** Conflicts that a retry may resolve: serialization, deadlock, lock not available. */
 const CONFLICTS = ['40001', '40P01', '55P03'];
@@ -23,27 +24,13 @@ const AWAY = /^(?:53|08(?!P01)|57P0[1235])/;
  * "Error and Notice Message Fields"). The detail is omitted: it repeats rows.
  */
 export function toPostgresqlError(error: unknown, given: Circumstances): ServiceError {
-  const { credential, query, stopReason, isSent } = given;
-  const where = `${credential.host}:${credential.port}`;
-  if (error instanceof pg.DatabaseError && error.code !== undefined) {
-    if (error.code === '57014' && stopReason !== null) return stopError(stopReason, query.timeoutMs);
-    // A rejected COPY has the same state.
-    if (error.code === '57014' && error.routine === 'ProcessInterrupts')
-      return stopError('timeout', query.timeoutMs);
-    return fromServer(error, error.code, where);
+  if (!(error instanceof pg.DatabaseError) || error.code === undefined) return brokenError(error, given);
+  // A rejected COPY has the same state.
+  const isTimeout = error.routine === 'ProcessInterrupts';
+  if (error.code === '57014' && (given.stopReason !== null || isTimeout)) {
+    return stopError(given.stopReason ?? 'timeout', given.query?.timeoutMs ?? 0);
   }
-  if (stopReason !== null && (query.readOnly || !isSent)) return stopError(stopReason, query.timeoutMs);
-  if (isSent) return lostError(where, query.readOnly, error);
-  const said = error instanceof Error ? error.message : String(error);
-  if (/certificate|self.signed|SSL|TLS|altnames/i.test(said)) return tlsError(where, said.slice(0, 200));
-  return new ServiceError(
-    'sql_connection_failed',
-    message('ports.connection_failed', { host: where, reason: said }),
-    {
-      retryable: true,
-      cause: error,
-    },
-  );
+  return fromServer(error, error.code, whereOf(given.credential));
 }
 
 function fromServer(error: pg.DatabaseError, sqlstate: string, where: string): ServiceError {
@@ -53,21 +40,8 @@ function fromServer(error: pg.DatabaseError, sqlstate: string, where: string): S
     return parameterError(Number(placeholders), Number(values));
   }
   if (sqlstate === '28P01' || sqlstate === '28000') return authError(where, details);
-  if (AWAY.test(sqlstate)) {
-    return new ServiceError(
-      'sql_connection_failed',
-      message('ports.cannot_run_now', { host: where, reason: error.message }),
-      {
-        retryable: true,
-        details,
-      },
-    );
-  }
-  if (sqlstate === '25006') {
-    return new ServiceError('sql_read_only', message('ports.would_write', { reason: error.message }), {
-      details,
-    });
-  }
+  if (AWAY.test(sqlstate)) return awayError(where, error.message, details);
+  if (sqlstate === '25006') return readOnlyError(error.message, details);
   return new ServiceError('sql_error', describe(error, sqlstate), {
     retryable: CONFLICTS.includes(sqlstate),
     details,

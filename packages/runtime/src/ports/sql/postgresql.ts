@@ -2,11 +2,12 @@ import type { Socket } from 'node:net';
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import { type CredentialOf, type JsonObject, ServiceError, type SqlQuery } from '@millrace/engine';
 import pg from 'pg';
+import { connectError } from '../connect-error.ts';
 import { cancelPostgresql } from './postgresql-cancel.ts';
 import { toPostgresqlError } from './postgresql-errors.ts';
 import { readColumn, toPostgresqlParameter } from './postgresql-values.ts';
 import { checkPostgresqlReadOnly } from './read-only-text.ts';
-import { ByteMeter, columnNames, connectError, rowObject, type SqlAnswer } from './result.ts';
+import { ByteMeter, columnNames, rowObject, type SqlAnswer } from './result.ts';
 import { startStopper } from './stopper.ts';
 
 type SqlCredential = CredentialOf<'sql'>;
@@ -34,7 +35,7 @@ export async function queryPostgresql(
   if (query.readOnly) checkPostgresqlReadOnly(query.sql);
   const { host, port } = credential;
   const socket = await sockets.connect({ host, port }, signal).catch((error: unknown) => {
-    throw connectError(error);
+    throw connectError(error, 'sql_connection_failed');
   });
   const client = createClient(credential, socket);
   // The statement in progress reports the failure; without a listener this event would end the process.

@@ -1,5 +1,4 @@
 import {
-  HttpClientError,
   type JsonObject,
   type JsonValue,
   parseDecimal,
@@ -8,15 +7,12 @@ import {
   type SqlService,
   setOwn,
 } from '@millrace/engine';
-import { mapTexts, message } from '@millrace/messages';
+import { message } from '@millrace/messages';
 
 export type SqlAnswer = Awaited<ReturnType<SqlService['query']>>;
 
 /** Maximum bytes of one result as the server sends it: anything larger wouldn't be a valid node output either. */
 const MAX_RESULT_BYTES = 16 * 1024 * 1024;
-
-/** Why a statement was stopped. */
-export type StopReason = 'aborted' | 'timeout';
 
 /** Counts the bytes of a result. @throws ServiceError `sql_result_too_large` */
 export class ByteMeter {
@@ -65,56 +61,4 @@ export function jsonValue(text: string): JsonValue {
   } catch {
     return text;
   }
-}
-
-/** Converts an error of opening the connection. */
-export function connectError(error: unknown): unknown {
-  if (!(error instanceof HttpClientError)) return error;
-  const isPassing = error.code === 'timeout' || error.code === 'connection_failed';
-  return new ServiceError(isPassing ? 'sql_connection_failed' : error.code, error.explanation, {
-    retryable: isPassing || error.code === 'aborted',
-    cause: error,
-  });
-}
-
-/** A statement that was stopped and is known to have changed nothing. */
-export function stopError(reason: StopReason, timeoutMs: number): ServiceError {
-  return reason === 'aborted'
-    ? new ServiceError('aborted', message('ports.query_aborted'), { retryable: true })
-    : new ServiceError('sql_timeout', message('ports.query_timeout', { ms: timeoutMs }), {
-        retryable: true,
-      });
-}
-
-/** The connection was lost while a statement ran. The outcome of a write is then unknown, so it isn't retried automatically. */
-export function lostError(where: string, isReadOnly: boolean, cause: unknown): ServiceError {
-  return isReadOnly
-    ? new ServiceError('sql_connection_failed', message('ports.connection_lost', { host: where }), {
-        retryable: true,
-        cause,
-      })
-    : new ServiceError('sql_outcome_unknown', message('ports.outcome_unknown', { host: where }), { cause });
-}
-
-/** The number of values differs from that of the placeholders. */
-export function parameterError(placeholders: number, values: number): ServiceError {
-  return new ServiceError('sql_error', message('ports.parameter_count', { count: placeholders, values }));
-}
-
-export function authError(where: string, details: JsonObject): ServiceError {
-  return new ServiceError('sql_auth_failed', message('ports.sign_in_refused', { host: where }), {
-    details,
-  });
-}
-
-export function tlsError(where: string, reason: string): ServiceError {
-  return new ServiceError('sql_tls_failed', message('ports.tls_failed', { host: where, reason }));
-}
-
-/** The same error without the password, in case a server repeated it. */
-export function hidePassword(error: ServiceError, password: string): ServiceError {
-  if (password.length < 4 || !error.message.includes(password)) return error;
-  const { code, retryable, details } = error;
-  const hidden = mapTexts(error.explanation, (text) => text.replaceAll(password, '[hidden]'));
-  return new ServiceError(code, hidden, { retryable, ...(details === undefined ? {} : { details }) });
 }

@@ -1,4 +1,4 @@
-import type { StopReason } from './result.ts';
+import type { StopReason } from './errors.ts';
 
 /** How long the server has after a cancel to report how the statement ended. */
 const ANSWER_MS = 5_000;
