@@ -1,9 +1,8 @@
 import { message } from '@millrace/messages';
-import manifest from '../../package.json' with { type: 'json' };
+import { checkedId } from './compose.ts';
 import { checkLength } from './limits.ts';
 import { disarm } from './mentions.ts';
 import { isOk, member, plainReason, refusedByStatus, sent } from './outcome.ts';
-import { apiUrl, channelOf, checkedId, tokenOf } from './request.ts';
 import type { ChatAnswer, ChatMessage, ChatService } from './service.ts';
 
 const LABEL = 'Chatwork';
@@ -22,27 +21,24 @@ const NOTATION =
 export const chatwork: ChatService = {
   name: 'chatwork',
   label: LABEL,
-  compose(chat, credential) {
-    const token = tokenOf(credential, message('nodes.cred_chatwork'));
-    const room = checkedId(
-      channelOf(chat.channel, message('nodes.channel_chatwork')),
-      /^\d{1,20}$/,
-      message('nodes.wrong_chatwork_room'),
-    );
-    const text = `${replyTo(chat.thread, room)}${textOf(chat)}`;
-    checkLength(message('nodes.whole_message'), text, MOST, LABEL);
-    const url = apiUrl(credential, 'https://api.chatwork.com/v2', `/rooms/${room}/messages`);
-    return {
-      url,
-      shownUrl: url,
-      headers: {
-        'content-type': 'application/x-www-form-urlencoded',
-        'user-agent': `Millrace/${manifest.version}`,
-        'x-chatworktoken': token,
-      },
-      body: new URLSearchParams({ body: text, self_unread: '0' }).toString(),
-      secretHeaders: ['x-chatworktoken'],
-    };
+  needs: message('nodes.cred_chatwork'),
+  api: {
+    base: 'https://api.chatwork.com/v2',
+    auth: { header: 'x-chatworktoken', scheme: '' },
+    channel: {
+      what: message('nodes.channel_chatwork'),
+      form: /^\d{1,20}$/,
+      rule: message('nodes.wrong_chatwork_room'),
+    },
+    probe: { path: '/me' },
+    post(chat, room) {
+      const text = `${replyTo(chat.thread, room)}${textOf(chat)}`;
+      checkLength(message('nodes.whole_message'), text, MOST, LABEL);
+      return {
+        path: `/rooms/${room}/messages`,
+        body: new URLSearchParams({ body: text, self_unread: '0' }),
+      };
+    },
   },
   read(answer) {
     if (isOk(answer)) return sent(member(answer.body, 'message_id'));
@@ -66,12 +62,12 @@ function replyTo(thread: string | null, room: string): string {
 }
 
 function textOf(chat: ChatMessage): string {
-  const { title, text, fields, link, color } = chat;
+  const { isPlain, title, text, fields, link, color } = chat;
   const plain = (part: string): string => {
     const framed = disarm(part, NOTATION);
     return chat.allowMentions ? framed : disarm(framed, CALL);
   };
-  if (title === null && fields.length === 0 && link === null && color === null) return plain(text);
+  if (isPlain) return plain(text);
   const mark = color === null ? '' : `${MARK[color]} `;
   const heading = title === null && color === null ? '' : `[title]${mark}${plain(title ?? '')}[/title]`;
   const parts = [

@@ -1,50 +1,65 @@
-import { type JsonValue, stringifyJson } from '@millrace/engine';
+import { stringifyJson } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import manifest from '../../package.json' with { type: 'json' };
 import { NodeProblem } from '../node-problem.ts';
-import type { ChatCredential, ChatRequest } from './service.ts';
+import { checkLength } from './limits.ts';
+import type { ChatApi, ChatCredential, ChatMessage, ChatPost, ChatRequest, ChatService } from './service.ts';
 
-const USER_AGENT = `Millrace/${manifest.version}`;
+export const USER_AGENT = `Millrace/${manifest.version}`;
 
-/** Posts JSON to an incoming webhook, whose path is its secret. */
-export function webhookRequest(url: URL, body: JsonValue): ChatRequest {
-  return {
-    url: url.href,
-    shownUrl: `${url.origin}/[hidden]`,
-    headers: { 'content-type': 'application/json; charset=utf-8', 'user-agent': USER_AGENT },
-    body: stringifyJson(body),
-    secretHeaders: [],
-  };
+/**
+ * The request that sends a message: by the credential's webhook if it has one, else by the service's API.
+ * @throws NodeProblem when the service can't send the message or use the credential
+ */
+export function compose(service: ChatService, chat: ChatMessage, credential: ChatCredential): ChatRequest {
+  const { label, api, webhook, maxBytes } = service;
+  if (chat.thread !== null && service.hasThreads === false) {
+    throw new NodeProblem(message('nodes.no_threads', { service: label }));
+  }
+  const url = webhookUrl(service, credential);
+  let request: ChatRequest;
+  if (webhook !== undefined && url !== null) {
+    if (chat.channel !== null && webhook.takesChannel !== true) {
+      throw new NodeProblem(message('nodes.webhook_channel', { service: label }));
+    }
+    request = requestOf(webhook.post(chat, url), url.href, `${url.origin}/[hidden]`);
+  } else if (api !== undefined) {
+    const { root, shownRoot, headers } = authenticate(api, credential, service.needs);
+    const { path, ...post } = api.post(chat, channelOf(chat, api));
+    request = requestOf(post, `${root}${path}`, `${shownRoot}${path}`, headers);
+  } else {
+    throw new NodeProblem(service.needs, 'invalid_credential');
+  }
+  if (maxBytes !== undefined) {
+    checkLength(message('nodes.whole_message'), request.body, maxBytes, label, 'bytes');
+  }
+  return request;
 }
 
-/** Posts JSON to an API, with a header for authentication. */
-export function apiRequest(
+function requestOf(
+  { body, headers = {} }: ChatPost,
   url: string,
-  body: JsonValue,
-  auth: readonly [name: string, value: string],
-  headers: { readonly [name: string]: string } = {},
+  shownUrl: string,
+  secretHeaders: ChatRequest['headers'] = {},
 ): ChatRequest {
+  const isForm = body instanceof URLSearchParams;
+  const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json; charset=utf-8';
   return {
     url,
-    shownUrl: url,
-    headers: {
-      'content-type': 'application/json; charset=utf-8',
-      'user-agent': USER_AGENT,
-      ...headers,
-      [auth[0]]: auth[1],
-    },
-    body: stringifyJson(body),
-    secretHeaders: [auth[0]],
+    shownUrl,
+    headers: { 'content-type': type, 'user-agent': USER_AGENT, ...headers, ...secretHeaders },
+    body: isForm ? body.toString() : stringifyJson(body),
+    secretHeaders: Object.keys(secretHeaders),
   };
 }
 
 /**
- * The credential's incoming webhook.
- * @param hosts the service's own; `.example.com` matches every subdomain
+ * The credential's incoming webhook; null without one, or when the service has none.
  * @throws NodeProblem for another host, unless it is the credential's base_url
  */
-export function webhookUrl(credential: ChatCredential, label: string, hosts: readonly string[]): URL | null {
-  if (credential.webhook_url === null || credential.webhook_url === '') return null;
+export function webhookUrl({ webhook, label }: ChatService, credential: ChatCredential): URL | null {
+  if (webhook === undefined || credential.webhook_url === null || credential.webhook_url === '') return null;
+  const { hosts } = webhook;
   const url = URL.parse(credential.webhook_url);
   if (url === null || url.username !== '' || url.password !== '') {
     throw new NodeProblem(message('nodes.webhook_not_url', { service: label }), 'invalid_credential');
@@ -68,43 +83,36 @@ export function webhookUrl(credential: ChatCredential, label: string, hosts: rea
 }
 
 /**
- * The URL of an API: the credential's base_url, else the service's default.
+ * Where an API is, and what authenticates its requests.
+ * @param otherwise says that the credential has no token
  * @throws NodeProblem
  */
-export function apiUrl(credential: ChatCredential, own: string | null, path: string): string {
-  const base = baseUrl(credential)?.href ?? own;
-  if (base === null) {
-    throw new NodeProblem(message('nodes.needs_own_server'), 'invalid_credential');
+export function authenticate(
+  { auth, base }: ChatApi,
+  credential: ChatCredential,
+  otherwise: Message,
+): { readonly root: string; readonly shownRoot: string; readonly headers: ChatRequest['headers'] } {
+  const token = tokenOf(credential, otherwise);
+  const address = baseUrl(credential)?.href ?? base;
+  if (address === null) throw new NodeProblem(message('nodes.needs_own_server'), 'invalid_credential');
+  const root = address.replace(/\/+$/, '');
+  if ('header' in auth) {
+    return { root, shownRoot: root, headers: { [auth.header]: `${auth.scheme}${token}` } };
   }
-  return `${base.replace(/\/+$/, '')}${path}`;
+  if (!auth.form.test(token)) throw new NodeProblem(auth.rule, 'invalid_credential');
+  return { root: `${root}${auth.path}${token}`, shownRoot: `${root}${auth.path}[hidden]`, headers: {} };
 }
 
-/** @throws NodeProblem when the credential has none */
-export function tokenOf(credential: ChatCredential, otherwise: Message): string {
+function tokenOf(credential: ChatCredential, otherwise: Message): string {
   const token = credential.token?.trim() ?? '';
   if (token === '') throw new NodeProblem(otherwise, 'invalid_credential');
-  if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new NodeProblem(message('nodes.token_characters'), 'invalid_credential');
-  }
-  return token;
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new NodeProblem(message('nodes.token_characters'), 'invalid_credential');
 }
 
-/** @throws NodeProblem when the message has no channel */
-export function channelOf(channel: string | null, what: Message): string {
-  if (channel !== null) return channel;
-  throw new NodeProblem(message('nodes.channel_required', { what }));
-}
-
-/** @throws NodeProblem when a channel is given that the webhook would ignore */
-export function refuseChannel(channel: string | null, label: string): void {
-  if (channel === null) return;
-  throw new NodeProblem(message('nodes.webhook_channel', { service: label }));
-}
-
-/** @throws NodeProblem when a thread is given but the service has no replies */
-export function refuseThread(thread: string | null, label: string): void {
-  if (thread === null) return;
-  throw new NodeProblem(message('nodes.no_threads', { service: label }));
+function channelOf({ channel }: ChatMessage, { channel: { what, form, rule } }: ChatApi): string {
+  if (channel === null) throw new NodeProblem(message('nodes.channel_required', { what }));
+  return form === undefined || rule === undefined ? channel : checkedId(channel, form, rule);
 }
 
 /** @throws NodeProblem when an id contains characters that would turn it into something else */

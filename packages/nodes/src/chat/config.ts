@@ -110,6 +110,7 @@ export function messageOf(config: ChatConfig, onceKey: string): ChatMessage {
     link,
     color: config.color === 'none' ? null : config.color,
     thread: given(config.thread),
+    isPlain: title === null && fields.length === 0 && link === null && config.color === 'none',
     allowMentions: config.allow_mentions,
     onceKey,
   };

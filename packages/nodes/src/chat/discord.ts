@@ -1,22 +1,12 @@
 import type { JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import manifest from '../../package.json' with { type: 'json' };
+import { checkedId } from './compose.ts';
 import { checkCount, checkLength } from './limits.ts';
 import { isOk, member, memberText, plainReason, refusedByStatus, secondsMember, sent } from './outcome.ts';
-import {
-  apiRequest,
-  apiUrl,
-  channelOf,
-  checkedId,
-  refuseChannel,
-  tokenOf,
-  webhookRequest,
-  webhookUrl,
-} from './request.ts';
 import type { ChatMessage, ChatService } from './service.ts';
 
 const LABEL = 'Discord';
-const HOSTS = ['discord.com', 'discordapp.com', 'ptb.discord.com', 'canary.discord.com'];
 /** "Message", content; "Embed limits". */
 const MOST = {
   content: 2_000,
@@ -39,29 +29,36 @@ const SNOWFLAKE = /^\d{15,21}$/;
 export const discord: ChatService = {
   name: 'discord',
   label: LABEL,
-  compose(chat, credential) {
-    const content = contentOf(chat);
-    const thread =
-      chat.thread === null ? null : checkedId(chat.thread, SNOWFLAKE, message('nodes.wrong_discord_thread'));
-    const url = webhookUrl(credential, LABEL, HOSTS);
-    if (url !== null) {
-      refuseChannel(chat.channel, LABEL);
+  needs: message('nodes.cred_discord'),
+  webhook: {
+    hosts: ['discord.com', 'discordapp.com', 'ptb.discord.com', 'canary.discord.com'],
+    // "Get Webhook with Token": needs no other authentication.
+    canBeRead: true,
+    post(chat, url) {
+      const thread = threadOf(chat);
       url.searchParams.set('wait', 'true');
       if (thread !== null) url.searchParams.set('thread_id', thread);
-      const request = webhookRequest(url, content);
-      return { ...request, headers: { ...request.headers, ...USER_AGENT } };
-    }
-    const token = tokenOf(credential, message('nodes.cred_discord'));
-    const channel = checkedId(
-      channelOf(chat.channel, message('nodes.channel_discord')),
-      SNOWFLAKE,
-      message('nodes.wrong_discord_channel'),
-    );
-    const address = apiUrl(credential, 'https://discord.com/api/v10', `/channels/${channel}/messages`);
-    const reply =
-      thread === null ? {} : { message_reference: { message_id: thread, fail_if_not_exists: false } };
-    const body = { ...content, ...reply, nonce: chat.onceKey.slice(0, 25), enforce_nonce: true };
-    return apiRequest(address, body, ['authorization', `Bot ${token}`], USER_AGENT);
+      return { body: contentOf(chat), headers: USER_AGENT };
+    },
+  },
+  api: {
+    base: 'https://discord.com/api/v10',
+    auth: { header: 'authorization', scheme: 'Bot ' },
+    channel: {
+      what: message('nodes.channel_discord'),
+      form: SNOWFLAKE,
+      rule: message('nodes.wrong_discord_channel'),
+    },
+    // "Get Current User".
+    probe: { path: '/users/@me' },
+    post(chat, channel) {
+      const thread = threadOf(chat);
+      const reply =
+        thread === null ? {} : { message_reference: { message_id: thread, fail_if_not_exists: false } };
+      const once = { nonce: chat.onceKey.slice(0, 25), enforce_nonce: true };
+      const body = { ...contentOf(chat), ...reply, ...once };
+      return { path: `/channels/${channel}/messages`, body, headers: USER_AGENT };
+    },
   },
   read(answer) {
     if (isOk(answer)) return sent(member(answer.body, 'id'));
@@ -72,9 +69,13 @@ export const discord: ChatService = {
   },
 };
 
-function contentOf({ title, text, fields, link, color, allowMentions }: ChatMessage): JsonObject {
+function threadOf({ thread }: ChatMessage): string | null {
+  return thread === null ? null : checkedId(thread, SNOWFLAKE, message('nodes.wrong_discord_thread'));
+}
+
+function contentOf({ isPlain, title, text, fields, link, color, allowMentions }: ChatMessage): JsonObject {
   const mentions = { allowed_mentions: { parse: allowMentions ? ['users', 'roles', 'everyone'] : [] } };
-  if (title === null && fields.length === 0 && link === null && color === null) {
+  if (isPlain) {
     checkLength('config.text', text, MOST.content, LABEL);
     return { content: text, ...mentions };
   }

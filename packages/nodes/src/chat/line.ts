@@ -2,7 +2,6 @@ import type { JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { checkCount, checkLength } from './limits.ts';
 import { isOk, member, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
-import { apiRequest, apiUrl, channelOf, checkedId, refuseThread, tokenOf } from './request.ts';
 import type { ChatMessage, ChatService } from './service.ts';
 
 const LABEL = 'LINE';
@@ -17,19 +16,23 @@ const COLOR = { info: '#1e88e5', success: '#06c755', warning: '#f9a825', error: 
 export const line: ChatService = {
   name: 'line',
   label: LABEL,
-  compose(chat, credential) {
-    refuseThread(chat.thread, LABEL);
-    const token = tokenOf(credential, message('nodes.cred_line'));
-    const to = checkedId(
-      channelOf(chat.channel, message('nodes.channel_line')),
-      /^[UCR][0-9a-f]{32}$/,
-      message('nodes.wrong_line_channel'),
-    );
-    const address = apiUrl(credential, 'https://api.line.me', '/v2/bot/message/push');
-    const body = { to, messages: [contentOf(chat)] };
-    return apiRequest(address, body, ['authorization', `Bearer ${token}`], {
-      'x-line-retry-key': uuidOf(chat.onceKey),
-    });
+  needs: message('nodes.cred_line'),
+  hasThreads: false,
+  api: {
+    base: 'https://api.line.me',
+    auth: { header: 'authorization', scheme: 'Bearer ' },
+    channel: {
+      what: message('nodes.channel_line'),
+      form: /^[UCR][0-9a-f]{32}$/,
+      rule: message('nodes.wrong_line_channel'),
+    },
+    // "Get bot info".
+    probe: { path: '/v2/bot/info' },
+    post: (chat, to) => ({
+      path: '/v2/bot/message/push',
+      body: { to, messages: [contentOf(chat)] },
+      headers: { 'x-line-retry-key': uuidOf(chat.onceKey) },
+    }),
   },
   read(answer) {
     const { status } = answer.response;
@@ -54,9 +57,9 @@ function uuidOf(digits: string): string {
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
 }
 
-function contentOf({ title, text, fields, link, color }: ChatMessage): JsonObject {
+function contentOf({ isPlain, title, text, fields, link, color }: ChatMessage): JsonObject {
   checkLength('config.text', text, MOST.text, LABEL);
-  if (title === null && fields.length === 0 && link === null && color === null) return { type: 'text', text };
+  if (isPlain) return { type: 'text', text };
   checkCount('config.fields', fields.length, MOST.fields, LABEL);
   if (link !== null) {
     checkLength('config.link.url', link.url, MOST.url, LABEL);

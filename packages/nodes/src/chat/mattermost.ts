@@ -4,7 +4,6 @@ import { NodeProblem } from '../node-problem.ts';
 import { checkLength } from './limits.ts';
 import { disarmAtSigns } from './mentions.ts';
 import { isOk, member, memberText, plainReason, refusedByStatus, secondsMember, sent } from './outcome.ts';
-import { apiRequest, apiUrl, channelOf, tokenOf, webhookRequest, webhookUrl } from './request.ts';
 import type { ChatAnswer, ChatMessage, ChatService } from './service.ts';
 
 const LABEL = 'Mattermost';
@@ -19,23 +18,28 @@ const COLOR = { info: '#1c58d9', success: '#3db887', warning: '#ffbc1f', error: 
 export const mattermost: ChatService = {
   name: 'mattermost',
   label: LABEL,
-  compose(chat, credential) {
-    const { text, attachments } = contentOf(chat);
-    const url = webhookUrl(credential, LABEL, []);
-    if (url !== null) {
-      if (chat.thread !== null) {
-        throw new NodeProblem(message('nodes.mattermost_thread'));
-      }
+  needs: message('nodes.cred_mattermost'),
+  webhook: {
+    hosts: [],
+    takesChannel: true,
+    post(chat) {
+      if (chat.thread !== null) throw new NodeProblem(message('nodes.mattermost_thread'));
       const channel = chat.channel === null ? {} : { channel: chat.channel };
-      return webhookRequest(url, { text, ...channel, ...(attachments === null ? {} : { attachments }) });
-    }
-    const token = tokenOf(credential, message('nodes.cred_mattermost'));
-    const channel = channelOf(chat.channel, message('nodes.channel_mattermost'));
-    const thread = chat.thread === null ? {} : { root_id: chat.thread };
-    const props = attachments === null ? {} : { props: { attachments } };
-    const address = apiUrl(credential, null, '/api/v4/posts');
-    const body = { channel_id: channel, message: text, ...thread, ...props };
-    return apiRequest(address, body, ['authorization', `Bearer ${token}`]);
+      return { body: { ...contentOf(chat), ...channel } };
+    },
+  },
+  api: {
+    base: null,
+    auth: { header: 'authorization', scheme: 'Bearer ' },
+    channel: { what: message('nodes.channel_mattermost') },
+    // "Get a user", with `me` instead of an id.
+    probe: { path: '/api/v4/users/me' },
+    post(chat, channel) {
+      const { text, ...attached } = contentOf(chat);
+      const thread = chat.thread === null ? {} : { root_id: chat.thread };
+      const props = attached.attachments === undefined ? {} : { props: attached };
+      return { path: '/api/v4/posts', body: { channel_id: channel, message: text, ...thread, ...props } };
+    },
   },
   read(answer) {
     if (isOk(answer)) return sent(member(answer.body, 'id'));
@@ -49,13 +53,12 @@ function untilReset({ response: { headers, status } }: ChatAnswer): number | und
   return status === 429 ? secondsMember(headers, 'x-ratelimit-reset') : undefined;
 }
 
-function contentOf(chat: ChatMessage): { text: string; attachments: JsonObject[] | null } {
-  const { title, fields, link, color } = chat;
+function contentOf(chat: ChatMessage): { text: string; attachments?: JsonObject[] } {
+  const { isPlain, title, fields, link, color } = chat;
   const plain = (text: string): string => (chat.allowMentions ? text : disarmAtSigns(text));
   const text = plain(chat.text);
   checkLength('config.text', text, MOST, LABEL);
-  if (title === null && fields.length === 0 && link === null && color === null)
-    return { text, attachments: null };
+  if (isPlain) return { text };
   const linked =
     link === null ? '' : `[${link.text.replace(/[[\]]/g, '')}](${link.url.replaceAll(')', '%29')})`;
   const body = [text, linked].filter((part) => part !== '').join('\n\n');

@@ -1,4 +1,5 @@
 import type { ChatServiceName, CredentialOf, HttpResponse, JsonValue } from '@millrace/engine';
+import type { Message } from '@millrace/messages';
 
 export type ChatCredential = CredentialOf<'chat'>;
 
@@ -16,6 +17,8 @@ export interface ChatMessage {
   readonly color: ChatColor | null;
   /** The message or thread to reply to. */
   readonly thread: string | null;
+  /** There is nothing but text. */
+  readonly isPlain: boolean;
   /** Text such as `@everyone` mentions people only when this is set. */
   readonly allowMentions: boolean;
   /** 64 hexadecimal digits, the same for every attempt: for services that drop duplicates. */
@@ -52,12 +55,58 @@ export interface ChatAnswer {
   readonly nowMs: number;
 }
 
-/** The adapter of one chat service. */
+/** What is posted: JSON, or a form. */
+export interface ChatPost {
+  readonly body: JsonValue | URLSearchParams;
+  readonly headers?: { readonly [name: string]: string };
+}
+
+/** A service's API, which requires a token and a channel. */
+export interface ChatApi {
+  /** Null: every server is its users' own. */
+  readonly base: string | null;
+  /** A header with the token behind a scheme, or the path that the token is appended to. */
+  readonly auth:
+    | { readonly header: string; readonly scheme: string }
+    | { readonly path: string; readonly form: RegExp; readonly rule: Message };
+  readonly channel: {
+    readonly what: Message;
+    /** The form of its id, and what to say of another one. */
+    readonly form?: RegExp;
+    readonly rule?: Message;
+  };
+  /** A request that changes nothing and succeeds only with valid authentication. */
+  readonly probe: {
+    readonly path: string;
+    readonly method?: 'POST';
+    /** A token that may send but lacks the scope for this request gets a 403. */
+    readonly mayBeForbidden?: true;
+  };
+  /** @throws NodeProblem */
+  post(message: ChatMessage, channel: string): ChatPost & { readonly path: string };
+}
+
+/** One chat service: how it takes messages, and how it responds. */
 export interface ChatService {
   readonly name: ChatServiceName;
   /** Display name. */
   readonly label: string;
-  /** @throws NodeProblem when the service can't send the message or use the credential */
-  compose(message: ChatMessage, credential: ChatCredential): ChatRequest;
+  /** Says what a credential needs. */
+  readonly needs: Message;
+  /** False: it has no replies. */
+  readonly hasThreads?: false;
+  /** Of the whole request. */
+  readonly maxBytes?: number;
+  readonly webhook?: {
+    /** The service's own hosts; `.example.com` matches every subdomain. None: every server is its users' own. */
+    readonly hosts: readonly string[];
+    /** A message may name another channel than the webhook's. */
+    readonly takesChannel?: true;
+    /** A GET of the URL, without its query, shows whether it is valid. */
+    readonly canBeRead?: true;
+    /** @param url may be modified. @throws NodeProblem */
+    post(message: ChatMessage, url: URL): ChatPost;
+  };
+  readonly api?: ChatApi;
   read(answer: ChatAnswer): ChatOutcome;
 }

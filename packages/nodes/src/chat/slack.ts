@@ -3,15 +3,6 @@ import { message } from '@millrace/messages';
 import { checkCount, checkLength } from './limits.ts';
 import { escapeEntities } from './mentions.ts';
 import { isOk, member, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
-import {
-  apiRequest,
-  apiUrl,
-  channelOf,
-  refuseChannel,
-  tokenOf,
-  webhookRequest,
-  webhookUrl,
-} from './request.ts';
 import type { ChatMessage, ChatOutcome, ChatService } from './service.ts';
 
 const LABEL = 'Slack';
@@ -55,18 +46,18 @@ const PASSING_ERRORS = [
 export const slack: ChatService = {
   name: 'slack',
   label: LABEL,
-  compose(chat, credential) {
-    const content = contentOf(chat);
-    const thread = chat.thread === null ? {} : { thread_ts: chat.thread };
-    const url = webhookUrl(credential, LABEL, ['hooks.slack.com', 'hooks.slack-gov.com']);
-    if (url !== null) {
-      refuseChannel(chat.channel, LABEL);
-      return webhookRequest(url, { ...content, ...thread });
-    }
-    const token = tokenOf(credential, message('nodes.cred_slack'));
-    const channel = channelOf(chat.channel, message('nodes.channel_slack'));
-    const address = apiUrl(credential, 'https://slack.com/api', '/chat.postMessage');
-    return apiRequest(address, { channel, ...content, ...thread }, ['authorization', `Bearer ${token}`]);
+  needs: message('nodes.cred_slack'),
+  webhook: {
+    hosts: ['hooks.slack.com', 'hooks.slack-gov.com'],
+    post: (chat) => ({ body: contentOf(chat) }),
+  },
+  api: {
+    base: 'https://slack.com/api',
+    auth: { header: 'authorization', scheme: 'Bearer ' },
+    channel: { what: message('nodes.channel_slack') },
+    // Needs no scope.
+    probe: { path: '/auth.test', method: 'POST' },
+    post: (chat, channel) => ({ path: '/chat.postMessage', body: { channel, ...contentOf(chat) } }),
   },
   read(answer): ChatOutcome {
     const error = memberText(answer.body, 'error');
@@ -96,17 +87,17 @@ function escapeText(text: string, { allowMentions }: ChatMessage): string {
 }
 
 function contentOf(chat: ChatMessage): JsonObject {
-  const { title, fields, link, color } = chat;
+  const { title, color } = chat;
+  const thread = chat.thread === null ? {} : { thread_ts: chat.thread };
   const text = escapeText(chat.text, chat);
   checkLength('config.text', text, MOST.text, LABEL);
-  const isPlain = title === null && fields.length === 0 && link === null && color === null;
-  if (isPlain) return { text };
+  if (chat.isPlain) return { text, ...thread };
   const blocks = blocksOf(chat, text);
   // Blocks within an attachment get its coloured bar; outside of it, `text` is shown in notifications.
   const fallback = title === null ? text : escapeText(title, chat);
   return color === null
-    ? { text: fallback, blocks }
-    : { attachments: [{ color: COLOR[color], fallback, blocks }] };
+    ? { text: fallback, blocks, ...thread }
+    : { attachments: [{ color: COLOR[color], fallback, blocks }], ...thread };
 }
 
 function blocksOf(chat: ChatMessage, text: string): JsonObject[] {

@@ -1,22 +1,10 @@
 import type { JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { NodeProblem } from '../node-problem.ts';
-import { checkLength } from './limits.ts';
 import { escapeMarkdown } from './mentions.ts';
 import { isOk, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
-import { refuseChannel, refuseThread, webhookRequest, webhookUrl } from './request.ts';
 import type { ChatMessage, ChatService } from './service.ts';
 
 const LABEL = 'Microsoft Teams';
-const HOSTS = [
-  '.logic.azure.com',
-  '.api.powerplatform.com',
-  '.webhook.office.com',
-  '.logic.azure.us',
-  '.api.gov.powerplatform.microsoft.us',
-];
-/** "Microsoft Teams connector", known issues and limitations: about 28 KB, everything included. */
-const MOST_BYTES = 28_000;
 const STYLE = { info: 'accent', success: 'good', warning: 'warning', error: 'attention' };
 
 /**
@@ -26,25 +14,23 @@ const STYLE = { info: 'accent', success: 'good', warning: 'warning', error: 'att
 export const teams: ChatService = {
   name: 'teams',
   label: LABEL,
-  compose(chat, credential) {
-    refuseChannel(chat.channel, LABEL);
-    refuseThread(chat.thread, LABEL);
-    const url = webhookUrl(credential, LABEL, HOSTS);
-    if (url === null) {
-      throw new NodeProblem(message('nodes.cred_teams'), 'invalid_credential');
-    }
-    const request = webhookRequest(url, {
-      type: 'message',
-      attachments: [
-        {
-          contentType: 'application/vnd.microsoft.card.adaptive',
-          contentUrl: null,
-          content: cardOf(chat),
-        },
-      ],
-    });
-    checkLength(message('nodes.whole_message'), request.body, MOST_BYTES, LABEL, 'bytes');
-    return request;
+  needs: message('nodes.cred_teams'),
+  hasThreads: false,
+  // "Microsoft Teams connector", known issues and limitations: about 28 KB, everything included.
+  maxBytes: 28_000,
+  webhook: {
+    hosts: [
+      '.logic.azure.com',
+      '.api.powerplatform.com',
+      '.webhook.office.com',
+      '.logic.azure.us',
+      '.api.gov.powerplatform.microsoft.us',
+    ],
+    post(chat) {
+      const contentType = 'application/vnd.microsoft.card.adaptive';
+      const card = { contentType, contentUrl: null, content: cardOf(chat) };
+      return { body: { type: 'message', attachments: [card] } };
+    },
   },
   read(answer) {
     if (!isOk(answer)) {

@@ -4,7 +4,6 @@ import { NodeProblem } from '../node-problem.ts';
 import { checkLength } from './limits.ts';
 import { disarmAtSigns, escapeAttribute, escapeEntities } from './mentions.ts';
 import { isOk, member, memberText, plainReason, refusedByStatus, secondsMember, sent } from './outcome.ts';
-import { apiRequest, apiUrl, channelOf, checkedId, tokenOf } from './request.ts';
 import type { ChatMessage, ChatService } from './service.ts';
 
 const LABEL = 'Telegram';
@@ -19,27 +18,26 @@ const MARK = { info: '🔵', success: '🟢', warning: '🟡', error: '🔴' };
 export const telegram: ChatService = {
   name: 'telegram',
   label: LABEL,
-  compose(chat, credential) {
-    const token = tokenOf(credential, message('nodes.cred_telegram'));
-    if (!/^\d+:[A-Za-z0-9_-]+$/.test(token)) {
-      throw new NodeProblem(message('nodes.not_telegram_token'), 'invalid_credential');
-    }
-    const chatId = checkedId(
-      channelOf(chat.channel, message('nodes.channel_telegram')),
-      /^(-?\d{1,20}|@[A-Za-z][A-Za-z0-9_]{3,31})$/,
-      message('nodes.wrong_telegram_channel'),
-    );
-    const body = {
-      chat_id: chatId,
-      text: textOf(chat),
-      parse_mode: 'HTML',
-      link_preview_options: { is_disabled: true },
-      ...threadOf(chat.thread),
-    };
-    const address = (access: string): string =>
-      apiUrl(credential, 'https://api.telegram.org', `/bot${access}/sendMessage`);
-    const request = apiRequest(address(token), body, ['accept', 'application/json']);
-    return { ...request, shownUrl: address('[hidden]'), secretHeaders: [] };
+  needs: message('nodes.cred_telegram'),
+  api: {
+    base: 'https://api.telegram.org',
+    auth: { path: '/bot', form: /^\d+:[A-Za-z0-9_-]+$/, rule: message('nodes.not_telegram_token') },
+    channel: {
+      what: message('nodes.channel_telegram'),
+      form: /^(-?\d{1,20}|@[A-Za-z][A-Za-z0-9_]{3,31})$/,
+      rule: message('nodes.wrong_telegram_channel'),
+    },
+    probe: { path: '/getMe' },
+    post: (chat, chatId) => ({
+      path: '/sendMessage',
+      body: {
+        chat_id: chatId,
+        text: textOf(chat),
+        parse_mode: 'HTML',
+        link_preview_options: { is_disabled: true },
+        ...threadOf(chat.thread),
+      },
+    }),
   },
   read(answer) {
     const isGood = isOk(answer) && member(answer.body, 'ok') === true;

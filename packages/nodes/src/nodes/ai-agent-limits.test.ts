@@ -1,9 +1,9 @@
 import { ServiceError, success } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { describe, expect, it } from 'vitest';
-import { calling, converse, done } from '../ai/agent-script.ts';
 import { exampleAnswer } from '../ai/examples.ts';
 import { TEST_NOW_MS } from '../testing.ts';
+import { calling, converse, done } from '../testing-agent.ts';
 
 describe('ai.agent: a tool that can never run ends the node', () => {
   it('and keeps what was done', async () => {

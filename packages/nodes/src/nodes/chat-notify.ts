@@ -9,6 +9,7 @@ import {
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { answerOf } from '../chat/answer.ts';
+import { compose } from '../chat/compose.ts';
 import { type ChatConfig, chatProperties, findChatGaps, messageOf } from '../chat/config.ts';
 import type { ChatCredential, ChatRequest, ChatService } from '../chat/service.ts';
 import { chatServices } from '../chat/services.ts';
@@ -83,7 +84,7 @@ export const chatNotify = checkedNode({
     const credential = await context.credentials.open(config.credential_id, { types: ['chat'] });
     const service = chatServices[credential.service];
     const composed = messageOf(config, await sha256Hex(context.idempotencyKey));
-    const request = service.compose(composed, credential);
+    const request = compose(service, composed, credential);
     if (context.execution.isTestMode) {
       return success({ dry_run: true, service: service.name, request: describe(request, credential) });
     }
