@@ -25,7 +25,7 @@ test.each([
   [['--quick', '--record'], 'only a complete run can be recorded'],
   [['--check'], '--check belongs to --document'],
   [['--fast'], '--fast'],
-])('%j is refused with a reason', (args, reason) => {
+])('rejects %j with a reason', (args, reason) => {
   expect(() => parseOptions(args, ROWS)).toThrow(UsageError);
   expect(() => parseOptions(args, ROWS)).toThrow(reason);
 });

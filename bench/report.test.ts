@@ -49,13 +49,13 @@ function resultOf(rounds: typeof ROUNDS): BenchResult {
   };
 }
 
-test('a summary keeps every round and leaves out what was not measured', () => {
+test('a summary keeps every round and omits what was not measured', () => {
   const [bare, ...others] = summarise(METRICS, [{ bare: 3 }, { bare: 1 }, { bare: 2 }]);
   expect(bare).toMatchObject({ id: 'bare', median: 2, min: 1, max: 3, rounds: [3, 1, 2] });
   expect(others).toEqual([]);
 });
 
-test('an aim is met at its bound for a ratio and below it for a latency', () => {
+test('a target is met at its bound for a ratio, and below it for a latency', () => {
   const { aims } = resultOf(ROUNDS);
   expect(aims.map(({ value, met }) => ({ value, met }))).toEqual([
     { value: 0.6, met: true },
@@ -64,11 +64,11 @@ test('an aim is met at its bound for a ratio and below it for a latency', () => 
   ]);
 });
 
-test('no aim is judged without its numbers', () => {
+test('no target is evaluated without its numbers', () => {
   expect(judge(summarise(METRICS, [{ bare: 1, 'execute-1.accepted': 1 }]))).toEqual([]);
 });
 
-test('numbers show the digits that mean something', () => {
+test('numbers show their significant digits', () => {
   expect([8123.4, 123.4, 99.95, 12.34, 1.234, 0].map(formatNumber)).toEqual([
     '8,123',
     '123',
@@ -90,13 +90,13 @@ test('the report has aligned columns with the ratios to both bare rows', () => {
   ]);
 });
 
-test('the documentation gets the same numbers as tables', () => {
+test('the documentation shows the same numbers as tables', () => {
   const text = formatMarkdown(resultOf(ROUNDS));
   expect(text).toContain('| Accepted | 4,800 | /s | 4,000 | 5,000 | 0.48 | 0.60 |');
   expect(text).toContain('| Sent until seen completed, p50, idle service | 15.0 | below 15 ms | not met |');
 });
 
-test('only what stands between the marks of the page is replaced', () => {
+test("only the text between the page's markers is replaced", () => {
   const marks = [
     '<!-- Written by: npm run bench -- --document -->',
     '<!-- End of what the command writes -->',

@@ -10,7 +10,7 @@ const event = (name: string, ts: number, more: Partial<TraceEvent> = {}): TraceE
 });
 
 describe('readSmoothness', () => {
-  test('takes frames and tasks of the thread that was given most input', () => {
+  test('uses the frames and tasks of the thread with the most input', () => {
     const other = { pid: 2, tid: 9 };
     const found = readSmoothness([
       event('EventDispatch', 1),

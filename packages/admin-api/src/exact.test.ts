@@ -30,10 +30,10 @@ interface Schema {
   readonly anyOf?: readonly unknown[];
 }
 
-describe('endpoints whose answers hold what users wrote', () => {
+describe('endpoints whose responses contain what users wrote', () => {
   const endpoints = Object.entries(ADMIN_API as { readonly [name: string]: Endpoint });
 
-  test('say so, that nothing of it is rounded, and no other does', () => {
+  test('are marked exact, and no others are', () => {
     const holding = endpoints.filter(([, { answer, events, summary }]) => {
       const hasConflict = /DraftConflict|VersionConflict|version_conflict/.test(summary);
       return hasConflict || [answer, ...Object.values(events ?? {})].some(holdsAnyJson);

@@ -12,7 +12,7 @@ function waitOf(attempt: () => unknown): number | null {
   }
 }
 
-test('the window slides, refused attempts do not count, and each name counts by itself', () => {
+test("the window slides, refused attempts don't count, and each name is counted separately", () => {
   let now = 0;
   const limit = createAttemptLimit(2, 60_000, () => now);
   expect(waitOf(() => limit.begin('ada'))).toBeNull();
@@ -25,7 +25,7 @@ test('the window slides, refused attempts do not count, and each name counts by 
   expect(waitOf(() => limit.begin('ada'))).toBe(20);
 });
 
-test('what is taken back does not count', () => {
+test("an attempt that is taken back doesn't count", () => {
   const limit = createAttemptLimit(1, 60_000, () => 0);
   for (let index = 0; index < 3; index += 1) {
     const takeBack = limit.begin('ada');
@@ -34,7 +34,7 @@ test('what is taken back does not count', () => {
   }
 });
 
-test('an attacker with many names can neither fill the memory nor make it forget what counts', () => {
+test('an attacker with many names can neither exhaust memory nor reset counters', () => {
   let now = 0;
   const limit = createAttemptLimit(1, 60_000, () => now);
   limit.begin('first');

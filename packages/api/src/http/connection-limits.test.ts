@@ -51,12 +51,12 @@ async function isServed(port: number): Promise<boolean> {
   });
 }
 
-test('connections beyond the total are closed, and this is told once', async () => {
+test('connections beyond the total are closed, with a single warning', async () => {
   expect(await servedOf(20, { connections: 12, connectionsPerAddress: 0 })).toBe(12);
   expect(lines.filter((line) => line.includes('refused'))).toHaveLength(1);
 });
 
-test('those of one address beyond its limit are closed, and room is made when one ends', async () => {
+test('connections beyond the limit of an address are closed until one ends', async () => {
   expect(await servedOf(20, { connections: 1_000, connectionsPerAddress: 5 })).toBe(5);
   expect(lines.join()).toContain('"ip":"127.0.0.1"');
   for (const socket of sockets) socket.destroy();
@@ -65,7 +65,7 @@ test('those of one address beyond its limit are closed, and room is made when on
 });
 
 test.each([[['127.0.0.1']], [['10.0.0.1', '127.0.0.0/8']], [1]])(
-  'a trusted proxy (%j) counts for the total only',
+  'a trusted proxy (%j) only counts towards the total',
   async (trustProxy) => {
     expect(await servedOf(20, { connections: 15, connectionsPerAddress: 5, trustProxy })).toBe(15);
   },

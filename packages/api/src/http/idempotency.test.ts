@@ -50,7 +50,7 @@ test('concurrent requests in several processes do the work once and get one resp
   expect(await countMembers()).toBe(before + 1);
 });
 
-test('a twin with another body is refused, whoever comes first', async () => {
+test('a concurrent request with another body is refused, in either order', async () => {
   const [one, two] = [createIdempotentRunner(database.db), createIdempotentRunner(database.db)];
   const claim = keyOf({ n: 1 });
   const other = { ...claim, fingerprint: fingerprintOf({ n: 2 }) };
@@ -61,7 +61,7 @@ test('a twin with another body is refused, whoever comes first', async () => {
   ]);
 });
 
-test('work that fails keeps nothing and lets the next twin try', async () => {
+test('failed work stores nothing, so the next concurrent request may try', async () => {
   const run = createIdempotentRunner(database.db);
   const claim = keyOf({ n: 1 });
   const before = await countMembers();
@@ -74,7 +74,7 @@ test('work that fails keeps nothing and lets the next twin try', async () => {
   expect(await countMembers()).toBe(before + 1);
 });
 
-test('a fingerprint sees meaning, not spelling', () => {
+test('a fingerprint depends on meaning, not on notation', () => {
   expect(fingerprintOf(undefined)).toEqual(fingerprintOf({}));
   expect(fingerprintOf({ a: 1, b: 2 })).toEqual(fingerprintOf({ b: 2, a: 1 }));
   expect(fingerprintOf({ a: 1 })).not.toEqual(fingerprintOf({ a: '1' }));

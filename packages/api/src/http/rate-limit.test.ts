@@ -14,7 +14,7 @@ function withClock(limit: number) {
 }
 
 describe('createRateLimiter', () => {
-  test('counts down and refuses what is over the limit, for each caller on its own', () => {
+  test('counts down and refuses requests over the limit, separately for each caller', () => {
     const { take } = withClock(2);
     expect(take()).toEqual({ allowed: true, limit: 2, remaining: 1, resetSeconds: 60 });
     expect(take()).toMatchObject({ allowed: true, remaining: 0 });
@@ -22,7 +22,7 @@ describe('createRateLimiter', () => {
     expect(take('b')).toMatchObject({ allowed: true });
   });
 
-  test('a request is accepted after the time it was told to wait, and not a second before', () => {
+  test('accepts a request after the announced wait, and not a second earlier', () => {
     for (const pauses of [[], [30], [59, 40], [1, 61, 5]]) {
       const { take, passSeconds } = withClock(4);
       for (const pause of pauses) {
@@ -41,7 +41,7 @@ describe('createRateLimiter', () => {
     }
   });
 
-  test('the edge of two windows does not let twice the limit through', () => {
+  test("twice the limit doesn't get through at the edge of two windows", () => {
     const { take, passSeconds } = withClock(100);
     for (let count = 0; count < 100; count += 1) take();
     passSeconds(61);
@@ -50,18 +50,18 @@ describe('createRateLimiter', () => {
     expect(accepted).toBeLessThan(5);
   });
 
-  test('after two quiet windows everything is open again', () => {
+  test('resets completely after two idle windows', () => {
     const { take, passSeconds } = withClock(3);
     for (let count = 0; count < 3; count += 1) take();
     passSeconds(120);
     expect(take()).toMatchObject({ allowed: true, remaining: 2 });
   });
 
-  test('0 switches it off', () => {
+  test('0 turns it off', () => {
     expect(withClock(0).take()).toBeNull();
   });
 
-  test('whoever has many names can neither fill the memory nor make it forget what counts', () => {
+  test('a caller with many names can neither exhaust memory nor reset counters', () => {
     const { take, passSeconds, forget } = withClock(1);
     take('first');
     for (let count = 0; count < 49_999; count += 1) take(`caller ${count}`);

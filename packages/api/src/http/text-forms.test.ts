@@ -31,12 +31,12 @@ describe('parseTimestamp', () => {
     '1700000000',
     'yesterday',
     '',
-  ])('%s is none', (text) => {
+  ])('%s is not a timestamp', (text) => {
     expect(parseTimestamp(text)).toBeNull();
   });
 });
 
-test('pathId takes what a row can have and nothing else', () => {
+test('pathId accepts ids that a row can have, and nothing else', () => {
   expect(pathId('1', 'workflow')).toBe(1);
   expect(pathId('9007199254740991', 'workflow')).toBe(2 ** 53 - 1);
   for (const text of [
@@ -56,7 +56,7 @@ test('pathId takes what a row can have and nothing else', () => {
   }
 });
 
-test('redactUrl leaves out query strings, hashes, tokens and keys', () => {
+test('redactUrl removes query strings, hashes, tokens and keys', () => {
   const key = `mr_${'a'.repeat(12)}_${'B'.repeat(49)}`;
   expect(redactUrl('/api/v1/webhooks/secret?x=1')).toBe('/api/v1/webhooks/[redacted]');
   expect(redactUrl('/API/V1/WEBHOOKS/secret/more')).toBe('/API/V1/WEBHOOKS/[redacted]/more');
@@ -65,13 +65,13 @@ test('redactUrl leaves out query strings, hashes, tokens and keys', () => {
   expect(redactUrl(`/${'x'.repeat(10_000)}`)).toHaveLength(515);
 });
 
-test('mendUrl touches only paths that stand for no text', () => {
+test('mendUrl only changes paths that decode to no text', () => {
   expect(mendUrl('/a%20b?q=%zz')).toBe('/a%20b?q=%zz');
   expect(mendUrl('/a%zz?q=1')).toBe('/a%25zz?q=1');
   expect(mendUrl('/%ff')).toBe('/%25ff');
 });
 
-test('readBearer takes one header with one token', () => {
+test('readBearer accepts one header with one token', () => {
   expect(readBearer(['Host', 'x'])).toEqual({ kind: 'absent' });
   expect(readBearer(['AUTHORIZATION', 'bEARER abc'])).toEqual({ kind: 'token', token: 'abc' });
   const malformed = [

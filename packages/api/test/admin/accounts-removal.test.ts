@@ -39,8 +39,8 @@ async function createBusyPerson(): Promise<{ readonly person: TestPerson; readon
   return { person, second: await createPerson(service, 'org_admin', { email: person.email }) };
 }
 
-describe('the list', () => {
-  test('shows all accounts, page by page, with what each is a member of', async () => {
+describe('the list of accounts', () => {
+  test('shows all accounts with their memberships, page by page', async () => {
     const { person, second } = await createBusyPerson();
     const first = await admin.call('GET /users', { query: { limit: 1 } });
     expect(first.data.items).toEqual([
@@ -64,7 +64,7 @@ describe('the list', () => {
     expect((await admin.call('GET /users', { query: { cursor, search: 'x' } })).status).toBe(422);
   });
 
-  test('is searched by a part of the address or the name, which is no pattern', async () => {
+  test('is searched by part of the address or name, taken literally', async () => {
     const person = await createPerson(service, 'viewer', { email: 'grace_hopper@example.com' });
     await person.call('PATCH /me', { body: { name: 'Grace 100% Hopper' } });
     const found = async (search: string) =>
@@ -74,8 +74,8 @@ describe('the list', () => {
   });
 });
 
-describe('who is removed', () => {
-  test('is gone from all organisations, at once, with whatever could bring them back', async () => {
+describe('a removed account', () => {
+  test('leaves all organisations at once, and loses everything that could restore access', async () => {
     const { person, second } = await createBusyPerson();
     const open = await second.call('POST /orgs/:org/invitations', {
       params: { org: second.organisationId },
@@ -118,7 +118,7 @@ describe('who is removed', () => {
     expect((await remove(person.userId)).status).toBe(404);
   });
 
-  test('stays on record under the address, and who did it, too', async () => {
+  test('stays on record under its address, and so does who removed it', async () => {
     const { person, second } = await createBusyPerson();
     const org = second.organisationId;
     const boss = await createPerson(service, 'org_admin', { organisationId: org });
@@ -144,7 +144,7 @@ describe('who is removed', () => {
     expect(JSON.stringify(versions.data.items[0])).toContain('Test org_admin');
   });
 
-  test('comes back as somebody new, with nothing of what was', async () => {
+  test('is a new account when the address comes back, without anything of the old one', async () => {
     const person = await createAccount(service, 'org_admin');
     const org = person.organisationId;
     const boss = await createPerson(service, 'org_admin', { organisationId: org });
@@ -175,7 +175,7 @@ describe('who is removed', () => {
     expect((await person.call('GET /me')).status).toBe(401);
   });
 
-  test('leaves nothing that was theirs alone', async () => {
+  test('leaves no private data behind', async () => {
     const { person } = await createBusyPerson();
     await remove(person.userId);
     const tables = await query<{ name: string }>(
@@ -194,7 +194,7 @@ describe('who is removed', () => {
       expect(await query(`SELECT FROM ${name} WHERE user_id = $1`, [person.userId]), name).toEqual([]);
   });
 
-  test('a session that begins at the very moment opens nothing', async () => {
+  test('a session that starts at the same moment grants nothing', async () => {
     const person = await createAccount(service, 'viewer');
     await remove(person.userId);
     // A sign-in that had checked the password just before.
@@ -211,8 +211,8 @@ describe('who is removed', () => {
   });
 });
 
-describe('refused', () => {
-  test('to everybody but who administers the service', async () => {
+describe('removing an account is refused', () => {
+  test('to everyone but system administrators', async () => {
     const victim = await createPerson(service, 'viewer');
     const orgAdmin = await createPerson(service, 'org_admin', { organisationId: victim.organisationId });
     const answer = await remove(victim.userId, orgAdmin);
@@ -221,12 +221,12 @@ describe('refused', () => {
     expect((await victim.call('GET /me')).status).toBe(200);
   });
 
-  test.each(['0', '-1', '01', '1e3', '9007199254740993', 'me'])('an id like %s', async (id) => {
+  test.each(['0', '-1', '01', '1e3', '9007199254740993', 'me'])('for an id like %s', async (id) => {
     const answer = await admin.call('DELETE /users/:user', { params: { user: id } });
     expect([answer.status, answer.json.code]).toEqual([404, 'not_found']);
   });
 
-  test('for the last who could administer the service, also when two remove each other at once', async () => {
+  test('for the last administrator of the service, also when two remove each other at once', async () => {
     const alone = await startTestService({ runsWorker: false });
     const one = await createPerson(alone, 'system_admin');
     // No account, so nobody could sign in with it.
@@ -246,7 +246,7 @@ describe('refused', () => {
   });
 });
 
-test('who administers the service may go, when somebody else stays', async () => {
+test('an administrator of the service can be removed while another remains', async () => {
   const leaving = await createPerson(service, 'system_admin');
   const answer = await remove(leaving.userId, leaving);
   expect(answer.status).toBe(204);

@@ -60,7 +60,7 @@ async function signIn({ email }: TestPerson, code?: string) {
 }
 
 describe('setting it up', () => {
-  test('counts only when the first code was confirmed, and brings ten recovery codes', async () => {
+  test('takes effect once the first code is confirmed, and creates ten recovery codes', async () => {
     const person = await createAccount(service, 'editor');
     const begun = await person.call('POST /me/second-factor', { body: { password: PASSWORD } });
     expect(begun.data.uri).toContain(`secret=${begun.data.secret}`);
@@ -78,7 +78,7 @@ describe('setting it up', () => {
     expect([again.status, again.json.code]).toEqual([409, 'second_factor_on']);
   });
 
-  test('needs the password, also of who is signed in', async () => {
+  test('requires the password, even when signed in', async () => {
     const person = await createAccount(service, 'editor');
     const answer = await person.call('POST /me/second-factor', { body: { password: 'not the password' } });
     expect([answer.status, answer.json.errors[0]?.code]).toEqual([422, 'wrong_password']);
@@ -87,7 +87,7 @@ describe('setting it up', () => {
     expect([none.status, none.json.code]).toEqual([409, 'no_password']);
   });
 
-  test('the secret is sealed, for this account only', async () => {
+  test('encrypts the secret, bound to this account', async () => {
     const { person, secret } = await enrol();
     const [row] = await service.database.db.query<{ sealed: Buffer; codes: number }>(
       `SELECT totp_ciphertext AS sealed, (SELECT count(*) FROM recovery_codes WHERE user_id = u.id) AS codes
@@ -106,7 +106,7 @@ describe('setting it up', () => {
 });
 
 describe('signing in', () => {
-  test('a code is taken once, also by two at the same moment', async () => {
+  test('each code is accepted once, even in concurrent sign-ins', async () => {
     const { person, secret } = await enrol();
     await forgetLastCode(person);
     const code = codeOf(secret);
@@ -115,7 +115,7 @@ describe('signing in', () => {
     expect(await signIn(person, code)).toEqual({ status: 401, code: 'invalid_second_factor' });
   });
 
-  test('one step before and after is taken, more is not, and none behind one that was taken', async () => {
+  test('accepts one step early or late, no more, and none older than the last accepted', async () => {
     const { person, secret } = await enrol();
     // With a space, as the app shows it.
     const statusOf = async (steps: number): Promise<number> =>
@@ -131,14 +131,14 @@ describe('signing in', () => {
     expect(await statusOf(0)).toBe(401);
   });
 
-  test('the password alone is never told to be right when it is not', async () => {
+  test('never reveals whether the password was right', async () => {
     const { person, secret } = await enrol();
     const body = { email: person.email, password: 'not the password', code: codeOf(secret, 1) };
     const { json } = await createBrowser(service).call('POST /sign-in', { body });
     expect(json.code).toBe('invalid_credentials');
   });
 
-  test('codes are limited far below what guessing needs', async () => {
+  test('codes are limited far below what guessing takes', async () => {
     const { person, secret } = await enrol();
     const statuses = [];
     for (let index = 0; index < 6; index += 1) statuses.push((await signIn(person, '000000')).status);
@@ -146,7 +146,7 @@ describe('signing in', () => {
     expect((await signIn(person, codeOf(secret, 1))).status).toBe(429);
   });
 
-  test('browsers that were in before it was switched on bring nobody more guesses', async () => {
+  test('browsers known from before it was turned on get no extra guesses', async () => {
     const person = await createAccount(service, 'editor');
     const body = { email: person.email, password: PASSWORD };
     const browsers = [createBrowser(service), createBrowser(service)];
@@ -159,7 +159,7 @@ describe('signing in', () => {
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
   });
 
-  test('a recovery code works once, in any spelling', async () => {
+  test('each recovery code works once, in any notation', async () => {
     const { person, recoveryCodes } = await enrol();
     const [first = ''] = recoveryCodes;
     expect((await signIn(person, first.toUpperCase().replaceAll('-', ' '))).status).toBe(204);
@@ -167,14 +167,14 @@ describe('signing in', () => {
     expect(await auditActions(service, person.organisationId)).toContain('user.recovery_code_used');
   });
 
-  test('a recovery code of somebody else opens nothing', async () => {
+  test("another user's recovery code doesn't work", async () => {
     const [mine, other] = [await enrol(), await enrol()];
     expect((await signIn(mine.person, other.recoveryCodes[0])).status).toBe(401);
   });
 });
 
 describe('changing it', () => {
-  test('new recovery codes end the former ones', async () => {
+  test('new recovery codes replace the old ones', async () => {
     const { person, secret, recoveryCodes } = await enrol();
     const body = { password: PASSWORD, code: codeOf(secret, 1) };
     const { data } = await person.call('POST /me/second-factor/recovery-codes', { body });
@@ -182,7 +182,7 @@ describe('changing it', () => {
     expect((await signIn(person, data.recovery_codes[0])).status).toBe(204);
   });
 
-  test('it goes off with password and code, and not with one of them', async () => {
+  test('turning it off requires both password and code', async () => {
     const { person, recoveryCodes } = await enrol();
     const [code = ''] = recoveryCodes;
     for (const [body, pointer] of [

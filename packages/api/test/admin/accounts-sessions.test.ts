@@ -24,7 +24,7 @@ async function signedIn({ email }: TestPerson, password = PASSWORD): Promise<Bro
 const isSignedIn = async ({ call }: Browser): Promise<boolean> => (await call('GET /me')).status === 200;
 
 describe('my sessions', () => {
-  test('are listed with where they are, latest first; the user agent is text', async () => {
+  test('are listed with their location, newest first; the user agent is plain text', async () => {
     const person = await createAccount(service, 'viewer');
     const browser = createBrowser(service);
     const agent = '<img src=x onerror=alert(1)> {{constructor}}';
@@ -39,7 +39,7 @@ describe('my sessions', () => {
     ]);
   });
 
-  test('one that is over is not listed', async () => {
+  test('an ended session is not listed', async () => {
     const person = await createAccount(service, 'viewer');
     await signedIn(person);
     await service.database.db.query(
@@ -49,7 +49,7 @@ describe('my sessions', () => {
     expect((await person.call('GET /me/sessions')).data.items).toHaveLength(1);
   });
 
-  test('end one by one, all others at once, and never those of somebody else', async () => {
+  test('end individually or all others at once, and never those of another user', async () => {
     const [person, other] = [await createAccount(service, 'viewer'), await createAccount(service, 'viewer')];
     const [first, second, third] = [await signedIn(person), await signedIn(person), await signedIn(person)];
     const { data } = await first.call('GET /me/sessions');
@@ -72,8 +72,8 @@ describe('my sessions', () => {
   });
 });
 
-describe('the own name', () => {
-  test('is changed, without the white space around it', async () => {
+describe('my name', () => {
+  test('is changed, without surrounding white space', async () => {
     const person = await createAccount(service, 'viewer');
     expect((await person.call('PATCH /me', { body: { name: '  Ada  ' } })).status).toBe(204);
     expect((await person.call('GET /me')).data.user.name).toBe('Ada');
@@ -81,8 +81,8 @@ describe('the own name', () => {
   });
 });
 
-describe('the own language', () => {
-  test('goes with the account to every browser, and is nothing until it is chosen', async () => {
+describe('my language', () => {
+  test('follows the account to every browser, and is unset until chosen', async () => {
     const person = await createAccount(service, 'viewer');
     const language = async () => (await person.call('GET /me')).data.user.language;
     expect(await language()).toBeNull();
@@ -95,10 +95,10 @@ describe('the own language', () => {
   });
 });
 
-describe('the own password', () => {
+describe('my password', () => {
   const next = 'a completely new one';
 
-  test('a change ends every other session and gives this one a new token', async () => {
+  test('changing it ends all other sessions and gives this one a new token', async () => {
     const person = await createAccount(service, 'viewer');
     const [browser, other] = [await signedIn(person), await signedIn(person)];
     const before = new Map(browser.cookies);
@@ -118,7 +118,7 @@ describe('the own password', () => {
     expect(await auditActions(service, person.organisationId)).toContain('user.password_changed');
   });
 
-  test('needs the present one, and a good new one', async () => {
+  test('requires the current password and a good new one', async () => {
     const person = await createAccount(service, 'viewer');
     for (const [current, wanted, pointer] of [
       ['not the password', next, '/current_password'],
@@ -134,7 +134,7 @@ describe('the own password', () => {
     expect((await person.call('GET /me')).status).toBe(200);
   });
 
-  test('a stolen session cannot guess it without end', async () => {
+  test("can't be guessed without limit from a stolen session", async () => {
     const person = await createAccount(service, 'viewer');
     const body = { current_password: 'not the password', new_password: next };
     const statuses = [];
@@ -143,7 +143,7 @@ describe('the own password', () => {
     expect(statuses).toEqual([...Array(10).fill(422), 429]);
   });
 
-  test('somebody who signs in elsewhere has none', async () => {
+  test('an account with single sign-on only has none', async () => {
     const person = await createPerson(service, 'viewer');
     const answer = await person.call('PUT /me/password', {
       body: { current_password: PASSWORD, new_password: next },

@@ -39,12 +39,12 @@ describe('the first account', () => {
     expect(await makeSetupToken(service.database.db)).toBeNull();
   });
 
-  test('makes the organisation Main when there is none', async () => {
+  test('creates the organisation Main if there is none', async () => {
     await createBrowser(service).call('POST /setup', { body: { token: await newToken(), ...ADA } });
     expect(await service.database.db.query('SELECT name FROM organisations')).toEqual([{ name: 'Main' }]);
   });
 
-  test('is one: of links used at the same moment one works, and none later', async () => {
+  test('is created once: of links used at the same moment, one works, and none later', async () => {
     const tokens = [await newToken(), await newToken(), await newToken()];
     const answers = await Promise.all(
       tokens.map((token, index) =>
@@ -58,7 +58,7 @@ describe('the first account', () => {
     expect(await service.database.db.query('SELECT FROM setup_links')).toHaveLength(0);
   });
 
-  test('a later start ends the links of earlier ones, but not of those beside it', async () => {
+  test('a later start ends the links of earlier ones, but not those created shortly before', async () => {
     const [early, beside] = [await newToken(), await newToken()];
     await service.database.db.query(
       `UPDATE setup_links SET created_at = now() - interval '11 minutes' WHERE token_hash = sha256($1::bytea)`,
@@ -72,8 +72,8 @@ describe('the first account', () => {
   });
 });
 
-describe('refused', () => {
-  test('a token that is wrong, empty of meaning, or of a service that has an account', async () => {
+describe('refusals', () => {
+  test('a wrong or empty token, or one of a service that has an account', async () => {
     const call = createBrowser(service).call;
     const token = await newToken();
     for (const wrong of ['x', 'A'.repeat(43), `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`]) {
@@ -91,7 +91,7 @@ describe('refused', () => {
     ['the address', 'ada@example.com', 'password_too_personal'],
     ['the name with a number', 'AdaLovelace1815', 'password_too_personal'],
     ['too long', 'long '.repeat(201), 'too_long'],
-  ])('a password that is %s, and the link still works', async (_what, password, code) => {
+  ])('a password that is %s; the link still works', async (_what, password, code) => {
     const call = createBrowser(service).call;
     const token = await newToken();
     const answer = await call('POST /setup', { body: { token, ...ADA, password } });
@@ -113,7 +113,7 @@ describe('refused', () => {
   });
 });
 
-test('neither the token nor the password is stored or logged as it is', async () => {
+test('neither the token nor the password is stored or logged in plain text', async () => {
   const token = await newToken();
   await createBrowser(service).call('POST /setup', { body: { token, ...ADA } });
   const [user] = await service.database.db.query<{ password_hash: string }>(

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => service.stop());
 
 describe('204', () => {
-  test('begins a session with a cookie that no script reads and no other site sends', async () => {
+  test("starts a session with a cookie that scripts can't read and other sites don't send", async () => {
     const person = await createAccount(service, 'editor');
     const browser = createBrowser(service);
     const { status, headers } = await browser.call('POST /sign-in', {
@@ -33,7 +33,7 @@ describe('204', () => {
     expect(await auditActions(service, person.organisationId)).toContain('user.signed_in');
   });
 
-  test('every sign-in has a token of its own, whatever the browser brings (session fixation)', async () => {
+  test('every sign-in gets a new token, whatever cookie the browser sends (session fixation)', async () => {
     const person = await createAccount(service, 'editor');
     const attacker = await createPerson(service, 'viewer');
     const planted = attacker.cookie.split('=')[1] ?? '';
@@ -48,14 +48,14 @@ describe('204', () => {
     expect(browser.cookies.get(SESSION_COOKIE)).not.toBe(own);
   });
 
-  test('the same password typed on another keyboard', async () => {
+  test('accepts the same password typed on another keyboard', async () => {
     const person = await createAccount(service, 'editor');
     const browser = createBrowser(service);
     const body = { email: person.email, password: PASSWORD.replace('c', 'ｃ') };
     expect((await browser.call('POST /sign-in', { body })).status).toBe(204);
   });
 
-  test('a hash of former cost is replaced by one of the present cost', async () => {
+  test('rehashes a password that was hashed at a lower cost', async () => {
     const person = await createAccount(service, 'editor');
     const nonce = Buffer.alloc(16, 7);
     const cost = { memory: 64, passes: 1, parallelism: 1 };
@@ -75,7 +75,7 @@ describe('204', () => {
 });
 
 describe('401', () => {
-  test('a wrong password, an unknown address and an account without a password cannot be told apart', async () => {
+  test('a wrong password, an unknown address and an account without a password are indistinguishable', async () => {
     const person = await createAccount(service, 'editor');
     const elsewhere = await createPerson(service, 'editor');
     const answers = [];
@@ -96,7 +96,7 @@ describe('401', () => {
     expect(answers[2]).toEqual(answers[0]);
   });
 
-  test('is recorded where the person is a member, by nobody in particular', async () => {
+  test('is recorded where the person is a member, without an actor', async () => {
     const person = await createAccount(service, 'editor');
     const body = { email: person.email, password: 'not the password' };
     await createBrowser(service).call('POST /sign-in', { body });
@@ -138,7 +138,7 @@ describe('429', () => {
     expect((await createBrowser(service).call('POST /sign-in', { body: otherBody })).status).toBe(204);
   });
 
-  test('nobody is kept out by the guesses of others: a browser that was in before counts by itself', async () => {
+  test('guesses of others keep nobody out: a browser known to the account is counted separately', async () => {
     const person = await createAccount(service, 'editor');
     const body = { email: person.email, password: PASSWORD };
     const browser = createBrowser(service);
@@ -150,7 +150,7 @@ describe('429', () => {
     expect((await browser.call('POST /sign-in', { body })).status).toBe(204);
   });
 
-  test('the cookie of a known browser opens nothing, counts for its own account only and cannot be made up', async () => {
+  test("the cookie of a known browser grants nothing, counts for its own account only and can't be forged", async () => {
     const [person, victim] = [await createAccount(service, 'editor'), await createAccount(service, 'editor')];
     const browser = createBrowser(service);
     await browser.call('POST /sign-in', { body: { email: person.email, password: PASSWORD } });
@@ -167,7 +167,7 @@ describe('429', () => {
     }
   });
 
-  test('successes are not counted', async () => {
+  test("successful sign-ins don't count", async () => {
     const person = await createAccount(service, 'editor');
     const body = { email: person.email, password: PASSWORD };
     for (let index = 0; index < 12; index += 1) {
@@ -176,7 +176,7 @@ describe('429', () => {
   });
 });
 
-test('all accounts together are limited per address, but not in a browser that was in before', async () => {
+test('all accounts together are limited per address, except in known browsers', async () => {
   await service.stop();
   service = await startTestService({ runsWorker: false, limits: { failedAuthPerMinutePerIp: 3 } });
   const person = await createAccount(service, 'editor');

@@ -40,7 +40,7 @@ async function pending(person = viewer, state: 'pending' | 'decided' = 'pending'
 
 const at = (approval: number) => ({ params: { org: organisationId, approval } });
 
-test('a decision goes on with the execution and says who, when and why', async () => {
+test('a decision continues the execution and records who, when and why', async () => {
   const { executionId, approval } = await asking();
   const [shown] = (await pending()).filter(({ id }) => id === approval);
   expect(shown).toMatchObject({
@@ -84,7 +84,7 @@ test('a decision goes on with the execution and says who, when and why', async (
   ]);
 });
 
-test('a system administrator who is no member decides, too', async () => {
+test("a system administrator who isn't a member can decide", async () => {
   const { executionId, approval } = await asking();
   const admin = await createPerson(service as never, 'system_admin');
   expect((await admin.call(DECIDE, { ...at(approval), body: { choice: 'reject' } })).status).toBe(204);
@@ -96,14 +96,14 @@ test('a system administrator who is no member decides, too', async () => {
   });
 });
 
-describe('refused', () => {
+describe('a decision is refused', () => {
   test('to viewers', async () => {
     const { approval } = await asking();
     const answer = await viewer.call(DECIDE, { ...at(approval), body: { choice: 'approve' } });
     expect([answer.status, answer.json.code]).toEqual([403, 'insufficient_role']);
   });
 
-  test('to other organisations, who do not see it either', async () => {
+  test("to other organisations, which don't see it either", async () => {
     const { approval } = await asking();
     const stranger = await createPerson(service as never, 'org_admin');
     const params = { org: stranger.organisationId, approval };
@@ -111,7 +111,7 @@ describe('refused', () => {
     expect(await pending(stranger)).toEqual([]);
   });
 
-  test('a second time, with a choice that is none, and after the end of the execution', async () => {
+  test('if there is one already, for an unknown choice, and after the execution has ended', async () => {
     const { approval } = await asking();
     const wrong = await editor.call(DECIDE, { ...at(approval), body: { choice: 'maybe' } });
     expect(wrong.json.errors.map(({ code }) => code)).toEqual(['no_such_choice']);

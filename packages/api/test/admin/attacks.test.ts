@@ -49,7 +49,7 @@ function ask(
 const changing = ENDPOINTS.filter(({ method }) => method !== 'GET');
 const guarded = ENDPOINTS.filter(({ access }) => access !== 'anyone');
 
-describe('what another site makes a browser send is refused', () => {
+describe('requests that another site makes a browser send are refused', () => {
   test.each(changing)('$name', async (endpoint) => {
     for (const headers of [
       { 'sec-fetch-site': 'cross-site' },
@@ -64,7 +64,7 @@ describe('what another site makes a browser send is refused', () => {
   });
 });
 
-describe('nobody who is not signed in gets anything', () => {
+describe('without signing in there is no access', () => {
   test.each(guarded)('$name', async (endpoint) => {
     for (const cookie of [null, ended, `__Host-millrace_session=${'A'.repeat(64)}`]) {
       const answer = await ask(endpoint, cookie);
@@ -73,7 +73,7 @@ describe('nobody who is not signed in gets anything', () => {
   });
 });
 
-describe('who has a lower role is refused', () => {
+describe('lower roles are refused', () => {
   const withRole = guarded.filter(({ access }) => access !== 'signed_in' && access !== 'viewer');
   test.each(withRole)('$name needs $access', async (endpoint) => {
     for (const role of ROLES.filter((each) => !isAtLeast(each, endpoint.access as Role))) {
@@ -83,7 +83,7 @@ describe('who has a lower role is refused', () => {
   });
 });
 
-describe('an organisation one is not in does not exist', () => {
+describe("an organisation without membership doesn't exist", () => {
   test.each(guarded.filter(({ path }) => path.startsWith('/orgs/:org')))('$name', async (endpoint) => {
     const answer = await ask(endpoint, stranger.cookie);
     expect([answer.status, answer.json.code, answer.json.key]).toEqual([
@@ -94,7 +94,7 @@ describe('an organisation one is not in does not exist', () => {
   });
 });
 
-describe('answers are kept by no cache', () => {
+describe('responses are never cached', () => {
   test.each(ENDPOINTS.filter(({ method }) => method === 'GET'))('$name', async (endpoint) => {
     const answer = await ask(endpoint, null);
     expect(answer.headers.get('cache-control')).toBe('no-store');

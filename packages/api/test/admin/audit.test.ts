@@ -52,7 +52,7 @@ async function exportAs(format: 'csv' | 'jsonl', person: TestPerson, query: Filt
 }
 
 describe('the log', () => {
-  test('tells who did what to which key, from where', async () => {
+  test('records who did what to which key, from where', async () => {
     const { data } = await admin.call('POST /orgs/:org/keys', {
       params: { org: admin.organisationId },
       body: { name: 'one', scopes: ['workflows:read'], expires_at: null },
@@ -70,7 +70,7 @@ describe('the log', () => {
     });
   });
 
-  test('is of one organisation', async () => {
+  test('belongs to one organisation', async () => {
     const stranger = await createPerson(service, 'org_admin');
     await write(stranger, 'workflow.theirs');
     expect((await read({ action: 'workflow.theirs' })).items).toEqual([]);
@@ -90,8 +90,8 @@ describe('the log', () => {
   });
 });
 
-describe('what keys do', () => {
-  test('with workflows, and cancelling, is told with the key and the address; starts are not', async () => {
+describe('actions of API keys', () => {
+  test('changes to workflows and cancelling are recorded with key and address; starts are not', async () => {
     const person = await createPerson(service, 'org_admin');
     const key = await service.createKey({ organisationId: person.organisationId });
     const send = async (method: Method, path: string, body?: object, headers = {}) => {
@@ -188,7 +188,7 @@ describe('filters', () => {
     expect(await actions(query)).toEqual(expected);
   });
 
-  test('what repeats is found by the time of its last, and by each address', async () => {
+  test('repeated entries are found by their last time and by each address', async () => {
     const key = await service.createKey({ organisationId: person.organisationId });
     const violation = {
       organisationId: person.organisationId,
@@ -236,7 +236,7 @@ describe('filters', () => {
     });
   });
 
-  test('the actions to choose from are those that are there', async () => {
+  test('the offered actions are those that occur', async () => {
     const { data } = await person.call('GET /orgs/:org/audit/actions', {
       params: { org: person.organisationId },
     });
@@ -246,7 +246,7 @@ describe('filters', () => {
     expect(data.items).toEqual([...new Set(data.items)].sort());
   });
 
-  test('go on over pages, and a cursor fits its own filters only', async () => {
+  test('continue over pages, and a cursor is only valid for its filters', async () => {
     const first = await read({ limit: 1 }, person);
     const second = await read({ limit: 1, cursor: first.next_cursor ?? '' }, person);
     expect(second.items[0]?.id).toBeLessThan(first.items[0]?.id ?? 0);
@@ -259,7 +259,7 @@ describe('filters', () => {
 });
 
 describe('export', () => {
-  test('CSV: nothing that could be a formula begins a cell, and no cell ends early', async () => {
+  test('CSV: no cell starts like a formula, and none ends early', async () => {
     const person = await createPerson(service, 'org_admin');
     const evil = ['=HYPERLINK("http://evil")', '+1', '-1', '@SUM(A1)', '\tx', '\rx', '＝1', ' =1'];
     for (const ip of evil) await write(person, 'workflow.evil', { sourceIp: ip });
@@ -277,7 +277,7 @@ describe('export', () => {
     expect(cells).toContain('{"note":"a \\"quoted\\", text\\r\\nin two lines"}');
   });
 
-  test('JSON lines: each line is an entry as the list has it', async () => {
+  test('JSON lines: each line is an entry as in the list', async () => {
     const person = await createPerson(service, 'org_admin');
     await write(person, 'workflow.one', { details: { note: 'a\nb' } });
     const { text } = await exportAs('jsonl', person);
@@ -288,7 +288,7 @@ describe('export', () => {
     expect(lines).toEqual((await read({}, person)).items);
   });
 
-  test('more entries than one batch all come, once each, in order', async () => {
+  test('more entries than one batch are complete, each once, in order', async () => {
     const person = await createPerson(service, 'org_admin');
     await service.database.db.query(
       `INSERT INTO audit_log (organisation_id, action, actor)

@@ -214,7 +214,7 @@ async function useWorkflows(browser: Browser, org: number): Promise<void> {
   await browser.call('GET /system');
 }
 
-test('enough was done for it to mean something', () => {
+test('the recorded traffic is large enough to be meaningful', () => {
   expect(secrets.size).toBeGreaterThan(35);
   expect(new Set([...secrets.values()].map(({ value }) => value)).size).toBe(secrets.size);
   expect(answers.length).toBeGreaterThan(50);
@@ -229,12 +229,12 @@ test('enough was done for it to mean something', () => {
   expect(service.logs.join('\n')).toContain('single sign-on refused');
 });
 
-test('no log line holds a secret', () => {
+test('no log line contains a secret', () => {
   const logs = service.logs.join('\n');
   expect([...secrets].filter(([, { value }]) => logs.includes(value)).map(([name]) => name)).toEqual([]);
 });
 
-test('no answer holds one, but for those that hand it out', () => {
+test('no response contains one, except those that issue it', () => {
   const found = [...secrets].flatMap(([name, { value, shownBy }]) =>
     answers
       .filter((answer) => answer.text.includes(value) && !shownBy.includes(answer.name))
@@ -243,7 +243,7 @@ test('no answer holds one, but for those that hand it out', () => {
   expect(found).toEqual([]);
 });
 
-test('no row of any table holds one as it is, but for the webhook, whose address is shown for good', async () => {
+test('no table row contains one in plain text, except the webhook address, which is shown again', async () => {
   const { db } = service.database;
   const tables = await db.query<{ name: string }>(
     `SELECT quote_ident(table_name) AS name FROM information_schema.tables WHERE table_schema = current_schema()

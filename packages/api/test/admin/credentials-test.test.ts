@@ -60,10 +60,10 @@ const only =
   ({ headers }: { headers: { readonly [name: string]: string } }): Reply =>
     headers[header] === value ? good : otherwise;
 
-describe('a token that is bound to hosts', () => {
+describe('a token bound to hosts', () => {
   const bearer = (token = 'canary-right') => store('bearer', { token }, ['127.0.0.1']);
 
-  test('works where the page refuses whoever has none', async () => {
+  test('works if the page refuses requests without it', async () => {
     outside.on('GET /mine', only('authorization', 'Bearer canary-right', { body: { name: 'Ada' } }));
     const right = await run(await bearer(), `${outside.url}/mine?key=canary-query`);
     expect(right).toMatchObject({
@@ -88,7 +88,7 @@ describe('a token that is bound to hosts', () => {
     expect(outside.to('GET /login')).toEqual([]);
   });
 
-  test('goes to no host it is not bound to, and to none that the organisation or the service keeps closed', async () => {
+  test('is only sent to hosts allowed by itself, the organisation and the service', async () => {
     outside.forget();
     const elsewhere = await store('bearer', { token: 'canary' }, ['api.example.com']);
     expect((await run(elsewhere, `${outside.url}/mine`)).code).toBe('credential_host_not_allowed');
@@ -103,7 +103,7 @@ describe('a token that is bound to hosts', () => {
   });
 
   test.each([undefined, 'mine', 'ftp://127.0.0.1/', 'http://ada:secret@127.0.0.1/'])(
-    'needs an address of a page: %j is refused',
+    'needs a URL: %j is refused',
     async (url) => {
       const options = { params: params(await bearer()), body: url === undefined ? {} : { url } };
       const answer = await editor.call('POST /orgs/:org/credentials/:credential/test', options);
@@ -113,7 +113,7 @@ describe('a token that is bound to hosts', () => {
 });
 
 describe('a mail server', () => {
-  test('is signed in to, and sent nothing', async () => {
+  test('is signed in to, without sending anything', async () => {
     const { host, port } = mail.credential;
     const where = `${host}:${port}`;
     const right = await run(await store('smtp', mail.credential));
@@ -125,7 +125,7 @@ describe('a mail server', () => {
     expect(mail.received).toEqual([]);
   });
 
-  test('that says nothing is given up after a while', async () => {
+  test("that doesn't respond times out", async () => {
     // It accepts connections and leaves it to the other side to close them.
     const silent = createServer((socket) => void socket.on('error', () => undefined));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -142,7 +142,7 @@ describe('a mail server', () => {
   });
 });
 
-test('a database is asked for SELECT 1', async () => {
+test('a database runs SELECT 1', async () => {
   const proxy = await openProxy(service.database.url);
   const url = new URL(proxy.url);
   const fields = {
@@ -167,7 +167,7 @@ test('a database is asked for SELECT 1', async () => {
   await proxy.close();
 });
 
-describe('a provider of models', () => {
+describe('a model provider', () => {
   const ai = (path: string, api_key = 'canary-key', provider = 'openai_compatible') =>
     store('ai', { provider, base_url: `${outside.url}${path}`, api_key });
   const list = { body: { data: [{ id: 'small' }] } };
@@ -188,7 +188,7 @@ describe('a provider of models', () => {
     expect(wrong).toMatchObject({ outcome: 'failed', code: 'refused', status: 401 });
   });
 
-  test('that is not there is told with its address', async () => {
+  test("that doesn't exist is reported with its address", async () => {
     const base_url = 'http://127.0.0.1:1/v1';
     const id = await store('ai', { provider: 'openai_compatible', base_url, api_key: 'canary' });
     const where = `${base_url}/models`;
@@ -218,14 +218,14 @@ describe('a chat service', () => {
     ['line', 'GET /v2/bot/info', 'authorization', 'Bearer 17:canary', { body: { userId: 'U1' } }],
     ['chatwork', 'GET /me', 'x-chatworktoken', '17:canary', { body: { account_id: 1 } }],
     ['google_chat', 'GET /v1/spaces', 'authorization', 'Bearer 17:canary', { body: {} }],
-  ])('%s is asked who it is', async (name, line, header, value, good) => {
+  ])('%s is asked whose credential it is', async (name, line, header, value, good) => {
     outside.on(line, only(header, value, good));
     const chat = (token: string) => store('chat', { service: name, token, base_url: outside.url });
     expect(await run(await chat('17:canary'))).toMatchObject({ outcome: 'works', code: 'accepted' });
     expect(await run(await chat('17:wrong'))).toMatchObject({ outcome: 'failed', code: 'chat_auth_failed' });
   });
 
-  test('telegram takes the token in the address, which is not shown', async () => {
+  test('telegram takes the token in the URL, which is not shown', async () => {
     outside.on('GET /bot17:canary/getMe', { body: { ok: true, result: { id: 17 } } });
     const chat = (token: string) => store('chat', { service: 'telegram', token, base_url: outside.url });
     const where = `${outside.url}/bot[hidden]/getMe`;
@@ -237,7 +237,7 @@ describe('a chat service', () => {
     });
   });
 
-  test('an address that takes nothing but messages is only reached, and gets none', async () => {
+  test('a URL that only accepts messages is connected to, and gets none', async () => {
     outside.forget();
     const webhook_url = `${outside.url}/hooks/canary`;
     const fields = { service: 'mattermost', base_url: outside.url, webhook_url };
@@ -246,7 +246,7 @@ describe('a chat service', () => {
     expect(outside.received).toEqual([]);
   });
 
-  test('an address of another service is told', async () => {
+  test('a URL of another service is reported', async () => {
     const result = await run(await store('chat', { service: 'slack', webhook_url: `${outside.url}/canary` }));
     expect(result).toMatchObject({ outcome: 'failed', code: 'invalid_credential' });
     expect(result.refusal?.message).toContain('does not lead to Slack');
@@ -254,7 +254,7 @@ describe('a chat service', () => {
 });
 
 describe('every test', () => {
-  test('is recorded with what came of it, and no secret is in answer, log or audit row', async () => {
+  test('is recorded with its result, without secrets in response, log or audit row', async () => {
     const echo: Reply = { status: 500, body: 'no' };
     outside.on('GET /echo/canary-echo', echo);
     const id = await store('header', { name: 'x-key', value: 'canary-echo' }, ['127.0.0.1']);
@@ -279,7 +279,7 @@ describe('every test', () => {
     expect(text + JSON.stringify(all) + service.logs.join('\n')).not.toMatch(/canary/);
   });
 
-  test('decrypts; what is never sent is not sent', async () => {
+  test('decrypts; secrets that are never sent are not sent', async () => {
     const id = await store('secret', { value: 'canary' });
     expect(await run(id)).toMatchObject({ outcome: 'works', code: 'readable', where: null });
     await service.database.db.query('UPDATE credentials SET key_id = NULL, ciphertext = NULL WHERE id = $1', [
@@ -293,7 +293,7 @@ describe('every test', () => {
     expect([refused.status, refused.json.errors?.[0]?.pointer]).toEqual([422, '/url']);
   });
 
-  test('leaves the last use as it was', async () => {
+  test("doesn't change the last use", async () => {
     await run(await store('secret', { value: 'canary' }));
     const { data } = await editor.call('GET /orgs/:org/credentials', {
       params: { org: editor.organisationId },
@@ -301,7 +301,7 @@ describe('every test', () => {
     expect(data.items.map((item) => item.last_used_at)).toEqual([null]);
   });
 
-  test('is for those who may change credentials, of their own organisation', async () => {
+  test('is for people who may change credentials, in their own organisation', async () => {
     const id = await store('secret', { value: 'canary' });
     const organisationId = editor.organisationId;
     const viewer = await createPerson(service, 'viewer', { organisationId });
@@ -320,7 +320,7 @@ describe('every test', () => {
     expect(statuses).toEqual([403, 404]);
   });
 
-  test('counts: more than twenty in a minute are refused', async () => {
+  test('counts: more than twenty a minute are refused', async () => {
     const id = await store('secret', { value: 'canary' });
     for (let count = 0; count < 20; count += 1) await run(id);
     const options = { params: params(id), body: {} };

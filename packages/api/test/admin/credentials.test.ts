@@ -51,7 +51,7 @@ async function useInWorkflow(credentialId: number): Promise<number> {
 }
 
 describe('secrets', () => {
-  test('are told by name when they hold a value, and never which', async () => {
+  test('are listed by name if they have a value, without the value', async () => {
     const stored = async (type: string, fields: JsonObject) => {
       names += 1;
       const { data } = await editor.call('POST /orgs/:org/credentials', {
@@ -86,7 +86,7 @@ describe('secrets', () => {
     expect(data.items.find(({ id }) => id === chat.id)?.stored_secrets).toBeNull();
   });
 
-  test('of no type are in any answer, log or audit row', async () => {
+  test('of no type appear in any response, log or audit row', async () => {
     const texts: string[] = [];
     for (const type of Object.keys(FIELDS) as (keyof typeof FIELDS)[]) {
       const { id } = await create(type);
@@ -105,7 +105,7 @@ describe('secrets', () => {
     for (const text of texts) expect(text).not.toMatch(/canary/);
   });
 
-  test('are not repeated by a refusal', async () => {
+  test('are not repeated in refusals', async () => {
     const answer = await editor.call('POST /orgs/:org/credentials', {
       params: { org: editor.organisationId },
       body: { name: 'broken', type: 'bearer', hosts: ['x y'], fields: { token: 'canary with blanks' } },
@@ -118,7 +118,7 @@ describe('secrets', () => {
     expect(answer.text + service.logs.join('\n')).not.toMatch(/canary/);
   });
 
-  test('have to be given again when the change sends them elsewhere', async () => {
+  test('are required again when the change sends them elsewhere', async () => {
     const { id } = await create();
     const body = { hosts: ['evil.example'] };
     const refused = await editor.call('PATCH /orgs/:org/credentials/:credential', {
@@ -134,7 +134,7 @@ describe('secrets', () => {
     expect(data.hosts).toEqual(['evil.example']);
   });
 
-  test('that were given up are told to be missing', async () => {
+  test('that were discarded are reported as missing', async () => {
     const { id } = await create();
     await service.database.db.query('UPDATE credentials SET key_id = NULL, ciphertext = NULL WHERE id = $1', [
       id,
@@ -151,7 +151,7 @@ describe('secrets', () => {
   });
 });
 
-test('the types come with the schemas of their fields', async () => {
+test('the types come with their field schemas', async () => {
   const { data } = await editor.call('GET /orgs/:org/credential-types', {
     params: { org: editor.organisationId },
   });
@@ -161,7 +161,7 @@ test('the types come with the schemas of their fields', async () => {
 });
 
 describe('changes', () => {
-  test('are recorded with who did it and from where, and what was changed by name only', async () => {
+  test('are recorded with who and from where, naming changed fields only', async () => {
     const { id, name, created_by } = await create();
     expect(created_by).toBe(editor.email);
     await editor.call('PATCH /orgs/:org/credentials/:credential', {
@@ -180,7 +180,7 @@ describe('changes', () => {
     expect(JSON.parse(rows[1]?.details ?? '').changed).toEqual(['name', 'fields.token']);
   });
 
-  test('a taken name is refused', async () => {
+  test('a name that is taken is refused', async () => {
     const { name } = await create();
     const answer = await editor.call('POST /orgs/:org/credentials', {
       params: { org: editor.organisationId },
@@ -207,7 +207,7 @@ describe('changes', () => {
 });
 
 describe('a credential in use', () => {
-  test('tells which workflows name it', async () => {
+  test('lists the workflows that use it', async () => {
     const { id } = await create();
     const unused = await create();
     const workflowId = await useInWorkflow(id);
@@ -217,7 +217,7 @@ describe('a credential in use', () => {
     expect(await usage(unused.id)).toEqual([]);
   });
 
-  test('is removed by an org_admin only, and by force', async () => {
+  test('is removed by an org_admin only, with force', async () => {
     const { id } = await create();
     await useInWorkflow(id);
     const remove = (person: TestPerson, force: boolean) =>
@@ -229,7 +229,7 @@ describe('a credential in use', () => {
     expect((await remove(admin, true)).status).toBe(404);
   });
 
-  test('an unused one is removed by an editor', async () => {
+  test('that is unused is removed by an editor', async () => {
     const { id } = await create();
     const answer = await editor.call('DELETE /orgs/:org/credentials/:credential', { params: params(id) });
     expect(answer.status).toBe(204);

@@ -33,7 +33,7 @@ function presentIn(json: unknown): Draft | null {
   return (json as { draft: Draft | null }).draft;
 }
 
-test('a draft is kept as it was sent, with what is found in it; each change raises its revision', async () => {
+test('a draft is kept as sent, with its problems; each change raises its revision', async () => {
   const workflow = await createWorkflow(ada);
   expect(await draftOf(ada, workflow)).toBeNull();
   const first = await put(ada, workflow, flowWith('draft'), 0);
@@ -53,7 +53,7 @@ test('a draft is kept as it was sent, with what is found in it; each change rais
   expect(await draftOf(ada, workflow)).toBeNull();
 });
 
-test('not even a broken structure is lost', async () => {
+test('even a broken structure is kept', async () => {
   const workflow = await createWorkflow(ada);
   const broken = {
     nodes: [
@@ -67,7 +67,7 @@ test('not even a broken structure is lost', async () => {
   expect((await draftOf(ada, workflow))?.flow_data).toEqual(broken);
 });
 
-test('drafts of two people never mix, and each is told of the other', async () => {
+test('drafts of two people are separate, and each learns of the other', async () => {
   const workflow = await createWorkflow(ada);
   const [mine, theirs] = await Promise.all([
     put(ada, workflow, flowWith('of ada'), 0),
@@ -86,7 +86,7 @@ test('drafts of two people never mix, and each is told of the other', async () =
 });
 
 describe('409 draft_conflict', () => {
-  test('another tab was first: of any number of changes of one revision one is kept', async () => {
+  test('of concurrent changes to one revision, one is kept', async () => {
     const workflow = await createWorkflow(ada);
     const { data } = await put(ada, workflow, flowWith('0'), 0);
     const answers = await Promise.all(
@@ -102,7 +102,7 @@ describe('409 draft_conflict', () => {
     expect((await draftOf(ada, workflow))?.revision).toBe(kept[0]?.data.revision);
   });
 
-  test('two tabs begin: one is kept, the other is told of it', async () => {
+  test('when two tabs start a draft, one is kept and the other gets a conflict', async () => {
     const workflow = await createWorkflow(ada);
     const answers = await Promise.all([
       put(ada, workflow, flowWith('1'), 0),
@@ -111,7 +111,7 @@ describe('409 draft_conflict', () => {
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200, 409]));
   });
 
-  test('a new draft is not taken for the one before', async () => {
+  test('a new draft is not mistaken for the previous one', async () => {
     const workflow = await createWorkflow(ada);
     const { data: old } = await put(ada, workflow, flowWith('old'), 0);
     await ada.call('DELETE /orgs/:org/workflows/:id/draft', { params: pathTo(ada, workflow) });
@@ -122,7 +122,7 @@ describe('409 draft_conflict', () => {
     expect([late.status, presentIn(late.json)?.flow_data]).toEqual([409, flowWith('new')]);
   });
 
-  test('a save from a tab that has not seen the draft does not throw it away', async () => {
+  test("saving from a tab that hasn't seen the draft doesn't discard it", async () => {
     const workflow = await createWorkflow(ada);
     const { data: draft } = await put(ada, workflow, flowWith('elsewhere'), 0);
     const save = (revision: number) =>
@@ -166,7 +166,7 @@ test('neither the public API nor a start ever sees a draft', async () => {
   expect(rows).toEqual([{ workflow_version: 1 }]);
 });
 
-test('no trigger runs a draft, and none that only a draft has is there', async () => {
+test("no trigger runs a draft, and a trigger that only a draft has doesn't exist", async () => {
   const hooked = await createWorkflow(ada, WEBHOOK_FLOW);
   const { data: hook } = await ada.call('GET /orgs/:org/workflows/:id/webhook', {
     params: pathTo(ada, hooked),

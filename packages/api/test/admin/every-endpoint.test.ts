@@ -168,16 +168,16 @@ function bare({ status, json }: Answered): object {
 
 const NOWHERE = 9_007_199_254_740_991;
 
-describe('the map and the routes are one', () => {
+describe('the contract and the routes agree', () => {
   // Single sign-on has two more pages, but without a provider they aren't registered.
-  test('every endpoint is registered, and nothing else answers below /api/admin', () => {
+  test('every endpoint is registered, and nothing else responds below /api/admin', () => {
     const registered = routes
       .filter((route) => route.includes(' /api/admin') && !route.startsWith('HEAD '))
       .map((route) => route.replace(' /api/admin', ' '));
     expect([...registered].sort()).toEqual(Object.keys(ADMIN_API).sort());
   });
 
-  test('HEAD is there for what GET is there for', () => {
+  test('HEAD works wherever GET does', () => {
     const heads = routes
       .filter((route) => route.startsWith('HEAD /api/admin'))
       .map((route) => route.slice(5));
@@ -207,7 +207,7 @@ describe('another site reads nothing and changes nothing', () => {
 const guarded = ENDPOINTS.filter(({ access }) => access !== 'anyone');
 const ofOrganisation = guarded.filter(({ path }) => path.startsWith('/orgs/:org'));
 
-describe('without a session there is nothing', () => {
+describe('without a session nothing is accessible', () => {
   test.each(guarded)('$name', async (endpoint) => {
     const [name, token = ''] = owner.person.cookie.split('=');
     for (const cookie of [
@@ -229,7 +229,7 @@ describe('without a session there is nothing', () => {
   });
 });
 
-describe('an organisation one is not in is one that does not exist', () => {
+describe("an organisation without membership doesn't exist", () => {
   test.each(ofOrganisation)('$name', async (endpoint) => {
     const { cookie } = stranger.person;
     const elsewhere = await ask(endpoint, cookie, owner.params);
@@ -240,7 +240,7 @@ describe('an organisation one is not in is one that does not exist', () => {
 });
 
 describe('ids of another organisation in queries and bodies', () => {
-  test('find nothing', async () => {
+  test('match nothing', async () => {
     const { person, params: own } = stranger;
     const params = { org: person.organisationId };
     const [workflow, execution] = [Number(owner.params.id), Number(owner.params.execution)];
@@ -260,7 +260,7 @@ describe('ids of another organisation in queries and bodies', () => {
     }
   });
 
-  test('name no credential', async () => {
+  test('refer to no credential', async () => {
     const { person } = stranger;
     const params = { org: person.organisationId };
     const flowOf = (credential_id: unknown) => ({
@@ -293,7 +293,7 @@ describe('ids of another organisation in queries and bodies', () => {
   });
 });
 
-describe('a cursor of another organisation goes on with nothing', () => {
+describe('a cursor of another organisation is invalid', () => {
   const paged = ofOrganisation.filter(
     ({ query }) => 'cursor' in ((query as { properties?: object })?.properties ?? {}),
   );
@@ -319,7 +319,7 @@ const NO_IDS = [
   ...['%20', '1%20', '%00', '1%00', 'null', "1'", '%EF%BC%91', '9'.repeat(10_000)],
 ];
 
-describe('what is no id is what does not exist', () => {
+describe('a malformed id is the same 404 as an unknown one', () => {
   const numbered = ENDPOINTS.filter(({ path }) => /:(?!node\b)/.test(path));
   test.each(numbered)('$name', async (endpoint) => {
     const cookie = endpoint.access === 'system_admin' ? administrator : owner.person.cookie;
@@ -336,7 +336,7 @@ describe('what is no id is what does not exist', () => {
   });
 });
 
-describe('what is of another organisation is what does not exist', () => {
+describe('resources of another organisation are the same 404 as unknown ones', () => {
   test.each(ofObjects)('$name', async (endpoint) => {
     const { person, params } = stranger;
     const own = { org: person.organisationId };
@@ -350,7 +350,7 @@ describe('what is of another organisation is what does not exist', () => {
   const inOrder = [...ofObjects].sort(
     (a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'),
   );
-  test.each(inOrder)('but it is there for who is in it: $name', async (endpoint) => {
+  test.each(inOrder)('they exist for their own members: $name', async (endpoint) => {
     const { status, json } = await ask(endpoint, owner.person.cookie, owner.params);
     expect([404, 401, 403, 500], JSON.stringify(json)).not.toContain(status);
   });

@@ -73,7 +73,7 @@ test.each<[string, () => Partial<AdminExecutionFilters>]>([
   expect(await costOf(filters())).toBeLessThan(MOST_BUFFERS_OF_A_SEARCH);
 });
 
-test('a search that goes on finds what is far back, and says when there is no more', async () => {
+test('a continued search finds matches far back, and says when there are no more', async () => {
   let belowId: number | null = null;
   const found: string[] = [];
   let pages = 0;
@@ -91,7 +91,7 @@ test('a search that goes on finds what is far back, and says when there is no mo
   expect(found).toHaveLength(11);
 });
 
-test('rows that a short look and a long one find are told once, in their order', async () => {
+test('rows found by both the short and the long search are returned once, in order', async () => {
   const { rows } = await find({ text: '00', statuses: ['failed', 'cancelled'] });
   const ids = rows.map(({ id }) => id);
   expect(ids).toEqual([...new Set(ids)].sort((a, b) => b - a));

@@ -64,7 +64,7 @@ async function idsOf(person: TestPerson, query: object): Promise<number[]> {
 }
 
 describe('200', () => {
-  test('each filter, and all of them together', async () => {
+  test('each filter, and all of them combined', async () => {
     const person = await createPerson(service, 'viewer');
     const other = await createWorkflow('other');
     const [old = 0] = await insert(person, { at: '2026-01-01T00:00:00Z' });
@@ -97,7 +97,7 @@ describe('200', () => {
     ).toEqual([failed]);
   });
 
-  test('pages follow each other without gap and without end', async () => {
+  test('pages follow each other without gaps and with an end', async () => {
     const person = await createPerson(service, 'viewer');
     const ids = await insert(person, { count: 7 });
     const seen: number[] = [];
@@ -114,7 +114,7 @@ describe('200', () => {
     expect(seen).toEqual(ids.reverse());
   });
 
-  test('a search for what is rare says how far it went, and goes on from there', async () => {
+  test('a search for something rare says how far it got, and continues from there', async () => {
     const person = await createPerson(service, 'viewer');
     const [needle = 0] = await insert(person, { name: 'needle' });
     await insert(person, { count: MAX_LOOKED + 10, name: 'hay', status: 'cancelled' });
@@ -132,7 +132,7 @@ describe('200', () => {
     }
   });
 
-  test('a rare workflow is found at once, however many others have the status', async () => {
+  test('a rare workflow is found at once, however common the status is', async () => {
     const person = await createPerson(service, 'viewer');
     const rare = await createWorkflow('rare');
     const [wanted = 0] = await insert(person, { workflow: rare, status: 'failed' });
@@ -140,7 +140,7 @@ describe('200', () => {
     expect(await idsOf(person, { workflow: rare, status: 'failed' })).toEqual([wanted]);
   });
 
-  test('tells trials of unsaved drafts by their version, and what an execution repeats', async () => {
+  test('shows trials of unsaved drafts by their version, and what a rerun repeats', async () => {
     const person = await createPerson(service, 'viewer');
     const [first = 0] = await insert(person, {});
     const [second = 0] = await insert(person, {});
@@ -170,7 +170,7 @@ describe('422', () => {
     expect(status).toBe(422);
   });
 
-  test('a cursor of other filters', async () => {
+  test('a cursor for other filters', async () => {
     const person = await createPerson(service, 'viewer');
     await insert(person, { count: 3 });
     const params = { org: person.organisationId };
@@ -180,7 +180,7 @@ describe('422', () => {
   });
 });
 
-test('other organisations’ executions are in no list', async () => {
+test('executions of other organisations are in no list', async () => {
   const person = await createPerson(service, 'viewer');
   const stranger = await createPerson(service, 'viewer');
   await insert(person, {});
@@ -188,7 +188,7 @@ test('other organisations’ executions are in no list', async () => {
   expect((await stranger.call(LIST, { params: { org: person.organisationId } })).status).toBe(404);
 });
 
-test('some are read again by their ids, of one’s own organisation only', async () => {
+test('rows are reread by id, within one organisation only', async () => {
   const [first = 0, second = 0] = await insert(viewer, { count: 2 });
   const stranger = await createPerson(service, 'viewer');
   const ids = `${first},${second},999999999`;

@@ -72,7 +72,7 @@ async function execute(): Promise<number> {
   return (await service.api('POST', `/workflows/${workflowId}/execute`, { key, body: {} })).json.execution_id;
 }
 
-test('the list hears of starts and ends, of its own organisation only', async () => {
+test('the list reports starts and ends of its own organisation only', async () => {
   const stop = new AbortController();
   const stranger = await createPerson(service, 'viewer');
   const heardByStranger: Told[] = [];

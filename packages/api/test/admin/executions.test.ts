@@ -103,7 +103,7 @@ describe('who started it', () => {
     }
   });
 
-  test('a webhook, and people: the address alone; what a node starts: neither', async () => {
+  test('for webhooks and people the address alone; for executions started by a node, neither', async () => {
     const admin = await createPerson(service as never, 'org_admin', { organisationId });
     const workflowId = await service.createWorkflow(WEBHOOK_FLOW);
     const info = await service.api('GET', `/workflows/${workflowId}/webhook-info`, { key: service.key });
@@ -129,7 +129,7 @@ describe('who started it', () => {
 });
 
 describe('one execution', () => {
-  test('shows attempts and the waits between them, with what each failed with', async () => {
+  test('shows attempts and the waits between them, with each failure', async () => {
     const { id } = await ended(
       ({ attempt }) =>
         attempt < 3
@@ -221,7 +221,7 @@ describe('one execution', () => {
     }
   });
 
-  test('a run whose end was not kept is left out, and not shown as cancelled', async () => {
+  test('a run whose end was not kept is omitted, not shown as cancelled', async () => {
     const flow = flowOf(
       [
         ['each', 'core.for_each', { config: { items: [1, -1, 3], on_item_error: 'collect' } }],
@@ -241,7 +241,7 @@ describe('one execution', () => {
     ]);
   });
 
-  test('has the workflow as it was, whatever became of it since', async () => {
+  test('has the workflow as it was, whatever happened to it since', async () => {
     const { id, workflowId } = await ended(() => success({}));
     const body = { flow_data: flowOf([['other', 'core.set', { config: { values: {} } }]], ['start>other']) };
     await service.api('PUT', `/workflows/${workflowId}`, { key: service.key, body });
@@ -275,7 +275,7 @@ describe('one execution', () => {
     expect(other.data.is_same_input).toBe(false);
   });
 
-  test('tells what it waits for, until it has ended', async () => {
+  test('shows what it waits for, until it has ended', async () => {
     const config = { title: 'Refund order {{trigger.data.order}}?', text: 'Arrived broken' };
     const flow = flowOf([['ask', 'wait.approval', { config }]], ['start>ask']);
     const id = await service.execute(await service.createWorkflow(flow), { order: 17 });
@@ -300,7 +300,7 @@ describe('one execution', () => {
     expect(await waits()).toEqual([]);
   });
 
-  test('another organisation’s is not there', async () => {
+  test("of another organisation doesn't exist", async () => {
     const { id } = await ended(() => success({}));
     const params = { org: stranger.organisationId, execution: id };
     for (const answer of [
@@ -319,7 +319,7 @@ describe('one execution', () => {
 });
 
 describe('cancel', () => {
-  test('ends it, with an entry in the audit log; a second time changes nothing', async () => {
+  test('ends it, with an audit entry; a second time changes nothing', async () => {
     let begun = () => {};
     const isBegun = new Promise<void>((resolve) => {
       begun = resolve;
@@ -343,12 +343,12 @@ describe('cancel', () => {
     ]);
   });
 
-  test('one that has ended otherwise is 409', async () => {
+  test('409 if it has ended in another way', async () => {
     const { id } = await ended(() => success({}));
     expect((await editor.call(CANCEL, of(id))).json.code).toBe('execution_final');
   });
 
-  test('is not for viewers, and neither is a rerun', async () => {
+  test('is refused to viewers, and so is a rerun', async () => {
     const { id } = await ended(() => success({}));
     for (const answer of [
       await viewer.call(CANCEL, of(id)),
@@ -360,7 +360,7 @@ describe('cancel', () => {
 });
 
 describe('rerun', () => {
-  test('from the start with another input, by the saved version of now', async () => {
+  test('from the start with different input, with the currently saved version', async () => {
     const { id, workflowId } = await ended(() => success({}));
     const { data } = await editor.call(RERUN, {
       ...of(id),
@@ -379,7 +379,7 @@ describe('rerun', () => {
     });
   });
 
-  test('from the failed node, keeping what ended well', async () => {
+  test('from the failed node, keeping what succeeded', async () => {
     let fails = true;
     const { id } = await ended(() =>
       fails ? failure('no_stock', verbatim('none left')) : success({ ok: true }),
@@ -395,7 +395,7 @@ describe('rerun', () => {
     ]);
   });
 
-  test('input that does not fit the schema is 422, and so is input from the failed node on', async () => {
+  test("input that doesn't match the schema is 422, and so is input from the failed node", async () => {
     const { id } = await ended(() => failure('no_stock', verbatim('none left')));
     const { workflow_id: workflowId } = (await viewer.call(DETAIL, of(id))).data.execution;
     const input_schema = { type: 'object', properties: { order: { type: 'integer' } } };
@@ -412,7 +412,7 @@ describe('rerun', () => {
     expect(both.json.errors.map(({ code }) => code)).toEqual(['not_allowed']);
   });
 
-  test('of one that has not ended, or of an inactive workflow, is 409', async () => {
+  test('409 if it has not ended, or if the workflow is inactive', async () => {
     const { id, workflowId } = await ended(() => success({}));
     expect((await editor.call(RERUN, { ...of(id), body: { from: 'failed_node' } })).json.code).toBe(
       'no_failed_node',

@@ -12,7 +12,7 @@ afterAll(() => service.stop());
 
 const org = () => ({ org: viewer.organisationId });
 
-test('flow-checks tell structure errors, problems, missing credentials and handles; nothing is stored', async () => {
+test('flow-checks report structure errors, problems, missing credentials and handles; nothing is stored', async () => {
   const check = async (flow_data: object) =>
     (
       await viewer.call('POST /orgs/:org/flow-checks', {
@@ -65,7 +65,7 @@ test('node types are those of the catalogue', async () => {
   });
 });
 
-test('the next ten fire times, and what is wrong with a schedule', async () => {
+test('the next ten fire times, and problems of a schedule', async () => {
   const preview = async (config: object) =>
     (
       await viewer.call('POST /orgs/:org/schedule-previews', {

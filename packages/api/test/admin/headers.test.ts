@@ -68,7 +68,7 @@ function readPolicy(policy: string | string[] | null | undefined): { readonly [d
 }
 
 describe('pages', () => {
-  test.each(PAGES)('%s may run the scripts of this service only, and stands in no frame', async (path) => {
+  test.each(PAGES)("%s only runs scripts of this service, and can't be framed", async (path) => {
     const { status, headers, text } = await send(`${secure.url}${path}`, 'GET');
     expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
       200,
@@ -82,7 +82,7 @@ describe('pages', () => {
     expect(again.text).not.toContain(nonce);
   });
 
-  test('nothing that stands in an address comes back in the page', async () => {
+  test('nothing from a URL is reflected in the page', async () => {
     const { text } = await send(`${secure.url}/o/<script>alert(1)</script>/"'%22?next=<b>#<i>`, 'GET');
     expect(text).not.toMatch(/script>|alert|<b>/);
   });
@@ -96,7 +96,7 @@ const EVERYWHERE = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
-describe('every kind of answer', () => {
+describe('every kind of response', () => {
   test.each([
     ...PAGES,
     '/assets/page-1.js',
@@ -108,7 +108,7 @@ describe('every kind of answer', () => {
     '/api/v1/workflows',
     '/docs/',
     '/healthz',
-  ])('%s keeps browsers from doing anything with it', async (path) => {
+  ])('%s keeps browsers from interpreting it', async (path) => {
     const { headers } = await send(`${secure.url}${path}`, 'GET');
     for (const [name, value] of Object.entries(EVERYWHERE))
       expect([name, headers.get(name)]).toEqual([name, value]);
@@ -120,7 +120,7 @@ describe('every kind of answer', () => {
   });
 
   test.each(['/', '/api/v1/workflows', '/nothing'])(
-    '%s tells browsers to come by https, if the public URL says so',
+    '%s sends HSTS if the public URL is https',
     async (path) => {
       const header = 'strict-transport-security';
       expect((await send(`${secure.url}${path}`, 'GET')).headers.get(header)).toMatch(/^max-age=\d{8}$/);
@@ -128,7 +128,7 @@ describe('every kind of answer', () => {
     },
   );
 
-  test('of the admin API is kept by no cache, also when it refuses', async () => {
+  test('of the admin API is never cached, not even when refused', async () => {
     const person = await createPerson(secure, 'viewer');
     const headers = { cookie: person.cookie, 'sec-fetch-site': 'same-origin' };
     for (const [method, path, status] of [
@@ -147,7 +147,7 @@ describe('every kind of answer', () => {
     }
   });
 
-  test('no path leads out of the folder of assets', async () => {
+  test('no path leads out of the assets folder', async () => {
     for (const path of [
       '../secret.txt',
       '..%2fsecret.txt',
@@ -169,7 +169,7 @@ describe('cookies', () => {
     return (await createBrowser(service).call('POST /sign-in', { body })).headers.getSetCookie();
   }
 
-  test('over https belong to this very host, over http to no script all the same', async () => {
+  test('over https are bound to this host, and never readable by scripts', async () => {
     for (const cookie of await signIn(secure))
       expect(cookie).toMatch(
         /^__Host-millrace_\w+=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+; Secure$/,
@@ -178,7 +178,7 @@ describe('cookies', () => {
       expect(cookie).toMatch(/^millrace_\w+=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+$/);
   });
 
-  test('are forgotten when the session ends', async () => {
+  test('are cleared when the session ends', async () => {
     const person = await createPerson(secure, 'viewer');
     const { headers } = await person.call('POST /sign-out');
     expect(headers.getSetCookie()).toEqual([
@@ -227,7 +227,7 @@ function raw(
 // The Accept headers of browsers opening an address, and of a page requesting data.
 const OPENS = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8';
 
-describe('an address where nothing is', () => {
+describe('an unknown URL', () => {
   test.each([
     ['/workflow', { accept: OPENS, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }],
     // Over http to another machine, browsers don't send Sec-Fetch-Mode.
@@ -235,7 +235,7 @@ describe('an address where nothing is', () => {
     ['/sign-in/now', { accept: 'Text/HTML' }],
     ['/apis', { accept: OPENS }],
     ['/%3Cscript%3E', { accept: OPENS }],
-  ])('%s opened by a reader is a page that says so', async (path, sent) => {
+  ])('%s opened in a browser is a page that says so', async (path, sent) => {
     const { status, headers, body } = await raw(secure, 'GET', path, sent);
     expect([status, headers['content-type'], headers['cache-control']]).toEqual([
       404,
@@ -270,7 +270,7 @@ describe('an address where nothing is', () => {
     ]);
   });
 
-  test('answers a reader as JSON where no page was built', async () => {
+  test('is JSON for a browser, too, if no page was built', async () => {
     const bare = await startTestService({ runsWorker: false });
     const { status, body } = await raw(bare, 'GET', '/workflow', { accept: OPENS });
     expect([status, JSON.parse(body)]).toEqual([404, expect.objectContaining({ code: 'not_found' })]);
@@ -278,13 +278,13 @@ describe('an address where nothing is', () => {
   });
 });
 
-describe('what a client says of itself is not believed', () => {
+describe('what clients claim is not trusted', () => {
   let admin: TestPerson;
   beforeAll(async () => {
     admin = await createPerson(secure, 'org_admin');
   });
 
-  test('Host and X-Forwarded-Host are in no address that is handed out', async () => {
+  test('Host and X-Forwarded-Host appear in no URL that is handed out', async () => {
     const headers = {
       cookie: admin.cookie,
       'sec-fetch-site': 'same-origin',
@@ -334,7 +334,7 @@ describe('what a client says of itself is not believed', () => {
     expect(status).toBe(expected);
   });
 
-  test('X-Forwarded-For changes neither the address in the log nor the limit of failed sign-ins', async () => {
+  test('X-Forwarded-For changes neither the logged address nor the limit of failed sign-ins', async () => {
     const service = await startTestService({ runsWorker: false, limits: { failedAuthPerMinutePerIp: 3 } });
     const person = await createAccount(service, 'org_admin');
     const statuses: number[] = [];

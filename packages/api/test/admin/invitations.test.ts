@@ -45,7 +45,7 @@ const setRole = (email: string, role: Role) =>
   service.database.db.query('UPDATE members SET role = $2 WHERE email = $1', [email, role]);
 
 describe('an invitation', () => {
-  test('makes an account and a member, signed in, once', async () => {
+  test('creates an account and a membership, signed in, once', async () => {
     const admin = await createPerson(service, 'org_admin');
     const { token } = await invite(admin, 'editor');
     const shown = await createBrowser(service).call('POST /invitation/look-up', { body: { token } });
@@ -67,7 +67,7 @@ describe('an invitation', () => {
     ]);
   });
 
-  test('is joined with the account that is signed in', async () => {
+  test('can be accepted by an account that is signed in', async () => {
     const [admin, person] = [
       await createPerson(service, 'org_admin'),
       await createAccount(service, 'viewer'),
@@ -82,7 +82,7 @@ describe('an invitation', () => {
     expect((await person.call('POST /invitation/join', { body: { token } })).status).toBe(404);
   });
 
-  test('accepted by several at the same moment makes one member', async () => {
+  test('accepted several times at once creates one membership', async () => {
     const admin = await createPerson(service, 'org_admin');
     const people = [await createPerson(service, 'viewer'), await createPerson(service, 'viewer')];
     const { id, token } = await invite(admin, 'viewer');
@@ -94,7 +94,7 @@ describe('an invitation', () => {
     expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 404]);
   });
 
-  test('raises a role, brings a member with it nothing, and never lowers one', async () => {
+  test('raises a role, changes nothing for a member, and never lowers one', async () => {
     const admin = await createPerson(service, 'org_admin');
     const viewer = await createPerson(service, 'viewer', { organisationId: admin.organisationId });
     const { token } = await invite(admin, 'editor');
@@ -104,7 +104,7 @@ describe('an invitation', () => {
     expect((await viewer.call('GET /me')).data.organisations[0]?.role).toBe('editor');
   });
 
-  test('is listed with its state and revoked, and its link then says so', async () => {
+  test('is listed with its state, and its link reports when it was revoked', async () => {
     const admin = await createPerson(service, 'org_admin');
     const params = { org: admin.organisationId };
     const [revoked, accepted, expired, open] = [
@@ -136,8 +136,8 @@ describe('an invitation', () => {
   });
 });
 
-describe('an invitation brings nobody what is not theirs', () => {
-  test('a role above that of who invites', async () => {
+describe("an invitation doesn't grant", () => {
+  test('a role above that of its creator', async () => {
     const admin = await createPerson(service, 'org_admin');
     const answer = await admin.call('POST /orgs/:org/invitations', {
       params: { org: admin.organisationId },
@@ -146,7 +146,7 @@ describe('an invitation brings nobody what is not theirs', () => {
     expect([answer.status, answer.json.code]).toEqual([403, 'insufficient_role']);
   });
 
-  test('what its maker has lost since', async () => {
+  test('what its creator has lost since', async () => {
     const admin = await createPerson(service, 'org_admin');
     const { id, token } = await invite(admin, 'org_admin');
     await setRole(admin.email, 'viewer');
@@ -159,7 +159,7 @@ describe('an invitation brings nobody what is not theirs', () => {
   });
 
   test.each(['has another role for a while', 'leaves and comes back'])(
-    'what ended because its maker %s: it stays ended',
+    'anything after it ended because its creator %s',
     async (what) => {
       const boss = await createPerson(service, 'org_admin');
       const org = boss.organisationId;
@@ -180,7 +180,7 @@ describe('an invitation brings nobody what is not theirs', () => {
     },
   );
 
-  test('an invitation of somebody who is system administrator elsewhere stands', async () => {
+  test('but one by someone who is a system administrator elsewhere is valid', async () => {
     const [boss, org] = [await createPerson(service, 'system_admin'), await service.createOrganisation()];
     const { data } = await boss.call('POST /orgs/:org/invitations', {
       params: { org },
@@ -191,7 +191,7 @@ describe('an invitation brings nobody what is not theirs', () => {
     expect((await accept(token, newEmail())).status).toBe(204);
   });
 
-  test('the account of another address, when it is for one', async () => {
+  test('the account of another address, if it is for one address', async () => {
     const [admin, person] = [await createPerson(service, 'org_admin'), await createPerson(service, 'viewer')];
     const { token } = await invite(admin, 'viewer', newEmail());
     expect(await accept(token, newEmail())).toMatchObject({ status: 409, code: 'address_taken' });
@@ -199,7 +199,7 @@ describe('an invitation brings nobody what is not theirs', () => {
     expect([joined.status, joined.json.code]).toEqual([409, 'address_taken']);
   });
 
-  test('an account that somebody has already', async () => {
+  test('an account that exists already', async () => {
     const admin = await createPerson(service, 'org_admin');
     const person = await createAccount(service, 'viewer');
     const { token } = await invite(admin, 'viewer');
@@ -213,7 +213,7 @@ describe('an invitation brings nobody what is not theirs', () => {
   test.each([
     ['a member of another organisation', true, 'viewer'],
     ['a member with more rights than the invitation gives', false, 'system_admin'],
-  ] as const)('the address of %s who has no account yet', async (_what, isElsewhere, role) => {
+  ] as const)('the address of %s without an account', async (_what, isElsewhere, role) => {
     const admin = await createPerson(service, 'org_admin');
     const [email, org] = [
       newEmail(),
@@ -230,7 +230,7 @@ describe('an invitation brings nobody what is not theirs', () => {
     expect(await service.database.db.query('SELECT FROM users WHERE email = $1', [email])).toEqual([]);
   });
 
-  test('a member of this organisation without an account gets one', async () => {
+  test('but a member of this organisation without an account gets one', async () => {
     const admin = await createPerson(service, 'org_admin');
     const email = newEmail();
     await service.database.db.query(
@@ -241,7 +241,7 @@ describe('an invitation brings nobody what is not theirs', () => {
     expect((await accept(token, email)).status).toBe(204);
   });
 
-  test('those of another organisation do not exist', async () => {
+  test('access to invitations of another organisation', async () => {
     const [admin, other] = [
       await createPerson(service, 'org_admin'),
       await createPerson(service, 'org_admin'),
@@ -255,7 +255,7 @@ describe('an invitation brings nobody what is not theirs', () => {
   });
 });
 
-describe('an account that was made with the address of somebody else', () => {
+describe("an account created with someone else's address", () => {
   /** An org admin who created an account for someone else's address with their own invitation. */
   async function squat() {
     const [squatter, email] = [await createPerson(service, 'org_admin'), newEmail()];
@@ -269,7 +269,7 @@ describe('an account that was made with the address of somebody else', () => {
   const organisationsOf = async (browser: Browser) =>
     (await browser.call('GET /me')).data.organisations ?? [];
 
-  test('gets no membership that the operator gives to the address: it waits for the owner', async () => {
+  test('gets no membership that the operator grants to the address: it waits for the owner', async () => {
     const { email, browser, org } = await squat();
     const organisationId = await service.createOrganisation();
     const { db } = service.database;
@@ -311,7 +311,7 @@ describe('an account that was made with the address of somebody else', () => {
     expect(direct.kind).toBe('member');
   });
 
-  test('gets no higher role from a system administrator, and a lower one at once', async () => {
+  test('gets no higher role from a system administrator, but a lower one at once', async () => {
     const { email, browser, org } = await squat();
     const boss = await createPerson(service, 'system_admin');
     const { data: members } = await boss.call('GET /orgs/:org/members', { params: { org } });
@@ -333,7 +333,7 @@ describe('an account that was made with the address of somebody else', () => {
     expect((await browser.call('GET /me')).data.user.is_system_admin).toBe(true);
   });
 
-  test('is not proved by an invitation of who administers an organisation', async () => {
+  test("is not proved by an organisation administrator's invitation", async () => {
     const { email, userId } = await squat();
     const admin = await createPerson(service, 'org_admin');
     const { token } = await invite(admin, 'viewer', email);
@@ -346,7 +346,7 @@ describe('an account that was made with the address of somebody else', () => {
     expect(rows).toEqual([{ email_verified_at: null }]);
   });
 
-  test('is the owner’s with a password from the operator, with all that waited for them', async () => {
+  test("becomes the owner's with a password from the operator, with everything that was pending", async () => {
     const { email, browser, org } = await squat();
     const organisationId = await service.createOrganisation();
     const { db } = service.database;
@@ -360,7 +360,7 @@ describe('an account that was made with the address of somebody else', () => {
     );
   });
 
-  test('made at the moment of the gift gets nothing either', async () => {
+  test('created at the moment of the grant gets nothing either', async () => {
     const [admin, email] = [await createPerson(service, 'org_admin'), newEmail()];
     const { token } = await invite(admin, 'viewer', email);
     const organisationId = await service.createOrganisation();
@@ -378,7 +378,7 @@ describe('an account that was made with the address of somebody else', () => {
   });
 });
 
-test('an invitation of a system administrator for an address shows whose it is; one for nobody does not', async () => {
+test("a system administrator's invitation for an address shows whose it is; one without an address doesn't", async () => {
   const boss = await createPerson(service, 'system_admin');
   for (const isBound of [true, false]) {
     const email = newEmail();

@@ -52,7 +52,7 @@ function setRole({ memberId }: TestPerson, role: Role): Promise<unknown> {
 const keyParams = (id: number) => ({ params: { org: admin.organisationId, key: id } });
 
 describe('issuing', () => {
-  test('shows the secret once; it works, and nothing that is asked later has it', async () => {
+  test('shows the secret once; it works, and no later response has it', async () => {
     const { key, secret, api_url } = await issue();
     expect(api_url).toBe('https://flows.example/api/v1');
     expect(key).toMatchObject({
@@ -78,7 +78,7 @@ describe('issuing', () => {
     }
   });
 
-  test('is recorded with who did it and from where', async () => {
+  test('is recorded with who and from where', async () => {
     const { key } = await issue();
     const rows = await service.database.db.query(
       `SELECT action, actor, user_id, member_id, source_ip, request_id IS NOT NULL AS has_request
@@ -89,7 +89,7 @@ describe('issuing', () => {
     expect(rows).toEqual([{ action: 'api_key.issued', ...by, source_ip: '127.0.0.1', has_request: true }]);
   });
 
-  test('by an administrator of the service who is no member, the key is theirs, and has what they have', async () => {
+  test('by a system administrator who is not a member, the key is theirs, with their permissions', async () => {
     const root = await createPerson(service, 'system_admin');
     const { data } = await issueAs(root);
     expect(data.key).toMatchObject({ issuer: 'system_admin', issued_by: root.email });
@@ -109,7 +109,7 @@ describe('issuing', () => {
     expect((await use(data.secret)).status).toBe(403);
   });
 
-  test('a key of an account that was removed has no rights', async () => {
+  test('a key of a removed account has no permissions', async () => {
     const [root, other] = [
       await createPerson(service, 'system_admin'),
       await createPerson(service, 'system_admin'),
@@ -138,7 +138,7 @@ describe('issuing', () => {
 });
 
 describe('the list', () => {
-  test('shows what the role of the issuer cuts, also when it changes later', async () => {
+  test("shows what the issuer's role removes, also when it changes later", async () => {
     const issuer = await createPerson(service, 'org_admin', { organisationId: admin.organisationId });
     const { key } = await issue(issuer, { scopes: ['workflows:read', 'workflows:write'] });
     const member = { org: admin.organisationId, member: issuer.memberId };
@@ -148,7 +148,7 @@ describe('the list', () => {
     expect(await find(key.id)).toMatchObject({ issuer: 'removed', effective_scopes: [] });
   });
 
-  test('tells each state', async () => {
+  test('shows each state', async () => {
     const { key } = await issue(admin, { expires_at: new Date(Date.now() + 200 * DAY_MS).toISOString() });
     expect((await find(key.id)).state).toBe('valid');
     await set(key.id, "expires_at = now() + interval '13 days'");
@@ -162,7 +162,7 @@ describe('the list', () => {
     expect((await list()).items.map(({ id }) => id)).not.toContain(key.id);
   });
 
-  test('goes on page by page', async () => {
+  test('continues page by page', async () => {
     const other = await createPerson(service, 'org_admin');
     for (let count = 0; count < 3; count += 1) await issue(other);
     const first = await list(other, { limit: 2 });
@@ -171,7 +171,7 @@ describe('the list', () => {
     expect([second.items.length, second.next_cursor]).toEqual([1, null]);
   });
 
-  test('marks keys that are older than 90 days and were not rotated, and reminds of them', async () => {
+  test('marks keys older than 90 days that were not rotated, and reminds of them', async () => {
     const { key } = await issue();
     const reminders = async () =>
       (await admin.call('GET /orgs/:org/key-reminders', { params: { org: admin.organisationId } })).data
@@ -188,7 +188,7 @@ describe('the list', () => {
 });
 
 describe('rotating', () => {
-  test('gives a successor, and tells who still uses the old key', async () => {
+  test('issues a successor, and shows where the old key is still used', async () => {
     const { key, secret } = await issue();
     const { data } = await admin.call('POST /orgs/:org/keys/:key/rotate', keyParams(key.id));
     expect(data.key).toMatchObject({ name: 'nightly import', state: 'valid' });
@@ -210,7 +210,7 @@ describe('rotating', () => {
     });
   });
 
-  test('makes the successor the rotator’s, cut to what they may do; the former issuer’s key stays theirs', async () => {
+  test("makes the successor the rotator's, limited by their role; the old key stays its issuer's", async () => {
     const { key, secret } = await issue();
     const rotator = await createPerson(service, 'org_admin', { organisationId: admin.organisationId });
     const { data } = await rotator.call('POST /orgs/:org/keys/:key/rotate', keyParams(key.id));
@@ -223,7 +223,7 @@ describe('rotating', () => {
     expect((await use(secret)).status).toBe(200);
   });
 
-  test('happens once: a key that was rotated names its successor', async () => {
+  test('happens once: a rotated key names its successor', async () => {
     const { key } = await issue();
     const { data } = await admin.call('POST /orgs/:org/keys/:key/rotate', keyParams(key.id));
     const again = await admin.call('POST /orgs/:org/keys/:key/rotate', keyParams(key.id));
@@ -243,7 +243,7 @@ describe('rotating', () => {
 });
 
 describe('revoking and unlocking', () => {
-  test('a revoked key is refused at once, and stays so', async () => {
+  test('a revoked key is refused at once and for good', async () => {
     const { key, secret } = await issue();
     const { data } = await admin.call('POST /orgs/:org/keys/:key/revoke', keyParams(key.id));
     expect(data.state).toBe('revoked');
@@ -271,7 +271,7 @@ describe('revoking and unlocking', () => {
     },
   );
 
-  test('an editor sees and changes nothing of it', async () => {
+  test('an editor can neither see nor change any of it', async () => {
     const editor = await createPerson(service, 'editor', { organisationId: admin.organisationId });
     const answer = await editor.call('GET /orgs/:org/keys', { params: { org: admin.organisationId } });
     expect([answer.status, answer.json.code]).toEqual([403, 'insufficient_role']);

@@ -46,7 +46,7 @@ function unbounded(schema: unknown, at = ''): string[] {
 }
 
 describe('numbers', () => {
-  test('whatever an endpoint takes is bounded by what can be stored', () => {
+  test('every number an endpoint accepts is bounded by what can be stored', () => {
     const found = ENDPOINTS.flatMap(([name, { query, body }]) => unbounded({ query, body }, name));
     expect(found).toEqual([]);
   });
@@ -91,7 +91,7 @@ describe('text in a query', () => {
   });
 
   test.each(['%', '_', '\\', '%%%%', "'", '"', '.*', '(a+)+$', '🙂', '\u05d0'])(
-    '%s is looked for as it is',
+    '%s is matched literally',
     async (text) => {
       await createWorkflow(admin, undefined, { name: 'nothing of it' });
       const { id } = await createWorkflow(admin, undefined, { name: `a${text}b`, tags: [text] });
@@ -108,45 +108,42 @@ describe('text in a query', () => {
   );
 });
 
-describe('names of members of every object', () => {
-  test.each(['__proto__', 'constructor', 'prototype', 'toString'])(
-    '%s is data, or not known',
-    async (name) => {
-      const member = JSON.stringify(name);
-      const workflow = `${org}/workflows/${workflowId}`;
-      for (const [method, path, raw] of [
-        ['PATCH', `${org}/settings`, `{${member}:{"time_zone":"UTC"}}`],
-        ['PATCH', `${org}/settings`, `{"retention_days":{${member}:1}}`],
-        ['POST', `${org}/workflows`, `{"name":"x",${member}:1}`],
-        ['POST', `${org}/workflows`, `{"template":{"id":"order-paid","vars":{${member}:1}}}`],
-        ['POST', `${org}/workflows`, `{"template":{"id":${member}}}`],
-        ['POST', `${org}/credentials`, `{"name":"x","type":${member},"hosts":[],"fields":{}}`],
-        ['POST', `${workflow}/run`, `{"only_node":${member}}`],
-        ['GET', `${org}/workflows?${name}=1`, undefined],
-      ] as const) {
-        expect([path, raw, (await ask(method, path, raw)).status]).toEqual([path, raw, 422]);
-      }
-      const flow = `{"nodes":[{"id":${member},"type":${member},"data":{"config":{${member}:{"polluted":1}}}}],
+describe('names of members that every object inherits', () => {
+  test.each(['__proto__', 'constructor', 'prototype', 'toString'])('%s is data, or unknown', async (name) => {
+    const member = JSON.stringify(name);
+    const workflow = `${org}/workflows/${workflowId}`;
+    for (const [method, path, raw] of [
+      ['PATCH', `${org}/settings`, `{${member}:{"time_zone":"UTC"}}`],
+      ['PATCH', `${org}/settings`, `{"retention_days":{${member}:1}}`],
+      ['POST', `${org}/workflows`, `{"name":"x",${member}:1}`],
+      ['POST', `${org}/workflows`, `{"template":{"id":"order-paid","vars":{${member}:1}}}`],
+      ['POST', `${org}/workflows`, `{"template":{"id":${member}}}`],
+      ['POST', `${org}/credentials`, `{"name":"x","type":${member},"hosts":[],"fields":{}}`],
+      ['POST', `${workflow}/run`, `{"only_node":${member}}`],
+      ['GET', `${org}/workflows?${name}=1`, undefined],
+    ] as const) {
+      expect([path, raw, (await ask(method, path, raw)).status]).toEqual([path, raw, 422]);
+    }
+    const flow = `{"nodes":[{"id":${member},"type":${member},"data":{"config":{${member}:{"polluted":1}}}}],
       "edges":[],"settings":{"vars":{${member}:{"polluted":1}}},${member}:{"polluted":1}}`;
-      const params = { org: admin.organisationId, id: workflowId };
-      const { draft } = (await admin.call('GET /orgs/:org/workflows/:id/draft', { params })).data;
-      const put = await ask(
-        'PUT',
-        `${workflow}/draft`,
-        `{"flow_data":${flow},"base_version":1,"revision":${draft?.revision ?? 0}}`,
-      );
-      expect(put.status, put.text).toBe(200);
-      const read = await ask('GET', `${workflow}/draft`);
-      expect(read.text.match(/"polluted":1/g)).toHaveLength(3);
-      const check = await ask('POST', `${org}/flow-checks`, `{"flow_data":${flow}}`);
-      expect(check.status).toBe(200);
-      expect(({} as { polluted?: number }).polluted).toBeUndefined();
-    },
-  );
+    const params = { org: admin.organisationId, id: workflowId };
+    const { draft } = (await admin.call('GET /orgs/:org/workflows/:id/draft', { params })).data;
+    const put = await ask(
+      'PUT',
+      `${workflow}/draft`,
+      `{"flow_data":${flow},"base_version":1,"revision":${draft?.revision ?? 0}}`,
+    );
+    expect(put.status, put.text).toBe(200);
+    const read = await ask('GET', `${workflow}/draft`);
+    expect(read.text.match(/"polluted":1/g)).toHaveLength(3);
+    const check = await ask('POST', `${org}/flow-checks`, `{"flow_data":${flow}}`);
+    expect(check.status).toBe(200);
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
 });
 
 describe('bodies', () => {
-  test('that are too large are refused before they are read, by what the endpoint takes', async () => {
+  test('that are too large are refused before they are read, by the limit of the endpoint', async () => {
     const { bodyBytes, flowBodyBytes } = service.deps.config.limits;
     const big = (bytes: number) => `{"name":"${'x'.repeat(bytes)}"}`;
     expect((await ask('PATCH', '/me', big(bodyBytes))).status).toBe(413);
@@ -154,7 +151,7 @@ describe('bodies', () => {
     expect((await ask('POST', `${org}/workflows`, big(bodyBytes))).status).toBe(422);
   });
 
-  test('that nobody reads are refused whoever sends them', async () => {
+  test('that no endpoint reads are refused for everyone', async () => {
     const answer = await send(`${service.url}/api/admin${org}/workflows`, 'POST', {
       raw: 'x'.repeat(1_000_000),
       headers: { 'sec-fetch-site': 'same-origin' },
@@ -171,7 +168,7 @@ describe('bodies', () => {
     }
   });
 
-  test('that are of another type, compressed, or in another encoding', async () => {
+  test('of another type, compressed, or in another encoding', async () => {
     for (const headers of [
       { 'content-type': 'text/plain' },
       { 'content-type': 'application/x-www-form-urlencoded' },
@@ -187,7 +184,7 @@ describe('bodies', () => {
     }
   });
 
-  test('with halves of characters and U+0000', async () => {
+  test('with lone surrogates and U+0000', async () => {
     for (const text of ['\\u0000', '\\ud800', '\\udc00x']) {
       expect((await ask('PATCH', '/me', `{"name":"${text}"}`)).status).toBe(422);
       expect((await ask('PATCH', org, `{"name":"${text}"}`)).status).toBe(422);
@@ -197,7 +194,7 @@ describe('bodies', () => {
 
 describe('cursors', () => {
   test.each(['workflows', 'executions', 'audit', 'members', 'invitations', 'keys', 'approvals'])(
-    'of %s that were tampered with, or are no cursors, are 422',
+    'of %s that were tampered with or are malformed are 422',
     async (list) => {
       const cursors = [
         'x',
@@ -213,7 +210,7 @@ describe('cursors', () => {
     },
   );
 
-  test('one that was given out works for its list, filters and letters only', async () => {
+  test('issued by a list work for that list and its filters only', async () => {
     await createWorkflow(admin);
     const first = await ask('GET', `${org}/workflows?limit=1`);
     const cursor = String(first.json.next_cursor);
@@ -233,7 +230,7 @@ describe('cursors', () => {
   });
 });
 
-describe('names with characters that cannot be seen or turn the text round', () => {
+describe('names with invisible or text-reversing characters', () => {
   const NAME = 'invoice \u202efdp.exe';
   const FLOW = { nodes: [], edges: [] };
 

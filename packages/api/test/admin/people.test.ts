@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe('members', () => {
-  test('are listed page by page, latest first, with what is known of them', async () => {
+  test('are listed page by page, newest first, with their details', async () => {
     const admin = await createPerson(service, 'org_admin');
     const org = admin.organisationId;
     const others = [];
@@ -43,7 +43,7 @@ describe('members', () => {
     expect(stolen.status).toBe(422);
   });
 
-  test('another role acts from the next request on', async () => {
+  test('a new role applies from the next request', async () => {
     const admin = await createPerson(service, 'org_admin');
     const org = admin.organisationId;
     const editor = await createPerson(service, 'editor', { organisationId: org });
@@ -74,7 +74,7 @@ describe('members', () => {
     expect(entries).toEqual([{ user_id: admin.userId, source_ip: '127.0.0.1' }]);
   });
 
-  test('nobody gives or takes a role above the own', async () => {
+  test('nobody grants or revokes a role above their own', async () => {
     const admin = await createPerson(service, 'org_admin');
     const org = admin.organisationId;
     const boss = await createPerson(service, 'system_admin', { organisationId: org });
@@ -100,7 +100,7 @@ describe('members', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('the last who administers the organisation stays, also when two would leave at once', async () => {
+  test('the last administrator of the organisation stays, also when two leave at once', async () => {
     const admin = await createPerson(service, 'org_admin');
     const org = admin.organisationId;
     const params = { org, member: admin.memberId };
@@ -124,7 +124,7 @@ describe('members', () => {
     expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
   });
 
-  test('the last with an account who administers the service stays', async () => {
+  test('the last administrator of the service with an account stays', async () => {
     const own = await startTestService({ runsWorker: false });
     const boss = await createPerson(own, 'system_admin');
     const org = boss.organisationId;
@@ -148,7 +148,7 @@ describe('members', () => {
     await own.stop();
   });
 
-  test('leave by themselves; the last who administers the organisation stays', async () => {
+  test('can leave by themselves, except the last administrator of the organisation', async () => {
     const admin = await createPerson(service, 'org_admin');
     const org = admin.organisationId;
     const viewer = await createPerson(service, 'viewer', { organisationId: org });
@@ -166,7 +166,7 @@ describe('members', () => {
     expect(entry).toEqual({ user_id: viewer.userId, member_id: viewer.memberId });
   });
 
-  test('of another organisation do not exist', async () => {
+  test("of another organisation don't exist", async () => {
     const [admin, other] = [
       await createPerson(service, 'org_admin'),
       await createPerson(service, 'org_admin'),
@@ -183,7 +183,7 @@ describe('members', () => {
 });
 
 describe('organisations', () => {
-  test('are made, listed and renamed by a system administrator', async () => {
+  test('are created, listed and renamed by a system administrator', async () => {
     const name = `Acme <b>${randomUUID()}</b>`;
     const made = await systemAdmin.call('POST /organisations', { body: { name: ` ${name} ` } });
     expect(made.data.name).toBe(name);
@@ -201,7 +201,7 @@ describe('organisations', () => {
     ]);
   });
 
-  test('a name that is taken, empty, or an id', async () => {
+  test('a name that is taken, empty, or an id is refused', async () => {
     const [admin, other] = [
       await createPerson(service, 'org_admin'),
       await createPerson(service, 'org_admin'),
@@ -215,7 +215,7 @@ describe('organisations', () => {
     }
   });
 
-  test('somebody in several sees each with the role there', async () => {
+  test('a member of several sees each with their role there', async () => {
     const person = await createPerson(service, 'viewer');
     const second = await createPerson(service, 'org_admin', { email: person.email });
     const { data } = await person.call('GET /me');

@@ -27,7 +27,7 @@ async function pinsOf(person: TestPerson, workflow: WorkflowDetail) {
   return Object.fromEntries(data.items.map(({ node_id: id, output }) => [id, output]));
 }
 
-test('pins are kept by node for the one who pinned, changed, and taken away', async () => {
+test('pins are kept by node for the person who pinned, changed, and removed', async () => {
   const workflow = await createWorkflow(ada);
   await pin(ada, workflow, 'set', { said: 'first' });
   await pin(ada, workflow, 'set', { said: '{{trigger.data}}', exact: [1, null] });
@@ -43,7 +43,7 @@ test('pins are kept by node for the one who pinned, changed, and taken away', as
   expect(await pinsOf(ada, workflow)).toEqual({ 'a/b?': {} });
 });
 
-test('they outlive the draft that they were made with, and the public API knows nothing of them', async () => {
+test("they outlive the draft, and the public API doesn't know them", async () => {
   const workflow = await createWorkflow(ada);
   await pin(ada, workflow, 'set', { said: 'canary-of-a-pin' });
   const saved = await ada.call('POST /orgs/:org/workflows/:id/versions', {
@@ -59,7 +59,7 @@ test('they outlive the draft that they were made with, and the public API knows 
   }
 });
 
-test('there is a bound to each, and to how many there are', async () => {
+test('their size and number are limited', async () => {
   const workflow = await createWorkflow(ada);
   const fits = { text: 'x'.repeat(262_144 - '{"text":""}'.length) };
   expect((await pin(ada, workflow, 'large', fits)).status).toBe(204);

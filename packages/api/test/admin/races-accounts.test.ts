@@ -35,7 +35,7 @@ async function signInDuring(person: TestPerson, change: string) {
   return { browser, answer };
 }
 
-describe('a sign-in with a password that was right a moment ago', () => {
+describe('a sign-in whose password was right a moment ago', () => {
   test.each([
     ['that was changed meanwhile', `password_hash = password_hash || 'x'`],
     ['that single sign-on took away from who has no right to the address', 'password_hash = NULL'],
@@ -43,7 +43,7 @@ describe('a sign-in with a password that was right a moment ago', () => {
       'of an account that has a second factor now',
       `totp_confirmed_at = now(), totp_key_id = (SELECT id FROM secret_keys LIMIT 1), totp_ciphertext = 'x'`,
     ],
-  ])('%s begins no session', async (_what, change) => {
+  ])('%s starts no session', async (_what, change) => {
     const person = await createAccount(service, 'editor');
     const { browser, answer } = await signInDuring(person, change);
     expect([answer?.status, answer?.json.code]).toEqual([401, 'invalid_credentials']);
@@ -51,7 +51,7 @@ describe('a sign-in with a password that was right a moment ago', () => {
     expect(await query('SELECT FROM sessions WHERE user_id = $1', [person.userId])).toEqual([]);
   });
 
-  test('that still is begins one', async () => {
+  test('that is still right starts one', async () => {
     const person = await createAccount(service, 'editor');
     const { browser, answer } = await signInDuring(person, `name = 'Other'`);
     expect(answer?.status).toBe(204);
@@ -59,7 +59,7 @@ describe('a sign-in with a password that was right a moment ago', () => {
   });
 });
 
-test('of two changes of a password at once one counts, and who made the other is signed out', async () => {
+test('of two concurrent password changes one counts, and the other session is signed out', async () => {
   const person = await createAccount(service, 'viewer');
   const thief = await createPerson(service, 'viewer', { email: person.email });
   const change = (by: TestPerson, next: string) => () =>
@@ -77,7 +77,7 @@ test('of two changes of a password at once one counts, and who made the other is
   expect(await query('SELECT FROM sessions WHERE user_id = $1', [person.userId])).toHaveLength(1);
 });
 
-describe('a name that something else takes at the same moment is told to be taken', () => {
+describe('a name taken concurrently is reported as taken', () => {
   test('of an organisation', async () => {
     const { organisationId: org, call } = await createPerson(service, 'org_admin');
     const [answer] = await allAtOnce(

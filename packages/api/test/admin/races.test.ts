@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('a member who is removed at the moment of a change of role stays removed', async () => {
+test('a member removed while their role changes stays removed', async () => {
   const person = await createPerson(service, 'viewer', { organisationId: admin.organisationId });
   const params = { org: admin.organisationId, member: person.memberId };
   const [change] = await allAtOnce(
@@ -23,7 +23,7 @@ test('a member who is removed at the moment of a change of role stays removed', 
   expect((await person.call('GET /me')).data.organisations).toEqual([]);
 });
 
-test('somebody who is raised above who lowers them, at the same moment, stays there', async () => {
+test('a member promoted above the one who demotes them, at the same moment, stays promoted', async () => {
   const boss = await createPerson(service, 'system_admin');
   const person = await createPerson(service, 'editor', { organisationId: admin.organisationId });
   const params = { org: admin.organisationId, member: person.memberId };
@@ -37,7 +37,7 @@ test('somebody who is raised above who lowers them, at the same moment, stays th
   expect((await person.call('GET /me')).data.user.is_system_admin).toBe(true);
 });
 
-test('a key that is rotated twice at once has one successor', async () => {
+test('a key rotated twice at once has one successor', async () => {
   const org = admin.organisationId;
   const issued = await admin.call('POST /orgs/:org/keys', {
     params: { org },
@@ -59,7 +59,7 @@ test('a key that is rotated twice at once has one successor', async () => {
   });
 });
 
-test('a key that is revoked at the moment of its rotation has no successor', async () => {
+test('a key revoked while it is rotated has no successor', async () => {
   const org = admin.organisationId;
   const issued = await admin.call('POST /orgs/:org/keys', {
     params: { org },

@@ -88,7 +88,7 @@ async function follow(workflow: WorkflowDetail, after: number, url = service.url
 }
 
 describe('listening for a sample', () => {
-  test('the next call says captured, starts the workflow as always, and is the sample', async () => {
+  test('the next call says captured, starts the workflow as usual, and becomes the sample', async () => {
     const workflow = await createWebhook();
     expect((await callWebhook(workflow.hash, { n: 0 })).json.captured).toBe(false);
     const { until, revision } = await listen(workflow);
@@ -114,7 +114,7 @@ describe('listening for a sample', () => {
     expect(rows).toEqual([{ n: '0' }, { n: '1' }, { n: '2' }]);
   });
 
-  test('headers that may carry a secret are nowhere', async () => {
+  test('headers that may contain a secret are not kept', async () => {
     const workflow = await createWebhook();
     await listen(workflow);
     const secrets = [
@@ -149,7 +149,7 @@ describe('listening for a sample', () => {
     ['0', 0],
     ['[]', []],
     ['{"a":9007199254740993}', expect.anything()],
-  ])('the body is kept as it came: %s', async (raw) => {
+  ])('the body is kept as sent: %s', async (raw) => {
     const workflow = await createWebhook();
     await listen(workflow);
     await service.api('POST', `/webhooks/${workflow.hash}`, {
@@ -163,7 +163,7 @@ describe('listening for a sample', () => {
     expect(row?.data).toBe(raw);
   });
 
-  test('of calls that come at the same time one is taken', async () => {
+  test('of concurrent calls one is captured', async () => {
     const workflow = await createWebhook();
     await listen(workflow);
     const receipts = await Promise.all(
@@ -174,7 +174,7 @@ describe('listening for a sample', () => {
     expect((await sampleOf(workflow))?.execution_id).toBe(captured[0]?.json.execution_id);
   });
 
-  test('ends by itself, or when it is ended', async () => {
+  test('ends by itself, or when stopped', async () => {
     const workflow = await createWebhook();
     await listen(workflow);
     await service.database.db.query('UPDATE sample_listeners SET expires_at = now() WHERE workflow_id = $1', [
@@ -188,7 +188,7 @@ describe('listening for a sample', () => {
     expect(await sampleOf(workflow)).toBeNull();
   });
 
-  test('is refused where no call can come', async () => {
+  test('is refused where no call can arrive', async () => {
     const params = pathTo(ada, await createWorkflow(ada, RUNNABLE_FLOW));
     const without = await ada.call('POST /orgs/:org/workflows/:id/sample-listener', { params });
     expect([without.status, without.json.code]).toEqual([404, 'no_webhook_trigger']);
@@ -202,7 +202,7 @@ describe('listening for a sample', () => {
 });
 
 describe('the events', () => {
-  test('tell the call as it arrives, to who listens in another process, too', async () => {
+  test('report the call as it arrives, also to a listener in another process', async () => {
     const workflow = await createWebhook();
     const { until, revision } = await listen(workflow);
     const next = await follow(workflow, revision, second.url);
@@ -216,7 +216,7 @@ describe('the events', () => {
     expect(await next()).toBeNull();
   });
 
-  test('tell a call that came before the stream was opened', async () => {
+  test('report a call that arrived before the stream was opened', async () => {
     const workflow = await createWebhook();
     const { revision } = await listen(workflow);
     await callWebhook(workflow.hash, { n: 1 });
@@ -224,7 +224,7 @@ describe('the events', () => {
     expect(await next()).toMatchObject({ event: 'sample', data: { data: { n: 1 } } });
   });
 
-  test('two people who listen are both told of one call', async () => {
+  test('report one call to both people who listen', async () => {
     const grace = await createPerson(service, 'editor', { organisationId: ada.organisationId });
     const workflow = await createWebhook();
     const streams = [];
@@ -238,7 +238,7 @@ describe('the events', () => {
     for (const next of streams) expect((await next())?.event).toBe('sample');
   });
 
-  test('tell when the time was made longer, and the end', async () => {
+  test('report an extension, and the end', async () => {
     const workflow = await createWebhook();
     const { revision } = await listen(workflow);
     const next = await follow(workflow, revision);
@@ -263,7 +263,7 @@ describe('the URL', () => {
     return answer.data;
   }
 
-  test('a new hash works at once, the one before for 24 hours more', async () => {
+  test('a new hash works at once, the old one for 24 more hours', async () => {
     const workflow = await createWebhook();
     const after = await regenerate(workflow);
     expect(after.hash).not.toBe(workflow.hash);
@@ -301,7 +301,7 @@ describe('the URL', () => {
     expect(answers.map((answer) => answer.status)).toEqual([404, 404, 404, 202]);
   });
 
-  test('a former hash of a workflow that takes no calls is the same 404', async () => {
+  test('an old hash of a workflow that accepts no calls is the same 404', async () => {
     const workflow = await createWebhook();
     await regenerate(workflow);
     await ada.call('POST /orgs/:org/workflows/:id/archive', { params: pathTo(ada, workflow) });
@@ -341,7 +341,7 @@ describe('the URL', () => {
   });
 });
 
-test('a sample that is written takes the place of the one before', async () => {
+test('a sample set by hand replaces the previous one', async () => {
   const workflow = await createWebhook();
   const params = pathTo(ada, workflow);
   await listen(workflow);

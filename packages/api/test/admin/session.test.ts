@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe('200', () => {
-  test('tells who is signed in, and the organisations', async () => {
+  test('returns who is signed in, and the organisations', async () => {
     const { status, data } = await person.call('GET /me');
     expect(status).toBe(200);
     expect(data.user).toMatchObject({ email: person.email, is_system_admin: false });
@@ -32,7 +32,7 @@ describe('200', () => {
     );
   });
 
-  test('anyone may ask what the service needs', async () => {
+  test('anyone may ask what the service requires', async () => {
     const { status, data } = await createAdminClient(service.url, null)('GET /state');
     expect([status, data.needs_setup]).toEqual([200, false]);
   });
@@ -69,7 +69,7 @@ describe('401', () => {
     expect([answer.status, answer.json.code]).toEqual([401, 'signed_out']);
   });
 
-  test('a session that was idle for too long, and one that is too old', async () => {
+  test('a session that was idle for too long, or is too old', async () => {
     for (const change of [`last_seen_at = now() - interval '25 hours'`, 'expires_at = now()']) {
       const other = await createPerson(service, 'viewer');
       expect((await other.call('GET /me')).status).toBe(200);
@@ -78,7 +78,7 @@ describe('401', () => {
     }
   });
 
-  test('an API key opens nothing here', async () => {
+  test('an API key grants nothing here', async () => {
     const key = await service.createKey({ organisationId: person.organisationId });
     const answer = await send(`${service.url}/api/admin/me`, 'GET', {
       key,
@@ -88,7 +88,7 @@ describe('401', () => {
   });
 });
 
-describe('403: what another site makes the browser send', () => {
+describe('403: requests that another site makes the browser send', () => {
   test.each([
     [{ 'sec-fetch-site': 'cross-site' }],
     [{ 'sec-fetch-site': 'same-site' }],
@@ -115,10 +115,10 @@ describe('403: what another site makes the browser send', () => {
   });
 });
 
-describe('tokens that were made up', () => {
+describe('made-up tokens', () => {
   const madeUp = (): string => `__Host-millrace_session=${randomBytes(48).toString('base64url')}`;
 
-  test('are refused without a look into the database, and limited by address', async () => {
+  test('are refused without a database query, and limited per address', async () => {
     const limited = await startTestService({ runsWorker: false, limits: { failedAuthPerMinutePerIp: 3 } });
     const [valid, ended] = [await createPerson(limited, 'viewer'), await createPerson(limited, 'viewer')];
     await ended.call('POST /sign-out');
@@ -141,7 +141,7 @@ describe('tokens that were made up', () => {
     await limited.stop();
   });
 
-  test('200 at once beside a good session: none of its requests is refused', async () => {
+  test('200 at once beside a valid session: none of its requests is refused', async () => {
     const limited = await startTestService({ runsWorker: false });
     const valid = await createPerson(limited, 'viewer');
     const guesses = Array.from({ length: 200 }, () => createAdminClient(limited.url, madeUp())('GET /me'));
@@ -161,7 +161,7 @@ function watchLookUps({ deps: { db } }: TestService): { count(): number } {
   return { count: () => spy.mock.calls.filter(([, , name]) => name === 'find_session').length };
 }
 
-describe('what a page asks by itself while nobody is at it', () => {
+describe('automatic requests of an unattended page', () => {
   const lastSeen = async (userId: number): Promise<number> => {
     const [row] = await service.database.db.query<{ at: Date }>(
       'SELECT last_seen_at AS at FROM sessions WHERE user_id = $1',
@@ -170,7 +170,7 @@ describe('what a page asks by itself while nobody is at it', () => {
     return row?.at.getTime() ?? 0;
   };
 
-  test('is no use of the session, so it ends when it was idle for too long', async () => {
+  test("don't count as use of the session, so it ends when idle for too long", async () => {
     const other = await createPerson(service, 'viewer');
     await service.database.db.query(
       `UPDATE sessions SET last_seen_at = now() - interval '23 hours' WHERE user_id = $1`,

@@ -69,7 +69,7 @@ describe('HTTP', () => {
     return refusal(ways().http(organisationId, client).send(request(url, redirects), signal));
   };
 
-  test('without a list all that the service allows may be called', async () => {
+  test('without a list, everything that the service allows may be called', async () => {
     expect(await get(null, `${outside.url}/a`)).toBe('none');
   });
 
@@ -86,23 +86,23 @@ describe('HTTP', () => {
     expect(await get(own, `${outside.url}/a`)).toBe(expected);
   });
 
-  test('a list opens nothing that the service keeps closed', async () => {
+  test('a list opens nothing that the service blocks', async () => {
     expect(await get(['10.0.0.1', '*.internal'], 'http://10.0.0.1/')).toBe('target_not_allowed');
   });
 
-  test('a redirect leads to no host that is not on the list', async () => {
+  test('a redirect leads to no host outside the list', async () => {
     const { port: other } = elsewhere.address() as AddressInfo;
     outside.on('GET /away', { status: 302, headers: { location: `http://localhost:${other}/` } });
     expect(await get(['127.0.0.1'], `${outside.url}/away`, 3)).toBe('target_not_allowed');
     expect(await get(['127.0.0.1', 'localhost'], `${outside.url}/away`, 3)).toBe('none');
   });
 
-  test('an open connection of another organisation is no way round', async () => {
+  test('an open connection of another organisation is no way around it', async () => {
     expect(await get(null, `${outside.url}/a`)).toBe('none');
     expect(await get(['api.example.com'], `${outside.url}/a`)).toBe('target_not_allowed');
   });
 
-  test('a change acts at once', async () => {
+  test('a change takes effect at once', async () => {
     const admin = await allow(['api.example.com']);
     const http = ways().http(admin.organisationId, client);
     expect(await refusal(http.send(request(`${outside.url}/a`), signal))).toBe('target_not_allowed');
@@ -114,7 +114,7 @@ describe('HTTP', () => {
   });
 });
 
-test('calls at the same time share a statement, and none takes what was read before it came', async () => {
+test('concurrent calls share a statement, and none uses a result from before it arrived', async () => {
   const { organisationId, call } = await allow(['api.example.com']);
   const other = await allow(['127.0.0.1']);
   const { db } = service.database;
@@ -141,7 +141,7 @@ test('calls at the same time share a statement, and none takes what was read bef
   expect(['none', 'target_not_allowed']).toContain(await early);
 });
 
-test('calls of models, and connections for mail and SQL, are held to the list', async () => {
+test('model calls and connections for mail and SQL are limited to the list', async () => {
   const { organisationId } = await allow(['localhost']);
   const sockets = ways().sockets(
     organisationId,
@@ -161,7 +161,7 @@ test('calls of models, and connections for mail and SQL, are held to the list', 
   await guarded.close();
 });
 
-test('a node of an execution is refused, in words that say who can change it', async () => {
+test('a node of an execution is refused, with who can change it', async () => {
   const admin = await allow(['api.example.com']);
   const key = await service.createKey({ organisationId: admin.organisationId });
   const { data } = await admin.call('POST /orgs/:org/workflows', {

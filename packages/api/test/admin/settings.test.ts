@@ -20,7 +20,7 @@ function change(body: object, person = admin) {
 }
 
 describe('settings', () => {
-  test('are as the service has them until the organisation decides, and again by null', async () => {
+  test('are those of the service until the organisation sets them, and again after null', async () => {
     const person = await createPerson(service, 'org_admin');
     const nothing = {
       time_zone: null,
@@ -50,7 +50,7 @@ describe('settings', () => {
     expect((await change(nothing, person)).data).toMatchObject(nothing);
   });
 
-  test('are recorded with what they were and are', async () => {
+  test('are recorded with old and new values', async () => {
     const person = await createPerson(service, 'org_admin');
     await change({ time_zone: 'Europe/Berlin' }, person);
     await change({ time_zone: 'Europe/Berlin' }, person);
@@ -76,7 +76,7 @@ describe('settings', () => {
     expect([answer.status, answer.json.errors?.[0]?.pointer]).toEqual([422, pointer]);
   });
 
-  test('of another organisation: 404; for an editor: 403; its time zone for everybody in it', async () => {
+  test('of another organisation: 404; for an editor: 403; its time zone for every member', async () => {
     const stranger = await createPerson(service, 'org_admin');
     const params = { org: admin.organisationId };
     expect((await stranger.call('GET /orgs/:org/settings', { params })).status).toBe(404);
@@ -90,8 +90,8 @@ describe('settings', () => {
   });
 });
 
-describe('the limit of requests', () => {
-  test('holds for all keys of the organisation together, and for no other', async () => {
+describe('the request limit', () => {
+  test('applies to all keys of the organisation together, and to no others', async () => {
     const person = await createPerson(service, 'org_admin');
     await change({ requests_per_minute: 3 }, person);
     const one = await service.createKey({ organisationId: person.organisationId });
@@ -114,7 +114,7 @@ describe('the limit of requests', () => {
   });
 });
 
-describe('the retention', () => {
+describe('retention', () => {
   async function ended(person: TestPerson, status: string, daysOld: number): Promise<number> {
     const { db } = service.database;
     const { data } = await (await createPerson(service, 'editor', person)).call('POST /orgs/:org/workflows', {
@@ -136,7 +136,7 @@ describe('the retention', () => {
     return id;
   }
 
-  test('of an organisation is obeyed for its own executions, by status', async () => {
+  test('of an organisation applies to its own executions, by status', async () => {
     const strict = await createPerson(service, 'org_admin');
     const other = await createPerson(service, 'org_admin');
     await change({ retention_days: { completed: 5 } }, strict);
@@ -154,7 +154,7 @@ describe('the retention', () => {
     expect(rows.map(({ id }) => id)).toEqual(kept);
   });
 
-  test('never grows beyond that of the service, also when that was shortened later', async () => {
+  test('never exceeds that of the service, also when that is shortened later', async () => {
     const person = await createPerson(service, 'org_admin');
     await change({ retention_days: { completed: 30 } }, person);
     const id = await ended(person, 'completed', 20);

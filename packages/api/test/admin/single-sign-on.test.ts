@@ -75,8 +75,8 @@ async function signIn(
 const verified = (email: string): OidcAccount => ({ email, email_verified: true, name: 'Ada Lovelace' });
 const problem = (name: string): string => `https://flows.example/sign-in?problem=${name}`;
 
-describe('lets in', () => {
-  test('somebody with an account, by the verified address in any case, back to where they wanted to go', async () => {
+describe('admits', () => {
+  test('someone with an account, by the verified address in any case, back to where they were going', async () => {
     const person = await createAccount(service, 'editor');
     await service.database.db.query('UPDATE users SET email_verified_at = now()');
     const browser = createBrowser(service);
@@ -90,7 +90,7 @@ describe('lets in', () => {
     expect(await auditActions(service, person.organisationId)).toContain('user.signed_in');
   });
 
-  test('a member who has no account yet, who then has one without a password', async () => {
+  test('a member without an account, who then has one without a password', async () => {
     await createPerson(service, 'viewer');
     const organisationId = await service.createOrganisation();
     await service.database.db.query(
@@ -111,7 +111,7 @@ describe('lets in', () => {
     ['longer than names are here', `${'🙂'.repeat(254)}ab`, `${'🙂'.repeat(254)}a`],
     ['of nothing that can be seen', '\u0000\u200b', 'ada'],
     ['with characters that turn the text round', 'Ada \u202eecalevoL\u202c', 'Ada  ecalevoL'],
-  ])('somebody new whose name is %s', async (_what, given, name) => {
+  ])('someone new whose name is %s', async (_what, given, name) => {
     const { organisationId } = await createPerson(service, 'viewer');
     await service.database.db.query(
       `INSERT INTO members (organisation_id, email, role) VALUES ($1, 'ada@example.com', 'editor')`,
@@ -122,7 +122,7 @@ describe('lets in', () => {
     expect((await browser.call('GET /me')).data.user.name).toBe(name);
   });
 
-  test('who was invited by that address, and makes them a member', async () => {
+  test('someone invited by that address, and makes them a member', async () => {
     const admin = await createPerson(service, 'org_admin');
     await admin.call('POST /orgs/:org/invitations', {
       params: { org: admin.organisationId },
@@ -135,7 +135,7 @@ describe('lets in', () => {
     expect(await auditActions(service, admin.organisationId)).toContain('invitation.accepted');
   });
 
-  test('anybody of the provider, when the operator says so', async () => {
+  test('anyone from the provider, if the operator says so', async () => {
     await service.stop();
     service = await start({ newMembers: 'viewer' });
     const first = await createPerson(service, 'org_admin');
@@ -146,7 +146,7 @@ describe('lets in', () => {
     expect(data.organisations).toMatchObject([{ id: first.organisationId, role: 'viewer' }]);
   });
 
-  test('before the set-up, only who was made a system administrator by the operator', async () => {
+  test('before setup, only a system administrator named by the operator', async () => {
     const organisationId = await service.createOrganisation();
     expect(await signIn(verified('boss@example.com'))).toBe(problem('setup_needed'));
     await service.database.db.query(
@@ -180,7 +180,7 @@ describe('refuses', () => {
     expect(await service.database.db.query('SELECT FROM users')).toHaveLength(1);
   });
 
-  test('an answer that another browser asked for (login CSRF), and one that is used twice', async () => {
+  test('a response that another browser requested (login CSRF), and one that is used twice', async () => {
     const person = await createAccount(service, 'editor');
     const [attacker, victim] = [createBrowser(service), createBrowser(service)];
     const path = await comeBack(attacker, verified(person.email));
@@ -208,7 +208,7 @@ describe('refuses', () => {
     expect(browser.cookies.has(SESSION_COOKIE)).toBe(false);
   });
 
-  test('the end of a journey that a later one replaced, which itself still comes to its end', async () => {
+  test('a sign-in replaced by a later one, which itself still completes', async () => {
     const person = await createAccount(service, 'editor');
     const browser = createBrowser(service);
     const former = await comeBack(browser, verified(person.email), '/o/1/keys');
@@ -218,7 +218,7 @@ describe('refuses', () => {
     expect((await browser.go(present)).headers.get('location')).toBe('https://flows.example/o/1/members');
   });
 
-  test('an ID token that was made for another sign-in (nonce)', async () => {
+  test('an ID token made for another sign-in (nonce)', async () => {
     const person = await createAccount(service, 'editor');
     const browser = createBrowser(service);
     const path = await comeBack(browser, verified(person.email), '/', (url) =>
@@ -229,7 +229,7 @@ describe('refuses', () => {
   });
 
   test.each(['//evil.example', '/\\evil.example', 'https://evil.example', '/%0d%0aset-cookie:x', '/a b', ''])(
-    'to lead anybody to %j',
+    'redirecting to %j',
     async (returnTo) => {
       const person = await createAccount(service, 'editor');
       const at = new URL(await signIn(verified(person.email), createBrowser(service), returnTo));
@@ -237,7 +237,7 @@ describe('refuses', () => {
     },
   );
 
-  test('when the provider is away, with words on the page of sign-in; later it works', async () => {
+  test('while the provider is down, with a message on the sign-in page; later it works', async () => {
     await service.stop();
     const gone = await startOidcProvider(CALLBACK);
     await gone.stop();
@@ -247,7 +247,7 @@ describe('refuses', () => {
   });
 });
 
-describe('says that the provider is down during the way back', () => {
+describe('reports that the provider is down on the way back', () => {
   let own: OidcProvider;
   beforeEach(async () => {
     own = await startOidcProvider(CALLBACK);
@@ -268,7 +268,7 @@ describe('says that the provider is down during the way back', () => {
     return answer.headers.get('location');
   }
 
-  test('when nothing takes its connections', async () => {
+  test('when it accepts no connections', async () => {
     const told = await comeBackTo('/o/1/keys', () => own.stop());
     expect(told).toBe(`${problem('unavailable')}&next=${encodeURIComponent('/o/1/keys')}`);
   });
@@ -278,7 +278,7 @@ describe('says that the provider is down during the way back', () => {
     expect(told).toBe(problem('unavailable'));
   });
 
-  test('when its answer breaks off', async () => {
+  test('when its response breaks off', async () => {
     expect(await comeBackTo('/', () => own.breakDown('/token', 'cut'))).toBe(problem('unavailable'));
   });
 
@@ -298,7 +298,7 @@ describe('says that the provider is down during the way back', () => {
   );
 });
 
-test('an account made beforehand with the address of somebody else is of no use to who made it', async () => {
+test("an account created in advance with someone else's address is useless to its creator", async () => {
   const admin = await createPerson(service, 'org_admin');
   const { data } = await admin.call('POST /orgs/:org/invitations', {
     params: { org: admin.organisationId },
@@ -328,7 +328,7 @@ test('an account made beforehand with the address of somebody else is of no use 
   expect(await auditActions(service, admin.organisationId)).toContain('user.address_proved');
 });
 
-test('without a provider there is nothing to begin with', async () => {
+test('without a provider there is nothing to start', async () => {
   const plain = await startTestService({ runsWorker: false });
   const browser = createBrowser(plain);
   expect((await browser.call('GET /state')).data.single_sign_on).toBeNull();

@@ -84,7 +84,7 @@ describe.concurrent.each(Object.entries(ENDINGS))('when %s', (_what, endFor) => 
   });
 });
 
-test.concurrent('a lower role ends what it may not see, and nothing else', async () => {
+test.concurrent('a lower role ends the streams it may not see, and no others', async () => {
   const person = await join('editor');
   const [listener, list] = [await open(person, STREAMS.listener()), await open(person, STREAMS.list())];
   let hasListEnded = false;
@@ -100,7 +100,7 @@ test.concurrent('a lower role ends what it may not see, and nothing else', async
   expect((await open(person, STREAMS.listener())).status).toBe(403);
 });
 
-test.concurrent('an open stream is no use of the session: it ends when the session was idle for too long', async () => {
+test.concurrent("an open stream doesn't count as use of the session, which ends when idle for too long", async () => {
   const person = await join('viewer');
   const stream = await open(person, STREAMS.list());
   await service.database.db.query(
@@ -144,7 +144,7 @@ describe.concurrent('a stream of the public API ends when its key', () => {
   });
 });
 
-test.concurrent('looking again whether a key is good counts neither as a use nor as a violation', async () => {
+test.concurrent('rechecking a key counts neither as a use nor as a violation', async () => {
   const issuer = await join('editor');
   const key = await service.createKey({ organisationId: admin.organisationId, issuedBy: issuer.memberId });
   const stream = await openByKey(key);
@@ -166,7 +166,7 @@ test.concurrent('looking again whether a key is good counts neither as a use nor
   ).toEqual([]);
 });
 
-test.concurrent('a file that is still being read breaks off when the session was ended', async () => {
+test.concurrent('a download breaks off when the session is ended', async () => {
   const person = await createPerson(service, 'org_admin');
   await query(
     `INSERT INTO audit_log (organisation_id, action, actor, details)

@@ -30,7 +30,7 @@ async function insertWorker(silence: number, wasStopped = false): Promise<string
   return row?.id ?? '';
 }
 
-test('tells queue, versions, workers and what is wrong', async () => {
+test('reports queue, versions, workers and health', async () => {
   const before = await state();
   expect(before).toMatchObject({
     node_version: process.versions.node,
@@ -69,7 +69,7 @@ test('tells queue, versions, workers and what is wrong', async () => {
   expect(await healthOf()).toMatchObject({ workers: 'ok' });
 });
 
-test('a service that has just begun has no sample yet, which is nothing to look at', async () => {
+test('a service that has just started has no sample yet, which is not a problem', async () => {
   const { db } = service.database;
   await db.query('DELETE FROM service_samples');
   await db.query('DELETE FROM workers');
@@ -80,7 +80,7 @@ test('a service that has just begun has no sample yet, which is nothing to look 
   expect(await samplesCheck()).toBe('warning');
 });
 
-test('the database is compared with the first sample of the last 24 hours', async () => {
+test('compares the database with the first sample of the last 24 hours', async () => {
   const { db } = service.database;
   await db.query('DELETE FROM service_samples');
   expect((await state()).database.earlier).toBeNull();
@@ -92,7 +92,7 @@ test('the database is compared with the first sample of the last 24 hours', asyn
   expect((await state()).database.earlier?.bytes).toBe(20_000);
 });
 
-test('a minute has one sample, whoever takes it', async () => {
+test('a minute has one sample, whichever process takes it', async () => {
   const { db } = service.database;
   await db.query('DELETE FROM service_samples');
   const taken = await Promise.all([1, 2, 3, 4].map(() => takeSample(db)));
@@ -102,7 +102,7 @@ test('a minute has one sample, whoever takes it', async () => {
   expect(rows.length).toBeLessThanOrEqual(2);
 });
 
-test('rates are what was started and failed since the sample before', async () => {
+test('rates are what was started and failed since the previous sample', async () => {
   const { db } = service.database;
   await db.query('DELETE FROM service_samples');
   await takeSample(db);
@@ -123,7 +123,7 @@ test('rates are what was started and failed since the sample before', async () =
   expect(second?.failed_per_minute).toBeCloseTo(1, 0);
 });
 
-test('samples older than seven days go; long spans come thinned out, with the rates of all', async () => {
+test('samples older than seven days are deleted; long spans are thinned out, with averaged rates', async () => {
   const { db } = service.database;
   await db.query('DELETE FROM service_samples');
   await db.query(
@@ -146,7 +146,7 @@ test('samples older than seven days go; long spans come thinned out, with the ra
   expect((await samples(1)).length).toBeLessThanOrEqual(61);
 });
 
-test('is for who runs the service only', async () => {
+test('is for system administrators only', async () => {
   const admin = await createPerson(service, 'org_admin');
   for (const name of ['GET /system', 'GET /system/samples'] as const) {
     expect((await admin.call(name)).status).toBe(403);

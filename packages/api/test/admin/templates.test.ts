@@ -21,7 +21,7 @@ function create(body: object) {
   return editor.call('POST /orgs/:org/workflows', { params: params(), body: body as never });
 }
 
-test('the gallery shows every example with what has to be set', async () => {
+test('the gallery shows every example with the values to set', async () => {
   const templates = await listTemplates();
   const items = await gallery();
   expect(items.map((item) => item.id)).toEqual(templates.map((template) => template.id));
@@ -49,7 +49,7 @@ test('every template becomes a workflow with its companions and its sample', asy
   }
 });
 
-test('values are filled in, and the name may be another', async () => {
+test('values are filled in, and the name can be changed', async () => {
   const [step] = (await gallery()).find((item) => item.id === 'event-router')?.setup ?? [];
   const name = step?.var ?? '';
   const { data } = await create({
@@ -62,7 +62,7 @@ test('values are filled in, and the name may be another', async () => {
   expect(again?.setup[0]?.value).toBe(step?.value);
 });
 
-test('a credential that was not chosen is told as a problem at each node that needs it', async () => {
+test('a credential that was not chosen is a problem at each node that needs it', async () => {
   const problemsOf = async (id: string, vars: object) => {
     const { data } = await create({ template: { id, vars } });
     return data.workflow.problems.map(({ code, message }) => [code, /constant "(\w+)"/.exec(message)?.[1]]);

@@ -77,7 +77,7 @@ describe('running by hand', () => {
     expect(missing.status).toBe(404);
   });
 
-  test('of an inactive workflow, but not of an archived one', async () => {
+  test('an inactive workflow, but not an archived one', async () => {
     const workflow = await createWorkflow(ada);
     const params = pathTo(ada, workflow);
     const { updated_at } = workflow;
@@ -89,7 +89,7 @@ describe('running by hand', () => {
 });
 
 describe('a trial of an unsaved draft', () => {
-  test('runs the draft and leaves the saved versions as they are', async () => {
+  test('runs the draft and leaves the saved versions unchanged', async () => {
     const workflow = await createWorkflow(ada);
     const execution = await ended(workflow, { flow_data: flowWith('draft') });
     expect(execution).toMatchObject({ status: 'completed', workflow_version: 0, trigger_type: 'manual' });
@@ -110,12 +110,12 @@ describe('a trial of an unsaved draft', () => {
     });
   });
 
-  test('a draft that is as it was saved runs as the saved version', async () => {
+  test('an unchanged draft runs as the saved version', async () => {
     const workflow = await createWorkflow(ada);
     expect(await ended(workflow, { flow_data: flowWith('first') })).toMatchObject({ workflow_version: 1 });
   });
 
-  test('never has the number of another, also after it was pruned with its execution', async () => {
+  test('never shares its number with another, also after it was pruned with its execution', async () => {
     const workflow = await createWorkflow(ada);
     const { db } = service.database;
     const first = await ended(workflow, { flow_data: flowWith('one') });
@@ -137,7 +137,7 @@ describe('a trial of an unsaved draft', () => {
     expect(after?.version).toBeLessThan(before?.version ?? 0);
   });
 
-  test('is rerun as it was tried: from its start, with other input, and from the failed node', async () => {
+  test('is rerun as it was: from the start, with different input, and from the failed node', async () => {
     const draft: JsonObject = {
       nodes: [
         { id: 'start', type: 'trigger.manual' },
@@ -202,7 +202,7 @@ describe('a trial of an unsaved draft', () => {
     expect(rows).toEqual([]);
   });
 
-  test('422 for what cannot run, before it is tried; nothing is stored', async () => {
+  test("422 for what can't run; nothing is stored", async () => {
     const workflow = await createWorkflow(ada);
     const answers = [
       await run(workflow, { flow_data: UNFINISHED_FLOW }),
@@ -231,8 +231,8 @@ describe('a trial of an unsaved draft', () => {
   });
 });
 
-describe('one node alone', () => {
-  test('reads what is pinned; those before it do not run, nothing after it, and a rerun does the same', async () => {
+describe('a single node', () => {
+  test("uses pinned outputs; nodes before and after it don't run, and a rerun does the same", async () => {
     const workflow = await createWorkflow(ada);
     const execution = await ended(workflow, {
       flow_data: CHAIN,
@@ -258,7 +258,7 @@ describe('one node alone', () => {
     expect(repeated.node_outputs.c?.output).toEqual(execution.node_outputs.c?.output);
   });
 
-  test('takes what is not pinned from an execution', async () => {
+  test('takes unpinned outputs from an execution', async () => {
     const workflow = await createWorkflow(ada, CHAIN);
     const full = await ended(workflow, {});
     const execution = await ended(workflow, {
@@ -272,7 +272,7 @@ describe('one node alone', () => {
     expect([elsewhere.status, elsewhere.json.errors[0]?.pointer]).toEqual([422, '/outputs_of']);
   });
 
-  test('says what is missing', async () => {
+  test('reports what is missing', async () => {
     const workflow = await createWorkflow(ada, CHAIN);
     const answer = await run(workflow, { only_node: 'c', pinned_outputs: { b: {} } });
     expect([answer.status, answer.json.errors.map((error) => error.pointer)]).toEqual([
@@ -281,7 +281,7 @@ describe('one node alone', () => {
     ]);
   });
 
-  test('a branch for which nothing is pinned counts as not taken; without any it runs all the same', async () => {
+  test('a branch without pins counts as not taken, unless no other is left', async () => {
     const flow: JsonObject = {
       nodes: [
         { id: 'start', type: 'trigger.manual' },
@@ -305,7 +305,7 @@ describe('one node alone', () => {
     expect((await ended(workflow, { only_node: 'join' })).node_outputs.join?.status).toBe('success');
   });
 
-  test('a loop runs with everything inside it, and a node that no edge leads to yet', async () => {
+  test('a loop runs with everything inside it, including a node that no edge leads to yet', async () => {
     const flow: JsonObject = {
       nodes: [
         { id: 'start', type: 'trigger.webhook' },

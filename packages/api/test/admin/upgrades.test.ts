@@ -17,7 +17,7 @@ afterAll(() => database.drop());
 const readMigration = (name: string) =>
   readFile(new URL(`../../../database/src/migrations/${name}.sql`, import.meta.url), 'utf8');
 
-test('names that are there lose what is refused from now on, and nothing else', async () => {
+test('existing names lose what is refused from now on, and nothing else', async () => {
   const { db } = database;
   const rows: { code: number; is_refused: boolean }[] = [];
   for (let code = 1; code <= 0x10ffff; code += 1) {
@@ -48,7 +48,7 @@ test('names that are there lose what is refused from now on, and nothing else', 
   });
 });
 
-test('keys that are there become those of who made or rotated them', async () => {
+test('existing keys belong to whoever issued or rotated them', async () => {
   const { db } = database;
   const { id: organisationId } = await createOrganisation(db, 'Old', BY);
   const home = await createOrganisation(db, 'Home', BY);

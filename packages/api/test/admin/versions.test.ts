@@ -35,7 +35,7 @@ async function historyOf(person: TestPerson, workflow: WorkflowDetail) {
 }
 
 describe('saving', () => {
-  test('makes a version with author and message, and ends my draft only', async () => {
+  test('creates a version with author and message, and ends only my draft', async () => {
     const workflow = await createWorkflow(ada);
     for (const person of [ada, grace]) {
       await person.call('PUT /orgs/:org/workflows/:id/draft', {
@@ -62,14 +62,14 @@ describe('saving', () => {
     expect(JSON.parse(entry?.details ?? '')).toEqual({ workflow_id: workflow.id, version: 2 });
   });
 
-  test('the saved flow once more makes no version', async () => {
+  test('saving the unchanged flow creates no version', async () => {
     const workflow = await createWorkflow(ada);
     const { data } = await save(ada, workflow, flowWith('first'), 1);
     expect([data.version, data.updated_at]).toEqual([1, workflow.updated_at]);
     expect(await historyOf(ada, workflow)).toHaveLength(1);
   });
 
-  test('two at once: one makes version 2, the other is told of it', async () => {
+  test('of two at once, one creates version 2, and the other gets a conflict', async () => {
     const workflow = await createWorkflow(ada);
     const answers = await Promise.all([
       save(ada, workflow, flowWith('of ada'), 1),
@@ -84,7 +84,7 @@ describe('saving', () => {
     expect((await historyOf(ada, workflow)).map((item) => item.version)).toEqual([2, 1]);
   });
 
-  test('a save over what the public API changed since is a conflict, too, and can be repeated on top', async () => {
+  test('saving over a change by the public API is a conflict, too, and can be repeated on top', async () => {
     const key = await service.createKey({ organisationId: ada.organisationId });
     const workflow = await createWorkflow(ada);
     await service.api('PUT', `/workflows/${workflow.id}`, { key, body: { flow_data: flowWith('by key') } });
@@ -111,7 +111,7 @@ describe('saving', () => {
 });
 
 describe('the history', () => {
-  test('is read page by page, shows restored and pinned versions, and each version with its content', async () => {
+  test('is paged, shows restored and pinned versions, and each version with its content', async () => {
     const workflow = await createWorkflow(ada);
     await save(ada, workflow, flowWith('second'), 1);
     await save(grace, workflow, UNFINISHED_FLOW, 2);
@@ -159,7 +159,7 @@ describe('the history', () => {
     ]);
   });
 
-  test('restoring is refused when somebody has saved since, and can throw my draft away', async () => {
+  test('restoring is refused if someone has saved since, and can discard my draft', async () => {
     const workflow = await createWorkflow(ada);
     await save(grace, workflow, flowWith('second'), 1);
     const params = { ...pathTo(ada, workflow), version: 1 };

@@ -82,7 +82,7 @@ describe.each<[string, JsonObject | null, string | null]>([
     'mine',
   ],
 ])('%s', (_name, signature, secret) => {
-  test('the call is taken, and is the sample of who listens', async () => {
+  test('the call is accepted and becomes the sample', async () => {
     const credential = secret === null ? null : await createSecret(secret);
     const { params, command } = await createWebhook(
       signature === null ? null : { ...signature, credential_id: credential },
@@ -94,7 +94,7 @@ describe.each<[string, JsonObject | null, string | null]>([
   });
 });
 
-test('with another secret it is refused, and who listens goes on listening', async () => {
+test('with another secret it is refused, and the listening continues', async () => {
   const { params, command } = await createWebhook({
     preset: 'github',
     credential_id: await createSecret('right'),

@@ -55,7 +55,7 @@ async function buffersOf(run: (tx: Queryable) => Promise<unknown>): Promise<numb
   });
 }
 
-test('a page of the list reads so many entries as it shows, not the history', async () => {
+test('a page of the list reads only the entries it shows, not the history', async () => {
   const { organisationId, workflowId } = ids;
   const page = Array.from({ length: PAGE }, (_, index) => workflowId + index);
   // 20 rows of 50 workflows, each on its own page at worst, plus 50 index descents.

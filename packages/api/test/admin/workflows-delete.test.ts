@@ -59,7 +59,7 @@ test('an administrator deletes an archived workflow with everything that belongs
   expect((await remove(admin, workflow)).status).toBe(404);
 });
 
-test('not while an execution has not ended: nothing of it is lost', async () => {
+test('is refused while an execution has not ended, and nothing is lost', async () => {
   const workflow = await createWorkflow(editor);
   const params = pathTo(editor, workflow);
   const run = await editor.call('POST /orgs/:org/workflows/:id/run', { params, body: {} });
@@ -71,7 +71,7 @@ test('not while an execution has not ended: nothing of it is lost', async () => 
   expect((await remove(admin, workflow)).status).toBe(204);
 });
 
-test('a start that was accepted before is waited for, and keeps the workflow', async () => {
+test('a start accepted before is waited for, and keeps the workflow', async () => {
   const workflow = await createWorkflow(editor);
   await editor.call('POST /orgs/:org/workflows/:id/archive', { params: pathTo(editor, workflow) });
   const { db } = service.database;

@@ -57,7 +57,7 @@ test.each(WRITES)('a viewer is refused: %s', async (name, body) => {
 });
 
 test.each([...WRITES.slice(1), ...READS])(
-  "nobody reaches another organisation's workflow: %s",
+  "another organisation's workflow is unreachable: %s",
   async (name, body) => {
     const { id } = await createWorkflow(editor);
     const asMember = await tryOut(stranger, editor.organisationId, id, name, body);

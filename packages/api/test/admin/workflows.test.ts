@@ -15,7 +15,7 @@ afterAll(() => service.stop());
 const org = () => ({ org: editor.organisationId });
 
 describe('GET /orgs/:org/workflows', () => {
-  test('tells each workflow with its last runs, drafts of mine only, newest first', async () => {
+  test('returns each workflow with its last runs and my drafts only, newest first', async () => {
     const person = await createPerson(service, 'editor');
     const first = await createWorkflow(person, flowWith('a'), { name: 'Older' });
     const second = await createWorkflow(person, flowWith('b'), { name: 'Newer' });
@@ -54,7 +54,7 @@ describe('GET /orgs/:org/workflows', () => {
     expect(theirs.data.items.map((item) => item.has_draft)).toEqual([false, false]);
   });
 
-  test('finds words in name, description and tags, and takes wildcards for letters', async () => {
+  test('finds words in name, description and tags, and takes wildcards literally', async () => {
     const person = await createPerson(service, 'editor');
     const params = { org: person.organisationId };
     await createWorkflow(person, flowWith('a'), { name: 'Nightly sync', tags: ['Sales'] });
@@ -78,7 +78,7 @@ describe('GET /orgs/:org/workflows', () => {
     expect(data.tags.toSorted()).toEqual(['Sales', 'ops', 'sales']);
   });
 
-  test('looks for so many words that a search stays cheap: the longest ones', async () => {
+  test('searches only the longest words, so that a search stays cheap', async () => {
     const person = await createPerson(service, 'editor');
     const params = { org: person.organisationId };
     const words = Array.from({ length: 8 }, (_, at) => `wordno${at}`);
@@ -92,7 +92,7 @@ describe('GET /orgs/:org/workflows', () => {
     expect(await find(many)).toBe(0);
   });
 
-  test('is read page by page, and a cursor belongs to its filters', async () => {
+  test('is paged, and a cursor belongs to its filters', async () => {
     const person = await createPerson(service, 'editor');
     const params = { org: person.organisationId };
     const made = [];
@@ -107,7 +107,7 @@ describe('GET /orgs/:org/workflows', () => {
     expect([other.status, other.json.errors[0]?.code]).toEqual([422, 'invalid_cursor']);
   });
 
-  test('leaves archived ones out unless they are asked for', async () => {
+  test('omits archived ones unless requested', async () => {
     const person = await createPerson(service, 'editor');
     const params = { org: person.organisationId };
     const workflow = await createWorkflow(person);
@@ -126,7 +126,7 @@ describe('GET /orgs/:org/workflows', () => {
 });
 
 describe('POST /orgs/:org/workflows', () => {
-  test('a name is enough; the author stands at version 1', async () => {
+  test('a name is enough; the author is recorded for version 1', async () => {
     const { status, data } = await editor.call('POST /orgs/:org/workflows', {
       params: org(),
       body: { name: ' New ' },
@@ -149,7 +149,7 @@ describe('POST /orgs/:org/workflows', () => {
     expect(entry?.request_id).toMatch(/^req_/);
   });
 
-  test('takes what the public API tells of a workflow as it is, as a draft', async () => {
+  test('accepts what the public API returns for a workflow unchanged, as a draft', async () => {
     const key = await service.createKey({ organisationId: editor.organisationId });
     const created = await service.api('POST', '/workflows', {
       key,
@@ -185,7 +185,7 @@ describe('POST /orgs/:org/workflows', () => {
 });
 
 describe('PUT /orgs/:org/workflows/:id', () => {
-  test('changes what is named, once per state that was seen', async () => {
+  test('changes the given fields, once per observed state', async () => {
     const workflow = await createWorkflow(editor);
     const params = pathTo(editor, workflow);
     const body = { updated_at: workflow.updated_at, name: 'Renamed', tags: ['x'], status: 'active' as const };
@@ -208,7 +208,7 @@ describe('PUT /orgs/:org/workflows/:id', () => {
     ]);
   });
 
-  test('422 for what keeps it from being active', async () => {
+  test('422 for problems that prevent activation', async () => {
     const workflow = await createWorkflow(editor, UNFINISHED_FLOW);
     const answer = await editor.call('PUT /orgs/:org/workflows/:id', {
       params: pathTo(editor, workflow),
@@ -218,7 +218,7 @@ describe('PUT /orgs/:org/workflows/:id', () => {
   });
 });
 
-test('duplicating takes the saved flow, description, tags and test mode, as a draft of its own', async () => {
+test('duplicating copies the saved flow, description, tags and test mode into a new draft', async () => {
   const workflow = await createWorkflow(editor, WEBHOOK_FLOW, { tags: ['t'], description: 'd' });
   const { status, data } = await editor.call('POST /orgs/:org/workflows/:id/duplicate', {
     params: pathTo(editor, workflow),
@@ -232,7 +232,7 @@ test('duplicating takes the saved flow, description, tags and test mode, as a dr
   expect(await hashOf(data.id)).not.toBe(await hashOf(workflow.id));
 });
 
-test('an archived workflow comes back as inactive; restoring another is 409', async () => {
+test('an archived workflow is restored as inactive; restoring another is 409', async () => {
   const workflow = await createWorkflow(editor);
   const params = pathTo(editor, workflow);
   expect((await editor.call('POST /orgs/:org/workflows/:id/restore', { params })).json.code).toBe(
@@ -248,7 +248,7 @@ test('an archived workflow comes back as inactive; restoring another is 409', as
   expect(actions).toEqual(['workflow.created', 'workflow.archived', 'workflow.restored']);
 });
 
-test('what is exported can be posted to the public API unchanged, and holds no id', async () => {
+test('an export can be posted to the public API unchanged, and contains no id', async () => {
   const workflow = await createWorkflow(editor, flowWith('exported'), { name: 'Out', tags: ['t'] });
   const file = await editor.call('GET /orgs/:org/workflows/:id/export', { params: pathTo(editor, workflow) });
   expect(file.headers.get('content-disposition')).toBe(`attachment; filename="workflow-${workflow.id}.json"`);

@@ -76,7 +76,7 @@ describe('401', () => {
     expect(headers.get('www-authenticate')).toBe('Bearer realm="millrace"');
   });
 
-  test('every malformed, unknown and wrong key gets one and the same answer', async () => {
+  test('every malformed, unknown and wrong key gets the same response', async () => {
     const key = await service.createKey();
     const unknown = key.text.replace(key.keyId, 'abcdefghijkl');
     const headers = [
@@ -112,7 +112,7 @@ describe('401', () => {
     expect([...shapes][0]).toContain('Authorization: Bearer <API key>');
   });
 
-  test('two Authorization headers are refused although one is right', async () => {
+  test('two Authorization headers are refused even if one is right', async () => {
     const key = await service.createKey();
     const right = `Authorization: Bearer ${key.text}`;
     expect(await sendRaw([right])).toMatch(/^HTTP\/1\.1 200 /);
@@ -120,7 +120,7 @@ describe('401', () => {
     expect(await sendRaw([right, 'authorization: Bearer x'])).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  test('a key in the query string or in another header is not looked at', async () => {
+  test('a key in the query string or another header is ignored', async () => {
     const { text } = await service.createKey();
     expect((await service.api('GET', `/workflows?access_token=${text}&api_key=${text}`)).status).toBe(401);
     expect((await service.api('GET', '/workflows', { headers: { 'x-api-key': text } })).status).toBe(401);
@@ -130,7 +130,7 @@ describe('401', () => {
     ["expires_at = now() - interval '1 second'", 'key_expired'],
     ['revoked_at = now()', 'key_revoked'],
     ['locked_at = now()', 'key_locked'],
-  ])('%s is %s, but only to who has the secret', async (set, code) => {
+  ])('%s is %s, but only to clients with the right secret', async (set, code) => {
     const key = await service.createKey();
     await update(set, key);
     const right = await use(key);
@@ -139,13 +139,13 @@ describe('401', () => {
     expect((await use(spoiled(key))).json.code).toBe('invalid_key');
   });
 
-  test('the scheme is read in any case', async () => {
+  test('the scheme is case-insensitive', async () => {
     const key = await service.createKey();
     expect((await list(`bearer ${key.text}`)).status).toBe(200);
     expect((await list(`BEARER ${key.text}`)).status).toBe(200);
   });
 
-  test('a rotated key works for 24 hours and not a second longer, never longer than its own expiry', async () => {
+  test('a rotated key works for 24 hours and not a second longer, never beyond its own expiry', async () => {
     const key = await service.createKey();
     await update("rotated_at = now() - interval '23 hours 59 minutes 55 seconds'", key);
     expect((await use(key)).status).toBe(200);
@@ -157,7 +157,7 @@ describe('401', () => {
 });
 
 describe('lock', () => {
-  test('ten failures in a row lock the key; a success in between starts over', async () => {
+  test('ten failures in a row lock the key; a success in between resets the count', async () => {
     const key = await service.createKey();
     const fail = async (times: number) => {
       for (let time = 0; time < times; time += 1) await use(spoiled(key));
@@ -171,7 +171,7 @@ describe('lock', () => {
     expect(await auditOf(key, 'api_key.locked')).toHaveLength(1);
   });
 
-  test('200 parallel wrong secrets are counted exactly and lock once', async () => {
+  test('200 concurrent wrong secrets are counted exactly and lock once', async () => {
     const key = await service.createKey();
     const answers = await Promise.all(Array.from({ length: 200 }, () => use(spoiled(key))));
     expect(answers.every(({ status }) => status === 401)).toBe(true);
@@ -199,7 +199,7 @@ const ENDPOINTS: readonly (readonly [Method, string, Scope])[] = [
 ];
 
 describe('403', () => {
-  test('every scope at every endpoint: only the declared one is let through', async () => {
+  test('every scope at every endpoint: only the declared one is accepted', async () => {
     const organisationId = await service.createOrganisation();
     for (const scope of SCOPES) {
       const key = await service.createKey({ organisationId, scopes: [scope] });
@@ -218,7 +218,7 @@ describe('403', () => {
     }
   });
 
-  test('it comes before the body, the idempotency key and the look-up', async () => {
+  test('precedes the body, the idempotency key and the look-up', async () => {
     const key = await service.createKey({ scopes: ['workflows:read'] });
     const { status } = await service.api('POST', '/workflows', {
       key,
@@ -229,7 +229,7 @@ describe('403', () => {
     expect((await service.api('DELETE', '/workflows/nonsense', { key })).status).toBe(403);
   });
 
-  test('it is recorded with the source address and without secrets', async () => {
+  test('is recorded with the source address and without secrets', async () => {
     const key = await service.createKey({ scopes: ['workflows:read'] });
     await service.api('DELETE', `/workflows/7?token=${key.text}`, { key });
     const [entry] = await auditOf(key, 'api_key.scope_violation');
@@ -243,7 +243,7 @@ describe('403', () => {
     });
   });
 
-  test('repeated ones of a key are one entry with a count and the first and last time', async () => {
+  test('repeats of a key are one entry with a count and the first and last time', async () => {
     const { db } = service.database;
     const key = await service.createKey({ scopes: ['workflows:read'] });
     const other = await service.createKey({
@@ -278,7 +278,7 @@ describe('403', () => {
     expect(await violationsOf(key)).toMatchObject([{ repeats: 22 }, { repeats: 1 }]);
   });
 
-  test('lowering the role of the issuer cuts the key at once, removing the issuer takes everything', async () => {
+  test("lowering the issuer's role limits the key at once, removing the issuer ends it", async () => {
     const { db } = service.database;
     const organisationId = await service.createOrganisation();
     const by = { actor: 'operator' } as const;
@@ -296,7 +296,7 @@ describe('403', () => {
 });
 
 describe('429 for failed authentications', () => {
-  test('the 31st failure of a minute is refused and not counted; the right key still works', async () => {
+  test('the 31st failure within a minute is refused and not counted; the right key still works', async () => {
     const strict = await startTestService();
     try {
       const key = await strict.createKey();
@@ -332,7 +332,7 @@ describe('429 for failed authentications', () => {
     }
   });
 
-  test('the 31st request of a minute beyond the scopes of a key is refused and not recorded; what it may do goes on', async () => {
+  test("the 31st request within a minute beyond a key's scopes is refused and not recorded; others continue", async () => {
     const strict = await startTestService({ runsWorker: false });
     try {
       const organisationId = await strict.createOrganisation();
@@ -359,7 +359,7 @@ describe('429 for failed authentications', () => {
 });
 
 describe('429 for requests', () => {
-  test('a key over its limit waits; headers say how much is left; other keys are not affected', async () => {
+  test('a key over its limit has to wait; headers say how much is left; other keys are not affected', async () => {
     const strict = await startTestService({ limits: { requestsPerMinutePerKey: 3 } });
     try {
       const [key, other] = [await strict.createKey(), await strict.createKey()];
@@ -380,7 +380,7 @@ describe('429 for requests', () => {
     }
   });
 
-  test('0 switches the limit off', async () => {
+  test('0 turns the limit off', async () => {
     const open = await startTestService({ limits: { requestsPerMinutePerKey: 0 } });
     try {
       const { headers } = await open.api('GET', '/workflows', { key: await open.createKey() });
@@ -391,7 +391,7 @@ describe('429 for requests', () => {
   });
 });
 
-test('the last use of a key is noted at most once a minute', async () => {
+test('the last use of a key is recorded at most once a minute', async () => {
   const key = await service.createKey();
   const lastUsed = async () => {
     const [row] = await service.database.db.query<{ last_used_at: Date | null; last_used_ip: string | null }>(

@@ -63,7 +63,7 @@ async function decide(form: { [name: string]: string }, link?: string): Promise<
 }
 
 describe('the page', () => {
-  test('shows what is asked, and decides nothing when it is read', async () => {
+  test('shows the question, and reading it decides nothing', async () => {
     const id = await asking();
     const page = await read();
     expect(page.status).toBe(200);
@@ -77,7 +77,7 @@ describe('the page', () => {
     expect(rows).toHaveLength(1);
   });
 
-  test('speaks the language that the browser asks for, before and after the decision', async () => {
+  test('is in the language that the browser asks for, before and after the decision', async () => {
     await asking();
     const link = await linkOf();
     const languages = [
@@ -107,7 +107,7 @@ describe('the page', () => {
     expect((await read(link)).text).toContain('Already decided');
   });
 
-  test('leaves the words of an author as they are', async () => {
+  test("doesn't translate the author's own texts", async () => {
     const choices = [
       { id: 'approve', label: 'Pay it' },
       { id: 'reject', label: 'Reject' },
@@ -118,7 +118,7 @@ describe('the page', () => {
     expect(page.text).toContain('>却下</button>');
   });
 
-  test('makes the choice of its link ready, and only one that there is', async () => {
+  test('preselects the choice of its link, if there is such a choice', async () => {
     await asking();
     const ready = '<button type="submit" name="choice" value="approve" class="ready" autofocus>';
     expect((await read(await linkOf('approve_url'))).text).toContain(ready);
@@ -128,7 +128,7 @@ describe('the page', () => {
     expect(other.text).not.toContain('<script');
   });
 
-  test('runs and loads nothing, is kept by nobody and tells nobody where it was', async () => {
+  test('runs and loads nothing, is never cached and sends no referrer', async () => {
     await asking();
     const { headers, text } = await read();
     const policy = headers.get('content-security-policy') ?? '';
@@ -145,7 +145,7 @@ describe('the page', () => {
     expect(text).toContain('prefers-color-scheme: dark');
   });
 
-  test('shows hostile texts as texts', async () => {
+  test('shows hostile texts as text', async () => {
     const hostile = `</title></style><script>alert(1)</script>"'<img src=x onerror=alert(1)>&amp;`;
     const id = await asking({
       title: hostile,
@@ -171,7 +171,7 @@ describe('the page', () => {
 });
 
 describe('the decision', () => {
-  test('goes on by its branch, with who, when and why in the output', async () => {
+  test('continues on its branch, with who, when and why in the output', async () => {
     const id = await asking();
     const before = Date.now();
     const answer = await decide({ choice: 'approve', comment: '  Fine \n', name: 'Ada' });
@@ -192,7 +192,7 @@ describe('the decision', () => {
     });
   });
 
-  test('may be sent as JSON, without comment and name', async () => {
+  test('can be sent as JSON, without comment and name', async () => {
     const id = await asking();
     expect((await send(await linkOf(), 'POST', { body: { choice: 'reject' } })).status).toBe(200);
     const detail = await service.finished(id);
@@ -228,7 +228,7 @@ describe('the decision', () => {
     expect((await service.read(id)).node_outputs.ask?.status).toBe('waiting');
   });
 
-  test('is too late when the execution has ended, or the time is over', async () => {
+  test('comes too late after the execution has ended or the time is over', async () => {
     const id = await asking();
     const link = await linkOf();
     await service.database.db.query("UPDATE callbacks SET expires_at = now() - interval '1 second'");
@@ -243,7 +243,7 @@ describe('the decision', () => {
     }
   });
 
-  test('cannot be made with a token that was guessed', async () => {
+  test("can't be made with a guessed token", async () => {
     const id = await asking();
     const link = await linkOf();
     const last = link.at(-1) === 'A' ? 'B' : 'A';
@@ -259,7 +259,7 @@ describe('the decision', () => {
 });
 
 describe('for the admin area', () => {
-  test('what waits for a decision can be listed and decided', async () => {
+  test('pending decisions can be listed and decided', async () => {
     const id = await asking();
     await linkOf();
     const { db } = service.database;
@@ -293,7 +293,7 @@ describe('for the admin area', () => {
 });
 
 describe('the node', () => {
-  test('takes the branch timeout when nobody decides', async () => {
+  test('takes the branch timeout if nobody decides', async () => {
     const detail = await service.finished(await asking({ timeout_s: 1 }));
     expect(detail.node_outputs).toMatchObject({
       ask: { status: 'success', output: { decision: null, timed_out: true } },
@@ -302,7 +302,7 @@ describe('the node', () => {
     });
   });
 
-  test('asks nobody in test mode: what it would have sent is recorded, and the first choice is taken', async () => {
+  test('asks nobody in test mode: it records what it would have sent, and takes the first choice', async () => {
     const detail = await service.finished(await asking({}, { is_test_mode: true }));
     expect(receiver.received).toEqual([]);
     expect(await service.database.db.query('SELECT FROM callbacks')).toEqual([]);
@@ -323,7 +323,7 @@ describe('the node', () => {
     });
   });
 
-  test('shows what it asks while it waits, but not its links', async () => {
+  test('shows its question while it waits, but not its links', async () => {
     const id = await asking();
     const link = await linkOf();
     await expect.poll(async () => (await service.read(id)).status).toBe('waiting_async');

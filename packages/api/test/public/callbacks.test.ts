@@ -60,7 +60,7 @@ const answerTo = (token: string, body: unknown = { answer: 42 }) =>
   service.api('POST', `/callbacks/${token}`, { body });
 
 describe('200', () => {
-  test('resumes the execution with the body as the output of the node', async () => {
+  test("resumes the execution with the body as the node's output", async () => {
     const id = await waiting();
     const token = await tokenOf();
     await isParked(id);
@@ -80,7 +80,7 @@ describe('200', () => {
     ['a list', '[1]', '{"data":[1]}'],
     ['null', 'null', '{"data":null}'],
     ['characters that no text column holds', '{"a":"\\u0000\\ud800"}', '{"a":"\\u0000\\ud800"}'],
-  ])('takes %s as it is', async (_what, raw, output) => {
+  ])('accepts %s unchanged', async (_what, raw, output) => {
     const id = await waiting();
     const headers = { 'content-type': 'application/json' };
     const path = `/callbacks/${await tokenOf()}`;
@@ -90,13 +90,13 @@ describe('200', () => {
     expect(detail.text).toContain(`"wait":{"status":"success","output":${output}`);
   });
 
-  test('takes no body as {}', async () => {
+  test('reads no body as {}', async () => {
     const id = await waiting();
     expect((await service.api('POST', `/callbacks/${await tokenOf()}`)).status).toBe(200);
     expect((await service.finished(id)).node_outputs.wait?.output).toEqual({});
   });
 
-  test('is given before the node waits: nothing is lost', async () => {
+  test('is kept if it arrives before the node waits', async () => {
     // The receiver responds to its request only after its callback was accepted.
     const answered = Promise.withResolvers<number>();
     receiver.on('/job', async () => {
@@ -109,7 +109,7 @@ describe('200', () => {
     expect((await service.finished(id)).node_outputs.wait?.output).toEqual({ answer: 42 });
   });
 
-  test('of fifty at the same time: one is 200, the others are 409, and one signal is stored', async () => {
+  test('of fifty concurrent calls, one is 200, the others are 409, and one signal is stored', async () => {
     const id = await waiting();
     const token = await tokenOf();
     const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => answerTo(token, { answer: n })));
@@ -122,7 +122,7 @@ describe('200', () => {
     expect(signals).toHaveLength(1);
   });
 
-  test('wakes what a service that was ended has parked', async () => {
+  test('wakes an execution parked by a service that has stopped', async () => {
     const id = await waiting();
     const token = await tokenOf();
     await isParked(id);
@@ -132,7 +132,7 @@ describe('200', () => {
     expect((await service.finished(id)).node_outputs.wait?.output).toEqual({ answer: 42 });
   });
 
-  test('comes to each iteration of a loop by its own address', async () => {
+  test('reaches each iteration of a loop by its own URL', async () => {
     const flow = {
       nodes: [
         { id: 'start', type: 'trigger.manual', data: {} },
@@ -214,7 +214,7 @@ describe('409', () => {
 });
 
 describe('410', () => {
-  test('the time is over; the branch timeout was taken', async () => {
+  test('after the time is over and the branch timeout was taken', async () => {
     const id = await waiting({ timeout_s: 1 });
     const token = await tokenOf();
     const detail = await service.finished(id);
@@ -237,7 +237,7 @@ describe('410', () => {
 });
 
 describe('429', () => {
-  test('too many requests for one address', async () => {
+  test('too many requests for one URL', async () => {
     await service.stop();
     await start({ limits: { requestsPerMinutePerWebhook: 2 } });
     await waiting({ timeout_s: 3_600 });
@@ -251,7 +251,7 @@ describe('429', () => {
 });
 
 describe('the address', () => {
-  test('stands in no answer, no log and no row', async () => {
+  test('appears in no response, log or row', async () => {
     receiver.on('/job', () => 500);
     const first = await waiting();
     const token = await tokenOf();
@@ -283,7 +283,7 @@ describe('the address', () => {
     expect(await tokenOf(2)).toBe(await tokenOf(1));
   });
 
-  test('cannot be made of what the tables hold', async () => {
+  test("can't be derived from the tables", async () => {
     const { db } = service.database;
     const mine = keysOfVariable();
     const none = await createTokenMaker(db, mine)('callback', 'key');
@@ -297,7 +297,7 @@ describe('the address', () => {
     expect(none).not.toBe(token);
   });
 
-  test('is used when another one of the same wait was: they differ when keys are changed between two attempts', async () => {
+  test('counts as used if another one for the same wait was: they differ if the key changes between attempts', async () => {
     const id = await waiting();
     const tokens = [await tokenOf(), 'Z'.repeat(43)];
     await isParked(id);
@@ -319,7 +319,7 @@ describe('the address', () => {
     expect(await db.query('SELECT FROM execution_signals')).toHaveLength(1);
   });
 
-  test('is not handed out in test mode: the request is recorded, nothing is sent, and the flow goes on', async () => {
+  test('is not issued in test mode: the request is recorded, nothing is sent, and the flow continues', async () => {
     const id = await waiting({}, { is_test_mode: true });
     const detail = await service.finished(id);
     expect(detail.node_outputs.wait?.output).toMatchObject({
@@ -335,7 +335,7 @@ describe('the address', () => {
     expect(await service.database.db.query('SELECT FROM callbacks')).toEqual([]);
   });
 
-  test('takes POST only', async () => {
+  test('only accepts POST', async () => {
     const answer = await send(`${service.url}/api/v1/callbacks/${'A'.repeat(43)}`, 'GET');
     expect(answer.status).toBe(405);
     expect(answer.headers.get('allow')).toBe('POST');

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('a program that does everything with a generated client has no type error', async () => {
+test('a program that uses the whole API with a generated client has no type errors', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-client-'));
   try {
     const { text } = await send(`${service.url}/api/v1/openapi.json`, 'GET');
@@ -47,7 +47,7 @@ test('a program that does everything with a generated client has no type error',
   }
 });
 
-test('and does it', async () => {
+test('and it runs', async () => {
   // Not imported by name: it belongs to no package, and the types that it uses are generated above.
   const { tellTheStory } = (await import(STORY)) as {
     readonly tellTheStory: (baseUrl: string, key: string) => Promise<readonly unknown[]>;

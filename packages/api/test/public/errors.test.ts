@@ -28,7 +28,7 @@ describe('catalogue', () => {
 });
 
 describe('500', () => {
-  test('an unexpected error tells nothing of itself; the log has it with its cause under the request id', async () => {
+  test('an unexpected error reveals nothing; the log has it with its cause under the request id', async () => {
     await withService(
       {
         extend: (app) => {
@@ -48,7 +48,7 @@ describe('500', () => {
     );
   });
 
-  test('what is thrown may be no error at all', async () => {
+  test("a thrown value doesn't have to be an error", async () => {
     await withService(
       { extend: (app) => app.get('/fail', { config: { public: true } }, () => Promise.reject('a text')) },
       async (service) => {
@@ -60,7 +60,7 @@ describe('500', () => {
 });
 
 describe('503', () => {
-  test('a database that is away, wherever that is noticed', async () => {
+  test('the database is unavailable, wherever that is noticed', async () => {
     const away = new DatabaseUnavailableError(new Error('connect ECONNREFUSED the-address'));
     const reject = () => Promise.reject(away);
     const db = { query: reject, transaction: reject, forOrganisation: reject } as unknown as Database;
@@ -74,7 +74,7 @@ describe('503', () => {
     });
   });
 
-  test('a full disk is told as what it is', async () => {
+  test('a full disk is reported as such', async () => {
     const full = Object.assign(new Error('could not extend file'), { code: '53100', severity: 'ERROR' });
     const extend: NonNullable<Parameters<typeof startTestService>[0]>['extend'] = (app) => {
       app.get('/full', { config: { public: true } }, async () => {
@@ -88,7 +88,7 @@ describe('503', () => {
     });
   });
 
-  test('it stays 503 when the key was known and the database goes away after', async () => {
+  test('also if the database fails after the key was looked up', async () => {
     let isAway = false;
     await withService({}, async (service) => {
       const { db } = service.database;
@@ -108,7 +108,7 @@ describe('503', () => {
     });
   });
 
-  test('/readyz says why the service is not ready; /healthz still answers', async () => {
+  test('/readyz says why the service is not ready; /healthz still responds', async () => {
     const readiness = async () => ({ ready: false, reason: message('api.database_unmigrated') }) as const;
     await withService({ deps: { readiness } }, async (service) => {
       const ready = await send(`${service.url}/readyz`, 'GET');
@@ -130,7 +130,7 @@ test('/readyz and /healthz of a ready service', async () => {
   });
 });
 
-test('a route that declares neither a scope nor that it is public cannot be registered', async () => {
+test("a route that declares neither a scope nor public can't be registered", async () => {
   const declare = (config: object) =>
     startTestService({ runsWorker: false, extend: (app) => app.get('/open', { config }, async () => 'x') });
   await expect(declare({})).rejects.toThrow(
@@ -139,7 +139,7 @@ test('a route that declares neither a scope nor that it is public cannot be regi
   await expect(declare({ public: true, scope: 'workflows:read' })).rejects.toThrow('must declare');
 });
 
-test('no secret is in any log line or answer', async () => {
+test('no log line or response contains a secret', async () => {
   await withService({}, async (service) => {
     const key = await service.createKey();
     const secret = key.text.slice(`mr_${key.keyId}_`.length);

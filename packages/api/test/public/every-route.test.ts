@@ -189,7 +189,7 @@ const IDENTITIES: { readonly [who: string]: Identity } = {
   },
 };
 
-describe.each(Object.entries(IDENTITIES))('%s is never answered with an error of the service', (who, own) => {
+describe.each(Object.entries(IDENTITIES))('%s never responds with a 500', (who, own) => {
   /** The organisation exists, or nothing beyond it would be reached. */
   const at = (url: string, part: string) => fill(url.replace(':org', String(person.organisationId)), part);
   const known = () => paths().filter(own.knows);
@@ -200,7 +200,7 @@ describe.each(Object.entries(IDENTITIES))('%s is never answered with an error of
     expect(await send({ method: 'GET', path: '/api/admin/me', headers: own.headers() })).toBe(200);
   });
 
-  test('for odd addresses', async () => {
+  test('to odd URLs', async () => {
     const addresses = known().flatMap((url) => [
       ...[...ODD_PARTS, ...LONG_PARTS].map((part) => at(url, part)),
       ...ODD_ENDS.map((end) => `${at(url, '999999')}${end}`),
@@ -210,7 +210,7 @@ describe.each(Object.entries(IDENTITIES))('%s is never answered with an error of
     expect(await failuresOf(all)).toEqual([]);
   });
 
-  test('for odd methods', async () => {
+  test('to odd methods', async () => {
     const all = known().flatMap((url) =>
       METHODS.filter((method) => !isEnding(url, method)).map((method) => ({
         method,
@@ -221,7 +221,7 @@ describe.each(Object.entries(IDENTITIES))('%s is never answered with an error of
     expect(await failuresOf(all)).toEqual([]);
   });
 
-  test('for odd bodies, whole and cut off', async () => {
+  test('to odd bodies, complete and cut off', async () => {
     const all = routes
       .filter(({ method, url }) => own.knows(url) && !isEnding(url, method))
       .filter(({ method }) => method !== 'GET' && method !== 'HEAD')
@@ -235,7 +235,7 @@ describe.each(Object.entries(IDENTITIES))('%s is never answered with an error of
     expect(await failuresOf(all)).toEqual([]);
   });
 
-  test('for odd headers', async () => {
+  test('to odd headers', async () => {
     const all = routes
       .filter(({ method, url }) => own.knows(url) && !isEnding(url, method) && method !== 'HEAD')
       .flatMap(({ method, url }) =>
@@ -248,7 +248,7 @@ describe.each(Object.entries(IDENTITIES))('%s is never answered with an error of
     expect(await failuresOf(all)).toEqual([]);
   });
 
-  test('when the connection is closed before the answer', async () => {
+  test('if the connection is closed before the response', async () => {
     const all = routes
       .filter(({ method, url }) => own.knows(url) && !isEnding(url, method))
       .map(({ method, url }) => ({ method, path: at(url, '999999'), headers: own.headers(), leaves: true }));
@@ -264,7 +264,7 @@ const STREAMED = [
   '/api/v1/executions/:execution/events',
 ];
 
-describe.each(STREAMED)('%s is answered once', (url) => {
+describe.each(STREAMED)('%s sends a single response', (url) => {
   async function open(): Promise<{ readonly headers: Identity['headers']; readonly path: string }> {
     const { id } = await createWorkflow(person, WEBHOOK_FLOW as never);
     const params = { org: person.organisationId, id };
@@ -283,13 +283,13 @@ describe.each(STREAMED)('%s is answered once', (url) => {
     };
   }
 
-  test('when it is read to its end, or as far as it goes', async () => {
+  test('if it is read to the end, or as far as it goes', async () => {
     const { headers, path } = await open();
     expect(await send({ method: 'GET', path, headers: headers() })).toBe(200);
     expect(await send({ method: 'HEAD', path, headers: headers() })).toBe(200);
   });
 
-  test('when its reader leaves before it begins', async () => {
+  test('if the reader leaves before it starts', async () => {
     const { headers, path } = await open();
     await Promise.all(
       Array.from({ length: 5 }, () => send({ method: 'GET', path, headers: headers(), leaves: true })),

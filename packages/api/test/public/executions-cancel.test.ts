@@ -17,7 +17,7 @@ afterAll(() => service.stop());
 const cancel = (id: number) => service.api('POST', `/executions/${id}/cancel`, { key: service.key });
 
 describe('200', () => {
-  test('a running node is aborted and shown as cancelled; nothing after it starts', async () => {
+  test('aborts a running node and shows it as cancelled; nothing after it starts', async () => {
     const running = Promise.withResolvers<AbortSignal>();
     service.behaviours.set('long', async (context) => {
       running.resolve(context.signal);
@@ -37,7 +37,7 @@ describe('200', () => {
     expect(after.node_outputs).not.toHaveProperty('next');
   });
 
-  test('again: the same answer', async () => {
+  test('again: the same response', async () => {
     const flow = flowOf([['wait', 'core.delay', { config: { duration_ms: 3_600_000 } }]], ['start>wait']);
     const id = await service.execute(await service.createWorkflow(flow));
     await expect.poll(async () => (await service.read(id)).status).toBe('waiting_async');
@@ -49,7 +49,7 @@ describe('200', () => {
     expect((await cancel(id)).text).toBe(first.text);
   });
 
-  test('one that is still queued never begins', async () => {
+  test('a queued one never starts', async () => {
     const apart = await startWorkingService({ withWorker: false });
     try {
       const id = await apart.execute(await apart.createWorkflow(RUNNABLE_FLOW));
@@ -69,7 +69,7 @@ describe('200', () => {
     }
   });
 
-  test('a worker in another process is told', async () => {
+  test('reaches a worker in another process', async () => {
     const apart = await startWorkingService({ withWorker: false });
     try {
       const running = Promise.withResolvers<AbortSignal>();
@@ -90,7 +90,7 @@ describe('200', () => {
 });
 
 describe('409', () => {
-  test('one that has ended otherwise cannot be cancelled', async () => {
+  test('one that has ended in another way', async () => {
     const id = await service.execute(await service.createWorkflow(RUNNABLE_FLOW));
     await service.finished(id);
     const { status, json } = await cancel(id);
@@ -114,7 +114,7 @@ test('403: executions:execute is needed', async () => {
   expect((await service.api('POST', '/executions/1/cancel', { key })).status).toBe(403);
 });
 
-test('a cancel that races the end leaves one final status, and no node starts after it', async () => {
+test('a cancel racing the end leaves one final status, and no node starts after it', async () => {
   const started = new Map<number, number>();
   const cancelled = new Map<number, ReturnType<typeof cancelAfter>>();
   const cancelAfter = async (id: number, turns: number) => {

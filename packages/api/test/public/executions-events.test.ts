@@ -60,7 +60,7 @@ function gate(name: string) {
   return { entered: entered.promise, release: release.resolve };
 }
 
-test('200: the present state, every change of a node, the end; then the stream closes', async () => {
+test('200: the current state, every change of a node, the end; then the stream closes', async () => {
   const [one, two] = [gate('one'), gate('two')];
   const id = await service.execute(await service.createWorkflow(chainOf('one', 'two')));
   await one.entered;
@@ -86,7 +86,7 @@ test('200: the present state, every change of a node, the end; then the stream c
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('200: Last-Event-ID resumes after what was seen', async () => {
+test('200: Last-Event-ID resumes after the last event seen', async () => {
   const two = gate('second');
   const id = await service.execute(await service.createWorkflow(chainOf('plain', 'second')));
   await two.entered;
@@ -106,7 +106,7 @@ test('200: Last-Event-ID resumes after what was seen', async () => {
   );
 });
 
-test('200: a finished execution is told at once; 204 after its last event', async () => {
+test('200: a finished execution is sent at once; 204 after its last event', async () => {
   const id = await service.execute(await service.createWorkflow(RUNNABLE_FLOW));
   await service.finished(id);
   const events = await all((await openStream(id)).events);
@@ -115,7 +115,7 @@ test('200: a finished execution is told at once; 204 after its last event', asyn
   expect(response.status).toBe(204);
 });
 
-test('200: read after the end, a node that ran and succeeded is not told as cancelled in between', async () => {
+test('200: read after the end, a node that succeeded is not reported as cancelled in between', async () => {
   const id = await service.execute(await service.createWorkflow(chainOf('effect', 'another')));
   await service.finished(id);
   const lines = (await all((await openStream(id)).events)).map(summary);
@@ -124,7 +124,7 @@ test('200: read after the end, a node that ran and succeeded is not told as canc
   expect(lines.filter((line) => line.endsWith('cancelled'))).toEqual([]);
 });
 
-test('200: read after a cancel, the node it stopped is told as cancelled', async () => {
+test('200: read after a cancel, the node it stopped is reported as cancelled', async () => {
   const held = gate('stopped');
   const id = await service.execute(await service.createWorkflow(chainOf('stopped')));
   await held.entered;
@@ -144,7 +144,7 @@ test('200: a cancel ends the stream', async () => {
   expect((await all(events)).map(summary).at(-1)).toBe('execution  cancelled');
 });
 
-test('a client that goes away is forgotten', async () => {
+test('a client that disconnects is forgotten', async () => {
   const { notifier } = service.deps;
   const subscribe = notifier.subscribe.bind(notifier);
   let open = 0;
@@ -169,7 +169,7 @@ test('a client that goes away is forgotten', async () => {
   await service.finished(id);
 });
 
-test('406: the stream is no JSON', async () => {
+test('406: the stream is not JSON', async () => {
   const response = await fetch(`${service.url}/api/v1/executions/1/events`, {
     headers: { authorization: `Bearer ${service.key.text}`, accept: 'application/json' },
   });

@@ -78,7 +78,7 @@ describe('202', () => {
     expect((await service.finished(Number(json.execution_id))).input_data).toEqual({});
   });
 
-  test('numbers no double can hold and __proto__ come back as they were sent', async () => {
+  test('numbers beyond a double and __proto__ come back as sent', async () => {
     const input = '{"big":9007199254740993,"huge":1e400,"exact":0.1234567890123456789,"__proto__":{"x":1}}';
     const { json } = await service.api('POST', `/workflows/${workflowId}/execute`, {
       key: service.key,
@@ -90,7 +90,7 @@ describe('202', () => {
     expect(text).toContain(`"output":{"data":${input}}`);
   });
 
-  test('a draft can be started, with problems too: it fails at once and no node runs', async () => {
+  test('a draft can be started, even with problems: it fails at once and no node runs', async () => {
     const draft = await service.createWorkflow(UNFINISHED_FLOW, { status: 'draft' });
     const detail = await service.finished(await service.execute(draft));
     expect(detail).toMatchObject({
@@ -108,7 +108,7 @@ describe('202', () => {
     });
   });
 
-  test('the display name is the template of the settings, cut to 255 characters', async () => {
+  test('the display name is rendered from the settings, cut to 255 characters', async () => {
     const flow = {
       ...RUNNABLE_FLOW,
       settings: { display_name: 'Order {{trigger.data.no}} {{trigger.data.text}}' },

@@ -47,7 +47,7 @@ async function failedOnce(): Promise<{ workflowId: number; id: number }> {
 }
 
 describe('202', () => {
-  test('from the failed node: the same version, what ended well is kept', async () => {
+  test('from the failed node: the same version, keeping what succeeded', async () => {
     const { workflowId, id } = await failedOnce();
     isBroken = false;
     const body = { flow_data: RUNNABLE_FLOW };
@@ -118,7 +118,7 @@ describe('202', () => {
 });
 
 describe('409', () => {
-  test('one that has not ended, one that did not fail, an inactive workflow', async () => {
+  test('one that has not ended or did not fail, or an inactive workflow', async () => {
     const release = Promise.withResolvers<void>();
     service.behaviours.set('held', async () => {
       await release.promise;
@@ -136,7 +136,7 @@ describe('409', () => {
 });
 
 describe('422', () => {
-  test('no body: it is told what is missing', async () => {
+  test('no body: says what is missing', async () => {
     const { status, json } = await service.api('POST', '/executions/1/rerun', { key: service.key });
     expect(status).toBe(422);
     expect(json.errors).toMatchObject([{ pointer: '/from', code: 'required' }]);

@@ -44,7 +44,7 @@ function parseAnswer(text: string): {
 
 const raw = async (...parts: string[]) => parseAnswer(await sendBytes(service.port, parts));
 
-describe('answers that come before any route', () => {
+describe('responses that precede any route', () => {
   test.each([
     ['400', ['nonsense\r\n\r\n'], 'invalid_request'],
     ['400', ['GET / HTTP/9.9\r\n\r\n'], 'invalid_request'],
@@ -78,7 +78,7 @@ describe('answers that come before any route', () => {
     expect(answer.json.request_id).toMatch(/^req_[0-9a-f]{32}$/);
   });
 
-  test('what is too long is told its limit', async () => {
+  test('says the limit of what is too long', async () => {
     const details = await Promise.all([
       raw('GET / HTTP/1.1\r\nHost: x\r\n', `X-Long: ${'x'.repeat(64 * 1024)}\r\n\r\n`),
       raw(`GET /${'x'.repeat(64 * 1024)} HTTP/1.1\r\nHost: x\r\n\r\n`),
@@ -89,7 +89,7 @@ describe('answers that come before any route', () => {
     expect(json.detail).toContain('1048576 bytes');
   });
 
-  test('slow clients do not keep healthy ones waiting', async () => {
+  test("slow clients don't delay healthy ones", async () => {
     const slow = Array.from({ length: 200 }, () => connect(service.port, '127.0.0.1'));
     try {
       for (const socket of slow) {
@@ -138,12 +138,12 @@ describe('paths and methods', () => {
     if (method !== 'HEAD') expect(answer.json.code).toBe('method_not_allowed');
   });
 
-  test('405 for a method nobody knows', async () => {
+  test('405 for unknown methods', async () => {
     const answer = await raw('PROPFIND /api/v1/workflows HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     expect(answer).toMatchObject({ status: 405, json: { code: 'method_not_allowed' } });
   });
 
-  test('OPTIONS tells the methods of a readable path', async () => {
+  test('OPTIONS lists the methods of a readable path', async () => {
     const { status, headers, text } = await send(`${service.url}/api/v1/workflows/1`, 'OPTIONS');
     expect([status, headers.get('allow'), text]).toEqual([204, 'DELETE, GET, HEAD, PUT, OPTIONS', '']);
   });
@@ -194,7 +194,7 @@ describe('413', () => {
     expect((await start(1024 * 1024 - 100)).status).toBe(202);
   });
 
-  test('a body without end is cut off although it names no length', async () => {
+  test('an endless body is cut off even without a length', async () => {
     const chunk = `${(64 * 1024).toString(16)}\r\n${'x'.repeat(64 * 1024)}\r\n`;
     const text = await sendBytes(service.port, [
       `POST /api/v1/workflows/1/execute HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key.text}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
@@ -204,8 +204,8 @@ describe('413', () => {
   });
 });
 
-describe('every answer', () => {
-  test('has a request id of its own and headers that keep browsers from doing anything with it', async () => {
+describe('every response', () => {
+  test('has its own request id and headers that keep browsers from interpreting it', async () => {
     const paths = ['/api/v1/workflows', '/nothing', '/healthz', '/api/v1/openapi.json'];
     const answers = await Promise.all(paths.map((path) => send(service.url + path, 'GET')));
     for (const { headers } of answers) {
@@ -218,13 +218,13 @@ describe('every answer', () => {
     expect(new Set(answers.map(({ headers }) => headers.get('x-request-id'))).size).toBe(paths.length);
   });
 
-  test('of the API is not to be cached', async () => {
+  test('of the API is not cached', async () => {
     const { headers } = await service.api('GET', '/workflows', { key });
     expect(headers.get('cache-control')).toBe('no-store');
   });
 });
 
-test('a service that shuts down refuses what comes after, in the same form', async () => {
+test('a service that is shutting down refuses further requests, in the same form', async () => {
   const other = await startTestService({ runsWorker: false });
   const socket = connect(other.port, '127.0.0.1');
   let text = '';
@@ -247,7 +247,7 @@ function connectionsOf({ app }: TestService): Promise<number> {
   return new Promise((resolve) => app.server.getConnections((_error, count) => resolve(count)));
 }
 
-test('a service that shuts down does not wait for connections that never asked anything', async () => {
+test("a service that is shutting down doesn't wait for connections without requests", async () => {
   const other = await startTestService({ runsWorker: false });
   const silent = connect(other.port, '127.0.0.1');
   await once(silent, 'connect');

@@ -75,7 +75,7 @@ const CONTRACT: { readonly [operation: string]: string | undefined } = {
 };
 
 describe('the document', () => {
-  test('is OpenAPI 3.1 and the one that is committed', async () => {
+  test('is OpenAPI 3.1 and matches the committed file', async () => {
     expect(document.openapi).toBe('3.1.0');
     const committed = await readFile(new URL('../../openapi.json', import.meta.url), 'utf8');
     expect(document).toEqual(JSON.parse(committed));
@@ -118,7 +118,7 @@ describe('the document', () => {
     }
   });
 
-  test('says of every object without members of its own whether it may have any', () => {
+  test('says for every object without members of its own whether it may have any', () => {
     const unclear: string[] = [];
     const look = (value: unknown, at: string): void => {
       if (typeof value !== 'object' || value === null) return;
@@ -131,7 +131,7 @@ describe('the document', () => {
     expect(unclear).toEqual([]);
   });
 
-  test('tells which bodies may be left away, and what a webhook takes', () => {
+  test('says which bodies are optional, and what a webhook accepts', () => {
     const found = Object.fromEntries(operations());
     const required = (name: string) => found[name]?.requestBody?.required ?? false;
     expect(required('POST /api/v1/workflows')).toBe(true);
@@ -145,7 +145,7 @@ describe('the document', () => {
     ]);
   });
 
-  test('tells the headers an operation reads', () => {
+  test('lists the headers an operation reads', () => {
     const found = Object.fromEntries(operations());
     const headers = (name: string) =>
       found[name]?.parameters
@@ -157,7 +157,7 @@ describe('the document', () => {
     expect(headers('POST /api/v1/workflows')).toEqual(['Idempotency-Key']);
   });
 
-  test('promises rate limit headers only where they are sent', () => {
+  test('only promises rate limit headers where they are sent', () => {
     for (const [name, { responses }] of operations()) {
       for (const [status, { headers = {} }] of Object.entries(responses)) {
         // A webhook counts a call before checking its address and signature.
@@ -169,7 +169,7 @@ describe('the document', () => {
     }
   });
 
-  test('every error answer is problem+json', () => {
+  test('every error response is problem+json', () => {
     for (const [name, { responses }] of operations()) {
       for (const [status, response] of Object.entries(responses)) {
         if (status < '400') continue;
@@ -218,12 +218,12 @@ describe('the document', () => {
 });
 
 describe('the page at /docs', () => {
-  test('is what the bare address leads to', async () => {
+  test('the bare path redirects to it', async () => {
     const { status, headers } = await send(`${service.url}/`, 'GET', { headers: { accept: 'text/html' } });
     expect([status, headers.get('location')]).toEqual([302, '/docs']);
   });
 
-  test('is served from here and names no address outside', async () => {
+  test('is served from here and mentions no other host', async () => {
     const redirect = await send(`${service.url}/docs`, 'GET');
     expect([redirect.status, redirect.headers.get('location')]).toEqual([301, '/docs/']);
     const { status, text, headers } = await send(`${service.url}/docs/`, 'GET');
@@ -238,7 +238,7 @@ describe('the page at /docs', () => {
     ]);
   });
 
-  test('may load and send nothing elsewhere, and run no other script than its own', async () => {
+  test('can neither load nor send anything elsewhere, and runs only its own script', async () => {
     const { headers } = await send(`${service.url}/docs/`, 'GET');
     const policy = headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
@@ -247,7 +247,7 @@ describe('the page at /docs', () => {
     expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
   });
 
-  test('switches off fonts, telemetry, agent and proxy', async () => {
+  test('has fonts, telemetry, agent and proxy turned off', async () => {
     const { text } = await send(`${service.url}/docs/`, 'GET');
     expect(text).toContain('"withDefaultFonts": false');
     expect(text).toContain('"telemetry": false');

@@ -262,7 +262,7 @@ async function run(type: string, config: JsonObject, isTestMode: boolean): Promi
 }
 
 describe('in test mode', () => {
-  it('there is a test for every node that touches the outside', () => {
+  it('every node with an outside effect has a test', () => {
     const effects = nodes.filter(({ kind }) => kind === 'effect').map(({ type }) => type);
     expect([...Object.keys(EFFECTS), ...REACH_NOBODY].sort()).toEqual(effects.sort());
   });
@@ -287,7 +287,7 @@ describe('in test mode', () => {
     });
 
     // Without this the receivers above might not be listening at all.
-    it('sends just that when it is not', async () => {
+    it('sends exactly that when test mode is off', async () => {
       await run(type, effect.config(), false);
       const arrived = await effect.arrived();
       expect(arrived).toMatchObject(effect.request());
@@ -295,7 +295,7 @@ describe('in test mode', () => {
     });
   });
 
-  it('a workflow that is called is in test mode, too', async () => {
+  it('a called workflow is in test mode, too', async () => {
     world.outside.forget();
     const { 'http.request': post } = EFFECTS;
     const config = { ...post?.config(), body: { order: 17 } };
@@ -308,7 +308,7 @@ describe('in test mode', () => {
     expect(world.outside.received).toEqual([]);
   });
 
-  it('what only reads is done all the same', async () => {
+  it('reads are performed all the same', async () => {
     world.outside.on('GET /orders', { body: { order: 17 } });
     const read = await run('http.request', { url: `${world.outside.url}/orders` }, true);
     expect(outputOf(read, 'node')).toMatchObject({ status: 200, body: { order: 17 } });

@@ -12,7 +12,7 @@ const BY_ID = { deduplicate: { by: 'path', name: 'event.id' } } as const;
 const event = (id: unknown, more: object = {}) => JSON.stringify({ event: { id }, ...more });
 
 describe('an event with an id', () => {
-  test('starts once; a repeat gets the receipt of the first, whatever else it says', async () => {
+  test('starts once; a repeat gets the first receipt, whatever else it contains', async () => {
     const { id, hash } = await world.createWebhook(BY_ID);
     const first = await world.call(hash, event('evt_1', { attempt: 1 }));
     const again = await world.call(hash, event('evt_1', { attempt: 2 }));
@@ -32,7 +32,7 @@ describe('an event with an id', () => {
     expect(row?.input).toContain('"attempt":1');
   });
 
-  test('200 deliveries at the same time are one execution and 200 receipts of it', async () => {
+  test('200 concurrent deliveries are one execution and 200 receipts for it', async () => {
     const { id, hash } = await world.createWebhook(BY_ID);
     const answers = await Promise.all(
       Array.from({ length: 200 }, () => world.call(hash, event('evt_crowd'))),
@@ -44,7 +44,7 @@ describe('an event with an id', () => {
     expect(answers.filter(({ json }) => json.message === 'The workflow was started.')).toHaveLength(1);
   });
 
-  test('other ids, other workflows and numbers of any size are events of their own', async () => {
+  test('other ids, other workflows and numbers of any size are different events', async () => {
     const one = await world.createWebhook(BY_ID);
     const other = await world.createWebhook(BY_ID);
     const big = ['{"event":{"id":9007199254740993}}', '{"event":{"id":9007199254740992}}'];
@@ -55,7 +55,7 @@ describe('an event with an id', () => {
     expect(await world.executionsOf(one.id)).toHaveLength(6);
   });
 
-  test('by a header', async () => {
+  test('can come from a header', async () => {
     const { id, hash } = await world.createWebhook({
       deduplicate: { by: 'header', name: 'X-GitHub-Delivery' },
     });
@@ -66,7 +66,7 @@ describe('an event with an id', () => {
     expect(await world.executionsOf(id)).toHaveLength(2);
   });
 
-  test('after its window it starts anew, and old events are deleted', async () => {
+  test('starts again after its window, and old events are deleted', async () => {
     const { id, hash } = await world.createWebhook({
       deduplicate: { ...BY_ID.deduplicate, window_s: 3_600 },
     });
@@ -91,7 +91,7 @@ describe('an event with an id', () => {
 });
 
 describe('a call without an id', () => {
-  test('starts each time, also when bodies are equal', async () => {
+  test('starts each time, even with equal bodies', async () => {
     const { id, hash } = await world.createWebhook(BY_ID);
     for (const body of ['{"a":1}', '{"a":1}', event(null), event(''), event({ a: 1 }), '[]', 'null']) {
       expect((await world.call(hash, body)).json.message).toBe('The workflow was started.');
@@ -99,7 +99,7 @@ describe('a call without an id', () => {
     expect(await world.executionsOf(id)).toHaveLength(7);
   });
 
-  test('422 when the webhook demands one', async () => {
+  test('422 if the webhook requires one', async () => {
     const { id, hash } = await world.createWebhook({
       deduplicate: { ...BY_ID.deduplicate, missing: 'refuse' },
     });

@@ -70,7 +70,7 @@ describe('respond: when_done', () => {
     expect(answer.text).toBe('{"total":12345678901234567890,"note":"Order A-7"}');
   });
 
-  test('a text is text/plain, anything else JSON, unless the headers say otherwise; null is nothing', async () => {
+  test('text is text/plain, anything else JSON, unless the headers say otherwise; null is empty', async () => {
     for (const [body, headers, type, text] of [
       ['{{trigger.data.challenge}}', {}, 'text/plain; charset=utf-8', 'größe'],
       [['{{trigger.data.challenge}}'], {}, 'application/json; charset=utf-8', '["größe"]'],
@@ -90,7 +90,7 @@ describe('respond: when_done', () => {
     }
   });
 
-  test('a browser runs nothing of it', async () => {
+  test('browsers interpret none of it', async () => {
     const page = {
       headers: { 'Content-Type': 'text/html' },
       body: '<script>alert({{trigger.data.x}})</script>',
@@ -103,7 +103,7 @@ describe('respond: when_done', () => {
     expect(headers.get('set-cookie')).toBeNull();
   });
 
-  test('an answer without a body has none', async () => {
+  test('a response without a body has none', async () => {
     const { hash } = await world.createWebhook(whenDone({ status: 204, body: { a: 1 } }));
     const answer = await world.callFreely(hash, '{}');
     expect([answer.status, answer.text]).toEqual([204, '']);
@@ -123,7 +123,7 @@ describe('respond: when_done', () => {
     expect((await answering).text).toBe('late');
   });
 
-  test('what takes too long is answered with the receipt, and goes on', async () => {
+  test('an execution that takes too long responds with the receipt, and continues', async () => {
     const held = holdWork();
     const { id, hash } = await world.createWebhook(whenDone({ status: 201 }, { timeout_s: 1 }), SUM);
     const answer = await world.call(hash, '{"id":"slow","price":1}');
@@ -139,7 +139,7 @@ describe('respond: when_done', () => {
     expect((await world.service.finished(executionId ?? 0)).status).toBe('completed');
   });
 
-  test('a failed execution is told by its id only, with the status of the settings', async () => {
+  test('a failed execution is reported by its id only, with the configured status', async () => {
     world.service.behaviours.set('break', () =>
       failure('no_stock', verbatim('Secret reason: shelf 7 is empty.')),
     );
@@ -166,7 +166,7 @@ describe('respond: when_done', () => {
     expect((await world.call(hash, '{}')).status).toBe(500);
   });
 
-  test('an execution that is cancelled while the caller waits counts as failed', async () => {
+  test('an execution cancelled while the caller waits counts as failed', async () => {
     const held = holdWork();
     const { id, hash } = await world.createWebhook(whenDone({}), SUM);
     const answering = world.callFreely(hash, '{"id":1,"price":1}');
@@ -179,7 +179,7 @@ describe('respond: when_done', () => {
     expect(answer.json.detail).toContain('was cancelled');
   });
 
-  test('what cannot be sent is told without details', async () => {
+  test('an unusable response is reported without details', async () => {
     for (const response of [
       { status: '{{trigger.data.status}}' },
       { headers: { 'X-Name': '{{trigger.data.name}}' } },
@@ -193,7 +193,7 @@ describe('respond: when_done', () => {
     expect((await world.callFreely(hash, '{"status":"418"}')).status).toBe(418);
   });
 
-  test('a repeated event gets the receipt of the first one', async () => {
+  test('a repeated event gets the first receipt', async () => {
     const { id, hash } = await world.createWebhook({
       ...whenDone({ body: 'done' }),
       deduplicate: { by: 'path', name: 'id' },
@@ -205,7 +205,7 @@ describe('respond: when_done', () => {
     expect([repeated.status, repeated.json.execution_id]).toEqual([202, ids[0]]);
   });
 
-  test('a call that is not signed starts nothing and waits for nothing', async () => {
+  test('an unsigned call starts nothing and waits for nothing', async () => {
     const { id, hash } = await world.createWebhook({
       ...whenDone({ body: 'done' }),
       signature: { preset: 'github', credential_id: await world.createSecret('s') },
@@ -215,12 +215,12 @@ describe('respond: when_done', () => {
     expect(await world.executionsOf(id)).toHaveLength(1);
   });
 
-  test('templates in the data stay data', async () => {
+  test('templates in the data remain data', async () => {
     const { hash } = await world.createWebhook(whenDone({ body: '{{trigger.data.text}}' }));
     expect((await world.callFreely(hash, '{"text":"{{execution.id}}"}')).text).toBe('{{execution.id}}');
   });
 
-  test('a service that closes does not keep its callers waiting', async () => {
+  test("a service that is closing doesn't keep its callers waiting", async () => {
     const closing = await startWebhookWorld({ withWorker: false });
     const { id, hash } = await closing.createWebhook(whenDone({ body: 'never' }));
     const answering = closing.callFreely(hash, '{}');

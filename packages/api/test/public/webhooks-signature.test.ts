@@ -12,7 +12,7 @@ const SECRET = 'correct horse battery staple';
 const BODY = '{ "b": 1,\n "a": "\\u00fc" }';
 
 describe('202', () => {
-  test('a call that is signed over the bytes of its body, white space and escapes as sent', async () => {
+  test('a call signed over the bytes of its body, white space and escapes as sent', async () => {
     const { id, hash } = await world.createWebhook({
       signature: { preset: 'github', credential_id: await world.createSecret(SECRET) },
     });
@@ -35,7 +35,7 @@ describe('202', () => {
     expect(empty.status).toBe(202);
   });
 
-  test('by the clock of the database, and both secrets while the sender changes to a new one', async () => {
+  test("by the database's clock, and both secrets while the sender changes to a new one", async () => {
     const signature = {
       preset: 'slack',
       credential_id: await world.createSecret('new'),
@@ -58,7 +58,7 @@ describe('202', () => {
     expect(stale.json.detail).toContain('300 seconds');
   });
 
-  test('one of the two credentials is gone: the other does', async () => {
+  test('one of the two credentials is gone: the other still works', async () => {
     const signature = {
       preset: 'github',
       credential_id: 999_999,
@@ -73,7 +73,7 @@ describe('202', () => {
 });
 
 describe('401', () => {
-  test('nothing is started, and the answer says what is wrong', async () => {
+  test('nothing is started, and the response says what is wrong', async () => {
     const { id, hash } = await world.createWebhook({
       signature: { preset: 'github', credential_id: await world.createSecret(SECRET) },
     });
@@ -88,7 +88,7 @@ describe('401', () => {
     expect(await world.executionsOf(id)).toEqual([]);
   });
 
-  test('no credential that can be used: no call gets through, and the log says why', async () => {
+  test('without a usable credential no call is accepted, and the log says why', async () => {
     const another = await world.service.createOrganisation();
     const foreign = await world.createSecret(SECRET, another);
     for (const credential of [888_888, foreign]) {
@@ -104,7 +104,7 @@ describe('401', () => {
     }
   });
 
-  test('a workflow that has problems is guarded all the same', async () => {
+  test('a workflow with problems is protected all the same', async () => {
     const credential = await world.createSecret(SECRET);
     const unfinished = { nodes: [{ id: 'lost', type: 'no.such' }], status: 'draft' };
     const signed = await world.createWebhook(
@@ -120,7 +120,7 @@ describe('401', () => {
     expect((await world.call(open.hash, BODY)).status).toBe(202);
   });
 
-  test('the secret stands in no line of the log', () => {
+  test('the secret appears in no log line', () => {
     expect(world.service.logs.length).toBeGreaterThan(10);
     expect(world.service.logs.filter((line) => line.includes(SECRET))).toEqual([]);
   });

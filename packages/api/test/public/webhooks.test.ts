@@ -33,7 +33,7 @@ async function detailText(executionId: unknown): Promise<string> {
 }
 
 describe('202', () => {
-  test('the receipt names the execution', async () => {
+  test('the receipt has the id of the execution', async () => {
     const { status, json } = await call('{"order":{"id":7}}');
     expect(status).toBe(202);
     expect(json).toEqual({
@@ -52,7 +52,7 @@ describe('202', () => {
   });
 
   test.each(['null', '0', '[]', '"text"', 'false', '[1,{"a":2}]', '-0.0', '12345678901234567890'])(
-    'the body %s is taken as it is and shown as data',
+    'the body %s is accepted unchanged and shown as data',
     async (body) => {
       const { status, json } = await call(body);
       expect(status).toBe(202);
@@ -63,7 +63,7 @@ describe('202', () => {
     },
   );
 
-  test('no body, an empty one and white space count as {}', async () => {
+  test('no body, an empty one and white space are read as {}', async () => {
     for (const [body, type] of [
       [undefined, undefined],
       ['', 'application/json'],
@@ -75,21 +75,21 @@ describe('202', () => {
     }
   });
 
-  test('U+0000, lone surrogates and numbers no double can hold are kept', async () => {
+  test('U+0000, lone surrogates and numbers beyond a double are kept', async () => {
     const body =
       '{"nul":"a\\u0000b","half":"\\ud800","big":9007199254740993,"huge":1e400,"__proto__":{"x":1}}';
     const { json } = await call(body);
     expect(await detailText(json.execution_id)).toContain(`"input_data":${body}`);
   });
 
-  test('a form is taken as an object; a repeated name has the list of its values', async () => {
+  test('a form becomes an object; a repeated name has a list of its values', async () => {
     const { json } = await call('a=1&b=x+y%20%C3%A9&a=2&__proto__=p', 'application/x-www-form-urlencoded');
     expect(await detailText(json.execution_id)).toContain(
       '"input_data":{"a":["1","2"],"b":"x y é","__proto__":"p"}',
     );
   });
 
-  test('real payloads come through unchanged', async () => {
+  test('real payloads arrive unchanged', async () => {
     const payload = {
       action: 'opened',
       issue: { number: 5, labels: [{ name: 'bug' }], body: null },
@@ -105,7 +105,7 @@ describe('202', () => {
     expect((await service.finished(Number(json.execution_id))).input_data).toEqual(payload);
   });
 
-  test('a draft can be started; no key is needed and none is looked at', async () => {
+  test('a draft can be started without a key, and keys are ignored', async () => {
     const draft = await service.createWorkflow(WEBHOOK_FLOW, { status: 'draft' });
     const answer = await service.api('POST', `/webhooks/${await hashOf(draft)}`, {
       key: 'nonsense',
@@ -114,7 +114,7 @@ describe('202', () => {
     expect(answer.status).toBe(202);
   });
 
-  test('calls at the same time are all accepted, each as its own execution', async () => {
+  test('concurrent calls are all accepted, each as its own execution', async () => {
     const answers = await Promise.all(Array.from({ length: 150 }, (_, index) => call(`{"n":${index}}`)));
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([202]));
     const ids = answers.map((answer) => Number(answer.json.execution_id));
@@ -140,7 +140,7 @@ describe('JSON by another name', () => {
     expect(await detailText(json.execution_id)).toContain('"input_data":{"n":9007199254740993}');
   });
 
-  test('so is a body without a type, and what is no JSON is 400 under each of the names', async () => {
+  test('so is a body without a type; invalid JSON is 400 under each of these types', async () => {
     const untyped = async (text: string) => {
       const body = new TextEncoder().encode(text);
       const response = await fetch(`${service.url}/api/v1/webhooks/${hash}`, { method: 'POST', body });
@@ -157,14 +157,14 @@ describe('JSON by another name', () => {
 });
 
 describe('400, 413, 415', () => {
-  test('what is no JSON is 400', async () => {
+  test('invalid JSON is 400', async () => {
     for (const body of ['{', '{"a":}', 'nope', '[1,]']) expect((await call(body)).status).toBe(400);
     const deep = `${'['.repeat(101)}${']'.repeat(101)}`;
     expect((await call(deep)).json.code).toBe('json_too_deep');
     expect((await call(new Uint8Array([0x22, 0xff, 0x22]))).json.code).toBe('invalid_body');
   });
 
-  test('a form whose escapes are no UTF-8 is 400, because it could only be kept changed', async () => {
+  test('a form whose escapes are not UTF-8 is 400, because it could not be kept unchanged', async () => {
     const type = 'application/x-www-form-urlencoded';
     for (const form of ['x=%ff', '%C3=1', 'x=1&y=%ED%A0%80']) {
       const { status, json } = await call(form, type);
@@ -174,7 +174,7 @@ describe('400, 413, 415', () => {
     expect(await detailText(json.execution_id)).toContain('"input_data":{"x":"é %zz","y":"😀"}');
   });
 
-  test('415 names both types that are taken', async () => {
+  test('415 names both accepted types', async () => {
     expect((await call('<x/>', 'application/xml')).json.detail).toMatch(
       /application\/json.*application\/x-www-form-urlencoded/,
     );
@@ -198,7 +198,7 @@ describe('400, 413, 415', () => {
 });
 
 describe('404', () => {
-  test('unknown, inactive, archived and without webhook trigger get one and the same answer', async () => {
+  test('unknown, inactive, archived and without webhook trigger all get the same response', async () => {
     const shape = ({ request_id, ...rest }: { [name: string]: unknown }) => rest;
     const unknown = await call('{}', undefined, 'x'.repeat(43));
     expect(unknown.status).toBe(404);
@@ -236,7 +236,7 @@ describe('405', () => {
   });
 });
 
-test('the hash stands in no line of the log', async () => {
+test('the hash appears in no log line', async () => {
   await call('{}');
   await call('{');
   expect(service.logs.length).toBeGreaterThan(0);

@@ -26,7 +26,7 @@ async function countOf(who: TestKey): Promise<number> {
 }
 
 describe('201', () => {
-  test('with nothing but a name and flow_data the rest has its defaults', async () => {
+  test('with only a name and flow_data, everything else has its default', async () => {
     const { status, json, headers } = await create({ name: '  Nightly  ', flow_data: UNFINISHED_FLOW });
     expect(status).toBe(201);
     expect(json).toMatchObject({
@@ -46,7 +46,7 @@ describe('201', () => {
     expect(read.headers.get('etag')).toBe(headers.get('etag'));
   });
 
-  test('every field that can be set is kept', async () => {
+  test('every field that can be set is stored', async () => {
     const body = {
       name: 'a'.repeat(255),
       description: 'd'.repeat(10_000),
@@ -61,7 +61,7 @@ describe('201', () => {
     expect(json.problems).toEqual([]);
   });
 
-  test('flow_data comes back as it was sent: exact numbers, member order, __proto__, unknown members', async () => {
+  test('flow_data comes back as sent: exact numbers, member order, __proto__, unknown members', async () => {
     const flow =
       '{"zeta":9007199254740993,"nodes":[],"edges":[],"big":1e400,"tiny":0.1234567890123456789,"__proto__":{"x":1},"constructor":{"prototype":{"y":2}}}';
     const { status, json, text } = await createRaw(`{"name":"exact","flow_data":${flow}}`);
@@ -72,7 +72,7 @@ describe('201', () => {
     expect(({} as { x?: number }).x).toBeUndefined();
   });
 
-  test('of members with the same name the last counts', async () => {
+  test('if a member name occurs twice, the last one wins', async () => {
     const { json } = await createRaw('{"name":"first","name":"last","flow_data":{"nodes":[],"edges":[]}}');
     expect(json.name).toBe('last');
   });
@@ -88,7 +88,7 @@ describe('201', () => {
   });
 
   test.each(['draft', 'active', 'inactive', 'archived'] as const)(
-    'the body of GET of an %s workflow can be posted back',
+    'the response of GET for an %s workflow can be posted back',
     async (status) => {
       const { json } = await create({ name: 'again', flow_data: RUNNABLE_FLOW });
       if (status === 'active' || status === 'inactive') {
@@ -106,7 +106,7 @@ describe('201', () => {
 });
 
 describe('201 with an Idempotency-Key', () => {
-  test('the same request again gets the same answer and creates nothing', async () => {
+  test('the same request again gets the same response and creates nothing', async () => {
     const who = await service.createKey();
     const headers = { 'idempotency-key': randomUUID() };
     const first = await create({ name: 'once', flow_data: RUNNABLE_FLOW }, headers, who);
@@ -125,7 +125,7 @@ describe('201 with an Idempotency-Key', () => {
     expect(await countOf(who)).toBe(1);
   });
 
-  test('the answer stays the first one after the workflow has changed', async () => {
+  test('the response stays the first one after the workflow has changed', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const body = { name: 'before', flow_data: UNFINISHED_FLOW };
     const first = await create(body, headers);
@@ -133,7 +133,7 @@ describe('201 with an Idempotency-Key', () => {
     expect((await create(body, headers)).text).toBe(first.text);
   });
 
-  test('200 simultaneous twins create one workflow and get one body', async () => {
+  test('200 concurrent requests create one workflow and get one body', async () => {
     const who = await service.createKey();
     const headers = { 'idempotency-key': randomUUID() };
     const answers = await Promise.all(
@@ -145,7 +145,7 @@ describe('201 with an Idempotency-Key', () => {
     expect(await countOf(who)).toBe(1);
   });
 
-  test('a record is forgotten after 24 hours by the clock of the database', async () => {
+  test("a record expires after 24 hours by the database's clock", async () => {
     const who = await service.createKey();
     const headers = { 'idempotency-key': randomUUID() };
     const body = { name: 'old', flow_data: UNFINISHED_FLOW };
@@ -164,7 +164,7 @@ describe('201 with an Idempotency-Key', () => {
     expect((await create(body, headers, who)).text).toBe(later.text);
   });
 
-  test('keys of one family share their Idempotency-Keys, other families do not', async () => {
+  test("keys of one family share their Idempotency-Keys, other families don't", async () => {
     const who = await service.createKey();
     const sibling = await service.createKey({ organisationId: who.organisationId });
     const headers = { 'idempotency-key': randomUUID() };
@@ -178,7 +178,7 @@ describe('201 with an Idempotency-Key', () => {
     expect((await create(body, headers, sibling)).text).toBe(first.text);
   });
 
-  test('a refused request leaves the key free', async () => {
+  test("a refused request doesn't use up the key", async () => {
     const headers = { 'idempotency-key': randomUUID() };
     expect((await create({ name: '', flow_data: UNFINISHED_FLOW }, headers)).status).toBe(422);
     expect((await create({ name: 'good', flow_data: UNFINISHED_FLOW }, headers)).status).toBe(201);
@@ -194,7 +194,7 @@ describe('400', () => {
     [`${'['.repeat(101)}${']'.repeat(101)}`, 'json_too_deep'],
     [`${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`, 'json_too_deep'],
     ['"\u0000"', 'invalid_json'],
-  ])('a body that cannot be parsed: %.20s', async (raw, code) => {
+  ])("a body that can't be parsed: %.20s", async (raw, code) => {
     const { status, json } = await createRaw(raw);
     expect([status, json.code]).toEqual([400, code]);
   });
@@ -213,7 +213,7 @@ describe('400', () => {
     ['xx', 'at character 1.'],
     ['{"a":"b\nc"}', 'at character 8.'],
     [`[${'1,'.repeat(500)}nul]`, 'at character 1002.'],
-  ])('JSON that ends or goes wrong is told where: %.20s', async (raw, where) => {
+  ])('says where JSON ends early or goes wrong: %.20s', async (raw, where) => {
     const { status, json } = await service.api('POST', '/workflows', { key, raw });
     expect([status, json.code]).toEqual([400, 'invalid_json']);
     expect(json.detail).toContain(where);
@@ -232,7 +232,7 @@ describe('400', () => {
 });
 
 describe('409', () => {
-  test('an Idempotency-Key with another body, a valid one or not', async () => {
+  test('an Idempotency-Key with another body, valid or not', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     await create({ name: 'one', flow_data: { nodes: [], edges: [], n: 2 ** 53 } }, headers);
     const bodies = [
@@ -324,12 +324,12 @@ describe('422', () => {
     [{ tags: [''] }, 'must have at least 1 character'],
     [{ tags: ['x'.repeat(65)] }, 'must have at most 64 characters'],
     [{ tags: Array.from({ length: 51 }, (_tag, index) => `t${index}`) }, 'must have at most 50 items'],
-  ])('what is too long or too short is told its limit: %j', async (members, message) => {
+  ])('says the limit of what is too long or too short: %j', async (members, message) => {
     const { json } = await create({ ...good, ...members });
     expect(json.errors.map((error) => error.message)).toEqual([message]);
   });
 
-  test.each(['1e400', '9007199254740993'])('an exact number is no object: %s', async (number) => {
+  test.each(['1e400', '9007199254740993'])('an exact number is not an object: %s', async (number) => {
     const { status, json } = await createRaw(`{"name":"a","flow_data":${number}}`);
     expect([status, json.errors[0]?.pointer]).toEqual([422, '/flow_data']);
     const start = await service.api('POST', '/workflows/1/execute', { key, raw: `{"input_data":${number}}` });
@@ -350,7 +350,7 @@ describe('422', () => {
     );
   });
 
-  test('a body of very many mistakes gets a short answer', async () => {
+  test('a body with very many mistakes gets a short response', async () => {
     const tags = Array.from({ length: 500_000 }, () => 1);
     const { status, json } = await create({ name: 'a', flow_data: UNFINISHED_FLOW, tags });
     expect(status).toBe(422);
@@ -364,7 +364,7 @@ describe('422', () => {
   });
 });
 
-test('what the service stores is what parses back', () => {
+test('the service only stores what parses back', () => {
   const text = '{"a":1e400,"b":[0.1234567890123456789]}';
   expect(stringifyJson(parseJson(text))).toBe(text);
 });

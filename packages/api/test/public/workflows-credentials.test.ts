@@ -46,8 +46,8 @@ const missing = {
   },
 };
 
-describe('a workflow that names a credential', () => {
-  test('201 and 200: it can be saved and activated, and carries the id only', async () => {
+describe('a workflow that uses a credential', () => {
+  test('201 and 200: it can be saved and activated, and only contains the id', async () => {
     const body = { name: 'x', flow_data: flowWith(credentialId) };
     const created = await service.api('POST', '/workflows', { key, body: { ...body, status: 'active' } });
     expect(created.status).toBe(201);
@@ -55,7 +55,7 @@ describe('a workflow that names a credential', () => {
     expect(created.text).not.toContain('canary');
   });
 
-  test('by a constant is the same: it is used, and cannot be active without it', async () => {
+  test('through a constant it counts the same: as used, and required to activate', async () => {
     const { registry } = service.deps;
     const by = (id: number) => ({ ...flowWith('{{ vars.crm }}'), settings: { vars: { crm: id } } });
     const activate = (id: number) =>
@@ -70,7 +70,7 @@ describe('a workflow that names a credential', () => {
     expect(using.map(({ name }) => name)).toContain('by constant');
   });
 
-  test('422: it cannot be active while there is no such credential in its organisation', async () => {
+  test("422: it can't be activated while its organisation has no such credential", async () => {
     const other = await storeCredential(await service.createOrganisation());
     for (const id of [other, 999_999]) {
       const body = { name: 'x', flow_data: flowWith(id) };
@@ -88,7 +88,7 @@ describe('a workflow that names a credential', () => {
     }
   });
 
-  test('200: an active one is not refused by an update that leaves its flow alone, whatever became of the credential', async () => {
+  test('200: an update of an active one that leaves its flow alone is accepted, whatever happened to the credential', async () => {
     const id = await storeCredential(key.organisationId, 'second');
     const body = { name: 'x', flow_data: flowWith(id), status: 'active' };
     const created = await service.api('POST', '/workflows', { key, body });

@@ -43,7 +43,7 @@ describe('200', () => {
     );
   });
 
-  test('pages follow each other without gap or repetition while workflows are created', async () => {
+  test('pages follow each other without gaps or repetition while workflows are created', async () => {
     const key = await service.createKey();
     const ids = await createSome(key, ['a', 'b', 'c', 'd', 'e']);
     const seen: number[] = [];
@@ -59,7 +59,7 @@ describe('200', () => {
     expect(seen).toEqual(ids.toReversed());
   });
 
-  test('a page that ends exactly at the last workflow has no next one', async () => {
+  test('a page that ends exactly at the last workflow has no next page', async () => {
     const key = await service.createKey();
     await createSome(key, ['a', 'b']);
     const { json } = await service.api('GET', '/workflows?limit=2', { key });
@@ -117,7 +117,7 @@ describe('422', () => {
     expect(json.errors.map((error) => error.field).sort()).toEqual(['limit', 'status', 'y']);
   });
 
-  test('a cursor is good for its organisation, its list, its filter and unchanged only', async () => {
+  test('a cursor is only valid for its organisation, list and filter, and unchanged', async () => {
     const [key, other] = [await service.createKey(), await service.createKey()];
     const [id] = await createSome(key, ['a', 'b']);
     const { json } = await service.api('GET', '/workflows?limit=1', { key });

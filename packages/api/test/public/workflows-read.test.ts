@@ -65,7 +65,7 @@ describe('GET /workflows/{id}', () => {
     expect(changed.status).toBe(200);
   });
 
-  test('404: an id of another organisation, an unknown and an impossible one cannot be told apart', async () => {
+  test('404: an id of another organisation, an unknown and an impossible one are indistinguishable', async () => {
     const foreign = await createWorkflow(UNFINISHED_FLOW, await service.createKey());
     const unknown = await service.api('GET', '/workflows/999999', { key });
     expect(unknown.status).toBe(404);
@@ -79,14 +79,14 @@ describe('GET /workflows/{id}', () => {
     }
   });
 
-  test('404: a long id is not repeated at length', async () => {
+  test('404: a long id is not repeated in full', async () => {
     const { text } = await service.api('GET', `/workflows/${'9'.repeat(10_000)}`, { key });
     expect(text.length).toBeLessThan(2_000);
   });
 });
 
 describe('GET /workflows/{id}/webhook-info', () => {
-  test('200: the URL is made from the public URL, never from the Host header', async () => {
+  test('200: the URL is built from the public URL, never from the Host header', async () => {
     const id = await createWorkflow(WEBHOOK_FLOW);
     const { status, json } = await service.api('GET', `/workflows/${id}/webhook-info`, {
       key,
@@ -104,13 +104,13 @@ describe('GET /workflows/{id}/webhook-info', () => {
     expect(again.json.hash).toBe(json.hash);
   });
 
-  test('200 still after archiving: the address stays readable', async () => {
+  test('200 also after archiving', async () => {
     const id = await createWorkflow(WEBHOOK_FLOW);
     await service.api('DELETE', `/workflows/${id}`, { key });
     expect((await service.api('GET', `/workflows/${id}/webhook-info`, { key })).status).toBe(200);
   });
 
-  test('404 no_webhook_trigger: a workflow that begins otherwise or not at all', async () => {
+  test('404 no_webhook_trigger: a workflow with another trigger or none', async () => {
     for (const flow of [RUNNABLE_FLOW, UNFINISHED_FLOW]) {
       const { status, json } = await service.api(
         'GET',
@@ -147,7 +147,7 @@ describe('versions', () => {
     expect(second.json.pagination.has_more).toBe(false);
   });
 
-  test('200: one with its content as it was saved', async () => {
+  test('200: one with its content as saved', async () => {
     const id = await createThree();
     const { json } = await service.api('GET', `/workflows/${id}/versions/2`, { key });
     expect(json).toMatchObject({ workflow_id: id, version: 2, restored_from: null, flow_data: { n: 2 } });
@@ -168,7 +168,7 @@ describe('versions', () => {
     });
   });
 
-  test('200: restoring changes what the workflow is triggered by', async () => {
+  test('200: restoring changes the trigger', async () => {
     const id = await createWorkflow(WEBHOOK_FLOW);
     await service.api('PUT', `/workflows/${id}`, { key, body: { flow_data: RUNNABLE_FLOW } });
     expect((await service.api('GET', `/workflows/${id}/webhook-info`, { key })).status).toBe(404);
@@ -176,7 +176,7 @@ describe('versions', () => {
     expect((await service.api('GET', `/workflows/${id}/webhook-info`, { key })).status).toBe(200);
   });
 
-  test('404: unknown and impossible versions, and all of another organisation', async () => {
+  test('404: unknown and impossible versions, and all those of another organisation', async () => {
     const id = await createThree();
     const foreign = await createWorkflow(UNFINISHED_FLOW, await service.createKey());
     for (const version of ['4', '2147483648', ...IMPOSSIBLE_IDS]) {
@@ -192,7 +192,7 @@ describe('versions', () => {
     expect((await service.api('POST', `/workflows/${foreign}/versions/1/restore`, { key })).status).toBe(404);
   });
 
-  test('409: an archived workflow is not restored to a version; 412: nor one that has changed', async () => {
+  test('409: an archived workflow; 412: one that has changed', async () => {
     const id = await createThree();
     const restore = (headers = {}) =>
       service.api('POST', `/workflows/${id}/versions/1/restore`, { key, headers });
@@ -201,14 +201,14 @@ describe('versions', () => {
     expect((await restore()).json.code).toBe('workflow_archived');
   });
 
-  test('422: restoring takes no members; a body of none is fine', async () => {
+  test('422: restoring accepts no members; an empty body is fine', async () => {
     const path = `/workflows/${await createThree()}/versions/1/restore`;
     const { status, json } = await service.api('POST', path, { key, body: { version: 2 } });
     expect([status, json.errors[0]?.pointer]).toEqual([422, '/version']);
     expect((await service.api('POST', path, { key, body: {} })).status).toBe(200);
   });
 
-  test('422: an active workflow is not restored to a version with problems', async () => {
+  test("422: an active workflow can't be restored to a version with problems", async () => {
     const id = await createWorkflow(UNFINISHED_FLOW);
     await service.api('PUT', `/workflows/${id}`, {
       key,

@@ -66,7 +66,7 @@ const workflow = fc.record({
   flow,
 });
 
-test('what GET returns can be put back, which changes nothing, and posted, which makes a copy', async () => {
+test('the response of GET can be put back, which changes nothing, and posted, which creates a copy', async () => {
   const property = fc.asyncProperty(
     workflow,
     fc.constantFrom('draft', 'inactive', 'archived'),

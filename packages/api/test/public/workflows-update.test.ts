@@ -58,7 +58,7 @@ describe('PUT 200', () => {
     expect(await versionsOf(id)).toBe(6);
   });
 
-  test('flow_data of the same meaning is no other: member order and number spelling', async () => {
+  test('flow_data with the same meaning is unchanged: member order and number notation', async () => {
     const id = await createWorkflow('draft', { nodes: [], edges: [], a: 1, b: [1] });
     const before = await get(id);
     const raw = '{"flow_data":{"b":[1.0],"a":1e0,"edges":[],"nodes":[]}}';
@@ -67,7 +67,7 @@ describe('PUT 200', () => {
     expect(await versionsOf(id)).toBe(1);
   });
 
-  test('2^53 and 2^53+1 are two numbers', async () => {
+  test('2^53 and 2^53+1 differ', async () => {
     const id = await createWorkflow('draft', { nodes: [], edges: [], n: 2 ** 53 });
     const raw = '{"flow_data":{"nodes":[],"edges":[],"n":9007199254740993}}';
     const { json } = await service.api('PUT', `/workflows/${id}`, { key, raw });
@@ -96,7 +96,7 @@ describe('PUT 200', () => {
     },
   );
 
-  test('20 simultaneous changes of flow_data make 20 versions', async () => {
+  test('20 concurrent changes of flow_data create 20 versions', async () => {
     const id = await createWorkflow();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => put(id, { flow_data: { ...UNFINISHED_FLOW, n } })),
@@ -106,7 +106,7 @@ describe('PUT 200', () => {
     );
   });
 
-  test('If-Match with the present ETag or * is accepted', async () => {
+  test('If-Match with the current ETag or * is accepted', async () => {
     const id = await createWorkflow();
     const etag = (await get(id)).headers.get('etag') ?? '';
     expect((await put(id, { name: 'b' }, { 'if-match': `"x", ${etag}` })).status).toBe(200);
@@ -157,7 +157,7 @@ describe('PUT of status', () => {
     expect((await put(id, { status: 'active', flow_data: RUNNABLE_FLOW })).status).toBe(200);
   });
 
-  test('422: an active workflow does not take a flow with problems', async () => {
+  test("422: an active workflow doesn't accept a flow with problems", async () => {
     const id = await createWorkflow('active');
     expect((await put(id, { flow_data: UNFINISHED_FLOW })).status).toBe(422);
     expect((await put(id, { flow_data: UNFINISHED_FLOW, status: 'inactive' })).status).toBe(200);
@@ -165,7 +165,7 @@ describe('PUT of status', () => {
 });
 
 describe('PUT refused', () => {
-  test('404: of another organisation as of an unknown id, and nothing is changed', async () => {
+  test('404: a workflow of another organisation is like an unknown id, and nothing is changed', async () => {
     const id = await createWorkflow();
     const other = await service.createKey();
     const answer = await service.api('PUT', `/workflows/${id}`, { key: other, body: { name: 'mine' } });
@@ -174,7 +174,7 @@ describe('PUT refused', () => {
     expect((await put(999_999, { name: 'x' })).status).toBe(404);
   });
 
-  test('409: an archived workflow takes nothing but its restoration', async () => {
+  test('409: an archived workflow accepts nothing but its restoration', async () => {
     const id = await createWorkflow('archived');
     const before = await get(id);
     for (const body of [{ name: 'b' }, { flow_data: UNFINISHED_FLOW }, { status: 'inactive', tags: ['x'] }]) {
@@ -191,7 +191,7 @@ describe('PUT refused', () => {
     expect(headers.get('etag')).toBe((await get(id)).headers.get('etag'));
   });
 
-  test('412: of two changes based on the same state one is refused', async () => {
+  test('412: of two changes based on the same state, one is refused', async () => {
     const id = await createWorkflow();
     const etag = (await get(id)).headers.get('etag') ?? '';
     const answers = await Promise.all(['b', 'c'].map((name) => put(id, { name }, { 'if-match': etag })));
@@ -219,7 +219,7 @@ describe('PUT refused', () => {
 });
 
 describe('DELETE', () => {
-  test('200: the list item, archived; again the same answer; flow_data stays', async () => {
+  test('200: the list item, archived; again the same response; flow_data is kept', async () => {
     const id = await createWorkflow('active');
     const first = await service.api('DELETE', `/workflows/${id}`, { key });
     expect([first.status, first.json.status]).toEqual([200, 'archived']);
@@ -229,7 +229,7 @@ describe('DELETE', () => {
     expect((await get(id)).json).toMatchObject({ status: 'archived', flow_data: RUNNABLE_FLOW });
   });
 
-  test('404: of another organisation, which keeps it', async () => {
+  test('404: a workflow of another organisation, which keeps it', async () => {
     const id = await createWorkflow();
     const other = await service.createKey();
     expect((await service.api('DELETE', `/workflows/${id}`, { key: other })).status).toBe(404);

@@ -21,7 +21,7 @@ describe('table', () => {
     expect(table(rows, columns, 'none')).toBe(['ID  NAME  END', ' 9  Acme  |', '10  B     |'].join('\n'));
   });
 
-  it('counts what a terminal shows: no colour codes, wide characters twice, marks not at all', () => {
+  it('measures what a terminal shows: no colour codes, wide characters as two, marks as none', () => {
     const rows = [
       { id: 1, name: '\u001b[32mgreen\u001b[39m' },
       { id: 2, name: '日本語' },
@@ -35,19 +35,19 @@ describe('table', () => {
     expect(lines[4]).toBe(' 4  👨‍👩‍👧      |');
   });
 
-  it('cannot be broken by line breaks and control characters in a cell', () => {
+  it("isn't broken by line breaks and control characters in a cell", () => {
     const rows = [{ id: 1, name: 'two\nlines\u001b[2J\u0007' }];
     expect(table(rows, columns, 'none').split('\n')).toHaveLength(2);
     expect(table(rows, columns, 'none')).not.toContain('\u0007');
   });
 
-  it('says what it has to say when there are no rows', () => {
+  it('shows a message when there are no rows', () => {
     expect(table([], columns, 'none yet')).toBe('none yet');
   });
 });
 
 describe('card', () => {
-  it('puts values under one another', () => {
+  it('aligns values below one another', () => {
     expect(
       card([
         ['id', '1'],

@@ -37,7 +37,7 @@ const execution: ShownExecution = {
 };
 
 describe('showExecution', () => {
-  it('draws a bar per node over the time the execution took', () => {
+  it('draws a bar per node over the duration of the execution', () => {
     expect(`\n${showExecution(execution, START + 9999)}\n`).toBe(`
 execution   42  Nightly import #42
 status      failed
@@ -58,7 +58,7 @@ other  skipped      -  ····························�
 `);
   });
 
-  it('lets the bar of a node that still runs end now', () => {
+  it('ends the bar of a running node now', () => {
     const running: ShownExecution = {
       ...execution,
       status: 'running',
@@ -74,7 +74,7 @@ other  skipped      -  ····························�
     expect(text).toMatch(/^wait +running +3\.0 s +·{8}█{24}$/m);
   });
 
-  it('says so when no node has run', () => {
+  it('says so if no node has run', () => {
     const queued: ShownExecution = { ...execution, status: 'queued', started_at: null, node_outputs: {} };
     expect(showExecution(queued, START)).toMatch(/No nodes have run\.$/);
   });

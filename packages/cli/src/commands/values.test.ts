@@ -20,7 +20,7 @@ describe('readMoment', () => {
 });
 
 describe('readList', () => {
-  it('takes blanks and empty parts away', () => {
+  it('ignores blanks and empty parts', () => {
     expect(readList(' a, b,,c ,')).toEqual(['a', 'b', 'c']);
   });
 });
@@ -39,7 +39,7 @@ describe('readId', () => {
 });
 
 describe('readKeyReference', () => {
-  it('tells an id from the 12 characters of a key', () => {
+  it('distinguishes an id from the 12 characters of a key', () => {
     expect(readKeyReference('7')).toEqual({ id: 7 });
     expect(readKeyReference('Ab3dEf6hIj9k')).toEqual({ keyId: 'Ab3dEf6hIj9k' });
     expect(() => readKeyReference('Ab3dEf6hIj9')).toThrow("isn't the ID of a key");

@@ -62,7 +62,7 @@ describe('loadConfig', () => {
     expect(loadConfig({ PORT: '', DATABASE_URL: ' ', MILLRACE_RATE_LIMIT: '' })).toEqual(loadConfig({}));
   });
 
-  test('every problem at once, each with name, value, what is allowed and an example', () => {
+  test('reports every problem at once, each with name, value, what is allowed and an example', () => {
     const env = {
       PORT: '80x',
       MILLRACE_BODY_LIMIT: '1TB',
@@ -78,7 +78,7 @@ describe('loadConfig', () => {
     }
   });
 
-  test('a mistyped name is a problem, and the right one is offered', () => {
+  test('reports a mistyped name and suggests the right one', () => {
     expect(problemsOf({ MILLRACE_RATELIMIT: '5' })).toEqual([
       'MILLRACE_RATELIMIT is set, but there is no such variable. Did you mean MILLRACE_RATE_LIMIT?',
     ]);
@@ -86,7 +86,7 @@ describe('loadConfig', () => {
     expect(problemsOf({ PATH: '/bin', DATABASE_URI: 'x' })).toEqual([]);
   });
 
-  test('a password in DATABASE_URL is in no message', () => {
+  test('reports a password in DATABASE_URL without showing it', () => {
     const [problem] = problemsOf({ DATABASE_URL: 'mysql://me:topsecret@db/x' });
     expect(problem).toContain('DATABASE_URL');
     expect(problem).not.toContain('topsecret');
@@ -120,7 +120,7 @@ describe('loadConfig', () => {
     },
   );
 
-  test('a public URL loses the slash at its end, and may have no path', () => {
+  test('a public URL loses its trailing slash, and must not have a path', () => {
     const read = (url: string) => loadConfig({ MILLRACE_PUBLIC_URL: url }).publicUrl;
     expect(read('https://flows.example:8443/')).toBe('https://flows.example:8443');
     for (const address of [
@@ -137,7 +137,7 @@ describe('loadConfig', () => {
     expect(loadConfig(oidc).singleSignOn?.issuer).toBe('https://login.example/realms/a');
   });
 
-  test('the public URL follows host and port unless it is given', () => {
+  test('the public URL follows host and port unless it is set', () => {
     expect(loadConfig({ HOST: '192.0.2.7', PORT: '9000' }).publicUrl).toBe('http://192.0.2.7:9000');
     expect(loadConfig({ HOST: '2001:db8::1' }).publicUrl).toBe('http://[2001:db8::1]:8080');
     expect(loadConfig({ HOST: '0.0.0.0' }).publicUrl).toBe('http://localhost:8080');
@@ -148,26 +148,26 @@ describe('loadConfig', () => {
     expect(loadConfig(env).retention.executionsDays).toEqual({ completed: 7, failed: 90, cancelled: 7 });
   });
 
-  test('a heartbeat that cannot keep its lease is refused', () => {
+  test("a heartbeat that can't keep its lease is refused", () => {
     expect(problemsOf({ MILLRACE_HEARTBEAT_MS: '15000' })[0]).toContain(
       'less than half of MILLRACE_LEASE_MS',
     );
     expect(problemsOf({ MILLRACE_HEARTBEAT_MS: '15000', MILLRACE_LEASE_MS: '60000' })).toEqual([]);
   });
 
-  test('hosts that cannot be read are told', () => {
+  test('invalid hosts are reported', () => {
     expect(problemsOf({ MILLRACE_ALLOW_HOSTS: '10.0.0.0/8,https://x/' })).toEqual([
       expect.stringContaining('https://x/'),
     ]);
   });
 
-  test('a relative data folder is one below the current folder', () => {
+  test('a relative data folder is below the current folder', () => {
     expect(loadConfig({ MILLRACE_DATA_DIR: 'here' }).dataDir).toBe(`${process.cwd()}/here`);
   });
 });
 
 describe('docs/configuration.md', () => {
-  test('has every variable with its default, what is allowed and what it is for', async () => {
+  test('lists every variable with its default, allowed values and purpose', async () => {
     const page = await readFile(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
     const rows = page.split('\n').filter((line) => line.startsWith('| `'));
     const expected = Object.entries(VARIABLES).map(([name, { fallback, allowed, about }]) =>

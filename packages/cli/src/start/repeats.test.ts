@@ -21,7 +21,7 @@ const full = () =>
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('an error that repeats is logged once with its stack and then counted', () => {
+test('a repeated error is logged once with its stack and then counted', () => {
   const { log } = createLogger();
   const child = log.child({ request_id: 'req_1' });
   for (let n = 0; n < 1000; n += 1) {
@@ -38,7 +38,7 @@ test('an error that repeats is logged once with its stack and then counted', () 
   expect(JSON.stringify(lines[1])).not.toContain(' at ');
 });
 
-test('after a minute without it, it is new again', () => {
+test('after a minute without it, it is logged in full again', () => {
   const { log } = createLogger();
   const error = full();
   log.warn({ err: error }, 'worker could not claim executions; retrying');
@@ -47,7 +47,7 @@ test('after a minute without it, it is new again', () => {
   expect(lines.map(({ msg }) => msg)).toEqual(Array(2).fill('worker could not claim executions; retrying'));
 });
 
-test('other errors, other places, lines without one and the last words are not mistaken for it', () => {
+test('other errors, other places, lines without an error and the last lines are not mistaken for it', () => {
   const { log } = createLogger();
   const error = full();
   log.error({ err: error }, 'request error');
@@ -61,7 +61,7 @@ test('other errors, other places, lines without one and the last words are not m
   expect(lines).toHaveLength(7);
 });
 
-test('what was counted is told before the end', () => {
+test('pending counts are logged before the end', () => {
   const { log, summarise } = createLogger();
   const error = full();
   log.warn({ err: error }, 'away');

@@ -90,7 +90,7 @@ const HAS_CURL = await run('curl', ['--version']).then(
 
 // Each creates a cluster and starts one or two processes, which is slow on a busy machine.
 describe('millrace start', { timeout: 240_000 }, () => {
-  test('says what it does, stops in order on SIGINT and leaves nothing running', async () => {
+  test('reports progress, stops in order on SIGINT and leaves nothing running', async () => {
     const running = millraceStart({ MILLRACE_LOG_LEVEL: 'trace' });
     await ready(running);
     expect(running.output()).toContain('Initialising the database (once)');
@@ -111,7 +111,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
     expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
   });
 
-  test.runIf(HAS_CURL)('the commands it prints can be pasted as they are', async () => {
+  test.runIf(HAS_CURL)('the commands it prints can be pasted', async () => {
     const running = millraceStart();
     await ready(running);
     const commands = running.output().match(/^ {2}(ID=\$\(curl|curl) .*$/gm) ?? [];
@@ -141,7 +141,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
     expect(running.output().replace(before, '')).not.toContain(told.first_api_key);
   });
 
-  test('killed and started again: it adopts PostgreSQL, and the key is not shown again', async () => {
+  test("killed and started again: adopts PostgreSQL, and doesn't show the key again", async () => {
     const first = millraceStart();
     await ready(first);
     const postmaster = await findPostmaster(clusterFolder(dataDir));
@@ -156,7 +156,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
     expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
   });
 
-  test('more idle connections than it may open files: it answers all the while', async () => {
+  test('with more idle connections than open files are allowed, it keeps responding', async () => {
     const limited = `ulimit -n 1024 && exec "$0" "$1" start`;
     const running = launch(['sh', '-c', limited, process.execPath, CLI]);
     await ready(running);
@@ -208,7 +208,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
     }
   });
 
-  test.runIf(process.getuid?.() === 0)('a user id that the machine does not know is told', async () => {
+  test.runIf(process.getuid?.() === 0)('a user id unknown to the machine is reported', async () => {
     await mkdir(dataDir, { mode: 0o777 });
     const running = launch([
       'setpriv',
@@ -223,14 +223,14 @@ describe('millrace start', { timeout: 240_000 }, () => {
     expect(running.stderr()).toContain('The user id 54321 has no entry in /etc/passwd');
   });
 
-  test('a data folder that is a file is told', async () => {
+  test('a data folder that is a file is reported', async () => {
     await writeFile(dataDir, '');
     const running = millraceStart();
     expect(await running.exit).toBe(1);
     expect(running.stderr()).toContain('there is a file of this name, not a folder');
   });
 
-  test('a port that strangers reach and proxies that are only counted: a warning', async () => {
+  test('warns about a port open to strangers with proxies that are only counted', async () => {
     const running = millraceStart({ HOST: '0.0.0.0', MILLRACE_TRUST_PROXY: '1' });
     await ready(running);
     expect(running.stderr()).toContain('anyone who reaches this port directly can claim any address');
@@ -238,7 +238,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
     expect(await running.exit).toBe(0);
   });
 
-  test('a signal while it starts is kept until it can stop in order', async () => {
+  test('a signal during startup takes effect as soon as it can stop in order', async () => {
     const running = millraceStart();
     await expect.poll(running.output, { timeout: 120_000 }).toContain('Starting PostgreSQL');
     running.child.kill('SIGINT');
@@ -246,7 +246,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
     expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
   });
 
-  test('PostgreSQL killed under it: it is started again and the service goes on', async () => {
+  test('restarts PostgreSQL when it is killed, and the service continues', async () => {
     const running = millraceStart();
     await ready(running);
     const address = (await readRunningService(dataDir))?.address;
@@ -256,7 +256,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
     await expect.poll(async () => (await fetch(`${address}/readyz`)).status).toBe(200);
   });
 
-  test('a wrong setting: every problem is told and nothing is started', async () => {
+  test('reports every wrong setting, and starts nothing', async () => {
     const running = millraceStart({ PORT: 'eighty', MILLRACE_RATE_LIMITS: '5' });
     expect(await running.exit).toBe(2);
     expect(running.output()).toContain('PORT: "eighty" is not');

@@ -55,7 +55,7 @@ async function get(
 }
 
 describe('the first start', () => {
-  test('gives an empty database an organisation, a key that works and a workflow that runs', async () => {
+  test('creates an organisation, a working key and a workflow that runs', async () => {
     const service = await start();
     const { apiKey = null, workflowId = 0 } = service.firstStart ?? {};
     const response = await fetch(`${service.address}/api/v1/workflows/${workflowId}/execute`, {
@@ -80,7 +80,7 @@ describe('the first start', () => {
     });
   });
 
-  test('is one, however many start at once, and later starts change nothing', async () => {
+  test('happens once, however many start at once, and later starts change nothing', async () => {
     const started = await Promise.all([start(), start(), start()]);
     expect(started.filter((service) => service.firstStart !== null)).toHaveLength(1);
     expect((await start()).firstStart).toBeNull();
@@ -102,7 +102,7 @@ describe('the first start', () => {
     );
   });
 
-  test('makes no key and no link when they are not to be printed', async () => {
+  test('creates neither key nor link if they are not to be printed', async () => {
     const env = { MILLRACE_PRINT_FIRST_KEY: '0' };
     const service = await start(env);
     expect(service).toMatchObject({ firstStart: { apiKey: null, workflowId: 1 }, setupUrl: null });
@@ -120,7 +120,7 @@ describe('the first start', () => {
   });
 });
 
-describe('a database connection that is lost during the start', () => {
+describe('a database connection lost during startup', () => {
   let proxy: PgProxy;
   beforeEach(async () => {
     const folder = new URL(database.url).searchParams.get('host');
@@ -137,7 +137,7 @@ describe('a database connection that is lost during the start', () => {
     ['registering the worker', 'INSERT INTO workers'],
     ['listening for schedules', 'LISTEN millrace_schedules'],
     ['storing the setup link', 'INSERT INTO setup_links'],
-  ])('%s: the start goes on, and what it made is told', async (_, statement) => {
+  ])('%s: the start continues, and announces what it created', async (_, statement) => {
     proxy.loseReplyTo(statement);
     const service = await start({ DATABASE_URL: proxy.through(database.url) });
     expect(proxy.lostReplies).toBe(1);
@@ -148,7 +148,7 @@ describe('a database connection that is lost during the start', () => {
     });
   });
 
-  test('in the middle of the migrations: they go on', async () => {
+  test('during the migrations: they continue', async () => {
     await database.db.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
     proxy.loseReplyTo('INSERT INTO schema_migrations');
     const service = await start({ DATABASE_URL: proxy.through(database.url) });
@@ -170,7 +170,7 @@ describe('a database connection that is lost during the start', () => {
 });
 
 describe('the setup link', () => {
-  test('works once, wherever it is used, and the command line makes others while nobody has an account', async () => {
+  test('works once, in any process, and the command line creates others until there is an account', async () => {
     const [first, second] = [await start(), await start()];
     expect(second).toMatchObject({ setupUrl: null, needsSetup: true });
     const made = await millrace(['setup-link'], { env: { DATABASE_URL: database.url, PORT: '4711' } });
@@ -197,14 +197,14 @@ describe('the setup link', () => {
 });
 
 describe('ports', () => {
-  test('a busy port that was asked for is refused with what to do', async () => {
+  test('a busy port that was set is refused with a remedy', async () => {
     const port = await occupyPort();
     await expect(start({ PORT: String(port) })).rejects.toThrow(
       `Port ${port} on 127.0.0.1 is in use by another program. Stop it, or choose another port: PORT=${port + 1}`,
     );
   });
 
-  test('without one asked for the next free one is used, and URLs follow it', async () => {
+  test('without a setting the next free port is used, and URLs follow it', async () => {
     const port = await occupyPort();
     const config = { ...configOf({ PORT: String(port) }), portIsExplicit: false };
     const service = await startService({ config, roles: BOTH, log });
@@ -222,13 +222,13 @@ describe('ports', () => {
     });
   });
 
-  test('a host that is not of this machine is told', async () => {
+  test('a host of another machine is reported', async () => {
     await expect(start({ HOST: '192.0.2.1' })).rejects.toThrow('not an address of this machine');
   });
 });
 
 describe('health and stop', () => {
-  test('ready while the database answers, not ready when it is gone', async () => {
+  test('ready while the database responds, not ready when it is gone', async () => {
     const service = await start();
     expect(await get(service, '/readyz')).toMatchObject({ status: 200 });
     expect(await get(service, '/healthz')).toMatchObject({ status: 200 });
@@ -238,7 +238,7 @@ describe('health and stop', () => {
     await database.db.query('ALTER TABLE moved_away RENAME TO schema_migrations');
   });
 
-  test('not ready while the disk is full, ready when there is room', async () => {
+  test('not ready while the disk is full, ready when there is space', async () => {
     const service = await start();
     await database.db.query(
       `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -275,7 +275,7 @@ describe('health and stop', () => {
     await observer.close();
   });
 
-  test('after a stop nothing of it is connected to the database', async () => {
+  test('after a stop nothing is connected to the database any more', async () => {
     const service = await start();
     await service.stop();
     await service.stop();
@@ -289,7 +289,7 @@ describe('health and stop', () => {
       .toEqual([]);
   });
 
-  test('what was started is stopped again when a later part fails', async () => {
+  test('what was started is stopped if a later part fails', async () => {
     const port = await occupyPort();
     await expect(start({ PORT: String(port) })).rejects.toThrow('in use by another program');
     await expect
@@ -299,13 +299,13 @@ describe('health and stop', () => {
 });
 
 describe('roles', () => {
-  test('a worker of its own has no address and makes no first key', async () => {
+  test('a separate worker has no address and creates no first key', async () => {
     const worker = await start({}, { api: false, worker: true });
     expect(worker).toMatchObject({ address: null, port: null, firstStart: null });
     expect(await database.db.query('SELECT count(*) FROM organisations')).toEqual([{ count: 0 }]);
   });
 
-  test('an API of its own hands its work to a worker elsewhere', async () => {
+  test('a separate API hands its work to a worker elsewhere', async () => {
     const api = await start({}, { api: true, worker: false });
     await start({}, { api: false, worker: true });
     const { apiKey = null, workflowId = 0 } = api.firstStart ?? {};
@@ -319,14 +319,14 @@ describe('roles', () => {
     });
   });
 
-  test('one role alone with the embedded PostgreSQL is refused', async () => {
+  test('a single role with the embedded PostgreSQL is refused', async () => {
     const config = { ...configOf({}), databaseUrl: null };
     await expect(startService({ config, roles: { api: true, worker: false }, log })).rejects.toThrow(
       'DATABASE_URL=',
     );
   });
 
-  test('a password that is wrong is told at once', async () => {
+  test('a wrong password is reported at once', async () => {
     const url = new URL(database.url);
     url.password = 'wrong';
     await expect(start({ DATABASE_URL: url.href })).rejects.toThrow('password authentication failed');

@@ -30,7 +30,7 @@ async function failure(...words: string[]): Promise<{ exitCode: number; code: st
 }
 
 describe('orgs', () => {
-  it('creates, lists and refuses a second of the same name', async () => {
+  it('creates, lists, and refuses a second one with the same name', async () => {
     const created = await json('orgs', 'create', '--name', 'Acme');
     expect(created).toEqual({
       id: expect.any(Number),
@@ -65,7 +65,7 @@ describe('members', () => {
     });
   });
 
-  it('refuses a role that does not exist and an organisation that does not exist', async () => {
+  it('refuses unknown roles and organisations', async () => {
     const words = ['members', 'add', '--email', 'a@b', '--role'];
     expect(await failure(...words, 'king', '--org', 'Acme')).toMatchObject({
       exitCode: 1,
@@ -113,14 +113,14 @@ describe('keys', () => {
     expect(listed.stdout).toContain(parsed?.keyId);
   });
 
-  it('needs no --org while there is one organisation, and asks for it when there are more', async () => {
+  it('needs no --org while there is one organisation, and requires it when there are more', async () => {
     const words = ['keys', 'create', '--name', 'x', '--scopes', 'workflows:read'];
     await json(...words);
     await json('orgs', 'create', '--name', 'Second');
     expect(await failure(...words)).toMatchObject({ exitCode: 2, code: 'missing_option' });
   });
 
-  it('holds back what is given to an account that nobody has shown to be the owner’s', async () => {
+  it('holds back grants to an account whose address is not proved', async () => {
     await database.db.query(`INSERT INTO users (email, name) VALUES ('taken@example.com', 'Squatter')`);
     const words = ['members', 'add', '--org', 'Acme', '--email', 'taken@example.com', '--role', 'editor'];
     expect(await json(...words)).toMatchObject({
@@ -132,7 +132,7 @@ describe('keys', () => {
     expect(JSON.stringify(members)).not.toContain('taken@example.com');
   });
 
-  it('takes an expiry and a member', async () => {
+  it('accepts an expiry and a member', async () => {
     await json('members', 'add', '--org', 'Acme', '--email', 'bea@example.com', '--role', 'viewer');
     const created = await json(
       ...['keys', 'create', '--org', 'Acme', '--name', 'cut', '--scopes', 'workflows:write'],
@@ -145,7 +145,7 @@ describe('keys', () => {
     expect(found?.issuer).toBe('viewer');
   });
 
-  it('rotates: the new key in the shape of create, and the end of the old one', async () => {
+  it('rotates: the new key in the form of create, and the end of the old one', async () => {
     const old = await json(
       'keys',
       'create',

@@ -62,7 +62,7 @@ async function opened(id: unknown, type: 'bearer' | 'smtp'): Promise<object> {
 const ADD = ['credentials', 'add', '--type', 'bearer', '--host', 'api.example.com'];
 
 describe('credentials', () => {
-  it('adds by standard input, and keeps the secret to itself', async () => {
+  it('adds from standard input, without showing the secret', async () => {
     const created = await json([...ADD, '--name', 'CRM', '--stdin', 'token'], 'canary-1\n');
     expect(created).toEqual({
       id: expect.any(Number),
@@ -80,7 +80,7 @@ describe('credentials', () => {
     expect(await opened(created.id, 'bearer')).toEqual({ type: 'bearer', token: 'canary-1' });
   });
 
-  it('adds from a file, with single fields over it', async () => {
+  it('adds from a file, with single fields overriding it', async () => {
     const file = join(folder, 'smtp.json');
     await writeFile(file, JSON.stringify({ host: 'a.example', username: 'ada', password: 'canary-2' }));
     const words = ['credentials', 'add', '--type', 'smtp', '--name', 'Mail', '--from-file', file];
@@ -99,7 +99,7 @@ describe('credentials', () => {
     expect(await opened(created.id, 'bearer')).toMatchObject({ token: 'canary-3' });
   });
 
-  it('warns of a secret on the command line, and takes it', async () => {
+  it('warns about a secret on the command line, and accepts it', async () => {
     const { exitCode, stderr } = await run([...ADD, '--name', 'warned', '--field', 'token=canary-4']);
     expect(exitCode).toBe(0);
     expect(stderr).toContain('warning: token is a secret');
@@ -149,7 +149,7 @@ describe('credentials', () => {
 });
 
 describe('secrets', () => {
-  it('says how the key file must be closed, and uses nothing of an open one', async () => {
+  it("says how to close an open key file, and doesn't use it", async () => {
     const file = join(folder, 'secret.key');
     await chmod(file, 0o644);
     expect(await failure([...ADD, '--name', 'open', '--stdin', 'token'], 'canary')).toMatchObject({
@@ -171,13 +171,13 @@ describe('secrets', () => {
     });
   });
 
-  it('repeats no key that is none', async () => {
+  it("doesn't repeat an invalid key", async () => {
     const env = { MILLRACE_SECRET_KEY: 'canary-passphrase of some length, but no key' };
     const { details } = await failure(['credentials', 'list'], '', env);
     expect(details).toEqual([expect.stringContaining('openssl rand -base64 32')]);
   });
 
-  it('rotates after a rotation that was killed in the middle; every credential opens before and after', async () => {
+  it('finishes a rotation that was killed halfway; every credential is readable before and after', async () => {
     // Sequentially: all at once would wait for connections longer than a busy machine allows.
     const rows: { readonly id: number }[] = [];
     while (rows.length < 400) {
@@ -233,7 +233,7 @@ describe('secrets', () => {
     return rows.length > 0;
   }
 
-  it('gives up what is lost, and only for the asking', async () => {
+  it("discards what can't be decrypted, only when confirmed", async () => {
     const before = await readFile(join(folder, 'secret.key'), 'utf8');
     expect(await json(['secrets', 'reset', '--yes'])).toEqual({ given_up: [], second_factor_off: [] });
     expect(await failure(['secrets', 'reset'])).toMatchObject({ exitCode: 2, code: 'missing_option' });
@@ -244,7 +244,7 @@ describe('secrets', () => {
     expect(await readFile(join(folder, 'secret.key'), 'utf8')).not.toBe(before);
   });
 
-  it('are in nothing that any of these commands has printed', () => {
+  it('appear in no output of these commands', () => {
     expect(seen.length).toBeGreaterThan(40);
     for (const text of seen) expect(text).not.toMatch(/canary/);
   });

@@ -31,7 +31,7 @@ function workflowCount(): Promise<unknown> {
 }
 
 describe('templates list', () => {
-  it('names every example with what it needs', async () => {
+  it('lists every example with what it needs', async () => {
     const all = await listTemplates();
     expect(await json('templates', 'list')).toEqual(
       all.map(({ id, summary, setup, samples }) => ({ id, summary, setup, samples })),
@@ -44,7 +44,7 @@ describe('templates list', () => {
 });
 
 describe('templates import', () => {
-  it('stores the workflow with the variables that are given: JSON as it is, all else as text', async () => {
+  it('stores the workflow with the given variables: JSON as JSON, anything else as text', async () => {
     const stored = await json(
       ...['templates', 'import', 'github-issue-to-chat', '--var', 'labels=["bug","leak"]'],
       ...['--var', 'chat_credential=7', '--var', 'chat_channel=C0123', '--var', 'github_secret=9'],
@@ -67,7 +67,7 @@ describe('templates import', () => {
     });
   });
 
-  it('tells what is still to be set', async () => {
+  it('lists what is still to be set', async () => {
     const { exitCode, stdout } = await run('templates', 'import', 'event-router');
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^Imported as workflow \d+, "Event router", draft\.$/m);
@@ -82,7 +82,7 @@ describe('templates import', () => {
     expect(complete.stdout).not.toContain('Set these');
   });
 
-  it('brings companions along: their ids and variables are where they belong', async () => {
+  it('imports companions with their ids and variables in place', async () => {
     const stored = (await json('templates', 'import', 'webhook-fan-in', '--var', 'chat_credential=7')) as {
       id: number;
       flow_data: { settings: { vars: { digest_workflow: number } } };
@@ -109,7 +109,7 @@ describe('templates import', () => {
     [['event-router', '--var', 'receiver=1'], 'variable_unknown', 'receiver_url'],
     // A rejected workflow must not leave its companion behind.
     [['nightly-sync', '--var', 'shop_url="\\u0000"'], 'validation_failed', ''],
-  ])('refuses %j with what there is', async (words, code, hint) => {
+  ])('refuses %j with the available names', async (words, code, hint) => {
     const before = await workflowCount();
     const { exitCode, stdout, stderr } = await run('templates', 'import', ...words, '--json');
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
@@ -164,7 +164,7 @@ describe('the README of', () => {
   afterAll(() => rm(folder, { recursive: true }));
 
   // May remain: strings with a usable default.
-  it.each(ids)('%s sets up all that it needs, with commands that exist', async (id) => {
+  it.each(ids)('%s sets up everything it needs, with existing commands', async (id) => {
     const own = await createTestDatabase();
     try {
       await createOrganisation(own.db, 'Acme', { actor: 'operator' });

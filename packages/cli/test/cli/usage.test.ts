@@ -30,7 +30,7 @@ describe('wrong usage', () => {
     ['a missing argument', ['keys', 'revoke']],
     ['an argument too many', ['orgs', 'list', 'all']],
     ['an id that is none', ['executions', 'show', '0']],
-  ])('%s ends with 2, an empty standard output and the reason', async (_what, words) => {
+  ])('%s exits with 2, an empty standard output and the reason', async (_what, words) => {
     const plain = await millrace(words);
     expect(plain).toMatchObject({ exitCode: 2, stdout: '' });
     expect(plain.stderr).not.toBe('');
@@ -40,11 +40,11 @@ describe('wrong usage', () => {
     expect(error.message).not.toBe('');
   });
 
-  it('suggests the command that was meant', async () => {
+  it('suggests the intended command', async () => {
     expect((await millrace(['orgs', 'crate'])).stderr).toContain('Did you mean create?');
   });
 
-  it('tells every mistake in the configuration at once', async () => {
+  it('reports every mistake in the configuration at once', async () => {
     const env = { PORT: 'many', MILLRACE_LOG_LEVEL: 'loud' };
     const { exitCode, stdout, stderr } = await millrace(['orgs', 'list', '--json'], { env });
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -55,7 +55,7 @@ describe('wrong usage', () => {
 });
 
 describe('without a running service', () => {
-  it('says so and how to start one', async () => {
+  it('says so, and how to start one', async () => {
     const env = { MILLRACE_DATA_DIR: folder };
     const plain = await millrace(['orgs', 'list'], { env });
     expect(plain).toMatchObject({ exitCode: 1, stdout: '' });
@@ -66,7 +66,7 @@ describe('without a running service', () => {
     expect(JSON.parse(asJson.stderr)).toMatchObject({ error: { code: 'not_running' } });
   });
 
-  it('does not show the password of a database that cannot be reached', async () => {
+  it("doesn't show the password of an unreachable database", async () => {
     const env = { DATABASE_URL: 'postgresql://millrace:sesame@127.0.0.1:1/millrace' };
     const { exitCode, stderr } = await millrace(['orgs', 'list'], { env });
     expect(exitCode).toBe(1);
@@ -75,11 +75,11 @@ describe('without a running service', () => {
   });
 });
 
-describe('a standard output that cannot be written', () => {
+describe("a standard output that can't be written", () => {
   const shell = promisify(execFile);
   const output = (words: string) => shell('sh', ['-c', words, process.execPath, BIN]);
 
-  it('is told when its disk is full', async () => {
+  it('is reported if its disk is full', async () => {
     const failure = await output('"$0" "$1" --help > /dev/full').catch((error: unknown) => error);
     expect(failure).toMatchObject({
       code: 1,
@@ -87,7 +87,7 @@ describe('a standard output that cannot be written', () => {
     });
   });
 
-  it('is no failure when its reader has gone, or when it was closed', async () => {
+  it('is no failure if its reader has gone, or if it was closed', async () => {
     const { stderr } = await output('{ "$0" "$1" --help; echo "code $?" >&2; } | :');
     expect(stderr).toBe('code 0\n');
     expect(await output('"$0" "$1" --help >&-')).toEqual({ stdout: '', stderr: '' });
@@ -95,7 +95,7 @@ describe('a standard output that cannot be written', () => {
 });
 
 describe('help and version', () => {
-  it('prints help for the asking', async () => {
+  it('prints help on request', async () => {
     const { exitCode, stdout } = await millrace(['--help']);
     expect(exitCode).toBe(0);
     expect(stdout).toContain('Exit codes');

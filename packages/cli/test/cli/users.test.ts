@@ -25,7 +25,7 @@ async function json(words: readonly string[], stdin?: string): Promise<Record<st
 const ADA = ['--email', 'Ada@example.com'];
 
 describe('users', () => {
-  it('set-password makes the account of a member, and later gives it another password and ends its sessions', async () => {
+  it("set-password creates a member's account, later changes its password and ends its sessions", async () => {
     const words = ['users', 'set-password', ...ADA, '--stdin'];
     expect(await json(words, 'analytical engine\n')).toEqual({ email: 'ada@example.com', is_new: true });
     await database.db.query(
@@ -45,7 +45,7 @@ describe('users', () => {
     expect(audit).toEqual([{ actor: 'operator' }, { actor: 'operator' }]);
   });
 
-  it('refuses a weak password, and an address that nobody knows', async () => {
+  it('refuses a weak password, and an unknown address', async () => {
     const weak = await run(['users', 'set-password', ...ADA, '--stdin', '--json'], 'short');
     expect(weak.exitCode).toBe(1);
     expect(weak.stderr).toContain('at least 12 characters');
@@ -63,7 +63,7 @@ describe('users', () => {
     expect(stdout).not.toContain('argon2id');
   });
 
-  it('switches a second factor off and ends sessions', async () => {
+  it('turns off a second factor and ends sessions', async () => {
     await database.db.query(`INSERT INTO secret_keys (id, state) VALUES ('00112233445566ff', 'current')`);
     await database.db.query(
       "UPDATE users SET totp_key_id = '00112233445566ff', totp_ciphertext = 'x', totp_confirmed_at = now()",
@@ -76,7 +76,7 @@ describe('users', () => {
     expect(await json(['users', 'sign-out', ...ADA])).toMatchObject({ ended: 1 });
   });
 
-  it('removes an account and its memberships, but not the last who could administer the service', async () => {
+  it('removes an account and its memberships, but not the last administrator of the service', async () => {
     expect(await json(['users', 'remove', ...ADA])).toEqual({ email: 'ada@example.com', memberships: 1 });
     expect(JSON.parse((await run(['users', 'list', '--json'])).stdout)).toEqual([]);
     expect(JSON.parse((await run(['members', 'list', '--json'])).stdout)).toEqual([]);

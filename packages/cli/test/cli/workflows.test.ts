@@ -47,7 +47,7 @@ async function importText(text: string): Promise<Record<string, unknown>> {
 }
 
 describe('workflows import and export', () => {
-  it('imports what export wrote, as a new workflow of the same content', async () => {
+  it('imports an export as a new workflow with the same content', async () => {
     const first = await importText(JSON.stringify(WORKFLOW));
     expect(first).toMatchObject({ ...WORKFLOW, version: 1, problems: [] });
     const exported = await run(['workflows', 'export', String(first.id)]);
@@ -64,7 +64,7 @@ describe('workflows import and export', () => {
     });
   });
 
-  it('keeps numbers that a double cannot hold', async () => {
+  it('keeps numbers beyond a double', async () => {
     const text = JSON.stringify(WORKFLOW).replace(
       '"data":{}',
       '"data":{"config":{}},"ticket":9007199254740993',
@@ -105,7 +105,7 @@ describe('workflows import and export', () => {
     if (pointer !== undefined) expect(error.details?.join('\n')).toContain(pointer);
   });
 
-  it('says which file cannot be read and which workflow does not exist', async () => {
+  it("says which file can't be read and which workflow doesn't exist", async () => {
     const missing = await run(['workflows', 'import', join(folder, 'nothing.json')]);
     expect(missing.exitCode).toBe(1);
     expect(missing.stderr).toContain('nothing.json');
@@ -126,7 +126,7 @@ describe('executions', () => {
     );
   }
 
-  it('show prints what GET /executions/{id} returns', async () => {
+  it('show prints the response of GET /executions/{id}', async () => {
     await insertExecution(501, 'completed');
     const { stdout } = await run(['executions', 'show', '501', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ id: 501, status: 'completed', input_data: { name: 'Ada' } });

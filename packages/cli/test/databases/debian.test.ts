@@ -91,7 +91,7 @@ describe.runIf(DEBIAN_BINARIES !== null)(`Debian's PostgreSQL and pgbouncer (${N
     process.env.PATH = `${DEBIAN_BINARIES}:${process.env.PATH}`;
   });
 
-  test('stock pgbouncer in session mode, before a database with dates of its own, serves', async () => {
+  test('works through a stock pgbouncer in session mode, with a database that formats dates differently', async () => {
     const database = await server();
     await database.execute("ALTER DATABASE millrace SET DateStyle = 'German, DMY'");
     await database.execute("ALTER DATABASE millrace SET TimeZone = 'Asia/Tokyo'");
@@ -106,17 +106,14 @@ describe.runIf(DEBIAN_BINARIES !== null)(`Debian's PostgreSQL and pgbouncer (${N
     expect(Math.abs(Date.now() - (row?.created_at.getTime() ?? 0))).toBeLessThan(300_000);
   });
 
-  test.each(['transaction', 'statement'] as const)(
-    'pgbouncer in %s mode is refused at the start',
-    async (mode) => {
-      const database = await server();
-      const { url } = await pooler(database, mode);
-      await expect(start(url)).rejects.toThrow('Set the pooler to session mode');
-      expect(await countAll(database.urlOf('millrace'))).toEqual({});
-    },
-  );
+  test.each(['transaction', 'statement'] as const)('refuses pgbouncer in %s mode at start', async (mode) => {
+    const database = await server();
+    const { url } = await pooler(database, mode);
+    await expect(start(url)).rejects.toThrow('Set the pooler to session mode');
+    expect(await countAll(database.urlOf('millrace'))).toEqual({});
+  });
 
-  test('the documented commands back up and restore all of it, as the documented role', async () => {
+  test('the documented commands back up and restore everything, as the documented role', async () => {
     const database = await server();
     const service = await start(database.urlOf('millrace'));
     const { apiKey = null, workflowId = 0 } = service.firstStart ?? {};
@@ -146,7 +143,7 @@ describe.runIf(DEBIAN_BINARIES !== null)(`Debian's PostgreSQL and pgbouncer (${N
     expect(seen).toEqual([]);
   });
 
-  test('a failover to the standby: dead and read-only servers are passed over, and the service goes on', async () => {
+  test('on failover to the standby, dead and read-only servers are skipped, and the service continues', async () => {
     const first = await server();
     const second = await startStandby(first);
     undo.push(() => second.stop());

@@ -88,7 +88,7 @@ function outputOf(execution: Execution, nodeId: string): unknown {
 }
 
 describe('the event router of examples/', () => {
-  it('takes a GitHub push: filters the commits, announces them, skips the payment branch', async () => {
+  it('GitHub push: filters the commits, announces them, skips the payment branch', async () => {
     const event = await readFile(example('github-push.json'), 'utf8');
     const push = JSON.parse(event);
     const execution = await deliver(event);
@@ -133,7 +133,7 @@ describe('the event router of examples/', () => {
     ]);
   });
 
-  it('takes a Stripe payment: tells accounts and books it in parallel branches, then merges', async () => {
+  it('Stripe payment: notifies accounts and books it in parallel branches, then merges', async () => {
     const event = await readFile(example('stripe-payment-intent-succeeded.json'), 'utf8');
     const execution = await deliver(event);
 
@@ -179,7 +179,7 @@ describe('the event router of examples/', () => {
     expect(new Set(received.map((request) => request.idempotencyKey)).size).toBe(2);
   });
 
-  it('takes a branch that was deleted: no commit is new, so nothing is sent', async () => {
+  it('deleted branch: no commit is new, so nothing is sent', async () => {
     const push = JSON.parse(await readFile(example('github-push.json'), 'utf8'));
     const execution = await deliver(
       JSON.stringify({ ...push, deleted: true, commits: [], head_commit: null }),

@@ -73,27 +73,27 @@ describe('daily-report', () => {
     expect(mail?.text).toMatch(/^JPY +1 order +4,200\.00 /m);
   });
 
-  it('the day on which the clocks go forward has 23 hours', async () => {
+  it('the day on which clocks go forward has 23 hours', async () => {
     await book(['2026-03-28T23:00:00Z', 100], ['2026-03-29T21:59:59Z', 100], ['2026-03-29T22:00:00Z', 999]);
     const { execution } = await reportAt('2026-03-30T06:00:00Z');
     expect(outputOf(execution, 'orders')).toMatchObject({ row_count: 2 });
   });
 
-  it('a day without orders is told, too', async () => {
+  it('a day without orders is reported, too', async () => {
     const { execution, mail } = await reportAt('2026-11-21T07:00:00Z');
     expect(execution.status).toBe('completed');
     expect(mail?.subject).toBe('Sales of 20 November 2026: 0 orders');
     expect(mail?.text).toContain('Nothing was sold.');
   });
 
-  it('tries a mail server again that does not take the report', async () => {
+  it("retries a mail server that doesn't accept the report", async () => {
     world.mail.refuse(1);
     const { execution, mail } = await reportAt('2026-11-22T07:00:00Z');
     expect(execution.node_outputs.report).toMatchObject({ status: 'success', attempts: 2 });
     expect(mail?.subject).toContain('Sales of');
   });
 
-  it('fails with the reason when the table is not there', async () => {
+  it("fails with the reason if the table doesn't exist", async () => {
     await orders.query('ALTER TABLE orders RENAME TO sold');
     try {
       const { execution, mail } = await reportAt('2026-11-23T07:00:00Z');

@@ -51,7 +51,7 @@ async function summarise() {
 }
 
 describe('document-summary', () => {
-  it('summarises each part, then the whole out of the parts in their order', async () => {
+  it('summarises each part, then the whole from the parts in order', async () => {
     const { execution, asked } = await summarise();
 
     expect(execution).toMatchObject({
@@ -82,7 +82,7 @@ describe('document-summary', () => {
     expect(JSON.stringify(execution)).not.toContain('sk-harbour');
   });
 
-  it('goes on after the provider has asked for patience', async () => {
+  it("continues after the provider's rate limit", async () => {
     let refusals = 0;
     const usual = answer;
     answer = (request) => {
@@ -107,7 +107,7 @@ describe('document-summary', () => {
     expect(execution.consumed_ai_tokens).toBeGreaterThan(50_000);
   });
 
-  it('fails with the reason of the provider when it will never answer', async () => {
+  it("fails with the provider's reason if it will never answer", async () => {
     answer = () => ({ error: { status: 400, message: 'This model does not exist.' } });
     const { execution } = await summarise();
     expect(execution.status).toBe('failed');

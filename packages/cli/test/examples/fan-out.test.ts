@@ -25,7 +25,7 @@ const rowsOf = (count: number): JsonObject[] =>
   }));
 
 describe('fan-out', () => {
-  it('sends 1,000 rows, twenty at a time, and lists the ones that were refused', async () => {
+  it('sends 1,000 rows, twenty at a time, and lists those that were refused', async () => {
     let atWork = 0;
     let most = 0;
     let full = Promise.withResolvers<void>();
@@ -84,7 +84,7 @@ describe('fan-out', () => {
     expect(JSON.stringify(post?.body)).toContain('Price list winter-2026: 2 of 1000 rows failed');
   });
 
-  it('tries a row again that the shop could not take, and keeps quiet when all went well', async () => {
+  it('retries a row that the shop could not accept, and reports nothing if all went well', async () => {
     world.outside.on('PUT /products/*', ({ line }, nth) =>
       line.includes('ROPE-402') && nth === 1 ? { status: 503 } : { body: { ok: true } },
     );
@@ -98,7 +98,7 @@ describe('fan-out', () => {
     expect(again[0]?.headers['idempotency-key']).toBe(again[1]?.headers['idempotency-key']);
   });
 
-  it('refuses a list that does not fit, and says where', async () => {
+  it("refuses a list that doesn't match, and says where", async () => {
     const rows = [...rowsOf(3), { sku: 'ART-X', price_cents: -1, currency: 'EUR' }];
     const { api } = world.service;
     const refused = await api('POST', `/workflows/${prices.id}/execute`, {

@@ -45,7 +45,7 @@ async function deliver(event: JsonObject) {
 }
 
 describe('github-issue-to-chat', () => {
-  it('posts an issue that is opened with a label that matters', async () => {
+  it('posts an issue opened with a label that matters', async () => {
     const execution = await deliver(eventOf({}));
 
     expect(execution).toMatchObject({ status: 'completed', display_name: 'tide-tables #312 opened' });
@@ -67,7 +67,7 @@ describe('github-issue-to-chat', () => {
     ]);
   });
 
-  it('posts it once, although GitHub reports the label as an event of its own', async () => {
+  it('posts it once, although GitHub reports the label as a separate event', async () => {
     const opened = eventOf({}, { id: 77 });
     await deliver(opened);
     const execution = await deliver(eventOf({ action: 'labeled', label: { name: 'bug' } }, { id: 77 }));
@@ -81,7 +81,7 @@ describe('github-issue-to-chat', () => {
     ['without such a label', {}, { labels: [{ name: 'question' }] }, { labels: 'success', first: 'skipped' }],
     ['that is closed', { action: 'closed' }, {}, { is_news: 'success', labels: 'skipped' }],
     ['that is a pull request', {}, { pull_request: { url: 'x' } }, { is_news: 'success', labels: 'skipped' }],
-  ])('keeps quiet about an issue %s', async (_, change, issueChange, statuses) => {
+  ])('ignores an issue %s', async (_, change, issueChange, statuses) => {
     const execution = await deliver(eventOf(change, issueChange));
 
     expect(execution.status).toBe('completed');
@@ -89,7 +89,7 @@ describe('github-issue-to-chat', () => {
     expect(world.outside.received).toEqual([]);
   });
 
-  it('refuses a call that somebody else signed, and starts nothing', async () => {
+  it('refuses a call signed by someone else, and starts nothing', async () => {
     const before = await world.executionsOf(issues.id);
     const refused = await call(eventOf({}), { secret: 'guessed' });
 
@@ -97,7 +97,7 @@ describe('github-issue-to-chat', () => {
     expect(await world.executionsOf(issues.id)).toEqual(before);
   });
 
-  it('answers a delivery that comes again with the execution it has started', async () => {
+  it('responds to a repeated delivery with the execution it started', async () => {
     const event = eventOf({});
     const first = await call(event, { delivery: 'again' });
     const second = await call(event, { delivery: 'again' });

@@ -34,7 +34,7 @@ async function remembered(): Promise<unknown> {
 }
 
 describe('lead-enrichment', () => {
-  it('tells sales of a good lead at once, and remembers what was found', async () => {
+  it('notifies sales of a good lead at once, and stores what was found', async () => {
     const person = {
       score: 91,
       title: 'Head of logistics',
@@ -84,7 +84,7 @@ describe('lead-enrichment', () => {
     expect(JSON.stringify(execution)).not.toContain(TOKEN);
   });
 
-  it('remembers a person that nobody knows without a word to sales', async () => {
+  it('stores an unknown person without notifying sales', async () => {
     world.outside.on('GET /v1/people', { status: 404, body: { error: 'unknown' } });
     const execution = await deliver();
 
@@ -100,7 +100,7 @@ describe('lead-enrichment', () => {
     expect(await remembered()).toMatchObject({ company: 'Northwind Bakeries', score: null, is_hot: false });
   });
 
-  it('asks for a look by hand when the service refuses, and remembers the lead all the same', async () => {
+  it('asks for manual review when the service refuses, and stores the lead all the same', async () => {
     world.outside.on('GET /v1/people', { status: 403, body: { error: 'quota used up' } });
     const execution = await deliver();
 
@@ -119,7 +119,7 @@ describe('lead-enrichment', () => {
     expect(await remembered()).toMatchObject({ is_hot: null, execution: execution.id });
   });
 
-  it('tries the service again, and the chat too, before it gives up', async () => {
+  it('retries the service and the chat before it gives up', async () => {
     world.outside.on('GET /v1/people', (_, nth) => (nth === 1 ? { status: 503 } : { body: { score: 70 } }));
     world.outside.on('POST /hooks/sales', (_, nth) =>
       nth === 1 ? { status: 429, headers: { 'retry-after': '0' } } : { body: 'ok' },

@@ -80,7 +80,7 @@ describe('nightly-sync', () => {
     expect(new Set(written.map(({ headers }) => headers['idempotency-key'])).size).toBe(3);
   });
 
-  it('tries a page again, and the CRM can tell that it is the same', async () => {
+  it('retries a page, and the CRM can recognise the repeat', async () => {
     world.outside.on('GET /shop/customers', ({ query }, nth) =>
       nth === 2 ? { status: 502 } : { body: page(Number(query.page), Number(query.per_page)) },
     );
@@ -102,7 +102,7 @@ describe('nightly-sync', () => {
     expect(third?.headers['idempotency-key']).not.toBe(first?.headers['idempotency-key']);
   });
 
-  it('raises the alarm, once, when a page cannot be copied', async () => {
+  it("raises the alarm once if a page can't be copied", async () => {
     world.outside.on('POST /crm/contacts/upsert', ({ body }, nth) =>
       nth === 2 ? { status: 413, body: { error: 'too many contacts' } } : upsert(body),
     );
@@ -132,7 +132,7 @@ describe('nightly-sync', () => {
   });
 
   // Last, because the world has another worker afterwards.
-  it('goes on where it was after a restart of the service: nothing that was done is done again', async () => {
+  it('continues after a restart of the service without repeating anything', async () => {
     world.outside.on('POST /crm/contacts/upsert', ({ body }, nth) =>
       nth === 2 ? { status: 503, headers: { 'retry-after': '1' } } : upsert(body),
     );

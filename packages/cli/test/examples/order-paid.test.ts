@@ -64,7 +64,7 @@ const ROW = {
 };
 
 describe('order-paid', () => {
-  it('books the payment and mails the invoice to the customer and, blind, to accounts', async () => {
+  it('books the payment and mails the invoice to the customer, with a blind copy to accounts', async () => {
     const execution = await deliver(eventOf('evt_1'));
 
     expect(execution).toMatchObject({ status: 'completed', display_name: `Payment ${ROW.payment_id}` });
@@ -93,14 +93,14 @@ describe('order-paid', () => {
     expect(world.mail.received[0]?.text).toContain(`Paid      ${text}\n`);
   });
 
-  it('starts nothing for a call that Stripe has not signed', async () => {
+  it('starts nothing for a call not signed by Stripe', async () => {
     const before = await world.executionsOf(payments.id);
     expect((await call(eventOf('evt_forged'), 'guessed')).status).toBe(401);
     expect(await world.executionsOf(payments.id)).toEqual(before);
     expect(await booked()).toEqual([]);
   });
 
-  it('an event that is delivered again starts no second execution', async () => {
+  it('a repeated event starts no second execution', async () => {
     const first = await call(eventOf('evt_twice'));
     const second = await call(eventOf('evt_twice'));
     expect(second.json.execution_id).toBe(first.json.execution_id);
@@ -108,7 +108,7 @@ describe('order-paid', () => {
     expect(world.mail.received).toHaveLength(1);
   });
 
-  it('a payment that two events report is one row and one invoice', async () => {
+  it('a payment reported by two events is one row and one invoice', async () => {
     await deliver(eventOf('evt_a'));
     const execution = await deliver(eventOf('evt_b'));
 
@@ -118,13 +118,13 @@ describe('order-paid', () => {
     expect(world.mail.received).toHaveLength(1);
   });
 
-  it('an event about something else changes nothing', async () => {
+  it('an unrelated event changes nothing', async () => {
     const execution = await deliver(eventOf('evt_other', {}, { type: 'payment_intent.created' }));
     expect(statusesOf(execution)).toMatchObject({ is_payment: 'success', book: 'skipped', mark: 'skipped' });
     expect(await booked()).toEqual([]);
   });
 
-  it('books a payment whose customer cannot be reached, and fails where the mail cannot go', async () => {
+  it("books a payment whose customer can't be reached, and fails at the mail", async () => {
     const execution = await deliver(eventOf('evt_nobody', { receipt_email: 'nobody at all' }));
     expect(execution).toMatchObject({
       status: 'failed',

@@ -49,7 +49,7 @@ function told(): string {
 }
 
 describe('refund-approval', () => {
-  it('waits for a decision, pays once it is approved, and says who approved', async () => {
+  it('waits for a decision, pays once approved, and reports who approved', async () => {
     const { id, execution: waiting, page } = await ask();
     expect(statusesOf(waiting)).toEqual({ request: 'success', ask: 'waiting' });
     expect(world.outside.to('POST /refunds')).toEqual([]);
@@ -95,7 +95,7 @@ describe('refund-approval', () => {
     expect(told()).toContain('re_1');
   });
 
-  it('pays nothing when it is rejected, and a second decision comes too late', async () => {
+  it('pays nothing if rejected, and a second decision comes too late', async () => {
     const { id, page } = await ask();
     await decide(page, 'reject', { comment: 'Not our parcel' });
     const execution = await world.finished(id);
@@ -111,7 +111,7 @@ describe('refund-approval', () => {
     expect(world.outside.to('POST /refunds')).toEqual([]);
   });
 
-  it('a refund that is tried again carries the same key', async () => {
+  it('a retried refund carries the same key', async () => {
     world.outside.on('POST /refunds', (_, nth) =>
       nth === 1 ? { status: 503 } : { status: 201, body: { id: 're_2' } },
     );
@@ -124,7 +124,7 @@ describe('refund-approval', () => {
     expect(keys).toEqual(['refund-pi_3SaBreakwater1Jd7nE4tQw8', 'refund-pi_3SaBreakwater1Jd7nE4tQw8']);
   });
 
-  it('says so when it was approved and could not be paid', async () => {
+  it('reports an approved refund that could not be paid', async () => {
     world.outside.on('POST /refunds', { status: 402, body: { error: 'balance too low' } });
     const { id, page } = await ask();
     await decide(page, 'approve');
@@ -140,7 +140,7 @@ describe('refund-approval', () => {
     expect(told()).toContain('status 402');
   });
 
-  it('an execution that is cancelled while it waits asks nobody any more', async () => {
+  it('an execution cancelled while it waits stops asking', async () => {
     const { id, page } = await ask();
     const { api } = world.service;
     expect((await api('POST', `/executions/${id}/cancel`, { key: world.key })).status).toBe(200);
@@ -153,7 +153,7 @@ describe('refund-approval', () => {
     [{ amount: '12.9' }, '/input_data/amount'],
     [{ amount: 129 }, '/input_data/amount'],
     [{ reason: '' }, '/input_data/reason'],
-  ])('refuses %j before anybody is asked', async (change, pointer) => {
+  ])('refuses %j before anyone is asked', async (change, pointer) => {
     const sample = refunds.sample('refund-request.json') as JsonObject;
     const refused = await world.service.api('POST', `/workflows/${refunds.id}/execute`, {
       key: world.key,

@@ -61,7 +61,7 @@ function decide(choice: string, comment = '') {
 }
 
 describe('support-triage', () => {
-  it('sends a draft to the team, and to the customer when it is approved', async () => {
+  it('sends a draft to the team, and to the customer once approved', async () => {
     answer = () => says('question');
     const id = await deliver();
     const waiting = await world.settled(id);
@@ -101,7 +101,7 @@ describe('support-triage', () => {
     expect(JSON.stringify(execution)).not.toContain('sk-support');
   });
 
-  it('puts the mail before people when the draft is not wanted: the customer gets nothing', async () => {
+  it('passes the mail to people if the draft is rejected: the customer gets nothing', async () => {
     answer = () => says('question');
     const id = await deliver();
     await world.settled(id);
@@ -114,7 +114,7 @@ describe('support-triage', () => {
     expect(world.outside.to('POST /hooks/duty')[0]?.text).toContain('I know him, I will ring.');
   });
 
-  it('calls the people on duty at once when it is urgent', async () => {
+  it('alerts the people on duty at once if it is urgent', async () => {
     answer = () => says('urgent');
     const execution = await world.finished(await deliver('outage.json'));
 
@@ -129,14 +129,14 @@ describe('support-triage', () => {
     expect(world.mail.received).toEqual([]);
   });
 
-  it('does nothing about spam', async () => {
+  it('ignores spam', async () => {
     answer = () => says('spam');
     const execution = await world.finished(await deliver());
     expect(outputOf(execution, 'closed')).toEqual({ ticket: `T-${tickets}`, closed_as: 'spam' });
     expect([...world.mail.received, ...world.outside.received]).toEqual([]);
   });
 
-  it('asks the model again when it is overloaded, and when it says something else than was asked for', async () => {
+  it('asks the model again if it is overloaded, or gives another answer than requested', async () => {
     const answers = [
       { error: { status: 429, headers: { 'retry-after': '0' } } },
       'Sure! Here it is.',
@@ -152,7 +152,7 @@ describe('support-triage', () => {
     expect(execution.consumed_ai_tokens).toBe(490 + 15);
   });
 
-  it('a mail that no model can read is put before people', async () => {
+  it('passes a mail that no model can read to people', async () => {
     answer = () => ({ error: { status: 400, message: 'no such model' } });
     const execution = await world.finished(await deliver());
 

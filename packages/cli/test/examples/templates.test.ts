@@ -40,7 +40,7 @@ function usedVariables({ nodes, settings }: Flow): Set<string> {
 }
 
 describe('the catalogue', () => {
-  it('has the examples that people begin with', () => {
+  it('has the examples that people start from', () => {
     expect(templates.map(({ id }) => id)).toEqual([
       'daily-report',
       'document-summary',
@@ -74,7 +74,7 @@ describe('the catalogue', () => {
   });
 
   it.each(templates)(
-    '$id: begins as a draft, and sends nothing to this machine or to a private network',
+    '$id: starts as a draft, and sends nothing to this machine or a private network',
     (template) => {
       const workflows = [template.workflow, ...template.companions.map(({ workflow }) => workflow)];
       for (const workflow of workflows) {
@@ -92,7 +92,7 @@ describe('the catalogue', () => {
     },
   );
 
-  it.each(templates)('$id: a credential is asked for wherever one is named', (template) => {
+  it.each(templates)('$id: asks for a credential wherever one is used', (template) => {
     const credentials = template.setup
       .filter((step) => step.credential !== undefined)
       .map((step) => step.var);
@@ -101,14 +101,14 @@ describe('the catalogue', () => {
     for (const [, name] of named) expect(credentials).toContain(name);
   });
 
-  it.each(parts)('$name: every node has a type that exists and a label', ({ flow }) => {
+  it.each(parts)('$name: every node has an existing type and a label', ({ flow }) => {
     for (const { type, data } of flow.nodes) {
       expect(registry(type), type).toBeDefined();
       expect(data?.label).toMatch(/\S/);
     }
   });
 
-  it.each(parts)('$name: nodes stand beside one another, and bodies inside their loops', ({ flow }) => {
+  it.each(parts)('$name: nodes are side by side, and bodies inside their loops', ({ flow }) => {
     const byParent = Map.groupBy(flow.nodes, (node) => node.parentId ?? '');
     for (const [parentId, siblings] of byParent) {
       const boxes = siblings.map(boxOf);

@@ -28,7 +28,7 @@ async function deliver(change: JsonObject) {
 }
 
 describe('webhook-fan-in', () => {
-  it('counts for each shop, and calls the digest at every third event', async () => {
+  it('counts per shop, and calls the digest at every third event', async () => {
     const first = await deliver({ id: 'a1', shop: 'lisbon' });
     await deliver({ id: 'b1', shop: 'porto' });
     await deliver({ id: 'a2', shop: 'Lisbon' });
@@ -43,7 +43,7 @@ describe('webhook-fan-in', () => {
     ]);
   });
 
-  it('the digest is an execution of its own, of which both sides know', async () => {
+  it('the digest is an execution of its own, linked from both sides', async () => {
     for (const id of ['f1', 'f2']) await deliver({ id, shop: 'faro' });
     const parent = await deliver({ id: 'f3', shop: 'faro' });
     const [companionId = 0] = shipments.companionIds;
@@ -55,7 +55,7 @@ describe('webhook-fan-in', () => {
     expect(child).toMatchObject({ parent: { execution_id: parent.id, node_id: 'digest' } });
   });
 
-  it('an event that is delivered five times at once counts once', async () => {
+  it('an event delivered five times at once counts once', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => call({ id: 'same', shop: 'braga' })));
     const ids = new Set(answers.map(({ json }) => json.execution_id));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
@@ -64,7 +64,7 @@ describe('webhook-fan-in', () => {
     expect(outputOf(await deliver({ id: 'next', shop: 'braga' }), 'count')).toMatchObject({ value: 2 });
   });
 
-  it('many events at the same time are all counted', async () => {
+  it('many concurrent events are all counted', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => call({ id: `many-${index}`, shop: 'aveiro' })),
     );
@@ -74,7 +74,7 @@ describe('webhook-fan-in', () => {
     expect(world.outside.received).toHaveLength(6);
   });
 
-  it('an event without an id is refused: it could not be told from its repeats', async () => {
+  it('an event without an id is refused, because repeats could not be recognised', async () => {
     expect((await call({ id: null })).status).toBe(422);
   });
 });

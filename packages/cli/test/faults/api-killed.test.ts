@@ -10,7 +10,7 @@ const world = useWorld();
 describe('SIGKILL of the process that accepts starts', () => {
   // `api` queues every start; `start` leases it to itself on insert.
   it.each(['api', 'start'])(
-    'millrace %s: a retry with the same Idempotency-Key makes exactly one execution',
+    'millrace %s: a retry with the same Idempotency-Key creates exactly one execution',
     async (command) => {
       const { db, receiver } = world();
       const path = `/accepted-by/${command}`;

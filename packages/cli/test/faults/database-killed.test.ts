@@ -73,7 +73,7 @@ describe('PostgreSQL under a load of starts', () => {
     ['for a moment', 0],
     ['for longer than the leases last', LEASE_MS + 500],
   ])(
-    'SIGKILL, away %s: no acknowledged start is lost, clients see 202 and 503 only, and the service goes on by itself',
+    'SIGKILL, away %s: no acknowledged start is lost, clients see 202 and 503 only, and the service recovers',
     async (_, awayMs) => {
       const path = `/killed/${awayMs}`;
       const { client, workflow, services } = await startService(path);
@@ -93,7 +93,7 @@ describe('PostgreSQL under a load of starts', () => {
     },
   );
 
-  it('pg_terminate_backend on all sessions, again and again: the same', async () => {
+  it('pg_terminate_backend on all sessions, repeatedly: the same', async () => {
     const { client, workflow, services } = await startService('/terminated');
     const load = new Load(client, workflow, CLIENTS);
     for (let round = 1; round <= 8; round += 1) {

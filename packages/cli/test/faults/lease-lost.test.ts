@@ -7,7 +7,7 @@ import { useWorld } from './support/world.ts';
 
 const world = useWorld();
 
-it('a worker that lost its lease three times but lives has not crashed: its execution completes', async () => {
+it('a live worker that lost its lease three times has not crashed: its execution completes', async () => {
   const { db, receiver } = world();
   const client = world().client(await world().api());
   const workflow = await client.createWorkflow('slow', chain(post('slow', receiver.url('/slow'))));
@@ -36,7 +36,7 @@ it('a worker that lost its lease three times but lives has not crashed: its exec
   expect(await finished(db, id)).toMatchObject({ status: 'completed', crashed_attempts: 0 });
 });
 
-it('an execution that only ran beside a poison one is not failed with it', async () => {
+it('an execution that ran beside a poison one is not failed with it', async () => {
   const { db, receiver } = world();
   const client = world().client(await world().api());
   const poison = await client.createWorkflow('poison', chain(post('drink', receiver.url('/poison'))));

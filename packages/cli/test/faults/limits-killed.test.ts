@@ -39,7 +39,7 @@ function open() {
   };
 }
 
-it('of a workflow with max_concurrency no more run at once on three processes, one of which is killed; none is lost', async () => {
+it('max_concurrency is never exceeded on three processes, one of which is killed, and no execution is lost', async () => {
   const { db, receiver } = world();
   const outside = open();
   const client = world().client(await world().api());

@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => proxy.stop());
 
 describe('a worker cut off from PostgreSQL by a black hole', () => {
-  it('starts no effect, is replaced, and changes nothing when its writes arrive late', async () => {
+  it('starts no effect, is replaced, and its late writes change nothing', async () => {
     const { db, receiver } = world();
     const client = world().client(await world().api());
     const [first, second] = ['/black-hole/first', '/black-hole/second'];
@@ -58,7 +58,7 @@ describe('a worker cut off from PostgreSQL by a black hole', () => {
 
 describe('the reply to the commit of a start is lost', () => {
   it.each(['api', 'start'])(
-    'millrace %s: one execution for each start, with and without Idempotency-Key',
+    'millrace %s: one execution per start, with and without Idempotency-Key',
     async (command) => {
       const { db, receiver } = world();
       const path = `/lost-reply/${command}`;

@@ -18,7 +18,7 @@ const FLOW: Flow = {
   edges: [{ source: 'start', target: 'set' }],
 };
 
-it('SIGKILL of workers while a schedule fires: every fire starts one execution, none is left out', async () => {
+it('SIGKILL of workers while a schedule fires: every fire starts one execution, and none is missing', async () => {
   const { db } = world();
   const client = world().client(await world().api());
   const workflow = await client.createWorkflow('every second', FLOW);

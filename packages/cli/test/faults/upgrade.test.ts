@@ -23,7 +23,7 @@ const NEXT_STEP = `
   CREATE INDEX executions_by_rank ON executions (rank);
   CREATE TABLE later_things (id bigint PRIMARY KEY)`;
 
-it('processes at work go on while a later version migrates, and no older one starts after that', async () => {
+it('running processes continue while a later version migrates, and no older one starts after that', async () => {
   const old = await (await world().spawn('start')).ready();
   const worker = await world().worker();
   const client = world().client(old);

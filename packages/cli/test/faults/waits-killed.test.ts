@@ -69,7 +69,7 @@ async function nothingLeftToDo(): Promise<void> {
 }
 
 describe('SIGKILL of a worker', () => {
-  it('that runs a child: the child is run again, and the parent, which waits, goes on; there is one child', async () => {
+  it('that runs a child: the child is run again and the waiting parent continues; there is one child', async () => {
     const { db, receiver } = world();
     const client = world().client(await world().api());
     receiver.hold('/child');
@@ -92,7 +92,7 @@ describe('SIGKILL of a worker', () => {
     expect(detail.node_outputs.call?.output).toMatchObject({ execution_id: children[0]?.id });
   });
 
-  it('after the child was started and before that is stored with the parent: the child is found again', async () => {
+  it("after starting a child and before the parent's record says so: the child is found again", async () => {
     const { db, receiver, cluster } = world();
     const client = world().client(await world().api());
     const child = await client.createWorkflow('twin', chain(post('work', receiver.url('/twin'))));
@@ -122,7 +122,7 @@ describe('SIGKILL of a worker', () => {
     expect(receiver.to('/twin')).toHaveLength(1);
   });
 
-  it('while it tells a parent of the end of its child: another one tells it, once', async () => {
+  it("while it notifies a parent of its child's end: another one notifies it, once", async () => {
     const { db, receiver, cluster } = world();
     const client = world().client(await world().api());
     const hold = receiver.hold('/told');
@@ -157,7 +157,7 @@ describe('SIGKILL of a worker', () => {
 });
 
 describe('SIGKILL of all processes', () => {
-  it('a parked execution goes on by its callback after a restart of the service', async () => {
+  it('a parked execution continues by its callback after a restart', async () => {
     const { db, receiver } = world();
     const api = await (await world().spawn('api')).ready();
     const client = world().client(api);

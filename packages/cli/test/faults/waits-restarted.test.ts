@@ -67,43 +67,40 @@ describe('SIGKILL of all processes in the middle of a delay', () => {
   it.each([
     ['that is parked', 'parked', 'waiting_async', 0],
     ['beside a node that runs', 'held', 'running', 1],
-  ] as const)(
-    '%s: it ends when it should, and nothing is done twice',
-    async (_what, name, status, crashes) => {
-      const { db, receiver } = world();
-      const isBusy = status === 'running';
-      receiver.hold('/held-busy');
-      const api = await (await world().spawn('api')).ready();
-      const workflow = await world().client(api).createWorkflow(name, delayed(name, isBusy));
-      const worker = await world().worker(LONG_LEASE);
-      const id = await world().client(api).accept(workflow, 'm');
-      const planned = await until('the delay to be stored', () => delayUntil(id));
-      if (isBusy) await receiver.arrival('/held-busy', 1);
-      else await isParked(id);
-      await Promise.all([api.end('SIGKILL'), world().killForGood(worker)]);
-      expect((await readExecution(db, id)).status).toBe(status);
-      await world().worker(LONG_LEASE);
-      // Repeated requests now get a response at once; the new owner of the delay keeps waiting for the original duration.
-      await isParked(id);
-      expect(receiver.to(`/${name}-after`)).toEqual([]);
-      await hourPasses(id);
-      expect(await finished(db, id)).toMatchObject({ status: 'completed', crashed_attempts: crashes });
-      expect(receiver.to(`/${name}-before`)).toHaveLength(1);
-      expect(receiver.to(`/${name}-after`)).toHaveLength(1);
-      const detail = await world()
-        .client(await world().api())
-        .get<Detail>(`/executions/${id}`);
-      expect(detail.node_outputs.delay).toMatchObject({
-        status: 'success',
-        output: { waited_until: planned },
-      });
-      expect(detail.node_outputs.delay).not.toHaveProperty('attempts');
-    },
-  );
+  ] as const)('%s: it ends on time, and nothing is done twice', async (_what, name, status, crashes) => {
+    const { db, receiver } = world();
+    const isBusy = status === 'running';
+    receiver.hold('/held-busy');
+    const api = await (await world().spawn('api')).ready();
+    const workflow = await world().client(api).createWorkflow(name, delayed(name, isBusy));
+    const worker = await world().worker(LONG_LEASE);
+    const id = await world().client(api).accept(workflow, 'm');
+    const planned = await until('the delay to be stored', () => delayUntil(id));
+    if (isBusy) await receiver.arrival('/held-busy', 1);
+    else await isParked(id);
+    await Promise.all([api.end('SIGKILL'), world().killForGood(worker)]);
+    expect((await readExecution(db, id)).status).toBe(status);
+    await world().worker(LONG_LEASE);
+    // Repeated requests now get a response at once; the new owner of the delay keeps waiting for the original duration.
+    await isParked(id);
+    expect(receiver.to(`/${name}-after`)).toEqual([]);
+    await hourPasses(id);
+    expect(await finished(db, id)).toMatchObject({ status: 'completed', crashed_attempts: crashes });
+    expect(receiver.to(`/${name}-before`)).toHaveLength(1);
+    expect(receiver.to(`/${name}-after`)).toHaveLength(1);
+    const detail = await world()
+      .client(await world().api())
+      .get<Detail>(`/executions/${id}`);
+    expect(detail.node_outputs.delay).toMatchObject({
+      status: 'success',
+      output: { waited_until: planned },
+    });
+    expect(detail.node_outputs.delay).not.toHaveProperty('attempts');
+  });
 });
 
 describe('SIGKILL of all processes while a person is asked', () => {
-  it('the link leads to the page of the service that runs now, and the decision counts once', async () => {
+  it('the link leads to the page of the new process, and the decision counts once', async () => {
     const { db, receiver } = world();
     const api = await (await world().spawn('api')).ready();
     const request = { url: receiver.url('/ask'), body: { url: '{{args.approval_url}}' } };

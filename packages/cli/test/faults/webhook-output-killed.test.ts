@@ -115,7 +115,7 @@ describe('SIGKILL of all processes', () => {
     for (const { duration_ms } of output?.deliveries ?? []) expect(duration_ms).toBeGreaterThanOrEqual(0);
   });
 
-  it('in the middle of the second attempt: it is made again with the same id, and the first is still in the log', async () => {
+  it('during the second attempt: it is repeated with the same id, and the first is still in the log', async () => {
     const { db, receiver } = world();
     let answer: (status: number) => void = () => undefined;
     const held = new Promise<number>((resolve) => {

@@ -47,7 +47,7 @@ async function millrace<T>(...words: string[]): Promise<T> {
 }
 
 describe('SIGKILL of millrace start with its own PostgreSQL', () => {
-  it('the next start adopts the server that was left, goes on with the executions, and stops cleanly', async () => {
+  it('the next start adopts the remaining server, continues the executions, and stops cleanly', async () => {
     onTestFailed(() => {
       for (const { command, output } of services)
         process.stderr.write(`--- millrace ${command}\n${output}\n`);

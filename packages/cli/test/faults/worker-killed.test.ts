@@ -14,7 +14,7 @@ interface Detail {
 }
 
 describe('SIGKILL of a worker', () => {
-  it('in the middle of an effect node: another goes on there, with the same delivery key, and repeats nothing else', async () => {
+  it('in the middle of an effect node: another worker repeats it with the same delivery key, and nothing else', async () => {
     const { db, receiver } = world();
     const client = world().client(await world().api());
     const workflow = await client.createWorkflow(
@@ -96,7 +96,7 @@ describe('SIGKILL of a worker', () => {
     expect(rows.some((row) => row.crashed_attempts === 1)).toBe(true);
   });
 
-  it('by a poison workflow each time it is run: it fails at the third crash, and the others complete', async () => {
+  it('by a poison workflow at each run: it fails at the third crash, and the others complete', async () => {
     const { db, receiver } = world();
     const client = world().client(await world().api());
     const poison = await client.createWorkflow('poison', chain(post('drink', receiver.url('/poison'))));

@@ -16,7 +16,7 @@ function twoEffects(name: string) {
 }
 
 describe('SIGSTOP of a worker past its lease, then SIGCONT', () => {
-  it('its late writes change nothing, it starts no effect, and it goes on usefully', async () => {
+  it('its late writes change nothing, it starts no effect, and it then works again', async () => {
     const { db, receiver } = world();
     const client = world().client(await world().api());
     const { paths, flow } = twoEffects('stop');
@@ -54,7 +54,7 @@ describe('SIGSTOP of a worker past its lease, then SIGCONT', () => {
 });
 
 describe('SIGTERM of a worker', () => {
-  it('lets an execution end that does so in time', async () => {
+  it('lets executions finish that end in time', async () => {
     const { db, receiver } = world();
     const client = world().client(await world().api());
     const { paths, flow } = twoEffects('drain');
@@ -75,7 +75,7 @@ describe('SIGTERM of a worker', () => {
     expect(await finished(db, late)).toMatchObject({ status: 'completed', crashed_attempts: 0 });
   });
 
-  it('hands back what does not end in time, without counting a crash', async () => {
+  it('hands back the others, without counting a crash', async () => {
     const { db, receiver } = world();
     const client = world().client(await world().api());
     const { paths, flow } = twoEffects('hand-back');

@@ -43,7 +43,7 @@ function parseCells(text: string, separator: string): string[] {
   return cells;
 }
 
-describe('whatever a spreadsheet is set to split cells at, none is a formula', () => {
+describe('no cell is a formula, whatever separator a spreadsheet uses', () => {
   test.each(SEPARATORS)('%j', (separator) => {
     for (const formula of FORMULAS) {
       for (const before of BEFORE) {
@@ -57,11 +57,11 @@ describe('whatever a spreadsheet is set to split cells at, none is a formula', (
   });
 });
 
-test('what is no formula stays as it is', () => {
+test('text that is not a formula is unchanged', () => {
   const row = toCsvRow(itemWith('ada@example.com, a-b; c=d | e + f'));
   expect(row).toContain('"ada@example.com, a-b; c=d | e + f"');
 });
 
-test('JSON lines keep everything as it is', () => {
+test('JSON lines keep everything unchanged', () => {
   expect(JSON.parse(toJsonLine(itemWith(';=1'))).details).toEqual({ text: ';=1' });
 });
