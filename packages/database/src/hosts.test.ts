@@ -4,12 +4,12 @@ import { parseDatabaseHosts } from './hosts.ts';
 const urlsOf = (text: string) => parseDatabaseHosts(text)?.urls;
 
 describe('the URL of a database', () => {
-  test('one server stays as it is written', () => {
+  test('with one server is unchanged', () => {
     const url = 'postgresql://millrace:s%40cret@db.example.com:5433/millrace?sslmode=verify-full';
     expect(parseDatabaseHosts(url)).toEqual({ urls: [url], mustBeWritable: false });
   });
 
-  test('several servers, with ports of their own, have all else in common', () => {
+  test('with several servers and their ports, shares everything else', () => {
     expect(parseDatabaseHosts('postgresql://m:p@one:5433,two,[2001:db8::1]:5434/db?sslmode=disable')).toEqual(
       {
         urls: [
@@ -22,7 +22,7 @@ describe('the URL of a database', () => {
     );
   });
 
-  test('hosts and ports as parameters, and folders of sockets', () => {
+  test('accepts hosts and ports as parameters, and socket folders', () => {
     expect(urlsOf('postgres://m@/db?host=one,two&port=5433')).toEqual([
       'postgres://m@one:5433/db',
       'postgres://m@two:5433/db',

@@ -25,7 +25,7 @@ const apply = async () => (await migrate(database.db, folder)).map((migration) =
 const pending = async () => (await pendingMigrations(database.db, folder)).map((migration) => migration.name);
 
 describe('migrate', () => {
-  test('applies what is pending, once, and later steps later', async () => {
+  test('applies pending steps once, and later steps later', async () => {
     expect(await pending()).toEqual(['first', 'second']);
     expect(await apply()).toEqual(['first', 'second']);
     expect(await pending()).toEqual([]);
@@ -42,14 +42,14 @@ describe('migrate', () => {
     await Promise.all(others.map((db) => db.close()));
   });
 
-  test('a step that fails leaves nothing of itself and keeps those before it', async () => {
+  test('a failing step leaves nothing behind and keeps those before it', async () => {
     await addMigration('0003_broken.sql', 'CREATE TABLE three (n int); SELECT 1 / 0');
     await expect(apply()).rejects.toThrow('Migration 3 (broken) failed: division by zero');
     expect(await pending()).toEqual(['broken']);
     expect(await database.db.query(`SELECT to_regclass('three') AS found`)).toEqual([{ found: null }]);
   });
 
-  test('a step that meets a process at work gives way to it and is tried again', async () => {
+  test('a step that meets a working process gives way to it and is retried', async () => {
     await apply();
     await database.db.query('CREATE TABLE late (n int)');
     await addMigration(
@@ -73,7 +73,7 @@ describe('migrate', () => {
     await other.close();
   });
 
-  test('a step that was changed after it was applied is refused', async () => {
+  test('a step changed after it was applied is refused', async () => {
     await apply();
     await addMigration('0001_first.sql', 'CREATE TABLE one (n bigint)');
     await expect(apply()).rejects.toThrow('Migration 1 (first) is not the one');
@@ -92,7 +92,7 @@ describe('migrate', () => {
   });
 });
 
-test('released steps only add, so that the version before goes on beside the new one', async () => {
+test('released steps only add, so that the previous version continues beside the new one', async () => {
   const released = new URL('./migrations/', import.meta.url);
   const TAKES_AWAY =
     /\bDROP\s+(?:TABLE|COLUMN)\b|\bRENAME\b|\bALTER\s+COLUMN\s+\w+\s+(?:SET\s+DATA\s+)?TYPE\b/i;

@@ -49,7 +49,7 @@ describe('values of columns', () => {
     });
   });
 
-  test('dates are the same whatever the database, the role and the URL say of dates', async () => {
+  test('dates are the same whatever database, role and URL set for them', async () => {
     const [here] = await observer.query<{ name: string }>('SELECT current_database() AS name');
     await observer.query(
       `ALTER DATABASE ${here?.name} SET DateStyle = 'German, DMY'; ALTER DATABASE ${here?.name} SET TimeZone = 'Asia/Tokyo';
@@ -79,7 +79,7 @@ describe('values of columns', () => {
     await foreign.close();
   });
 
-  test('a bigint that a number cannot hold is an error, never another number', async () => {
+  test('a bigint beyond a number is an error, never another number', async () => {
     await expect(database.db.query('SELECT 9007199254740993::bigint AS big')).rejects.toThrow(
       '9007199254740993',
     );
@@ -88,7 +88,7 @@ describe('values of columns', () => {
 });
 
 describe('statements outside transactions', () => {
-  test('a failing statement leaves those around it alone', async () => {
+  test("a failing statement doesn't affect those around it", async () => {
     const outcomes = await Promise.allSettled([
       database.db.query('SELECT 1 AS n'),
       database.db.query('SELECT 1 / $1::int AS n', [0], 'test_divide'),
@@ -101,7 +101,7 @@ describe('statements outside transactions', () => {
     ).toEqual([[{ n: 1 }], '22012', [{ n: 2 }], '42703', [{ n: 1 }]]);
   });
 
-  test('hundreds at once are all answered, each with its own rows', async () => {
+  test('hundreds at once all get their own rows', async () => {
     const numbers = Array.from({ length: 500 }, (_, n) => n);
     const answers = await Promise.all(
       numbers.map((n) => database.db.query<{ n: number }>('SELECT $1::int AS n', [n], 'test_echo')),
@@ -118,7 +118,7 @@ describe('statements outside transactions', () => {
     expect(await read()).toEqual([{ a: 1, b: 2 }]);
   });
 
-  test('the same inside of a transaction, which runs again', async () => {
+  test('also inside a transaction, which runs again', async () => {
     const read = (tx: Queryable) => tx.query('SELECT * FROM moving', [], 'test_moving');
     await database.db.query('CREATE TABLE moving (a int)');
     await database.db.transaction(read);
@@ -127,7 +127,7 @@ describe('statements outside transactions', () => {
     expect(await database.db.transaction(read)).toEqual([{ a: 1, b: 2 }]);
   });
 
-  test('a prepared statement that is not supported at all fails with its own error', async () => {
+  test('an unsupported prepared statement fails with its own error', async () => {
     const crossed = 'SELECT * FROM no_other_database.public.executions';
     await expect(database.db.query(crossed, [], 'test_crossed')).rejects.toMatchObject({ code: '0A000' });
     await expect(
@@ -140,7 +140,7 @@ describe('several servers', () => {
   /** The database at an address that responds, listed after others. */
   const behind = (url: string, before: string) => url.replace('@', `@${before},`);
 
-  test('dead ones are passed over', async () => {
+  test('dead ones are skipped', async () => {
     const way = await openProxy(database.url);
     const db = createDatabase(behind(way.url, '127.0.0.1:1,[::1]:1'), { lanes: 1 });
     expect(await db.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
@@ -150,7 +150,7 @@ describe('several servers', () => {
     await way.close();
   });
 
-  test('one that accepts no writes is passed over unless any will do, and left when it stops to', async () => {
+  test('one that accepts no writes is skipped unless any will do, and left once it stops accepting them', async () => {
     const way = await openProxy(database.url);
     const url = behind(way.url, '127.0.0.1:1');
     const before = createDatabase(url, { lanes: 1 });
@@ -172,13 +172,13 @@ describe('several servers', () => {
     await way.close();
   });
 
-  test('all of them away: each is told', async () => {
+  test('all of them down: each is reported', async () => {
     const away = createDatabase('postgresql://nobody:none@127.0.0.1:1,127.0.0.1:2/none');
     await expect(away.query('SELECT 1')).rejects.toThrow(/127\.0\.0\.1:1.*127\.0\.0\.1:2/);
     await away.close();
   });
 
-  test('a wrong password is told at once', async () => {
+  test('a wrong password is reported at once', async () => {
     const way = await openProxy(database.url);
     const db = createDatabase(way.url.replace(/:[^:@]+@/, ':wrong@127.0.0.1:1,'));
     await expect(db.query('SELECT 1')).rejects.toMatchObject({ cause: { code: '28P01' } });
@@ -187,7 +187,7 @@ describe('several servers', () => {
   });
 });
 
-describe('whether anything can be written', () => {
+describe('whether the database accepts writes', () => {
   /** What PostgreSQL returns when it can't extend a file. */
   const FULL = `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$;
@@ -195,7 +195,7 @@ describe('whether anything can be written', () => {
     CREATE TRIGGER full_disk BEFORE INSERT ON organisations EXECUTE FUNCTION full_disk()`;
   const ROOM = 'DROP FUNCTION full_disk CASCADE';
 
-  test('it shows by a write that failed at once, and is over when there is room again', async () => {
+  test('shows in a write that failed at once, and recovers when there is space', async () => {
     const { db } = database;
     expect(await db.findWriteObstacle()).toBeNull();
     await db.query(FULL);
@@ -205,7 +205,7 @@ describe('whether anything can be written', () => {
     await expect.poll(() => db.findWriteObstacle()).toBeNull();
   });
 
-  test('a process that has written nothing finds out by itself', async () => {
+  test('is checked by a process that has written nothing', async () => {
     await database.db.query(FULL);
     const fresh = createDatabase(database.url, { lanes: 1 });
     expect(await fresh.findWriteObstacle()).toBe('out_of_room');
@@ -214,8 +214,8 @@ describe('whether anything can be written', () => {
   });
 });
 
-describe('a database that goes away', () => {
-  test('ended connections fail what is under way as unavailable, and later ones work', async () => {
+describe('a database that becomes unavailable', () => {
+  test('ended connections fail current statements as unavailable, and later ones work', async () => {
     const slow = Promise.allSettled([
       database.db.query('SELECT pg_sleep(30)'),
       database.db.query('SELECT 1'),
@@ -229,21 +229,21 @@ describe('a database that goes away', () => {
     expect(await database.db.transaction((tx) => tx.query('SELECT 2 AS n'))).toEqual([{ n: 2 }]);
   });
 
-  test('a server that is not there: unavailable, at once while the last attempt is fresh', async () => {
+  test('a missing server: unavailable, at once while the last attempt is recent', async () => {
     const away = createDatabase('postgresql://nobody:none@127.0.0.1:1/none');
     await expect(away.query('SELECT 1')).rejects.toBeInstanceOf(DatabaseUnavailableError);
     await expect(away.transaction(async () => {})).rejects.toBeInstanceOf(DatabaseUnavailableError);
     await away.close();
   });
 
-  test('a statement over its time is unavailable and does not block the others', async () => {
+  test("a statement over its time is unavailable and doesn't block others", async () => {
     const impatient = createDatabase(database.url, { statementTimeoutMs: 50, lanes: 2 });
     await expect(impatient.query('SELECT pg_sleep(30)')).rejects.toBeInstanceOf(DatabaseUnavailableError);
     expect(await impatient.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
     await impatient.close();
   });
 
-  test('all connections lent: the next transaction waits its time and is refused as unavailable', async () => {
+  test('all connections in use: the next transaction waits, then is refused as unavailable', async () => {
     const small = createDatabase(database.url, { maxSessions: 1, acquireTimeoutMs: 1000 });
     const { promise, resolve } = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
@@ -260,7 +260,7 @@ describe('a database that goes away', () => {
     await small.close();
   });
 
-  test('a black hole is noticed: the connection is cut and the statement is unavailable', async () => {
+  test('a black hole is detected: the connection is cut and the statement is unavailable', async () => {
     const hole = await openProxy(database.url);
     const distant = createDatabase(hole.url, { statementTimeoutMs: 50, lanes: 1 });
     expect(await distant.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
@@ -272,7 +272,7 @@ describe('a database that goes away', () => {
     await hole.close();
   });
 
-  test('a wrong password is told with its cause', async () => {
+  test('a wrong password is reported with its cause', async () => {
     const url = new URL(database.url);
     url.password = 'wrong';
     const locked = createDatabase(url.href);
@@ -289,7 +289,7 @@ describe('a database that goes away', () => {
 });
 
 describe('transactions', () => {
-  test('a throw rolls everything back', async () => {
+  test('an exception rolls everything back', async () => {
     const failing = database.db.transaction(async (tx) => {
       await tx.query(INSERT_ORGANISATION, ['thrown']);
       throw new Error('no');
@@ -298,7 +298,7 @@ describe('transactions', () => {
     expect(await countOrganisations('thrown')).toBe(0);
   });
 
-  test('a swallowed error of a statement is not mistaken for success', async () => {
+  test('a swallowed statement error is not mistaken for success', async () => {
     const swallowing = database.db.transaction(async (tx) => {
       await tx.query(INSERT_ORGANISATION, ['swallowed']);
       await tx.query('SELECT 1 / 0').catch(() => {});
@@ -307,7 +307,7 @@ describe('transactions', () => {
     expect(await countOrganisations('swallowed')).toBe(0);
   });
 
-  test('a connection lost in the middle: unavailable, nothing stored', async () => {
+  test('a connection lost halfway: unavailable, nothing stored', async () => {
     const cut = database.db.transaction(async (tx) => {
       await tx.query(INSERT_ORGANISATION, ['cut']);
       await observer.query(DISCONNECT);
@@ -317,12 +317,12 @@ describe('transactions', () => {
     expect(await countOrganisations('cut')).toBe(0);
   });
 
-  test('what is sent after the end is refused', async () => {
+  test('statements after the end are refused', async () => {
     const late = await database.db.transaction(async (tx) => () => tx.query('SELECT 1'));
     await expect(late()).rejects.toThrow('has ended');
   });
 
-  test('two that block each other both end well', async () => {
+  test('two that deadlock both complete', async () => {
     await database.db.query(
       'CREATE TABLE counters (id int PRIMARY KEY, n int); INSERT INTO counters VALUES (1, 0), (2, 0)',
     );
@@ -350,7 +350,7 @@ describe('transactions', () => {
 });
 
 describe('row-level security', () => {
-  test('forOrganisation without WHERE sees its own rows only', async () => {
+  test('forOrganisation without WHERE only sees its own rows', async () => {
     const [ours, theirs] = [
       await insertWorkflow(database.db, 'ours'),
       await insertWorkflow(database.db, 'theirs'),
@@ -365,7 +365,7 @@ describe('row-level security', () => {
     expect(await database.db.query('SELECT id FROM workflows')).toHaveLength(2);
   });
 
-  test('forOrganisation neither inserts nor changes rows of another', async () => {
+  test('forOrganisation neither inserts nor changes rows of others', async () => {
     const [ours, theirs] = [await insertWorkflow(database.db, 'o1'), await insertWorkflow(database.db, 'o2')];
     const insert = database.db.forOrganisation(ours.organisationId, (tx) =>
       tx.query(
@@ -380,7 +380,7 @@ describe('row-level security', () => {
     expect(changed).toEqual([]);
   });
 
-  test('what joins a transaction is part of it, narrowed to an organisation too, and only so long', async () => {
+  test('a joined operation is part of the transaction, also limited to the organisation, for its own duration', async () => {
     const ours = await insertWorkflow(database.db, 'joined');
     await insertWorkflow(database.db, 'beside');
     const failing = database.db.transaction(async (tx) => {
@@ -401,7 +401,7 @@ describe('row-level security', () => {
 });
 
 describe('LISTEN', () => {
-  test('payloads arrive, and again after the connection was lost', async () => {
+  test('payloads arrive, also after the connection was lost', async () => {
     const heard: string[] = [];
     let gaps = 0;
     await database.db.listen(

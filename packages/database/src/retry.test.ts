@@ -4,7 +4,7 @@ import { retryWhileUnavailable } from './retry.ts';
 
 const UNAVAILABLE = new DatabaseUnavailableError(new Error('connect ECONNREFUSED'));
 
-test('work is done again until the database is there', async () => {
+test('repeats work until the database is available', async () => {
   const work = vi
     .fn()
     .mockRejectedValueOnce(UNAVAILABLE)
@@ -15,7 +15,7 @@ test('work is done again until the database is there', async () => {
   expect(onUnavailable.mock.calls).toEqual([[UNAVAILABLE], [UNAVAILABLE]]);
 });
 
-test('it gives up when the time is over, and at once when waiting cannot mend it', async () => {
+test("gives up when the time is over, and at once if waiting can't help", async () => {
   const work = vi.fn().mockRejectedValue(UNAVAILABLE);
   await expect(retryWhileUnavailable(work, { timeoutMs: -1 })).rejects.toBe(UNAVAILABLE);
   work.mockRejectedValue(new Error('syntax error'));
@@ -23,7 +23,7 @@ test('it gives up when the time is over, and at once when waiting cannot mend it
   expect(work).toHaveBeenCalledTimes(2);
 });
 
-test('who ends the waiting says why', async () => {
+test('the one who aborts gives the reason', async () => {
   const stop = new AbortController();
   const work = vi.fn().mockRejectedValue(UNAVAILABLE);
   const onUnavailable = () => stop.abort(new Error('the service stops'));

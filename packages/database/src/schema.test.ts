@@ -43,7 +43,7 @@ async function insertWithStatus(status: Status): Promise<number> {
   return id;
 }
 
-describe('the database itself guards the status of an execution', () => {
+describe('the database itself protects the status of an execution', () => {
   const pairs = STATUSES.flatMap((from) =>
     STATUSES.map((to) => ({ from, to, allowed: ALLOWED[from].includes(to) })),
   );
@@ -87,7 +87,7 @@ describe('every table', () => {
     'write_probes',
   ];
 
-  test('has forced row-level security, but for those that no organisation owns', async () => {
+  test('has forced row-level security, except those without an organisation', async () => {
     const rows = await database.db.query<{ name: string; secured: boolean }>(
       `SELECT relname AS name, relrowsecurity AND relforcerowsecurity
            AND EXISTS (SELECT FROM pg_policy WHERE polrelid = pg_class.oid) AS secured

@@ -20,7 +20,7 @@ function heldConnector() {
 const connection = (isOpen = true) =>
   ({ isOpen, destroy() {}, end: async () => {} }) as unknown as Connection;
 
-test('one who gives up while a connection is opened for him costs no slot', async () => {
+test('a waiter that gives up while its connection is opened costs no slot', async () => {
   const { asked, connector } = heldConnector();
   const sessions = new TransactionPool(connector, 1, 20);
   const first = sessions.acquire();
@@ -35,7 +35,7 @@ test('one who gives up while a connection is opened for him costs no slot', asyn
   await sessions.close();
 });
 
-test('one who gives up takes nobody else with him', async () => {
+test("a waiter that gives up doesn't affect others", async () => {
   const { asked, connector } = heldConnector();
   const sessions = new TransactionPool(connector, 1, 20);
   const first = sessions.acquire();
@@ -51,7 +51,7 @@ test('one who gives up takes nobody else with him', async () => {
   await sessions.close();
 });
 
-test('those who wait are told at once when the database is away', async () => {
+test('waiters are notified at once when the database is unavailable', async () => {
   const { asked, connector } = heldConnector();
   const sessions = new TransactionPool(connector, 1, 60_000);
   const first = sessions.acquire();

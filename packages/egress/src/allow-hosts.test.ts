@@ -50,7 +50,7 @@ describe('entries that name addresses', () => {
   });
 });
 
-describe('entries that cannot be read', () => {
+describe('invalid entries', () => {
   it.each([
     '',
     '*',

@@ -43,7 +43,7 @@ async function failureOf(sending: Promise<unknown>): Promise<HttpClientError> {
 const textOf = (response: HttpResponse): string => new TextDecoder().decode(response.body);
 
 describe('an exchange', () => {
-  it('sends method, headers and body and hands back the answer', async () => {
+  it('sends method, headers and body and returns the response', async () => {
     const server = await startHttp((request, response) => {
       let body = '';
       request.on('data', (chunk: Buffer) => (body += chunk.toString()));
@@ -81,7 +81,7 @@ describe('an exchange', () => {
     expect(Object.getOwnPropertyDescriptor(answer.headers, '__proto__')?.value).toBe('data');
   });
 
-  it('uses connections again', async () => {
+  it('reuses connections', async () => {
     const server = await startHttp((_request, response) => response.end('ok'));
     const client = clientOf();
     for (let round = 0; round < 20; round += 1) await send(server.url, {}, client);
@@ -93,7 +93,7 @@ describe('an exchange', () => {
     ['HEAD', 200],
     ['GET', 204],
     ['GET', 304],
-  ])('takes an answer without body: %s %i', async (method, status) => {
+  ])('accepts a response without a body: %s %i', async (method, status) => {
     const server = await startHttp((_request, response) => {
       response.writeHead(status, { 'content-encoding': 'gzip' });
       response.end();
@@ -120,14 +120,14 @@ describe('an exchange', () => {
     expect(proxy.connections()).toBe(0);
   });
 
-  it('refuses to start with an entry that cannot be read', () => {
+  it('refuses to start with an invalid entry', () => {
     expect(() => createGuardedHttpClient({ allowHosts: ['https://a.example'] })).toThrow(
       'MILLRACE_ALLOW_HOSTS',
     );
   });
 });
 
-describe('compressed answers', () => {
+describe('compressed responses', () => {
   const text = 'a'.repeat(5_000);
 
   it.each([
@@ -135,7 +135,7 @@ describe('compressed answers', () => {
     ['GZIP', gzipSync(text)],
     ['x-gzip', gzipSync(text)],
     ['br', brotliCompressSync(text)],
-  ])('are unpacked: %s', async (encoding, body) => {
+  ])('are decompressed: %s', async (encoding, body) => {
     const server = await startHttp((_request, response) => {
       response.writeHead(200, { 'content-encoding': encoding, 'content-length': body.byteLength });
       response.end(body);
@@ -146,7 +146,7 @@ describe('compressed answers', () => {
     expect(answer.headers).not.toHaveProperty('content-length');
   });
 
-  it('are handed on when the encoding is not known', async () => {
+  it('are passed on if the encoding is unknown', async () => {
     const server = await startHttp((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'secret' });
       response.end('raw');
@@ -164,7 +164,7 @@ describe('compressed answers', () => {
     expect((await send(server.url)).body.byteLength).toBe(0);
   });
 
-  it('stop at the limit when they unpack to more', async () => {
+  it('stop at the limit if they decompress to more', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000));
     expect(bomb.byteLength).toBeLessThan(60_000);
     const server = await startHttp((_request, response) => {
@@ -190,7 +190,7 @@ describe('compressed answers', () => {
 });
 
 describe('limits', () => {
-  it('takes a body of exactly the limit', async () => {
+  it('accepts a body of exactly the limit', async () => {
     const server = await startHttp((_request, response) => response.end('x'.repeat(100)));
     expect((await send(server.url, { maxResponseBytes: 100 })).body.byteLength).toBe(100);
     expect(await failureOf(send(server.url, { maxResponseBytes: 99 }))).toMatchObject({
@@ -199,7 +199,7 @@ describe('limits', () => {
     });
   });
 
-  it('ends an endless reply at the limit and hangs up', async () => {
+  it('ends an endless response at the limit and closes the connection', async () => {
     const hungUp = Promise.withResolvers<void>();
     const server = await startHttp((_request, response) => {
       const pour = (): void => {
@@ -223,13 +223,13 @@ describe('limits', () => {
     });
   });
 
-  it('ends at its timeout when no answer comes', async () => {
+  it('ends at its timeout if no response arrives', async () => {
     const server = await startHttp(() => undefined);
     const error = await failureOf(send(server.url, { timeoutMs: 50 }));
     expect(error).toMatchObject({ code: 'timeout', message: saying('50 ms') });
   });
 
-  it('ends at its timeout when the body only drips', async () => {
+  it('ends at its timeout if the body only trickles in', async () => {
     const hungUp = Promise.withResolvers<void>();
     const server = await startHttp((_request, response) => {
       const drip = setInterval(() => response.write('x'), 10);
@@ -257,7 +257,7 @@ describe('limits', () => {
 });
 
 describe('aborting', () => {
-  it('ends a request that is under way', async () => {
+  it('ends a current request', async () => {
     const asked = Promise.withResolvers<void>();
     const hungUp = Promise.withResolvers<void>();
     const server = await startHttp((_request, response) => {
@@ -272,7 +272,7 @@ describe('aborting', () => {
     await hungUp.promise;
   });
 
-  it('ends the reading of a body', async () => {
+  it('ends reading a body', async () => {
     const hungUp = Promise.withResolvers<void>();
     const controller = new AbortController();
     const server = await startHttp((_request, response) => {
@@ -285,7 +285,7 @@ describe('aborting', () => {
     await hungUp.promise;
   });
 
-  it('sends nothing when it is aborted already', async () => {
+  it('sends nothing if already aborted', async () => {
     const server = await startHttp((_request, response) => response.end());
     expect(await failureOf(clientOf().send(requestTo(server.url), AbortSignal.abort()))).toMatchObject({
       code: 'aborted',
@@ -293,7 +293,7 @@ describe('aborting', () => {
     expect(server.connections()).toBe(0);
   });
 
-  it('leaves no listener behind on a signal that lives on', async () => {
+  it('leaves no listener on a signal that lives on', async () => {
     const server = await startHttp((_request, response) => response.end('ok'));
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, 'addEventListener');
@@ -304,7 +304,7 @@ describe('aborting', () => {
 });
 
 describe('broken connections', () => {
-  it('says that the connection was refused', async () => {
+  it('reports a refused connection', async () => {
     const server = await startTcp(() => undefined);
     // Nothing listens on port 1 of loopback.
     const error = await failureOf(send('http://127.0.0.1:1/'));
@@ -327,7 +327,7 @@ describe('broken connections', () => {
     expect(await failureOf(send(server.url))).toMatchObject({ code: 'connection_failed' });
   });
 
-  it('says that no encrypted connection could be made', async () => {
+  it('reports that no encrypted connection could be established', async () => {
     const server = await startTcp((socket) => {
       socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     });
@@ -340,13 +340,13 @@ describe('broken connections', () => {
     [{ headers: { 'x a': 'b' } }],
     [{ method: 'GET /smuggled HTTP/1.1\r\n' }],
     [{ method: 'CONNECT' }],
-  ])('sends nothing that is no HTTP: %j', async (options) => {
+  ])('never sends invalid HTTP: %j', async (options) => {
     const server = await startHttp((_request, response) => response.end());
     expect(await failureOf(send(server.url, options))).toMatchObject({ code: 'invalid_url' });
     expect(server.connections()).toBe(0);
   });
 
-  it('says that a name does not exist', async () => {
+  it("reports a name that doesn't exist", async () => {
     const resolve = () => Promise.reject(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' }));
     const error = await failureOf(send('http://nowhere.example/', {}, clientOf({ resolve })));
     expect(error).toMatchObject({
@@ -355,7 +355,7 @@ describe('broken connections', () => {
     });
   });
 
-  it('takes a name without addresses as one that does not exist', async () => {
+  it("treats a name without addresses as one that doesn't exist", async () => {
     const client = clientOf({ resolve: () => Promise.resolve([]) });
     expect(await failureOf(send('http://empty.example/', {}, client))).toMatchObject({
       code: 'connection_failed',

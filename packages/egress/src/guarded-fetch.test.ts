@@ -37,8 +37,8 @@ async function failureOf(promise: Promise<unknown>): Promise<HttpClientError> {
   return error;
 }
 
-describe('what is sent and answered', () => {
-  it('is the request as it was given', async () => {
+describe('requests and responses', () => {
+  it('are sent as given', async () => {
     const answer = await post(
       async (request, response) => {
         const chunks = await Array.fromAsync(request);
@@ -59,7 +59,7 @@ describe('what is sent and answered', () => {
     expect(await answer.json()).toEqual(['POST', '/v1/chat?x=1', '{"a":1}', 'k', 'identity']);
   });
 
-  it('comes while it is written', async () => {
+  it('arrive while they are written', async () => {
     const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
     const answer = await post(async (_request, response) => {
       response.write('first');
@@ -74,18 +74,18 @@ describe('what is sent and answered', () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  it('may be an error, whose body can be read', async () => {
+  it('can be an error, whose body can be read', async () => {
     const answer = await post((_request, response) => response.writeHead(429).end('slow down'));
     expect([answer.status, answer.ok, await answer.text()]).toEqual([429, false, 'slow down']);
   });
 
-  it('may have no body', async () => {
+  it('can have no body', async () => {
     const answer = await post((_request, response) => response.writeHead(204).end());
     expect([answer.status, answer.body]).toEqual([204, null]);
   });
 });
 
-describe('what is refused', () => {
+describe('refuses', () => {
   it.each([
     'http://127.0.0.1:PORT/',
     'http://0x7f000001:PORT/',
@@ -95,7 +95,7 @@ describe('what is refused', () => {
     'http://localhost:PORT/',
     'http://169.254.169.254/latest/meta-data',
     'http://10.0.0.1/',
-  ])('%s, which nobody allowed', async (spelling) => {
+  ])('%s, which is not allowed', async (spelling) => {
     const server = await startHttp((_request, response) => response.end('reached'));
     const url = spelling.replace('PORT', String(server.port));
     expect((await failureOf(makeWay([]).fetch(url, {}, 100))).code).toBe('target_not_allowed');
@@ -111,7 +111,7 @@ describe('what is refused', () => {
   });
 
   it.each(['ftp://example.com/', 'http://user:pass@example.com/', ''])(
-    '%j, which is no URL to call',
+    "%j, which can't be called",
     async (url) => {
       expect((await failureOf(makeWay(['0.0.0.0/0']).fetch(url, {}, 100))).code).toBe('invalid_url');
     },
@@ -125,7 +125,7 @@ describe('what is refused', () => {
     expect(error.message).toContain('status 307');
   });
 
-  it('a compressed answer, which could unpack to anything', async () => {
+  it('a compressed response, which could decompress to anything', async () => {
     const error = await failureOf(
       post((_request, response) =>
         response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x')),
@@ -135,13 +135,13 @@ describe('what is refused', () => {
     expect(error.message).toContain('gzip');
   });
 
-  it('rules that cannot be read', () => {
+  it('invalid rules', () => {
     expect(() => createGuardedFetch({ allowHosts: ['no host at all'] })).toThrow();
   });
 });
 
-describe('what breaks an answer off', () => {
-  it('more bytes than allowed, while they come', async () => {
+describe('breaks off a response for', () => {
+  it('more bytes than allowed, while they arrive', async () => {
     const { promise: isClosed, resolve } = Promise.withResolvers<void>();
     const answer = await post(
       (_request, response) => {
@@ -158,7 +158,7 @@ describe('what breaks an answer off', () => {
     await isClosed;
   });
 
-  it('the connection', async () => {
+  it('a lost connection', async () => {
     const { port } = await startTcp((socket) => {
       socket.once('data', () => {
         socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf of');
@@ -171,7 +171,7 @@ describe('what breaks an answer off', () => {
   it.each([
     [new HttpClientError('timeout', verbatim('Too late.')), 'timeout'],
     [new Error('cancelled'), 'aborted'],
-  ])('the caller, with a reason of its own: %s', async (reason, code) => {
+  ])('an abort by the caller, with its reason: %s', async (reason, code) => {
     const controller = new AbortController();
     const { promise: isClosed, resolve } = Promise.withResolvers<void>();
     const answer = await post(
@@ -187,7 +187,7 @@ describe('what breaks an answer off', () => {
     await isClosed;
   });
 
-  it('an abort before anybody reads', async () => {
+  it('an abort before anyone reads', async () => {
     const controller = new AbortController();
     const { promise: isClosed, resolve } = Promise.withResolvers<void>();
     const answer = await post(
@@ -202,7 +202,7 @@ describe('what breaks an answer off', () => {
     expect((await failureOf(answer.text())).code).toBe('aborted');
   });
 
-  it('the reader, who has seen enough', async () => {
+  it('a reader that has seen enough', async () => {
     const { promise: isClosed, resolve } = Promise.withResolvers<void>();
     const answer = await post((_request, response) => {
       response.once('close', resolve);
@@ -222,7 +222,7 @@ describe('what breaks an answer off', () => {
   });
 });
 
-it('closes what is under way', async () => {
+it('a client that is closed', async () => {
   const server = await startHttp((_request, response) => response.write('begun'));
   const way = makeWay(['127.0.0.1']);
   const answer = await way.fetch(server.url, {}, 1_000);

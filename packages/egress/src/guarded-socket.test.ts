@@ -120,7 +120,7 @@ describe('hosts that are refused', () => {
     ['db.example.com', 0],
     ['db.example.com', 65_536],
     ['db.example.com', 1.5],
-  ])('is no target: %j %s', async (host, port) => {
+  ])('is not a valid target: %j %s', async (host, port) => {
     expect((await refusalOf(connect(host, port, ['0.0.0.0/0', '::/0']))).code).toBe('invalid_url');
   });
 });
@@ -179,7 +179,7 @@ describe('what a name resolves to', () => {
     expect(server.connections()).toBe(0);
   });
 
-  it('is asked once per connection, and a later change to a private address never connects', async () => {
+  it('is resolved once per connection, so a later change to a private address never connects', async () => {
     const server = await startGreeting();
     // 127.0.0.1 plays the public address: only it is allowed here.
     const dns = fakeDns(['127.0.0.1'], ['127.0.0.2']);
@@ -191,7 +191,7 @@ describe('what a name resolves to', () => {
     expect(server.connections()).toBe(1);
   });
 
-  it('may be nothing', async () => {
+  it('may be empty', async () => {
     const error = await refusalOf(connect('gone.example', 25));
     expect(error).toMatchObject({ code: 'connection_failed', message: saying('resolved') });
   });
@@ -217,21 +217,21 @@ describe('the peer of a connection', () => {
     return { outcome, socket: fake as unknown as Socket };
   }
 
-  it.each(['127.0.0.1', '::ffff:10.0.0.1', '::1', undefined])('is checked once more: %s', async (address) => {
+  it.each(['127.0.0.1', '::ffff:10.0.0.1', '::1', undefined])('is checked again: %s', async (address) => {
     const { outcome, socket } = await connectTo(address);
     expect(outcome).toMatchObject({ code: 'target_not_allowed' });
     expect(socket).toMatchObject({ isDestroyed: true });
   });
 
-  it('passes when it is public', async () => {
+  it('is accepted if it is public', async () => {
     const { outcome, socket } = await connectTo('93.184.215.14');
     expect(outcome).toBe(socket);
     expect(socket).toMatchObject({ isDestroyed: false });
   });
 });
 
-describe('a connection that does not come about', () => {
-  it('is not begun when it is aborted already', async () => {
+describe("a connection that can't be established", () => {
+  it('is not started if already aborted', async () => {
     const server = await startGreeting();
     const sockets = createGuardedSockets({ allowHosts: ['127.0.0.1'] });
     const connecting = sockets.connect({ host: '127.0.0.1', port: server.port }, AbortSignal.abort());
@@ -239,7 +239,7 @@ describe('a connection that does not come about', () => {
     expect(server.connections()).toBe(0);
   });
 
-  it('ends when its time is over, TLS included', async () => {
+  it('ends when its time is over, including TLS', async () => {
     // Accepts, and never responds to the TLS ClientHello.
     const server = await startTcp(() => undefined);
     const sockets = createGuardedSockets({ allowHosts: ['127.0.0.1'], connectTimeoutMs: 50 });
@@ -255,7 +255,7 @@ describe('a connection that does not come about', () => {
     expect((await refusalOf(sockets.connect(target, aborter.signal))).code).toBe('aborted');
   });
 
-  it('tells that the other side speaks no TLS', async () => {
+  it("reports that the other side doesn't speak TLS", async () => {
     const server = await startTcp((socket) => socket.end('220 mail.example ESMTP\r\n'));
     const sockets = createGuardedSockets({ allowHosts: ['127.0.0.1'] });
     const target = { host: '127.0.0.1', port: server.port, tls: { isVerified: false } };

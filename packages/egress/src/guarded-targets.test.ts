@@ -129,11 +129,11 @@ describe('spellings of targets that are refused', () => {
     'example.com',
     '//example.com',
     '',
-  ])('is no URL to call: %j', async (url) => {
+  ])("can't be called: %j", async (url) => {
     expect((await refusalOf(get(url, ['0.0.0.0/0', '::/0']))).code).toBe('invalid_url');
   });
 
-  it('names the host and the way to allow it', async () => {
+  it('reports the host and how to allow it', async () => {
     const error = await refusalOf(get('http://[::1]:81/', []));
     expect(error.message).toContain('[::1] (port 81)');
     expect(error.message).toContain('adding [::1] to MILLRACE_ALLOW_HOSTS');
@@ -195,7 +195,7 @@ describe('what a name resolves to', () => {
     expect(server.connections()).toBe(0);
   });
 
-  it('is refused when only one of its addresses is private', async () => {
+  it('is refused if a single address is private', async () => {
     const server = await startCounting();
     const { resolve } = fakeDns(['93.184.215.14', '127.0.0.1']);
     const error = await refusalOf(get(`http://mixed.example:${server.port}/`, [], resolve));
@@ -203,7 +203,7 @@ describe('what a name resolves to', () => {
     expect(server.connections()).toBe(0);
   });
 
-  it('is asked once per connection, and a later change to a private address never connects', async () => {
+  it('is resolved once per connection, so a later change to a private address never connects', async () => {
     // 127.0.0.2 plays the public address: only it is allowed here.
     const outside = await startCounting('127.0.0.2');
     const inside = await startHttp((_request, response) => response.end('inside'), '127.0.0.1');
@@ -253,13 +253,13 @@ describe('the peer of a connection', () => {
     return new Promise((resolve) => connector(options, (...[error]) => resolve({ error, ...state })));
   }
 
-  it.each(['127.0.0.1', '::ffff:10.0.0.1', '::1', undefined])('is checked once more: %s', async (address) => {
+  it.each(['127.0.0.1', '::ffff:10.0.0.1', '::1', undefined])('is checked again: %s', async (address) => {
     const { error, isDestroyed } = await connectTo(address);
     expect(error).toMatchObject({ code: 'target_not_allowed' });
     expect(isDestroyed).toBe(true);
   });
 
-  it('passes when it is public', async () => {
+  it('is accepted if it is public', async () => {
     expect(await connectTo('93.184.215.14')).toEqual({ error: null, isDestroyed: false });
   });
 });

@@ -92,7 +92,7 @@ describe('redirects within an origin', () => {
     if (next === 'GET' && method !== 'GET') expect(last?.headers).not.toHaveProperty('content-type');
   });
 
-  it('are handed back when none are to be followed', async () => {
+  it('are returned if none are to be followed', async () => {
     const server = await startRedirecting(302, '/next');
     const answer = await send(`${server.url}/start`, { maxRedirects: 0, maxResponseBytes: 10_000 });
     expect(answer).toMatchObject({ status: 302, headers: { location: '/next' } });
@@ -107,12 +107,12 @@ describe('redirects within an origin', () => {
     expect(server.seen).toHaveLength(4);
   });
 
-  it('without a Location are answers', async () => {
+  it('without a Location are ordinary responses', async () => {
     const server = await startHttp((_request, response) => response.writeHead(302).end('x'));
     expect(await send(server.url)).toMatchObject({ status: 302 });
   });
 
-  it('to what is no URL fail', async () => {
+  it('to an invalid URL fail', async () => {
     const server = await startRedirecting(302, 'http://[');
     expect(await send(`${server.url}/start`)).toMatchObject({ code: 'invalid_url' });
   });
@@ -124,7 +124,7 @@ describe('redirects to another origin', () => {
     [302, 'HEAD'],
     [307, 'GET'],
     [303, 'POST'],
-  ])('%i after %s go on without anything that could be a credential', async (status, method) => {
+  ])('%i after %s continue without anything that could be a credential', async (status, method) => {
     const other = await startRedirecting(200, '');
     const server = await startRedirecting(status, `${other.url}/other`);
     const body = method === 'POST' ? { body: 'canary' } : {};
@@ -151,7 +151,7 @@ describe('redirects to another origin', () => {
     expect(other.connections()).toBe(0);
   });
 
-  it('do not give credentials back on the way home', async () => {
+  it("don't restore credentials on the way back", async () => {
     const home = await startRedirecting(302, (port) => `http://127.0.0.1:${port}/next`);
     const away = await startRedirecting(302, `${home.url}/next`);
     const start = await startRedirecting(302, `${away.url}/start`);

@@ -28,7 +28,7 @@ const problemsOf = (config: JsonObject) =>
   );
 
 describe('what a node itself finds wrong', () => {
-  it('P10: is a problem at its place in the config', () => {
+  it('P10: is a problem at its pointer in the config', () => {
     expect(problemsOf({ zone: 'Nowhere' })).toEqual([
       {
         pointer: '/flow_data/nodes/0/data/config/zone',
@@ -40,7 +40,7 @@ describe('what a node itself finds wrong', () => {
     expect(problemsOf({ zone: 'UTC' })).toEqual([]);
   });
 
-  it('P10: is not asked about a config that does not fit the schema', () => {
+  it("P10: is not asked about a config that doesn't match the schema", () => {
     asked.length = 0;
     expect(problemsOf({ zone: 7 }).map(({ code }) => code)).toEqual(['invalid_config']);
     expect(asked).toEqual([]);

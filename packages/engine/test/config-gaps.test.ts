@@ -98,8 +98,8 @@ function gapsOf(config: JsonObject, settings?: JsonObject): string[] {
   );
 }
 
-describe('what a config lacks to be activated', () => {
-  it('P15: members that are needed and empty', () => {
+describe('gaps in a config', () => {
+  it('P15: members that are required and empty', () => {
     expect(gapsOf({})).toEqual([]);
     for (const empty of ['', '  \n']) {
       expect(gapsOf({ url: empty })).toEqual(['url empty_config "url" is empty; fill it in']);
@@ -114,14 +114,14 @@ describe('what a config lacks to be activated', () => {
     expect(gapsOf({ workflow_id: 13 })).toEqual(['workflow_id empty_config "workflow_id" brings bad luck']);
   });
 
-  it('P15: what is missing or does not fit is told once', () => {
+  it('P15: what is missing or invalid is reported once', () => {
     expect(gapsOf({ url: 7, credential_id: null }).map((gap) => gap.split(' ', 2).join(' '))).toEqual([
       'url invalid_config',
       'credential_id invalid_config',
     ]);
   });
 
-  it('P15: in lists and in the alternative that is chosen', () => {
+  it('P15: in lists and in the chosen alternative', () => {
     expect(gapsOf({ steps: [{ left: '{{trigger.data}}' }, { left: '' }, {}, { left: false }] })).toEqual([
       'steps/1/left empty_config "steps.1.left" is empty; fill it in',
       'steps/2/left empty_config "steps.2.left" is empty; fill it in',
@@ -134,7 +134,7 @@ describe('what a config lacks to be activated', () => {
     expect(gapsOf({ auth: '{{trigger.data.auth}}' })).toEqual([]);
   });
 
-  it('P15: what does not count as others are set is not judged', () => {
+  it('P15: members made irrelevant by others are not checked', () => {
     expect(gapsOf({ text: '', mode: 'json' })).toEqual([]);
     expect(gapsOf({ text: '', mode: 'text' })).toHaveLength(1);
   });
@@ -157,7 +157,7 @@ describe('what a config lacks to be activated', () => {
     );
   });
 
-  it('P14: schemas, at the keyword that is wrong, while they count', () => {
+  it('P14: schemas, at the invalid keyword, while they are relevant', () => {
     const schema: JsonValue = { properties: { a: { type: 'strin' } }, $ref: '#/$defs/x' };
     expect(gapsOf({ schema })).toEqual([]);
     expect(gapsOf({ schema, mode: 'json' }).map((gap) => gap.split(' ', 3).join(' '))).toEqual([
@@ -181,7 +181,7 @@ describe('what a config lacks to be activated', () => {
     ]);
   });
 
-  it('P15: the config of a node inside of a config is looked at as one of its own', () => {
+  it("P15: a node's config inside another config is checked like its own", () => {
     const tool = (config: JsonObject) => gapsOf({ tool: { type: 'test.send', config } });
     expect(tool({ ...GOOD, url: '{{args.url}}' })).toEqual([]);
     expect(tool({ ...GOOD, url: '' })).toEqual([
@@ -195,7 +195,7 @@ describe('what a config lacks to be activated', () => {
     ]);
   });
 
-  it('P9 P16: gaps keep no execution from running; the first other problem does', () => {
+  it("P9 P16: gaps don't keep an execution from running; the first other problem does", () => {
     const run = (config: JsonObject, settings?: JsonObject) =>
       compile(flowOf(config, settings) as unknown as JsonValue, registry);
     const lacking = { ...GOOD, url: '', credential_id: 0, tool: { type: 'test.send', config: {} } };

@@ -27,7 +27,7 @@ function pointers(auth: JsonObject): string[] {
   return findConfigProblems(schema, config, parseTemplates(config).template).map(({ pointer }) => pointer);
 }
 
-it('P4: a choice by a constant is not judged while a member of the chosen one is a template', () => {
+it('P4: a choice by a constant is not checked while a member of the chosen one is a template', () => {
   expect(pointers({ type: 'credential', credential_id: '{{vars.id}}' })).toEqual([]);
   expect(pointers({ type: 'bearer', token: 'x{{vars.token}}' })).toEqual([]);
   expect(pointers({ type: 'credential', credential_id: 'seven' })).not.toEqual([]);

@@ -73,7 +73,7 @@ function loopConfig(type: string): JsonValue {
 }
 
 describe('containers', () => {
-  it('F3 F4 F5 P11 P12: whatever contains what, it is refused or told in plain words, or it runs', () => {
+  it('F3 F4 F5 P11 P12: any nesting is refused, reported clearly, or runs', () => {
     const ends = { refused: 0, told: 0, run: 0 };
     fc.assert(
       fc.property(anyContainers, (value) => {
@@ -119,7 +119,7 @@ describe('containers', () => {
     expect(Math.min(ends.refused, ends.told, ends.run)).toBeGreaterThan(100);
   });
 
-  it('F5 L11 E12: 50 loops inside each other run, and are taken over in the middle', () => {
+  it('F5 L11 E12: 50 nested loops run, and are taken over halfway', () => {
     const depth = 50;
     const nodes: Record<string, NodeSketch> = {};
     for (let n = 0; n < depth; n++) {

@@ -28,7 +28,7 @@ describe('exact decimals', () => {
     );
   });
 
-  it('do not depend on the way of writing', () => {
+  it("don't depend on the notation", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 10n ** 30n }), fc.nat(50), (value, shift) => {
         expect(compare(`${value}e${shift}`, `${value}${'0'.repeat(shift)}`)).toBe(0);
@@ -38,7 +38,7 @@ describe('exact decimals', () => {
   });
 
   it.each(['', ' 1', '1 ', '01', '+1', '.5', '1.', '0x10', '1e', 'NaN', 'Infinity', '--1', '1_000', '１'])(
-    'do not read %j',
+    "don't parse %j",
     (text) => expect(parseDecimal(text)).toBeNull(),
   );
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EXECUTION_EVENTS, EXECUTION_STATUSES, isFinalStatus, transition } from '../src/index.ts';
 
 describe('status of an execution', () => {
-  it('E21: every pair of status and event is decided, and final statuses never change', () => {
+  it('E21: every pair of status and event is defined, and final statuses never change', () => {
     for (const status of EXECUTION_STATUSES) {
       for (const event of EXECUTION_EVENTS) {
         const next = transition(status, event);
@@ -12,7 +12,7 @@ describe('status of an execution', () => {
     }
   });
 
-  it('E21: from every status that is not final a cancel and a claim lead on', () => {
+  it('E21: every status that is not final can be cancelled and claimed', () => {
     for (const status of EXECUTION_STATUSES.filter((one) => !isFinalStatus(one))) {
       expect(transition(status, 'cancel')).toBe('cancelled');
       expect(transition(status, 'claim')).toBe('running');

@@ -10,7 +10,7 @@ describe("an execution's error", () => {
     origin: { iteration: [2, 0], nodeId: 'send', label: 'Send it' },
   };
 
-  it('is stored as data, and read as what it was', () => {
+  it('is stored as data, and read back unchanged', () => {
     const stored = storeError(error);
     expect(stored).toEqual({
       code: 'http_status',
@@ -22,7 +22,7 @@ describe("an execution's error", () => {
     expect(readError(JSON.parse(JSON.stringify(stored)))).toEqual(error);
   });
 
-  it('tells programs in English what it is, and where inside a loop', () => {
+  it('is English for programs, with its place inside a loop', () => {
     expect(describeExecutionError(error)).toEqual({
       code: 'http_status',
       message: 'Iteration 2.0, node "Send it": GET https://a.example returned status 500.',
@@ -30,7 +30,7 @@ describe("an execution's error", () => {
     });
   });
 
-  it('of an earlier version is the sentence that was stored', () => {
+  it('of an earlier version is the stored sentence', () => {
     const old = { code: 'broken', message: 'Iteration 0, node "a": {{it}} broke', node_id: 'l' };
     expect(readError(old).message).toEqual(verbatim(old.message));
     expect(describeExecutionError(readError(old))).toEqual(old);

@@ -36,7 +36,7 @@ describe('problems of a flow', () => {
     ]);
   });
 
-  it('P3: what the trigger does not reach, and edges into it', () => {
+  it('P3: unreachable nodes, and edges into the trigger', () => {
     expect(codes(flowOf({ a: {}, b: {}, c: {} }, ['t -> a', 'b -> c']))).toEqual([
       'b unreachable_node',
       'c unreachable_node',
@@ -47,7 +47,7 @@ describe('problems of a flow', () => {
     ]);
   });
 
-  it('P4: config that is missing or does not fit', () => {
+  it("P4: config that is missing or doesn't match", () => {
     const flow = flowOf(
       { a: { type: 'test.echo' }, b: echo({ value: 1, count: 0, mode: 'slowly', odd: 1, options: [] }) },
       ['t -> a', 'a -> b'],
@@ -69,7 +69,7 @@ describe('problems of a flow', () => {
     ]);
   });
 
-  it('P4: a value that a template gives is not judged', () => {
+  it('P4: a value from a template is not checked', () => {
     const template = '{{trigger.data.x}}';
     const config = {
       value: template,
@@ -88,13 +88,13 @@ describe('problems of a flow', () => {
     ]);
   });
 
-  it('P4: a literal that looks like a template is text, and judged', () => {
+  it('P4: a literal that looks like a template is text, and checked', () => {
     expect(codes(flowOf({ a: echo({ value: 1, count: '\\{{x}}' }) }, ['t -> a']))).toEqual([
       'a invalid_config',
     ]);
   });
 
-  it('P5: handles that a node does not have', () => {
+  it("P5: handles that a node doesn't have", () => {
     const nodes = {
       a: { config: { script: { handles: ['x'] } } },
       b: { on_error: 'branch' as const },
@@ -112,7 +112,7 @@ describe('problems of a flow', () => {
     expect(problem?.message).toEqual(saying(/on_error is "branch"/));
   });
 
-  it('P6: expressions that cannot be read', () => {
+  it("P6: expressions that can't be parsed", () => {
     const flow = flowOf({ a: echo({ value: { deep: ['{{ '] }, url: '{{trigger.data | shout}}' }) }, [
       't -> a',
     ]);
@@ -132,7 +132,7 @@ describe('problems of a flow', () => {
     ]);
   });
 
-  it('P7: a template reads only nodes that come before', () => {
+  it('P7: a template only reads earlier nodes', () => {
     const reads = (id: string): { type: string; config: { value: string } } =>
       echo({ value: `x{{nodes.${id}.output}}` }) as never;
     const edges = ['t -> a', 'a -> b', 't -> c', 'b -> d', 'c -> d'];
@@ -145,7 +145,7 @@ describe('problems of a flow', () => {
     expect(codes(flowOf({ a: fallback, b: {}, c: {}, d: {} }, edges))).toEqual(['a node_not_before']);
   });
 
-  it('P7: the display name reads no node', () => {
+  it('P7: the display name reads no nodes', () => {
     const flow: Flow = { ...flowOf({}, []), settings: { display_name: 'x {{nodes.t.output.data}}' } };
     expect(codes(flow)).toEqual(['- node_not_before']);
     const sound: Flow = {
@@ -187,7 +187,7 @@ describe('problems of a flow', () => {
     }
   });
 
-  it('P11: edges stay inside a loop or outside of it, and a loop is not empty', () => {
+  it('P11: edges stay inside or outside a loop, and a loop is not empty', () => {
     const loop = { type: 'core.for_each', config: { items: [] } };
     const nodes = { l: loop, m: { ...loop, in: 'l' }, a: { in: 'l' }, b: { in: 'm' }, z: {} };
     const sound = ['t -> l', 'm -> a', 'l -> z'];
@@ -280,7 +280,7 @@ describe('problems of a flow', () => {
     expect(compile(flow as unknown as JsonValue, testRegistry)).toMatchObject({ problem: { node_id: 't' } });
   });
 
-  it('P9 F10: 2,000 nodes, 100,000 edges and a reference in each node', () => {
+  it('P9 F10: 2,000 nodes, 100,000 edges and a reference in each node take linear time', () => {
     const ids = Array.from({ length: 1_999 }, (_, n) => `n${n}`);
     const nodes = Object.fromEntries(
       ids.map((id, n) => [id, echo({ value: n === 0 ? 1 : `{{nodes.n${(n * 7) % n}.output.value}}` })]),
@@ -295,7 +295,7 @@ describe('problems of a flow', () => {
     expect(findProblems(flow, testRegistry)).toEqual([]);
   });
 
-  it('P5 P7 P9: arbitrary sound flows have no problem, and any damage to one is found', () => {
+  it('P5 P7 P9: arbitrary valid flows have no problems, and any damage to one is found', () => {
     fc.assert(
       fc.property(arbitraryFlow(), fc.nat(), (flow, choice) => {
         expect(validateStructure(flow as unknown as JsonValue, { maxNodes: 100 })).toEqual([]);

@@ -42,7 +42,7 @@ describe('structure of flow_data', () => {
     ]);
   });
 
-  it('F1: an error tells pointer, field, code and message; the place of the flow can be chosen', () => {
+  it('F1: an error has pointer, field, code and message; the location of the flow can be chosen', () => {
     expect(validateStructure(flow([node('')]), LIMITS)).toEqual([
       {
         pointer: '/flow_data/nodes/0/id',
@@ -77,7 +77,7 @@ describe('structure of flow_data', () => {
     ]);
   });
 
-  it('F2: ids may hold any characters, also names every object has', () => {
+  it('F2: ids may contain any characters, including names that every object has', () => {
     const ids = ['ä "b"', '__proto__', 'constructor', 'a.b[0]', ' '];
     expect(
       codes(
@@ -108,7 +108,7 @@ describe('structure of flow_data', () => {
     ]);
   });
 
-  it('F4: a cycle is refused by name', () => {
+  it('F4: a cycle is refused and named', () => {
     const nodes = ['t', 'a', 'b', 'c', 'd'].map((id) => node(id));
     const edges = [edge('t', 'a'), edge('a', 'b'), edge('b', 'c'), edge('c', 'a'), edge('c', 'd')];
     const [error, ...others] = validateStructure(flow(nodes, edges), LIMITS);
@@ -149,7 +149,7 @@ describe('structure of flow_data', () => {
     ]);
   });
 
-  it('F5: of loops inside each other only these are told, and loops may be nested so deep and no deeper', () => {
+  it('F5: of loops inside each other only these are reported, and nesting is limited', () => {
     const loop = (id: string, parentId: string | null): JsonObject =>
       node(id, { type: 'core.repeat', parentId });
     expect(
@@ -268,7 +268,7 @@ describe('structure of flow_data', () => {
     ]);
   });
 
-  it('F10: at most 100 errors are told', () => {
+  it('F10: at most 100 errors are reported', () => {
     expect(codes(flow(Array.from({ length: 2_000 }, () => 0)))).toHaveLength(100);
   });
 });

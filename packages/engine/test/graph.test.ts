@@ -21,7 +21,7 @@ const SIZE = 40;
 const ids = Array.from({ length: SIZE }, (_, n) => `n${n}`);
 
 describe('graph', () => {
-  it('P7: who is an ancestor of whom agrees with a search for each pair', () => {
+  it('P7: ancestors agree with a search for each pair', () => {
     fc.assert(
       fc.property(arbitraryEdges(SIZE, true), (edges) => {
         const graph = buildGraph(ids, edges);
@@ -46,7 +46,7 @@ describe('graph', () => {
     );
   });
 
-  it('F4: a cycle is found just when there is one, and is one', () => {
+  it('F4: a cycle is found exactly if there is one, and is one', () => {
     fc.assert(
       fc.property(
         fc.boolean().chain((isAcyclic) => arbitraryEdges(12, isAcyclic)),
@@ -66,7 +66,7 @@ describe('graph', () => {
     );
   });
 
-  it('J1: in the order every edge points forward', () => {
+  it('J1: every edge points forward in the order', () => {
     fc.assert(
       fc.property(arbitraryEdges(SIZE, true), (edges) => {
         const graph = buildGraph(ids, edges);

@@ -26,7 +26,7 @@ describe('joins and dead paths', () => {
     expect(inShort(drive.end('b', ok))).toEqual(['start c']);
   });
 
-  it('J3: when nothing is taken everything after is skipped', () => {
+  it('J3: if nothing is taken, everything after it is skipped', () => {
     const drive = new Drive(planOf(flowOf({ a: {}, b: {}, c: {} }, ['t -> a', 'a -> b', 'b -> c'])));
     expect(inShort(drive.end('a', success({}, { handles: [] })))).toEqual(['finish completed']);
     expect([...drive.stored().values()].map(({ status }) => status)).toEqual([

@@ -56,7 +56,7 @@ describe('JSON without loss', () => {
     '0.10000000000000000001',
     '1e-400',
     '123456789012345678901234567890.5',
-  ])('N1: %s is kept as it is written', (text) => {
+  ])('N1: %s is kept as written', (text) => {
     for (const [before, after] of [
       ['', ''],
       ['[', ']'],
@@ -85,7 +85,7 @@ describe('JSON without loss', () => {
     expect(parseJson(`[${text}]`)).toEqual([Number(text)]);
   });
 
-  it('N1: digits and exponents inside strings are no numbers', () => {
+  it('N1: digits and exponents inside strings are not numbers', () => {
     const text = '{"id":"9007199254740993","uuid":"4e5b, 1e400, 12345678901234567890"}';
     expect(stringifyJson(parseJson(text))).toBe(text);
   });
@@ -111,12 +111,12 @@ describe('JSON without loss', () => {
     );
   });
 
-  it('N1: deep nesting beside a number that needs care is refused, not a crash', () => {
+  it('N1: deep nesting beside an exact number is refused without crashing', () => {
     const deep = `${'['.repeat(200_000)}9007199254740993${']'.repeat(200_000)}`;
     expect(() => parseJson(deep)).toThrow(SyntaxError);
   });
 
-  it('N2: spelling of numbers, order and white space do not matter', () => {
+  it("N2: number notation, order and white space don't matter", () => {
     const same = ['{"a":1,"b":[1.0,10]}', '{ "b" : [1e0, 1e1], "a" : 1.00 }', '{"b":[0.1e1,10.0],"a":10e-1}'];
     expect(new Set(same.map((text) => canonicalJson(parseJson(text)))).size).toBe(1);
     expect(canonicalJson(parseJson('-0'))).toBe(canonicalJson(parseJson('0')));
@@ -124,7 +124,7 @@ describe('JSON without loss', () => {
     expect(canonicalJson(parseJson('9007199254740993'))).toBe(canonicalJson(parseJson('9007199254740993.0')));
   });
 
-  it('N2: numbers that differ differ, also beyond what a double tells apart', () => {
+  it("N2: numbers that differ stay different, even beyond a double's precision", () => {
     const texts = [
       '9007199254740992',
       '9007199254740993',
@@ -144,7 +144,7 @@ describe('JSON without loss', () => {
     );
   });
 
-  it('N2: two texts have one canonical form just when they mean the same', () => {
+  it('N2: two texts have the same canonical form exactly if they mean the same', () => {
     fc.assert(
       fc.property(numberText, numberText, (one, other) => {
         const isSame = JSON.stringify(decimalOf(one)) === JSON.stringify(decimalOf(other));
@@ -162,7 +162,7 @@ describe('JSON without loss', () => {
     expect(jsonDepthExceeds('"unterminated [[[', 1)).toBe(false);
   });
 
-  it('N3: nesting of 200,000 is told without recursion', () => {
+  it('N3: nesting of 200,000 is measured without recursion', () => {
     expect(jsonDepthExceeds('['.repeat(200_000), 100)).toBe(true);
     expect(jsonDepthExceeds(`${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`, 100)).toBe(true);
     expect(jsonDepthExceeds('['.repeat(200_000), 200_000)).toBe(false);
@@ -191,7 +191,7 @@ describe('JSON without loss', () => {
     expect(stringifyJson(made)).toBe('{"__proto__":{"x":1},"y":2}');
   });
 
-  it('N5: of members with one name the last wins', () => {
+  it('N5: if a member name occurs twice, the last one wins', () => {
     expect(parseJson('{"a":1,"a":2}')).toEqual({ a: 2 });
     expect(stringifyJson(parseJson('{"a":1,"a":9007199254740993}'))).toBe('{"a":9007199254740993}');
   });
@@ -208,7 +208,7 @@ describe('JSON without loss', () => {
     );
   });
 
-  it('N6: a value that holds one part over and over costs no more than the limit', () => {
+  it('N6: a value that contains one part repeatedly costs no more than the limit', () => {
     let value: JsonValue = 'x';
     for (let level = 0; level < 200; level++) value = [value, value];
     expect(checkJsonSize(value, 1_000_000)).toBe('too_large');
@@ -217,7 +217,7 @@ describe('JSON without loss', () => {
     expect(checkJsonSize(deep, 1_000_000)).toBe('too_deep');
   });
 
-  it('N4: pointers are escaped, and told in dots', () => {
+  it('N4: pointers are escaped, and shown with dots', () => {
     expect(joinPointer('/a', 'b/c~d', 0)).toBe('/a/b~1c~0d/0');
     expect(pointerToField('/a/b~1c~0d/0')).toBe('a.b/c~d.0');
     expect(pointerToField('')).toBe('');
@@ -250,8 +250,8 @@ function decimalOf(text: string): readonly unknown[] {
   return [negative, String(digits), exponent === 0 ? 0 : exponent];
 }
 
-describe('where a text stops being JSON', () => {
-  it('a text that cannot be parsed has a mistake, before which there is none; any other has none', () => {
+describe('where a text stops being valid JSON', () => {
+  it("a text that can't be parsed has a mistake, with none before it; any other text has none", () => {
     const broken = fc
       .tuple(
         fc.json(),

@@ -9,7 +9,7 @@ describe('long loops', () => {
   const items = Array.from({ length: 100_000 }, (_, n) => n);
   const limits = { maxOutputBytes: 16_000_000, inlineWaitMs: 5_000 };
 
-  it('L10 L8: 100,000 pure items ask for one write, of a few records, and hold the running frames only', () => {
+  it('L10 L8: 100,000 pure items need one write of a few records, and keep only the running frames', () => {
     const nodes = {
       l: forEach('{{trigger.data}}', { concurrency: 100, result: '{{index}}' }),
       a: { in: 'l' },
@@ -31,7 +31,7 @@ describe('long loops', () => {
     expect(outputOf(drive, 'l')).toEqual({ items, errors: [] });
   });
 
-  it('L10: many items of an effect are written one by one, and the state stays small', () => {
+  it('L10: many items with effects are written one by one, and the state stays small', () => {
     const some = items.slice(0, 5_000);
     const nodes = {
       l: forEach('{{trigger.data}}', { result: '{{index}}' }),
@@ -51,7 +51,7 @@ describe('long loops', () => {
     expect(foldRecords([{ records: drive.journal() }])).toHaveLength(4);
   });
 
-  it('L10: iterations that end without starting anything let others have their turn', () => {
+  it('L10: iterations that end without starting anything yield to others', () => {
     const nodes = {
       l: forEach('{{trigger.data}}', { on_item_error: 'collect', concurrency: 7 }),
       a: { in: 'l', type: 'test.echo', config: { value: 1, mode: '{{item}}' } },
@@ -70,7 +70,7 @@ describe('long loops', () => {
     expect((outputOf(drive, 'l') as { errors: unknown[] }).errors).toHaveLength(2_100);
   });
 
-  it('L10: nested loops together do not begin everything at once', () => {
+  it("L10: nested loops together don't start everything at once", () => {
     const hundred = items.slice(0, 100);
     const nodes = {
       outer: forEach(hundred, { concurrency: 100 }),
@@ -87,7 +87,7 @@ describe('long loops', () => {
     expect(drive.outcome()).toEqual({ status: 'completed' });
   });
 
-  it('L10 E16: ends as soon as its outputs together are too large', () => {
+  it('L10 E16: fails as soon as its outputs together are too large', () => {
     const drive = looped(forEach(items.slice(0, 100), {}));
     let ended = 0;
     playOn(drive, (nodeId) => {

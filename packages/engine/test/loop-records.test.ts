@@ -5,7 +5,7 @@ import { flowOf, planOf } from './support/index.ts';
 import { broken, effect, forEach, looped, ok, outputOf, playOn, repeat } from './support/loops.ts';
 
 describe('records of loops', () => {
-  it('L7 L8: of an iteration with effects its end is stored, and of pure nodes inside only the last', () => {
+  it('L7 L8: of an iteration with effects the end is stored, of pure nodes only the last record', () => {
     const nodes = { l: forEach([5, 6]), a: { in: 'l' }, b: { ...effect, in: 'l' }, c: { in: 'l' } };
     const drive = new Drive(planOf(flowOf(nodes, ['t -> l', 'a -> b', 'b -> c'])));
     expect(drive.effects.map(({ kind }) => kind)).toEqual(['start_node']);
@@ -30,7 +30,7 @@ describe('records of loops', () => {
     expect(drive.stored().get('l')).toMatchObject({ consumedAiTokens: 4 });
   });
 
-  it('L8: taken over at any place an iteration that has ended is not run again', () => {
+  it('L8: after a take-over anywhere, an ended iteration is not run again', () => {
     const drive = looped(forEach([0, 1, 2], { concurrency: 2 }), effect);
     drive.end('a 1', ok);
     drive.end('b 1', success({ n: 1 }, { consumedAiTokens: 7 }));
@@ -60,7 +60,7 @@ describe('records of loops', () => {
     });
   });
 
-  it('L8: when the last iteration was stored before the loop ended, its records still stand for all', () => {
+  it('L8: if the last iteration was stored before the loop ended, its records still represent all', () => {
     const nodes = { l: forEach([0, 1], { concurrency: 2 }), a: { ...effect, in: 'l' }, b: { in: 'l' } };
     const drive = new Drive(planOf(flowOf(nodes, ['t -> l', 'a -> b'])));
     drive.end('a 1', success({ a: 1 }));
@@ -73,7 +73,7 @@ describe('records of loops', () => {
     expect(later.stored().get('b')).toMatchObject({ output: { b: 1 }, iterations: 2 });
   });
 
-  it('L8: what lacks the end it follows from is not believed: without items the iteration before is run again', () => {
+  it('L8: records without the end they follow from are not trusted: without items, the previous iteration is run again', () => {
     const drive = looped(repeat({ until: false, result: '{{nodes.b.output.n}}' }), effect);
     drive.end('a 0', ok);
     drive.end('b 0', success({ n: 1 }));
@@ -86,7 +86,7 @@ describe('records of loops', () => {
     expect(new Drive(drive.state.plan, {}, drive.journal()).lastStart('b 1')?.attempt).toBe(2);
   });
 
-  it('L8 L4: an iteration whose end was not stored fails by the failure that was', () => {
+  it('L8 L4: an iteration whose end was not stored fails with the same failure', () => {
     const inside = { ...effect, in: 'l' };
     const nodes = { l: forEach([0, 1], { on_item_error: 'collect' }), a: inside, b: inside };
     const drive = new Drive(planOf(flowOf(nodes, ['t -> l'])));
@@ -100,7 +100,7 @@ describe('records of loops', () => {
     expect(outputOf(later, 'l')).toMatchObject({ errors: [{ index: 0, code: 'broken', node_id: 'a' }] });
   });
 
-  it('L9: folding keeps what resume needs, and may be done again and again', () => {
+  it('L9: folding keeps what resuming needs, and can be repeated', () => {
     const drive = looped(forEach([0, 1, 2], { concurrency: 2 }), effect);
     drive.end('a 1', ok);
     drive.end('b 1', ok);
@@ -124,7 +124,7 @@ describe('records of loops', () => {
     );
   });
 
-  it('L9: records that do not fit together are not believed blindly', () => {
+  it('L9: inconsistent records are not trusted blindly', () => {
     const plan = looped(forEach([0, 1]), effect).state.plan;
     const base = { attempts: 1, startedAtMs: 1, consumedAiTokens: 0 };
     const odd: NodeRecord[] = [
@@ -155,7 +155,7 @@ describe('records of loops', () => {
     expect(inShort(new Drive(plan, {}, [done, running, ...odd]).effects)).toContain('start a 0');
   });
 
-  it('L7: what is shown while it runs is the latest record and how many iterations there were', () => {
+  it('L7: while it runs, the latest record and the number of iterations are shown', () => {
     const drive = looped(forEach([0, 1, 2]), effect);
     drive.end('a 0', success({ n: 0 }));
     drive.end('b 0', ok);
@@ -178,7 +178,7 @@ describe('records of loops', () => {
     ]);
   });
 
-  it('E24: a loop that ended well is kept with what is inside, another one is run again as a whole', () => {
+  it('E24: a loop that succeeded is kept with its body, another one is run again as a whole', () => {
     const nodes = {
       l: forEach([0]),
       a: { ...effect, in: 'l' },

@@ -14,7 +14,7 @@ import { flowOf, planOf } from './support/index.ts';
 import { broken, effect, forEach, looped, ok, outputOf, playOn, repeat } from './support/loops.ts';
 
 describe('loops with items', () => {
-  it('L1 L2 L3: runs its body for each item, one after the other', () => {
+  it('L1 L2 L3: runs its body for each item, one after another', () => {
     const drive = looped(forEach(['x', 'y']));
     expect(inShort(drive.effects)).toEqual(['start a 0']);
     expect(inShort(drive.end('a 0', ok))).toEqual(['start b 0']);
@@ -26,7 +26,7 @@ describe('loops with items', () => {
     expect(inShort(drive.end('z', ok))).toEqual(['finish completed']);
   });
 
-  it('L1: item and index are those of the innermost loop, and what comes before the loops can be read', () => {
+  it('L1: item and index are those of the innermost loop, and everything before the loops can be read', () => {
     const see = '{{nodes.p.output.text}} {{item.x}}{{index}} {{nodes.q.output.text}} {{trigger.data.name}}';
     const nodes = {
       p: {},
@@ -44,7 +44,7 @@ describe('loops with items', () => {
     expect(seen).toEqual(['p A0 q:0 Ada', 'p B0 q:1 Ada', 'p C1 q:1 Ada']);
   });
 
-  it('L2: what an iteration comes to', () => {
+  it('L2: the result of an iteration', () => {
     const outputOfLoop = (config: JsonObject, edges: string[], results: Record<string, NodeResult>) => {
       const nodes = { l: forEach([7], config), a: { in: 'l' }, b: { in: 'l' }, c: { in: 'l' } };
       const drive = new Drive(planOf(flowOf(nodes, ['t -> l', ...edges])));
@@ -67,14 +67,14 @@ describe('loops with items', () => {
     expect(outputOfLoop({ result: null }, ['a -> b', 'b -> c'], {})).toEqual({ id: 'c' });
   });
 
-  it('L2: a result that makes too much text fails the iteration', () => {
+  it('L2: a result that renders too much text fails the iteration', () => {
     const drive = looped(forEach([1], { result: '{{nodes.b.output.text}}{{nodes.b.output.text}}' }));
     drive.end('a 0', ok);
     drive.end('b 0', success({ text: 'x'.repeat(9_000) }));
     expect(drive.outcome()).toMatchObject({ error: { code: 'template_too_large', nodeId: 'l' } });
   });
 
-  it('L3: at most so many run at the same time, begun in order, and the output is in order', () => {
+  it('L3: at most concurrency iterations run at once, started in order, with the output in order', () => {
     const drive = looped(forEach([0, 1, 2, 3, 4], { concurrency: 3 }));
     expect(inShort(drive.effects)).toEqual(['start a 0', 'start a 1', 'start a 2']);
     drive.end('a 1', ok);
@@ -86,7 +86,7 @@ describe('loops with items', () => {
     expect(outputOf(drive, 'l')).toEqual({ items, errors: [] });
   });
 
-  it('L3 L7: without items it has ended at once, and what is inside was skipped', () => {
+  it('L3 L7: without items it ends at once, and its body is skipped', () => {
     const drive = looped(forEach([]));
     expect(inShort(drive.effects)).toEqual(['start z']);
     expect(outputOf(drive, 'l')).toEqual({ items: [], errors: [] });
@@ -96,12 +96,12 @@ describe('loops with items', () => {
     });
   });
 
-  it('L3: items that are no list fail the loop', () => {
+  it('L3: items that are not a list fail the loop', () => {
     const drive = looped(forEach('{{trigger.data}}'));
     expect(drive.outcome()).toMatchObject({ error: { code: 'invalid_config', nodeId: 'l' } });
   });
 
-  it('J3 L7: a loop that is skipped takes what is inside with it', () => {
+  it('J3 L7: a skipped loop skips its body', () => {
     const nodes = { s: {}, l: forEach([1]), m: { ...forEach([1]), in: 'l' }, a: { in: 'm' } };
     const drive = new Drive(planOf(flowOf(nodes, ['t -> s', 's:left -> l'])));
     drive.end('s', ok);
@@ -134,7 +134,7 @@ describe('loops with items', () => {
     expect(stored.get('l')).toMatchObject({ status: 'failed', error: { code: 'broken' } });
   });
 
-  it('L4: collect goes on, and tells which items failed', () => {
+  it('L4: collect continues, and reports which items failed', () => {
     const drive = looped(forEach([0, 1, 2], { concurrency: 2, on_item_error: 'collect' }));
     drive.end('a 1', ok);
     expect(inShort(drive.end('b 1', failure('second', verbatim('later'))))).toEqual(['start a 2']);
@@ -150,7 +150,7 @@ describe('loops with items', () => {
     });
   });
 
-  it('L4: a node beside the one that failed is aborted, its late end is nothing', () => {
+  it('L4: a node beside the failed one is aborted, and its late end has no effect', () => {
     const nodes = { l: forEach([0, 1], { on_item_error: 'collect' }), a: { in: 'l' }, b: { in: 'l' } };
     const drive = new Drive(planOf(flowOf(nodes, ['t -> l'])));
     expect(inShort(drive.end('a 0', broken))).toEqual([
@@ -164,14 +164,14 @@ describe('loops with items', () => {
     ]);
   });
 
-  it('L4 E4: what fails before it is started starts nothing beside it', () => {
+  it('L4 E4: a failure before the start starts nothing beside it', () => {
     const bad = { in: 'l', type: 'test.echo', config: { value: 1, count: '{{item}}' } };
     const nodes = { l: forEach(['x', 2], { on_item_error: 'collect' }), a: { in: 'l' }, b: bad };
     const drive = new Drive(planOf(flowOf(nodes, ['t -> l'])));
     expect(inShort(drive.effects)).toEqual(['abort a 0 iteration_ended', 'start a 1', 'start b 1']);
   });
 
-  it('L4 E7: on_error of a node inside helps the iteration', () => {
+  it('L4 E7: on_error of a node inside saves the iteration', () => {
     const drive = looped(forEach([0]), { on_error: 'continue' });
     expect(inShort(drive.end('a 0', broken))).toEqual(['start b 0']);
     drive.end('b 0', broken);
@@ -193,7 +193,7 @@ describe('loops with items', () => {
     expect(drive.stored().get('l')).toMatchObject({ status: 'cancelled' });
   });
 
-  it('L5: retry runs all iterations anew', () => {
+  it('L5: retry runs all iterations again', () => {
     const retry = { max_attempts: 2, backoff_ms: 1_000 };
     const drive = looped(forEach([0, 1], {}, { retry }), effect);
     const flaky = failure('flaky', verbatim('not yet'), { retryable: true, consumedAiTokens: 3 });
@@ -216,7 +216,7 @@ describe('loops with items', () => {
     expect(drive.effects.at(-1)).toMatchObject({ kind: 'finish', consumedAiTokens: 5 });
   });
 
-  it('E17 B1: what executions consumed that nodes waited for is told apart, over attempts, loops and workers', () => {
+  it('E17 B1: tokens of executions that nodes waited for are kept separate, over attempts, loops and workers', () => {
     const retry = { max_attempts: 2, backoff_ms: 1_000 };
     const drive = looped(forEach([0, 1], {}, { retry }), effect);
     const shared = { consumedAiTokens: 7, childAiTokens: 5 };
@@ -233,7 +233,7 @@ describe('loops with items', () => {
     expect(later.effects.at(-1)).toMatchObject({ kind: 'finish', consumedAiTokens: 4 });
   });
 
-  it('L5: nodes are told the attempts of the loops around them when those are more than the first', () => {
+  it('L5: nodes get the attempt of the loops around them if it is higher than the first', () => {
     const retry = { max_attempts: 2, backoff_ms: 1_000 };
     const drive = looped(forEach([0], {}, { retry }), effect);
     expect(drive.lastStart('a 0')).not.toHaveProperty('loopAttempts');
@@ -242,12 +242,12 @@ describe('loops with items', () => {
     expect(drive.lastStart('a 0')).toMatchObject({ loopAttempts: [2] });
   });
 
-  it('L5: what may not be tried again inside is not tried again outside', () => {
+  it('L5: what may not be retried inside is not retried outside', () => {
     const drive = looped(forEach([0], {}, { retry: { max_attempts: 5 } }));
     expect(inShort(drive.end('a 0', broken))).toEqual(['finish failed']);
   });
 
-  it('L5 E15: timeout_ms holds for the whole loop, also when it is taken over', () => {
+  it('L5 E15: timeout_ms applies to the whole loop, also after a take-over', () => {
     const drive = looped(forEach([0, 1], {}, { timeout_ms: 5_000, on_error: 'branch' }), effect);
     expect(inShort(drive.effects)).toContain('wait 6000');
     drive.nowMs = 3_000;
@@ -279,7 +279,7 @@ describe('loops with items', () => {
 });
 
 describe('loops without items', () => {
-  it('L6 L1: repeats until it is done, each iteration seeing what came of the one before', () => {
+  it('L6 L1: repeats until it is done, each iteration seeing the result of the previous one', () => {
     const drive = looped(repeat({ until: '{{nodes.b.output.done}}', result: '{{nodes.b.output.n}}' }), {
       config: { see: 'saw {{item}} {{index}}' },
     });
@@ -292,7 +292,7 @@ describe('loops without items', () => {
     expect(outputOf(drive, 'l')).toEqual({ iterations: 3, last: 20, done: true });
   });
 
-  it('L6: its limit fails it, or ends it', () => {
+  it('L6: its limit makes it fail or end', () => {
     const never = { until: false, max_iterations: 3 };
     const failing = looped(repeat(never));
     playOn(failing);
@@ -302,7 +302,7 @@ describe('loops without items', () => {
     expect(outputOf(going, 'l')).toEqual({ iterations: 3, last: { n: 2 }, done: false });
   });
 
-  it('L6 L4: a failing iteration and a condition that does not fit fail it', () => {
+  it('L6 L4: a failing iteration and an invalid condition make it fail', () => {
     const failing = looped(repeat({ until: false }));
     failing.end('a 0', broken);
     expect(failing.outcome()).toMatchObject({ error: { code: 'broken', nodeId: 'l' } });
@@ -313,7 +313,7 @@ describe('loops without items', () => {
     });
   });
 
-  it('L8: taken over it goes on with what the last stored iteration came to', () => {
+  it('L8: after a take-over it continues from the last stored iteration', () => {
     const config = { until: '{{nodes.b.output.done}}', result: '{{nodes.b.output.n}}' };
     const drive = looped(repeat(config), { ...effect, config: { see: 'saw {{item}}' } });
     for (const n of [0, 1]) {

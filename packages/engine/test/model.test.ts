@@ -36,7 +36,7 @@ function undisturbed(choices: readonly number[]): Schedule {
 }
 
 describe('model', () => {
-  it('E2 E12: what broke once does not break again', () => {
+  it('E2 E12: past counterexamples pass', () => {
     for (const { name, flow, schedule } of REGRESSIONS) {
       expect(() => agree(flow, new World(planOf(flow), schedule).run()), name).not.toThrow();
     }
@@ -51,7 +51,7 @@ describe('model', () => {
     );
   });
 
-  it('E11 E12 E13 R4 L5 L8 L9 W3: losing the worker at any step changes nothing of the end', () => {
+  it("E11 E12 E13 R4 L5 L8 L9 W3: losing the worker at any step doesn't change the result", () => {
     fc.assert(
       fc.property(anyFlow(6), arbitraryChoices, (flow, choices) => {
         const plan = planOf(flow);
@@ -64,7 +64,7 @@ describe('model', () => {
     );
   });
 
-  it('E11 E12 E13 L8 W2: losing the worker again and again changes nothing of the end', () => {
+  it("E11 E12 E13 L8 W2: losing the worker repeatedly doesn't change the result", () => {
     fc.assert(
       fc.property(anyFlow(), arbitraryChoices, places, (flow, choices, crashes) => {
         agree(flow, new World(planOf(flow), { ...undisturbed(choices), crashesAt: new Set(crashes) }).run());
@@ -73,7 +73,7 @@ describe('model', () => {
     );
   });
 
-  it('E12 E18 W2: handing the execution back again and again changes nothing of the end', () => {
+  it("E12 E18 W2: handing the execution back repeatedly doesn't change the result", () => {
     fc.assert(
       fc.property(anyFlow(), arbitraryChoices, places, places, (flow, choices, shutdowns, crashes) => {
         const schedule = { ...undisturbed(choices), crashesAt: new Set(crashes) };
@@ -83,7 +83,7 @@ describe('model', () => {
     );
   });
 
-  it('E18 E19: a cancel at any step only aborts, and what was stored is right, crashes before it or not', () => {
+  it('E18 E19: a cancel at any step only aborts, and what was stored is right, with or without crashes before it', () => {
     let cancelled = 0;
     fc.assert(
       fc.property(anyFlow(), arbitraryChoices, fc.nat(30), places, (flow, choices, cancelAt, crashes) => {
@@ -116,7 +116,7 @@ describe('model', () => {
     if (seed === undefined) expect(late).toBeGreaterThan(30);
   });
 
-  it('E2: without a failing node the records are the same in every order, times apart', () => {
+  it('E2: without a failing node the records are the same in every order, apart from times', () => {
     fc.assert(
       fc.property(anyFlow(), arbitraryChoices, arbitraryChoices, (flow, one, other) => {
         const plan = planOf(flow);
@@ -137,7 +137,7 @@ describe('model', () => {
     );
   });
 
-  it('B1 B2 E17: a budget that is used up changes nothing, one that is passed fails the execution', () => {
+  it('B1 B2 E17: using up the budget changes nothing, exceeding it fails the execution', () => {
     let passed = 0;
     fc.assert(
       fc.property(anyFlow(5), arbitraryChoices, places, fc.nat(50), (flow, choices, crashes, part) => {

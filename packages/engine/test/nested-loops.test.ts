@@ -13,7 +13,7 @@ describe('loops inside loops', () => {
   };
   const plan = planOf(flowOf(nodes, ['t -> outer']));
 
-  it('L11 L7: run, and are summed up at each level', () => {
+  it('L11 L7: run, and are summarised at each level', () => {
     const drive = new Drive(plan);
     expect(inShort(drive.effects).slice(1, 4)).toEqual(['start a 0 0', 'start a 0 1', 'start a 1 0']);
     playOn(drive, (_, [i = 0, j = 0]) => success({ at: `${i}.${j}` }, { consumedAiTokens: 1 }));
@@ -28,7 +28,7 @@ describe('loops inside loops', () => {
     expect(foldRecords([{ records: drive.journal() }])).toHaveLength(4);
   });
 
-  it('L11 L8: taken over they go on where they were', () => {
+  it('L11 L8: continue where they were after a take-over', () => {
     const drive = new Drive(plan);
     drive.end('a 0 1', success({ at: 'kept' }));
     drive.end('a 1 0', success({ at: 'kept too' }));
@@ -45,7 +45,7 @@ describe('loops inside loops', () => {
     });
   });
 
-  it('L11 L4: a failure climbs from loop to loop', () => {
+  it('L11 L4: a failure propagates from loop to loop', () => {
     const drive = new Drive(plan);
     drive.end('a 0 1', broken);
     expect(drive.outcome()).toMatchObject({
@@ -58,7 +58,7 @@ describe('loops inside loops', () => {
     });
   });
 
-  it('E18 L11: stop aborts what runs inside', () => {
+  it('E18 L11: stop aborts the running nodes inside', () => {
     const drive = new Drive(plan);
     expect(inShort(drive.send({ kind: 'stop', reason: 'shutdown', atMs: 2_000 }))).toEqual([
       ...['abort a 0 0 shutdown', 'abort a 0 1 shutdown', 'abort a 1 0 shutdown', 'hand_back '],

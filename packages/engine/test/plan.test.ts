@@ -19,7 +19,7 @@ import { Drive } from './support/drive.ts';
 import { flowOf, planOf, testRegistry } from './support/index.ts';
 
 describe('plan', () => {
-  it('E25: a flow with a problem makes no plan, and its executions fail with it', () => {
+  it('E25: a flow with a problem has no plan, and its executions fail with it', () => {
     const flow = flowOf({ a: { type: 'no.such' } }, ['t -> a']);
     const compiled = compile(flow as unknown as JsonValue, testRegistry);
     expect(compiled).toMatchObject({ kind: 'invalid', problem: { node_id: 'a', code: 'unknown_node_type' } });
@@ -33,13 +33,13 @@ describe('plan', () => {
     });
   });
 
-  it('E25: what is no flow at all makes no plan either', () => {
+  it('E25: what is not a flow has no plan either', () => {
     for (const value of [null, [], {}, { nodes: [1], edges: [] }] as JsonValue[]) {
       expect(compile(value, testRegistry)).toMatchObject({ kind: 'invalid', problem: { node_id: null } });
     }
   });
 
-  it('J1: nodes are in an order in which every edge points forward, with its handle', () => {
+  it('J1: nodes are ordered so that every edge points forward, with its handle', () => {
     const plan = planOf(flowOf({ c: {}, b: {}, a: {} }, ['a -> b', 'b:left -> c', 't -> a', 't -> c']));
     expect(plan.nodes.map(({ id }) => id)).toEqual(['t', 'a', 'b', 'c']);
     for (const node of plan.nodes) {
@@ -48,7 +48,7 @@ describe('plan', () => {
     expect(plan.nodes[3]?.incoming.map(({ handle }) => handle)).toEqual(['left', 'out']);
   });
 
-  it('R1 E15: policies and limits of nodes and of the whole', () => {
+  it('R1 E15: policies and limits of nodes and of the flow', () => {
     const retry = { max_attempts: 4 };
     const flow: Flow = {
       ...flowOf({ a: { retry, label: 'A', on_error: 'branch' }, b: { type: 'test.effect' } }, [
@@ -76,7 +76,7 @@ describe('plan', () => {
     expect(triggerTypeOf({ nodes: [], edges: [] }, testRegistry)).toBeNull();
   });
 
-  it('F8: what the settings say of running', () => {
+  it('F8: execution settings', () => {
     const settings = {
       max_concurrency: 3,
       error_workflow_id: 9,
@@ -95,7 +95,7 @@ describe('plan', () => {
     });
   });
 
-  it('L1: the top level and each body are scopes of their own, purity known', () => {
+  it('L1: the top level and each body are separate scopes, marked as pure or not', () => {
     const loop = { type: 'core.for_each', config: { items: [] } };
     const nodes = {
       b: { in: 'l' },
@@ -120,7 +120,7 @@ describe('plan', () => {
     expect(plan.root.isPure).toBe(false);
   });
 
-  it('R5: retries of the type hold for what the node does not say', () => {
+  it("R5: the type's retry defaults apply to what the node doesn't set", () => {
     const nodes = { a: { type: 'test.tool' }, b: { type: 'test.tool', retry: { max_attempts: 7 } }, c: {} };
     const plan = planOf(flowOf(nodes, ['t -> a', 't -> b', 't -> c']));
     expect(plan.nodes.slice(1).map(({ retry }) => retry)).toEqual([
@@ -130,7 +130,7 @@ describe('plan', () => {
     ]);
   });
 
-  it('E27 P13: deferred members reach the node as they are written, and are rendered later', () => {
+  it('E27 P13: deferred members reach the node as written, and are rendered later', () => {
     const text = '{{trigger.data.name}}';
     const count = '{{args.n}}';
     const answer = {
@@ -165,7 +165,7 @@ describe('plan', () => {
     });
   });
 
-  it('T13: moments are shown in the zone of the settings where none is named', () => {
+  it('T13: times are shown in the zone of the settings if none is named', () => {
     const named = (timezone?: string): Parameters<typeof displayNameOf>[0] => {
       const display_name =
         '{{trigger.data.at | date: "HH:mm"}} {{trigger.data.at | date: "HH:mm", "UTC"}} {{trigger.data.at | date: "HH:mm", trigger.data.no}}';
@@ -203,7 +203,7 @@ describe('plan', () => {
     );
   });
 
-  it('E24: a rerun keeps what ended well and does not depend on what did not', () => {
+  it("E24: a rerun keeps what succeeded and doesn't depend on what didn't", () => {
     const nodes = { a: {}, b: {}, c: { on_error: 'continue' as const }, d: {}, e: {}, f: {} };
     const plan = planOf(
       flowOf(nodes, ['t -> a', 'a -> b', 't -> c', 'c -> d', 'a:left -> e', 'b -> f', 'd -> f']),
@@ -228,7 +228,7 @@ describe('plan', () => {
 });
 
 describe('JSON Schema', () => {
-  it('F8: what does not fit is told with pointers', () => {
+  it('F8: mismatches are reported with pointers', () => {
     const schema = {
       type: 'object',
       required: ['id', 'toString'],
@@ -250,7 +250,7 @@ describe('JSON Schema', () => {
     );
   });
 
-  it('F8 N1: numbers that a double does not hold are numbers', () => {
+  it('F8 N1: numbers beyond a double are numbers', () => {
     const big = JSON.parse('[1]', () =>
       (JSON as unknown as { rawJSON(text: string): JsonValue }).rawJSON('9007199254740993'),
     );

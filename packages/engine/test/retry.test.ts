@@ -8,7 +8,7 @@ import { flowOf, planOf } from './support/index.ts';
 const POLICY = { maxAttempts: 20, backoffMs: 1_000, maxBackoffMs: 10_000 };
 
 describe('delay before the next attempt', () => {
-  it('R2: the ceiling doubles with every failure up to its bound', () => {
+  it('R2: the ceiling doubles with every failure up to its limit', () => {
     const almost = 0.999_999_999;
     expect([1, 2, 3, 4, 5, 19].map((failures) => retryDelayMs(POLICY, failures, almost, undefined))).toEqual([
       1_000, 2_000, 4_000, 8_000, 10_000, 10_000,
@@ -47,7 +47,7 @@ describe('retry', () => {
   const retry = { max_attempts: 3, backoff_ms: 1_000, max_backoff_ms: 1_500 };
   const flaky = failure('flaky', verbatim('not yet'), { retryable: true });
 
-  it('R1 R2 R4: retryable failures are tried again, later each time', () => {
+  it('R1 R2 R4: retryable failures are retried, later each time', () => {
     const drive = new Drive(planOf(flowOf({ a: { type: 'test.effect', retry } }, ['t -> a'])));
     expect(inShort(drive.end('a', flaky, { jitter: 0.5 }))).toEqual(['checkpoint a:waiting', 'wait 1500']);
     expect(drive.stored().get('a')).toMatchObject({
@@ -65,14 +65,14 @@ describe('retry', () => {
     expect(drive.stored().get('a')).toMatchObject({ status: 'failed', attempts: 3, failures: 3 });
   });
 
-  it('R1: other failures, and nodes without a policy, are not tried again', () => {
+  it('R1: other failures, and nodes without a policy, are not retried', () => {
     const once = new Drive(planOf(flowOf({ a: { retry } }, ['t -> a'])));
     expect(inShort(once.end('a', failure('broken', verbatim('x'))))).toEqual(['finish failed']);
     const none = new Drive(planOf(flowOf({ a: {} }, ['t -> a'])));
     expect(inShort(none.end('a', flaky))).toEqual(['finish failed']);
   });
 
-  it('R3: the other side may ask for more patience, but not for more than a day', () => {
+  it('R3: the other side may ask for a longer delay, up to a day', () => {
     const drive = new Drive(planOf(flowOf({ a: { retry } }, ['t -> a'])));
     const asking = failure('busy', verbatim('x'), { retryable: true, retryAfterMs: 4_000 });
     expect(inShort(drive.end('a', asking))).toEqual(['wait 5000']);
@@ -81,7 +81,7 @@ describe('retry', () => {
     expect(inShort(far.end('a', endlessly))).toEqual([`park ${START_MS + 86_400_000}`]);
   });
 
-  it('R6: the next attempt is given what the failed one put out, also after a crash', () => {
+  it('R6: the next attempt gets the output of the failed one, also after a crash', () => {
     const drive = new Drive(planOf(flowOf({ a: { type: 'test.effect', retry } }, ['t -> a'])));
     expect(drive.lastStart('a')).toMatchObject({ previousOutput: null });
     const kept = failure('flaky', verbatim('not yet'), { retryable: true, output: { step: 3 } });
@@ -93,7 +93,7 @@ describe('retry', () => {
     expect(later.lastStart('a')).toMatchObject({ attempt: 4, previousOutput: null });
   });
 
-  it('R4: a far retry parks, and goes on counting after a resume', () => {
+  it('R4: a long delay parks, and the count continues after resuming', () => {
     const plan = planOf(
       flowOf({ a: { type: 'test.effect', retry: { max_attempts: 2, backoff_ms: 60_000 } } }, ['t -> a']),
     );

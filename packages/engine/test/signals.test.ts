@@ -50,7 +50,7 @@ describe('waiting for signals', () => {
     expect(later.effects.find(({ kind }) => kind === 'checkpoint')).toMatchObject({ signalsSeen: 2 });
   });
 
-  it('W1: its time being over resumes it, too', () => {
+  it('W1: the end of its time resumes it, too', () => {
     const drive = single();
     expect(inShort(drive.end('a', awaitSignal(90_000, { shown: 1 })))).toEqual(['park 90000']);
     const later = new Drive(drive.state.plan, {}, drive.journal(), 90_000);
@@ -62,7 +62,7 @@ describe('waiting for signals', () => {
     expect(inShort(later.end('a', ok))).toEqual(['checkpoint a:success b:running', 'start b']);
   });
 
-  it('W1 W5: near times are waited for, and a signal then is used at once', () => {
+  it('W1 W5: short waits are waited out, and a signal then is used at once', () => {
     const drive = single();
     expect(inShort(drive.end('a', awaitSignal(START_MS + 3_000, {})))).toEqual([
       ...['checkpoint a:waiting', 'wait 4000'],
@@ -73,7 +73,7 @@ describe('waiting for signals', () => {
     expect(inShort(drive.end('a', ok))).toEqual(['checkpoint a:success b:running', 'start b']);
   });
 
-  it('W1: a time that is over at once resumes it, unless a signal is there', () => {
+  it('W1: a time that is over at once resumes it, unless there is a signal', () => {
     const drive = single();
     expect(inShort(drive.end('a', awaitSignal(START_MS, {})))).toEqual(['checkpoint a:waiting', 'resume a']);
     expect(drive.lastStart('a')?.resumed?.signal).toEqual({ kind: 'timeout' });
@@ -83,14 +83,14 @@ describe('waiting for signals', () => {
     expect(other.lastStart('a')?.resumed?.signal).toEqual({ kind: 'signal', payload: 5 });
   });
 
-  it('W2: a signal that comes while the node runs is kept until it waits', () => {
+  it('W2: a signal that arrives while the node runs is kept until it waits', () => {
     const drive = single();
     expect(drive.signal('a', 'early', 1)).toEqual([]);
     expect(inShort(drive.end('a', forEver))).toEqual(['checkpoint a:waiting', 'resume a']);
     expect(drive.lastStart('a')?.resumed?.signal).toEqual({ kind: 'signal', payload: 'early' });
   });
 
-  it('W2: what was told already, or to nobody, changes nothing', () => {
+  it('W2: signals already delivered, or for nobody, change nothing', () => {
     const drive = single();
     drive.end('a', awaitSignal(START_MS + 3_000, {}));
     expect(drive.signal('nobody', 1, 1)).toEqual([]);
@@ -104,7 +104,7 @@ describe('waiting for signals', () => {
     expect(drive.effects.at(-1)).toMatchObject({ kind: 'finish', signalsSeen: 5 });
   });
 
-  it('W3: a crash while it is resumed resumes it again, with the same signal', () => {
+  it('W3: a crash while resuming resumes it again, with the same signal', () => {
     const drive = single();
     drive.end('a', forEver);
     const signals = [sent(1, 'x'), sent(2, 'y')];
@@ -115,7 +115,7 @@ describe('waiting for signals', () => {
     }
   });
 
-  it('W3: what else is stored meanwhile says that it waits', () => {
+  it('W3: records stored in the meantime say that it waits', () => {
     const plan = planOf(flowOf({ a: effect, c: effect, d: effect }, ['t -> a', 't -> c', 'c -> d']));
     const drive = new Drive(plan);
     drive.end('a', forEver);
@@ -129,7 +129,7 @@ describe('waiting for signals', () => {
     expect(inShort(later.effects)).toEqual(['checkpoint d:running', 'resume a', 'start d', 'wait 69000']);
   });
 
-  it('W4: it may await the next one, each is used once and in order, also after a crash', () => {
+  it('W4: it may await the next signal; each is used once and in order, also after a crash', () => {
     const drive = single();
     drive.end('a', forEver);
     const signals = [sent(1, 'one'), sent(2, 'two')];
@@ -152,7 +152,7 @@ describe('waiting for signals', () => {
     expect(third.effects.at(-1)).toMatchObject({ signalsSeen: 2 });
   });
 
-  it('W4 R1: a resumed node that fails is tried again from its beginning', () => {
+  it('W4 R1: a resumed node that fails is retried from its beginning', () => {
     const drive = single({ retry: { max_attempts: 2, backoff_ms: 0 } });
     drive.end('a', awaitSignal(START_MS + 3_000, {}));
     drive.signal('a', 'bad', 1);
@@ -173,7 +173,7 @@ describe('waiting for signals', () => {
     expect(inShort(drive.time(62_000))).toEqual(['abort a node_timeout', 'finish failed']);
   });
 
-  it('E6 E18: one that waits or is resumed is cancelled with the rest', () => {
+  it('E6 E18: a waiting or resumed node is cancelled with the rest', () => {
     const plan = planOf(flowOf({ a: effect, b: effect, c: effect }, ['t -> a', 't -> b', 't -> c']));
     const drive = new Drive(plan);
     drive.end('a', forEver);
@@ -186,13 +186,13 @@ describe('waiting for signals', () => {
     expect(drive.stored().get('b')).toMatchObject({ status: 'cancelled' });
   });
 
-  it('E14: the deadline is what an endless wait is parked until', () => {
+  it('E14: an endless wait is parked until the deadline', () => {
     const plan = planOf(flowOf({ a: effect }, ['t -> a']));
     const drive = new Drive(plan, { deadlineAtMs: 30_000 });
     expect(inShort(drive.end('a', forEver))).toEqual(['park 30000']);
   });
 
-  it('W1 L4: in iterations each gets its own', () => {
+  it('W1 L4: each iteration gets its own signals', () => {
     const loop = { type: 'core.for_each', config: { items: [0, 1], concurrency: 2 } };
     const drive = new Drive(planOf(flowOf({ l: loop, a: { ...effect, in: 'l' } }, ['t -> l'])));
     drive.send(drive.ended('a 0', forEver));
@@ -209,7 +209,7 @@ describe('waiting for signals', () => {
     expect(inShort(last.end('a 0', ok))).toEqual(['finish completed']);
   });
 
-  it('W2 L5: another attempt of the loop around it is given the same signals', () => {
+  it('W2 L5: another attempt of the loop around it gets the same signals', () => {
     const loop = { type: 'core.for_each', config: { items: [0] }, retry: { max_attempts: 2, backoff_ms: 0 } };
     const inside = { ...effect, in: 'l' };
     const drive = new Drive(planOf(flowOf({ l: loop, a: inside, b: inside }, ['t -> l', 'a -> b'])));
@@ -232,7 +232,7 @@ describe('waiting for signals', () => {
     expect(drive.outcome()).toMatchObject({ error: { code } });
   });
 
-  it('W1: a node whose type cannot be resumed may not wait', () => {
+  it("W1: a node whose type can't resume may not wait", () => {
     const drive = new Drive(planOf(flowOf({ a: { type: 'test.echo', config: { value: 1 } } }, ['t -> a'])));
     drive.end('a', forEver);
     expect(drive.outcome()).toMatchObject({ error: { code: 'invalid_output', nodeId: 'a' } });
@@ -244,7 +244,7 @@ describe('token budget', () => {
     new Drive(planOf({ ...flowOf(nodes, edges), settings: { token_budget: 10 } }));
   const spend = (consumedAiTokens: number): NodeResult => success({}, { consumedAiTokens });
 
-  it('B1 B2: what passes it fails the execution, what uses it up does not', () => {
+  it("B1 B2: exceeding it fails the execution, using it up doesn't", () => {
     const drive = budget({ a: effect, b: effect, c: effect }, ['t -> a', 'a -> b', 'b -> c']);
     expect(drive.lastStart('a')).toMatchObject({ aiTokensLeft: 10 });
     drive.end('a', spend(4));
@@ -257,7 +257,7 @@ describe('token budget', () => {
     expect(drive.effects.at(-1)).toMatchObject({ consumedAiTokens: 11 });
   });
 
-  it('B1: whatever the end of the node was, and wherever it is', () => {
+  it('B1: however the node ended, and wherever it is', () => {
     const failing = budget({ a: { ...effect, on_error: 'continue', retry: { max_attempts: 9 } } }, [
       't -> a',
     ]);
@@ -284,7 +284,7 @@ describe('token budget', () => {
     expect(inside.stored().get('l')).toMatchObject({ status: 'cancelled', consumedAiTokens: 12 });
   });
 
-  it('B2: without a budget nothing is told, and after a resume the stored tokens count', () => {
+  it('B2: without a budget no number is passed, and stored tokens count after resuming', () => {
     const plan = planOf(flowOf({ a: effect }, ['t -> a']));
     expect(new Drive(plan).lastStart('a')).toMatchObject({ aiTokensLeft: null });
     const drive = budget({ a: effect, b: effect }, ['t -> a', 'a -> b']);

@@ -69,7 +69,7 @@ describe('simulation', () => {
     if (only === undefined) expect(total['waited for, completed'] ?? 0).toBeGreaterThan(10);
   });
 
-  it('S13 S15 S17 S18 S19 E12 E18 W3: workers that crash, sleep and race with cancels lose and spoil nothing', async () => {
+  it('S13 S15 S17 S18 S19 E12 E18 W3: workers that crash, sleep and race with cancels lose and corrupt nothing', async () => {
     const total: Counts = {};
     for (const seed of SEEDS) sum(total, await simulate(seed, ROUGH));
     // The disruption must not be so great that nothing is left to check.

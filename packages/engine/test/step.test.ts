@@ -17,7 +17,7 @@ const effect = { type: 'test.effect', timeout_ms: 60_000 };
 const ok = success({ text: 'ok' });
 
 describe('execution', () => {
-  it('E1 E5: a trigger alone has ended with its data, and so has the execution', () => {
+  it('E1 E5: a lone trigger ends with its data, and so does the execution', () => {
     const drive = new Drive(planOf(flowOf({}, [])), { triggerData: [1, 'x'] });
     expect(inShort(drive.effects)).toEqual(['finish completed']);
     expect(drive.stored().get('t')).toMatchObject({
@@ -75,7 +75,7 @@ describe('execution', () => {
     expect(inputs.map(([id]) => id)).toEqual(['__proto__', 'constructor']);
   });
 
-  it('E4: a rendered config that does not fit fails the node', () => {
+  it("E4: a rendered config that doesn't match fails the node", () => {
     const config = { value: 1, count: '{{trigger.data.count}}' };
     const plan = planOf(flowOf({ a: { type: 'test.echo', config, retry: { max_attempts: 5 } } }, ['t -> a']));
     const bad = new Drive(plan, { triggerData: { count: 'many' } });
@@ -131,7 +131,7 @@ describe('execution', () => {
     expect(stored.has('d')).toBe(false);
   });
 
-  it('E7: continue takes out, branch takes error, with what the node failed with', () => {
+  it('E7: continue takes out, branch takes error, with the output of the failure', () => {
     const nodes = {
       a: { on_error: 'continue' as const },
       b: { on_error: 'branch' as const },
@@ -150,7 +150,7 @@ describe('execution', () => {
     expect(drive.stored().get('d')).toMatchObject({ status: 'skipped' });
   });
 
-  it('E8: a fatal failure heeds neither on_error nor retry', () => {
+  it('E8: a fatal failure ignores on_error and retry', () => {
     const data = { on_error: 'continue' as const, retry: { max_attempts: 5 } };
     const drive = new Drive(planOf(flowOf({ a: data, b: {} }, ['t -> a', 'a -> b'])));
     expect(
@@ -158,7 +158,7 @@ describe('execution', () => {
     ).toEqual(['finish failed']);
   });
 
-  it('E9 E10: near waits and those beside running nodes are waited for, far ones park', () => {
+  it('E9 E10: short waits and those beside running nodes stay, long ones park', () => {
     const plan = planOf(flowOf({ a: effect, b: effect, c: {} }, ['t -> a', 't -> b', 'a -> c']));
     const drive = new Drive(plan);
     const untilMs = START_MS + 10_000;
@@ -184,7 +184,7 @@ describe('execution', () => {
     expect(inShort(drive.end('a', waitUntil(START_MS, { text: 'now' })))).toEqual(['finish completed']);
   });
 
-  it('E10: a near wait is waited for, and woken by time', () => {
+  it('E10: a short wait stays, and is ended by time', () => {
     const drive = new Drive(planOf(flowOf({ a: { type: 'test.effect' } }, ['t -> a'])));
     expect(inShort(drive.end('a', waitUntil(START_MS + 5_000, {})))).toEqual([
       'checkpoint a:waiting',
@@ -194,7 +194,7 @@ describe('execution', () => {
     expect(inShort(drive.time(6_000))).toEqual(['finish completed']);
   });
 
-  it('E10: woken too early it parks again until the same time', () => {
+  it('E10: woken too early, it parks again until the same time', () => {
     const plan = planOf(flowOf({ a: effect }, ['t -> a']));
     const drive = new Drive(plan);
     expect(inShort(drive.end('a', waitUntil(60_000, {})))).toEqual(['park 60000']);
@@ -202,7 +202,7 @@ describe('execution', () => {
     expect(inShort(early.effects)).toEqual(['park 60000']);
   });
 
-  it('E11: effect nodes start after a checkpoint and are stored before what follows; pure ones ask for none', () => {
+  it('E11: effect nodes start after a checkpoint and are stored before what follows; pure ones need none', () => {
     const plan = planOf(flowOf({ a: {}, b: effect, c: {}, d: {} }, ['t -> a', 'a -> b', 'b -> c', 'c -> d']));
     const drive = new Drive(plan);
     expect(inShort(drive.effects)).toEqual(['start a']);
@@ -218,7 +218,7 @@ describe('execution', () => {
     expect(last?.kind === 'finish' && last.records.map(({ nodeId }) => nodeId)).toEqual(['c', 'd']);
   });
 
-  it('E11: several ends at once are stored by one checkpoint', () => {
+  it('E11: several ends at once share a checkpoint', () => {
     const nodes = { a: effect, b: effect, c: effect, d: effect };
     const drive = new Drive(planOf(flowOf(nodes, ['t -> a', 't -> b', 'a -> c', 'b -> d'])));
     expect(inShort(drive.send(drive.ended('a', ok), drive.ended('b', ok)))).toEqual([
@@ -228,14 +228,14 @@ describe('execution', () => {
     ]);
   });
 
-  it('E11: a pure execution asks for one write, its end', () => {
+  it('E11: a pure execution needs one write, its end', () => {
     const drive = new Drive(planOf(flowOf({ a: {}, b: {} }, ['t -> a', 'a -> b'])));
     drive.end('a', ok);
     drive.end('b', ok);
     expect(inShort(drive.effects)).toEqual(['start a', 'start b', 'finish completed']);
   });
 
-  it('E12 E13: resuming starts again what was running and nothing that had ended', () => {
+  it('E12 E13: resuming restarts running nodes, and none that had ended', () => {
     const plan = planOf(
       flowOf({ a: effect, b: { ...effect, retry: { max_attempts: 2 } }, c: {} }, [
         't -> a',
@@ -266,7 +266,7 @@ describe('execution', () => {
     expect(lives.stored().get('b')).toMatchObject({ attempts: 6, failures: 2, startedAtMs: START_MS });
   });
 
-  it('E12: records that do not fit together are not believed blindly', () => {
+  it('E12: inconsistent records are not trusted blindly', () => {
     const plan = planOf(flowOf({ a: {}, b: effect, c: {} }, ['t -> a', 'a -> b', 'b -> c']));
     const running = {
       nodeId: 'b',
@@ -290,7 +290,7 @@ describe('execution', () => {
     expect(inShort(new Drive(plan, {}, [failed]).effects)).toEqual(['finish failed']);
   });
 
-  it('E14: past the deadline the execution fails, whatever else is told then', () => {
+  it('E14: past the deadline the execution fails, whatever event arrives then', () => {
     const plan = planOf(flowOf({ a: effect, b: {} }, ['t -> a', 't -> b']));
     const drive = new Drive(plan, { deadlineAtMs: 3_000 });
     expect(inShort(drive.effects)).toEqual([
@@ -319,7 +319,7 @@ describe('execution', () => {
     expect(woken.stored().get('a')).toMatchObject({ status: 'cancelled' });
   });
 
-  it('E15: an attempt that takes too long is aborted and may be tried again; its late end is ignored', () => {
+  it('E15: an attempt that takes too long is aborted and may be retried; its late end is ignored', () => {
     const data = { type: 'test.effect', timeout_ms: 500, retry: { max_attempts: 2, backoff_ms: 100 } };
     const drive = new Drive(planOf(flowOf({ a: data }, ['t -> a'])));
     expect(inShort(drive.effects.slice(-1))).toEqual(['wait 1500']);
@@ -331,7 +331,7 @@ describe('execution', () => {
     expect(drive.outcome()).toMatchObject({ error: { code: 'node_timeout', nodeId: 'a' } });
   });
 
-  it('E15: a result that is there counts although its time is up', () => {
+  it('E15: a result that has arrived counts even if its time is up', () => {
     const drive = new Drive(planOf(flowOf({ a: { type: 'test.effect', timeout_ms: 500 } }, ['t -> a'])));
     drive.nowMs = 9_000;
     expect(inShort(drive.end('a', ok))).toEqual(['finish completed']);
@@ -353,7 +353,7 @@ describe('execution', () => {
     expect(drive.outcome()).toMatchObject({ error: { code, nodeId: 'a' } });
   });
 
-  it('E16: what a failed node says is kept only as far as it can be stored', () => {
+  it('E16: the output of a failed node is kept only as far as it can be stored', () => {
     const drive = new Drive(planOf(flowOf({ a: {} }, ['t -> a'])));
     drive.end('a', failure('big', verbatim('m'.repeat(50_000)), { output: { text: 'x'.repeat(10_001) } }));
     const record = drive.stored().get('a');
@@ -361,7 +361,7 @@ describe('execution', () => {
     expect(record?.status === 'failed' && inEnglish(record.error.message).length).toBe(10_000);
   });
 
-  it('E28: what a node logs stands in its record, within limits', () => {
+  it("E28: a node's log is part of its record, within limits", () => {
     const drive = new Drive(planOf(flowOf({ a: {}, b: { on_error: 'continue' } }, ['t -> a', 'a -> b'])));
     const line = { level: 'info' as const, text: 'hello' };
     const odd = [{ level: 'loud', text: 'x' }, { level: 'warn' }] as unknown as (typeof line)[];
@@ -388,7 +388,7 @@ describe('execution', () => {
     expect(drive.stored().get('b')).toMatchObject({ consumedAiTokens: 0 });
   });
 
-  it('E17: tokens of stored records count after a resume', () => {
+  it('E17: tokens of stored records count after resuming', () => {
     const plan = planOf(flowOf({ a: effect, b: effect }, ['t -> a', 'a -> b']));
     const drive = new Drive(plan);
     drive.end('a', success({}, { consumedAiTokens: 5 }));
@@ -397,7 +397,7 @@ describe('execution', () => {
     expect(later.effects.at(-1)).toMatchObject({ consumedAiTokens: 7 });
   });
 
-  it('E18 E19: stop aborts what runs; only a shutdown stores, and nothing happens afterwards', () => {
+  it('E18 E19: stop aborts running nodes; only a shutdown stores, and nothing happens afterwards', () => {
     const plan = planOf(flowOf({ a: effect, b: {}, c: {} }, ['t -> a', 't -> b', 'b -> c']));
     for (const reason of ['cancelled', 'lease_lost'] as const) {
       const drive = new Drive(plan);
@@ -439,7 +439,7 @@ describe('execution', () => {
   it.each([
     ['pure', {}],
     ['effect', effect],
-  ])('E20: 2,000 %s nodes in a row, and 2,000 beside each other', (_, data) => {
+  ])('E20: 2,000 %s nodes in a row, and 2,000 beside each other, take linear time', (_, data) => {
     const ids = Array.from({ length: 2_000 }, (__, n) => `n${n}`);
     const nodes = Object.fromEntries(ids.map((id) => [id, data]));
     const chain = new Drive(
@@ -465,7 +465,7 @@ describe('execution', () => {
     expect(fan.outcome()).toEqual({ status: 'completed' });
   });
 
-  it('E22: a clock that goes back makes no negative times', () => {
+  it('E22: a clock that goes back causes no negative times', () => {
     const plan = planOf(flowOf({ a: effect, b: effect }, ['t -> a', 'a -> b']));
     const drive = new Drive(plan, {}, undefined, 50_000);
     drive.nowMs = 10_000;

@@ -54,7 +54,7 @@ describe('stop', () => {
     expect(resultOf(drive.state.plan, records)).toEqual({ found: true });
   });
 
-  it('E26: without it the result is what the last nodes put out', () => {
+  it('E26: without it the result is the outputs of the last nodes', () => {
     const resultAfter = (edges: string[], results: Record<string, NodeResult>): JsonObject => {
       const plan = planOf(flowOf({ a: {}, b: {}, c: { on_error: 'continue' } }, edges));
       const drive = new Drive(plan);
@@ -70,7 +70,7 @@ describe('stop', () => {
     expect(resultOf(planOf(flowOf({}, [])), [])).toEqual({});
   });
 
-  it('E26 E16: an output that cannot be one is a failure', () => {
+  it('E26 E16: an invalid output is a failure', () => {
     const drive = new Drive(planOf(flowOf({ a: {} }, ['t -> a'])));
     drive.end('a', stop({ text: 'x'.repeat(10_001) }));
     expect(drive.outcome()).toMatchObject({ error: { code: 'output_too_large' } });

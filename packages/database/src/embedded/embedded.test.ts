@@ -65,7 +65,7 @@ async function ask<Row>(url: string, statement: string): Promise<Row[]> {
 
 // Each creates a cluster with durable settings, which takes long on a busy machine.
 describe('startEmbedded', { timeout: 240_000 }, () => {
-  test('data outlives a stop and a start; only its own user gets in, and only by the socket', async () => {
+  test('data survives a restart; only its own user gets in, and only through the socket', async () => {
     const first = await startEmbedded({ dataDir });
     await ask(first.url, 'CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)');
     expect(
@@ -112,7 +112,7 @@ describe('startEmbedded', { timeout: 240_000 }, () => {
     await postgres.stop();
   });
 
-  test('a second one on the same folder is refused and told the process of the first', async () => {
+  test('a second one on the same folder is refused, naming the first process', async () => {
     const first = await startEmbedded({ dataDir });
     await expect(startEmbedded({ dataDir })).rejects.toMatchObject({ pid: process.pid });
     expect((await startOwner()).report.error).toContain(`Another Millrace (process ${process.pid})`);
@@ -121,14 +121,14 @@ describe('startEmbedded', { timeout: 240_000 }, () => {
     expect(await findHolder(dataDir, 'lock')).toBeNull();
   });
 
-  test('of several that start at once on a new folder one wins', async () => {
+  test('of several that start at once on a new folder, one wins', async () => {
     const started = await Promise.all([startOwner(), startOwner(), startOwner()]);
     const errors = started.flatMap(({ report }) => report.error ?? []);
     expect(errors).toHaveLength(2);
     for (const error of errors) expect(error).toContain('already running on the data folder');
   });
 
-  test('the owner killed: the server goes on and the next start adopts it', async () => {
+  test('owner killed: the server keeps running and the next start adopts it', async () => {
     const { owner, report } = await startOwner();
     await ask(report.url ?? '', 'CREATE TABLE kept (n int)');
     await kill(owner);
@@ -162,7 +162,7 @@ describe('startEmbedded', { timeout: 240_000 }, () => {
     await second.stop();
   });
 
-  test('an initialisation that was cut short is thrown away and made again', async () => {
+  test('an interrupted initialisation is discarded and repeated', async () => {
     await mkdir(join(dataDir, 'postgres.unfinished', 'base'), { recursive: true });
     await writeFile(join(dataDir, 'postgres.unfinished', 'PG_VERSION'), '18\n');
     const postgres = await startEmbedded({ dataDir });
@@ -171,13 +171,13 @@ describe('startEmbedded', { timeout: 240_000 }, () => {
     await expect(stat(join(dataDir, 'postgres.unfinished'))).rejects.toThrow('ENOENT');
   });
 
-  test('data of another major version is refused in words', async () => {
+  test('data of another major version is refused with an explanation', async () => {
     await mkdir(clusterFolder(dataDir), { recursive: true });
     await writeFile(join(clusterFolder(dataDir), 'PG_VERSION'), '17\n');
     await expect(startEmbedded({ dataDir })).rejects.toThrow('written by PostgreSQL 17');
   });
 
-  test('lost passwords are told, and nothing is made anew over the data', async () => {
+  test('lost passwords are reported, and nothing is created over the data', async () => {
     const first = await startEmbedded({ dataDir });
     await first.stop();
     await rename(join(dataDir, 'credentials.json'), join(folder, 'credentials.json'));
@@ -186,7 +186,7 @@ describe('startEmbedded', { timeout: 240_000 }, () => {
     await (await startEmbedded({ dataDir })).stop();
   });
 
-  test('a long path gets its socket elsewhere', async () => {
+  test('the socket for a long path is elsewhere', async () => {
     dataDir = join(folder, 'x'.repeat(100));
     const postgres = await startEmbedded({ dataDir });
     expect(socketFolder(dataDir).startsWith(dataDir)).toBe(false);
@@ -195,7 +195,7 @@ describe('startEmbedded', { timeout: 240_000 }, () => {
     await expect(stat(socketFolder(dataDir))).rejects.toThrow('ENOENT');
   });
 
-  test('a path that is a file is told', async () => {
+  test('a path that is a file is reported', async () => {
     await writeFile(join(folder, 'file'), '');
     await expect(startEmbedded({ dataDir: join(folder, 'file', 'data') })).rejects.toThrow(
       'a part of the path is a file',
@@ -204,7 +204,7 @@ describe('startEmbedded', { timeout: 240_000 }, () => {
 });
 
 describe.runIf(process.getuid?.() === 0)('started by root', () => {
-  test('a folder that PostgreSQL cannot reach is refused with what to do', async () => {
+  test("a folder that PostgreSQL can't reach is refused with a remedy", async () => {
     const home = join(folder, 'home');
     await mkdir(home, { mode: 0o700 });
     await expect(startEmbedded({ dataDir: join(home, 'data') })).rejects.toThrow(`chmod o+x ${home}`);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FIELD_TYPES, fieldsOfSchema, withFields } from './schema-fields.ts';
 
-test('members, and which of them must be there', () => {
+test('reads members, and which of them are required', () => {
   const schema: JsonObject = {
     type: 'object',
     properties: { order: { type: 'integer', description: 'Its number' }, note: { type: 'string' } },
@@ -32,7 +32,7 @@ test.each<JsonObject>([
   expect(fieldsOfSchema(schema)).toBeNull();
 });
 
-test('what is written as a list of members is read as the same', () => {
+test('reads a list of members the same way', () => {
   const field = fc.record({
     name: fc.string({ minLength: 1 }).filter((name) => name !== '__proto__'),
     type: fc.constantFrom(...FIELD_TYPES),

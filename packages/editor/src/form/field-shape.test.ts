@@ -105,7 +105,7 @@ describe('shapeOf', () => {
     expect(shapeOf(schema)).toMatchObject(shape);
   });
 
-  test('a list that may be text or null: both are offered, null is leaving it out', () => {
+  test('a list that may be text or null: both are offered, and null means omitting it', () => {
     const schema: Schema = { anyOf: [{ type: 'string' }, { type: 'array' }, { type: 'null' }] };
     const shape = shapeOf(schema);
     expect(shape.kind === 'variants' && shape.variants.map(({ name }) => name)).toEqual(['string', 'array']);
@@ -132,7 +132,7 @@ describe('variantOf', () => {
 });
 
 describe('initialOf', () => {
-  test('fills in what must be there, and no credential', () => {
+  test('fills in required members, and no credential', () => {
     expect(initialOf(BEARER)).toEqual({ type: 'bearer', token: '' });
     const withCredential: Schema = {
       type: 'object',
@@ -146,7 +146,7 @@ describe('initialOf', () => {
     expect(initialOf(withCredential)).toEqual({ kind: 'x', n: 7 });
   });
 
-  test('a new value is of the shape and variant it was made for, whatever the schema', () => {
+  test('a new value has the shape and variant it was created for, whatever the schema', () => {
     const leaf = fc.constantFrom<Schema>(
       { type: 'string' },
       { type: 'integer', minimum: 3 },

@@ -7,7 +7,7 @@ function change(doc: string, spec: TransactionSpec): Transaction {
   return EditorState.create({ doc, extensions: [oneLine(), history()] }).update(spec);
 }
 
-test('what is put in becomes one line, and one goes on behind it', () => {
+test('inserted text becomes one line, with the cursor after it', () => {
   const { newDoc, newSelection } = change('plain', { changes: { from: 1, to: 3, insert: 'one\n  two' } });
   expect([newDoc.toString(), newSelection.main.head]).toEqual(['pone twoin', 'pone two'.length]);
 });
@@ -17,7 +17,7 @@ test('Enter does nothing', () => {
   expect(change('plain', { changes: { from: 0, to: 5, insert: '\n' } }).docChanged).toBe(false);
 });
 
-test('what came with several lines keeps them', () => {
+test('text that already has several lines keeps them', () => {
   expect(change('one\ntwo', { changes: { from: 7, insert: '!' } }).newDoc.toString()).toBe('one\ntwo!');
   const joined = change('one\ntwo', { changes: { from: 3, to: 4 } });
   let restored = joined.state;

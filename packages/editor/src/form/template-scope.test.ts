@@ -34,7 +34,7 @@ describe('upstreamOf', () => {
     expect(upstreamOf(flow, id)).toEqual(expected);
   });
 
-  test('ends on a cycle, which a draft may have', () => {
+  test('ends on a cycle, which a draft may contain', () => {
     const cycle = {
       nodes: nodes.slice(0, 3),
       edges: [
@@ -46,7 +46,7 @@ describe('upstreamOf', () => {
   });
 });
 
-test('loopsAround ends when loops stand inside each other, which a draft may say', () => {
+test('loopsAround ends if loops contain each other, which is possible in a draft', () => {
   const inside: FlowNode[] = [
     { id: 'a', type: 'core.for_each', parentId: 'b' },
     { id: 'b', type: 'core.for_each', parentId: 'a' },
@@ -57,7 +57,7 @@ test('loopsAround ends when loops stand inside each other, which a draft may say
 describe('listHints', () => {
   const paths = (id: string) => listHints(flow, id, known).map(({ path }) => path);
 
-  test('nearest first, with what is inside of what is known', () => {
+  test('nearest first, with the contents of known outputs', () => {
     expect(paths('after').slice(0, 2)).toEqual(['nodes.each.output', 'nodes.fetch.output']);
     expect(paths('after')).toEqual(
       expect.arrayContaining([
@@ -71,16 +71,16 @@ describe('listHints', () => {
     expect(paths('after').join()).not.toContain('aside');
   });
 
-  test('inside a loop: the item, as the first one is', () => {
+  test('inside a loop: the item, like the first one', () => {
     expect(paths('in').slice(0, 3)).toEqual(['item', 'item.id', 'index']);
     expect(paths('fetch')).not.toContain('item');
   });
 
-  test('of a loop itself: what its iterations read and put out, for its result', () => {
+  test('of the loop itself: what its iterations read and output, for its result', () => {
     expect(paths('each')).toEqual(expect.arrayContaining(['item.id', 'index', 'nodes.in.output']));
   });
 
-  test('an output with very many members leaves room for what else can be read', () => {
+  test('an output with very many members leaves room for others', () => {
     const members = Array.from({ length: 2_000 }, (_, at): [string, JsonValue] => [
       `m${at}`,
       { inside: { at } },
@@ -92,7 +92,7 @@ describe('listHints', () => {
     expect(paths).toContain('nodes.fetch.output.m99');
   });
 
-  test('each path is one that a template can read', () => {
+  test('each path can be read by a template', () => {
     for (const { path, value } of listHints(flow, 'in2', known)) {
       if (value === undefined) continue;
       expect(previewOf(`{{${path}}}`, flow, 'in2', known)).toEqual({ kind: 'value', value });
@@ -101,7 +101,7 @@ describe('listHints', () => {
 });
 
 describe('previewOf', () => {
-  test('without a sample, what the trigger brings is not known', () => {
+  test("without a sample, the trigger's data is unknown", () => {
     const unknown = { ...known, sample: null };
     expect(previewOf('{{trigger.data.user.name}}', flow, 'after', unknown)).toEqual({ kind: 'unknown' });
     expect(previewOf('{{nodes.fetch.output.status}}', flow, 'after', unknown)).toEqual({
@@ -119,7 +119,7 @@ describe('previewOf', () => {
     expect(previewOf('{{item.id}}', flow, 'each', unknown)).toEqual({ kind: 'unknown' });
   });
 
-  test('an argument of a filter that is not known makes the whole unknown; an escaped template does not', () => {
+  test("an unknown argument of a filter makes the whole unknown, an escaped template doesn't", () => {
     const unknown = { ...known, sample: null };
     const preview = (text: string) => previewOf(text, flow, 'after', unknown);
     expect(preview('{{vars.none | default: trigger.data.user.name}}')).toEqual({ kind: 'unknown' });
@@ -129,7 +129,7 @@ describe('previewOf', () => {
     });
   });
 
-  test('more than can be shown is not told to be unknown', () => {
+  test("what exceeds the display limit isn't reported as unknown", () => {
     const large = { ...known, sample: 'x'.repeat(150_000) };
     expect(previewOf('{{trigger.data}}!', flow, 'after', large)).toEqual({ kind: 'large' });
   });

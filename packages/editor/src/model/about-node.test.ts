@@ -44,13 +44,13 @@ describe('aboutNode', () => {
     expect(about(type, config)).toBe(expected);
   });
 
-  test('says a number that a double cannot hold as it is', () => {
+  test('shows a number beyond a double unchanged', () => {
     const config =
       '{"conditions":[{"left":"{{nodes.größe.output.id}}","operator":"equals","right":9007199254740993}]}';
     expect(about('core.if', parseJson(config) as JsonObject)).toBe('größe.id = 9007199254740993');
   });
 
-  test('says nothing of what it cannot read', () => {
+  test("omits what it can't read", () => {
     for (const value of [null, [], {}, 7, '']) {
       expect(about('core.if', { conditions: value })).toBeNull();
       expect(about('trigger.schedule', { schedule: value })).toBeNull();
@@ -59,7 +59,7 @@ describe('aboutNode', () => {
     expect(about('constructor', {})).toBeNull();
   });
 
-  test('cuts what is long', () => {
+  test('shortens long text', () => {
     expect(about('sql.query', { query: 'x'.repeat(100_000) })?.length).toBeLessThan(200);
   });
 });

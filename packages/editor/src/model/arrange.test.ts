@@ -24,8 +24,8 @@ function open(selected: readonly string[]) {
 const places = (state: ReturnType<ReturnType<typeof open>>) =>
   Object.fromEntries(state.nodes.map(({ id, position }) => [id, position]));
 
-describe('tidyUp', () => {
-  test('of what is selected together arranges only that, where it was', () => {
+describe('arrange', () => {
+  test('only arranges the selected nodes, in place', () => {
     const state = open(['a', 'b'])();
     const moved = tidyUp(state);
     expect(Object.keys(moved).toSorted()).toEqual(['a', 'b']);
@@ -33,14 +33,14 @@ describe('tidyUp', () => {
     expect(moved.b?.x).toBeGreaterThan(184);
   });
 
-  test('takes a note along with what it lies at', () => {
+  test('moves a note along with the node beside it', () => {
     const moved = tidyUp(open([])());
     expect(moved['note:n']).toEqual({ x: moved.c?.x, y: (moved.c?.y ?? 0) + 70 });
   });
 });
 
 describe('lineUp', () => {
-  test('puts nodes side by side without covering any', () => {
+  test('puts nodes side by side without overlap', () => {
     const state = open(['b', 'c']);
     lineUp(state(), 'row');
     expect(places(state())).toEqual({ a: { x: 500, y: 40 }, b: { x: 0, y: 0 }, c: { x: 256, y: 0 } });

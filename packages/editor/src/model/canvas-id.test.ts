@@ -7,7 +7,7 @@ const ids = fc.oneof(
   fc.string({ unit: fc.constantFrom('"', '\\', '%', '\n', '2', 'a', ' ', '\u0000') }),
 );
 
-test('what the canvas calls a node leads back to it, and ends no selector', () => {
+test("a canvas id leads back to the node's id, and can be used in selectors", () => {
   fc.assert(
     fc.property(ids, (id) => {
       expect(fromCanvasId(toCanvasId(id))).toBe(id);

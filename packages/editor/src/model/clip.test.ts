@@ -14,12 +14,12 @@ describe('readClip', () => {
     expect(readClip(JSON.stringify(value))).toEqual({ clip: { nodes: [NODE], edges: [] }, leftOut: 0 });
   });
 
-  test('takes what stands between three backticks, as manuals and chats show it', () => {
+  test('accepts text between three backticks, as manuals and chats show it', () => {
     const text = `\`\`\`json\n${JSON.stringify([NODE], null, 2)}\n\`\`\`\n`;
     expect(readClip(text)).toMatchObject({ clip: { nodes: [NODE] } });
   });
 
-  test('takes the notes of a workflow, too', () => {
+  test('accepts the notes of a workflow, too', () => {
     const note = {
       id: 'n',
       text: 'x',
@@ -31,7 +31,7 @@ describe('readClip', () => {
     expect(read).toMatchObject({ clip: { notes: [note] } });
   });
 
-  test('counts what it cannot take', () => {
+  test('counts what it leaves out', () => {
     const edges = [{ source: 'a', target: 'gone' }, { source: 'a' }];
     expect(readClip(JSON.stringify({ nodes: [NODE, { id: 'b' }], edges }))).toEqual({
       clip: { nodes: [NODE], edges: [] },
@@ -39,7 +39,7 @@ describe('readClip', () => {
     });
   });
 
-  test('tells where JSON is broken', () => {
+  test('says where JSON is invalid', () => {
     expect(readClip('{\n  "nodes": [,]\n}')).toEqual({ fault: 'brokenJson', at: { line: 2, column: 13 } });
     expect(readClip('{"nodes": [')).toEqual({ fault: 'brokenJson', at: { line: 1, column: 12 } });
     expect(readClip('{"nodes": [],}')).toEqual({ fault: 'brokenJson', at: { line: 1, column: 14 } });
@@ -49,7 +49,7 @@ describe('readClip', () => {
     expect(readClip('{"nodes": []} x')).toEqual({ fault: 'brokenJson', at: { line: 1, column: 15 } });
   });
 
-  test('finds a mistake in every text that is no JSON, at or before where a reader notices', () => {
+  test('finds the mistake in any invalid JSON, at or before where a reader notices', () => {
     const json = JSON.stringify({ a: [1, -2.5e3, null, true, 'x"\\é'], b: {} });
     for (let at = 1; at < json.length; at += 1) {
       expect(readClip(json.slice(0, at))).toMatchObject({ fault: 'brokenJson', at: { line: 1 } });
@@ -70,11 +70,11 @@ describe('readClip', () => {
     ],
     ['a list of nodes', [{ id: '1', type: 'n8n-nodes-base.set' }]],
     ['one node', { id: '1', type: 'n8n-nodes-base.set' }],
-  ])('recognises what n8n copies: %s', (_what, value) => {
+  ])('recognises nodes copied from n8n: %s', (_what, value) => {
     expect(readClip(JSON.stringify(value))).toEqual({ fault: 'foreign', product: 'n8n' });
   });
 
-  test('tells JSON of something else from a text that is none', () => {
+  test("distinguishes other JSON from text that isn't JSON", () => {
     expect(readClip('{"name": "x"}')).toEqual({ fault: 'noNodes' });
     expect(readClip('hello')).toEqual({ fault: 'noJson' });
   });
@@ -112,11 +112,11 @@ describe('pasteClip', () => {
     ['nodes.fetch \\{{nodes.fetch}}', 'nodes.fetch \\{{nodes.fetch}}'],
     ['{{trigger.data | default: "nodes.fetch"}}', '{{trigger.data | default: "nodes.fetch"}}'],
     ['{{nodes.größe.output}} {{nodes.gr.output}}', '{{nodes.größe.output}} {{nodes.gr_2.output}}'],
-  ])('renames in %s what names a node that is renamed, and nothing else', (text, expected) => {
+  ])('renames references to a renamed node in %s, and nothing else', (text, expected) => {
     expect(pasted(text, 'fetch', 'gr')).toBe(expected);
   });
 
-  test('numbers that a double cannot hold are pasted as they were copied', () => {
+  test('numbers beyond a double are pasted as copied', () => {
     const text =
       '{"nodes":[{"id":"a","type":"core.set","data":{"config":{"values":{"id":9007199254740993}}}}]}';
     const read = readClip(text);

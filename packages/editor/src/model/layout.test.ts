@@ -27,18 +27,18 @@ const place = () =>
   layOut(FLOW.nodes, FLOW.edges, ({ type }) => (type === 'core.if' ? ['true', 'false'] : ['out']));
 
 describe('layOut', () => {
-  test('goes from left to right along the edges, without nodes over each other', () => {
+  test('goes from left to right along the edges, without overlapping nodes', () => {
     const { start, check, yes, each } = place();
     const xs = [start, check, yes, each].map((at) => at?.x ?? Number.NaN);
     for (const [at, x] of xs.slice(1).entries()) expect(x).toBeGreaterThanOrEqual((xs[at] ?? 0) + NODE_WIDTH);
   });
 
-  test('places what follows in the order of the handles it follows from', () => {
+  test('orders successors by the handles they follow from', () => {
     const { yes, no } = place();
     expect(yes?.y).toBeLessThan(no?.y ?? Number.NaN);
   });
 
-  test('places what is inside of a loop below its head', () => {
+  test('places the body of a loop below its header', () => {
     const { inner, deep } = place();
     for (const at of [inner, deep]) {
       expect(at?.x).toBeGreaterThanOrEqual(FRAME.padding);
@@ -46,7 +46,7 @@ describe('layOut', () => {
     }
   });
 
-  test('leaves room for a frame that was made larger', () => {
+  test('leaves room for an enlarged frame', () => {
     const wide = { id: 'each', type: 'core.for_each', width: 900, height: 400 } as Flow['nodes'][number];
     const { each, end } = layOut(
       [wide, { id: 'end', type: 'core.set' }],
@@ -56,14 +56,14 @@ describe('layOut', () => {
     expect(end?.x).toBeGreaterThanOrEqual((each?.x ?? Number.NaN) + 900);
   });
 
-  test('places every node, and nothing when there is none', () => {
+  test('places every node, and nothing if there are none', () => {
     expect(Object.keys(place()).sort()).toEqual(FLOW.nodes.map(({ id }) => id).sort());
     expect(layOut([], [], () => ['out'])).toEqual({});
   });
 });
 
 describe('buildOrder', () => {
-  test('lists what follows after what it follows, and what is inside of a loop right after it', () => {
+  test('lists successors after their predecessors, and the body of a loop right after it', () => {
     const listed = buildOrder(FLOW.nodes, FLOW.edges).map(({ node, depth }) => `${node.id} ${depth}`);
     expect(listed).toHaveLength(FLOW.nodes.length);
     const at = (line: string) => listed.indexOf(line);
@@ -72,7 +72,7 @@ describe('buildOrder', () => {
     expect(listed.slice(at('each 0'), at('each 0') + 3)).toEqual(['each 0', 'inner 1', 'deep 2']);
   });
 
-  test('lists what is on a cycle, too', () => {
+  test('lists nodes on a cycle, too', () => {
     const edges = [
       { source: 'a', target: 'b' },
       { source: 'b', target: 'a' },

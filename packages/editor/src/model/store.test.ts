@@ -114,8 +114,8 @@ function perform(state: () => EditorState, chosen: readonly (readonly [number, r
   }
 }
 
-describe('the store of the editor', () => {
-  test('any sequence of changes, undone, is the flow before; done again, the flow after', () => {
+describe('the editor store', () => {
+  test('undoing any sequence of changes restores the flow, redoing it restores the result', () => {
     fc.assert(
       fc.property(acts, (chosen) => {
         const { state } = open();
@@ -130,7 +130,7 @@ describe('the store of the editor', () => {
     );
   });
 
-  test('whatever is done, the structure stays one that can be saved, and no edge leads across a loop', () => {
+  test('whatever is done, the structure remains savable, and no edge crosses a loop', () => {
     fc.assert(
       fc.property(acts, (chosen) => {
         const { state } = open();
@@ -143,7 +143,7 @@ describe('the store of the editor', () => {
     );
   });
 
-  test('what was not changed is what was read: unknown members stay', () => {
+  test('unchanged parts are as read: unknown members stay', () => {
     const json = fc.jsonValue().filter((value) => value !== undefined) as fc.Arbitrary<JsonValue>;
     const more = fc.dictionary(fc.constantFrom('style', 'measured', 'zIndex', 'note'), json);
     const flows = fc.record({ node: more, data: more, edge: more, settings: fc.option(more), flow: more });
@@ -170,7 +170,7 @@ describe('the store of the editor', () => {
     );
   });
 
-  test('a loop is removed with what is inside it and every edge of theirs', () => {
+  test('a loop is removed with its body and all their edges', () => {
     const { state } = open();
     state().remove(['each']);
     expect(state().nodes.map(({ id }) => id)).toEqual(['start', 'end']);
@@ -179,7 +179,7 @@ describe('the store of the editor', () => {
     expect(state().toFlow()).toEqual(FLOW);
   });
 
-  test('an edge without an id can be removed and be inserted on', () => {
+  test('an edge without an id can be removed, and a node inserted on it', () => {
     const { state } = open();
     const id = state().addNode('core.if', { onEdge: 'edge:#1' });
     expect(state().nodes.at(-1)).toMatchObject({ id, parentId: 'each' });
@@ -194,7 +194,7 @@ describe('the store of the editor', () => {
     expect(state().edges).toHaveLength(3);
   });
 
-  test('pasted nodes get ids of their own, and keep their edges, loops and references among them', () => {
+  test('pasted nodes get new ids, and keep their edges, loops and references to each other', () => {
     const { state } = open({
       ...FLOW,
       nodes: FLOW.nodes.map((node) =>
@@ -226,7 +226,7 @@ describe('the store of the editor', () => {
     expect(state().selectedIds).toEqual(['each_2']);
   });
 
-  test('an exported workflow can be pasted; other texts cannot', () => {
+  test("an exported workflow can be pasted, other text can't", () => {
     expect(clipOf(JSON.stringify({ name: 'x', flow_data: FLOW }))?.nodes).toHaveLength(5);
     expect(clipOf(JSON.stringify(FLOW))?.edges).toHaveLength(3);
     for (const text of ['', 'hello', '1', 'null', '[]', '{}', '{"nodes":1}', '{"nodes":[{"id":1}]}']) {
@@ -234,7 +234,7 @@ describe('the store of the editor', () => {
     }
   });
 
-  test('changes of one field shortly after each other are one step', () => {
+  test('quick changes of one field are one step', () => {
     const { state, pass } = open();
     const write = (label: string) =>
       state().changeNode('end', 'label', (node) => ({ ...node, data: { ...node.data, label } }));
@@ -250,7 +250,7 @@ describe('the store of the editor', () => {
     expect(state().canUndo).toBe(false);
   });
 
-  test('a node that leaves its loop stays where it is seen; edges that would lead across are removed', () => {
+  test('a node that leaves its loop stays where it is shown; crossing edges are removed', () => {
     const { state } = open();
     expect(state().moveInto(['last'], null)).toBe(1);
     expect(state().nodes.find(({ id }) => id === 'last')).toMatchObject({ position: { x: 540, y: 50 } });
@@ -261,7 +261,7 @@ describe('the store of the editor', () => {
     expect(state().nodes.find(({ id }) => id === 'start')).not.toHaveProperty('parentId');
   });
 
-  test('nothing changes while it is only shown', () => {
+  test('nothing changes in a read-only view', () => {
     const store = createEditorStore({ flow: FLOW, nodeTypes: TYPES, isReadOnly: true });
     const state = store.getState();
     perform(
@@ -274,7 +274,7 @@ describe('the store of the editor', () => {
     expect(store.getState().changeCount).toBe(0);
   });
 
-  test('what is selected is there', () => {
+  test('the selection only contains existing elements', () => {
     const { state } = open();
     state().addNote({ x: 1.4, y: 2 });
     const [note] = state().settings.notes ?? [];
@@ -286,8 +286,8 @@ describe('the store of the editor', () => {
   });
 });
 
-describe('what was wrong once', () => {
-  test('edges between nodes with long ids have ids of their own', () => {
+describe('fixed bugs', () => {
+  test('edges between nodes with long ids have distinct ids', () => {
     const [source, target] = ['s'.repeat(255), 't'.repeat(255)];
     const { state } = open({
       nodes: [
@@ -302,7 +302,7 @@ describe('what was wrong once', () => {
     expect(validateStructure(flow, { maxNodes: 10 })).toEqual([]);
   });
 
-  test('when an edge without an id is removed, the one that takes its place is not selected', () => {
+  test('when an edge without an id is removed, its replacement is not selected', () => {
     const { state } = open({
       ...FLOW,
       edges: FLOW.edges.map(({ source, target }) => ({ source, target })),
@@ -316,7 +316,7 @@ describe('what was wrong once', () => {
     expect(state().selectedIds).toEqual(['edge:#1', 'edge:#0']);
   });
 
-  test('an edge is not duplicated, and that is no step', () => {
+  test('an edge is not duplicated, and trying to adds no undo step', () => {
     const { state } = open();
     state().select(['edge:a']);
     state().duplicate(['edge:a']);
@@ -325,7 +325,7 @@ describe('what was wrong once', () => {
     expect(state().changeCount).toBe(0);
   });
 
-  test('what is pasted twice at one place does not cover itself', () => {
+  test("pasting twice at one place doesn't overlap", () => {
     const { state } = open();
     const clip = cutOut(takeApart(state().toFlow()), ['end'], {});
     for (const at of [undefined, undefined, { x: 5, y: 5 }, { x: 5, y: 5 }]) state().paste(clip, at);
@@ -342,7 +342,7 @@ describe('findConnectionFault', () => {
       ...(sourceHandle === undefined ? {} : { sourceHandle }),
     });
 
-  test('tells why two nodes cannot be joined', () => {
+  test("says why two nodes can't be connected", () => {
     expect(fault('start', 'end')).toBeNull();
     expect(fault('start', 'start')).toBe('self');
     expect(fault('end', 'start')).toBe('intoTrigger');

@@ -40,8 +40,8 @@ const after = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-describe('pins that are kept', () => {
-  test('of many changes the last one is sent, when nobody types any more', async () => {
+describe('saving pins', () => {
+  test('of several quick changes, the last one is sent after a pause', async () => {
     const { keeper, outputs } = open();
     for (const n of [1, 2, 3]) keeper.set('a', { n });
     expect(outputs()).toEqual([]);
@@ -49,7 +49,7 @@ describe('pins that are kept', () => {
     expect(outputs()).toEqual([['a', { n: 3 }]]);
   });
 
-  test('a newer one waits for the older one to be answered, however long that takes', async () => {
+  test('a newer change waits until the older one is stored, however long that takes', async () => {
     const { keeper, outputs, answer } = open();
     keeper.set('a', { n: 1 });
     await after(500);
@@ -65,7 +65,7 @@ describe('pins that are kept', () => {
     expect(keeper.unkept.size).toBe(0);
   });
 
-  test('what could not be sent is sent again, told once, and does not overwrite what is newer', async () => {
+  test("what could not be sent is retried, reported once, and doesn't overwrite anything newer", async () => {
     const { keeper, seen, outputs, answer } = open();
     keeper.set('a', { n: 1 });
     await after(500);
@@ -84,7 +84,7 @@ describe('pins that are kept', () => {
     expect(seen).toMatchObject({ failures: ['TypeError'], aside: null });
   });
 
-  test('what was refused is told and not sent again; after the end of a session it is', async () => {
+  test('what was refused is reported and not retried; after the end of a session it is', async () => {
     const { keeper, seen, answer } = open();
     keeper.set('a', { n: 1 });
     await after(500);
@@ -99,7 +99,7 @@ describe('pins that are kept', () => {
     expect(seen.sent).toHaveLength(3);
   });
 
-  test('when the page goes away they are sent at once and put aside, but nothing newer than what is on its way', async () => {
+  test('when the page closes, they are sent at once and kept aside, but nothing newer than the request in flight', async () => {
     const { keeper, seen, outputs } = open();
     keeper.set('a', { n: 1 });
     keeper.leave(true);
@@ -111,7 +111,7 @@ describe('pins that are kept', () => {
     expect([...(seen.aside ?? [])]).toEqual([['a', null]]);
   });
 
-  test('without room in the browser it says so, as long as there is something to lose', async () => {
+  test('without room in the browser it says so, as long as something could be lost', async () => {
     const { keeper, seen, answer } = open();
     seen.hasRoom = false;
     expect(keeper.putAside()).toBe(true);
@@ -123,7 +123,7 @@ describe('pins that are kept', () => {
     expect(keeper.putAside()).toBe(true);
   });
 
-  test('a page that has gone tries nothing again', async () => {
+  test('a closed page retries nothing', async () => {
     const { keeper, seen, answer } = open();
     keeper.set('a', { n: 1 });
     keeper.leave(false);

@@ -29,12 +29,12 @@ describe('patternOf', () => {
     '0 24 * * *',
     '0,30 9 * * *',
     '0 9 * * 1#2',
-  ])('%j is told as it stands', (cron) => {
+  ])('%j is shown as written', (cron) => {
     expect(patternOf(cron)).toEqual({ kind: 'custom', cron });
   });
 });
 
-test('a pattern is found again in its expression', () => {
+test('a pattern is recognised in its expression', () => {
   const time = fc
     .tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 }))
     .map(([hour, minute]) => `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`);
@@ -55,7 +55,7 @@ test('a pattern is found again in its expression', () => {
   );
 });
 
-test('another kind keeps the time of day, and custom the expression', () => {
+test('another kind keeps the time of day, custom keeps the expression', () => {
   const daily: CronPattern = { kind: 'daily', time: '17:45' };
   expect(cronOf(startOf('weekly', daily))).toBe('45 17 * * 1-5');
   expect(startOf('custom', daily)).toEqual({ kind: 'custom', cron: '45 17 * * *' });

@@ -15,7 +15,7 @@ function taken(text: string): string | null {
   return state.update(takePath(state, path, found.from, at)).state.doc.toString();
 }
 
-describe('a path that is taken', () => {
+describe('an accepted path', () => {
   test.each([
     ['{{|', '{{trigger.data.name}}'],
     ['{{tri|', '{{trigger.data.name}}'],
@@ -33,7 +33,7 @@ describe('a path that is taken', () => {
   });
 });
 
-test('what is typed narrows the paths, with blanks and quotes and in any script', () => {
+test('typing narrows the paths, including blanks, quotes and any script', () => {
   const text = '{{nodes.fetch.output["名 前';
   const state = EditorState.create({ doc: text });
   const found = completionsAt(new CompletionContext(state, text.length, false), HINTS);

@@ -87,7 +87,7 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
       expect(await harness.readExecution(second.executionId)).toBeNull();
     });
 
-    it('S3: claims are oldest first and at most as many as asked for', async () => {
+    it('S3: claims are oldest first and at most as many as requested', async () => {
       const ids = [await queued(), await queued(), await queued()];
       const workerId = await worker();
       const first = await store.claim(workerId, 2);
@@ -107,7 +107,7 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
       expect(claimed.sort((a, b) => a - b)).toEqual(ids);
     });
 
-    it('S4: every claim raises the token and keeps the first start and its deadline', async () => {
+    it('S4: every claim raises the token and keeps the first start time and its deadline', async () => {
       await queued({ timeoutMs: 60_000 });
       const first = await worker();
       const before = await claimOne(first);
@@ -124,7 +124,7 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
       expect((await claimOne(await worker())).deadlineAtMs).toBeNull();
     });
 
-    it('S5: what a living worker holds cannot be claimed', async () => {
+    it("S5: executions of a live worker can't be claimed", async () => {
       await started();
       expect(await store.claim(await worker(), 10)).toEqual([]);
     });
@@ -143,7 +143,7 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
       expect(await store.finish(lease, [], { status: 'completed' })).toBe(true);
     });
 
-    it('S5: a worker that takes its own lost execution over is fenced by the token', async () => {
+    it('S5: a worker that takes over its own lost execution is fenced by the token', async () => {
       const workerId = await worker();
       await queued();
       const first = await claimOne(workerId);
@@ -153,13 +153,13 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
       expect(await store.checkpoint(second.lease, [done('a', 1)])).toBe(true);
     });
 
-    it('S5: a retired worker gives up at once what it holds', async () => {
+    it('S5: a retired worker releases its executions at once', async () => {
       const lease = await started();
       await store.retireWorker(lease.workerId);
       expect((await claimOne(await worker())).lease.executionId).toBe(lease.executionId);
     });
 
-    it('S6: a heartbeat renews a lease, but never one that ran out', async () => {
+    it('S6: a heartbeat renews a lease, but never an expired one', async () => {
       const workerId = await worker();
       expect(await store.heartbeat(workerId)).toBe(true);
       await harness.expireLease(workerId);
@@ -191,7 +191,7 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
       expect(lease.executionId).toBe(first.executionId);
     });
 
-    it('S8: a parked execution is held by no worker until its time has come', async () => {
+    it('S8: a parked execution belongs to no worker until its time has come', async () => {
       const lease = await started();
       const wakeAtMs = (await harness.now()) + 3_600_000;
       expect(await store.park(lease, [done('a', 1)], wakeAtMs)).toBe(true);
@@ -222,7 +222,7 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
       expect(await read(lease.executionId)).toEqual(before);
     });
 
-    it('S10: cancel ends what is queued, running or waiting, and only once', async () => {
+    it('S10: cancel ends queued, running and waiting executions, only once', async () => {
       const { organisationId } = harness.newRequest(0);
       const running = await started();
       const waiting = await started();
@@ -277,7 +277,7 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
       expect(stringifyJson(after.input)).toBe(text);
     });
 
-    it('S11: of an iteration that has ended only its end comes back, and of a loop that has ended the loop', async () => {
+    it('S11: of an ended iteration only its end comes back, of an ended loop only the loop', async () => {
       const lease = await started();
       const progress = { ...PROGRESS, nodeId: 'loop' };
       const inside = (index: number): NodeRecord => ({
@@ -309,7 +309,7 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
       expect((await claimOne(await worker())).records).toEqual([over]);
     });
 
-    it('S12: of a cancel and a finish at the same time one wins', async () => {
+    it('S12: of a concurrent cancel and finish one wins', async () => {
       const { organisationId } = harness.newRequest(0);
       for (let round = 0; round < 10; round++) {
         const lease = await started();

@@ -87,7 +87,7 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
       );
     });
 
-    it('S14: signals sent at the same time get numbers without gaps', async () => {
+    it('S14: concurrent signals get numbers without gaps', async () => {
       const id = await queued();
       await Promise.all(Array.from({ length: 10 }, (_, n) => store.sendSignal(id, signal(n))));
       const signals = await store.readSignals(id, 0);
@@ -95,7 +95,7 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
       expect(new Set(signals.map(({ payload }) => payload)).size).toBe(10);
     });
 
-    it('S14: what is final or does not exist takes no signal', async () => {
+    it('S14: final and unknown executions accept no signals', async () => {
       const lease = await started();
       await store.finish(lease, [], { status: 'completed' });
       const [unknown = 0] = await store.reserveIds(1);
@@ -104,7 +104,7 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
       expect(await store.readSignals(lease.executionId, 0)).toEqual([]);
     });
 
-    it('S15: parked for ever it is claimed when a signal comes, and not before', async () => {
+    it('S15: parked without a time, it is claimed when a signal arrives, and not before', async () => {
       const lease = await started();
       expect(await store.park(lease, [], null)).toBe(true);
       expect(await read(lease.executionId)).toMatchObject({ status: 'waiting_async', wakeAtMs: null });
@@ -115,14 +115,14 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
       expect(claimed?.signals).toEqual([{ seq: 1, ...signal({ ok: true }) }]);
     });
 
-    it('S15: parked until a time it is claimed at once when a signal comes', async () => {
+    it('S15: parked until a time, it is claimed at once when a signal arrives', async () => {
       const lease = await started();
       await store.park(lease, [], (await harness.now()) + HOUR_MS);
       await store.sendSignal(lease.executionId, signal(1));
       expect(await claimable()).toEqual([lease.executionId]);
     });
 
-    it('S15: a signal that came before the park counts, unless the run was told of it', async () => {
+    it('S15: a signal from before parking counts, unless the run has seen it', async () => {
       const [unseen, seen] = [await started(), await started()];
       for (const { executionId } of [unseen, seen]) {
         await store.sendSignal(executionId, signal(1));
@@ -135,7 +135,7 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
       expect(await claimable()).toEqual([seen.executionId]);
     });
 
-    it('S15: a signal to a running execution leaves it where it is', async () => {
+    it("S15: a signal to a running execution doesn't move it", async () => {
       const lease = await started();
       await store.sendSignal(lease.executionId, signal(1));
       expect(await claimable()).toEqual([]);
@@ -143,7 +143,7 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
       expect(await read(lease.executionId)).toMatchObject({ status: 'running', workerId: lease.workerId });
     });
 
-    it('S16: a parent has one child of each key; a twin stores nothing and is found', async () => {
+    it('S16: a parent has one child per key; a second start stores nothing and finds it', async () => {
       const { executionId } = await started();
       const keys = [
         childOf(executionId),
@@ -163,7 +163,7 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
       }
     });
 
-    it('S16: twins that are started at the same time make one child', async () => {
+    it('S16: concurrent starts create one child', async () => {
       const { executionId } = await started();
       const parent = childOf(executionId);
       const twins = await Promise.all(Array.from({ length: 5 }, () => request({ parent })));
@@ -172,7 +172,7 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
       expect(stored.filter((one) => one !== null)).toHaveLength(1);
     });
 
-    it('S16: a parent that has ended, or never was, gets no child', async () => {
+    it('S16: a parent that has ended, or never existed, gets no child', async () => {
       const lease = await started();
       await store.finish(lease, [], { status: 'completed' });
       const [unknown = 0] = await store.reserveIds(1);
@@ -185,7 +185,7 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
       }
     });
 
-    it('S17: every end of a child that is waited for is a signal to its parent', async () => {
+    it('S17: however an awaited child ends, its parent gets a signal', async () => {
       const { organisationId } = harness.newRequest(0);
       const parent = await started();
       const link = (callKey: string, waits = true): ParentLink =>
@@ -214,7 +214,7 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
       expect(await claimable()).toEqual([parent.executionId]);
     });
 
-    it('S17: a child that crashed its workers tells its parent, too', async () => {
+    it('S17: a child that crashed its workers notifies its parent, too', async () => {
       const parent = await started();
       await store.park(parent, [], null);
       const child = await queued({ parent: childOf(parent.executionId) });
@@ -232,7 +232,7 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
     });
 
     it.each(['completed', 'failed', 'cancelled', 'crashed'] as const)(
-      'S18: a parent that has %s takes the children it waits for with it, and theirs',
+      'S18: a parent that has %s cancels the children it waits for, and theirs',
       async (end) => {
         const parent = await started();
         const child = await started({ parent: childOf(parent.executionId) });
@@ -265,7 +265,7 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
       },
     );
 
-    it('S18: children that have ended are not touched', async () => {
+    it('S18: children that have ended are not changed', async () => {
       const parent = await started();
       const child = await started({ parent: childOf(parent.executionId) });
       await store.finish(child, [], { status: 'completed' });
@@ -274,7 +274,7 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
       expect(await read(child.executionId)).toEqual(before);
     });
 
-    it('S19: of a workflow with a limit no more are leased at the same time; others are passed on', async () => {
+    it('S19: no more than the limit of a workflow are leased at the same time; others are passed over', async () => {
       const limited = [];
       for (let count = 0; count < 4; count++) limited.push(await queued({ maxConcurrency: 2 }));
       const free = await queued();
@@ -293,7 +293,7 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
       expect(await claimable()).toEqual([]);
     });
 
-    it('S19: a start under a limit is stored queued, and a lost worker keeps no place twice', async () => {
+    it('S19: a start under a limit is stored as queued, and a lost worker takes no second slot', async () => {
       const workerId = await worker();
       const first = await request({ maxConcurrency: 1, leaseTo: workerId });
       const second = await request({ maxConcurrency: 1, leaseTo: workerId });
@@ -306,7 +306,7 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
       expect(await claimable()).toEqual([first.executionId]);
     });
 
-    it('S19: many workers at the same time do not pass the limit', async () => {
+    it("S19: many concurrent workers don't exceed the limit", async () => {
       for (let count = 0; count < 8; count++) await queued({ maxConcurrency: 3 });
       const workers = [await worker(), await worker(), await worker(), await worker()];
       const claims = await Promise.all(workers.map((id) => store.claim(id, 8)));
