@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createTestDatabase } from '../packages/testing/src/database.ts';
 import { dumpSchema, SCHEMA_FILE } from './dump-schema.ts';
 
-test('schema.sql is what the migrations make, and makes the same schema again', async () => {
+test('schema.sql is the result of the migrations, and creates the same schema again', async () => {
   const database = await createTestDatabase();
   const { db } = database;
   const written = await readFile(SCHEMA_FILE, 'utf8');

@@ -14,7 +14,7 @@ it('lists the slowest files, slowest first', () => {
   ]);
 });
 
-it('lists 20 unless told otherwise, and none when nothing ran', () => {
+it('lists 20 by default, and none if nothing ran', () => {
   const times = Array.from({ length: 30 }, (_, index) => ({ path: `${index}.test.ts`, ms: index }));
   expect(slowestFiles(times)).toHaveLength(21);
   expect(slowestFiles([])).toEqual([]);

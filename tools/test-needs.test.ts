@@ -17,14 +17,14 @@ it.each([
   expect([...needsOf(root, path)].toSorted()).toEqual(needs.toSorted());
 });
 
-it('sees that browser tests need a browser, through their helpers too', () => {
+it('sees that browser tests need a browser, also through their helpers', () => {
   const tests = globSync('packages/web/e2e/*.test.ts', { cwd: root });
   const without = tests.filter((path) => !needsOf(root, path).has('a browser'));
   // It only reads source files and translations.
   expect(without).toEqual(['packages/web/e2e/translations.test.ts']);
 });
 
-it('drops no test file: each is a unit test or needs something', () => {
+it('covers every test file: each is a unit test or needs something', () => {
   const { files, others } = unitTests(root);
   const all = globSync(TEST_FILES, { cwd: root });
   expect(files.length + others).toBe(all.length);

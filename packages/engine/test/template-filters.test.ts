@@ -91,7 +91,7 @@ function freeze(value: JsonValue): JsonValue {
 const BUILDERS = new Set(['replace', 'json', 'base64', 'url_encode']);
 
 describe('filters', () => {
-  it('T8 T10: each is total, gives JSON, changes nothing and keeps to the limit', () => {
+  it('T8 T10: each is total, returns JSON, changes nothing and respects the limit', () => {
     const call = fc.record({
       name: fc.constantFrom(...FILTERS.keys()),
       value: anyJson.map(freeze),
@@ -138,13 +138,13 @@ describe('filters', () => {
     ['date: trigger.data.v', 'y'.repeat(900)],
     ['upper', 'ß'.repeat(600)],
     ['split | json', 'a,'.repeat(400)],
-  ])('T10: %s does not grow past the limit', (filters, value) => {
+  ])("T10: %s doesn't exceed the limit", (filters, value) => {
     const grow = (): JsonValue => filtered(filters, value, 1_000);
     if (filters.startsWith('date')) expect(grow()).toBeNull();
     else expect(grow).toThrow(RenderLimitError);
   });
 
-  it('T10: growth is refused before it is made', () => {
+  it('T10: excessive growth is refused before it happens', () => {
     const text = 'a'.repeat(1_000_000);
     expect(() => apply('replace', text, ['a', text])).toThrow(RenderLimitError);
     let shared: JsonValue = 'x';
@@ -181,7 +181,7 @@ describe('filters', () => {
     expect(apply('contains', { a: 1 }, ['toString'])).toBe(false);
   });
 
-  it('T8: equality is by value, not by spelling', () => {
+  it('T8: equality is by value, not by notation', () => {
     const list = parseJson('[1, "1.0", {"a":1,"b":[2]}, 9007199254740993, true, null]') as JsonValue[];
     const equals = (value: string): boolean => apply('contains', list, [parseJson(value)]) as boolean;
     expect(['1.0', '"1"', '{"b":[2.0],"a":1}', '"9007199254740993"', 'true', 'null'].map(equals)).toEqual(
@@ -192,7 +192,7 @@ describe('filters', () => {
     );
   });
 
-  it('T8: sort is stable and has one order for everything', () => {
+  it('T8: sort is stable and defines an order for all values', () => {
     const items = parseJson('[null,{"k":1},"b",true,2,9007199254740993,"a",9007199254740992,false,[3],-1]');
     const ascending = apply('sort', items) as JsonValue[];
     expect(stringifyJson(ascending)).toBe(
@@ -264,11 +264,11 @@ describe('filters', () => {
     ['map', /takes one argument/],
     ['replace: "a"', /takes two arguments/],
     ['where: "a", 1, 2', /one or two arguments/],
-  ])('T14: %s is told when it is written', (filters, message) => {
+  ])('T14: %s is reported when it is parsed', (filters, message) => {
     expect(faultOf(filters)).toMatch(message);
   });
 
-  it('T14: arguments that are paths are judged when they are known', () => {
+  it('T14: arguments that are paths are checked when their values are known', () => {
     expect(faultOf('date: "yyyy", vars.zone')).toBe('');
     expect(filtered('date: "yyyy", vars.zone', 0)).toBeNull();
   });
@@ -314,7 +314,7 @@ describe('exact numbers', () => {
     );
   });
 
-  it('T12: numbers come back as they were', () => {
+  it('T12: numbers come back unchanged', () => {
     fc.assert(
       fc.property(fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer()), (value) => {
         expect(fromExact(exact(value))).toBe(Object.is(value, -0) ? 0 : value);
@@ -387,7 +387,7 @@ describe('dates', () => {
     expect(date(value, 'iso')).toBe(iso);
   });
 
-  it('T13: clocks that are put forward and back', () => {
+  it('T13: clocks that go forward and back', () => {
     const format = 'yyyy-MM-dd HH:mm xxx';
     expect(date('2026-03-08T06:59:00Z', format, 'America/New_York')).toBe('2026-03-08 01:59 -05:00');
     expect(date('2026-03-08T07:00:00Z', format, 'America/New_York')).toBe('2026-03-08 03:00 -04:00');
@@ -412,7 +412,7 @@ describe('dates', () => {
     expect(date('0099-12-31', 'yyyy-MM-dd EEE')).toBe('0099-12-31 Thu');
   });
 
-  it('T13: in UTC it agrees with the language, in zones it only moves', () => {
+  it('T13: in UTC it agrees with JavaScript, in zones it only shifts', () => {
     const moment = fc.integer({ min: Date.parse('1000-01-01'), max: Date.parse('9999-01-01') });
     const zones = fc.constantFrom(
       'Asia/Tokyo',

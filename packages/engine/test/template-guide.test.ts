@@ -40,7 +40,7 @@ describe('docs/templates.md', () => {
     expect(stringifyJson(render(parsed.template, scope, 1_000_000))).toBe(stringifyJson(expected));
   });
 
-  it('T8: every filter has its chapter with examples, and there is no other', () => {
+  it('T8: every filter has a section with examples, and no other section exists', () => {
     const chapters = guide.slice(guide.indexOf('## Filters')).split(/^### /m).slice(1);
     expect(chapters.map((chapter) => chapter.slice(0, chapter.indexOf('\n')))).toEqual([...FILTERS.keys()]);
     for (const chapter of chapters) {
@@ -50,7 +50,7 @@ describe('docs/templates.md', () => {
     }
   });
 
-  it('T8: no block of templates is left out', () => {
+  it('T8: every block of templates is run', () => {
     expect(guide.match(/^```$/gm)).toHaveLength(2 * (guide.match(/^trigger\.data = /gm)?.length ?? 0));
     expect(examples.length).toBe(guide.match(/ → /g)?.length);
   });

@@ -39,7 +39,7 @@ function errorOf(text: string): { code: string; offset: number; message: Message
 
 describe('templates', () => {
   it.each(['', 'plain', '{ "a": {"b": 1}}', '}}', '\\', '\\n {', '{ {x} }'])(
-    'T1: %j stands for itself',
+    'T1: %j stays as it is',
     (text) => {
       expect(rendered(text)).toBe(text);
     },
@@ -54,14 +54,14 @@ describe('templates', () => {
     expect(render(template, scopeWith({ x: 5 }), LIMIT)).toEqual({ '{{trigger.data.x}}': 5, __proto__x: 1 });
   });
 
-  it('T1: a part of a config without templates is handed on, not copied', () => {
+  it('T1: a part of a config without templates is passed on, not copied', () => {
     const config = { fixed: { a: [1] }, list: ['{{execution.id}}', 'b'] };
     const result = render(parseTemplates(config).template, scopeWith({}), LIMIT) as typeof config;
     expect(result).toEqual({ fixed: { a: [1] }, list: [42, 'b'] });
     expect(result.fixed).toBe(config.fixed);
   });
 
-  it('T2: one expression and nothing else keeps the type', () => {
+  it('T2: a single expression keeps the type', () => {
     const data = parseJson('{"n":1,"big":9007199254740993,"list":[1],"no":null,"yes":true}') as JsonObject;
     expect(rendered('{{trigger.data.n}}', data)).toBe(1);
     expect(rendered('{{ trigger.data.list }}', data)).toEqual([1]);
@@ -140,7 +140,7 @@ describe('templates', () => {
     expect(stringifyJson(render(template, scopeWith({}), LIMIT))).toBe('{"__proto__":42}');
   });
 
-  it('T6: what a value says is never read as a template', () => {
+  it('T6: the content of a value is never read as a template', () => {
     const data = { inner: '{{execution.id}}', open: '{{', close: 'execution.id}}' };
     expect(rendered('{{trigger.data.inner}}', data)).toBe('{{execution.id}}');
     expect(rendered('a {{trigger.data.inner}} b', data)).toBe('a {{execution.id}} b');
@@ -213,7 +213,7 @@ describe('templates', () => {
     else expect(rendered(text, { v: value })).toEqual(expected);
   });
 
-  it('T8: numbers that need care stay exact', () => {
+  it('T8: numbers beyond a double stay exact', () => {
     const data = parseJson('{"big":9007199254740993}');
     expect(stringifyJson(rendered('{{trigger.data.big | round}}', data))).toBe('9007199254740993');
     expect(stringifyJson(rendered('{{trigger.data.text | number}}', { text: '9007199254740993' }))).toBe(
@@ -235,7 +235,7 @@ describe('templates', () => {
     expect(stringifyJson(value('9007199254740993'))).toBe('9007199254740993');
   });
 
-  it('T10: texts that would grow past the limit are refused', () => {
+  it('T10: texts that would exceed the limit are refused', () => {
     const { template } = parseTemplates(Array.from({ length: 20 }, () => 'x{{trigger.data}}'));
     expect(() => render(template, scopeWith('y'.repeat(100)), 1_000)).toThrow(RenderLimitError);
     expect(render(template, scopeWith('y'), 1_000)).toHaveLength(20);
@@ -293,7 +293,7 @@ describe('templates', () => {
     });
   });
 
-  it('T11: an unknown filter is told by name, with those there are', () => {
+  it('T11: an unknown filter is reported with the available ones', () => {
     expect(errorOf('{{trigger.data | shout}}')).toMatchObject({
       code: 'unknown_filter',
       offset: 17,
@@ -301,12 +301,12 @@ describe('templates', () => {
     });
   });
 
-  it('T11: errors in a config tell where they are', () => {
+  it('T11: errors in a config say where they are', () => {
     const { errors } = parseTemplates({ a: ['ok', '{{'], 'b/c': '{{ }}' }, '/config');
     expect(errors.map(({ pointer }) => pointer)).toEqual(['/config/a/1', '/config/b~1c']);
   });
 
-  it('T4: all paths that are read are known, those of arguments too', () => {
+  it('T4: all paths that are read are known, including those in arguments', () => {
     const { template } = parseTemplates({
       a: ['x{{vars.a}}{{vars.b | default: vars["c d"]}}'],
       b: '{{item}}',
@@ -416,7 +416,7 @@ describe('references to nodes', () => {
   };
   const renaming = (name: string) => new Map([['fetch', name]]);
 
-  it('are found where they stand, in whatever way they are written', () => {
+  it('are found in any notation', () => {
     const text =
       'Hi {{ nodes.a.output | default: nodes["b c"].x }} {{nodes[ \'d\' ]}} \\{{nodes.e}} {{x.nodes.f}}';
     const found = listNodeReferences(text);
@@ -430,7 +430,7 @@ describe('references to nodes', () => {
     );
   });
 
-  it('name the new node whatever its id, and nothing else changes', () => {
+  it('are renamed whatever the new id, and nothing else changes', () => {
     const step = fc.constantFrom('.fetch', "['fetch']", '["fetch"]', '[ "fetch" ]');
     fc.assert(
       fc.property(step, fc.string({ unit: 'binary', minLength: 1 }), fc.string(), (written, name, around) => {

@@ -43,11 +43,11 @@ const english = tableOf(en);
 const ENGLISH = plain(english);
 
 describe('the texts', () => {
-  test('are the same in both languages, with the same parameters', () => {
+  test('are the same keys in both languages, with the same parameters', () => {
     expect(plain(tableOf(ja))).toEqual(ENGLISH);
   });
 
-  test('hold no braces but those of their parameters', () => {
+  test('contain no braces except those of their parameters', () => {
     const odd = [...textsOf(en), ...textsOf(ja)].filter(([, text]) =>
       /\{\{|\}\}|\$t\(/.test(text.replace(PLACEHOLDER, '')),
     );
@@ -120,23 +120,23 @@ describe('a message', () => {
     }));
   });
 
-  test('is the same in English with i18next and without', () => {
+  test('renders the same English with i18next and without', () => {
     const all = samples.map((sample) => [sample.key, inEnglish(sample)]);
     expect(samples.map((sample) => [sample.key, translated(sample, 'en')])).toEqual(all);
     expect(all.filter(([key, text]) => key === text || text === '')).toEqual([]);
   });
 
-  test('has Japanese whatever its parameters are', () => {
+  test('has Japanese whatever its parameters', () => {
     for (const sample of samples) expect(translated(sample, 'ja')).not.toBe(sample.key);
   });
 
-  test('takes what is given as data', () => {
+  test('treats its parameters as data', () => {
     const data = '{{text}} $t(run.verbatim) <b>';
     expect(inEnglish(verbatim(data))).toBe(data);
     expect(translated(verbatim(data), 'ja')).toBe(data);
   });
 
-  test('that was stored as a sentence is that sentence', () => {
+  test('stored as a sentence is that sentence', () => {
     expect(inEnglish(readMessage('The node "x" failed.'))).toBe('The node "x" failed.');
     expect(inEnglish(readMessage(null))).toBe('');
     const stored = message('run.verbatim', { text: 'a' });

@@ -28,14 +28,14 @@ describe('the catalogue', () => {
 });
 
 describe.each(nodes)('$type', (node) => {
-  it('says what it is', () => {
+  it('describes itself', () => {
     expect(node.title).not.toBe('');
     expect(node.description).toMatch(/\.$/);
     expect(node.icon).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
     expect(node.examples.length).toBeGreaterThan(0);
   });
 
-  it('gives every property a title, a description and a default that fits', () => {
+  it('gives every property a title, a description and a valid default', () => {
     const properties = propertiesOf(node.configSchema, '');
     for (const [path, schema] of properties) {
       expect(schema.title, path).toEqual(expect.any(String));
@@ -45,7 +45,7 @@ describe.each(nodes)('$type', (node) => {
     }
   });
 
-  it('marks what may not be left empty', () => {
+  it('marks what must not be empty', () => {
     const unmarked = objectsOf(node.configSchema).flatMap(({ properties = {}, required = [] }) =>
       Object.entries(properties as { [name: string]: JsonSchema }).flatMap(([name, schema]) => {
         const isNeeded = (required as readonly string[]).includes(name);
@@ -56,7 +56,7 @@ describe.each(nodes)('$type', (node) => {
     expect(unmarked.filter((name) => !MAY_BE_EMPTY.has(`${node.type} ${name}`))).toEqual([]);
   });
 
-  it('as it is dropped onto the canvas, tells what has to be filled in', () => {
+  it('reports what to fill in when dropped onto the canvas', () => {
     const { properties, required = [] } = node.configSchema;
     const config = Object.fromEntries(
       (required as readonly string[]).map((name) => [
@@ -77,7 +77,7 @@ describe.each(nodes)('$type', (node) => {
     );
   });
 
-  it('takes no property that it does not know, at any depth', () => {
+  it('accepts no unknown property, at any depth', () => {
     for (const schema of objectsOf(node.configSchema)) {
       if (schema.properties !== undefined) expect(schema.additionalProperties).toBe(false);
     }
@@ -93,7 +93,7 @@ describe.each(nodes)('$type', (node) => {
     });
   });
 
-  it('names its handles for any config', () => {
+  it('has handles for any config', () => {
     const odd: JsonValue[] = [
       null,
       1,
@@ -115,7 +115,7 @@ describe.each(nodes)('$type', (node) => {
     }
   });
 
-  it.each(node.examples)('may be activated with its example: $title', ({ config, inputs = {} }) => {
+  it.each(node.examples)('can be activated with its example: $title', ({ config, inputs = {} }) => {
     if (node.kind === 'loop') {
       expect(findProblems(loopFlow(node, config), registry)).toEqual([]);
       return;

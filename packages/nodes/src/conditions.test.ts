@@ -170,7 +170,7 @@ describe('rule 8: opposites', () => {
 });
 
 describe('every operator', () => {
-  it.each(OPERATORS)('%s answers for every pair of types', (operator) => {
+  it.each(OPERATORS)('%s is defined for every pair of types', (operator) => {
     for (const pair of PAIRS) expect(typeof holds({ ...pair, operator })).toBe('boolean');
   });
 
@@ -185,7 +185,7 @@ describe('every operator', () => {
     expect(holds({ left: deep, operator: 'equals', right: other })).toBe(false);
   });
 
-  it('takes a missing side as null', () => {
+  it('treats a missing side as null', () => {
     expect(holds({ operator: 'equals' })).toBe(true);
     expect(holds({ left: 1, operator: 'is_empty' })).toBe(false);
   });
@@ -195,12 +195,12 @@ describe('combining', () => {
   const yes = { left: 1, operator: 'equals', right: 1 } as const;
   const no = { left: 1, operator: 'equals', right: 2 } as const;
 
-  it('wants every condition with all', () => {
+  it('all requires every condition', () => {
     expect(combinedHold([yes, yes], 'all')).toBe(true);
     expect(combinedHold([yes, no], 'all')).toBe(false);
   });
 
-  it('wants one condition with any', () => {
+  it('any requires one', () => {
     expect(combinedHold([no, yes], 'any')).toBe(true);
     expect(combinedHold([no, no], 'any')).toBe(false);
   });

@@ -14,7 +14,7 @@ function databaseAt(atMs: number) {
   return database;
 }
 
-test('it follows a database whose clock steps forward and back, instead of standing still', async () => {
+test('follows a database clock that steps forward and back, instead of standing still', async () => {
   const startMs = Date.UTC(2026, 0, 1);
   const database = databaseAt(startMs);
   const clock = new DatabaseClock(database);
@@ -27,7 +27,7 @@ test('it follows a database whose clock steps forward and back, instead of stand
   expect(clock.now()).toBeLessThan(startMs + HOUR_MS);
 });
 
-test('what a round trip makes of the difference never turns it back', async () => {
+test('never goes back because of a slow round trip', async () => {
   const database = databaseAt(Date.UTC(2026, 0, 1));
   const clock = new DatabaseClock(database);
   await clock.synchronise();

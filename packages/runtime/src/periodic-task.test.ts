@@ -31,7 +31,7 @@ function start(options: Partial<PeriodicTaskOptions> = {}) {
   return { rounds, begun, failures, reached };
 }
 
-test('the first round comes after a pause, or at once', async () => {
+test('first runs after a pause, or at once', async () => {
   const late = start();
   const early = start({ firstPauseMs: 0 });
   await early.reached(1);
@@ -41,7 +41,7 @@ test('the first round comes after a pause, or at once', async () => {
   expect([late.begun.length, early.begun.length]).toEqual([0, 1]);
 });
 
-test('a kick ends the pause, and one during a round is kept', async () => {
+test('a kick ends the pause, and one during a run is kept', async () => {
   const { rounds, begun, reached } = start();
   rounds.kick();
   await reached(1);
@@ -53,7 +53,7 @@ test('a kick ends the pause, and one during a round is kept', async () => {
   expect(begun).toHaveLength(2);
 });
 
-test('a failed round is told, and the next one comes', async () => {
+test('a failed run is reported, and the next one follows', async () => {
   const { rounds, begun, failures, reached } = start({ firstPauseMs: 0, pauseMs: () => 0 });
   await reached(1);
   begun[0]?.reject(new Error('away'));
@@ -63,7 +63,7 @@ test('a failed round is told, and the next one comes', async () => {
   await rounds.stop();
 });
 
-test('stopping waits for the round in hand, which can ask', async () => {
+test('stopping waits for the current run, which can check for it', async () => {
   const asked: boolean[] = [];
   const inHand = Promise.withResolvers<void>();
   const hasBegun = Promise.withResolvers<void>();

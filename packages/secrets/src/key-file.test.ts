@@ -16,25 +16,25 @@ const refusal = (text: string) =>
   expect.objectContaining({ code: 'secret_key_file', message: expect.stringContaining(text) });
 
 describe('the key file', () => {
-  test('is made for its owner only, with one key, and nothing is left beside it', async () => {
+  test('is created for its owner only, with one key, and nothing is left beside it', async () => {
     const [key] = await createKeyFile(path);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(await readKeyFile(path)).toEqual([key]);
     expect(await readdir(join(folder, 'data'))).toEqual(['secret.key']);
   });
 
-  test('is made once by many at the same time', async () => {
+  test('is created once by many at the same time', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => createKeyFile(path)));
     expect(new Set(all.map(([key]) => key?.id)).size).toBe(1);
     expect(await readdir(join(folder, 'data'))).toEqual(['secret.key']);
   });
 
-  test('is never overwritten by making it', async () => {
+  test('is never overwritten when it is created', async () => {
     const [first] = await createKeyFile(path);
     expect(await createKeyFile(path)).toEqual([first]);
   });
 
-  test('takes other keys, in their order, and stays closed', async () => {
+  test('accepts other keys, in order, and stays private', async () => {
     await createKeyFile(path);
     const keys = [newKey(), newKey()];
     await replaceKeyFile(path, keys);
@@ -43,7 +43,7 @@ describe('the key file', () => {
     expect(await readdir(join(folder, 'data'))).toEqual(['secret.key']);
   });
 
-  test('that is not there holds no key', async () => {
+  test("that doesn't exist has no keys", async () => {
     expect(await readKeyFile(path)).toEqual([]);
   });
 
@@ -54,7 +54,7 @@ describe('the key file', () => {
     await expect(createKeyFile(path)).rejects.toEqual(refusal('millrace secrets rotate'));
   });
 
-  test('with a line that is no key is refused, without repeating it', async () => {
+  test('with an invalid line is refused, without repeating it', async () => {
     const [key] = await createKeyFile(path);
     const text = await readFile(path, 'utf8');
     await writeFile(path, `${text}canary-line\n`);

@@ -6,12 +6,12 @@ import { keyIdOf, masterKey, seal, unseal } from './sealed.ts';
 const key = masterKey(randomBytes(32));
 const damaged = expect.objectContaining({ name: 'SecretError', code: 'secret_damaged' });
 
-describe('a sealed text', () => {
-  test.each(['', 'token', 'pä\0ß 支 \u{1f511}', 'x'.repeat(100_000)])('opens again: %#', (text) => {
+describe('an encrypted text', () => {
+  test.each(['', 'token', 'pä\0ß 支 \u{1f511}', 'x'.repeat(100_000)])('decrypts again: %#', (text) => {
     expect(unseal(key, seal(key, text, 'record 1'), 'record 1')).toBe(text);
   });
 
-  test('shows neither the text nor that two texts are the same', () => {
+  test('reveals neither the text nor that two texts are the same', () => {
     const [one, other] = [seal(key, 'canary-secret', 'r'), seal(key, 'canary-secret', 'r')];
     expect(one.includes('canary')).toBe(false);
     expect(one.equals(other)).toBe(false);
@@ -20,7 +20,7 @@ describe('a sealed text', () => {
     expect(one.subarray(25, 37).equals(other.subarray(25, 37))).toBe(false);
   });
 
-  test('does not open when any of its bits is changed, or its end is cut off', () => {
+  test("doesn't decrypt if a bit is changed or its end is cut off", () => {
     const sealed = seal(key, 'token', 'record 1');
     for (let bit = 0; bit < sealed.length * 8; bit += 1) {
       const changed = Buffer.from(sealed);
@@ -32,7 +32,7 @@ describe('a sealed text', () => {
     }
   });
 
-  test('does not open for another record or with another key', () => {
+  test("doesn't decrypt for another record or with another key", () => {
     const sealed = seal(key, 'token', 'record 1');
     expect(() => unseal(key, sealed, 'record 2')).toThrow(damaged);
     const other = masterKey(randomBytes(32));
@@ -40,12 +40,12 @@ describe('a sealed text', () => {
     expect(() => unseal({ id: key.id, bytes: other.bytes }, sealed, 'record 1')).toThrow(damaged);
   });
 
-  test('names its key, by an id that is the same for ever', () => {
+  test('names its key by a permanent id', () => {
     expect(keyIdOf(seal(key, 'token', 'r'))).toBe(key.id);
   });
 
   // Stored ciphertexts must stay readable forever: these come from the first version of the format.
-  test('of the first version opens', () => {
+  test('of the first version decrypts', () => {
     const first = masterKey(Buffer.from(Array.from({ length: 32 }, (_, index) => index)));
     const sealed = Buffer.from(
       'ARdq6kDs+dKmdDWJT6V9ydafxZC65OXzDGL+Lr53RTKU+oata6SOMkbun1bC3N1q8FX3/SgW3+nDxg==',
@@ -76,7 +76,7 @@ describe('the text of a key', () => {
     ['zeros', '0'.repeat(64)],
     ['one character, 43 times', 'A'.repeat(43)],
     ['nothing', ''],
-  ])('%s is none', (_what, text) => {
+  ])('%s is not a key', (_what, text) => {
     expect(parseSecretKey(text)).toBeUndefined();
   });
 });

@@ -47,7 +47,7 @@ const ROWS = out({
   ],
 });
 
-test('of a run in nested loops: item and index of the innermost, and what else it read there', async () => {
+test('a run in nested loops has the innermost item and index, and what else it read', async () => {
   const known = knownOf({ list: ROWS, 'price 1': out({ net: 2 }) });
   expect(await readInput(known, 'send', [1, 1])).toEqual({
     config: { url: '/1/c', body: 2 },
@@ -57,7 +57,7 @@ test('of a run in nested loops: item and index of the innermost, and what else i
   });
 });
 
-test('what was not kept is told, and what reads it stays as it is written', async () => {
+test('reports what was not kept, and leaves what reads it unrendered', async () => {
   const known = knownOf({ list: ROWS });
   expect(await readInput(known, 'send', [0, 0])).toMatchObject({
     config: { url: '/0/a', body: '{{nodes.price.output.net}}' },
@@ -73,14 +73,14 @@ test('an iteration as a whole has its item', async () => {
   });
 });
 
-test('the loop itself shows what it began with, and what comes after each iteration as it is written', async () => {
+test('the loop itself shows its starting input, and unrendered what is evaluated after each iteration', async () => {
   expect((await readInput(knownOf({ list: ROWS }), 'rows', [])).config).toEqual({
     items: ROWS.output.rows,
     result: '{{nodes.send.output}}',
   });
 });
 
-test('the one run that stands for all of a loop that has ended was in its last iteration', async () => {
+test('the one run that represents an ended loop was in its last iteration', async () => {
   const known = knownOf(
     { list: ROWS, price: out({ net: 2 }) },
     { cells: { iterations: 2 }, send: { iterations: 2 } },
@@ -88,7 +88,7 @@ test('the one run that stands for all of a loop that has ended was in its last i
   expect(await readInput(known, 'send', [])).toMatchObject({ config: { url: '/1/c', body: 2 } });
 });
 
-test('or in that by which the loop failed', async () => {
+test('or in the one that made the loop fail', async () => {
   const error = { code: 'x', ...presentMessage(verbatim('no')), iteration: [0, 0] };
   const failed = { status: 'failed', error } as const;
   const inner = failed;
@@ -96,7 +96,7 @@ test('or in that by which the loop failed', async () => {
   expect(await readInput(known, 'send', [])).toMatchObject({ config: { url: '/0/a', body: 1 } });
 });
 
-test('or nobody knows', async () => {
+test('or in an unknown one', async () => {
   const known = knownOf({ list: ROWS }, { rows: { status: 'cancelled' } });
   expect(await readInput(known, 'price', [])).toEqual({
     config: { values: { net: '{{item.net}}' } },
@@ -106,7 +106,7 @@ test('or nobody knows', async () => {
   });
 });
 
-test('a loop without a list hands on what the iteration before came to', async () => {
+test('a loop without a list passes on the result of the previous iteration', async () => {
   const known = knownOf({ 'again 0': { output: { result: 'first' }, result: 'first' } });
   expect(await readInput(known, 'ask', [0])).toMatchObject({
     config: { url: '/' },
@@ -120,7 +120,7 @@ test('a loop without a list hands on what the iteration before came to', async (
   });
 });
 
-test('more than a page can bear is not read', async () => {
+test("doesn't read more than a page can handle", async () => {
   const known = knownOf({ list: ROWS }, { list: { output_size: 5_000_000 } });
   await expect(readInput(known, 'send', [0, 0])).rejects.toThrow(TooLargeError);
 });

@@ -13,7 +13,7 @@ const FLOW = {
   settings: { vars: { note: 'hello' } },
 };
 
-test('the settings are shown with what their templates came to', () => {
+test('the settings are shown with templates filled in', () => {
   expect(nodesReadBy(CONFIG)).toEqual(['fetch', 'other']);
   const source = { executionId: 7, triggerData: { order: 17 }, outputs: { fetch: { rows: [1, 2] } } };
   expect(renderInput(CONFIG, FLOW, source)).toEqual({
@@ -25,7 +25,7 @@ test('the settings are shown with what their templates came to', () => {
   });
 });
 
-test('a node without settings, or that is not there, has none', () => {
+test("a node without settings, or that doesn't exist, has none", () => {
   expect(configOf(FLOW, 'send')).toEqual(CONFIG);
   expect(configOf(FLOW, 'nobody')).toBeNull();
   expect(configOf(undefined, 'send')).toBeNull();

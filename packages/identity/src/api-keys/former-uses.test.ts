@@ -23,7 +23,7 @@ afterAll(() => database.drop());
 const addresses = async () =>
   (await listFormerUses(database.db, [keyId])).map(({ source_ip: ip }) => ip).toSorted();
 
-it('lets a first use from an address through, and one a minute', () => {
+it('records the first use from an address, then at most one a minute', () => {
   let now = 0;
   const isDue = createFormerUseGate(() => now);
   const one = { id: 1, sourceIp: '192.0.2.1' };
@@ -39,7 +39,7 @@ it('lets a first use from an address through, and one a minute', () => {
   expect(isDue(one)).toBe(true);
 });
 
-it('keeps one row for each address, with its latest use first', async () => {
+it('keeps one row per address, most recent first', async () => {
   const use = (sourceIp: string) => ({ id: keyId, sourceIp });
   await recordFormerUses(database.db, [use('192.0.2.1'), use('192.0.2.2'), use('192.0.2.1')]);
   await database.db.query("UPDATE former_key_uses SET last_used_at = now() - interval '1 hour'");
@@ -48,7 +48,7 @@ it('keeps one row for each address, with its latest use first', async () => {
   expect(rows.map(({ source_ip: ip }) => ip)).toEqual(['192.0.2.2', '192.0.2.1']);
 });
 
-it('keeps fifty addresses of a key at most, and goes on noting those', async () => {
+it('keeps at most fifty addresses per key, and keeps updating those', async () => {
   for (let count = 0; count < 60; count += 1) {
     await recordFormerUses(database.db, [{ id: keyId, sourceIp: `198.51.100.${count}` }]);
   }

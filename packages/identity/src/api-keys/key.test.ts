@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { generateApiKey, hashSecret, parseApiKey } from './key.ts';
 
 describe('generateApiKey', () => {
-  it('makes keys of the documented form', () => {
+  it('creates keys in the documented format', () => {
     const key = generateApiKey();
     expect(key.text).toMatch(/^mr_[A-Za-z0-9]{12}_[A-Za-z0-9_-]{43}[A-Za-z0-9]{6}$/);
     expect(key.text).toBe(`mr_${key.keyId}_${key.secret}${key.checksum}`);
@@ -13,13 +13,13 @@ describe('generateApiKey', () => {
     expect(key.secretHash).toEqual(createHash('sha256').update(key.secret).digest());
   });
 
-  it('makes a different id and secret each time', () => {
+  it('creates a different id and secret each time', () => {
     const keys = Array.from({ length: 500 }, generateApiKey);
     expect(new Set(keys.map((key) => key.keyId)).size).toBe(500);
     expect(new Set(keys.map((key) => key.secret)).size).toBe(500);
   });
 
-  it('makes keys that parse back to their parts', () => {
+  it('creates keys that parse back to their parts', () => {
     for (let count = 0; count < 500; count += 1) {
       const { keyId, secret, text } = generateApiKey();
       expect(parseApiKey(text)).toEqual({ keyId, secret, checksumValid: true });
@@ -28,13 +28,13 @@ describe('generateApiKey', () => {
 });
 
 describe('parseApiKey', () => {
-  it('computes the checksum as CRC-32 of what stands before it, in base62 with digits first', () => {
+  it('computes the checksum as CRC-32 of what precedes it, in base62 with digits first', () => {
     // Computed with Python's zlib.crc32.
     const text = `mr_abcdefghijkl_${'A'.repeat(43)}`;
     expect(parseApiKey(`${text}1J89b6`)?.checksumValid).toBe(true);
   });
 
-  it('notices any one changed character', () => {
+  it('detects any single changed character', () => {
     const key = generateApiKey();
     fc.assert(
       fc.property(
@@ -50,7 +50,7 @@ describe('parseApiKey', () => {
     );
   });
 
-  it('answers null for whatever has another form, and never throws', () => {
+  it('returns null for any other format, and never throws', () => {
     const { text } = generateApiKey();
     for (const other of [
       '',
@@ -74,7 +74,7 @@ describe('parseApiKey', () => {
 });
 
 describe('hashSecret', () => {
-  it('tells secrets apart that decode to the same bytes', () => {
+  it('distinguishes secrets that decode to the same bytes', () => {
     // The last of 43 base64url characters has two unused bits: there "A" and "B" decode to the same.
     const secret = 'A'.repeat(43);
     const twin = `${'A'.repeat(42)}B`;

@@ -58,7 +58,7 @@ function failures(id: number, count: number) {
 }
 
 describe('issueKey', () => {
-  it('stores the hash of the secret and nothing of the secret itself', async () => {
+  it('stores only the hash of the secret', async () => {
     const { text, row } = await issue({ name: '  nightly import ' });
     const parsed = parseApiKey(text);
     const key = await lookUp(row.key_id);
@@ -102,14 +102,14 @@ describe('issueKey', () => {
 });
 
 describe('findKeysForAuthentication', () => {
-  it('answers many at once and leaves out what does not exist', async () => {
+  it('returns many at once and omits unknown ones', async () => {
     const issued = await Promise.all([issue(), issue(), issue()]);
     const ids = issued.map(({ row }) => row.key_id);
     const found = await findKeysForAuthentication(database.db, [...ids, 'AAAAAAAAAAAA']);
     expect(found.map((key) => key.key_id).sort()).toEqual([...ids].sort());
   });
 
-  it('reads the role of the issuing member at this moment', async () => {
+  it('reads the current role of the issuing member', async () => {
     const email = 'ada@example.com';
     const member = await addMember(database.db, organisationId, email, 'org_admin', BY);
     const { row } = await issue({ holder: { memberId: member.id, userId: null } });
@@ -122,7 +122,7 @@ describe('findKeysForAuthentication', () => {
     expect((await lookUp(row.key_id)).issuer).toBe('removed');
   });
 
-  it('tells an expired key from the very moment of its expiry', async () => {
+  it('reports a key as expired from the exact moment of its expiry', async () => {
     const { row } = await issue({ expiresAt: inHours(1) });
     await age(row.id, '59 minutes 50 seconds');
     expect((await lookUp(row.key_id)).state).toBe('valid');
@@ -130,7 +130,7 @@ describe('findKeysForAuthentication', () => {
     expect((await lookUp(row.key_id)).state).toBe('expired');
   });
 
-  it('tells revoked before expired before locked', async () => {
+  it('reports revoked before expired before locked', async () => {
     const { row } = await issue({ expiresAt: inHours(1) });
     await recordAuthenticationFailures(database.db, failures(row.id, 10));
     expect((await lookUp(row.key_id)).state).toBe('locked');
@@ -142,7 +142,7 @@ describe('findKeysForAuthentication', () => {
 });
 
 describe('rotateKey', () => {
-  it('issues a successor of the same name, scopes and family, which is the rotator’s, and both work', async () => {
+  it('issues a successor with the same name, scopes and family, owned by the rotator, and both work', async () => {
     const member = await addMember(database.db, organisationId, 'rot@example.com', 'editor', BY);
     const former = await addMember(database.db, organisationId, 'former@example.com', 'org_admin', BY);
     const old = await issue({
@@ -178,7 +178,7 @@ describe('rotateKey', () => {
     expect((await lookUp(old.row.key_id)).state).toBe('expired');
   });
 
-  it('never lets the old key outlive its own expiry', async () => {
+  it('never extends the old key beyond its own expiry', async () => {
     const expiresAt = inHours(2);
     const old = await issue({ expiresAt });
     const { predecessor } = await rotateKey(database.db, { id: old.row.id }, BY);
@@ -187,7 +187,7 @@ describe('rotateKey', () => {
     expect((await lookUp(old.row.key_id)).state).toBe('expired');
   });
 
-  it('makes the key that the command line rotates the operator’s, or a member’s who is named', async () => {
+  it('assigns a key rotated on the command line to the operator, or to a named member', async () => {
     const member = await addMember(database.db, organisationId, 'named@example.com', 'viewer', BY);
     const holder = { memberId: member.id, userId: null };
     const first = await issue({ holder });
@@ -206,7 +206,7 @@ describe('rotateKey', () => {
     });
   });
 
-  it('gives the successor as long a life as the old key had, counted from now', async () => {
+  it('gives the successor the same lifetime as the old key, counted from now', async () => {
     const old = await issue({ expiresAt: inHours(90 * 24) });
     await age(old.row.id, '89 days');
     const { row } = await rotateKey(database.db, { id: old.row.id }, BY);
@@ -222,7 +222,7 @@ describe('rotateKey', () => {
     expect((await lookUp(row.key_id)).state).toBe('valid');
   });
 
-  it('refuses a key that has ended and one that does not exist', async () => {
+  it("refuses a key that has ended or doesn't exist", async () => {
     const revoked = await issue();
     await revokeKey(database.db, { id: revoked.row.id }, BY);
     await expect(rotateKey(database.db, { id: revoked.row.id }, BY)).rejects.toMatchObject({
@@ -268,7 +268,7 @@ describe('recordAuthenticationFailures', () => {
     expect((await lookUp(row.key_id)).state).toBe('locked');
   });
 
-  it('locks with the tenth failure, not with the ninth', async () => {
+  it('locks at the tenth failure, not at the ninth', async () => {
     const { row } = await issue();
     expect(await recordAuthenticationFailures(database.db, failures(row.id, 9))).toEqual([]);
     expect((await lookUp(row.key_id)).state).toBe('valid');
@@ -276,7 +276,7 @@ describe('recordAuthenticationFailures', () => {
     expect((await lookUp(row.key_id)).state).toBe('locked');
   });
 
-  it('locks several keys of one batch, each from where it stood', async () => {
+  it('locks several keys of one batch, each from its own count', async () => {
     const keys = await Promise.all([issue(), issue(), issue()]);
     const [a, b, c] = keys.map(({ row }) => row.id) as [number, number, number];
     await recordAuthenticationFailures(database.db, failures(a, 5));
@@ -289,7 +289,7 @@ describe('recordAuthenticationFailures', () => {
     expect(locked).toHaveLength(2);
   });
 
-  it('does not deadlock when batches name the same keys in other orders', async () => {
+  it("doesn't deadlock when batches contain the same keys in different orders", async () => {
     const keys = await Promise.all(Array.from({ length: 20 }, () => issue()));
     const ids = keys.map(({ row }) => row.id);
     const batches = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? ids : ids.toReversed()));
@@ -308,7 +308,7 @@ describe('recordAuthenticationFailures', () => {
     expect(rows.map((row) => row.consecutive_failures)).toEqual(ids.map(() => 40));
   });
 
-  it('notes address and request of the tenth failure, never those of two', async () => {
+  it('records address and request of the tenth failure, never mixed with another', async () => {
     const { row } = await issue();
     await recordAuthenticationFailures(database.db, failures(row.id, 7));
     // By text the greatest address and the greatest request belong to different failures, and neither is the tenth.
@@ -325,7 +325,7 @@ describe('recordAuthenticationFailures', () => {
     ).toEqual([{ source_ip: '192.0.2.5', request_id: 'req_m' }]);
   });
 
-  it('notes where the locking failure came from', async () => {
+  it('records where the locking failure came from', async () => {
     const { row } = await issue();
     await recordAuthenticationFailures(database.db, failures(row.id, 10));
     const rows = await database.db.query(
@@ -337,7 +337,7 @@ describe('recordAuthenticationFailures', () => {
     ]);
   });
 
-  it('is started over by unlocking, which is recorded once', async () => {
+  it('is reset by unlocking, which is recorded once', async () => {
     const { row } = await issue();
     await recordAuthenticationFailures(database.db, failures(row.id, 15));
     expect(await unlockKey(database.db, { id: row.id }, BY)).toMatchObject({
@@ -352,7 +352,7 @@ describe('recordAuthenticationFailures', () => {
 });
 
 describe('recordSuccesses', () => {
-  it('ends a run of failures and notes the use', async () => {
+  it('ends a series of failures and records the use', async () => {
     const { row } = await issue();
     await recordAuthenticationFailures(database.db, failures(row.id, 9));
     await recordSuccesses(database.db, [{ id: row.id, sourceIp: '198.51.100.1' }]);
@@ -364,7 +364,7 @@ describe('recordSuccesses', () => {
     expect(await recordAuthenticationFailures(database.db, failures(row.id, 9))).toEqual([]);
   });
 
-  it('writes at most once a minute while nothing failed', async () => {
+  it('writes at most once a minute while there are no failures', async () => {
     const { row } = await issue();
     const usedAt = async () =>
       (await listKeys(database.db, organisationId)).find(({ id }) => id === row.id)?.last_used_at?.getTime();
@@ -380,7 +380,7 @@ describe('recordSuccesses', () => {
     expect((await lookUp(row.key_id)).success_due).toBe(false);
   });
 
-  it('does not undo a lock that came first', async () => {
+  it("doesn't undo an earlier lock", async () => {
     const { row } = await issue();
     await recordAuthenticationFailures(database.db, failures(row.id, 10));
     await recordSuccesses(database.db, [{ id: row.id, sourceIp: null }]);

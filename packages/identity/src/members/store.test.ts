@@ -21,7 +21,7 @@ async function auditOf(memberId: number): Promise<string[]> {
 }
 
 describe('members', () => {
-  it('adds a member once, whatever the case of the address, and gives the new role the second time', async () => {
+  it('adds a member once, whatever the case of the address, and changes the role the second time', async () => {
     const first = await addMember(database.db, organisationId, ' Ada@Example.com ', 'viewer', BY);
     const second = await addMember(database.db, organisationId, 'ada@example.COM', 'editor', BY);
     expect(second).toMatchObject({ id: first.id, email: 'ada@example.com', role: 'editor' });
@@ -37,7 +37,7 @@ describe('members', () => {
     expect(await auditOf(member.id)).toEqual(['member.added']);
   });
 
-  it('makes a new member of one who was removed and comes back', async () => {
+  it('creates a new member when a removed one comes back', async () => {
     const first = await addMember(database.db, organisationId, 'cy@example.com', 'org_admin', BY);
     await removeMember(database.db, organisationId, 'cy@example.com', BY);
     expect(await findMember(database.db, organisationId, 'cy@example.com')).toBeUndefined();
@@ -46,7 +46,7 @@ describe('members', () => {
     expect(await auditOf(first.id)).toEqual(['member.added', 'member.removed']);
   });
 
-  it('knows the members of one organisation only', async () => {
+  it('only finds members of one organisation', async () => {
     const other = await createOrganisation(database.db, 'Other', BY);
     await addMember(database.db, other.id, 'dan@example.com', 'viewer', BY);
     expect((await listMembers(database.db, other.id)).map((row) => row.email)).toEqual(['dan@example.com']);
@@ -68,7 +68,7 @@ describe('members', () => {
     });
   });
 
-  it('cannot change the role of somebody who is no member', async () => {
+  it("can't change the role of someone who isn't a member", async () => {
     await expect(
       setMemberRole(database.db, organisationId, 'nobody@example.com', 'editor', BY, { isVouchedFor: true }),
     ).rejects.toMatchObject({ code: 'member_not_found' });

@@ -21,7 +21,7 @@ describe('organisations', () => {
     expect(audit).toEqual([{ action: 'organisation.created', actor: 'operator' }]);
   });
 
-  it('says so when the name is taken, and leaves nothing behind', async () => {
+  it('reports a name that is taken, and leaves nothing behind', async () => {
     await createOrganisation(database.db, 'Twice', BY);
     const before = await listOrganisations(database.db);
     await expect(createOrganisation(database.db, 'Twice', BY)).rejects.toMatchObject({
@@ -42,7 +42,7 @@ describe('organisations', () => {
     await expect(createOrganisation(database.db, name, BY)).rejects.toMatchObject({ code: 'invalid_value' });
   });
 
-  it('takes 255 characters of any kind', async () => {
+  it('accepts 255 characters of any kind', async () => {
     expect((await createOrganisation(database.db, '𝄞'.repeat(255), BY)).name).toHaveLength(510);
   });
 

@@ -6,7 +6,7 @@ describe('a name', () => {
     ['Zoë', 'Straße 1', 'O’Neil', '山田 太郎', 'ひらがな', 'أحمد', 'דוד', 'नमस्ते'],
     // Joiners in emoji and in scripts that need them; variation selectors in emoji and in Japanese names.
     ['👩‍💻', '🏳️‍🌈', '❤️', '葛\u{E0100}城', 'क्‍ष', 'می‌خواهم'],
-  ])('may be as people write it', (...names) => {
+  ])('may contain what people write', (...names) => {
     expect(names.filter((name) => findNameProblem(name) !== null)).toEqual([]);
   });
 
@@ -24,7 +24,7 @@ describe('a name', () => {
     ['a line separator', 'a\u2028b', 'U+2028'],
     ['a line break', 'a\nb', 'U+000A'],
     ['an escape', 'a\u001b[31mb', 'U+001B'],
-  ])('has not %s', (_what, name, character) => {
+  ])('must not contain %s', (_what, name, character) => {
     expect(findNameProblem(name)).toEqual({
       code: 'hidden_character',
       message: { key: 'identity.name_hidden', params: { character } },
@@ -32,7 +32,7 @@ describe('a name', () => {
     expect(findNameProblem(cleanName(name))).toBeNull();
   });
 
-  test('has 1 to 255 characters within the white space at its ends', () => {
+  test('has 1 to 255 characters, not counting surrounding white space', () => {
     expect(findNameProblem(` ${'🙂'.repeat(255)}\uFEFF `)).toBeNull();
     for (const name of ['', ' \u3000', 'x'.repeat(256)])
       expect(findNameProblem(name)).toMatchObject({ code: 'invalid_length' });

@@ -10,7 +10,7 @@ describe('Slack', () => {
   const hook = { webhook_url: '/services/T0/B0/secret' };
   const bot = { token: 'xoxb-1' };
 
-  it('by webhook is a text, and the answer is a word', async () => {
+  it('by webhook sends text, and gets a word', async () => {
     const { result, request } = await notify(
       'slack',
       hook,
@@ -21,7 +21,7 @@ describe('Slack', () => {
     expect(result).toMatchObject({ output: { service: 'slack', message_id: null, response: 'ok' } });
   });
 
-  it('by token is chat.postMessage with blocks', async () => {
+  it('by token calls chat.postMessage with blocks', async () => {
     const answer = { body: '{"ok":true,"channel":"C1","ts":"1503435956.000247"}' };
     const { result, request } = await notify(
       'slack',
@@ -65,7 +65,7 @@ describe('Slack', () => {
     });
   });
 
-  it('calls people only when it may', async () => {
+  it('only mentions people if allowed', async () => {
     const text = '<!channel> <!here|here> <@U012AB> <!subteam^S1> <http://x|y> <#C1>';
     const plain = await notify('slack', hook, { text });
     expect(plain.request?.text).not.toContain('<');
@@ -80,7 +80,7 @@ describe('Slack', () => {
     ['invalid_auth', 'chat_auth_failed', false],
     ['ratelimited', 'chat_rate_limited', true],
     ['internal_error', 'chat_unavailable', true],
-  ])('says %s with status 200', async (error, code, retryable) => {
+  ])('reports %s with status 200', async (error, code, retryable) => {
     const answer = { body: `{"ok":false,"error":"${error}"}` };
     const { result } = await notify('slack', bot, { text: 'x', channel: 'C1' }, { answer });
     expect(result).toMatchObject({
@@ -95,7 +95,7 @@ describe('Slack', () => {
 describe('Microsoft Teams', () => {
   const hook = { webhook_url: '/workflows/x/triggers/manual/paths/invoke?sig=secret-secret' };
 
-  it('is a message with an Adaptive Card, answered by 202', async () => {
+  it('sends a message with an Adaptive Card, and gets 202', async () => {
     const { result, request } = await notify('teams', hook, RICH, { answer: { status: 202, body: '' } });
     expect(request?.url).toBe(hook.webhook_url);
     expect(request?.body).toEqual({
@@ -142,7 +142,7 @@ describe('Microsoft Teams', () => {
     expect(result).toMatchObject({ kind: 'failure', code: 'chat_rate_limited', retryable: true });
   });
 
-  it('counts bytes of the whole message', async () => {
+  it('counts the bytes of the whole message', async () => {
     const { result } = await notify('teams', hook, { text: '支'.repeat(10_000) });
     expect(result).toMatchObject({ code: 'message_too_long', message: saying('28000') });
   });
@@ -152,7 +152,7 @@ describe('Discord', () => {
   const hook = { webhook_url: '/api/webhooks/123456789012345678/secret' };
   const id = '123456789012345678';
 
-  it('by webhook waits for what came of it', async () => {
+  it('by webhook waits for the result', async () => {
     const { result, request } = await notify(
       'discord',
       hook,
@@ -165,7 +165,7 @@ describe('Discord', () => {
     expect(result).toMatchObject({ output: { message_id: '42' } });
   });
 
-  it('by token is an embed with a nonce that drops a repeat', async () => {
+  it('by token sends an embed with a nonce that drops a repeat', async () => {
     const bodies = [];
     for (const attempt of [1, 2]) {
       const config = { ...RICH, channel: id, allow_mentions: true, thread: id };
@@ -239,7 +239,7 @@ describe('Google Chat', () => {
     expect(result).toMatchObject({ output: { message_id: 'spaces/AAA/messages/B.B' } });
   });
 
-  it('by token is a card', async () => {
+  it('by token sends a card', async () => {
     const { request } = await notify('google_chat', { token: 'ya29' }, { ...RICH, channel: 'spaces/AAA' });
     expect(request?.url).toMatch(/^\/v1\/spaces\/AAA\/messages\?requestId=[0-9a-f]{64}$/);
     expect(request?.headers.authorization).toBe('Bearer ya29');
@@ -265,7 +265,7 @@ describe('Google Chat', () => {
     });
   });
 
-  it('says what is wrong in error.message', async () => {
+  it('explains failures in error.message', async () => {
     const answer = {
       status: 429,
       body: '{"error":{"code":429,"message":"Quota exceeded","status":"RESOURCE_EXHAUSTED"}}',
@@ -291,7 +291,7 @@ describe('Mattermost', () => {
     expect(result).toMatchObject({ output: { message_id: null, response: 'ok' } });
   });
 
-  it('by token is a post', async () => {
+  it('by token creates a post', async () => {
     const config = { ...RICH, channel: 'ch1', thread: 'root1' };
     const { result, request } = await notify('mattermost', { token: 't' }, config, {
       answer: { status: 201, body: '{"id":"p1"}' },
@@ -330,7 +330,7 @@ describe('Mattermost', () => {
 describe('Telegram', () => {
   const bot = { token: '123:abc-DEF_123456' };
 
-  it('is sendMessage with HTML', async () => {
+  it('calls sendMessage with HTML', async () => {
     const answer = { body: '{"ok":true,"result":{"message_id":99}}' };
     const config = { ...RICH, text: 'a <b> & @bob', channel: '@news_channel', thread: '12' };
     const { result, request } = await notify('telegram', bot, config, { answer });
@@ -346,7 +346,7 @@ describe('Telegram', () => {
     expect(result).toMatchObject({ output: { message_id: '99' } });
   });
 
-  it('writes into a topic', async () => {
+  it('can write into a topic', async () => {
     const { request } = await notify('telegram', bot, { text: 'x', channel: '-100', thread: 'topic:5' });
     expect(request?.body).toMatchObject({ chat_id: '-100', message_thread_id: 5 });
   });
@@ -377,7 +377,7 @@ describe('Telegram', () => {
     expect(result.kind === 'failure' ? result.retryAfterMs : null).toBe(retryAfterMs);
   });
 
-  it('counts characters without its marks', async () => {
+  it('counts characters without markup', async () => {
     const fits = { text: '&'.repeat(4_096), channel: '1' };
     const answer = { body: '{"ok":true,"result":{"message_id":1}}' };
     expect((await notify('telegram', bot, fits, { answer })).result.kind).toBe('success');
@@ -390,7 +390,7 @@ describe('LINE', () => {
   const bot = { token: 't' };
   const to = `C${'0123456789abcdef'.repeat(2)}`;
 
-  it('is a push with a retry key', async () => {
+  it('pushes with a retry key', async () => {
     const keys = [];
     for (const idempotencyKey of ['a', 'a', 'b']) {
       const { request } = await notify('line', bot, { text: 'Hi', channel: to }, { idempotencyKey });
@@ -405,7 +405,7 @@ describe('LINE', () => {
     expect([keys[0] === keys[1], keys[0] === keys[2]]).toEqual([true, false]);
   });
 
-  it('is a flex message when there is more than text', async () => {
+  it('sends a flex message if there is more than text', async () => {
     const answer = { body: '{"sentMessages":[{"id":"461230966842064897","quoteToken":"q"}]}' };
     const { result, request } = await notify('line', bot, { ...RICH, channel: to }, { answer });
     expect(request?.body).toMatchObject({
@@ -431,7 +431,7 @@ describe('LINE', () => {
     expect(result).toMatchObject({ output: { message_id: '461230966842064897' } });
   });
 
-  it('takes the answer to a repeat for what it is', async () => {
+  it('recognises the response to a repeat', async () => {
     const answer = {
       status: 409,
       body: '{"message":"The retry key is already accepted","sentMessages":[{"id":"7"}]}',
@@ -440,7 +440,7 @@ describe('LINE', () => {
     expect(result).toMatchObject({ kind: 'success', output: { message_id: '7' } });
   });
 
-  it('does not wait for the next month', async () => {
+  it("doesn't wait for the next month", async () => {
     const answer = { status: 429, body: '{"message":"You have reached your monthly limit."}' };
     const { result } = await notify('line', bot, { text: 'x', channel: to }, { answer });
     expect(result).toMatchObject({ code: 'chat_rate_limited', retryable: false });
@@ -450,7 +450,7 @@ describe('LINE', () => {
 describe('Chatwork', () => {
   const bot = { token: 't' };
 
-  it('is a form', async () => {
+  it('sends a form', async () => {
     const answer = { body: '{"message_id":"1234"}' };
     const { result, request } = await notify(
       'chatwork',
@@ -470,7 +470,7 @@ describe('Chatwork', () => {
     expect(result).toMatchObject({ output: { message_id: '1234' } });
   });
 
-  it('keeps the notation of a text from meaning anything', async () => {
+  it('escapes its markup', async () => {
     const text = '[toall] [To:1] [/info][info] [rp aid=1] [x]';
     const plain = await notify('chatwork', bot, { text, channel: '1' });
     expect(new URLSearchParams(plain.request?.text).get('body')).toBe(
@@ -480,7 +480,7 @@ describe('Chatwork', () => {
     expect(new URLSearchParams(calling.request?.text).get('body')).toContain('[toall] [To:1] ');
   });
 
-  it('says in a header when to come again', async () => {
+  it('says in a header when to retry', async () => {
     const now = 1_700_000_000_000;
     const headers = {
       'x-ratelimit-limit': '300',

@@ -36,7 +36,7 @@ describe('ai.agent: a tool that can never run ends the node', () => {
 });
 
 describe('ai.agent: limits', () => {
-  it('a model that never ends stops at the last step, whose calls are not run', async () => {
+  it('a model that never finishes stops at the last step, whose calls are not run', async () => {
     const { result, orders, asked } = await converse({ max_steps: 3 }, { ai: () => calling({}) });
     expect(asked).toHaveLength(3);
     expect(orders).toHaveLength(2);
@@ -70,7 +70,7 @@ describe('ai.agent: limits', () => {
     expect(result).toHaveProperty('output.steps.length', 2);
   });
 
-  it('nothing left before the first step asks nothing', async () => {
+  it('with nothing left before the first step, makes no request', async () => {
     const { result, asked } = await converse({}, { ai: () => calling({}), aiTokensLeft: 0 });
     expect(asked).toEqual([]);
     expect(result).toMatchObject({
@@ -80,7 +80,7 @@ describe('ai.agent: limits', () => {
     });
   });
 
-  it('tokens of tools count, and tools are told what is left', async () => {
+  it('tokens of tools count, and tools get what is left', async () => {
     const { result, orders } = await converse(
       { token_budget: 150 },
       { ai: () => calling({}), runTool: async () => success({}, { consumedAiTokens: 45 }) as never },
@@ -90,7 +90,7 @@ describe('ai.agent: limits', () => {
     expect(orders.map(({ aiTokensLeft }) => aiTokensLeft)).toEqual([40]);
   });
 
-  it('an answer cut by the budget is not taken for one', async () => {
+  it("an answer cut by the budget doesn't count as one", async () => {
     const cut = { ...exampleAnswer('The answer i', 50, 20), finishReason: 'length' };
     const { result } = await converse({ token_budget: 60 }, { ai: [cut] });
     expect(result).toMatchObject({
@@ -139,7 +139,7 @@ describe('ai.agent: limits', () => {
     });
   });
 
-  it('cancelling while a workflow is waited for', async () => {
+  it('cancelling while waiting for a workflow', async () => {
     const controller = new AbortController();
     const { result } = await converse(
       {},
@@ -163,7 +163,7 @@ describe('ai.agent: when the model fails', () => {
     consumedAiTokens: 7,
   });
 
-  it('keeps the steps and counts all tokens, the last of them too', async () => {
+  it('keeps the steps and counts all tokens, including the last', async () => {
     let asked = 0;
     const { result } = await converse(
       {},
@@ -184,7 +184,7 @@ describe('ai.agent: when the model fails', () => {
     });
   });
 
-  it('goes on behind the steps of the attempt before, without acting again', async () => {
+  it('continues after the steps of the previous attempt, without acting again', async () => {
     const broken = await converse(
       {},
       { ai: (request) => (request.messages.length === 1 ? calling({}) : Promise.reject(overloaded)) },
@@ -234,12 +234,12 @@ describe('ai.agent: when the model fails', () => {
     [{ steps: 'none' }],
     [{ steps: [1, null] }],
     [{ text: 'x' }],
-  ])('starts anew behind %j', async (previousOutput) => {
+  ])('starts over after %j', async (previousOutput) => {
     const { asked } = await converse({}, { attempt: 2, previousOutput, ai: [done] });
     expect(asked[0]?.messages).toEqual([{ role: 'user', text: 'Help.' }]);
   });
 
-  it('earlier steps count for the budget of the node and for its limit of steps', async () => {
+  it("earlier steps count towards the node's budget and its step limit", async () => {
     const step = {
       text: '',
       tool_calls: [{ name: 'look_up', arguments: { article: 'A' }, result: 1, duration_ms: 3 }],

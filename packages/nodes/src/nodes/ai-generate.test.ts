@@ -24,8 +24,8 @@ async function generate(config: JsonObject, options: Omit<RunOptions, 'config'> 
   return { result, asked, request: asked[0] };
 }
 
-describe('ai.generate: what is asked', () => {
-  it('is the prompt, with the limits of the defaults', async () => {
+describe('ai.generate: the request', () => {
+  it('is the prompt, with default limits', async () => {
     const { request } = await generate({});
     expect(request).toEqual({
       model: 'gpt-4.1-mini',
@@ -57,7 +57,7 @@ describe('ai.generate: what is asked', () => {
     });
   });
 
-  it('puts values into prompts as JSON, numbers without loss', async () => {
+  it('inserts values into prompts as JSON, without rounding numbers', async () => {
     const { request } = await generate(
       { prompt: '{{trigger.data}}', system: 'For {{trigger.data.name}}' },
       { trigger: { name: 'Ada', tags: ['x'] } },
@@ -71,7 +71,7 @@ describe('ai.generate: what is asked', () => {
   });
 });
 
-describe('ai.generate: what is put out', () => {
+describe('ai.generate: the output', () => {
   it('is the answer with its tokens, which are counted', async () => {
     const { result } = await generate({});
     expect(result).toEqual({
@@ -87,13 +87,13 @@ describe('ai.generate: what is put out', () => {
     });
   });
 
-  it('has the value of a JSON answer, also when it is null', async () => {
+  it('has the value of a JSON answer, even if it is null', async () => {
     const { result } = await generate({ output: 'json' }, { ai: [exampleAnswer('null', 1, 1)] });
     expect(result).toMatchObject({ output: { json: null, text: 'null' } });
     expect((await generate({})).result).not.toHaveProperty('output.json');
   });
 
-  it('is a failure with the tokens it cost and what is known', async () => {
+  it('is a failure with its tokens and what is known', async () => {
     const error = new ServiceError('ai_rate_limited', verbatim('Too much.'), {
       retryable: true,
       retryAfterMs: 7_000,
@@ -113,14 +113,14 @@ describe('ai.generate: what is put out', () => {
     });
   });
 
-  it('is no failure when the service has a defect', async () => {
+  it('is not a failure if the service has a defect', async () => {
     await expect(generate({}, { ai: () => Promise.reject(new TypeError('x is undefined')) })).rejects.toThrow(
       'x is undefined',
     );
   });
 });
 
-describe('ai.generate: what is refused before anything is asked', () => {
+describe('ai.generate: refused without a request', () => {
   it.each([
     [{ credential_id: 0 }, /config\.credential_id selects no credential/],
     [{ model: '' }, /config\.model/],
@@ -148,18 +148,18 @@ describe('ai.generate: what is refused before anything is asked', () => {
     'meta-llama/Llama-3.3-70B-Instruct',
     'qwen3:8b',
     'models/gemini-2.5-pro',
-  ])('not the model %s', async (model) => {
+  ])('the model %s', async (model) => {
     expect((await generate({ model })).request?.model).toBe(model);
   });
 
-  it('a credential that is not there', async () => {
+  it('a missing credential', async () => {
     const { result } = await runNode(aiGenerate, { config: CONFIG });
     expect(result).toMatchObject({ kind: 'failure', code: 'credential_not_found' });
   });
 });
 
 describe('ai.generate: the token budget of the execution', () => {
-  it.each([0, -5])('with %j left nothing is asked', async (aiTokensLeft) => {
+  it.each([0, -5])('with %j left, nothing is requested', async (aiTokensLeft) => {
     const { result, asked } = await generate({}, { aiTokensLeft });
     expect(result).toMatchObject({ kind: 'failure', code: 'token_budget_exceeded', consumedAiTokens: 0 });
     expect(asked).toEqual([]);
@@ -171,11 +171,11 @@ describe('ai.generate: the token budget of the execution', () => {
     [{ max_tokens: 500 }, 100_000, 500],
     [{}, 300, 300],
     [{}, 1_000_000, null],
-  ])('%j with %j left asks for %j at most', async (config, aiTokensLeft, expected) => {
+  ])('%j with %j left requests at most %j', async (config, aiTokensLeft, expected) => {
     expect((await generate(config, { aiTokensLeft })).request?.maxOutputTokens).toBe(expected);
   });
 
-  it('that ends in the middle of the answer is a failure that keeps it', async () => {
+  it('ending in the middle of the answer is a failure that keeps the answer', async () => {
     const cut = { ...exampleAnswer('Once upon', 20, 30), finishReason: 'length' };
     const { result } = await generate({ max_tokens: 100 }, { aiTokensLeft: 30, ai: [cut] });
     expect(result).toMatchObject({
@@ -186,13 +186,13 @@ describe('ai.generate: the token budget of the execution', () => {
     });
   });
 
-  it('has nothing to do with an answer that the author wanted short', async () => {
+  it("doesn't apply to an answer limited by the author", async () => {
     const cut = { ...exampleAnswer('Once upon', 20, 30), finishReason: 'length' };
     const { result } = await generate({ max_tokens: 30 }, { aiTokensLeft: 1_000, ai: [cut] });
     expect(result).toMatchObject({ kind: 'success', output: { finish_reason: 'length' } });
   });
 
-  it('is named when it ended in the middle of JSON', async () => {
+  it('is named if it ended in the middle of JSON', async () => {
     const error = new ServiceError('ai_invalid_output', verbatim('cut'), {
       consumedAiTokens: 40,
       details: { text: '{"a' },
@@ -208,7 +208,7 @@ describe('ai.generate: the token budget of the execution', () => {
 });
 
 describe('ai.generate: test mode', () => {
-  it('shows the request without the key, and asks nothing', async () => {
+  it('shows the request without the key, and sends nothing', async () => {
     const { result, asked } = await generate(
       { system: 'Be short.', output: 'json', schema: PERSON, max_tokens: 9 },
       { isTestMode: true },

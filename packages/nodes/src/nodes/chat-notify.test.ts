@@ -74,32 +74,32 @@ describe.each(WAYS)('chat.notify to %s by %j', (service, access, channel) => {
     expect(JSON.stringify(result)).not.toContain('canarycanary');
   });
 
-  it('tells a failed connection without the address', async () => {
+  it('reports a failed connection without the URL', async () => {
     const http = () =>
       Promise.reject(new HttpClientError('connection_failed', verbatim('the host: refused')));
     const { result } = await notify(service, access, { text: 'Hello', channel }, { http });
     expect(result).toMatchObject({ kind: 'failure', code: 'connection_failed', retryable: true });
   });
 
-  it('wants something to send', async () => {
+  it('requires something to send', async () => {
     const { result, received } = await notify(service, access, { text: ' ', channel });
     expect(result).toMatchObject({ kind: 'failure', code: 'invalid_config' });
     expect(received).toEqual([]);
   });
 
-  it('does not cut a text that is too long', async () => {
+  it("doesn't cut a text that is too long", async () => {
     const { result, received } = await notify(service, access, { text: 'x'.repeat(100_000), channel });
     expect(result).toMatchObject({ kind: 'failure', code: 'message_too_long', retryable: false });
     expect(received).toEqual([]);
   });
 
-  it('needs its webhook or token', async () => {
+  it('requires its webhook or token', async () => {
     const { result } = await notify(service, { webhook_url: null, token: null }, { text: 'x', channel });
     expect(result).toMatchObject({ kind: 'failure', code: 'invalid_credential' });
   });
 });
 
-describe('the address of a webhook', () => {
+describe('the URL of a webhook', () => {
   it.each<[ChatServiceName, string, boolean]>([
     ['slack', 'https://hooks.slack.com/services/T/B/x', true],
     ['slack', 'http://hooks.slack.com/services/T/B/x', false],
@@ -135,7 +135,7 @@ describe('the address of a webhook', () => {
     if (!isGood) expect(result).toMatchObject({ code: 'invalid_credential', retryable: false });
   });
 
-  it('must be on the server that base_url names', async () => {
+  it('must be on the server of base_url', async () => {
     const access = { webhook_url: '/hooks/x', base_url: 'https://chat.example.com' };
     const { result, received } = await notify('mattermost', access, { text: 'x' });
     expect(result).toMatchObject({ kind: 'failure', code: 'invalid_credential' });
@@ -150,7 +150,7 @@ describe('settings', () => {
     { color: 'pink' },
     { fields: [{ label: 'x', value: {} }] },
     { credential_id: 0 },
-  ])('that cannot be used are refused: %j', async (config) => {
+  ])('that are unusable are refused: %j', async (config) => {
     const { result, received } = await notify('slack', { webhook_url: '/x' }, { text: 'x', ...config });
     expect(result).toMatchObject({ kind: 'failure', code: 'invalid_config', retryable: false });
     expect(received).toEqual([]);

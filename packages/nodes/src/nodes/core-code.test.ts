@@ -20,7 +20,7 @@ function sandbox(value: JsonValue, log: Awaited<ReturnType<CodeService['run']>>[
 }
 
 describe('core.code', () => {
-  it('hands code, input and limits to the sandbox', async () => {
+  it('passes code, input and limits to the sandbox', async () => {
     const { code, orders } = sandbox([1]);
     const config = {
       code: 'return [input.a]',
@@ -35,13 +35,13 @@ describe('core.code', () => {
     ]);
   });
 
-  it('has limits of its own when none are set', async () => {
+  it('has default limits', async () => {
     const { code, orders } = sandbox(null);
     await runNode(coreCode, { config: { code: 'return null' }, services: { code } });
     expect(orders).toMatchObject([{ input: {}, timeoutMs: 5_000, memoryBytes: 64 * 1024 * 1024 }]);
   });
 
-  it('does not make code out of data', async () => {
+  it("doesn't turn data into code", async () => {
     const { code, orders } = sandbox(null);
     const config = { code: 'return "{{trigger.data.name}}"' };
     const { result } = await runNode(coreCode, {
@@ -55,7 +55,7 @@ describe('core.code', () => {
   });
 
   it.each(['return "\\{{trigger.data.name}}"', 'return `${{ a: 1 }.a}`', 'if (input) {{ }}'])(
-    'runs %s as it is written',
+    'runs %s as written',
     async (source) => {
       const { code, orders } = sandbox(null);
       const context = { config: { code: source }, services: { code } };
@@ -64,7 +64,7 @@ describe('core.code', () => {
     },
   );
 
-  it('keeps what the console was told', async () => {
+  it('keeps the console output', async () => {
     const log = [{ level: 'warn', text: 'hm' }] as const;
     const { code } = sandbox(1, log);
     const { result } = await runNode(coreCode, { config: { code: 'return 1' }, services: { code } });
@@ -72,7 +72,7 @@ describe('core.code', () => {
   });
 
   it.each(['code_error', 'code_timeout', 'code_memory', 'code_output_too_large'])(
-    'fails with %s for good, with what was logged before',
+    'fails permanently with %s, with what was logged before',
     async (failureCode) => {
       const log = [{ level: 'info', text: 'before' }] as const;
       const code: CodeService = {
@@ -85,7 +85,7 @@ describe('core.code', () => {
     },
   );
 
-  it('passes on what is no failure of the code', async () => {
+  it("passes on errors that are not the code's", async () => {
     const code: CodeService = {
       run: async () => {
         throw new Error('defect');

@@ -41,7 +41,7 @@ describe('core.data against simple models', () => {
     );
   });
 
-  it('unique keeps an item when none before it is equal', async () => {
+  it('unique keeps an item if none before it is equal', async () => {
     await fc.assert(
       fc.asyncProperty(rows, async (list) => {
         const kept = list.filter(
@@ -52,7 +52,7 @@ describe('core.data against simple models', () => {
     );
   });
 
-  it('groups hold every item once, in order, and their sums add up to the whole', async () => {
+  it('groups contain every item once, in order, and their sums add up to the whole', async () => {
     await fc.assert(
       fc.asyncProperty(rows, async (list) => {
         const groups = (await run(list, { operation: 'group', by: ['k'] })) as JsonObject[];
@@ -86,7 +86,7 @@ describe('core.data against simple models', () => {
     );
   });
 
-  it('a join is every pair that is equal, and those without a partner', async () => {
+  it('a join is every equal pair, plus the items without a match', async () => {
     const types = fc.constantFrom('inner', 'left', 'right', 'full');
     const equals = (a: JsonValue, b: JsonValue): boolean =>
       a !== null &&
@@ -110,7 +110,7 @@ describe('core.data against simple models', () => {
     );
   });
 
-  it('chunk and flatten undo each other; limit is a slice', async () => {
+  it('chunk and flatten are inverse; limit is a slice', async () => {
     const lists = fc.array(fc.integer(), { maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(lists, fc.integer({ min: 1, max: 7 }), fc.nat(10), async (list, size, skip) => {
@@ -124,7 +124,7 @@ describe('core.data against simple models', () => {
     );
   });
 
-  it('pick and omit share the fields out between them', async () => {
+  it('pick and omit divide the fields between them', async () => {
     const object = fc.dictionary(fc.constantFrom('a', 'b', 'c', '__proto__', 'toString'), fc.integer());
     const fields = fc.subarray(['a', 'b', '__proto__', 'toString', 'zzz'], { minLength: 1 });
     await fc.assert(

@@ -37,7 +37,7 @@ describe('core.data', () => {
     expect([...new Set(shown)].sort()).toEqual(operations.sort());
   });
 
-  it('gives what came out and how much of it', async () => {
+  it('returns the result and its size', async () => {
     const steps = [{ operation: 'limit', count: 2 }];
     const list = await runNode(coreData, { config: { data: [1, 2, 3], steps } });
     expect(list.result).toMatchObject({ output: { data: [1, 2], count: 2 } });
@@ -47,7 +47,7 @@ describe('core.data', () => {
     expect(object.result).toMatchObject({ output: { data: { b: 2 }, count: null } });
   });
 
-  it('applies steps in order and changes nothing it was given', async () => {
+  it("applies steps in order and doesn't change its input", async () => {
     const data = structuredClone(people);
     const result = await run(
       data,
@@ -60,7 +60,7 @@ describe('core.data', () => {
     expect(data).toEqual(people);
   });
 
-  it('picks and omits fields, nested ones too', async () => {
+  it('picks and omits fields, including nested ones', async () => {
     const [ada] = people as unknown as [JsonObject];
     expect(await run(ada, { operation: 'pick', fields: ['address.city', 'id', 'missing.x'] })).toEqual({
       address: { city: 'London' },
@@ -93,7 +93,7 @@ describe('core.data', () => {
     expect(await rename({ a: 1 }, ['missing', 'x'])).toEqual({ a: 1 });
   });
 
-  it('sorts by several fields, with types and null where they belong', async () => {
+  it('sorts by several fields, with types and null in their places', async () => {
     const rows = [
       { k: 'b', n: '10' },
       { k: 'a', n: '9' },
@@ -116,7 +116,7 @@ describe('core.data', () => {
     expect(await by('text')).toEqual([10, '10', '9', 9, true, null, [1]]);
   });
 
-  it('keeps one of the equal, the first or the last', async () => {
+  it('keeps the first or the last of equal items', async () => {
     const data = parseJson('[1,1.0,"1",{"a":1,"b":2},{"b":2,"a":1},9007199254740993,9007199254740992]');
     expect(stringifyJson(await run(data, { operation: 'unique' }))).toBe(
       '[1,"1",{"a":1,"b":2},9007199254740993,9007199254740992]',
@@ -144,7 +144,7 @@ describe('core.data', () => {
     ]);
   });
 
-  it('aggregates, over all and by group, with exact decimals', async () => {
+  it('aggregates, overall and by group, with exact decimals', async () => {
     const rows = parseJson(
       '[{"c":"a","p":0.1,"d":"2026-02-01"},{"c":"b","p":"9007199254740993","d":"2026-01-01"},{"c":"a","p":0.2,"d":null},{"c":"a"}]',
     );
@@ -225,7 +225,7 @@ describe('core.data', () => {
     ]);
   });
 
-  it('flattens lists, and unfolds a field', async () => {
+  it('flattens lists, and expands a field', async () => {
     const nested = [1, [2, [3, [4]]], []];
     expect(await run(nested, { operation: 'flatten' })).toEqual([1, 2, [3, [4]]]);
     expect(await run(nested, { operation: 'flatten', levels: 100 })).toEqual([1, 2, 3, 4]);
@@ -242,7 +242,7 @@ describe('core.data', () => {
     ]);
   });
 
-  it('formats dates and numbers, and leaves null alone', async () => {
+  it('formats dates and numbers, and keeps null', async () => {
     const rows = [{ at: '2026-03-08T23:30:00Z', n: 1234567.005 }, { at: null }];
     expect(
       await run(
@@ -278,7 +278,7 @@ describe('core.data', () => {
   it.each([
     [{}, '09'],
     [{ zone: 'Europe/Berlin' }, '01'],
-  ])("formats dates in the workflow's zone when the step names none: %j", async (zone, expected) => {
+  ])("formats dates in the workflow's zone if the step names none: %j", async (zone, expected) => {
     const steps = [{ operation: 'format_date', format: 'HH', ...zone }];
     const { result } = await runNode(coreData, { config: { data: 0, steps }, timezone: 'Asia/Tokyo' });
     expect(result).toMatchObject({ output: { data: expected } });
@@ -333,7 +333,7 @@ describe('core.data', () => {
     expect(await messageOf(data, step)).toMatch(/^invalid_data: Step 1 /);
   });
 
-  it('stops before lists get out of hand', async () => {
+  it('stops before lists become too large', async () => {
     const many = Array.from({ length: 2_000 }, () => ({ k: 1 }));
     const join = { operation: 'join', with: many, on: [{ left: 'k', right: 'k' }] };
     expect(await messageOf(many, join)).toContain('Step 1 (join) would produce more than 1000000 items');
@@ -357,7 +357,7 @@ describe('core.data', () => {
     expect(result).toMatchObject({ kind: 'failure', code: 'invalid_config' });
   });
 
-  it('lets the process do other things between steps over long lists, and can be stopped there', async () => {
+  it('yields between steps over long lists, and can be stopped there', async () => {
     const data = Array.from({ length: 10_000 }, (_, id) => ({ id }));
     const config = { data, steps: Array(5).fill({ operation: 'pick', fields: ['id'] }) };
     let turns = 0;
@@ -375,7 +375,7 @@ describe('core.data', () => {
     expect(stopped.result).toMatchObject({ kind: 'failure', code: 'aborted', retryable: true });
   });
 
-  it('takes 30,000 rows in its stride', async () => {
+  it('handles 30,000 rows easily', async () => {
     const rows = Array.from({ length: 30_000 }, (_, id) => ({
       id,
       group: id % 1_000,

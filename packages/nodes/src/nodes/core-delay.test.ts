@@ -22,7 +22,7 @@ describe('core.delay', () => {
     [{ until: '2026-01-01T09:30:00+09:00' }, 1_800_000],
     [{ until: '2025-12-31T23:00:00-01:30' }, 1_800_000],
     [{ until: '2026-06-30T23:59:60Z' }, Date.parse('2026-06-30T23:59:59Z') - TEST_NOW_MS],
-  ])('waits as told: %j', async (config, ms) => {
+  ])('waits as configured: %j', async (config, ms) => {
     expect((await runNode(coreDelay, { config })).result).toEqual(waiting(ms));
   });
 
@@ -32,7 +32,7 @@ describe('core.delay', () => {
     [{ until: '2026-01-01T00:00:00Z' }, '2026-01-01T00:00:00.000Z'],
     [{ until: '1999-12-31T23:59:59Z' }, '1999-12-31T23:59:59.000Z'],
     [{ until: '0000-01-01T00:00:00Z' }, '0000-01-01T00:00:00.000Z'],
-  ])('passes a moment that is over at once: %j', async (config, waitedUntil) => {
+  ])("doesn't wait for a time in the past: %j", async (config, waitedUntil) => {
     expect((await runNode(coreDelay, { config })).result).toEqual(success({ waited_until: waitedUntil }));
   });
 

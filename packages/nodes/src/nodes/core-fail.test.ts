@@ -5,12 +5,12 @@ import { runNode } from '../testing.ts';
 import { coreFail } from './core-fail.ts';
 
 describe('core.fail', () => {
-  it('fails for good with its message', async () => {
+  it('fails permanently with its message', async () => {
     const { result } = await runNode(coreFail, { config: { message: 'no stock' } });
     expect(result).toEqual(failure('workflow_failed', verbatim('no stock'), { fatal: true }));
   });
 
-  it('takes a code', async () => {
+  it('accepts a code', async () => {
     const { result } = await runNode(coreFail, { config: { message: 'm', code: 'no_stock' } });
     expect(result).toMatchObject({ code: 'no_stock', fatal: true, retryable: false });
   });
@@ -21,7 +21,7 @@ describe('core.fail', () => {
     [{ message: '{{trigger.data.n}}' }, verbatim('9007199254740993')],
     [{ message: '{{trigger.data}}' }, verbatim('{"n":9007199254740993}')],
     [{ message: 'x'.repeat(10_001) }, verbatim(`${'x'.repeat(10_000)}…`)],
-  ])('fails whatever the message is: %#', async (config, said) => {
+  ])('fails whatever the message: %#', async (config, said) => {
     const { result } = await runNode(coreFail, { config, trigger: parseJson('{"n":9007199254740993}') });
     expect(result).toEqual(failure('workflow_failed', said, { fatal: true }));
   });

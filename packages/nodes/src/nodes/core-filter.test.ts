@@ -9,7 +9,7 @@ async function filter(items: JsonValue, ...conditions: readonly JsonValue[]) {
 }
 
 describe('core.filter', () => {
-  it('keeps the items that fit, in their order', async () => {
+  it('keeps the items that match, in order', async () => {
     const result = await filter([{ n: 3 }, { n: 1 }, { n: 2 }], {
       field: 'n',
       operator: 'greater_than',
@@ -21,13 +21,13 @@ describe('core.filter', () => {
     });
   });
 
-  it('goes on by empty when nothing is kept', async () => {
+  it('takes empty if nothing is left', async () => {
     const none = { output: { items: [], count: 0 }, handles: ['empty'] };
     expect(await filter([1, 2], { operator: 'greater_than', right: 5 })).toMatchObject(none);
     expect(await filter([], { operator: 'exists' })).toMatchObject(none);
   });
 
-  it('looks at the item itself without a field', async () => {
+  it('checks the item itself without a field', async () => {
     expect(await filter(['a', '', null, 'b'], { field: '', operator: 'is_not_empty' })).toMatchObject({
       output: { items: ['a', 'b'], rejected_count: 2 },
     });
@@ -48,13 +48,13 @@ describe('core.filter', () => {
     },
   );
 
-  it('keeps big numbers as they are', async () => {
+  it('keeps big numbers unchanged', async () => {
     const items = parseJson('[9007199254740993,9007199254740992]');
     const result = await filter(items, { operator: 'greater_than', right: parseJson('9007199254740992') });
     expect(result).toMatchObject({ output: { items: [parseJson('9007199254740993')] } });
   });
 
-  it('wants one condition with any', async () => {
+  it('any requires one condition', async () => {
     const config = {
       items: [1, 2, 3],
       combine: 'any',
@@ -71,7 +71,7 @@ describe('core.filter', () => {
     [{ a: 1 }, 'an object'],
     ['[1]', 'a text'],
     [3, 'a number'],
-  ])('says what it got instead of a list: %j', async (items, name) => {
+  ])('reports what it got instead of a list: %j', async (items, name) => {
     expect(await filter(items, { operator: 'exists' })).toMatchObject({
       kind: 'failure',
       code: 'not_a_list',

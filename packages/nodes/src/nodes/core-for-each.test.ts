@@ -7,7 +7,7 @@ import { coreFilter } from './core-filter.ts';
 import { coreForEach } from './core-for-each.ts';
 
 describe('core.for_each', () => {
-  it('takes 100,000 items and not one more', async () => {
+  it('accepts 100,000 items and not one more', async () => {
     const trigger = Array.from({ length: 100_001 }, (_, n) => n);
     const config = { items: '{{trigger.data}}', result: '{{index}}' };
     expect(await runLoop(coreForEach, { config, trigger })).toMatchObject({
@@ -22,13 +22,13 @@ describe('core.for_each', () => {
     });
   });
 
-  it('has nothing to do without items', async () => {
+  it('does nothing without items', async () => {
     expect(await runLoop(coreForEach, { config: { items: [] } })).toMatchObject({
       output: { items: [], errors: [] },
     });
   });
 
-  it('keeps numbers that a double cannot hold', async () => {
+  it('keeps numbers beyond a double', async () => {
     const config = { items: '{{trigger.data}}', result: '{{item}}' };
     const trigger = JSON.parse('[1]', () => [
       (JSON as unknown as { rawJSON(text: string): never }).rawJSON('9007199254740993'),
@@ -41,7 +41,7 @@ describe('core.for_each', () => {
     ['an object', { a: 1 }],
     ['nothing', null],
     ['a number', 3],
-  ])('refuses %s in place of a list', async (_name, trigger) => {
+  ])('refuses %s instead of a list', async (_name, trigger) => {
     expect(await runLoop(coreForEach, { config: { items: '{{trigger.data}}' }, trigger })).toMatchObject({
       kind: 'failure',
       code: 'invalid_config',
@@ -56,7 +56,7 @@ describe('core.for_each', () => {
     });
   });
 
-  it('collects what failed, or fails by it', async () => {
+  it('collects failures, or fails with the first', async () => {
     const conditions = [{ operator: 'exists' }];
     const data = { config: { items: '{{item}}', conditions } };
     const body: FlowNode[] = [{ id: 'check', type: 'core.filter', data }];
@@ -78,7 +78,7 @@ describe('core.for_each', () => {
     });
   });
 
-  it('lets a fatal failure inside fail everything', async () => {
+  it('a fatal failure inside fails the execution', async () => {
     const body: FlowNode[] = [{ id: 'fail', type: 'core.fail', data: { config: { code: 'enough' } } }];
     const config = { items: [1, 2], on_item_error: 'collect' };
     await expect(runLoop(coreForEach, { config, body, types: [coreFail] })).rejects.toThrow('cancelled');

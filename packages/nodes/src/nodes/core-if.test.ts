@@ -6,24 +6,24 @@ import { coreIf } from './core-if.ts';
 const is = (left: unknown, right: unknown) => ({ left, operator: 'equals', right }) as const;
 
 describe('core.if', () => {
-  it('takes true when all conditions hold', async () => {
+  it('takes true if all conditions are met', async () => {
     const { result } = await runNode(coreIf, { config: { conditions: [is(1, 1), is('a', 'a')] } as never });
     expect(result).toEqual(success({ result: true }, { handles: ['true'] }));
   });
 
-  it('takes false when one of all does not hold', async () => {
+  it('takes false if one of all is not met', async () => {
     const { result } = await runNode(coreIf, { config: { conditions: [is(1, 1), is('a', 'b')] } as never });
     expect(result).toEqual(success({ result: false }, { handles: ['false'] }));
   });
 
-  it('takes true when one of any holds', async () => {
+  it('takes true if any is met', async () => {
     const { result } = await runNode(coreIf, {
       config: { combine: 'any', conditions: [is(1, 2), is('a', 'a')] } as never,
     });
     expect(result).toEqual(success({ result: true }, { handles: ['true'] }));
   });
 
-  it('compares what is not there as null', async () => {
+  it('compares missing values as null', async () => {
     const { result } = await runNode(coreIf, {
       config: { conditions: [{ left: '{{trigger.data.missing}}', operator: 'not_exists' }] },
       trigger: {},

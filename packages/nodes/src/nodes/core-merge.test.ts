@@ -10,17 +10,17 @@ async function merge(mode: string, inputs: { readonly [nodeId: string]: JsonObje
 }
 
 describe('core.merge', () => {
-  it('keeps outputs apart by default', async () => {
+  it('keeps outputs separate by default', async () => {
     const inputs = { a: { x: 1 }, b: { x: 2 } };
     expect((await runNode(coreMerge, { inputs })).result).toEqual(success(inputs));
   });
 
-  it('combines members, the later edge winning', async () => {
+  it('combines members, with later edges winning', async () => {
     expect(await merge('combine', { b: { x: 1, only: true }, a: { x: 2 } })).toBe('{"x":2,"only":true}');
     expect(await merge('combine', { a: { x: { y: 1 } }, b: { x: { z: 1 } } })).toBe('{"x":{"z":1}}');
   });
 
-  it('heeds the order of the edges for ids that look like numbers', async () => {
+  it('respects the order of the edges for ids that look like numbers', async () => {
     const inputs = { '10': { x: 'ten' }, '2': { x: 'two', only: true } };
     const inputOrder = ['10', '2'];
     const run = async (mode: string) =>
@@ -29,7 +29,7 @@ describe('core.merge', () => {
     expect(await run('combine')).toEqual(success({ x: 'two', only: true }));
   });
 
-  it('takes the first of the edges that were taken', async () => {
+  it('takes the first taken edge', async () => {
     expect(await merge('first', { b: { x: 1 }, a: { x: 2 } })).toBe('{"x":1}');
   });
 

@@ -5,14 +5,14 @@ import { coreRepeat } from './core-repeat.ts';
 const never = [{ left: 1, operator: 'equals', right: 2 }];
 
 describe('core.repeat', () => {
-  it('runs once when its condition holds from the beginning', async () => {
+  it('runs once if its condition is met from the start', async () => {
     const config = { until: [{ left: 1, operator: 'equals', right: 1 }] };
     expect(await runLoop(coreRepeat, { config })).toMatchObject({
       output: { iterations: 1, last: { item: null, index: 0 }, done: true },
     });
   });
 
-  it('reads the nodes inside, and one of several conditions may be enough', async () => {
+  it('reads the nodes inside, and any of several conditions can be enough', async () => {
     const config = {
       until: [
         { left: '{{nodes.step.output.index}}', operator: 'equals', right: 4 },
@@ -26,7 +26,7 @@ describe('core.repeat', () => {
     });
   });
 
-  it('ends after 100 iterations when nothing else is said', async () => {
+  it('ends after 100 iterations by default', async () => {
     const failing = await runLoop(coreRepeat, { config: { until: never } });
     expect(failing).toMatchObject({ kind: 'failure', code: 'max_iterations_reached' });
     const going = await runLoop(coreRepeat, { config: { until: never, on_limit: 'continue' } });
@@ -38,7 +38,7 @@ describe('core.repeat', () => {
     expect(await runLoop(coreRepeat, { config, trigger: limit })).toMatchObject({ code: 'invalid_config' });
   });
 
-  it('refuses a condition that a template makes unusable', async () => {
+  it('refuses a condition that a template made unusable', async () => {
     const config = { until: '{{trigger.data}}' };
     for (const trigger of ['x', [], [{ left: 1, operator: 'matches' }]]) {
       expect(await runLoop(coreRepeat, { config, trigger })).toMatchObject({ code: 'invalid_config' });

@@ -4,12 +4,12 @@ import { runNode } from '../testing.ts';
 import { coreSet } from './core-set.ts';
 
 describe('core.set', () => {
-  it('gives the object of its values', async () => {
+  it('returns the object of its values', async () => {
     const values = { a: 1, nested: { list: [null, true] } };
     expect((await runNode(coreSet, { config: { values } })).result).toEqual(success(values));
   });
 
-  it('keeps types and numbers of what templates read', async () => {
+  it('keeps types and numbers of template values', async () => {
     const { result } = await runNode(coreSet, {
       config: { values: { same: '{{trigger.data.n}}', text: 'n={{trigger.data.n}}' } },
       trigger: parseJson('{"n":9007199254740993}'),
@@ -19,7 +19,7 @@ describe('core.set', () => {
     );
   });
 
-  it('does not evaluate what a template gave', async () => {
+  it("doesn't evaluate template values", async () => {
     const { result } = await runNode(coreSet, {
       config: { values: { a: '{{trigger.data.x}}' } },
       trigger: { x: '{{execution.id}}' },
@@ -38,7 +38,7 @@ describe('core.set', () => {
     expect((await runNode(coreSet)).result).toEqual(success({}));
   });
 
-  it.each([['text'], [[1]], [7]])('refuses values that are no object: %j', async (values) => {
+  it.each([['text'], [[1]], [7]])('refuses values that are not an object: %j', async (values) => {
     expect((await runNode(coreSet, { config: { values } })).result).toMatchObject({
       kind: 'failure',
       code: 'invalid_config',

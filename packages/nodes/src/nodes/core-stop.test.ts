@@ -9,12 +9,12 @@ describe('core.stop', () => {
     [[1, 2], { result: [1, 2] }],
     ['done', { result: 'done' }],
     [null, { result: null }],
-  ])('puts out %j as %j', async (result, output) => {
+  ])('outputs %j as %j', async (result, output) => {
     const config = { result: '{{trigger.data}}' };
     expect((await runNode(coreStop, { config, trigger: result })).result).toEqual(stop(output));
   });
 
-  it('has an empty result when none is given', async () => {
+  it('has an empty result by default', async () => {
     expect((await runNode(coreStop, { config: {} })).result).toEqual(stop({}));
   });
 });

@@ -18,12 +18,12 @@ describe('core.switch', () => {
     [5, ['small']],
     [50, ['any']],
     [100, ['any']],
-  ])('takes the first case that holds for %i', async (n, matched) => {
+  ])('takes the first case that matches %i', async (n, matched) => {
     const { result } = await runNode(coreSwitch, { config: { cases }, trigger: { n } });
     expect(result).toEqual(success({ matched }, { handles: matched }));
   });
 
-  it('takes every case that holds in mode all_matches', async () => {
+  it('takes every matching case in mode all_matches', async () => {
     const { result } = await runNode(coreSwitch, {
       config: { cases, mode: 'all_matches' },
       trigger: { n: 100 },
@@ -31,12 +31,12 @@ describe('core.switch', () => {
     expect(result).toEqual(success({ matched: ['any', 'large'] }, { handles: ['any', 'large'] }));
   });
 
-  it.each(['first_match', 'all_matches'])('takes default when none holds in mode %s', async (mode) => {
+  it.each(['first_match', 'all_matches'])('takes default if none matches in mode %s', async (mode) => {
     const { result } = await runNode(coreSwitch, { config: { cases, mode }, trigger: { n: null } });
     expect(result).toEqual(success({ matched: [] }, { handles: ['default'] }));
   });
 
-  it('combines the conditions of one case', async () => {
+  it('combines the conditions of a case', async () => {
     const conditions = [
       { left: 1, operator: 'equals', right: 2 },
       { left: 1, operator: 'equals', right: 1 },
@@ -61,7 +61,7 @@ describe('core.switch', () => {
     },
   );
 
-  it('takes names in any script', async () => {
+  it('accepts names in any script', async () => {
     const config = { cases: [caseOf('支払い済み 💴', 'exists', 0)] };
     const { result } = await runNode(coreSwitch, { config, trigger: { n: 1 } });
     expect(result).toMatchObject({ handles: ['支払い済み 💴'] });

@@ -33,20 +33,20 @@ describe('data.store', () => {
     });
   });
 
-  it('tells a value of null from an absent one', async () => {
+  it('distinguishes a null value from an absent one', async () => {
     const run = table();
     await run({ operation: 'set', key: 'a', value: null });
     expect(await run({ operation: 'get', key: 'a' })).toMatchObject({ output: { value: null, found: true } });
   });
 
-  it('writes only if absent, and says so', async () => {
+  it('writes only if absent, and reports it', async () => {
     const run = table();
     const config = { operation: 'set', key: 'a', only_if_absent: true };
     expect(await run({ ...config, value: 1 })).toMatchObject({ output: { value: 1, written: true } });
     expect(await run({ ...config, value: 2 })).toMatchObject({ output: { value: 1, written: false } });
   });
 
-  it('increments by 1 when told nothing else, and keeps the expiry of the first', async () => {
+  it('increments by 1 by default, and keeps the first expiry', async () => {
     const now = { value: TEST_NOW_MS };
     const run = table(now);
     const config = { operation: 'increment', key: 'n', expires_in_s: 10 };
@@ -78,7 +78,7 @@ describe('data.store', () => {
     expect(result).toMatchObject({ kind: 'failure', code: 'invalid_config' });
   });
 
-  it("fails with the service's reason, and throws what is a defect", async () => {
+  it("fails with the service's reason, and throws on a defect", async () => {
     const failing = (error: Error) => ({
       ...memoryData(() => TEST_NOW_MS),
       get: () => Promise.reject(error),

@@ -77,7 +77,7 @@ describe('email.send: the message', () => {
     });
   });
 
-  it('has one id for all attempts and another for every other key', async () => {
+  it('has one id for all attempts, and another for every other key', async () => {
     const idOf = async (idempotencyKey: string, attempt: number) =>
       (await send({}, { idempotencyKey, attempt })).message?.messageId;
     expect(await idOf('a', 1)).toBe(await idOf('a', 2));
@@ -87,7 +87,7 @@ describe('email.send: the message', () => {
     for (const id of ids) expect(id).toMatch(/^<[A-Za-z0-9%._-]+@example\.com>$/);
   });
 
-  it('carries attachments', async () => {
+  it('has attachments', async () => {
     const { message } = await send({
       attachments: [
         { filename: 'a.csv', content_type: 'text/csv; charset=utf-8', content: 'ä' },
@@ -113,7 +113,7 @@ describe('email.send: the message', () => {
   });
 });
 
-describe('email.send: what is refused before anything is sent', () => {
+describe('email.send: refused before sending', () => {
   const tooLarge = 'A'.repeat(Math.ceil((MAX_ATTACHMENT_BYTES + 3) / 3) * 4);
 
   it.each<[JsonObject]>([
@@ -159,7 +159,7 @@ describe('email.send: what is refused before anything is sent', () => {
 });
 
 describe('email.send: the outcome', () => {
-  it('is a failure when nobody was accepted', async () => {
+  it('is a failure if nobody was accepted', async () => {
     const mail = { send: async () => ({ accepted: [], rejected: ['ada@example.org'], response: '550 no' }) };
     expect((await send({}, { services: { mail } })).result).toMatchObject({
       kind: 'failure',
@@ -168,7 +168,7 @@ describe('email.send: the outcome', () => {
     });
   });
 
-  it('is what the service says', async () => {
+  it('is what the service reports', async () => {
     const error = new ServiceError('mail_refused', verbatim('busy'), { retryable: true });
     const mail = { send: () => Promise.reject(error) };
     expect((await send({}, { services: { mail } })).result).toMatchObject({

@@ -33,7 +33,7 @@ const ended = (status: string) => ({
 });
 
 describe('flow.call', () => {
-  it('starts a child that it waits for, for as long as it takes', async () => {
+  it('starts a child and waits for it, however long it takes', async () => {
     const { orders, service } = workflows();
     const config = { workflow_id: 12, input: [1] };
     const { result } = await runNode(flowCall, { config, services: { workflows: service } });
@@ -41,7 +41,7 @@ describe('flow.call', () => {
     expect(result).toMatchObject({ kind: 'await_signal', untilMs: null, output: { execution_id: 18 } });
   });
 
-  it('waits at most as long as it is told', async () => {
+  it('waits at most as long as configured', async () => {
     const config = { workflow_id: 12, timeout_s: 60 };
     const { result } = await runNode(flowCall, { config });
     expect(result).toMatchObject({ kind: 'await_signal', untilMs: TEST_NOW_MS + 60_000 });
@@ -50,7 +50,7 @@ describe('flow.call', () => {
     expect(over.result).toMatchObject({ kind: 'failure', code: 'child_timeout', output: waiting });
   });
 
-  it('waits on, as long as before, when it is told of the end of another one', async () => {
+  it('keeps waiting, no longer than before, when another child ends', async () => {
     const config = { workflow_id: 12, timeout_s: 60 };
     const waiting = { execution_id: 19, expires_at: '2026-01-01T00:00:07.000Z' };
     const { result } = await runNode(flowCall, { config, resumed: { ...ended('failed'), waiting } });
@@ -60,7 +60,7 @@ describe('flow.call', () => {
     expect(patient.result).toMatchObject({ kind: 'await_signal', untilMs: null });
   });
 
-  it('starts one that nobody waits for', async () => {
+  it('starts one without waiting for it', async () => {
     const { orders, service } = workflows();
     const config = { workflow_id: 12, wait: false };
     const { result } = await runNode(flowCall, { config, services: { workflows: service } });
@@ -68,7 +68,7 @@ describe('flow.call', () => {
     expect(result).toMatchObject({ kind: 'success', output: { execution_id: 18, workflow_version: 3 } });
   });
 
-  it('starts another one after one that failed, and the same one after a crash', async () => {
+  it('starts another one after a failure, and the same one after a crash', async () => {
     const { orders, service } = workflows();
     const options = { config: { workflow_id: 12 }, services: { workflows: service }, attempt: 2 };
     await runNode(flowCall, options);
@@ -84,19 +84,19 @@ describe('flow.call', () => {
       { kind: 'failure', code: 'child_failed', retryable: true, output: { error: { code: 'broken' } } },
     ],
     ['cancelled', {}, { kind: 'failure', code: 'child_cancelled', retryable: false }],
-  ] as const)('is what became of the child: %s', async (status, child, expected) => {
+  ] as const)("reports the child's end: %s", async (status, child, expected) => {
     const { service } = workflows({ ...child, status });
     const config = { workflow_id: 12 };
     const options = { config, services: { workflows: service }, resumed: ended(status) };
     expect((await runNode(flowCall, options)).result).toMatchObject(expected);
   });
 
-  it('needs a workflow', async () => {
+  it('requires a workflow', async () => {
     const { result } = await runNode(flowCall, { config: { workflow_id: 0 } });
     expect(result).toMatchObject({ kind: 'failure', code: 'invalid_config' });
   });
 
-  it('fails as the service says', async () => {
+  it("fails with the service's reason", async () => {
     const start = () => Promise.reject(new ServiceError('workflow_archived', verbatim('It is archived.')));
     const services = { workflows: { ...fakeWaits.workflows, start } };
     const { result } = await runNode(flowCall, { config: { workflow_id: 12 }, services });

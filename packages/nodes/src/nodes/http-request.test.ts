@@ -46,8 +46,8 @@ describe('http.request: cookies', () => {
   });
 });
 
-describe('http.request: what is sent', () => {
-  it('is a GET with the limits of the defaults', async () => {
+describe('http.request: the request', () => {
+  it('is a GET with default limits', async () => {
     const { request } = await call({});
     expect(request).toEqual({
       method: 'GET',
@@ -63,7 +63,7 @@ describe('http.request: what is sent', () => {
     });
   });
 
-  it('carries the same Idempotency-Key in every attempt', async () => {
+  it('has the same Idempotency-Key in every attempt', async () => {
     const keys = [1, 2, 3].map(async (attempt) => {
       const { request } = await call({ method: 'POST' }, { attempt, idempotencyKey: 'k-1' });
       return request?.headers?.['idempotency-key'];
@@ -71,7 +71,7 @@ describe('http.request: what is sent', () => {
     expect(await Promise.all(keys)).toEqual(['k-1', 'k-1', 'k-1']);
   });
 
-  it("keeps the author's Idempotency-Key and User-Agent, however they are written", async () => {
+  it("keeps the author's Idempotency-Key and User-Agent, in any case", async () => {
     const { request } = await call({ headers: { 'Idempotency-KEY': 'mine', 'user-AGENT': 'me' } });
     expect(request?.headers).toMatchObject({ 'idempotency-key': 'mine', 'user-agent': 'me' });
   });
@@ -91,7 +91,7 @@ describe('http.request: what is sent', () => {
     expect((await call(config)).request?.url).toBe(url);
   });
 
-  it('writes big numbers in query and body without loss', async () => {
+  it('writes big numbers in query and body without rounding', async () => {
     const big = parseJson('9007199254740993');
     const { request } = await call({ method: 'POST', query: { n: big }, body: { n: big } });
     expect(request?.url).toBe(`${URL}?n=9007199254740993`);
@@ -117,7 +117,7 @@ describe('http.request: what is sent', () => {
     expect(request?.headers?.['content-type']).toBe(type);
   });
 
-  it('has no body and no Content-Type when the body is null', async () => {
+  it('has no body and no Content-Type if the body is null', async () => {
     const { request } = await call({ method: 'POST', body: null });
     expect(request).not.toHaveProperty('body');
     expect(request?.headers).not.toHaveProperty('content-type');
@@ -135,7 +135,7 @@ describe('http.request: what is sent', () => {
   });
 });
 
-describe('http.request: what is refused before anything is sent', () => {
+describe('http.request: refused before sending', () => {
   it.each([
     [{ url: '' }, 'invalid_url'],
     [{ url: '/orders' }, 'invalid_url'],
@@ -175,14 +175,14 @@ describe('http.request: what is refused before anything is sent', () => {
     expect(requests).toEqual([]);
   });
 
-  it('repeats no secret in its message', async () => {
+  it("doesn't repeat secrets in its message", async () => {
     const secret = 's3cret-canary\n';
     const { result } = await call({ auth: { type: 'bearer', token: secret }, headers: { 'x-key': secret } });
     expect(JSON.stringify(result)).not.toContain('canary');
   });
 });
 
-describe('http.request: how an answer is read', () => {
+describe('http.request: the response', () => {
   const bytes = new Uint8Array([0xff, 0x00, 0x01]);
 
   it.each([
@@ -214,7 +214,7 @@ describe('http.request: how an answer is read', () => {
     expect(stringifyJson(result.kind === 'success' ? (result.output.body ?? null) : null)).toBe(text);
   });
 
-  it('fails when JSON was asked for and it is none, and keeps the text', async () => {
+  it("fails if it should be JSON and isn't, and keeps the text", async () => {
     const { result } = await call({ response_type: 'json' }, { http: [answer('<html>')] });
     expect(result).toMatchObject({
       code: 'invalid_response',
@@ -223,7 +223,7 @@ describe('http.request: how an answer is read', () => {
     });
   });
 
-  it('measures the time between sending and the answer', async () => {
+  it('measures the time between request and response', async () => {
     const times = [TEST_NOW_MS, TEST_NOW_MS + 125];
     const { result } = await call({}, { now: () => times.shift() ?? TEST_NOW_MS + 125 });
     expect(result).toMatchObject({ output: { duration_ms: 125 } });
@@ -257,12 +257,12 @@ describe('http.request: statuses', () => {
     [429, true],
     [500, true],
     [503, true],
-  ])('%i may be retried: %s', async (status, retryable) => {
+  ])('%i can be retried: %s', async (status, retryable) => {
     const { result } = await call({}, { http: [answer('{"why":"x"}', { status })] });
     expect(result).toMatchObject({ code: 'http_status', retryable, output: { status, body: { why: 'x' } } });
   });
 
-  it('does not let an error page in another format hide the status', async () => {
+  it('is not hidden by an error page in another format', async () => {
     const { result } = await call(
       { response_type: 'json' },
       { http: [answer('<h1>', { status: 502, type: 'text/html' })] },
@@ -287,13 +287,13 @@ describe('http.request: statuses', () => {
     expect(result.kind === 'failure' ? result.retryAfterMs : 'not a failure').toBe(ms);
   });
 
-  it('names the URL without its query', async () => {
+  it('is reported with the URL without its query', async () => {
     const { result } = await call({ query: { token: 'canary' } }, { http: [answer('', { status: 500 })] });
     expect(result).toMatchObject({ message: saying(`GET ${URL} returned status 500.`) });
   });
 });
 
-describe('http.request: no answer', () => {
+describe('http.request: no response', () => {
   it.each<[HttpErrorCode, boolean]>([
     ['invalid_url', false],
     ['target_not_allowed', false],
@@ -312,7 +312,7 @@ describe('http.request: no answer', () => {
     });
   });
 
-  it('does not swallow an error of another kind', async () => {
+  it("doesn't swallow other errors", async () => {
     const http = () => Promise.reject(new Error('a bug'));
     await expect(call({}, { http })).rejects.toThrow('a bug');
   });
@@ -326,7 +326,7 @@ describe('http.request: test mode', () => {
     ['DELETE', { a: 1 }],
     ['OPTIONS', { a: 1 }],
     ['HEAD', null],
-  ])('does not send %s and shows the request', async (method, body) => {
+  ])("doesn't send %s and shows the request", async (method, body) => {
     const { result, requests } = await call({ method, body }, { isTestMode: true });
     expect(requests).toEqual([]);
     expect(result).toMatchObject({
@@ -356,13 +356,13 @@ describe('http.request: test mode', () => {
     );
   });
 
-  it('refuses a bad config as it would otherwise', async () => {
+  it('refuses a bad config as usual', async () => {
     expect((await call({ method: 'POST', url: 'nowhere' }, { isTestMode: true })).result).toMatchObject({
       code: 'invalid_url',
     });
   });
 
-  it('shows a form as it would go out', async () => {
+  it('shows a form as it would be sent', async () => {
     const config = { method: 'POST', body: { a: ['x', 'y'] }, body_type: 'form' };
     expect((await call(config, { isTestMode: true })).result).toMatchObject({
       output: { request: { body: 'a=x&a=y' } },
@@ -382,7 +382,7 @@ describe('http.request: a stored credential', () => {
     expect(request?.headers).toMatchObject(headers);
   });
 
-  it('is opened for the URL that is called', async () => {
+  it('is decrypted for the URL that is called', async () => {
     const asked: unknown[] = [];
     const open = async (id: number, use: object) => {
       asked.push(id, use);

@@ -42,7 +42,7 @@ function secrets(byId: { readonly [id: number]: string }): NonNullable<RunOption
 
 describe('the signature', () => {
   // The worked example of the Standard Webhooks specification and of its libraries' tests.
-  it('is the one that is published', async () => {
+  it('matches the published example', async () => {
     const key = readSecret(SECRET);
     if (key === undefined) throw new Error('the secret is one');
     const message = {
@@ -69,14 +69,14 @@ describe('the signature', () => {
     },
   );
 
-  it('of what is sent is accepted by the library', async () => {
+  it('is accepted by the library', async () => {
     const { body, headers } = await post({ payload: { text: 'Zoë 🎉' } }, { now: Date.now() });
     expect(new Webhook(SECRET).verify(body, headers)).toEqual({ text: 'Zoë 🎉' });
     expect(() => new Webhook(OLD_SECRET).verify(body, headers)).toThrow('No matching signature');
     expect(() => new Webhook(SECRET).verify(`${body} `, headers)).toThrow('No matching signature');
   });
 
-  it('is given by both secrets while they change', async () => {
+  it('is made with both secrets while they change', async () => {
     const services = secrets({ 5: SECRET, 6: OLD_SECRET });
     const { body, headers } = await post({ previous_credential_id: 6 }, { now: Date.now(), services });
     for (const secret of [SECRET, OLD_SECRET]) {
@@ -85,7 +85,7 @@ describe('the signature', () => {
     expect(headers['webhook-signature']?.split(' ')).toHaveLength(2);
   });
 
-  it('takes a secret without its prefix for the same', async () => {
+  it('treats a secret without its prefix the same', async () => {
     const { headers } = await post({}, { services: secrets({ 5: SECRET.slice(6) }) });
     expect(headers['webhook-signature']).toBe((await post()).headers['webhook-signature']);
   });
@@ -97,7 +97,7 @@ describe('the signature', () => {
   });
 });
 
-describe('what is sent', () => {
+describe('the request', () => {
   it('is one POST that follows no redirect', async () => {
     const { request } = await post({ timeout_ms: 99 });
     expect(request).toMatchObject({ method: 'POST', url: URL, timeoutMs: 99, maxRedirects: 0 });
@@ -107,7 +107,7 @@ describe('what is sent', () => {
     });
   });
 
-  it('keeps its id over attempts and signs anew', async () => {
+  it('keeps its id over attempts and is signed again', async () => {
     const [first, second] = [
       await post({}, { idempotencyKey: 'k', attempt: 1, now: 1_000_000 }),
       await post({}, { idempotencyKey: 'k', attempt: 2, now: 9_000_000 }),
@@ -121,17 +121,17 @@ describe('what is sent', () => {
     );
   });
 
-  it('is the payload, with big numbers as they are', async () => {
+  it('has the payload, with big numbers unchanged', async () => {
     const payload = parseJson('{"n":9007199254740993,"__proto__":1}');
     expect((await post({ payload })).body).toBe('{"n":9007199254740993,"__proto__":1}');
   });
 
-  it('is what came before when there is no payload', async () => {
+  it('has the preceding outputs if there is no payload', async () => {
     const { body } = await post({ payload: null }, { inputs: { a: { x: 1 }, b: { y: 2 } } });
     expect(body).toBe('{"a":{"x":1},"b":{"y":2}}');
   });
 
-  it('is an event with a name, of the time of its first attempt', async () => {
+  it('is an event with a name, with the time of its first attempt', async () => {
     const first = await post({ event_type: 'order.paid' }, { http: [answer(500)] });
     expect(parseJson(first.body)).toEqual({
       type: 'order.paid',
@@ -147,7 +147,7 @@ describe('what is sent', () => {
     expect(again.body).toBe(first.body);
   });
 
-  it('carries headers of the author, but not in place of its own', async () => {
+  it("has the author's headers, but not instead of its own", async () => {
     const { headers } = await post({
       headers: { 'X-Tenant': 'a', 'Webhook-Id': 'forged', 'CONTENT-TYPE': 'text/x' },
     });
@@ -161,7 +161,7 @@ describe('what is sent', () => {
     [{ headers: { x: 'a\r\nb' } }, 'invalid_config'],
     [{ event_type: 'a b' }, 'invalid_config'],
     [{ credential_id: 0 }, 'invalid_config'],
-  ])('is refused before anything is sent: %j', async (config, code) => {
+  ])('is refused before sending: %j', async (config, code) => {
     const { result, requests } = await post(config);
     expect(result).toMatchObject({ kind: 'failure', code, retryable: false });
     expect(requests).toEqual([]);
@@ -187,7 +187,7 @@ describe('the outcome', () => {
     [500, true],
     [504, true],
     [410, false],
-  ])('%i is tried again: %s', async (status, retryable) => {
+  ])('%i is retried: %s', async (status, retryable) => {
     const { result, requests } = await post({}, { http: [answer(status)] });
     expect(result).toMatchObject({ kind: 'failure', retryable, output: { status } });
     expect(requests).toHaveLength(1);
@@ -197,7 +197,7 @@ describe('the outcome', () => {
     ['connection_failed', true],
     ['timeout', true],
     ['target_not_allowed', false],
-  ] as const)('%s is tried again: %s', async (code, retryable) => {
+  ] as const)('%s is retried: %s', async (code, retryable) => {
     const http = () => Promise.reject(new HttpClientError(code, verbatim('because')));
     const { result } = await post({}, { http });
     expect(result).toMatchObject({
@@ -219,7 +219,7 @@ describe('the outcome', () => {
     expect(result).toMatchObject({ retryAfterMs: ms });
   });
 
-  it("waits for what the receiver asks when that is longer, and leaves times to the node's own setting", async () => {
+  it("waits as long as the receiver asks if that is longer, and leaves delays to the node's own setting", async () => {
     const busy = { http: [answer(503, { 'retry-after': '60' })] };
     expect((await post({}, busy)).result).toMatchObject({ retryAfterMs: 60_000 });
     expect((await post({}, { ...busy, attempt: 2 })).result).toMatchObject({ retryAfterMs: 300_000 });
@@ -229,7 +229,7 @@ describe('the outcome', () => {
     );
   });
 
-  it('is retried eight times by default', () => {
+  it('is attempted eight times by default', () => {
     expect(httpWebhookOutput.defaultRetry).toMatchObject({ maxAttempts: 8 });
   });
 
@@ -255,7 +255,7 @@ describe('the outcome', () => {
     ]);
   });
 
-  it('never holds the secret', async () => {
+  it('never contains the secret', async () => {
     for (const status of [200, 410, 500]) {
       const { result } = await post({}, { http: [answer(status)] });
       expect(JSON.stringify(result)).not.toContain(SECRET.slice(6));

@@ -36,7 +36,7 @@ async function run(config: JsonObject, options: Omit<RunOptions, 'config'> = {})
 }
 
 describe('sql.query', () => {
-  it('reads with the limits of the defaults', async () => {
+  it('reads with default limits', async () => {
     const { result, queries } = await run({});
     expect(queries).toEqual([
       { sql: 'SELECT 1', parameters: [], readOnly: true, maxRows: 1_000, timeoutMs: 30_000 },
@@ -47,7 +47,7 @@ describe('sql.query', () => {
     });
   });
 
-  it('puts values into parameters, as they are', async () => {
+  it('passes values as parameters, unchanged', async () => {
     const { queries } = await run(
       { query: 'SELECT $1', parameters: ['{{trigger.data.name}}', '{{trigger.data.tags}}'] },
       { trigger: { name: "'; DROP TABLE x; --", tags: ['a', 1] } },
@@ -60,7 +60,7 @@ describe('sql.query', () => {
     '{{trigger.data.query}}',
     "SELECT '{{1,2}}'::int[]",
     'SELECT {{',
-  ])('fills nothing into the text: %s', async (query) => {
+  ])('renders nothing into the text: %s', async (query) => {
     const { result, queries } = await run({ query }, { trigger: { name: 'x', query: 'DROP TABLE users' } });
     expect(result).toMatchObject({
       kind: 'failure',
@@ -84,7 +84,7 @@ describe('sql.query', () => {
     expect(queries).toEqual([]);
   });
 
-  it('fails as the service says', async () => {
+  it("fails with the service's reason", async () => {
     const query = () =>
       Promise.reject(
         new ServiceError('sql_error', verbatim('no'), { retryable: true, details: { sqlstate: '40001' } }),
@@ -97,7 +97,7 @@ describe('sql.query', () => {
     });
   });
 
-  it('does not swallow a defect', async () => {
+  it("doesn't swallow a defect", async () => {
     const query = () => Promise.reject(new Error('a bug'));
     await expect(run({}, { services: { sql: { query } } })).rejects.toThrow('a bug');
   });

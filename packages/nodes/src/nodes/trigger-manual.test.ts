@@ -5,7 +5,7 @@ import { triggerManual } from './trigger-manual.ts';
 
 describe('trigger.manual', () => {
   it.each([[{}], [{ a: [1] }], [null], ['text']])(
-    'hands on the data it was started with: %j',
+    'passes on the data it was started with: %j',
     async (trigger) => {
       const { result } = await runNode(triggerManual, { trigger });
       expect(result).toEqual(success({ data: trigger }));

@@ -16,7 +16,7 @@ function problemsOf(config: JsonObject) {
 }
 
 describe('trigger.schedule', () => {
-  it('hands on what it was started with', async () => {
+  it('passes on the data it was started with', async () => {
     const trigger = { scheduled_at: '2026-01-01T08:00:00.000Z', timezone: 'UTC', input: { a: 1 } };
     const { result } = await runNode(triggerSchedule, { config: CRON, trigger });
     expect(result).toEqual(success({ data: trigger }));
@@ -28,14 +28,14 @@ describe('trigger.schedule', () => {
     [{ ...CRON, schedule: { type: 'every', every: 0, unit: 'minutes' } }, '/schedule'],
     [{ ...CRON, overlap: 'sometimes' }, '/overlap'],
     [{ ...CRON, input: [] }, '/input'],
-  ])('%j does not fit', (config, at) => {
+  ])("%j doesn't match", (config, at) => {
     expect(problemsOf(config).map((problem) => problem.at)).toContainEqual(expect.stringContaining(at));
   });
 
   it.each([
     ['Europe/Atlantis', /not a time zone: "Europe\/Atlantis".*IANA/],
     ['+01:00', /not a time zone/],
-  ])('the zone %s is a problem that says what would be right', (timezone, message) => {
+  ])('the zone %s is a problem that says what to write', (timezone, message) => {
     expect(problemsOf({ ...CRON, timezone })).toEqual([{ at: '/timezone', message: saying(message) }]);
   });
 
@@ -66,7 +66,7 @@ describe('trigger.schedule', () => {
     expect(problemsOf({ ...often, jitter_s: 10 })).toHaveLength(1);
   });
 
-  it('holds no templates, however deep', () => {
+  it('contains no templates, at any depth', () => {
     expect(problemsOf({ ...CRON, input: { list: ['{{trigger.data}}'] } })).toEqual([
       { at: '/input/list/0', message: saying('cannot contain a template') },
     ]);

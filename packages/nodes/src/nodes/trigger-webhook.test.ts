@@ -9,7 +9,7 @@ import { triggerWebhook } from './trigger-webhook.ts';
 
 describe('trigger.webhook', () => {
   it.each(['null', '0', '[]', '{"n":9007199254740993}', '{"__proto__":{"a":1}}'])(
-    'hands on any body unchanged: %s',
+    'passes on any body unchanged: %s',
     async (text) => {
       const { result } = await runNode(triggerWebhook, { trigger: parseJson(text) });
       expect(result).toEqual(success({ data: parseJson(text) }));
@@ -19,7 +19,7 @@ describe('trigger.webhook', () => {
 });
 
 describe('settings', () => {
-  it('are all optional; without any nothing is checked and the receipt comes at once', () => {
+  it('are all optional; without any, nothing is checked and the receipt is immediate', () => {
     expect(readWebhookOptions({})).toEqual({
       signature: null,
       deduplicate: null,
@@ -50,7 +50,7 @@ describe('settings', () => {
     });
   });
 
-  it('that do not fit are none', () => {
+  it("that don't match are refused", () => {
     expect(readWebhookOptions({ signature: 'github' })).toBeNull();
     expect(readWebhookOptions({ deduplicate: { by: 'body' } })).toBeNull();
     expect(readWebhookOptions({ unknown: 1 })).toBeNull();
@@ -106,14 +106,14 @@ describe('problems', () => {
     'example.com',
     ':::',
     '1.2.3.4/8/8',
-  ])('%s is no address', (address) => {
+  ])('%s is not a valid address', (address) => {
     expect(problemsOf({ ip_allow_list: ['203.0.113.7', address] })).toEqual([
       ['/ip_allow_list/1', expect.stringContaining('neither an IP address nor a network')],
     ]);
   });
 
   it.each(['203.0.113.7', '0.0.0.0/0', '10.0.0.0/8', '::1', '2001:db8::/32', '::ffff:1.2.3.4'])(
-    '%s is an address',
+    '%s is a valid address',
     (address) => {
       expect(problemsOf({ ip_allow_list: [address] })).toEqual([]);
     },
@@ -123,20 +123,20 @@ describe('problems', () => {
 describe('the id of an event', () => {
   const at = (name: string, body: JsonObject) => eventIdOf({ by: 'path', name }, body, {});
 
-  it('is a text, number or boolean at a path', () => {
+  it('is text, a number or a boolean at a path', () => {
     expect(at('id', { id: 'evt_1' })).toBe('evt_1');
     expect(at('event.id', { event: { id: 9 } })).toBe('9');
     expect(at('events.1.id', { events: [{ id: 'a' }, { id: 'b' }] })).toBe('b');
     expect(at('n', parseJson('{"n":9007199254740993}') as JsonObject)).toBe('9007199254740993');
   });
 
-  it('anything else is none', () => {
+  it("can't be anything else", () => {
     for (const id of [null, '', {}, [], ['a']]) expect(at('id', { id })).toBeNull();
     expect(at('constructor.name', {})).toBeNull();
     expect(eventIdOf({ by: 'path', name: 'id' }, [1], {})).toBeNull();
   });
 
-  it('or a header, whatever the case of its name', () => {
+  it('or a header, in any case', () => {
     const headers = { 'x-github-delivery': ' 7d3a ', 'x-two': ['a', 'b'], 'x-empty': ' ' };
     expect(eventIdOf({ by: 'header', name: 'X-GitHub-Delivery' }, {}, headers)).toBe('7d3a');
     for (const name of ['X-Two', 'X-Empty', 'X-None', 'constructor']) {
@@ -146,7 +146,7 @@ describe('the id of an event', () => {
 });
 
 describe('a rendered response', () => {
-  it('takes texts and numbers where templates gave them', () => {
+  it('accepts texts and numbers from templates', () => {
     expect(readWebhookResponse({ status: '201', headers: { 'X-N': 7, 'X-None': null }, body: [1] })).toEqual({
       status: 201,
       headers: { 'X-N': '7' },
@@ -155,7 +155,7 @@ describe('a rendered response', () => {
     expect(readWebhookResponse({})).toEqual({ status: 200, headers: {}, body: null });
   });
 
-  it('that cannot be sent is none', () => {
+  it("that can't be sent is none", () => {
     for (const response of [{ status: 199 }, { status: null }, { headers: { a: {} } }, { more: 1 }, 'text']) {
       expect(readWebhookResponse(response)).toBeNull();
     }

@@ -26,7 +26,7 @@ async function run(config: JsonObject, options: { isTestMode?: boolean; result?:
 const URL = 'https://flows.example.com/api/v1/approvals/your-token';
 
 describe('wait.approval', () => {
-  it('sends its links by the node that is named', async () => {
+  it('sends its links with the chosen node', async () => {
     const notify = {
       type: 'email.send',
       config: { to: 'a@example.org', text: '{{args.approval_url}} {{args.approve_url}} {{args.reject_url}}' },
@@ -46,7 +46,7 @@ describe('wait.approval', () => {
     expect(orders).toMatchObject([{ type: 'http.request', config: { body: `${URL}?choice=tokyo` } }]);
   });
 
-  it('fails when its message cannot be sent, and asks nobody then', async () => {
+  it("fails if its message can't be sent, and then asks nobody", async () => {
     const result = failure('mail_refused', verbatim('No.'), { retryable: true });
     const outcome = await run({ notify: { type: 'email.send', config: {} } }, { result });
     expect(outcome.result).toMatchObject({ kind: 'failure', code: 'mail_refused', retryable: true });
@@ -73,14 +73,14 @@ describe('wait.approval', () => {
     });
   });
 
-  it('has a branch for each choice and for the end of the time', () => {
+  it('has a branch for each choice and for the timeout', () => {
     expect(waitApproval.handles?.({})).toEqual(['approve', 'reject', 'timeout']);
     const choices = [{ id: 'a', label: 'A' }, 'odd', { id: 'a', label: 'B' }];
     expect(waitApproval.handles?.({ choices })).toEqual(['a', 'timeout']);
     expect(waitApproval.handles?.({ choices: '{{trigger.data}}' })).toEqual(['approve', 'reject', 'timeout']);
   });
 
-  it('goes on by what was decided', async () => {
+  it('continues with the decision', async () => {
     const payload = {
       decision: 'reject',
       comment: '',

@@ -30,7 +30,7 @@ const CONFIG: JsonObject = {
 const trigger = { id: 17 };
 
 describe('wait.callback', () => {
-  it('hands the address over, then waits a little longer than it works', async () => {
+  it('hands out the URL, then waits slightly longer than it runs', async () => {
     const fake = tools();
     const { result } = await runNode(waitCallback, {
       config: CONFIG,
@@ -56,7 +56,7 @@ describe('wait.callback', () => {
     });
   });
 
-  it('waits for nothing when the request fails', async () => {
+  it("doesn't wait if the request fails", async () => {
     const fake = tools(failure('http_status', verbatim('It answered 500.'), { retryable: true }));
     const { result } = await runNode(waitCallback, {
       config: CONFIG,
@@ -66,7 +66,7 @@ describe('wait.callback', () => {
     expect(result).toMatchObject({ kind: 'failure', code: 'http_status', retryable: true });
   });
 
-  it('goes on at once in test mode', async () => {
+  it('continues at once in test mode', async () => {
     const fake = tools(success({ dry_run: true, request: { method: 'POST' } }));
     const options = { config: CONFIG, trigger, services: { tools: fake.tools }, isTestMode: true };
     const { result } = await runNode(waitCallback, options);
@@ -77,7 +77,7 @@ describe('wait.callback', () => {
     });
   });
 
-  it.each([['GET'], ['HEAD']])('does not send %s, which test mode would not hold back', async (method) => {
+  it.each([['GET'], ['HEAD']])("doesn't send %s, which test mode would let through", async (method) => {
     const fake = tools();
     const request = { method, url: 'https://jobs.example.com' };
     const { result } = await runNode(waitCallback, { config: { request }, services: { tools: fake.tools } });
@@ -90,13 +90,13 @@ describe('wait.callback', () => {
     [[1], { data: [1] }],
     [null, { data: null }],
     ['text', { data: 'text' }],
-  ])('takes %j as %j', async (payload, output) => {
+  ])('treats %j as %j', async (payload, output) => {
     const resumed = { signal: { kind: 'signal', payload } as const, waiting: {} };
     const { result } = await runNode(waitCallback, { config: CONFIG, trigger, resumed });
     expect(result).toMatchObject({ kind: 'success', output, handles: ['out'] });
   });
 
-  it('takes the branch timeout when nobody calls', async () => {
+  it('takes the branch timeout if nobody calls', async () => {
     const resumed = { signal: { kind: 'timeout' } as const, waiting: {} };
     const { result } = await runNode(waitCallback, { config: CONFIG, trigger, resumed });
     expect(result).toMatchObject({ kind: 'success', output: { timed_out: true }, handles: ['timeout'] });

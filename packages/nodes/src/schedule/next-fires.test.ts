@@ -11,7 +11,7 @@ const firesOf = (timing: Parameters<typeof nextFires>[0], after: string, count: 
   nextFires(timing, Date.parse(after), count).map((ms) => new Date(ms).toISOString().replace('.000Z', 'Z'));
 
 describe('cron', () => {
-  it('counts from the moment given, which is not a fire itself', () => {
+  it('counts from the given time, exclusively', () => {
     expect(firesOf(cron('0 9 * * *', 'UTC'), '2026-01-01T09:00:00Z', 2)).toEqual([
       '2026-01-02T09:00:00Z',
       '2026-01-03T09:00:00Z',
@@ -24,7 +24,7 @@ describe('cron', () => {
     ]);
   });
 
-  it('takes seconds in front', () => {
+  it('accepts seconds in front', () => {
     expect(firesOf(cron('*/20 0 9 * * *', 'UTC'), '2026-01-01T00:00:00Z', 4)).toEqual([
       '2026-01-01T09:00:00Z',
       '2026-01-01T09:00:20Z',
@@ -33,7 +33,7 @@ describe('cron', () => {
     ]);
   });
 
-  it('ends when no more comes', () => {
+  it('ends when there are no more fires', () => {
     expect(nextFires(cron('0 0 30 2 *', 'UTC'), 0, 5)).toEqual([]);
   });
 
@@ -45,7 +45,7 @@ describe('cron', () => {
   );
 });
 
-describe('what others write as cron', () => {
+describe('other notations of cron', () => {
   it.each([
     ['@yearly', '0 0 1 1 *'],
     ['@annually', '0 0 1 1 *'],
@@ -100,7 +100,7 @@ describe('clocks going forward', () => {
     expect(firesOf(cron(expression, zone), after, 2)).toEqual(fires);
   });
 
-  it('several fires of one gap are one, and one with the fire that is due then anyway', () => {
+  it('several fires of one gap are one, also with a fire due then anyway', () => {
     expect(firesOf(cron('0,30 2,3 * * *', 'Europe/Berlin'), '2026-03-28T12:00:00Z', 3)).toEqual([
       '2026-03-29T01:00:00Z',
       '2026-03-29T01:30:00Z',
@@ -108,14 +108,14 @@ describe('clocks going forward', () => {
     ]);
   });
 
-  it('a list of times is fixed times, too', () => {
+  it('a list of times counts as fixed times, too', () => {
     expect(firesOf(cron('0,30 2 * * *', 'Europe/Berlin'), '2026-03-28T12:00:00Z', 2)).toEqual([
       '2026-03-29T01:00:00Z',
       '2026-03-30T00:00:00Z',
     ]);
   });
 
-  it('an interval skips what the gap leaves out', () => {
+  it('an interval skips times in the gap', () => {
     expect(firesOf(cron('*/30 2 * * *', 'Europe/Berlin'), '2026-03-28T12:00:00Z', 1)).toEqual([
       '2026-03-30T00:00:00Z',
     ]);
@@ -145,7 +145,7 @@ describe('clocks going back', () => {
     expect(firesOf(cron(expression, zone), after, 2)).toEqual(fires);
   });
 
-  it('each of a list of times fires once', () => {
+  it('each time in a list fires once', () => {
     expect(firesOf(cron('0,30 2 * * *', 'Europe/Berlin'), '2026-10-24T12:00:00Z', 3)).toEqual([
       '2026-10-25T00:00:00Z',
       '2026-10-25T00:30:00Z',
@@ -159,7 +159,7 @@ describe('clocks going back', () => {
     ]);
   });
 
-  it('an interval goes on by elapsed time', () => {
+  it('an interval continues by elapsed time', () => {
     expect(firesOf(cron('*/30 * * * *', 'Europe/Berlin'), '2026-10-24T23:45:00Z', 5)).toEqual([
       '2026-10-25T00:00:00Z',
       '2026-10-25T00:30:00Z',
@@ -187,7 +187,7 @@ describe('every', () => {
     ]);
   });
 
-  it('is elapsed time: turning clocks changes nothing between two fires', () => {
+  it("is elapsed time: clock changes don't affect it", () => {
     const fires = nextFires(every(7, 'hours', 'Europe/Berlin'), Date.parse('2026-03-27T00:00:00Z'), 20);
     expect(new Set(fires.slice(1).map((fire, index) => fire - (fires[index] ?? 0)))).toEqual(
       new Set([7 * 3_600_000]),
@@ -285,7 +285,7 @@ const moments = fc
 describe('any cron expression in any zone', () => {
   const WINDOW_MS = 3 * 86_400_000;
 
-  it('fires as a clock that is looked at every minute says', () => {
+  it('fires when a clock checked every minute would', () => {
     fc.assert(
       fc.property(expressions, fc.constantFrom(...ZONES), moments, ({ text, sets }, zone, afterMs) => {
         const expected = referenceFires(sets, zone, afterMs, afterMs + WINDOW_MS);
@@ -297,7 +297,7 @@ describe('any cron expression in any zone', () => {
     );
   });
 
-  it('is monotonic, and goes on from any fire as if it had not been asked in between', () => {
+  it('is monotonic, and continues the same from any fire', () => {
     fc.assert(
       fc.property(expressions, fc.constantFrom(...ZONES), moments, ({ text }, zone, afterMs) => {
         const fires = nextFires(cron(text, zone), afterMs, 12);
@@ -315,7 +315,7 @@ describe('any cron expression in any zone', () => {
 describe('jitter', () => {
   const name = 'schedule 7';
 
-  it('is the same for the same fire and lies within its bounds', () => {
+  it('is the same for the same fire and within its bounds', () => {
     const fires = nextFires(every(1, 'hours'), Date.parse('2026-01-01T00:00:00Z'), 300);
     const delays = fires.map((fire) => jitterMs({ jitter_s: 600 }, name, fire));
     expect(fires.map((fire) => jitterMs({ jitter_s: 600 }, name, fire))).toEqual(delays);
@@ -328,7 +328,7 @@ describe('jitter', () => {
     expect(delays.filter((delay) => delay <= 300_000).length).toBeGreaterThan(100);
   });
 
-  it('differs between schedules, and is none when none is asked for', () => {
+  it('differs between schedules, and is zero by default', () => {
     expect(jitterMs({ jitter_s: 600 }, 'a', 0)).not.toBe(jitterMs({ jitter_s: 600 }, 'b', 0));
     expect(jitterMs({ jitter_s: 0 }, 'a', 0)).toBe(0);
   });

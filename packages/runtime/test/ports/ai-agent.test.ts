@@ -78,7 +78,7 @@ const lastResults = ({ messages }: ModelRequest): readonly string[] =>
   messages.flatMap(({ toolResults }) => toolResults.map(({ text }) => text));
 
 describe.each(PROVIDERS)('ai.agent on %s', (provider) => {
-  it('reaches an answer over tools, with all tokens', async () => {
+  it('reaches an answer with tools, counting all tokens', async () => {
     const { result, requests, runs } = await runAgent(provider, (request) => {
       const results = lastResults(request);
       const usage = { input: 100 * request.number, output: 10 };
@@ -121,7 +121,7 @@ describe.each(PROVIDERS)('ai.agent on %s', (provider) => {
     expect(JSON.stringify(result)).not.toContain(KEY);
   });
 
-  it('lets the model mend what it did wrong', async () => {
+  it('lets the model correct its mistakes', async () => {
     const { result, runs } = await runAgent(provider, (request) => {
       const results = lastResults(request);
       if (results.length === 0) return { toolCalls: [{ name: 'divide', arguments: { a: 1, b: 2 } }] };
@@ -137,7 +137,7 @@ describe.each(PROVIDERS)('ai.agent on %s', (provider) => {
     expect(text).toContain('Not with zero.');
   });
 
-  it('answers with JSON that fits', async () => {
+  it('answers with matching JSON', async () => {
     const schema = {
       type: 'object',
       properties: { sum: { type: 'integer' } },
@@ -155,7 +155,7 @@ describe.each(PROVIDERS)('ai.agent on %s', (provider) => {
     expect(result).toMatchObject({ kind: 'success', output: { json: { sum: 5 } } });
   });
 
-  it('keeps its steps when the provider fails, and goes on from them', async () => {
+  it('keeps its steps when the provider fails, and continues from them', async () => {
     const failing = await runAgent(provider, (request) =>
       lastResults(request).length === 0
         ? { toolCalls: [{ name: 'add', arguments: { a: 2, b: 3 } }], usage: { input: 50, output: 5 } }
@@ -179,7 +179,7 @@ describe.each(PROVIDERS)('ai.agent on %s', (provider) => {
     expect(result).toMatchObject({ kind: 'success', consumedAiTokens: 66, output: { text: '{"result":5}' } });
   });
 
-  it('is not led on by text of a tool: it stays in its place', async () => {
+  it("is not manipulated by a tool's text, which stays data", async () => {
     const { requests } = await runAgent(provider, (request) =>
       lastResults(request).length === 0
         ? { toolCalls: [{ name: 'add', arguments: { a: 2, b: 3 } }] }

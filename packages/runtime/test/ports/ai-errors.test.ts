@@ -149,7 +149,7 @@ describe.each(PROVIDERS)('%s: refusals', (provider) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('say nothing of the key, even when the provider repeats it', async () => {
+  it("don't reveal the key, even if the provider repeats it", async () => {
     for (const status of [400, 401, 403, 404, 429, 500]) {
       const { result } = await ask(provider, () => ({
         error: { status, message: `The key ${KEY} is not good enough` },
@@ -159,7 +159,7 @@ describe.each(PROVIDERS)('%s: refusals', (provider) => {
     }
   });
 
-  it('repeat what the provider says, in one line and cut', async () => {
+  it('repeat what the provider says, shortened to one line', async () => {
     const { result } = await ask(provider, () => ({
       error: { status: 500, message: `A\n\nB ${'x'.repeat(2_000)}` },
     }));
@@ -174,7 +174,7 @@ describe.each(PROVIDERS)('%s: an answer that breaks off', (provider) => {
   // The tokens each provider has reported after four events.
   const told = { openai_compatible: 0, anthropic: 41, google: 40 + Math.floor((12 * 3) / 4) };
 
-  it('because the connection is torn down', async () => {
+  it('because the connection is cut', async () => {
     const { result } = await ask(provider, () => ({ text: pieces, usage, cutAfter: 4 }));
     expect(errorOf(result)).toMatchObject({
       code: 'ai_stream_cut',
@@ -183,7 +183,7 @@ describe.each(PROVIDERS)('%s: an answer that breaks off', (provider) => {
     });
   });
 
-  it('because it ends without its end', async () => {
+  it('because it ends early', async () => {
     const { result } = await ask(provider, () => ({ text: pieces, usage, endAfter: 4 }));
     expect(errorOf(result)).toMatchObject({
       code: 'ai_stream_cut',
@@ -216,7 +216,7 @@ describe.each(PROVIDERS)('%s: an answer that breaks off', (provider) => {
     expect(errorOf(result)).toMatchObject({ code: 'ai_rate_limited', retryable: true });
   });
 
-  it('with something that is not its format', async () => {
+  it('with something in another format', async () => {
     const { result } = await ask(provider, () => ({ text: pieces, usage, garbageAfter: 4 }));
     expect(errorOf(result)).toMatchObject({
       code: 'ai_invalid_response',
@@ -243,7 +243,7 @@ describe.each(PROVIDERS)('%s: an answer that breaks off', (provider) => {
   });
 });
 
-describe.each(PROVIDERS)('%s: what is no answer', (provider) => {
+describe.each(PROVIDERS)('%s: not an answer', (provider) => {
   it.each([
     ['nothing', 'text/event-stream', '', 'response is empty'],
     ['nothing, as JSON', 'application/json', ' \n', 'response is empty'],
@@ -251,13 +251,13 @@ describe.each(PROVIDERS)('%s: what is no answer', (provider) => {
     ['other JSON', 'application/json', '{"ok":true}', 'JSON that is not an answer'],
     ['a list', 'application/json', '[]', 'JSON that is not an answer'],
     ['a text', 'text/plain', 'It works!', 'something that is not an answer'],
-  ])('%s is told as such', async (_what, type, body, told) => {
+  ])('%s is reported as such', async (_what, type, body, told) => {
     const { result } = await ask(provider, () => ({ raw: { type, body } }));
     expect(errorOf(result)).toMatchObject({ code: 'ai_invalid_response', retryable: true });
     expect(errorOf(result).message).toContain(told);
   });
 
-  it('is an error, whole as well', async () => {
+  it('is an error, even if complete', async () => {
     const raw = {
       type: 'application/json',
       body: '{"error":{"message":"Out of order","type":"overloaded_error"}}',
@@ -280,7 +280,7 @@ describe.each(PROVIDERS)('%s: refusing to answer', (provider) => {
     expect(errorOf(result)).toMatchObject({ code: 'ai_refused', retryable: false, consumedAiTokens: 11 });
   });
 
-  it('before a word is said', async () => {
+  it('before the first word', async () => {
     const { result } = await ask(provider, () => ({
       finish: 'prompt_blocked',
       usage: { input: 9, output: 0 },
@@ -290,7 +290,7 @@ describe.each(PROVIDERS)('%s: refusing to answer', (provider) => {
 });
 
 describe.each(PROVIDERS)('%s: limits', (provider) => {
-  it('an answer that never ends stops at the largest size', async () => {
+  it('an endless answer stops at the maximum size', async () => {
     const { result, server } = await ask(
       provider,
       () => ({ text: 'again and again ', isEndless: true, usage: { input: 3, output: 100 } }),
@@ -334,14 +334,14 @@ describe.each(PROVIDERS)('%s: limits', (provider) => {
     expect(await server.requests[0]?.ended).toBe('closed_by_client');
   });
 
-  it('nothing is sent when it was aborted before', async () => {
+  it('nothing is sent if it was aborted before', async () => {
     const { result, server } = await ask(provider, () => 'Hi.', {}, { signal: AbortSignal.abort() });
     expect(errorOf(result).code).toBe('ai_aborted');
     expect(server.requests).toHaveLength(0);
   });
 });
 
-describe.each(PROVIDERS)('%s: ways that lead nowhere', (provider) => {
+describe.each(PROVIDERS)('%s: unreachable targets', (provider) => {
   const generate = (base_url: string, allowHosts: readonly string[]) =>
     makeService({ allowHosts })
       .generate(
@@ -354,14 +354,14 @@ describe.each(PROVIDERS)('%s: ways that lead nowhere', (provider) => {
         (error: { code: string; retryable: boolean }) => ({ code: error.code, retryable: error.retryable }),
       );
 
-  it('an internal address that nobody allowed', async () => {
+  it('an internal address that is not allowed', async () => {
     const server = await startServer({ answer: () => 'Hi.' });
     const { base_url } = credentialFor(server, provider);
     expect(await generate(base_url ?? '', [])).toEqual({ code: 'target_not_allowed', retryable: false });
     expect(server.requests).toHaveLength(0);
   });
 
-  it('a port where nobody listens', async () => {
+  it('a port without a listener', async () => {
     const server = await startServer({ answer: () => 'Hi.' });
     await server.close();
     expect(await generate(server.baseUrl(provider), ['127.0.0.1'])).toEqual({
@@ -370,7 +370,7 @@ describe.each(PROVIDERS)('%s: ways that lead nowhere', (provider) => {
     });
   });
 
-  it('an address that is none', async () => {
+  it('an invalid address', async () => {
     expect(await generate('ftp://example.com/v1', [])).toEqual({ code: 'invalid_url', retryable: false });
   });
 

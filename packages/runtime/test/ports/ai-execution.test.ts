@@ -93,7 +93,7 @@ describe('an execution that asks a model', () => {
     expect(asked[0]?.messages).toMatchObject([{ role: 'user', text: 'Go: {"a":1}' }]);
   });
 
-  it('counts them when it fails for good', async () => {
+  it('counts them when it fails permanently', async () => {
     answer = () => ({ text: 'No.', finish: 'content_filter', usage: { input: 12, output: 3 } });
     const { execution } = await run(flow('ai.generate', {}));
     expect(execution).toMatchObject({
@@ -164,7 +164,7 @@ describe('an execution that asks a model', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('says nothing of the key anywhere', async () => {
+  it('never reveals the key', async () => {
     answer = () => ({ error: { status: 400, message: `bad key ${KEY}` } });
     const { execution } = await run(flow('ai.generate', {}));
     expect(execution.error?.code).toBe('ai_bad_request');

@@ -72,8 +72,8 @@ const WHOLE: Record<AiProvider, { readonly answer: JsonObject; readonly strange:
   },
 };
 
-describe.each(PROVIDERS)('%s: a server with ways of its own', (provider) => {
-  it('answers at once what it should have streamed', async () => {
+describe.each(PROVIDERS)('%s: a server with deviations', (provider) => {
+  it('responds at once instead of streaming', async () => {
     const { answer } = WHOLE[provider];
     const body = JSON.stringify(provider === 'google' ? [answer] : answer);
     const { result } = await ask(provider, () => ({ raw: { type: 'application/json', body } }), {
@@ -87,13 +87,13 @@ describe.each(PROVIDERS)('%s: a server with ways of its own', (provider) => {
     });
   });
 
-  it('puts events of its own between those of the format', async () => {
+  it('sends its own events between those of the format', async () => {
     const { strange } = WHOLE[provider];
     const { result } = await ask(provider, () => ({ text: ['a', 'b'], strange }));
     expect(answerOf(result)).toMatchObject({ text: 'ab', finishReason: 'stop' });
   });
 
-  it('wants a query with every request', async () => {
+  it('requires a query with every request', async () => {
     const server = await startServer({ answer: () => 'Hi.' });
     const credential = credentialFor(server, provider);
     const asked = { ...credential, base_url: `${credential.base_url}/?api-version=2026-01-01&x=a%20b` };
@@ -104,7 +104,7 @@ describe.each(PROVIDERS)('%s: a server with ways of its own', (provider) => {
   });
 });
 
-it('a tool is called with an object instead of its text, in pieces of a stream as well', async () => {
+it('calls a tool with an object instead of text, also when streamed in pieces', async () => {
   const call = { index: 0, id: 't1', type: 'function', function: { name: 'add', arguments: { id: '#' } } };
   const chunk = (delta: object, finish: string | null) =>
     `event: delta\ndata: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
@@ -118,7 +118,7 @@ it('a tool is called with an object instead of its text, in pieces of a stream a
   expect(stringifyJson(answerOf(result).toolCalls[0]?.arguments ?? null)).toBe('{"id":9007199254740993}');
 });
 
-it('a server that wants no key gets none', async () => {
+it('that needs no key gets none', async () => {
   const server = await startServer({ answer: () => 'Hi.', key: null });
   const credential = { ...credentialFor(server, 'openai_compatible'), api_key: null };
   const request = requestFor('openai_compatible');

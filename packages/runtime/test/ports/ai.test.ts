@@ -28,8 +28,8 @@ const PERSON: JsonSchema = {
   required: ['name', 'age'],
   additionalProperties: false,
 };
-describe.each(PROVIDERS)('%s: what is asked', (provider) => {
-  it('carries model, instructions, conversation and limits', async () => {
+describe.each(PROVIDERS)('%s: the request', (provider) => {
+  it('has model, instructions, conversation and limits', async () => {
     const { result, server } = await ask(provider, () => 'Hi.', {
       system: 'Be short.',
       messages: [
@@ -58,7 +58,7 @@ describe.each(PROVIDERS)('%s: what is asked', (provider) => {
     });
   });
 
-  it('has the key in the header the provider wants, and nowhere else', async () => {
+  it("has the key in the provider's header, and nowhere else", async () => {
     const { server } = await ask(provider, () => 'Hi.', {}, { key: KEY });
     const [request] = server.requests;
     const [name, value] = KEY_HEADERS[provider];
@@ -67,15 +67,15 @@ describe.each(PROVIDERS)('%s: what is asked', (provider) => {
     expect(JSON.stringify([others, request?.path, request?.body])).not.toContain(KEY);
   });
 
-  it('leaves away what is not set', async () => {
+  it('omits what is not set', async () => {
     const { server } = await ask(provider, () => 'Hi.');
     expect(server.requests[0]).toMatchObject({ system: '', temperature: null });
     if (provider !== 'anthropic') expect(server.requests[0]?.maxTokens).toBeNull();
   });
 });
 
-describe.each(PROVIDERS)('%s: what is answered', (provider) => {
-  it('is put together from its pieces, with the tokens', async () => {
+describe.each(PROVIDERS)('%s: the answer', (provider) => {
+  it('is assembled from its pieces, with the tokens', async () => {
     const { result } = await ask(provider, () => ({
       text: ['Grü', 'ße, ', '世界 🌍'],
       usage: { input: 123, output: 45 },
@@ -89,7 +89,7 @@ describe.each(PROVIDERS)('%s: what is answered', (provider) => {
     });
   });
 
-  it('survives being cut into single bytes on the way', async () => {
+  it('survives being split into single bytes', async () => {
     const { result } = await ask(provider, () => ({
       text: 'Grüße, 世界 🌍',
       pieceBytes: 1,
@@ -106,7 +106,7 @@ describe.each(PROVIDERS)('%s: what is answered', (provider) => {
     expect(answerOf(result).usage).toEqual({ inputTokens: 100, outputTokens: 1, totalTokens: 101 });
   });
 
-  it('says when it was cut at the limit of tokens', async () => {
+  it('says if it was cut at the token limit', async () => {
     const { result } = await ask(provider, () => ({ text: 'So', finish: 'length' }));
     expect(result).toMatchObject({ text: 'So', finishReason: 'length' });
   });
@@ -116,12 +116,12 @@ describe.each(PROVIDERS)('%s: what is answered', (provider) => {
     expect(result).toMatchObject({ text: '', finishReason: 'stop' });
   });
 
-  it('leaves thinking out of the text', async () => {
+  it('excludes thinking from the text', async () => {
     const { result } = await ask(provider, () => ({ reasoning: 'Hmm.', text: 'Yes.' }));
     expect(answerOf(result).text).toBe('Yes.');
   });
 
-  it('comes after a pause', async () => {
+  it('may arrive after a pause', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { result } = await ask(provider, () => {
       setImmediate(resolve);
@@ -132,7 +132,7 @@ describe.each(PROVIDERS)('%s: what is answered', (provider) => {
 });
 
 describe.each(PROVIDERS)('%s: tools', (provider) => {
-  it('are offered, called and answered', async () => {
+  it('are offered, called and returned', async () => {
     const { result, server } = await ask(
       provider,
       () => ({
@@ -186,7 +186,7 @@ describe.each(PROVIDERS)('%s: tools', (provider) => {
     expect(JSON.stringify(second?.body)).toContain(marks[provider]);
   });
 
-  it('are told apart from a turn that is not known from the provider', async () => {
+  it("are distinguished from a turn the provider doesn't know", async () => {
     const messages: AiRequest['messages'] = [
       { role: 'user', text: 'Add.' },
       { role: 'assistant', text: '', toolCalls: [{ id: 'x1', name: 'add', arguments: { a: 1, b: 2 } }] },
@@ -199,7 +199,7 @@ describe.each(PROVIDERS)('%s: tools', (provider) => {
     ]);
   });
 
-  it('may be called by a name that nobody offered', async () => {
+  it('may be called by a name that was not offered', async () => {
     const { result } = await ask(provider, () => ({ toolCalls: [{ name: 'nothing', arguments: {} }] }), {
       tools: [ADD],
     });
@@ -208,7 +208,7 @@ describe.each(PROVIDERS)('%s: tools', (provider) => {
 });
 
 it.each(['openai_compatible', 'anthropic'] as const)(
-  '%s: says when arguments are no JSON',
+  '%s: reports arguments that are not JSON',
   async (provider) => {
     const { result } = await ask(provider, () => ({ toolCalls: [{ name: 'add', arguments: '{"a": 1, ' }] }), {
       tools: [ADD],
@@ -220,7 +220,7 @@ it.each(['openai_compatible', 'anthropic'] as const)(
 );
 
 it.each(['openai_compatible', 'anthropic'] as const)(
-  '%s: arguments keep numbers that no double holds',
+  '%s: arguments keep numbers beyond a double',
   async (provider) => {
     const { result } = await ask(
       provider,
@@ -234,7 +234,7 @@ it.each(['openai_compatible', 'anthropic'] as const)(
 );
 
 describe.each(PROVIDERS)('%s: JSON by schema', (provider) => {
-  it('is asked of the provider and checked', async () => {
+  it('is requested from the provider and checked', async () => {
     const { result, server } = await ask(provider, () => '{"name":"Ada","age":36}', { outputSchema: PERSON });
     expect(result).toMatchObject({ object: { name: 'Ada', age: 36 }, finishReason: 'stop' });
     expect(server.requests[0]?.outputSchema).toMatchObject({
@@ -249,7 +249,7 @@ describe.each(PROVIDERS)('%s: JSON by schema', (provider) => {
     ['{"name":"Ada"}', /\/age/],
     ['I would rather not.', /is not valid JSON/],
     ['', /is not valid JSON/],
-  ])('an answer %j that does not fit may be tried again, and costs its tokens', async (text, message) => {
+  ])('a mismatch %j can be retried, and costs its tokens', async (text, message) => {
     const { result } = await ask(provider, () => ({ text, usage: { input: 20, output: 7 } }), {
       outputSchema: PERSON,
     });
@@ -258,7 +258,7 @@ describe.each(PROVIDERS)('%s: JSON by schema', (provider) => {
     expect(error.message).toMatch(message);
   });
 
-  it('cut at the limit of tokens is not tried again', async () => {
+  it('cut at the token limit is not retried', async () => {
     const { result } = await ask(provider, () => ({ text: '{"name":"A', finish: 'length' }), {
       outputSchema: PERSON,
     });
@@ -266,7 +266,7 @@ describe.each(PROVIDERS)('%s: JSON by schema', (provider) => {
     expect(errorOf(result).message).toMatch(/max_tokens/);
   });
 
-  it('may be of another type than object', async () => {
+  it('can be of another type than object', async () => {
     const schema = { type: 'array', items: { $ref: '#/$defs/word' }, $defs: { word: { type: 'string' } } };
     const { result, server } = await ask(provider, () => '{"value":["a","b"]}', { outputSchema: schema });
     expect(answerOf(result).object).toEqual(['a', 'b']);
@@ -274,13 +274,13 @@ describe.each(PROVIDERS)('%s: JSON by schema', (provider) => {
     expect(wired).toMatchObject({ type: 'object' });
   });
 
-  it('with members that may be missing is asked for as well', async () => {
+  it('with optional members is requested as well', async () => {
     const schema = { type: 'object', properties: { name: { type: 'string' } } };
     const { result } = await ask(provider, () => '{"name":"Ada"}', { outputSchema: schema });
     expect(answerOf(result).object).toEqual({ name: 'Ada' });
   });
 
-  it('is asked for in words of a server that knows nothing better, once and for all', async () => {
+  it('is requested in words from a server that supports nothing better, once and for all', async () => {
     const server = await startServer({
       answer: ({ outputSchema, body, system }) => {
         if (outputSchema !== null) {
@@ -316,7 +316,7 @@ describe.each(PROVIDERS)('%s: JSON by schema', (provider) => {
 });
 
 describe('openai_compatible: dialects', () => {
-  it('renames the limit of tokens for models that want it so', async () => {
+  it('renames the token limit for models that require it', async () => {
     const { result, server } = await ask(
       'openai_compatible',
       ({ body }) =>
@@ -336,7 +336,7 @@ describe('openai_compatible: dialects', () => {
     expect(server.requests[1]?.body).toMatchObject({ max_completion_tokens: 50 });
   });
 
-  it('does without stream_options where they are unknown', async () => {
+  it('works without stream_options if they are unknown', async () => {
     const { result, server } = await ask('openai_compatible', ({ body }) =>
       body.stream_options === undefined
         ? 'Hi.'
@@ -351,7 +351,7 @@ describe('openai_compatible: dialects', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('does not ask again after another refusal', async () => {
+  it("doesn't retry after another refusal", async () => {
     const { result, server } = await ask('openai_compatible', () => ({ error: { status: 400 } }), {
       outputSchema: PERSON,
     });

@@ -74,7 +74,7 @@ describe('bombs', () => {
     ],
     ['a map that grows', 'const m = new Map(); for (let i = 0; ; i++) m.set(i, i)', MEMORY],
     ['a closure chain', 'let f = null; for (;;) { const g = f; f = () => g; }', MEMORY],
-  ])('%s is stopped, and everything else goes on', async (_title, source, expected) => {
+  ])('%s is stopped, and everything else continues', async (_title, source, expected) => {
     const bomb = code.failureOf(source, {
       timeoutMs: expected === TIME ? 100 : 60_000,
       memoryMib: 8,
@@ -117,7 +117,7 @@ describe('bombs', () => {
     expect(error.message).toMatch(message);
   });
 
-  it('may come in any number, and other organisations have their turn', async () => {
+  it('in any number leave other organisations their turn', async () => {
     // With one thread they end in the order in which they start.
     const one = startSandbox({ maxOutputBytes: MIB, maxThreads: 1 });
     try {
@@ -138,12 +138,12 @@ describe('bombs', () => {
     }
   });
 
-  it('may use up its memory, catch that and go on', async () => {
+  it('may use up its memory, catch the error and continue', async () => {
     const source = 'let a = []; try { for (;;) a.push({}) } catch { a = null; return "went on" }';
     expect(await code.resultOf(source, { memoryMib: 16 })).toBe('went on');
   });
 
-  it('may be promises that wait for promises: each takes over the state of the next, so all of them are kept', async () => {
+  it('may be promises that wait for promises, all of which are kept', async () => {
     const source = 'const again = () => Promise.resolve().then(again); await again()';
     // A few bytes decide whether the promise that can't allocate memory throws or is lost.
     for (const bytes of [0, 6, 12, 24]) {
@@ -156,7 +156,7 @@ describe('bombs', () => {
     expect(idle.code).toBe('code_error');
   });
 
-  it('cannot be hidden by catching the interrupt', async () => {
+  it("can't be hidden by catching the interrupt", async () => {
     for (const source of [
       'try { for (;;); } catch { return 1 }',
       'return (async () => { for (;;); })().catch(() => 1)',
@@ -167,7 +167,7 @@ describe('bombs', () => {
   });
 });
 
-describe('the way out', () => {
+describe('escape attempts', () => {
   it.each([
     'return constructor.constructor("return process")()',
     'return (() => {}).constructor("return process")()',
@@ -211,7 +211,7 @@ describe('the way out', () => {
     expect(value).toBe('undefined');
   });
 
-  it('reaches no function of the harness by its stack', async () => {
+  it('stack traces reach no function of the harness', async () => {
     const source = `
       let seen = 'nothing';
       const spy = { get a() { try { seen = String(spy.get.caller); } catch (e) { seen = e.name; } return 1; } };
@@ -249,7 +249,7 @@ describe('tampering', () => {
     });
   });
 
-  it('the error is told, whatever the code did before', async () => {
+  it('the error is reported, whatever the code did before', async () => {
     const source =
       'Error.prototype.toString = String = null; Error = null; Array.prototype.join = null; null.x';
     expect((await code.failureOf(source)).message).toBe(
@@ -267,7 +267,7 @@ describe('tampering', () => {
     expect((await code.failureOf(growing)).code).toBe('code_output_too_large');
   });
 
-  it('members named __proto__ are data, in and out', async () => {
+  it('members named __proto__ are data in both directions', async () => {
     const input = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":2}}}');
     const value = await code.resultOf(
       'const out = Object.create(null); out.same = input; out.seen = {}.polluted === undefined; Object.defineProperty(out, "__proto__", { value: { polluted: 3 }, enumerable: true }); return out',
@@ -280,7 +280,7 @@ describe('tampering', () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  it('braces that close the function lead out of it, not out of the sandbox', async () => {
+  it('braces that close the function lead out of it, but not out of the sandbox', async () => {
     expect(await code.resultOf('return 1 }), (function () { return typeof process')).toBe('undefined');
     expect((await code.failureOf('}); ({ a: 1')).message).toBe(
       'SyntaxError: the braces of the code do not match.',
@@ -309,7 +309,7 @@ describe('tampering', () => {
 });
 
 describe('stopping', () => {
-  it('an abort ends a run at once, in native loops too', async () => {
+  it('an abort ends a run at once, also in native loops', async () => {
     for (const source of ['for (;;);', `return ${NATIVE_LOOP}`]) {
       const controller = new AbortController();
       const stopped = code.failureOf(source, { timeoutMs: 60_000, signal: controller.signal });
@@ -321,7 +321,7 @@ describe('stopping', () => {
     }
   });
 
-  it('an abort takes a waiting run out of the line, and one that came before is not begun', async () => {
+  it('an abort removes a waiting run from the queue, and an earlier one never starts', async () => {
     const one = startSandbox({ maxOutputBytes: MIB, maxThreads: 1 });
     try {
       const first = new AbortController();
@@ -340,7 +340,7 @@ describe('stopping', () => {
     }
   });
 
-  it('waiting does not count as time of the run', async () => {
+  it("waiting doesn't count towards the time limit", async () => {
     const one = startSandbox({ maxOutputBytes: MIB, maxThreads: 1 });
     try {
       const long = one.failureOf('for (;;);', { timeoutMs: 600 });
@@ -352,7 +352,7 @@ describe('stopping', () => {
     }
   });
 
-  it('close ends what runs and what waits, and takes nothing more', async () => {
+  it('close ends running and waiting runs, and accepts no more', async () => {
     const one = startSandbox({ maxOutputBytes: MIB, maxThreads: 1 });
     const runs = Array.from({ length: 3 }, () => one.failureOf('for (;;);', { timeoutMs: 60_000 }));
     await one.close();
@@ -360,7 +360,7 @@ describe('stopping', () => {
     expect((await one.failureOf('return 1')).code).toBe('aborted');
   });
 
-  it('hundreds of runs take no more and more memory', async () => {
+  it("hundreds of runs don't accumulate memory", async () => {
     const one = startSandbox({ maxOutputBytes: MIB, maxThreads: 1 });
     try {
       const source = 'const a = []; for (let i = 0; i < 50_000; i++) a.push({ i }); return a.length';

@@ -55,14 +55,14 @@ describe('core.code in an execution', () => {
     ['its result is too large', 'return "x".repeat(3e6)', 'failed', 'code_output_too_large'],
     // The result alone fits, the output around it does not.
     ['the output is too large', `return "x".repeat(${2 * MIB - 2})`, 'failed', 'output_too_large'],
-  ])('the console stands in the node record when %s', async (_title, end, status, errorCode) => {
+  ])('the console is in the node record when %s', async (_title, end, status, errorCode) => {
     const limits = errorCode === 'code_timeout' ? { timeout_ms: 200 } : { timeout_ms: 60_000 };
     const execution = await ended(`console.warn("before", { a: 1 }); ${end}`, limits);
     expect([execution.status, execution.error?.code]).toEqual([status, errorCode]);
     expect(logOf(execution)).toEqual([{ level: 'warn', text: 'before { a: 1 }' }]);
   });
 
-  it('stores what databases do not like to', async () => {
+  it('stores values that databases reject', async () => {
     const text = 'a\u0000b \ud800 \ud83d\ude00';
     const failed = await ended(
       'const text = "a\\u0000b \\ud800 \\ud83d\\ude00"; console.log(text); throw new Error(text)',
@@ -72,7 +72,7 @@ describe('core.code in an execution', () => {
     expect(logOf(failed)).toEqual([{ level: 'info', text }]);
   });
 
-  it('a cancelled execution gives its thread back at once', async () => {
+  it('a cancelled execution returns its thread at once', async () => {
     const limits = { timeout_ms: 60_000 };
     const ids = [await start('for (;;);', limits), await start(`return ${NATIVE_LOOP}`, limits)];
     await expect.poll(() => ids.every((id) => begun.has(id)), { timeout: 30_000 }).toBe(true);
@@ -88,7 +88,7 @@ describe('core.code in an execution', () => {
     await expect.poll(() => service.worker.runningIds(), { timeout: 30_000 }).toEqual([]);
   });
 
-  it('bombs keep neither other executions nor heartbeats waiting', async () => {
+  it('bombs delay neither other executions nor heartbeats', async () => {
     const sources = ['for (;;);', `return ${NATIVE_LOOP}`];
     const bombs = await Promise.all(sources.map((source) => start(source, { timeout_ms: 60_000 })));
     await expect.poll(() => bombs.every((id) => begun.has(id)), { timeout: 30_000 }).toBe(true);

@@ -32,7 +32,7 @@ async function expectSame(lines: readonly string[]): Promise<void> {
     expect({ line, value: (ours as unknown[])[index] }).toEqual({ line, value: list[index] });
 }
 
-describe('the library gives what Node gives', () => {
+describe('the library matches Node', () => {
   it('for numbers', () =>
     expectSame([
       'return [0, -0, 1234567.891, -1e21, NaN, Infinity, 5e-7].map((n) => n.toLocaleString("de-DE"))',
@@ -148,7 +148,7 @@ describe('the library gives what Node gives', () => {
 });
 
 describe('the library', () => {
-  it('speaks English and lives in UTC when nothing else is asked for', async () => {
+  it('uses English and UTC by default', async () => {
     const source = `const { locale, timeZone } = new Intl.DateTimeFormat().resolvedOptions();
       return [locale, timeZone, (1234.5).toLocaleString(), new Date(0).toLocaleTimeString()]`;
     expect(await code.resultOf(source)).toEqual(['en-US', 'UTC', '1,234.5', '12:00:00 AM']);
@@ -169,18 +169,18 @@ describe('the library', () => {
     ['new TextDecoder().decode(new Uint8Array(), { stream: true })', 'Decoding a stream is not available'],
     ['structuredClone(1, { transfer: [new ArrayBuffer(1)] })', 'Transferring is not available in here'],
     ['fetch("http://127.0.0.1")', "'fetch' is not defined"],
-  ])('%s says that it is not there', async (source, message) => {
+  ])('%s says that it is missing', async (source, message) => {
     expect((await code.failureOf(`return ${source}`)).message).toContain(message);
   });
 
-  it('is under the limits of the run', async () => {
+  it('is subject to the limits of the run', async () => {
     const endless = 'for (;;) (1).toLocaleString("de")';
     expect((await code.failureOf(endless, { timeoutMs: 300 })).code).toBe('code_timeout');
     const large = 'return btoa("x".repeat(2 ** 24)).length';
     expect((await code.failureOf(large)).message).toContain('too large for this function');
   });
 
-  it('hands the code no way to the host', async () => {
+  it('gives the code no access to the host', async () => {
     const source = `const seen = [];
       for (const each of [Intl, URL, URLSearchParams, TextDecoder, crypto, crypto.subtle, structuredClone, atob])
         for (let at = each; at; at = Object.getPrototypeOf(at))

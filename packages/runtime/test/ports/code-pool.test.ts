@@ -28,7 +28,7 @@ async function withPool(
 }
 
 describe('threads', () => {
-  it('a thread that dies fails its run only; another takes its place', () =>
+  it('a thread that dies only fails its own run; another replaces it', () =>
     withPool(async (pool) => {
       // No memory of that size can be allocated: the thread ends with an uncaught error.
       const dying = pool.run(job('return 1', { memoryBytes: -64 * MIB }), 1, NEVER);
@@ -52,7 +52,7 @@ describe('threads', () => {
       expect(await last).toEqual(answer('1'));
     }));
 
-  it('there are never more than may be, and all that wait have their turn', () =>
+  it('there are never more than the maximum, and all waiting runs get their turn', () =>
     withPool(
       async (pool) => {
         const counts: number[] = [];
@@ -70,7 +70,7 @@ describe('threads', () => {
 });
 
 describe('memory', () => {
-  it('a thread that has nothing to do is ended, and started again when there is', () =>
+  it('an idle thread is ended, and started again when needed', () =>
     withPool(
       async (pool) => {
         expect(await pool.run(job('return 1'), 1, NEVER)).toEqual(answer('1'));
@@ -80,7 +80,7 @@ describe('memory', () => {
       { idleMs: 1 },
     ));
 
-  it('a rest that is over does not end the run after it', () =>
+  it("an idle timeout that has passed doesn't end the next run", () =>
     withPool(
       async (pool) => {
         await pool.run(job('return 1'), 1, NEVER);
@@ -97,7 +97,7 @@ describe('memory', () => {
     ],
     ['a text that comes in', job('return 1', { input: JSON.stringify('x'.repeat(15 * MIB)) })],
     ['a text that goes out', job('return "x".repeat(15 * 1024 * 1024)')],
-  ])('a thread that needed much for %s is not kept with it', (_title, large) =>
+  ])('a thread that needed much for %s is not kept with its memory', (_title, large) =>
     withPool(async (pool) => {
       expect((await pool.run(large, 1, NEVER)).outcome.kind).toBe('value');
       await vi.waitFor(() => expect(pool.threadCount).toBe(0), PATIENT);

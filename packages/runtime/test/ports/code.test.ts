@@ -44,7 +44,7 @@ describe('values', () => {
     expect(stringifyJson(await resultOf('return { copy: { ...input } }', { input }))).toContain('1e400');
   });
 
-  it('shows whole numbers beyond a double as BigInt, others as digits that count', async () => {
+  it('represents integers beyond a double as BigInt, others by their significant digits', async () => {
     const input = parseJson('{"id":9007199254740993,"share":0.12345678901234567890123}');
     expect(
       await resultOf(
@@ -64,7 +64,7 @@ describe('values', () => {
     );
   });
 
-  it('writes what JSON writes', async () => {
+  it('serialises like JSON', async () => {
     const source =
       'return { gone: undefined, list: [undefined, , 1], date: new Date(0), zero: -0, own: { toJSON() { return { a: 1n } } }, instance: new (class { b = 2; #c = 3 })() }';
     expect(await resultOf(source)).toEqual({
@@ -100,13 +100,13 @@ describe('values', () => {
     });
   });
 
-  it('takes a result as deep as outputs may be', async () => {
+  it('accepts a result as deep as outputs may be', async () => {
     const value = await resultOf('let a = 1; for (let i = 0; i < 1000; i++) a = [a]; return a');
     expect(stringifyJson(value)).toBe(`${'['.repeat(1000)}1${']'.repeat(1000)}`);
     expect(await resultOf('return input', { input: value })).toEqual(value);
   });
 
-  it('gives back 10 MB, and refuses more than the limit', async () => {
+  it('returns 10 MB, and refuses more than the limit', async () => {
     const text = await resultOf('return "x".repeat(10_000_000)');
     expect(text).toBe('x'.repeat(10_000_000));
     const error = await failureOf('return "x".repeat(17_000_000)', { memoryMib: 128 });
@@ -116,7 +116,7 @@ describe('values', () => {
     });
   });
 
-  it('gives back all of a result or none of it, however little memory is left to write it', async () => {
+  it('returns the complete result or none, however little memory is left', async () => {
     const ends = new Set<string>();
     for (let memoryMib = 3; memoryMib <= 12; memoryMib += 1) {
       for (const length of [200_000, 400_000, 800_000, 1_600_000]) {
@@ -135,7 +135,7 @@ describe('values', () => {
     expect([...ends].sort()).toEqual(['all', 'none']);
   });
 
-  it('stops writing when the limit is reached', async () => {
+  it('stops serialising at the limit', async () => {
     const small = startSandbox({ maxOutputBytes: 1_000_000, maxThreads: 1 });
     try {
       const rows = 'return Array.from({ length: 20_000 }, (_, id) => ({ id, name: "abc" + id }))';
@@ -152,7 +152,7 @@ describe('values', () => {
     }
   });
 
-  it('counts the bytes of the result, not its characters', async () => {
+  it('counts bytes of the result, not characters', async () => {
     const small = startSandbox({ maxOutputBytes: 12, maxThreads: 1 });
     try {
       expect(await small.resultOf('return "ééééé"')).toBe('ééééé');
@@ -164,7 +164,7 @@ describe('values', () => {
 });
 
 describe('the language', () => {
-  it('knows promises and await, and nothing that waits', async () => {
+  it('supports promises and await, and nothing that waits', async () => {
     const source = `
       const later = async (value) => { await null; return value; };
       const values = await Promise.all([later(1), later(2), 3]);
@@ -254,7 +254,7 @@ describe('the language', () => {
     `);
   });
 
-  it('lives in UTC, wherever the host is', async () => {
+  it('uses UTC, wherever the host is', async () => {
     expect(await resultOf('return new Date(2026, 6, 1).toISOString()')).toBe('2026-07-01T00:00:00.000Z');
     const script = `
       import { createCodeService } from ${JSON.stringify(new URL('../../src/ports/code.ts', import.meta.url).href)};
@@ -296,14 +296,14 @@ describe('the language', () => {
     ['const e = new Error("x"); e.stack = "at code.js:2:9"; throw e', 'Error: x (line 1, column 9)'],
     ['const e = new Error("x"); e.stack = { split() { throw 1 } }; throw e', 'Error: x'],
     ['throw Object.defineProperty(new Error("x"), "message", { get() { throw 1 } })', /cannot be read/],
-  ])('says what is wrong with %s', async (source, message) => {
+  ])('explains %s', async (source, message) => {
     const error = await failureOf(source);
     expect(error.code).toBe('code_error');
     if (typeof message === 'string') expect(error.message).toBe(message);
     else expect(error.message).toMatch(message);
   });
 
-  it('cuts the message of an error', async () => {
+  it('shortens the message of an error', async () => {
     expect((await failureOf('throw new Error("x".repeat(1e6))')).message.length).toBeLessThan(2_100);
   });
 });
@@ -330,7 +330,7 @@ describe('the console', () => {
     expect(error.message).toBe(`Error: ${text} (line 1, column 36)`);
   });
 
-  it('is kept of code that fails, however it ends', async () => {
+  it('is kept if the code fails, however it ends', async () => {
     for (const end of [
       'throw new Error("x")',
       'for (;;);',
@@ -342,7 +342,7 @@ describe('the console', () => {
     }
   });
 
-  it('is cut, and says so', async () => {
+  it('is truncated, and says so', async () => {
     const { log } = await run('for (let i = 0; i < 1e5; i++) console.log(i)');
     expect(log).toHaveLength(201);
     expect(log[199]).toEqual({ level: 'info', text: '199' });
@@ -354,7 +354,7 @@ describe('the console', () => {
     expect(bytes.log).toHaveLength(14);
   });
 
-  it('shows what cannot be shown without failing', async () => {
+  it('shows unprintable values without failing', async () => {
     const { log } = await run(`
       const cycle = {}; cycle.self = cycle;
       console.log(cycle);

@@ -60,7 +60,7 @@ async function age(table: 'data_entries' | 'data_writes', column: string, interv
 
 describe('get and set', () => {
   test.each(['null', '0', '"\\u0000 \\ud800"', '{"__proto__":{"a":[]}}', '9007199254740993', '1e400'])(
-    'keeps %s as it is',
+    'keeps %s unchanged',
     async (text) => {
       const value = parseJson(text);
       await data().set('k', value, PUT);
@@ -68,7 +68,7 @@ describe('get and set', () => {
     },
   );
 
-  test('nothing is null', async () => {
+  test('a missing entry is null', async () => {
     expect(await data().get('k')).toBeNull();
   });
 
@@ -79,7 +79,7 @@ describe('get and set', () => {
     expect(await data().get('k')).toEqual(entry);
   });
 
-  test('of many that set only if absent one writes, and all see its value', async () => {
+  test('of many that set only if absent, one writes, and all see its value', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 50 }, (_, index) => data().set('k', index, { ttlMs: null, ifAbsent: true })),
     );
@@ -98,13 +98,13 @@ describe('get and set', () => {
     }
   });
 
-  test('takes keys of 255 characters, whatever they are', async () => {
+  test('accepts keys of any 255 characters', async () => {
     const key = '\u{1f511}'.repeat(255);
     await data().set(key, 1, PUT);
     expect((await data().list('\u{1f511}', 10)).map((entry) => entry.key)).toEqual([key]);
   });
 
-  test('takes values of 1 MiB and refuses more', async () => {
+  test('accepts values of 1 MiB and refuses more', async () => {
     const largest = 'x'.repeat(1024 * 1024 - 2);
     await data().set('k', largest, PUT);
     await expect(data().set('k', `${largest}x`, PUT)).rejects.toMatchObject({ code: 'data_value_too_large' });
@@ -113,7 +113,7 @@ describe('get and set', () => {
 });
 
 describe('increment', () => {
-  test('200 at the same time are all counted', async () => {
+  test('200 concurrent increments are all counted', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 200 }, () => data().increment('n', 1, { ttlMs: null })),
     );
@@ -137,13 +137,13 @@ describe('increment', () => {
     expect((await data().get('n'))?.value).toEqual(value);
   });
 
-  test.each([Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60])('does not add %d', async (by) => {
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60])('refuses %d', async (by) => {
     await expect(data().increment('n', by, { ttlMs: null })).rejects.toMatchObject({
       code: 'data_not_a_number',
     });
   });
 
-  test('keeps the expiry of the first, and begins anew after it', async () => {
+  test('keeps the first expiry, and starts over after it', async () => {
     const { expiresAtMs } = await data().increment('n', 1, { ttlMs: 60_000 });
     expect(expiresAtMs).not.toBeNull();
     expect(await data().increment('n', 1, { ttlMs: 3_600_000 })).toEqual({ key: 'n', value: 2, expiresAtMs });
@@ -159,7 +159,7 @@ describe('expiry', () => {
     await age('data_entries', 'expires_at', '2 seconds');
   });
 
-  test('what has expired is absent everywhere', async () => {
+  test('expired entries are absent everywhere', async () => {
     expect(await data().get('gone')).toBeNull();
     expect((await data().list('', 10)).map(({ key }) => key)).toEqual(['stays']);
     expect(await data().delete('gone')).toBe(false);
@@ -169,7 +169,7 @@ describe('expiry', () => {
     expect(again).toEqual({ entry: { key: 'gone', value: 2, expiresAtMs: null }, isWritten: true });
   });
 
-  test('pruning deletes it and nothing else, and counts on', async () => {
+  test('pruning deletes them and nothing else, and adjusts the count', async () => {
     expect(await countEntries(database.db, organisationId)).toBe(2);
     expect(await pruneDataEntries(database.db, 1000)).toBeGreaterThanOrEqual(1);
     expect(
@@ -178,7 +178,7 @@ describe('expiry', () => {
     expect(await countEntries(database.db, organisationId)).toBe(1);
   });
 
-  test.each([0, -1, 1.5, Number.NaN, 1e15])('a time of %d is refused', async (ttlMs) => {
+  test.each([0, -1, 1.5, Number.NaN, 1e15])('an expiry of %d is refused', async (ttlMs) => {
     await expect(data().set('k', 1, { ttlMs, ifAbsent: false })).rejects.toMatchObject({
       code: 'data_invalid_expiry',
     });
@@ -186,7 +186,7 @@ describe('expiry', () => {
 });
 
 describe('a node that is run again', () => {
-  test('does not increment twice, and gets what it got, whatever others did meanwhile', async () => {
+  test("doesn't increment twice, and gets its first result, whatever others did in between", async () => {
     const first = await data({ idempotencyKey: 'a' }).increment('n', 1, { ttlMs: null });
     await data().increment('n', 10, { ttlMs: null });
     await data().set('n', 'no number', PUT);
@@ -194,7 +194,7 @@ describe('a node that is run again', () => {
     expect((await data().get('n'))?.value).toBe('no number');
   });
 
-  test('does not write over what others wrote meanwhile', async () => {
+  test("doesn't overwrite what others wrote in between", async () => {
     const set = () => data({ idempotencyKey: 'a' }).set('k', 1, { ttlMs: 60_000, ifAbsent: false });
     const first = await set();
     await data().set('k', 2, PUT);
@@ -202,13 +202,13 @@ describe('a node that is run again', () => {
     expect((await data().get('k'))?.value).toBe(2);
   });
 
-  test('has still written what it set only if absent', async () => {
+  test('still reports that it wrote an entry only if absent', async () => {
     const set = () => data({ idempotencyKey: 'a' }).set('k', 1, { ttlMs: null, ifAbsent: true });
     expect((await set()).isWritten).toBe(true);
     expect((await set()).isWritten).toBe(true);
   });
 
-  test('does not delete what others wrote meanwhile', async () => {
+  test("doesn't delete what others wrote in between", async () => {
     await data().set('k', 1, PUT);
     expect(await data({ idempotencyKey: 'a' }).delete('k')).toBe(true);
     await data().set('k', 2, PUT);
@@ -216,7 +216,7 @@ describe('a node that is run again', () => {
     expect((await data().get('k'))?.value).toBe(2);
   });
 
-  test('after a write that failed tries it again', async () => {
+  test('retries after a failed write', async () => {
     await data().set('n', 'text', PUT);
     const increment = () => data({ idempotencyKey: 'a' }).increment('n', 1, { ttlMs: null });
     await expect(increment()).rejects.toMatchObject({ code: 'data_not_a_number' });
@@ -224,14 +224,14 @@ describe('a node that is run again', () => {
     expect((await increment()).value).toBe(2);
   });
 
-  test('at the same time as itself writes once', async () => {
+  test('concurrently with itself, writes once', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, () => data({ idempotencyKey: 'a' }).increment('n', 1, { ttlMs: null })),
     );
     expect(outcomes.map(({ value }) => value)).toEqual(outcomes.map(() => 1));
   });
 
-  test('repeats each of several writes by itself', async () => {
+  test('repeats each of several writes separately', async () => {
     const attempt = async () => {
       const own = data({ idempotencyKey: 'a' });
       return [
@@ -245,7 +245,7 @@ describe('a node that is run again', () => {
     expect(await attempt()).toEqual(first);
   });
 
-  test('is known for weeks and then forgotten', async () => {
+  test('is remembered for weeks and then forgotten', async () => {
     await data({ idempotencyKey: 'a' }).increment('n', 1, { ttlMs: null });
     await age('data_writes', 'created_at', `${DATA_WRITE_DAYS - 1} days`);
     await pruneDataWrites(database.db, DATA_WRITE_DAYS, 1000);
@@ -256,7 +256,7 @@ describe('a node that is run again', () => {
 });
 
 describe('an organisation', () => {
-  test('sees its own entries only, also when it asks for everything', async () => {
+  test('only sees its own entries, even when listing everything', async () => {
     const other = await newOrganisation();
     await data().set('k', 1, PUT);
     expect(await data({ organisationId: other }).get('k')).toBeNull();
@@ -270,7 +270,7 @@ describe('an organisation', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test('has a limit, which makes room by what has expired', async () => {
+  test('has a limit, and expired entries make room', async () => {
     const limited = () => data({ maxEntries: 3 });
     for (const key of ['a', 'b']) await limited().set(key, 1, PUT);
     await limited().set('c', 1, { ttlMs: 1000, ifAbsent: false });
@@ -286,7 +286,7 @@ describe('an organisation', () => {
     await limited().set('e', 1, PUT);
   });
 
-  test('keeps to its limit when many write at the same time', async () => {
+  test('stays within its limit under concurrent writes', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 60 }, (_, index) => data({ maxEntries: 25 }).set(`k${index}`, 1, PUT)),
     );
@@ -294,7 +294,7 @@ describe('an organisation', () => {
     expect(await data().list('', 100)).toHaveLength(25);
   });
 
-  test('that is deleted takes all of it along', async () => {
+  test('loses all entries when it is deleted', async () => {
     const other = await newOrganisation();
     await data({ organisationId: other }).set('k', 1, PUT);
     await database.db.query('DELETE FROM audit_log WHERE organisation_id = $1', [other]);
@@ -305,7 +305,7 @@ describe('an organisation', () => {
 });
 
 describe('list', () => {
-  test('is by prefix, in the order of code points, up to the limit', async () => {
+  test('filters by prefix, in code point order, up to the limit', async () => {
     for (const key of ['b', 'a/2', 'a/10', 'A', 'a', 'a%', 'ä', 'a_b']) await data().set(key, key, PUT);
     const keysOf = async (prefix: string, limit = 100) =>
       (await data().list(prefix, limit)).map(({ key }) => key);

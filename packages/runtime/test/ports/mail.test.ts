@@ -121,14 +121,14 @@ describe('sending', () => {
     });
   });
 
-  it('takes a certificate for the address when the host is one', async () => {
+  it('accepts a certificate for the address if the host is one', async () => {
     cleanUps.push(trustTestCertificate());
     const server = await startSmtp();
     await mail.send(credential(server.port, { host: '127.0.0.1' }), message, never);
     expect(server.received[0]).toMatchObject({ isSecure: true });
   });
 
-  it('carries what the message says, and hides who got a blind copy', async () => {
+  it('sends the message, and hides blind copies', async () => {
     const server = await startSmtp({ authOptional: true });
     await mail.send(credential(server.port, { security: 'none', username: null }), message, never);
     const text = server.received[0]?.text ?? '';
@@ -149,7 +149,7 @@ describe('sending', () => {
     expect(server.received[0]).toMatchObject({ isSecure: false, user: undefined });
   });
 
-  it('says who was not accepted', async () => {
+  it('reports who was not accepted', async () => {
     const server = await startSmtp({
       authOptional: true,
       onRcptTo: ({ address }, _session, callback) =>
@@ -171,7 +171,7 @@ describe('sending', () => {
 });
 
 describe('encryption', () => {
-  it.each(['starttls', 'tls'] as const)('with %s wants a certificate that is trusted', async (security) => {
+  it.each(['starttls', 'tls'] as const)('with %s requires a trusted certificate', async (security) => {
     const server = await startSmtp({ secure: security === 'tls' });
     const error = await errorOf(mail.send(credential(server.port, { security }), message, never));
     expect(error).toMatchObject({ code: 'mail_tls_failed', retryable: false });
@@ -179,7 +179,7 @@ describe('encryption', () => {
     expect(server.received).toEqual([]);
   });
 
-  it.each(['starttls', 'tls'] as const)('with %s wants a certificate of that host', async (security) => {
+  it.each(['starttls', 'tls'] as const)('with %s requires a certificate for that host', async (security) => {
     cleanUps.push(trustTestCertificate());
     const server = await startSmtp({ secure: security === 'tls' });
     const error = await errorOf(
@@ -189,7 +189,7 @@ describe('encryption', () => {
     expect(server.received).toEqual([]);
   });
 
-  it('is not done without when the server offers none', async () => {
+  it('is never skipped if the server offers none', async () => {
     const server = await startSmtp({
       hideSTARTTLS: true,
       disabledCommands: ['STARTTLS'],
@@ -201,10 +201,10 @@ describe('encryption', () => {
   });
 });
 
-describe('what goes wrong', () => {
+describe('failures', () => {
   const plain = { security: 'none', username: null } as const;
 
-  it('a wrong password is told without the words of the server', async () => {
+  it("a wrong password is reported without the server's words", async () => {
     cleanUps.push(trustTestCertificate());
     const server = await startSmtp();
     const error = await errorOf(mail.send(credential(server.port, { username: 'eve' }), message, never));
@@ -216,7 +216,7 @@ describe('what goes wrong', () => {
   it.each([
     ['538 5.7.11 Encryption required for requested authentication mechanism', 538],
     ['530 5.7.0 Must issue a STARTTLS command first', 530],
-  ])('%s is told as what it is, not as a wrong password', async (reply, status) => {
+  ])('%s is reported as what it is, not as a wrong password', async (reply, status) => {
     const server = await startTcp((socket) => {
       socket.write('220 mail.test ESMTP\r\n');
       socket.on('data', (data) => {
@@ -233,7 +233,7 @@ describe('what goes wrong', () => {
   it.each([
     [450, true],
     [550, false],
-  ])('%i for every recipient may be tried again: %s', async (responseCode, retryable) => {
+  ])('%i for every recipient can be retried: %s', async (responseCode, retryable) => {
     const server = await startSmtp({
       authOptional: true,
       onRcptTo: (_address, _session, callback) => callback(Object.assign(new Error('No'), { responseCode })),
@@ -249,7 +249,7 @@ describe('what goes wrong', () => {
   it.each([
     [451, true],
     [552, false],
-  ])('%i for the message may be tried again: %s', async (responseCode, retryable) => {
+  ])('%i for the message can be retried: %s', async (responseCode, retryable) => {
     const server = await startSmtp({
       authOptional: true,
       onData(stream, _session, callback) {
@@ -260,7 +260,7 @@ describe('what goes wrong', () => {
     expect(error).toMatchObject({ code: 'mail_refused', retryable, details: { status: responseCode } });
   });
 
-  it('a server that refuses or hangs up may be tried again', async () => {
+  it('a server that refuses or hangs up can be retried', async () => {
     const server = await startTcp((socket) => socket.end('421 too busy\r\n'));
     const busy = await errorOf(mail.send(credential(server.port, plain), message, never));
     expect(busy).toMatchObject({ retryable: true, code: expect.stringMatching(/^mail_/) });
@@ -271,7 +271,7 @@ describe('what goes wrong', () => {
     });
   });
 
-  it('a server that says nothing is given up', async () => {
+  it('a server that says nothing times out', async () => {
     const server = await startTcp(() => undefined);
     const impatient = createMailService({ sockets: () => sockets, silenceMs: 50 })({} as Caller);
     expect(await errorOf(impatient.send(credential(server.port, plain), message, never))).toMatchObject({

@@ -155,7 +155,7 @@ describe('values', () => {
     ['SELECT ?', [], 'has 1 placeholder, and config.parameters has 0'],
     ['SELECT ?', ['a', 'b'], 'has 1 placeholder, and config.parameters has 2'],
     ['SELECT ?, ?', ['a'], 'has 2 placeholders, and config.parameters has 1'],
-  ])('are one for each place: %s with %j', async (statement, parameters, words) => {
+  ])('must match the placeholders: %s with %j', async (statement, parameters, words) => {
     const server = await start(numbers(1));
     const error = await errorOf(query(server, statement, { parameters }));
     expect(error).toMatchObject({ code: 'sql_error', retryable: false });
@@ -163,7 +163,7 @@ describe('values', () => {
     expect(textsOf(server)).not.toContain(statement);
   });
 
-  it('of JSON columns of MariaDB, which are texts, are values', () => {
+  it("of MariaDB's JSON columns, which are texts, are parsed", () => {
     const text = { name: 'value', columnType: 252 };
     const json = { ...text, extendedFormat: 'json' };
     expect(stringifyJson(readMysqlValue(json, '{"n":9007199254740993}'))).toBe('{"n":9007199254740993}');
@@ -183,7 +183,7 @@ describe('values', () => {
 });
 
 describe('a read-only query', () => {
-  it('runs in a transaction and a session that are', async () => {
+  it('runs in a read-only transaction and session', async () => {
     const server = await start(numbers(1));
     await query(server, 'SELECT 1');
     expect(textsOf(server)).toEqual([
@@ -211,7 +211,7 @@ describe('a read-only query', () => {
     '',
     "SELECT 1 INTO OUTFILE '/tmp/rows'",
     "SELECT 1 INTO/**/dumpfile '/tmp/rows'",
-  ])('is not what this is: %s', async (statement) => {
+  ])('is not: %s', async (statement) => {
     const server = await start(numbers(1));
     expect(await errorOf(query(server, statement))).toMatchObject({
       code: 'sql_read_only',
@@ -227,12 +227,12 @@ describe('a read-only query', () => {
     'SHOW TABLES',
     'EXPLAIN SELECT 1',
     'VALUES ROW(1)',
-  ])('is what this is: %s', async (statement) => {
+  ])('is: %s', async (statement) => {
     const server = await start(numbers(1));
     expect(await query(server, statement)).toMatchObject({ rowCount: 1 });
   });
 
-  it('that the server refuses tells how to let it write', async () => {
+  it('refused by the server says how to allow writing', async () => {
     const server = await start({
       errno: 1792,
       sqlstate: '25006',
@@ -250,13 +250,13 @@ describe('rows', () => {
     [9, 9, true],
     [10, 10, false],
     [11, 10, false],
-  ])('with a limit of %i are %i, cut off: %s', async (maxRows, rowCount, isTruncated) => {
+  ])('with a limit of %i are %i, truncated: %s', async (maxRows, rowCount, isTruncated) => {
     const answer = await query(await start(numbers(10)), 'SELECT n', { maxRows });
     expect(answer).toMatchObject({ rowCount, isTruncated });
     expect(answer.rows).toHaveLength(rowCount);
   });
 
-  it('that are not wanted any more are not read', async () => {
+  it('that are no longer wanted are not read', async () => {
     const stopped = Promise.withResolvers<void>();
     async function* forever() {
       try {
@@ -287,7 +287,7 @@ describe('rows', () => {
   it.each([
     [41n, '41'],
     [18446744073709551615n, '18446744073709551615'],
-  ])('of an INSERT come with the id it was given, %s', async (insertId, shown) => {
+  ])('of an INSERT come with the generated id, %s', async (insertId, shown) => {
     const server = await start({ affectedRows: 2, insertId });
     const answer = await query(server, 'INSERT INTO t (a) VALUES (1), (2)', { readOnly: false });
     expect(stringifyJson(answer as never)).toBe(
@@ -295,7 +295,7 @@ describe('rows', () => {
     );
   });
 
-  it('of a statement that may write are all read, and as many kept as wanted', async () => {
+  it('of a statement that may write are all read, and kept up to the limit', async () => {
     const answer = await query(await start(numbers(10)), 'CALL p()', { readOnly: false, maxRows: 2 });
     expect(answer).toEqual({ rows: [{ n: 1 }, { n: 2 }], rowCount: 10, isTruncated: true });
   });
@@ -323,7 +323,7 @@ describe('errors', () => {
     [1040, '08004', 'sql_connection_failed', true],
     [3024, 'HY000', 'sql_timeout', true],
     [1044, '42000', 'sql_auth_failed', false],
-  ])('%i is told with its state', async (errno, sqlstate, code, retryable) => {
+  ])('%i is reported with its state', async (errno, sqlstate, code, retryable) => {
     const server = await start({ errno, sqlstate, message: 'because' });
     const error = await errorOf(query(server, 'SELECT 1'));
     expect(error).toMatchObject({ code, retryable });
@@ -335,14 +335,14 @@ describe('errors', () => {
     }
   });
 
-  it('of a wrong password are told without the words of the server', async () => {
+  it("of a wrong password are reported without the server's words", async () => {
     const server = await start(numbers(1));
     const error = await errorOf(query(server, 'SELECT 1', {}, never, { password: 'wrong' }));
     expect(error).toMatchObject({ code: 'sql_auth_failed', retryable: false });
     expect(error.message).not.toContain('10.1.2.3');
   });
 
-  it('of a connection that breaks depend on what was under way', async () => {
+  it('of a lost connection depend on what was in progress', async () => {
     const server = await start('cut');
     expect(await errorOf(query(server, 'SELECT 1'))).toMatchObject({
       code: 'sql_connection_failed',
@@ -363,13 +363,13 @@ describe('a statement that runs too long', () => {
     expect(textsOf(server).at(-1)).toMatch(/^KILL QUERY \d+$/);
   });
 
-  it('and answers when it is killed, as BENCHMARK does, has no answer', async () => {
+  it('and succeeds when killed, as BENCHMARK does, has no result', async () => {
     const server = await start({ whenKilled: numbers(1) });
     const statement = 'SELECT BENCHMARK(1e12, 1)';
     expect(await errorOf(query(server, statement, { timeoutMs: 50 }))).toMatchObject({ code: 'sql_timeout' });
   });
 
-  it('and has written when it is killed has written', async () => {
+  it('and had written when it was killed has written', async () => {
     const server = await start({ whenKilled: { affectedRows: 3 } });
     const order = { timeoutMs: 50, readOnly: false };
     expect(await query(server, 'UPDATE t SET a = 1', order)).toMatchObject({ rowCount: 3 });
@@ -399,7 +399,7 @@ describe('encryption', () => {
     expect(server.statements.filter((statement) => statement.text === 'SELECT 1')).toHaveLength(1);
   });
 
-  it('takes any certificate with require', async () => {
+  it('accepts any certificate with require', async () => {
     const server = await start(numbers(1), { hasTls: true });
     expect(await query(server, 'SELECT 1', {}, never, { tls: 'require' })).toMatchObject({
       rows: [{ n: 1 }],
@@ -407,7 +407,7 @@ describe('encryption', () => {
     expect(server.encrypted()).toBe(1);
   });
 
-  it('is never done without when it is wanted', async () => {
+  it('is never skipped if required', async () => {
     const server = await start(numbers(1));
     expect(await errorOf(query(server, 'SELECT 1', {}, never, { tls: 'require' }))).toMatchObject({
       code: 'sql_tls_failed',

@@ -112,14 +112,14 @@ describe('values', () => {
     expect(stringifyJson(rows[0]?.value ?? null)).toBe(expected);
   });
 
-  it('of columns of one name are all there', async () => {
+  it('of columns with the same name are all present', async () => {
     const { rows } = await query('SELECT 1 AS id, 2 AS id, 3 AS id_2, 4 AS "__proto__"');
     expect(stringifyJson(rows)).toBe('[{"id":1,"id_3":2,"id_2":3,"__proto__":4}]');
   });
 });
 
 describe('parameters', () => {
-  it('are bound, whatever they hold', async () => {
+  it('are bound, whatever they contain', async () => {
     const nasty = "'; DROP TABLE orders; --\\ $1 {{x}}";
     const { rows } = await query('SELECT $1::text AS text', { parameters: [nasty] });
     expect(rows).toEqual([{ text: nasty }]);
@@ -134,18 +134,18 @@ describe('parameters', () => {
     ['$1::int[]', '[1,2,null]', '[1,2,null]'],
     ['2 = ANY($1::int[])', '[1,2]', 'true'],
     ['$1::text[]', '["a,b","{\\"","null"]', '["a,b","{\\"","null"]'],
-  ])('%s with %s gives %s', async (expression, parameter, expected) => {
+  ])('%s with %s returns %s', async (expression, parameter, expected) => {
     const { rows } = await query(`SELECT ${expression} AS value`, { parameters: [parseJson(parameter)] });
     expect(stringifyJson(rows[0]?.value ?? null)).toBe(expected);
   });
 });
 
-describe('parameters that do not fit the places', () => {
+describe("parameters that don't match the placeholders", () => {
   it.each([
     ['SELECT $1::text', [], 'has 1 placeholder, and config.parameters has 0'],
     ['SELECT $1::text', ['a', 'b'], 'has 1 placeholder, and config.parameters has 2'],
     ['SELECT 1', ['a'], 'has 0 placeholders, and config.parameters has 1'],
-  ])('are told: %s with %j', async (text, parameters, words) => {
+  ])('are reported: %s with %j', async (text, parameters, words) => {
     const error = await errorOf(query(text, { parameters }));
     expect(error).toMatchObject({ code: 'sql_error', retryable: false });
     expect(error.message).toContain(words);
@@ -184,7 +184,7 @@ describe('a read-only query', () => {
   });
 
   it.each(['COMMIT', 'SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE'])(
-    'that says %s changes nothing for the next one',
+    "that says %s doesn't affect the next one",
     async (text) => {
       await query(text).catch(() => undefined);
       expect(await errorOf(query('INSERT INTO orders (id) VALUES (111)'))).toMatchObject({
@@ -193,7 +193,7 @@ describe('a read-only query', () => {
     },
   );
 
-  it('tells how to let it write', async () => {
+  it('says how to allow writing', async () => {
     const error = await errorOf(query('DELETE FROM orders'));
     expect(error).toMatchObject({ code: 'sql_read_only', details: { sqlstate: '25006' } });
     expect(error.message).toContain('config.read_only');
@@ -201,7 +201,7 @@ describe('a read-only query', () => {
 });
 
 describe('rows', () => {
-  it('are as many as wanted, and no more are made', async () => {
+  it('are produced only up to the limit', async () => {
     // The division fails at the 12th row, which is never requested.
     const text = 'SELECT 1 / (12 - n) AS x, n FROM generate_series(1, 1000000) AS n';
     const answer = await query(text, { maxRows: 10 });
@@ -213,13 +213,13 @@ describe('rows', () => {
     [9, 9, true],
     [10, 10, false],
     [11, 10, false],
-  ])('with a limit of %i are %i, cut off: %s', async (maxRows, rowCount, isTruncated) => {
+  ])('with a limit of %i are %i, truncated: %s', async (maxRows, rowCount, isTruncated) => {
     const answer = await query('SELECT generate_series(1, 10)', { maxRows });
     expect(answer).toMatchObject({ rowCount, isTruncated });
     expect(answer.rows).toHaveLength(rowCount);
   });
 
-  it('of a write are cut off, the write is not', async () => {
+  it('of a write are truncated, the write is not', async () => {
     const text = 'INSERT INTO orders (id) SELECT generate_series(1, 50) RETURNING id';
     const answer = await write(text, { maxRows: 3 });
     expect(answer).toEqual({ rows: [{ id: 1 }, { id: 2 }, { id: 3 }], rowCount: 50, isTruncated: true });
@@ -235,7 +235,7 @@ describe('rows', () => {
     });
   });
 
-  it('that are too large are refused, and a write that made them is undone', async () => {
+  it('that are too large are refused, and the write that returned them is undone', async () => {
     const text =
       "INSERT INTO orders (id, note) SELECT n, repeat('x', 1000000) FROM generate_series(1000, 1030) AS n RETURNING *";
     const before = await countOrders();
@@ -265,29 +265,29 @@ describe('errors', () => {
     expect(error.message).not.toContain('900');
   });
 
-  it.each(['40001', '40P01', '55P03'])('%s may be tried again', async (state) => {
+  it.each(['40001', '40P01', '55P03'])('%s can be retried', async (state) => {
     const text = `DO $$ BEGIN RAISE EXCEPTION 'conflict' USING ERRCODE = '${state}'; END $$`;
     expect(await errorOf(write(text))).toMatchObject({ code: 'sql_error', retryable: true });
   });
 
-  it.each(['57P01', '53300'])('%s means that the server is away', async (state) => {
+  it.each(['57P01', '53300'])('%s means that the server is unavailable', async (state) => {
     const text = `DO $$ BEGIN RAISE EXCEPTION 'away' USING ERRCODE = '${state}'; END $$`;
     expect(await errorOf(query(text))).toMatchObject({ code: 'sql_connection_failed', retryable: true });
   });
 
-  it('of COPY FROM STDIN come at once: there is nothing to copy', async () => {
+  it('of COPY FROM STDIN are immediate: there is nothing to copy', async () => {
     const error = await errorOf(write('COPY orders FROM STDIN', { timeoutMs: 30_000 }));
     expect(error).toMatchObject({ code: 'sql_error', retryable: false });
     expect(error.message).toContain('INSERT');
   });
 
-  it('of a wrong password are told as such', async () => {
+  it('of a wrong password are reported as such', async () => {
     const error = await errorOf(query('SELECT 1', {}, never, { password: 'wrong-canary' }));
     expect(error).toMatchObject({ code: 'sql_auth_failed', retryable: false });
     expect(JSON.stringify([error, error.message])).not.toContain('canary');
   });
 
-  it('of a private host are told before anything is connected', async () => {
+  it('of a private host are reported before connecting', async () => {
     const strict = createSqlService({ sockets: () => createGuardedSockets({ allowHosts: [] }) })(
       {} as Caller,
     );
@@ -296,7 +296,7 @@ describe('errors', () => {
     expect(await errorOf(running)).toMatchObject({ code: 'target_not_allowed', retryable: false });
   });
 
-  it('of a server that hangs up may be tried again', async () => {
+  it('of a server that hangs up can be retried', async () => {
     const server = await startTcp((socket) => socket.destroy());
     expect(await errorOf(query('SELECT 1', {}, never, { port: server.port }))).toMatchObject({
       code: 'sql_connection_failed',
@@ -336,11 +336,11 @@ describe('a statement that runs too long', () => {
     expect(await running('abort_mark')).toBe(0);
   });
 
-  it('is not begun when it is aborted already', async () => {
+  it('is not started if already aborted', async () => {
     expect(await errorOf(query('SELECT 1', {}, AbortSignal.abort()))).toMatchObject({ code: 'aborted' });
   });
 
-  it('and was cut off while it wrote has an unknown outcome', async () => {
+  it('and was cut off during a write has an unknown outcome', async () => {
     const cuttable = await openProxy(database.url);
     cleanUps.push(() => cuttable.close());
     const to = { port: Number(new URL(cuttable.url).port) };
@@ -356,7 +356,7 @@ describe('a statement that runs too long', () => {
 });
 
 describe('connections', () => {
-  it('are as many as there may be, and none is left', async () => {
+  it('are limited in number, and none is left', async () => {
     const gated = createSqlService({ sockets: () => sockets, maxConnections: 2 })({} as Caller);
     const text =
       "SELECT count(*) AS n FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%gate_mark%'";
@@ -367,7 +367,7 @@ describe('connections', () => {
     for (const { rows } of answers) expect(Number(rows[0]?.n)).toBeLessThanOrEqual(2);
   });
 
-  it('that wait for a place give it up when they are aborted', async () => {
+  it('that wait for a slot stop waiting when aborted', async () => {
     const gated = createSqlService({ sockets: () => sockets, maxConnections: 1 })({} as Caller);
     const [first, second] = [new AbortController(), new AbortController()];
     const order = {
@@ -427,7 +427,7 @@ describe('encryption', () => {
     expect(await other).toMatchObject({ code: 'sql_tls_failed' });
   });
 
-  it('takes any certificate with require, and cancels by the same way', async () => {
+  it('accepts any certificate with require, and cancels the same way', async () => {
     const port = await startTls('S');
     const to = { port, tls: 'require' } as const;
     expect(await query('SELECT 1 AS n', {}, never, to)).toMatchObject({ rows: [{ n: 1 }] });
@@ -435,7 +435,7 @@ describe('encryption', () => {
     expect(error).toMatchObject({ code: 'sql_timeout' });
   });
 
-  it('is never done without when it is wanted', async () => {
+  it('is never skipped if required', async () => {
     const port = await startTls('N');
     expect(await errorOf(query('SELECT 1', {}, never, { port, tls: 'require' }))).toMatchObject({
       code: 'sql_tls_failed',

@@ -60,7 +60,7 @@ async function tokensOf(executionId: number, node: string): Promise<[number, num
 }
 
 describe('AI tokens', () => {
-  test('of children and of theirs count for the execution and for the node that called, in lists too', async () => {
+  test('of children and their children count for the execution and the calling node, in lists too', async () => {
     service.behaviours.set('ask', () => success({}, { consumedAiTokens: 40 }));
     service.behaviours.set('think', () => success({}, { consumedAiTokens: 2 }));
     const grandchild = await effectWorkflow('ask');
@@ -89,7 +89,7 @@ describe('AI tokens', () => {
     expect(rows).toEqual([{ sum: 42 }]);
   });
 
-  test('of one that nobody waits for count once it has ended, although the execution had ended before', async () => {
+  test('of one that nobody waits for count once it has ended, even after its parent', async () => {
     const gate = Promise.withResolvers<void>();
     service.behaviours.set('slow', async () => {
       await gate.promise;
@@ -104,7 +104,7 @@ describe('AI tokens', () => {
     expect(await tokensOf(id, 'call')).toEqual([30, 30]);
   });
 
-  test('of one that is cancelled with the execution count as far as it came', async () => {
+  test('of one cancelled with the execution count as far as it got', async () => {
     service.behaviours.set('ask', () => success({}, { consumedAiTokens: 7 }));
     const work = stay('stay');
     const child = await service.createWorkflow(chainOf('ask', 'stay'));
@@ -115,7 +115,7 @@ describe('AI tokens', () => {
     expect(await tokensOf(id, 'call')).toEqual([7, 7]);
   });
 
-  test('of children in a loop count for the loop, whatever became of its attempts', async () => {
+  test('of children in a loop count for the loop, however its attempts ended', async () => {
     let runs = 0;
     service.behaviours.set('ask', () => {
       runs += 1;
@@ -139,7 +139,7 @@ describe('AI tokens', () => {
     });
   });
 
-  test('of a child count for the budget', async () => {
+  test('of a child count towards the budget', async () => {
     service.behaviours.set('ask', () => success({}, { consumedAiTokens: 40 }));
     const flow = flowOf([call('call', await effectWorkflow('ask'))], ['start>call'], { token_budget: 39 });
     const detail = await service.finished(await service.execute(await service.createWorkflow(flow)));
@@ -150,7 +150,7 @@ describe('AI tokens', () => {
     expect(detail.error?.message).toMatch(/consumed 40 AI tokens/);
   });
 
-  test('are forgotten with the execution, and not when the child is', async () => {
+  test('are deleted with the execution, not with the child', async () => {
     service.behaviours.set('ask', () => success({}, { consumedAiTokens: 40 }));
     const id = await service.execute(await callerOf(call('call', await effectWorkflow('ask'))));
     const childId = idIn(await service.finished(id), 'call');
@@ -163,7 +163,7 @@ describe('AI tokens', () => {
 });
 
 describe('a node that calls a workflow', () => {
-  test('waits for its result, and both executions name each other', async () => {
+  test('waits for its result, and both executions refer to each other', async () => {
     service.behaviours.set('double', ({ triggerData }) =>
       success({ doubled: (triggerData as { n: number }).n * 2 }),
     );
@@ -191,7 +191,7 @@ describe('a node that calls a workflow', () => {
     expect(page.json.data).toMatchObject([{ id: childId, parent: { execution_id: id, node_id: 'call' } }]);
   });
 
-  test('holds no worker meanwhile, and shows what it waits for', async () => {
+  test('occupies no worker in the meantime, and shows what it waits for', async () => {
     const work = stay('stay');
     const id = await service.execute(await callerOf(call('call', await effectWorkflow('stay'))));
     const childId = (await work.begun).execution.id;
@@ -204,7 +204,7 @@ describe('a node that calls a workflow', () => {
     expect(service.worker.runningIds()).toEqual([childId]);
   });
 
-  test('does not wait when told so', async () => {
+  test("doesn't wait if configured so", async () => {
     const work = stay('stay');
     const parent = await callerOf(call('call', await effectWorkflow('stay'), { wait: false }));
     const detail = await service.finished(await service.execute(parent));
@@ -218,7 +218,7 @@ describe('a node that calls a workflow', () => {
     expect((await service.read(childId)).status).toBe('running');
   });
 
-  test('fails with what the child failed with, and starts another child when it is tried again', async () => {
+  test("fails with the child's failure, and starts another child when retried", async () => {
     let runs = 0;
     service.behaviours.set('second_time', () => {
       runs += 1;
@@ -239,7 +239,7 @@ describe('a node that calls a workflow', () => {
     expect(named.map((one) => one.execution_id)).toEqual(children.map((one) => one.id));
   });
 
-  test('in a loop that is tried again starts other children, and waits for them', async () => {
+  test('in a retried loop starts other children, and waits for them', async () => {
     let runs = 0;
     service.behaviours.set('third_time', () => {
       runs += 1;
@@ -261,7 +261,7 @@ describe('a node that calls a workflow', () => {
     expect((await childrenOf(id)).map(({ status }) => status)).toEqual(['failed', 'failed', 'completed']);
   });
 
-  test('fails for good with the code and the message of the child', async () => {
+  test('fails permanently with the code and message of the child', async () => {
     service.behaviours.set('broken', () => failure('broken', verbatim('it broke')));
     const detail = await service.finished(
       await service.execute(await callerOf(call('call', await effectWorkflow('broken')))),
@@ -274,14 +274,14 @@ describe('a node that calls a workflow', () => {
     });
   });
 
-  test('starts its child in test mode when it is in test mode itself', async () => {
+  test('starts its child in test mode if it is in test mode itself', async () => {
     service.behaviours.set('mode', ({ execution }) => success({ test: execution.isTestMode }));
     const parent = await callerOf(call('call', await effectWorkflow('mode')), { is_test_mode: true });
     const detail = await service.finished(await service.execute(parent));
     expect(detail.node_outputs.call?.output.output).toEqual({ test: true });
   });
 
-  test('gives the version that was saved when it was called', async () => {
+  test('runs the version saved at the time of the call', async () => {
     const child = await service.createWorkflow(
       flowOf([['old', 'core.set', { config: { values: { v: 1 } } }]], ['start>old']),
     );
@@ -304,7 +304,7 @@ describe('a node that calls a workflow', () => {
     expect(detail.error).toMatchObject({ code, node_id: 'call' });
   });
 
-  test('does not find the workflow of another organisation', async () => {
+  test("doesn't find workflows of another organisation", async () => {
     const key = await service.createKey();
     const flow = flowOf([], []);
     const other = await service.api('POST', '/workflows', { key, body: { name: 'x', flow_data: flow } });
@@ -312,7 +312,7 @@ describe('a node that calls a workflow', () => {
     expect(detail.error).toMatchObject({ code: 'workflow_not_found' });
   });
 
-  test('refuses input that the workflow does not take', async () => {
+  test("refuses input that the workflow doesn't accept", async () => {
     const settings = { input_schema: { type: 'object', required: ['n'] } };
     const child = await service.createWorkflow(flowOf([], [], settings));
     const detail = await service.finished(await service.execute(await callerOf(call('call', child))));
@@ -333,7 +333,7 @@ describe('a node that calls a workflow', () => {
     expect(rows.at(-1)).toEqual({ depth: 10, code: 'recursion_limit' });
   });
 
-  test('fails when the child takes too long, and the child ends with its parent', async () => {
+  test('fails if the child takes too long, and the child ends with its parent', async () => {
     stay('stay');
     const child = await effectWorkflow('stay');
     const parent = await callerOf(call('call', child, { timeout_s: 1 }));
@@ -360,7 +360,7 @@ describe('the end of a parent', () => {
     await work.aborted;
   });
 
-  test('by a failure elsewhere: the child that it waited for is cancelled', async () => {
+  test('by a failure elsewhere: the awaited child is cancelled', async () => {
     const work = stay('stay');
     const gate = Promise.withResolvers<void>();
     service.behaviours.set('fail', async () => {
@@ -380,7 +380,7 @@ describe('the end of a parent', () => {
     await expect.poll(async () => (await childrenOf(id))[0]?.status).toBe('cancelled');
   });
 
-  test('of a child by cancel is the failure child_cancelled of the parent', async () => {
+  test("of a child by cancel is the parent's failure child_cancelled", async () => {
     const work = stay('stay');
     const id = await service.execute(await callerOf(call('call', await effectWorkflow('stay'))));
     const childId = (await work.begun).execution.id;
@@ -389,8 +389,8 @@ describe('the end of a parent', () => {
   });
 });
 
-describe('a node that waits here for a child', () => {
-  test('lends its place, so that one worker with one place is enough', async () => {
+describe('a node that waits in its worker for a child', () => {
+  test('lends out its slot, so that one worker with one slot is enough', async () => {
     await service.stop();
     service = await startWorkingService({ worker: { concurrency: 1 } });
     service.behaviours.set('add', ({ triggerData }) => success({ n: Number(triggerData) + 1 }));

@@ -72,11 +72,11 @@ class Undo extends Error {}
 /** Buffers touched by the claim's own statement, which claims ten. */
 const buffersOfClaim = () => buffersOf((tx) => claimExecutions(tx, workerId, 10, 3));
 
-test('a claim costs what it takes, not what waits', async () => {
+test('a claim costs in proportion to what it takes, not to what waits', async () => {
   expect(await buffersOfClaim()).toBeLessThan(MOST_BUFFERS);
 });
 
-test('a claim that finds nothing costs nearly nothing', async () => {
+test('a claim that finds nothing costs almost nothing', async () => {
   await database.db.query(
     "UPDATE executions SET status = 'cancelled', completed_at = now() WHERE status = 'queued'",
   );
@@ -84,7 +84,7 @@ test('a claim that finds nothing costs nearly nothing', async () => {
   expect(await buffersOfClaim()).toBeLessThan(50);
 });
 
-test('a limit costs what may run, not what waits behind it', async () => {
+test('a limit costs in proportion to what may run, not to what waits behind it', async () => {
   const { db } = database;
   const { organisationId, workflowId } = await insertWorkflow(db, 'limited');
   await db.query(

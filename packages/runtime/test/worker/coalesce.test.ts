@@ -15,7 +15,7 @@ function recorder(options: Partial<Parameters<typeof coalesce<number, number>>[0
   return { batches, call };
 }
 
-test('calls of one turn share a batch, those that come while it is under way share the next', async () => {
+test('calls of one turn share a batch, those that arrive while it runs share the next', async () => {
   const { batches, call } = recorder();
   const first = Promise.all([1, 2, 3].map(call));
   await expect.poll(() => batches.length).toBe(1);
@@ -28,19 +28,19 @@ test('calls of one turn share a batch, those that come while it is under way sha
   ]);
 });
 
-test('a batch has no more items and weight than allowed; a heavy item is alone', async () => {
+test('a batch never exceeds its items and weight; a heavy item is alone', async () => {
   const { batches, call } = recorder({ maxItems: 3, maxWeight: 10, weightOf: (item) => item });
   expect(await Promise.all([1, 2, 3, 4, 50, 6, 7].map(call))).toEqual([2, 4, 6, 8, 100, 12, 14]);
   expect(batches).toEqual([[1, 2, 3], [4], [50], [6], [7]]);
 });
 
-test('items of one key never share a batch and keep their order', async () => {
+test('items with the same key never share a batch and keep their order', async () => {
   const { batches, call } = recorder({ keyOf: (item) => item % 10 });
   await Promise.all([1, 11, 2, 21, 3].map(call));
   expect(batches).toEqual([[1, 2, 3], [11], [21]]);
 });
 
-test('a failure is every item’s, unless it may be one item’s fault', async () => {
+test("a failure affects every item, unless it may be a single item's fault", async () => {
   const run = async (items: readonly number[]) => {
     if (items.includes(13)) throw new Error('thirteen');
     return items;
@@ -54,7 +54,7 @@ test('a failure is every item’s, unless it may be one item’s fault', async (
   expect(await apart(4)).toBe(4);
 });
 
-test('a run that answers too few is an error, not a wrong answer', async () => {
+test('a run that returns too few results is an error, not a wrong result', async () => {
   const call = coalesce<number, number>({ run: async () => [1], maxItems: 10 });
   await expect(Promise.all([call(1), call(2)])).rejects.toThrow('2 items got 1 answers');
 });

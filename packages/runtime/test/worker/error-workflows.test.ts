@@ -33,7 +33,7 @@ async function followUps(): Promise<number> {
   return (await service.database.db.query('SELECT FROM execution_follow_ups')).length;
 }
 
-test('is started with the error and with what failed', async () => {
+test('starts with the error and the failed execution', async () => {
   const handler = await service.createWorkflow(flowOf([], []), { name: 'tell somebody' });
   const id = await service.execute(await failing(handler, { name: 'fails' }), { n: 1 });
   const failed = await service.finished(id);
@@ -56,7 +56,7 @@ test('is started with the error and with what failed', async () => {
   expect(await followUps()).toBe(0);
 });
 
-test('is started once for each failure, however many workers look', async () => {
+test('starts once per failure, however many workers see it', async () => {
   for (let n = 0; n < 3; n++) await service.startWorker({ pollMs: 20 });
   const handler = await service.createWorkflow(flowOf([], []));
   const workflowId = await failing(handler);
@@ -82,13 +82,13 @@ test('that fails itself starts none', async () => {
   expect(await executionsOf(first)).toHaveLength(2);
 });
 
-test('takes the test mode over', async () => {
+test('inherits test mode', async () => {
   const handler = await service.createWorkflow(flowOf([], []));
   await service.finished(await service.execute(await failing(handler, { is_test_mode: true })));
   expect((await theOnlyOne(handler)).is_test_mode).toBe(true);
 });
 
-test('that is archived is not started; the log says so', async () => {
+test("that is archived doesn't start; the log says so", async () => {
   const handler = await service.createWorkflow(flowOf([], []));
   await service.api('DELETE', `/workflows/${handler}`, { key: service.key });
   const id = await service.execute(await failing(handler));
@@ -99,7 +99,7 @@ test('that is archived is not started; the log says so', async () => {
   expect(told).toMatchObject([{ execution_id: id, error_workflow_id: handler }]);
 });
 
-test('of another organisation is not started', async () => {
+test("of another organisation doesn't start", async () => {
   const key = await service.createKey();
   const body = { name: 'theirs', flow_data: flowOf([], []), status: 'active' };
   const other = await service.api('POST', '/workflows', { key, body });

@@ -40,7 +40,7 @@ async function statuses(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 }
 
-test('thirty executions on three workers: never more than four at the same time, all run, the oldest first', async () => {
+test('thirty executions on three workers: never more than four at once, all run, oldest first', async () => {
   const node = counted('count');
   const workflowId = await limitedWorkflow(4);
   const ids: number[] = [];
@@ -60,7 +60,7 @@ test('thirty executions on three workers: never more than four at the same time,
   }
 });
 
-test('what is held back by a limit keeps nothing else waiting', async () => {
+test("executions over a limit don't delay others", async () => {
   const node = counted('count');
   const limited = await limitedWorkflow(1);
   for (let n = 0; n < 20; n++) await service.execute(limited);
@@ -71,7 +71,7 @@ test('what is held back by a limit keeps nothing else waiting', async () => {
   expect(node.seen.begun).toBe(1);
 });
 
-test('what waits takes no place, and needs one again when it wakes', async () => {
+test('a waiting execution takes no slot, and needs one again when it wakes', async () => {
   const node = counted('count');
   const nodes = [
     ['wait', 'core.delay', { config: { until: '{{trigger.data.until}}' } }],

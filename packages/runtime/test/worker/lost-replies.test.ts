@@ -75,7 +75,7 @@ async function stateOf(id: number): Promise<{ status: string; chunks: number }> 
 }
 
 test.each(['lose', 'cut'] as const)(
-  'a start whose first try meets "%s" is stored once and leased',
+  'a start whose first attempt meets "%s" is stored once and leased',
   async (fault) => {
     const store = makeStore();
     faults = [fault];
@@ -87,7 +87,7 @@ test.each(['lose', 'cut'] as const)(
 );
 
 test.each(['lose', 'cut'] as const)(
-  'every write whose first try meets "%s" is stored once',
+  'every write whose first attempt meets "%s" is stored once',
   async (fault) => {
     const store = makeStore();
     const attempts = {
@@ -121,7 +121,7 @@ test('several lost replies in a row are survived', async () => {
   expect(await stateOf(lease.executionId)).toEqual({ status: 'running', chunks: 2 });
 });
 
-test('a cancel between the lost reply and the reading is respected', async () => {
+test('a cancel between the lost reply and rereading is respected', async () => {
   const store = makeStore();
   const lease = await begin(store);
   await store.cancel(ids.organisationId, lease.executionId);
@@ -130,7 +130,7 @@ test('a cancel between the lost reply and the reading is respected', async () =>
   expect(await stateOf(lease.executionId)).toEqual({ status: 'cancelled', chunks: 0 });
 });
 
-test('writes of one batch get an answer each', async () => {
+test('writes of one batch get a result each', async () => {
   const store = makeStore();
   const leases = await Promise.all(Array.from({ length: 30 }, () => begin(store)));
   await store.cancel(ids.organisationId, leases[3]?.executionId ?? 0);
@@ -141,7 +141,7 @@ test('writes of one batch get an answer each', async () => {
   expect(writes).toBe(1);
 });
 
-test('once the lease is over nothing is tried again', async () => {
+test('once the lease is over, nothing is retried', async () => {
   let isValid = true;
   const store = makeStore(() => isValid);
   const lease = await begin(store);
@@ -151,7 +151,7 @@ test('once the lease is over nothing is tried again', async () => {
   expect(faults).toHaveLength(2);
 });
 
-test('one item that PostgreSQL refuses does not take its batch with it', async () => {
+test("one item refused by PostgreSQL doesn't fail its batch", async () => {
   const store = makeStore();
   const [good, bad] = [await begin(store), await begin(store)];
   const refused = store.park(bad, [], Number.POSITIVE_INFINITY * 0);

@@ -40,7 +40,7 @@ describe('a secret', () => {
     expect(masked({ a: `before ${text} after` })).toEqual({ a: 'before *** after' });
   });
 
-  test('is masked deep inside, in lists and in names of members', () => {
+  test('is masked at any depth, in lists and member names', () => {
     const output = { list: [{ [`x${SECRET}`]: [SECRET, 1, null, true] }], __proto__: null };
     expect(masked(output)).toEqual({ list: [{ 'x***': ['***', 1, null, true] }] });
   });
@@ -54,11 +54,11 @@ describe('a secret', () => {
     expect(masked({ a: 'abcdef-ghijkl abcdef' }, 'abcdef', 'abcdef-ghijkl')).toEqual({ a: '*** ***' });
   });
 
-  test('of one or two letters stays: nothing would be left of the output', () => {
+  test('of one or two letters stays: otherwise nothing would be left of the output', () => {
     expect(masked({ a: 'abc' }, 'a', '', 'ab')).toEqual({ a: 'abc' });
   });
 
-  test('is masked in messages and logs, and changes nothing the engine steers by', () => {
+  test('is masked in messages and logs, and not in what the engine relies on', () => {
     const log = [{ level: 'info', text: 'the code is failure' }] as const;
     const result = maskSecrets(failure('failure', verbatim('it was failure'), { output: {}, log }), [
       'failure',
@@ -75,7 +75,7 @@ describe('a secret', () => {
   });
 });
 
-test('what is nested too deeply to be stored ends the masking, not the process', () => {
+test('values nested too deeply to be stored end the masking, not the process', () => {
   let output: JsonObject = { secret: SECRET };
   for (let depth = 0; depth < 100_000; depth++) output = { in: output };
   const result = maskSecrets(success(output), [SECRET]);
@@ -154,8 +154,8 @@ function decode(name: string, text: string): string {
   return text;
 }
 
-describe('whatever a secret is', () => {
-  test('it is masked in every encoding, at every alignment, and what is around it stays', () => {
+describe('any secret', () => {
+  test('is masked in every encoding, at every alignment, and the text around it stays', () => {
     fc.assert(
       fc.property(
         secretText,
@@ -178,7 +178,7 @@ describe('whatever a secret is', () => {
     );
   });
 
-  test('it is masked in two encodings, one inside the other', () => {
+  test('is masked in two encodings, one inside the other', () => {
     fc.assert(
       fc.property(
         secretText,

@@ -16,7 +16,7 @@ afterEach(async () => {
 
 const get = (id: string, url: string): TestNode => [id, 'http.request', { config: { url } }];
 
-test('two branches overlap in time: each is answered only when the other has called', async () => {
+test('two branches overlap: each gets its response only when the other has called', async () => {
   // If the branches ran one after the other, the first call would never get a response.
   const calls = { left: Promise.withResolvers<void>(), right: Promise.withResolvers<void>() };
   receiver.on('/left', async () => {

@@ -41,7 +41,7 @@ async function insert(status: string, daysOld: number): Promise<number> {
   return row?.id ?? 0;
 }
 
-test('ended executions go after the days of their status, with their checkpoints; others never', async () => {
+test('ended executions are deleted after the days of their status, with their checkpoints; others never', async () => {
   const kept = [];
   const gone = [];
   // Oldest first, as ids are assigned.
@@ -80,7 +80,7 @@ test('ended executions go after the days of their status, with their checkpoints
   }
 });
 
-test('an organisation may keep executions for less time than the service, never for more', async () => {
+test('an organisation can keep executions for less time than the service, never longer', async () => {
   const { db } = database;
   const other = await insertWorkflow(db, 'prune sooner');
   await db.query(
@@ -109,7 +109,7 @@ test('an organisation may keep executions for less time than the service, never 
   ).toEqual(kept.map((id) => ({ id })));
 });
 
-test('audit entries, idempotency records and workers that are long gone', async () => {
+test('audit entries, idempotency records and workers long gone are deleted', async () => {
   const { db } = database;
   for (const age of ['364 days', '366 days']) {
     await db.query(
@@ -157,7 +157,7 @@ test('audit entries, idempotency records and workers that are long gone', async 
   expect(left.map((row) => row.id).sort()).toEqual([busy, fresh].sort());
 });
 
-test('entries of the data table whose time has come, and writes nobody repeats any more', async () => {
+test("expired entries of the data store are deleted, and writes that can't be repeated any more", async () => {
   const { db } = database;
   for (const [key, expiry] of [
     ['for ever', null],
@@ -180,7 +180,7 @@ test('entries of the data table whose time has come, and writes nobody repeats a
   expect(left.map((row) => row.key)).toEqual(['for ever', 'tomorrow']);
 });
 
-test('sessions that are over, and invitations that ended long ago', async () => {
+test('ended sessions are deleted, and invitations that ended long ago', async () => {
   const { db } = database;
   const [user] = await db.query<{ id: number }>(
     "INSERT INTO users (email, name) VALUES ('ada@example.com', 'Ada') RETURNING id",
@@ -208,7 +208,7 @@ test('sessions that are over, and invitations that ended long ago', async () => 
   expect(await db.query('SELECT FROM invitations')).toHaveLength(1);
 });
 
-test('setup links go when there is an account, and not before', async () => {
+test('setup links are deleted once there is an account, and not before', async () => {
   const { db } = database;
   await db.query('DELETE FROM users');
   await db.query("INSERT INTO setup_links (token_hash) VALUES (sha256('left over'))");
@@ -218,7 +218,7 @@ test('setup links go when there is an account, and not before', async () => {
   expect(await db.query('SELECT FROM setup_links')).toEqual([]);
 });
 
-test('the first round comes soon after the start', async () => {
+test('starts soon after startup', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const begun = Promise.withResolvers<void>();
@@ -238,7 +238,7 @@ test('the first round comes soon after the start', async () => {
   }
 });
 
-test('while another process prunes, this one does nothing', async () => {
+test('does nothing while another process prunes', async () => {
   await insert('completed', 11);
   const entered = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();

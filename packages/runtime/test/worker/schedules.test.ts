@@ -22,7 +22,7 @@ async function runAt(at: string, scheduler = world.scheduler()): Promise<number 
 }
 
 describe('each fire once', () => {
-  test('four schedulers at the same time, over every minute of a night on which clocks go back', async () => {
+  test('with four schedulers, over every minute of a night on which clocks go back', async () => {
     const zone = { timezone: 'Europe/Berlin' };
     const from = '2026-10-24T22:00:00.000Z';
     const ids = await Promise.all([
@@ -47,7 +47,7 @@ describe('each fire once', () => {
     }
   });
 
-  test('by the clock of the database, whatever the clock of the host says', async () => {
+  test("by the database's clock, whatever the host's clock says", async () => {
     vi.spyOn(Date, 'now').mockImplementation(() => 3_600_000);
     const id = await world.create({
       schedule: { type: 'every', every: 1, unit: 'seconds' },
@@ -68,7 +68,7 @@ describe('each fire once', () => {
     expect(new Set(executions.map((row) => row.trigger_type))).toEqual(new Set(['schedule']));
   });
 
-  test('a scheduler that waits hears of a schedule that is saved', async () => {
+  test('a waiting scheduler notices a saved schedule', async () => {
     const scheduler = world.scheduler();
     world.nowMs = Date.parse('2040-01-01T00:00:00Z');
     await scheduler.start();
@@ -79,7 +79,7 @@ describe('each fire once', () => {
     expect((await world.fires(id)).map((fire) => fire.outcome)).toEqual(['started']);
   });
 
-  test('a fire that was recorded is never started again, even if the definition comes back to it', async () => {
+  test('a recorded fire is never started again, even if the definition comes back to it', async () => {
     const id = await world.createAt(cron('0 9 * * *'), '2026-01-01T00:00:00Z');
     await runAt('2026-01-01T09:00:00Z');
     await world.service.database.db.query(
@@ -91,7 +91,7 @@ describe('each fire once', () => {
     expect(await world.nextFire(id)).toBe('2026-01-02T09:00:00.000Z');
   });
 
-  test('what an execution gets', async () => {
+  test('the input of an execution', async () => {
     const config = cron('0 9 * * *', { timezone: 'America/New_York', input: { report: [1] } });
     const id = await world.createAt(config, '2026-07-01T00:00:00Z');
     await runAt('2026-07-01T13:00:00.250Z');
@@ -114,7 +114,7 @@ describe('each fire once', () => {
     });
   });
 
-  test('not before its time, and jitter comes on top of it', async () => {
+  test('not before its time, plus jitter', async () => {
     const id = await world.createAt(cron('0 9 * * *'), '2026-01-01T00:00:00Z');
     expect(await runAt('2026-01-01T08:59:59.999Z')).toBe(1);
     expect(await world.inputs(id)).toEqual([]);
@@ -136,7 +136,7 @@ describe('each fire once', () => {
     ]);
   });
 
-  test('a schedule that cannot be fired keeps no other from firing', async () => {
+  test("a schedule that can't fire doesn't keep others from firing", async () => {
     const broken = await world.createAt(cron('0 9 * * *'), '2026-01-01T00:00:00Z');
     const sound = await world.createAt(cron('1 9 * * *'), '2026-01-01T00:00:00Z');
     const { db } = world.service.database;
@@ -174,7 +174,7 @@ describe('fires that were missed', () => {
     expect(await world.nextFire(id)).toBe('2026-01-01T14:00:00.000Z');
   });
 
-  test('run_once: the last one stands for all', async () => {
+  test('run_once: the last one represents all', async () => {
     const id = await afterOutage('run_once');
     expect(await hours(id)).toEqual([
       ['09:00', false],
@@ -182,7 +182,7 @@ describe('fires that were missed', () => {
     ]);
   });
 
-  test('run_once: a fire that comes in time does, too', async () => {
+  test('run_once: so does a fire that is on time', async () => {
     const id = await afterOutage('run_once', '2026-01-01T13:00:20Z');
     expect(await hours(id)).toEqual([
       ['09:00', false],
@@ -201,7 +201,7 @@ describe('fires that were missed', () => {
     ]);
   });
 
-  test('up to 24 hours back, whatever the policy; the chain goes on', async () => {
+  test('up to 24 hours back, whatever the policy; the schedule continues', async () => {
     const all = await afterOutage('run_all', '2026-01-04T13:30:00Z');
     const times = (await world.inputs(all)).slice(1).map((input) => input.scheduled_at);
     expect(times).toEqual(
@@ -218,7 +218,7 @@ describe('fires that were missed', () => {
     expect(await world.nextFire(weekly)).toBe('2026-01-12T09:00:00.000Z');
   });
 
-  test('a thousand at most, the later ones', async () => {
+  test('at most a thousand, the latest ones', async () => {
     const every = {
       schedule: { type: 'every', every: 5, unit: 'seconds' },
       timezone: 'UTC',
@@ -261,14 +261,14 @@ describe('overlap', () => {
     expect(await world.inputs(id)).toHaveLength(2);
   });
 
-  test('skip: executions that others started do not count', async () => {
+  test("skip: executions started by others don't count", async () => {
     const id = await world.createAt(cron('* * * * *', { overlap: 'skip' }), '2026-01-01T00:00:00Z');
     await world.service.api('POST', `/workflows/${id}/execute`, { key: world.key, body: {} });
     await runAt('2026-01-01T00:01:00Z');
     expect((await world.fires(id)).map((fire) => fire.outcome)).toEqual(['started']);
   });
 
-  test('queue: each begins when the one before has ended, in order, as soon as that is heard of', async () => {
+  test('queue: each starts when the previous one has ended, in order, as soon as that is known', async () => {
     const scheduler = world.scheduler();
     const id = await world.createAt(cron('* * * * *', { overlap: 'queue' }), '2026-01-01T00:00:00Z');
     for (const minute of ['01', '02', '03']) await runAt(`2026-01-01T00:${minute}:00Z`, scheduler);
@@ -300,7 +300,7 @@ describe('overlap', () => {
   });
 });
 
-describe('in step with the workflow', () => {
+describe('changes of the workflow', () => {
   test('drafts and inactive workflows have no next fire', async () => {
     expect(await world.nextFire(await world.create(cron('0 9 * * *'), 'draft'))).toBeNull();
     const id = await world.create(cron('0 9 * * *'));
@@ -313,7 +313,7 @@ describe('in step with the workflow', () => {
     expect(await world.nextFire(id)).toBeNull();
   });
 
-  test('the time in which a workflow was inactive was not missed; what was queued is given up', async () => {
+  test('time during which a workflow was inactive was not missed; queued fires are dropped', async () => {
     const id = await world.createAt(
       cron('* * * * *', { overlap: 'queue', missed: 'run_all' }),
       '2026-01-01T00:00:00Z',
@@ -331,7 +331,7 @@ describe('in step with the workflow', () => {
     expect(next).toBeGreaterThan(row?.now.getTime() ?? 0);
   });
 
-  test('other changes keep the next fire, also one that is overdue', async () => {
+  test('other changes keep the next fire, even an overdue one', async () => {
     const id = await world.createAt(cron('0 9 * * *'), '2026-01-01T00:00:00Z');
     await world.change(id, { name: 'renamed' });
     const flow = scheduledFlow(cron('0 9 * * *', { input: { a: 1 }, missed: 'skip' }));
@@ -341,7 +341,7 @@ describe('in step with the workflow', () => {
     expect(await world.inputs(id)).toMatchObject([{ input: { a: 1 } }]);
   });
 
-  test('other times begin at the change, an earlier version restored too', async () => {
+  test('other times start from the change, also when an earlier version is restored', async () => {
     const id = await world.createAt(cron('0 9 * * *'), '2026-01-01T00:00:00Z');
     const [row] = await world.service.database.db.query<{ now: Date }>('SELECT now()');
     const now = row?.now.getTime() ?? 0;
@@ -363,14 +363,14 @@ describe('in step with the workflow', () => {
     expect(await world.nextFire(id)).not.toBeNull();
   });
 
-  test('what cannot be a schedule cannot become active', async () => {
+  test("an invalid schedule can't become active", async () => {
     const body = { name: 'x', status: 'active', flow_data: scheduledFlow(cron('0 25 * * *')) };
     const answer = await world.service.api('POST', '/workflows', { key: world.key, body });
     expect(answer.status).toBe(422);
     expect(answer.json.errors).toMatchObject([{ pointer: '/flow_data/nodes/0/data/config/schedule/cron' }]);
   });
 
-  test('saved over and over while four schedulers fire: no fire twice, and the chain goes on', async () => {
+  test('saved repeatedly while four schedulers fire: no fire twice, and the schedule continues', async () => {
     const id = await world.createAt(cron('* * * * *'), '2090-01-01T00:00:00Z');
     const schedulers = Array.from({ length: 4 }, () => world.scheduler());
     for (let minute = 1; minute <= 40; minute += 1) {

@@ -32,7 +32,7 @@ async function run(behaviour: (context: NodeContext) => ReturnType<typeof succes
 const open = (context: NodeContext) => context.credentials.open(1, { types: ['bearer'] });
 
 describe('a node', () => {
-  test('that opens a credential puts nothing of it out, however it ends', async () => {
+  test('that reads a credential reveals nothing of it, however it ends', async () => {
     const done = await run((async (context: NodeContext) => {
       const { token } = await open(context);
       return success({ token, [token]: [`Bearer ${token}`] });
@@ -46,7 +46,7 @@ describe('a node', () => {
     expect(service.logs.join('')).not.toContain('s3cret-token');
   });
 
-  test('gets a service only when it asks for it, and the same one each time', async () => {
+  test('gets a service only on request, and the same one each time', async () => {
     await run(() => success({}));
     expect(opened).toBe(0);
     await run((async (context: NodeContext) => {
@@ -74,7 +74,7 @@ describe('a tool', () => {
     expect(await tool('core.set', { values })).toMatchObject({ kind: 'success', output: values });
   });
 
-  test('has a key of its own for each call, and the secrets of the outer node', async () => {
+  test('has its own key for each call, and the secrets of the outer node', async () => {
     const keys: string[] = [];
     const seen: unknown[] = [];
     service.behaviours.set('inner', async (context) => {
@@ -107,7 +107,7 @@ describe('a tool', () => {
     ['wait.callback', { request: { url: 'https://example.com' } }],
     ['core.delay', { duration_ms: 60_000 }],
     ['no.such', {}],
-  ])('cannot be %s', async (type, config) => {
+  ])("can't be %s", async (type, config) => {
     const outcome = await tool(type, config);
     expect(outcome).toBeInstanceOf(ServiceError);
     expect(outcome).toMatchObject({ code: 'tool_not_allowed' });

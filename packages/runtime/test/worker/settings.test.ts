@@ -26,7 +26,7 @@ async function anHourPasses(id: number): Promise<void> {
 }
 
 describe('timeout_s', () => {
-  test('ends what runs: its node is aborted, nothing after it starts', async () => {
+  test('ends a running execution: its node is aborted, nothing after it starts', async () => {
     const seen: { aborted: Promise<void> | null } = { aborted: null };
     service.behaviours.set('stay', ({ signal }) => {
       const aborted = Promise.withResolvers<void>();
@@ -50,7 +50,7 @@ describe('timeout_s', () => {
     if (seen.aborted !== null) await seen.aborted;
   });
 
-  test('ends what is parked, and its one-time address leads nowhere from then on', async () => {
+  test('ends a parked execution, and its one-time URL no longer works', async () => {
     const request = { url: receiver.url('/job'), body: { url: '{{args.callback_url}}' } };
     const nodes = [['wait', 'wait.callback', { config: { request } }]] as const;
     const flow = flowOf(nodes, ['start>wait'], { timeout_s: 3_600 });
@@ -64,7 +64,7 @@ describe('timeout_s', () => {
     expect(answer).toMatchObject({ status: 409, json: { code: 'execution_ended' } });
   });
 
-  test('ends what waits for another execution, and that one too', async () => {
+  test('ends an execution that waits for another, and that one too', async () => {
     service.behaviours.set('stay', ({ signal }) => {
       return new Promise((resolve) => signal.addEventListener('abort', () => resolve(success({}))));
     });
@@ -81,7 +81,7 @@ describe('timeout_s', () => {
   });
 });
 
-test('timezone is the zone of moments in configs, in names and in members rendered later', async () => {
+test('timezone applies to times in configs, in names and in members rendered later', async () => {
   const shown = '{{trigger.data.at | date: "HH:mm"}}';
   const format = { operation: 'format_date', format: 'HH:mm' };
   const request = { url: receiver.url('/job'), body: { at: shown, url: '{{args.callback_url}}' } };

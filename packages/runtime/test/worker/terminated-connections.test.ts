@@ -24,7 +24,7 @@ async function terminateAll(): Promise<void> {
   );
 }
 
-test('connections ended again and again under load: nothing acknowledged is lost, nothing runs twice by one key', async () => {
+test('connections terminated repeatedly under load: nothing acknowledged is lost, nothing runs twice under one key', async () => {
   const effects = new Map<number, number>();
   service.behaviours.set('counted', (context) => {
     effects.set(context.execution.id, (effects.get(context.execution.id) ?? 0) + 1);

@@ -52,7 +52,7 @@ const DEAF = { leaseMs: 60_000, heartbeatMs: 25_000, pollMs: 3_600_000 };
 describe('take-over', () => {
   beforeEach(() => start());
 
-  test('what ended is kept, what was running is run again, and the late worker changes nothing', async () => {
+  test('ended nodes are kept, running ones are run again, and the late worker changes nothing', async () => {
     let firstRuns = 0;
     service.behaviours.set('first', () => {
       firstRuns += 1;
@@ -103,7 +103,7 @@ describe('take-over', () => {
     poison.release.resolve();
   });
 
-  test('a worker that finds its lease gone drops all and goes on under a new one', async () => {
+  test('a worker that lost its lease drops everything and continues under a new one', async () => {
     const held = holdNode('held');
     await service.startWorker({ pollMs: 50, heartbeatMs: 100 });
     const id = await service.execute(await service.createWorkflow(chainOf('held')));
@@ -118,7 +118,7 @@ describe('take-over', () => {
     expect((await service.finished(id)).status).toBe('completed');
   });
 
-  test('what is leased to a worker without its knowledge is found at its next heartbeat', async () => {
+  test('executions leased to a worker without its knowledge are found at its next heartbeat', async () => {
     const worker = await service.startWorker({ pollMs: 3_600_000, heartbeatMs: 100 });
     const { db } = service.database;
     const id = await service.execute(await service.createWorkflow(RUNNABLE_FLOW));
@@ -139,7 +139,7 @@ describe('take-over', () => {
 describe('stop', () => {
   beforeEach(() => start());
 
-  test('what ends within the grace is ended; nothing new is taken', async () => {
+  test('lets executions end within the grace period; nothing new is claimed', async () => {
     const held = holdNode('held');
     const worker = await service.startWorker({ shutdownGraceMs: 30_000 });
     const workflowId = await service.createWorkflow(chainOf('held'));
@@ -153,7 +153,7 @@ describe('stop', () => {
     expect((await service.read(later)).status).toBe('queued');
   });
 
-  test('the rest is handed back without using an attempt', async () => {
+  test('hands back the rest without using an attempt', async () => {
     const held = holdNode('held');
     const worker = await service.startWorker({ shutdownGraceMs: 50 });
     const id = await service.execute(await service.createWorkflow(chainOf('done', 'held')));
@@ -168,7 +168,7 @@ describe('stop', () => {
     expect(await rowOf(id)).toMatchObject({ crashed_attempts: 0 });
   });
 
-  test('stopping twice is one stop, and the lease is given up', async () => {
+  test('twice is the same as once, and releases the lease', async () => {
     const worker = await service.startWorker();
     await Promise.all([worker.stop(), worker.stop()]);
     const rows = await service.database.db.query('SELECT FROM workers WHERE lease_expires_at > now()');
@@ -179,7 +179,7 @@ describe('stop', () => {
 describe('waits', () => {
   beforeEach(() => start({ worker: { inlineWaitMs: 0 } }));
 
-  test('a parked delay is held by nobody and survives a restart of the worker', async () => {
+  test('a parked delay belongs to no worker and survives a restart', async () => {
     const worker = await service.startWorker();
     const flow = flowOf(
       [
@@ -203,7 +203,7 @@ describe('waits', () => {
     expect(detail.node_outputs.wait).not.toHaveProperty('attempts');
   });
 
-  test('attempts are counted over restarts of the worker', async () => {
+  test('attempts are counted across restarts of the worker', async () => {
     let runs = 0;
     service.behaviours.set('flaky', () => {
       runs += 1;
@@ -251,7 +251,7 @@ describe('runs', () => {
     );
   });
 
-  test('an edit or archiving while it runs does not reach it', async () => {
+  test("an edit or archiving doesn't affect a running execution", async () => {
     const held = holdNode('held');
     await service.startWorker();
     const workflowId = await service.createWorkflow(chainOf('held', 'after'));
@@ -268,7 +268,7 @@ describe('runs', () => {
     });
   });
 
-  test('no more run at once than the worker has places for; all get their turn, oldest first', async () => {
+  test('no more run at once than the worker has slots; all get their turn, oldest first', async () => {
     let now = 0;
     let most = 0;
     const order: number[] = [];
@@ -290,7 +290,7 @@ describe('runs', () => {
     expect(order.slice(0, 3).toSorted((a, b) => a - b)).toEqual(ids.slice(0, 3));
   });
 
-  test('what a node throws, pure or not, is the failure node_error and no retry', async () => {
+  test('an exception in a node, pure or not, is the failure node_error without retry', async () => {
     for (const type of ['test.effect', 'test.pure']) {
       let runs = 0;
       service.behaviours.set('throws', () => {
@@ -308,7 +308,7 @@ describe('runs', () => {
     }
   });
 
-  test('logs name execution and node and carry no data', async () => {
+  test('logs identify execution and node and contain no data', async () => {
     await service.startWorker();
     service.behaviours.set('secretive', () => failure('refused', verbatim('no')));
     const id = await service.execute(await service.createWorkflow(chainOf('secretive')), {
@@ -324,7 +324,7 @@ describe('runs', () => {
   });
 });
 
-test('what this process accepts beyond its places waits in the queue and gets its turn', async () => {
+test("executions accepted beyond this process's slots wait in the queue and get their turn", async () => {
   await start({ withWorker: true, worker: { concurrency: 2 } });
   let now = 0;
   let most = 0;

@@ -49,7 +49,7 @@ describe('fields', () => {
     expect(checkFields(type, { ...LEAST[type], ...given }).fields.port).toBe(port);
   });
 
-  test.each(CREDENTIAL_TYPES)('%s: the least, with defaults, comes back whole', (type) => {
+  test.each(CREDENTIAL_TYPES)('%s: the minimum comes back complete, with defaults', (type) => {
     const { fields, errors } = checkFields(type, LEAST[type]);
     expect(errors).toEqual([]);
     const { settings, secrets } = splitFields(type, fields);
@@ -91,7 +91,7 @@ describe('fields', () => {
 });
 
 describe('hosts', () => {
-  test('are sorted, once each, in one spelling', () => {
+  test('are sorted, unique, and in one notation', () => {
     expect(checkHosts('bearer', ['B.example', 'a.example', 'b.example.'])).toEqual({
       hosts: ['a.example', 'b.example'],
       errors: [],

@@ -15,7 +15,7 @@ describe('a host that a credential is bound to', () => {
     ['fd00:0:0::5', '[fd00::5]'],
     ['localhost', 'localhost'],
     ['*', '*'],
-  ])('%s is kept as %s', (text, host) => {
+  ])('%s is stored as %s', (text, host) => {
     expect(normaliseBoundHost(text)).toBe(host);
     expect(normaliseBoundHost(host)).toBe(host);
   });
@@ -39,7 +39,7 @@ describe('a host that a credential is bound to', () => {
     'a\\b',
     'a%2eb',
     '[::1',
-  ])('%s is none', (text) => {
+  ])('%s is invalid', (text) => {
     expect(normaliseBoundHost(text)).toBeUndefined();
   });
 });
@@ -70,7 +70,7 @@ describe('where a credential may be sent', () => {
     expect(allowsUrl([host], url)).toBe(isAllowed);
   });
 
-  test('any of several hosts, and none of none', () => {
+  test('any of several hosts, and nowhere with none', () => {
     expect(allowsUrl(['a.example', 'b.example'], 'https://b.example')).toBe(true);
     expect(allowsUrl([], 'https://b.example')).toBe(false);
   });

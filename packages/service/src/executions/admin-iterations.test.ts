@@ -28,7 +28,7 @@ const ended = (index: number) => ({
   },
 });
 
-test('the iteration by which a repetition is done has ended well, although the loop tells so only', async () => {
+test('the iteration that ends a repetition has succeeded, although only the loop says so', async () => {
   const output = { iterations: 2, last: 'round 1', done: true };
   const journal = () => stored(nap(0), ended(0), nap(1), { nodeId: 'loop', status: 'success', output });
   expect(await readIterations(journal(), 'loop')).toMatchObject([
@@ -39,7 +39,7 @@ test('the iteration by which a repetition is done has ended well, although the l
   expect(await readRecord(journal(), 'loop', null)).toMatchObject({ output });
 });
 
-test('the one by which it failed has failed', async () => {
+test('the one that made it fail has failed', async () => {
   const said = verbatim('no answer');
   const error = {
     ...{ code: 'x', message: said },
@@ -52,7 +52,7 @@ test('the one by which it failed has failed', async () => {
   });
 });
 
-test('what stands for all runs in an inner loop is not told beside them', async () => {
+test('the record that represents all runs in an inner loop is not listed beside them', async () => {
   const run = (...iteration: number[]) => ({ ...nap(...iteration), loopId: 'inner' });
   const summary = (index: number) => ({ ...nap(index), iterations: 2 });
   const places = async (...records: object[]) =>

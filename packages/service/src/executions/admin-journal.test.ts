@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { mergeIterations } from './admin-journal.ts';
 
-test('thousands of iterations become as many pieces as can be shown, and none is lost', () => {
+test('thousands of iterations are merged into as many pieces as can be shown, and none is lost', () => {
   const ended = Array.from({ length: 5_000 }, (_, index) => ({
     startedAtMs: index * 10,
     completedAtMs: index * 10 + 25,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createAllowList } from './ip-allow-list.ts';
 
-describe('the addresses that may call', () => {
+describe('addresses that may call', () => {
   const allows = createAllowList(['203.0.113.7', '10.20.0.0/16', '2001:db8::/32', '::1']);
 
   test.each([
@@ -11,7 +11,7 @@ describe('the addresses that may call', () => {
     '::1',
     '::ffff:203.0.113.7',
     '::FFFF:10.20.1.1',
-  ])('%s may', (address) => expect(allows(address)).toBe(true));
+  ])('%s is allowed', (address) => expect(allows(address)).toBe(true));
 
   test.each([
     '203.0.113.8',
@@ -22,9 +22,9 @@ describe('the addresses that may call', () => {
     '',
     'unknown',
     '203.0.113.7 ',
-  ])('%j may not', (address) => expect(allows(address)).toBe(false));
+  ])('%j is not', (address) => expect(allows(address)).toBe(false));
 
-  test('whole families', () => {
+  test('all addresses of a family', () => {
     const all = createAllowList(['0.0.0.0/0']);
     expect([all('198.51.100.1'), all('::ffff:198.51.100.1'), all('2001:db8::1')]).toEqual([
       true,
@@ -33,7 +33,7 @@ describe('the addresses that may call', () => {
     ]);
   });
 
-  test('what is no address makes no list', () => {
+  test('an invalid address makes the list invalid', () => {
     expect(() => createAllowList(['example.com'])).toThrow('example.com');
   });
 });

@@ -159,7 +159,7 @@ describe.each(EXAMPLES)('$name', (example) => {
     }
   });
 
-  test('every header must be there', () => {
+  test('every header is required', () => {
     for (const name of Object.keys(example.headers)) {
       const { [name]: _left, ...headers } = example.headers;
       expect([name, verdictOf(example, { headers })]).toEqual([name, 'invalid']);
@@ -170,14 +170,14 @@ describe.each(EXAMPLES)('$name', (example) => {
     }
   });
 
-  test('another secret does not do; one of two does', () => {
+  test("another secret isn't accepted; one of two is", () => {
     expect(verdictOf(example, { secret: `${example.secret}b3Ro` })).toBe('invalid');
     expect(verdictOf(example, { secrets: [] })).toBe('invalid');
     expect(verdictOf(example, { secrets: ['b3RoZXI=', example.secret] })).toBe('valid');
     expect(verdictOf(example, { secrets: [example.secret, 'b3RoZXI='] })).toBe('valid');
   });
 
-  test('shortened signatures are none', () => {
+  test('shortened signatures are invalid', () => {
     const value = example.headers[signatureHeader] ?? '';
     for (const short of [value.slice(0, -1), value.slice(0, -2), value.slice(0, 10)]) {
       if (example.name === 'Stripe') continue;
@@ -189,7 +189,7 @@ describe.each(EXAMPLES)('$name', (example) => {
 });
 
 describe.each(withTime)('$name: the time', (example) => {
-  test('may be off by the tolerance, on either side', () => {
+  test('may be off by the tolerance, in either direction', () => {
     for (const side of [-1, 1]) {
       const at = (s: number) => ({ nowMs: timeOf(example) + side * s * 1_000 });
       expect(verdictOf(example, at(300))).toBe('valid');
@@ -200,7 +200,7 @@ describe.each(withTime)('$name: the time', (example) => {
     }
   });
 
-  test('is told to be stale only of a call that is signed', () => {
+  test('is only reported as stale for a signed call', () => {
     expect(verdictOf(example, { nowMs: timeOf(example) + 1e9, secret: 'b3RoZXI=' })).toBe('invalid');
   });
 });
@@ -223,7 +223,7 @@ describe('several signatures', () => {
     expect(verdict('nonsense')).toBe('invalid');
   });
 
-  test('Standard Webhooks: what the library signs is valid, among others too', () => {
+  test('Standard Webhooks: what the library signs is valid, also among others', () => {
     const id = 'msg_1';
     const body = '{"text":"größer 🎉"}';
     const signature = new Webhook(STANDARD_SECRET).sign(id, new Date(NOW_MS), body);
@@ -245,7 +245,7 @@ describe('several signatures', () => {
   });
 });
 
-test('svix-* headers are taken like webhook-*, and never mixed with them', () => {
+test('svix-* headers are treated like webhook-*, and never mixed with them', () => {
   const body = '{"n":1}';
   const signature = new Webhook(STANDARD_SECRET).sign('msg_1', new Date(NOW_MS), body);
   const verdict = (headers: { [name: string]: string }) =>
@@ -272,7 +272,7 @@ test('svix-* headers are taken like webhook-*, and never mixed with them', () =>
   });
 });
 
-test('bytes that are no UTF-8 are signed as they are', () => {
+test('bytes that are not UTF-8 are signed as they are', () => {
   const body = Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d]);
   const headers = { 'x-hub-signature-256': `sha256=${createHmac('sha256', 's').update(body).digest('hex')}` };
   expect(verifySignature(options('github'), ['s'], { body, headers }, NOW_MS).kind).toBe('valid');

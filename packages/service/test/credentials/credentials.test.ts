@@ -46,7 +46,7 @@ async function errorsOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe('a credential', () => {
-  test.each(CREDENTIAL_TYPES)('%s is what the node gets, and every secret of it is masked', async (type) => {
+  test.each(CREDENTIAL_TYPES)('%s is what the node gets, and all its secrets are masked', async (type) => {
     const row = await storeCredential(database, keys, organisationId, type);
     const { credential, masked } = await open(row, BOUND_TYPES.includes(type) ? URL_OF_HOST : undefined);
     expect(credential as object).toMatchObject({ type, ...FIELDS[type] });
@@ -56,13 +56,13 @@ describe('a credential', () => {
     expect(masked).toEqual(expect.arrayContaining(secrets));
   });
 
-  test('of a user name and password is masked as it goes over the wire, too', async () => {
+  test('with user name and password is also masked as it is sent', async () => {
     const row = await storeCredential(database, keys, organisationId, 'basic');
     const pair = Buffer.from('canary-user:canary-password').toString('base64');
     expect((await open(row, URL_OF_HOST)).masked).toContain(pair);
   });
 
-  test('has a name of its own in its organisation', async () => {
+  test('has a unique name in its organisation', async () => {
     const given = { organisationId, name: ' twice ', type: 'secret', hosts: [], fields: FIELDS.secret };
     const deps = { db: database.db, keys };
     const first = await addCredential(deps, given, OPERATOR);
@@ -115,7 +115,7 @@ describe('opening', () => {
     );
   });
 
-  test('refuses a type the node does not take', async () => {
+  test("refuses a type the node doesn't accept", async () => {
     const row = await storeCredential(database, keys, organisationId, 'smtp');
     await expect(
       openAs(database, keys, organisationId, row.id, { types: ['sql', 'ai'] }),
@@ -137,7 +137,7 @@ describe('opening', () => {
     await expect(open(row, url)).rejects.toMatchObject(refused('credential_host_not_allowed'));
   });
 
-  test('notes the use to the minute', async () => {
+  test('records the use to the minute', async () => {
     const row = await storeCredential(database, keys, organisationId, 'secret');
     expect(row.last_used_at).toBeNull();
     const usedAt = async () => (await findCredential(database.db, organisationId, row.id))?.last_used_at;
@@ -154,7 +154,7 @@ describe('opening', () => {
     expect((await usedAt())?.getTime()).toBeGreaterThanOrEqual(first?.getTime() ?? 0);
   });
 
-  test('a change and a removal count at once', async () => {
+  test('a change and a removal take effect at once', async () => {
     const row = await storeCredential(database, keys, organisationId, 'secret');
     await open(row);
     await change(row, { fields: { value: 'another' } });
@@ -165,7 +165,7 @@ describe('opening', () => {
 });
 
 describe('a change', () => {
-  test('keeps what it leaves out, secrets too', async () => {
+  test('keeps what it omits, including secrets', async () => {
     const row = await storeCredential(database, keys, organisationId, 'smtp');
     const changed = await change(row, { name: 'mail', fields: { username: 'bea' } });
     expect(presentCredential(changed)).toMatchObject({
@@ -189,7 +189,7 @@ describe('a change', () => {
     expect(changed.updated_at.getTime()).toBeGreaterThanOrEqual(row.updated_at.getTime());
   });
 
-  test('may send it to fewer hosts without its secret', async () => {
+  test('may narrow the hosts without the secret', async () => {
     const row = await storeCredential(database, keys, organisationId, 'bearer');
     const both = await change(row, { hosts: [...HOSTS, 'b.example'], fields: { token: 'again' } });
     const fewer = await change(both, { hosts: ['b.example'] });
@@ -197,7 +197,7 @@ describe('a change', () => {
     await expect(open(fewer, URL_OF_HOST)).rejects.toMatchObject({ code: 'credential_host_not_allowed' });
   });
 
-  test('is checked like a new one, and is nothing in another organisation', async () => {
+  test('is checked like a new one, and has no effect in another organisation', async () => {
     const row = await storeCredential(database, keys, organisationId, 'bearer');
     expect(await errorsOf(change(row, { fields: { token: '' } }))).toEqual(['/fields/token invalid_value']);
     expect(await errorsOf(change(row, { fields: { colour: 'red' } }))).toEqual([
@@ -226,7 +226,7 @@ describe('removal', () => {
     return row.id;
   }
 
-  test('is refused while a workflow names it, and says which', async () => {
+  test('is refused while a workflow uses it, naming the workflow', async () => {
     const row = await storeCredential(database, keys, organisationId, 'bearer');
     const auth = { type: 'credential', credential_id: row.id };
     const workflowId = await storeWorkflow({ url: URL_OF_HOST, auth });
@@ -247,7 +247,7 @@ describe('removal', () => {
     await deleteCredential({ db: database.db, registry }, organisationId, row.id, { force: false }, OPERATOR);
   });
 
-  test('of what belongs to another organisation finds nothing', async () => {
+  test("of another organisation's credential finds nothing", async () => {
     const row = await storeCredential(database, keys, organisationId, 'bearer');
     const other = await newOrganisation(database);
     await expect(
@@ -257,7 +257,7 @@ describe('removal', () => {
 });
 
 describe('secrets', () => {
-  test('are in no row, list, answer or audit entry', async () => {
+  test('appear in no row, list, response or audit entry', async () => {
     for (const type of CREDENTIAL_TYPES) {
       const row = await storeCredential(database, keys, organisationId, type);
       await change(row, { fields: FIELDS[type] });
@@ -274,7 +274,7 @@ describe('secrets', () => {
     expect(dump).not.toContain(Buffer.from('canary').toString('hex'));
   });
 
-  test('every change is in the audit log, with names of fields only', async () => {
+  test('every change is in the audit log, with field names only', async () => {
     const own = await newOrganisation(database);
     const row = await storeCredential(database, keys, own, 'bearer');
     await change(row, { name: 'x', fields: { token: 'canary-2' } });
@@ -298,7 +298,7 @@ describe('secrets', () => {
 describe('tampering with the database', () => {
   const unreadable = { code: 'credential_unreadable', retryable: false };
 
-  test('a flipped bit', async () => {
+  test('a flipped bit is detected', async () => {
     const row = await storeCredential(database, keys, organisationId, 'secret');
     await database.db.query(
       'UPDATE credentials SET ciphertext = set_bit(ciphertext, 300, 1 - get_bit(ciphertext, 300)) WHERE id = $1',
@@ -315,7 +315,7 @@ describe('tampering with the database', () => {
     expect((await open(row)).credential).toEqual({ type: 'secret', value: 'new' });
   });
 
-  test('the ciphertext of another credential, in this and in another organisation', async () => {
+  test('the ciphertext of another credential, in this or another organisation, is detected', async () => {
     const other = await newOrganisation(database);
     const rows = [
       await storeCredential(database, keys, organisationId, 'secret'),

@@ -51,7 +51,7 @@ const readAll = (): Promise<Row[]> =>
     'SELECT id, totp_key_id AS key_id, totp_ciphertext AS ciphertext FROM users ORDER BY id',
   );
 
-test('a rotation encrypts second factors anew, and drops the former key only then', async () => {
+test('a rotation re-encrypts second factors, and only then drops the old key', async () => {
   await storeSecondFactors(folder.open());
   const rotation = await rotateSecrets(database.db, folder.open(), OPERATOR);
   expect(rotation.reencrypted).toBe(COUNT);
@@ -62,7 +62,7 @@ test('a rotation encrypts second factors anew, and drops the former key only the
     expect(await keys.unseal(ciphertext ?? Buffer.alloc(0), secondFactorOf(id))).toBe(`SECRET${id}`);
 });
 
-test('one that does not decrypt is named, and keeps the former key', async () => {
+test("one that can't be decrypted is named, and keeps the old key", async () => {
   await storeSecondFactors(folder.open(), 3);
   const [, second] = await readAll();
   await database.db.query(
@@ -80,7 +80,7 @@ test('one that does not decrypt is named, and keeps the former key', async () =>
   expect(await rotateSecrets(database.db, folder.open(), OPERATOR)).toMatchObject({ isResumed: true });
 });
 
-test('a process without their key does not start; when it is lost for good they are given up', async () => {
+test("a process without their key doesn't start; if it is lost they are discarded", async () => {
   await storeSecondFactors(folder.open(), 2);
   const keys = keysOfVariable();
   await expect(prepareSecretKeys(database.db, keys, { makesKey: false })).rejects.toMatchObject({

@@ -59,7 +59,7 @@ function rotate(keys: SecretKeys, onStep?: (step: RotationStep) => void | Promis
 }
 
 describe('rotation of the key in the file', () => {
-  test('encrypts everything anew and drops the former key', async () => {
+  test('re-encrypts everything and drops the old key', async () => {
     const ids = await storeMany(folder.open());
     const [former] = await keysInUse();
     const steps: string[] = [];
@@ -74,7 +74,7 @@ describe('rotation of the key in the file', () => {
     expect((await rotate(folder.open())).keyId).not.toBe(rotation.keyId);
   });
 
-  test('a process that runs meanwhile goes on reading and writing, and its writes are not lost', async () => {
+  test('a running process keeps reading and writing, and its writes are not lost', async () => {
     const running = folder.open();
     const ids = await storeMany(running, 120);
     const written: number[] = [];
@@ -91,7 +91,7 @@ describe('rotation of the key in the file', () => {
   });
 
   test.each([1, 2, 3, 4, 5, 6])(
-    'broken off after step %i: nothing is lost, and the next one ends it',
+    'interrupted after step %i: nothing is lost, and the next one finishes it',
     async (last) => {
       const before = folder.open();
       const ids = await storeMany(before);
@@ -121,7 +121,7 @@ describe('rotation of the key in the file', () => {
     },
   );
 
-  test('one that does not decrypt stays, is named, and keeps the former key', async () => {
+  test("a credential that can't be decrypted stays, is named, and keeps the old key", async () => {
     const ids = await storeMany(folder.open(), 3);
     await database.db.query(
       'UPDATE credentials SET ciphertext = set_bit(ciphertext, 400, 1 - get_bit(ciphertext, 400)) WHERE id = $1',
@@ -137,7 +137,7 @@ describe('rotation of the key in the file', () => {
     expect(await readKeyFile(folder.open().filePath)).toHaveLength(1);
   });
 
-  test('is one at a time', async () => {
+  test('only one runs at a time', async () => {
     await storeMany(folder.open(), 1);
     await rotate(folder.open(), async () => {
       await expect(rotate(folder.open())).rejects.toMatchObject({ code: 'rotation_running' });
@@ -148,7 +148,7 @@ describe('rotation of the key in the file', () => {
 describe('rotation of the key in the variable', () => {
   const [former, next] = [randomBytes(32), randomBytes(32)];
 
-  test('needs both, and then the former is needed no more', async () => {
+  test('needs both keys, and afterwards the old one is not needed any more', async () => {
     const ids = await storeMany(keysOfVariable(former), 3);
     await expect(rotate(keysOfVariable(former))).rejects.toMatchObject({ code: 'nothing_to_rotate' });
     await expect(rotate(keysOfVariable(next))).rejects.toMatchObject({ code: 'secret_key_missing' });
@@ -165,7 +165,7 @@ describe('rotation of the key in the variable', () => {
     });
   });
 
-  test('until it, processes with both keys still encrypt with the former, which all have', async () => {
+  test('before it, processes with both keys still encrypt with the old one, which all have', async () => {
     const ids = await storeMany(keysOfVariable(former), 1);
     const row = await storeCredential(database, keysOfVariable(next, former), organisationId, 'secret', {
       value: 'secret 1',
@@ -173,7 +173,7 @@ describe('rotation of the key in the variable', () => {
     await expectReadable(keysOfVariable(former), [...ids, row.id]);
   });
 
-  test('goes from the file to the variable', async () => {
+  test('can move from the file to the variable', async () => {
     const ids = await storeMany(folder.open(), 2);
     const keys = createSecretKeys({ dataDir: folder.dataDir, secretKeys: { current: next, previous: [] } });
     await rotate(keys);
@@ -182,7 +182,7 @@ describe('rotation of the key in the variable', () => {
 });
 
 describe('a process with the wrong key', () => {
-  test('does not start, says which it lacks and what to do, and shows no key', async () => {
+  test("doesn't start, says which key it lacks and what to do, and reveals no key", async () => {
     await storeMany(folder.open(), 1);
     const [wanted] = await keysInUse();
     const wrong = randomBytes(32);
@@ -196,7 +196,7 @@ describe('a process with the wrong key', () => {
     await expect(start).rejects.not.toThrow(wrong.toString('base64'));
   });
 
-  test('on another machine makes no key of its own', async () => {
+  test('on another machine creates no key of its own', async () => {
     await storeMany(folder.open(), 1);
     const elsewhere = await createKeyFolder();
     const start = prepareSecretKeys(database.db, elsewhere.open(), { makesKey: true });
@@ -212,7 +212,7 @@ describe('a process with the wrong key', () => {
     await elsewhere.remove();
   });
 
-  test('is taken as it is while nothing is encrypted', async () => {
+  test('is accepted while nothing is encrypted', async () => {
     await prepareSecretKeys(database.db, folder.open(), { makesKey: true });
     const keys = keysOfVariable();
     await prepareSecretKeys(database.db, keys, { makesKey: false });
@@ -220,7 +220,7 @@ describe('a process with the wrong key', () => {
     expect(await keysInUse()).toEqual([(await keys.own()).id]);
   });
 
-  test('can give up what is lost; the credentials keep their ids and take new secrets', async () => {
+  test('can discard what is lost; the credentials keep their ids and accept new secrets', async () => {
     const ids = await storeMany(folder.open(), 2);
     const keys = keysOfVariable();
     const lost = await giveUpLostSecrets(database.db, keys, OPERATOR);
@@ -243,7 +243,7 @@ describe('a process with the wrong key', () => {
   });
 });
 
-test('many processes that begin at once agree on one key', async () => {
+test('many processes that start at once agree on one key', async () => {
   const all = Array.from({ length: 8 }, () => keysOfVariable());
   const outcomes = await Promise.allSettled(
     all.map(async (keys) => {

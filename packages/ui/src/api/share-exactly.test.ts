@@ -29,7 +29,7 @@ const { json } = fc.letrec<{ json: string; list: string; object: string }>((tie)
 }));
 
 describe('shareExactly', () => {
-  test('says what was read, whatever was there before, and is what was there when that says the same', () => {
+  test('returns what was read, or the previous value if that is the same', () => {
     fc.assert(
       fc.property(json, json, (before, text) => {
         const former = parseJson(before);
@@ -42,7 +42,7 @@ describe('shareExactly', () => {
     );
   });
 
-  test('parts that did not change stay the same ones', () => {
+  test('unchanged parts keep their identity', () => {
     const former = parseJson('{"a":{"id":9007199254740993},"b":1}') as { a: JsonValue };
     const shared = shareExactly(former, parseJson('{"a":{"id":9007199254740993},"b":2}')) as { a: JsonValue };
     expect(shared.a).toBe(former.a);
@@ -51,7 +51,7 @@ describe('shareExactly', () => {
 });
 
 describe('the query client', () => {
-  test('keeps a number that no double holds when it is read a second time', () => {
+  test('keeps a number beyond a double when it is read again', () => {
     fc.assert(
       fc.property(json, json, (before, text) => {
         const client = createQueryClient(() => undefined);

@@ -18,7 +18,7 @@ describe('cronText', () => {
     expect(cronText(cron, 'ja')).toBe(ja);
   });
 
-  test('says nothing of what is no cron expression', () => {
+  test('returns nothing for an invalid expression', () => {
     expect(cronText('whenever', 'en')).toBeNull();
   });
 });

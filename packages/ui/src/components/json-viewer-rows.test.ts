@@ -20,7 +20,7 @@ function found(value: JsonValue, text: string, max = 10): Matches {
   }
 }
 
-test('what is searched for is found in names and values, whatever its case, in their order', () => {
+test('matches are found in names and values, in any case, in order', () => {
   const value = parseJson('{"Id": [{"x": "AN ID"}, 9007199254740993], "other": {"id": null}}');
   expect(found(value, 'id').paths).toEqual([['Id'], ['Id', 0, 'x'], ['other', 'id']]);
   expect(found(value, '740993').paths).toEqual([['Id', 1]]);
@@ -28,36 +28,36 @@ test('what is searched for is found in names and values, whatever its case, in t
   expect(found('a+b (c)', '+B (').paths).toEqual([[]]);
 });
 
-test('a search that finds more than it may says so, and one that finds just as many does not', () => {
+test("a search that finds more than its limit says so, one that finds exactly as many doesn't", () => {
   const list = Array.from({ length: 3_000 }, () => 'x');
   expect(found(list, 'x', 2_999)).toMatchObject({ isCut: true });
   expect(found(list, 'x', 3_000)).toMatchObject({ isCut: false });
 });
 
-test('a match is told where it stands in the text, although its lower case is longer', () => {
+test('a match is located in the text, even if its lower case is longer', () => {
   expect(patternOf('ab').exec('İİ AB')?.index).toBe(3);
 });
 
-test('all is opened from the top on, and what is left out is told', () => {
+test('everything is expanded from the top, and what is left out is reported', () => {
   const value = [[1], [[2]], [3]];
   expect(openAll(value, 3)).toEqual({ open: new Set(['', '/0', '/1']), isAll: false });
   expect(openAll(value, 5).isAll).toBe(true);
 });
 
-test('each line knows its place and its path', () => {
+test('each line knows its position and its path', () => {
   const rows = rowsOf({ 'a/b': [{ c: 1 }] }, new Set(['', '/a~1b', '/a~1b/0']));
   expect(rows.map(({ place }) => place)).toEqual(['', '/a~1b', '/a~1b/0', '/a~1b/0/c']);
   for (const row of rows) expect(placeOf(pathOf(row))).toBe(row.place);
 });
 
-test('of a list without end the first items show, and how many more there are', () => {
+test('of an endless list the first items are shown, with the number of further ones', () => {
   const value = Array.from({ length: MAX_ENTRIES + 7 }, () => 0);
   const rows = rowsOf(value, openAtFirst(value, 100));
   expect(rows).toHaveLength(MAX_ENTRIES + 2);
   expect(rows.at(-1)?.left).toBe(7);
 });
 
-test('a name stands in a template as the template reads it', () => {
+test('a name is written as in a template', () => {
   for (const name of [
     'plain',
     'two words',

@@ -49,7 +49,7 @@ describe('the languages of the page', () => {
     expect(fillingsOf(LANGUAGES.ja)).toEqual(fillingsOf(LANGUAGES.en));
   });
 
-  test.each(['en', 'ja'] as const)('%s has every form of a plural that the language has', (language) => {
+  test.each(['en', 'ja'] as const)('%s has every plural form of the language', (language) => {
     const forms = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
     const keys = LANGUAGES[language];
     const missing = [...keys.keys()]
@@ -64,7 +64,7 @@ describe('the languages of the page', () => {
     expect(foreign).toEqual([]);
   });
 
-  test('give hints for codes of errors that there are', () => {
+  test('have hints only for existing error codes', () => {
     const code = sourcesOf('{engine,nodes,egress,runtime,secrets,service}/src/**/*.ts')
       .map(({ text }) => text)
       .join('\n');

@@ -17,8 +17,8 @@ beforeAll(() =>
 );
 beforeEach(() => i18next.changeLanguage('ja'));
 
-describe('what the service says', () => {
-  test('is shown in the reader’s language, with the messages in it', async () => {
+describe('messages of the service', () => {
+  test("are shown in the reader's language, with nested messages", async () => {
     expect(translateMessage(refusal)).toBe(
       'この操作には「編集者」の役割が必要です。あなたの役割は「閲覧者」です。',
     );
@@ -26,20 +26,20 @@ describe('what the service says', () => {
     expect(translateMessage(refusal)).toBe('This requires the Editor role; yours is Viewer.');
   });
 
-  test('counts', () => {
+  test('have plurals', () => {
     expect(translateMessage(presentMessage(message('api.invalid_values', { count: 1 })))).toBe(
       '入力に正しくない値が 1 件あります。',
     );
   });
 
-  test('is English where the page has no text for it, also inside', () => {
+  test('are English if the page has no text for them, also nested ones', () => {
     expect(translateMessage({ message: 'Later.', key: 'api.unheard_of', params: {} })).toBe('Later.');
     const params = { ...refusal.params, own: { key: 'identity.role_unheard_of' as 'identity.role_viewer' } };
     expect(translateMessage({ ...refusal, params })).toBe(refusal.message);
     expect(translateMessage({ message: 'Bad gateway' })).toBe('Bad gateway');
   });
 
-  test('shows data as it is', () => {
+  test('show data unchanged', () => {
     const email = '{{email}} $t(api.path_not_found) <b>';
     const said = presentMessage(message('identity.invitation_for_someone_else', { email }));
     expect(translateMessage(said)).toBe(`この招待は ${email} 宛てです。`);

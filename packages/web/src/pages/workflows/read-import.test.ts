@@ -4,14 +4,14 @@ import { readImport, readText } from './read-import.ts';
 const FLOW = { nodes: [{ id: 'start', type: 'trigger.manual' }], edges: [] };
 
 describe('readImport', () => {
-  test('takes an export, what the API gives, and a bare flow', () => {
+  test('accepts an export, an API response, and a bare flow', () => {
     const detail = { id: 3, name: 'Orders', status: 'active', flow_data: FLOW, problems: [] };
     expect(readImport(JSON.stringify(detail))).toEqual({ workflow: detail });
     expect(readImport(JSON.stringify(FLOW))).toEqual({ workflow: { flow_data: FLOW } });
     expect(readImport(JSON.stringify([detail]))).toEqual({ workflow: detail });
   });
 
-  test('keeps numbers that a double cannot hold', () => {
+  test('keeps numbers beyond a double', () => {
     const read = readImport(
       '{"flow_data": {"nodes": [], "edges": [], "settings": {"vars": {"a": 9007199254740993}}}}',
     );
@@ -40,14 +40,14 @@ describe('readImport', () => {
 describe('readText', () => {
   const bytes = (...values: readonly number[]) => Uint8Array.from(values).buffer;
 
-  test('takes every text, with the sign of a character that was lost elsewhere and with a byte order mark', () => {
+  test('accepts any text, including one with replacement characters or a byte order mark', () => {
     for (const text of ['{"a": "\uFFFD"}', 'größe 日本 \u{1F600}', '']) {
       expect(readText(new TextEncoder().encode(text).buffer)).toBe(text);
     }
     expect(readText(bytes(0xef, 0xbb, 0xbf, 0x7b, 0x7d))).toBe('{}');
   });
 
-  test('refuses bytes that are no text', () => {
+  test('refuses bytes that are not text', () => {
     expect(readText(bytes(0x89, 0x50, 0x4e, 0x47))).toBeNull();
     expect(readText(bytes(0x50, 0x4b, 3, 4, 0, 0))).toBeNull();
   });

@@ -15,18 +15,18 @@ const limit = useTestStorage();
 const copies = localCopies(1, 2);
 
 describe('the copy that is left in the browser', () => {
-  test('that the service has got after all is of no interest', () => {
+  test('that the service has received after all is discarded', () => {
     putLocalCopy(copies, copy('mine', 0));
     expect(takeLocalCopy(copies, { flow: flow('mine'), revision: 55 })).toBeNull();
   });
 
-  test('follows the draft that it was made from, and the one that was on its way', () => {
+  test('follows the draft it is based on, and the one in flight', () => {
     expect(follows(copy('mine', 5), { flow: flow('draft'), revision: 5 })).toBe(true);
     expect(follows(copy('mine', 5), { flow: flow('draft'), revision: 8 })).toBe(false);
     expect(follows(copy('mine', 5, flow('draft')), { flow: flow('draft'), revision: 8 })).toBe(true);
   });
 
-  test('is there although there is no room for what was on its way, too', () => {
+  test('exists even if there is no room for the one in flight', () => {
     limit.room = 150;
     expect(putLocalCopy(copies, copy('mine', 0, flow('x'.repeat(100))))).toBe(true);
     expect(takeLocalCopy(copies, { flow: flow('saved'), revision: 0 })).toEqual(copy('mine', 0));
@@ -34,7 +34,7 @@ describe('the copy that is left in the browser', () => {
     expect(putLocalCopy(copies, copy('mine', 0, flow('x')))).toBe(false);
   });
 
-  test('what is no copy is left out', () => {
+  test('that is malformed is ignored', () => {
     localStorage.setItem('millrace.unkept.1.2.x', '{"flow": 1}');
     expect(takeLocalCopy(copies, { flow: flow('saved'), revision: 0 })).toBeNull();
   });

@@ -10,7 +10,7 @@ const store = (userId: number, workflowId: number) =>
     return value === 'strange' ? null : value;
   });
 
-test('an entry is taken once, by the same person for the same workflow, with numbers as they were', () => {
+test('an entry is taken once, by the same person for the same workflow, with exact numbers', () => {
   expect(store(1, 2).put(parseJson('{"id":9007199254740993}'))).toBe(true);
   expect([...store(1, 3).take()]).toEqual([]);
   expect([...store(9, 2).take()]).toEqual([]);
@@ -18,7 +18,7 @@ test('an entry is taken once, by the same person for the same workflow, with num
   expect([...store(1, 2).take()]).toEqual([]);
 });
 
-test('an entry is replaced by the next one of the same window, and dropped when the service has it', () => {
+test('an entry is replaced by the next one of the same window, and dropped once the service has it', () => {
   store(1, 2).put('first');
   store(1, 2).put('second');
   localStorage.setItem('millrace.unkept.1.2.other-window', '"other"');
@@ -36,7 +36,7 @@ test('only entries that are read are removed', () => {
   expect([...store(1, 2).take()]).toHaveLength(1);
 });
 
-test('what has no room, or cannot be read, is left out', () => {
+test('entries without room, or unreadable ones, are ignored', () => {
   limit.room = 10;
   expect(store(1, 2).put('longer than that')).toBe(false);
   for (const [at, text] of ['{', '"broken"', '"strange"'].entries()) {

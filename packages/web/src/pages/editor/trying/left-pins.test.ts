@@ -13,14 +13,14 @@ const kept = (node_id: string, output: JsonObject, atMs: number) => ({
 });
 const pins = (...all: readonly (readonly [string, PinnedOutput])[]) => new Map(all);
 
-describe('pins that were put aside', () => {
-  test('are read as they were put aside', () => {
+describe('pins kept in the browser', () => {
+  test('are read as they were stored', () => {
     const left = { at: 5, pins: pins(['a', { n: 1 }], ['b', null]), sent: pins(['a', {}]) };
     expect(putLeftPins(store, left)).toBe(true);
     expect([...store.take()]).toEqual([left]);
   });
 
-  test('stand for the newest of each node, unless the service has a newer one', () => {
+  test('are the newest of each node, unless the service has a newer one', () => {
     const left = [
       { at: 1_000, pins: pins(['a', { n: 1 }], ['b', { n: 1 }]), sent: pins() },
       { at: 2_000, pins: pins(['a', null], ['c', { n: 2 }]), sent: pins() },
@@ -31,13 +31,13 @@ describe('pins that were put aside', () => {
     ]);
   });
 
-  test('are not outdated by what was on its way before them and arrived later', () => {
+  test('are not outdated by an earlier request that arrived later', () => {
     const left = [{ at: 1_000, pins: pins(['a', { n: 2 }]), sent: pins(['a', { n: 1 }]) }];
     expect([...newestOf(left, [kept('a', { n: 1 }, 3_000)])]).toEqual([['a', { n: 2 }]]);
     expect([...newestOf(left, [kept('a', { n: 5 }, 3_000)])]).toEqual([]);
   });
 
-  test('that are none are left out', () => {
+  test('that are malformed are ignored', () => {
     const texts = ['{"at":1}', '{"at":1,"pins":[["a",1]],"sent":[]}', '{"pins":[],"sent":[]}'];
     for (const [at, text] of texts.entries()) localStorage.setItem(`millrace.unkept-pins.1.2.${at}`, text);
     expect([...store.take()]).toEqual([]);

@@ -22,7 +22,7 @@ const known = (over: Partial<KnownInputs> = {}): KnownInputs => ({
 });
 const value = (json: object) => ({ kind: 'value', value: json });
 
-describe('what a run begins with', () => {
+describe('the initial input of a run', () => {
   test.each([
     ['nothing', known(), 'json', value({})],
     ['the sample', known({ sample, executions: [past(7)] }), 'sample', value({ from: 'sample' })],
@@ -39,7 +39,7 @@ describe('what a run begins with', () => {
     expect([sourceOf(NO_CHOICE, all), inputOf(NO_CHOICE, all)]).toEqual([source, input]);
   });
 
-  test('what was chosen stays chosen as long as it is there', () => {
+  test('stays as chosen while that is available', () => {
     const all = known({ sample, executions: [past(7), past(6)] });
     const choice: RunChoice = { source: 'past', input: { kind: 'of', executionId: 6 }, text: null };
     expect(inputOf(choice, all)).toEqual({ kind: 'of', executionId: 6 });
@@ -47,7 +47,7 @@ describe('what a run begins with', () => {
     expect(sourceOf({ ...choice, source: 'sample' }, known())).toBe('json');
   });
 
-  test('JSON goes on from what was there', () => {
+  test('as JSON starts from the previous input', () => {
     const all = known({ executions: [past(7, { a: 1 })] });
     expect(chooseSource(NO_CHOICE, all, 'json')).toMatchObject({ input: value({ a: 1 }) });
   });

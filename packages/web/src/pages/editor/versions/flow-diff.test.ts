@@ -10,7 +10,7 @@ const flow = (nodes: Flow['nodes'], edges: Flow['edges'] = [], settings?: object
 });
 
 describe('diffFlows', () => {
-  test('tells what was added, removed and changed, and by which member', () => {
+  test('lists what was added, removed and changed, and by which member', () => {
     const before = flow([node('a'), node('b', { data: { label: 'B', config: { x: 1 } } })]);
     const after = flow([node('b', { data: { label: 'B', config: { x: 2 } } }), node('c')]);
     const difference = diffFlows(before, after);
@@ -21,7 +21,7 @@ describe('diffFlows', () => {
     expect(difference.union.nodes.map(({ id }) => id)).toEqual(['b', 'c', 'a']);
   });
 
-  test('goes into objects and into lists that are as long as before', () => {
+  test('descends into objects and into lists of the same length', () => {
     const config = (right: number, more: object = {}) => ({
       data: { config: { conditions: [{ left: 'a', right }], tags: ['x'], ...more } },
     });
@@ -32,7 +32,7 @@ describe('diffFlows', () => {
     ]);
   });
 
-  test('a node that only stands elsewhere is moved, not changed', () => {
+  test('a node that is only elsewhere is moved, not changed', () => {
     const difference = diffFlows(
       flow([node('a')]),
       flow([node('a', { position: { x: 9, y: 0 }, measured: { width: 1 } })]),
@@ -40,7 +40,7 @@ describe('diffFlows', () => {
     expect(difference).toMatchObject({ marks: {}, moved: 1, isSame: false });
   });
 
-  test('edges are the same by their ends, whatever their ids are', () => {
+  test('edges are identified by their ends, whatever their ids', () => {
     const nodes = [node('a'), node('b')];
     const before = flow(nodes, [{ id: 'x', source: 'a', target: 'b' }]);
     const same = flow(nodes, [{ source: 'a', target: 'b', sourceHandle: 'out' }]);
@@ -62,7 +62,7 @@ describe('diffFlows', () => {
     expect(diffFlows(flow([]), flow([])).isSame).toBe(true);
   });
 
-  test('the order of members makes no difference to the text', () => {
+  test('member order makes no difference to the text', () => {
     const a = { nodes: [{ type: 't', id: 'a', data: { config: { b: 1, a: [2, 1] } } }], edges: [] };
     const b = { edges: [], nodes: [{ data: { config: { a: [2, 1], b: 1 } }, id: 'a', type: 't' }] };
     expect(flowText(a)).toBe(flowText(b));

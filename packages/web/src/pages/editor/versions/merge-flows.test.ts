@@ -20,8 +20,8 @@ const BASE = flow([node('a'), node('b'), node('c')], [edge('a', 'b'), edge('b', 
 const labels = (merged: Flow) => merged.nodes.map(({ data }) => data?.label);
 const ways = (merged: Flow) => merged.edges.map(({ source, target }) => `${source}${target}`).toSorted();
 
-describe('two flows made from one', () => {
-  test('what only one side changed is taken from there', () => {
+describe('merging two flows with a common base', () => {
+  test('what only one side changed is taken from it', () => {
     const mine = flow([node('a', 'A'), node('b'), node('c')], BASE.edges);
     const theirs = flow([node('a'), node('b', 'B'), node('c'), node('d')], [...BASE.edges, edge('c', 'd')]);
     expect(findChoices(BASE, mine, theirs)).toMatchObject([
@@ -36,7 +36,7 @@ describe('two flows made from one', () => {
     ]);
   });
 
-  test('what both added at one place is not on top of each other', () => {
+  test("nodes that both added at one place don't overlap", () => {
     const mine = flow([...BASE.nodes, node('x', 'x', { position: { x: 500, y: 0 } })]);
     const theirs = flow([...BASE.nodes, node('y', 'y', { position: { x: 500, y: 0 } })]);
     const merged = mergeFlows(BASE, mine, theirs, {});
@@ -46,7 +46,7 @@ describe('two flows made from one', () => {
     ]);
   });
 
-  test('what both changed is mine unless it is decided otherwise', () => {
+  test('what both changed is mine unless decided otherwise', () => {
     const mine = flow([node('a', 'mine'), node('b'), node('c')], BASE.edges);
     const theirs = flow([node('a', 'theirs'), node('b'), node('c')], BASE.edges);
     expect(findChoices(BASE, mine, theirs)).toMatchObject([{ key: 'node a', suggested: 'mine' }]);
@@ -54,7 +54,7 @@ describe('two flows made from one', () => {
     expect(labels(mergeFlows(BASE, mine, theirs, { 'node a': 'theirs' }))).toEqual(['theirs', 'b', 'c']);
   });
 
-  test('a node that they removed goes with its edges, and stays with them when mine is kept', () => {
+  test('a node they removed goes with its edges, and stays with them if mine is kept', () => {
     const mine = flow([node('a'), node('b', 'B'), node('c')], BASE.edges);
     const theirs = flow([node('a'), node('c')], [edge('a', 'c')]);
     const [choice] = findChoices(BASE, mine, theirs);
@@ -64,7 +64,7 @@ describe('two flows made from one', () => {
     expect([labels(gone), ways(gone)]).toEqual([['a', 'c'], ['ac']]);
   });
 
-  test('an edge that one side removed is gone; a node left without its loop stands for itself', () => {
+  test('an edge that one side removed is gone; a node left without its loop moves to the top level', () => {
     const mine = flow(BASE.nodes, [edge('a', 'b')]);
     expect(ways(mergeFlows(BASE, mine, BASE, {}))).toEqual(['ab']);
     const inside = flow([node('a', 'A', { parentId: 'b' }), node('b'), node('c')]);
@@ -76,7 +76,7 @@ describe('two flows made from one', () => {
     ]);
   });
 
-  test('settings are chosen by name; places are no choice', () => {
+  test('settings are chosen by name; positions are not a choice', () => {
     const base = flow([node('a')], [], { timeout_s: 1, timezone: 'UTC' });
     const mine = flow([node('a', 'a', { position: { x: 9, y: 9 } })], [], { timeout_s: 2, timezone: 'UTC' });
     const theirs = flow([node('a', 'a', { position: { x: 5, y: 5 } })], [], { timeout_s: 3 });
