@@ -1,8 +1,8 @@
 import { Group } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
+import { useElementSize } from '@mantine/hooks';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
-import { formatDuration } from '@millrace/ui/components/time.tsx';
+import { formatDuration, formatRoundTime } from '@millrace/ui/components/time.tsx';
 import { ChevronLeft, ChevronRight, Maximize2, ZoomIn, ZoomOut } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -12,8 +12,8 @@ import type { TimelineProps } from './timeline-props.ts';
 import { type Lane, type Scale, scaleOf, ticksOf } from './timeline-scale.ts';
 import { useZoom, type Zoom } from './use-zoom.ts';
 
-/** Labels need room. */
-const MAX_TICKS = { wide: 4, narrow: 2 };
+/** Pixels between ticks: room for a label such as `1 min 30 s`. */
+const TICK_DISTANCE = 72;
 const MANY_LANES = 100;
 const KINDS = ['run', 'retry', 'delay', 'signal'] as const;
 
@@ -34,7 +34,8 @@ export function TimelineChart({
     readonly x: number;
     readonly y: number;
   } | null>(null);
-  const ticks = useTicks(view.shown, whole.fromMs);
+  const track = useElementSize<HTMLSpanElement>();
+  const ticks = placeTicks(view.shown, whole.fromMs, track.width);
   const time = { scale: view.shown, ticks };
   return (
     <>
@@ -42,6 +43,7 @@ export function TimelineChart({
       <div
         ref={frame}
         className={classes.chart}
+        data-tokens={tokens > 0 || undefined}
         onKeyDown={view.onKeyDown}
         onMouseMove={(event) => {
           const text = (event.target as HTMLElement).dataset.told;
@@ -51,10 +53,14 @@ export function TimelineChart({
       >
         <div className={classes.axis} aria-hidden>
           <span>{t('executions.timeline.node')}</span>
-          <span className={classes.track} data-track>
-            {ticks.map(({ at, left }) => (
-              <span key={at} className={classes.tick} style={{ left: `${left}%` }}>
-                {left < 86 && formatDuration(at)}
+          <span ref={track.ref} className={classes.track} data-track>
+            {ticks.map(({ at, left }, index) => (
+              <span
+                key={at}
+                className={classes.tick}
+                style={{ left: `${left}%`, right: `${100 - (ticks[index + 1]?.left ?? 100)}%` }}
+              >
+                <span>{formatRoundTime(at)}</span>
               </span>
             ))}
           </span>
@@ -94,9 +100,9 @@ export function TimelineChart({
   );
 }
 
-function useTicks(shown: Scale, zeroMs: number): readonly Tick[] {
-  const isNarrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
-  return ticksOf(shown, zeroMs, isNarrow ? MAX_TICKS.narrow : MAX_TICKS.wide).map((at) => ({
+/** @param width of the track in pixels */
+function placeTicks(shown: Scale, zeroMs: number, width: number): readonly Tick[] {
+  return ticksOf(shown, zeroMs, Math.max(1, Math.floor(width / TICK_DISTANCE))).map((at) => ({
     at,
     left: ((at + zeroMs - shown.fromMs) / (shown.toMs - shown.fromMs)) * 100,
   }));

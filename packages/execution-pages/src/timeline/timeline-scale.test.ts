@@ -28,6 +28,8 @@ test('a bar is cut at the edges, and omitted when out of view', () => {
 test('ticks count from the beginning, in round steps', () => {
   expect(ticksOf(WHOLE, 1_000, 4)).toEqual([0, 500, 1_000]);
   expect(ticksOf({ fromMs: 1_500, toMs: 1_600 }, 1_000, 4)).toEqual([500, 550, 600]);
+  expect(ticksOf({ fromMs: 0, toMs: 100_000 }, 0, 4)).toEqual([0, 30_000, 60_000, 90_000]);
+  expect(ticksOf({ fromMs: 0, toMs: 3 * 86_400_000 }, 0, 2)).toEqual([0, 2 * 86_400_000]);
 });
 
 const NODE = { status: 'success', attempts: 1, loop_id: null, iteration_spans: [], is_taken_over: false };

@@ -147,13 +147,19 @@ function within({ fromMs, toMs }: Scale, whole: Scale): Scale {
   return { fromMs: from, toMs: from + width };
 }
 
-const STEPS = [1, 2, 5];
+const DAY_MS = 86_400_000;
+/** Milliseconds, seconds, minutes and hours that read well. */
+const STEPS_MS = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * 1_000),
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60_000),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * 3_600_000),
+];
 
-/** Round times since the overall start within view, at most `most`. */
+/** Round times since the overall start within view, with at most `most` steps between them. */
 export function ticksOf({ fromMs, toMs }: Scale, zeroMs: number, most: number): number[] {
   const rough = (toMs - fromMs) / most;
-  const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)));
-  const step = (STEPS.find((each) => each * power >= rough) ?? 10) * power;
+  const step = STEPS_MS.find((each) => each >= rough) ?? Math.ceil(rough / DAY_MS) * DAY_MS;
   const ticks: number[] = [];
   for (let at = Math.ceil((fromMs - zeroMs) / step) * step; at <= toMs - zeroMs; at += step) ticks.push(at);
   return ticks;

@@ -79,10 +79,17 @@ function formatsOf(language: string): Formats {
   return made;
 }
 
+/** A round time on an axis: `20 s` rather than `20.0 s`. */
+export function formatRoundTime(ms: number): string {
+  if (ms < 1_000 || ms >= 60_000) return formatDuration(ms);
+  return i18next.t('common.duration.seconds', { seconds: ms / 1_000 });
+}
+
 /** Formats milliseconds: `340 ms`, `12.4 s`, `3 min 05 s`, `2 h 10 min`, `6 d 04 h`, or 3 分 05 秒. */
 export function formatDuration(ms: number): string {
-  if (ms < 1_000) return i18next.t('common.duration.milliseconds', { ms: Math.round(ms) });
-  if (ms < 60_000) {
+  if (ms < 999.5) return i18next.t('common.duration.milliseconds', { ms: Math.round(ms) });
+  // From here on it would be rounded to 60.0 s.
+  if (ms < 59_950) {
     return i18next.t('common.duration.seconds', { seconds: (ms / 1_000).toFixed(ms < 10_000 ? 2 : 1) });
   }
   const seconds = Math.round(ms / 1_000);
