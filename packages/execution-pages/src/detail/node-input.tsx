@@ -87,7 +87,7 @@ function OfLoop({ given, fileName }: { given: GivenInput; fileName: string }) {
 function NotKept({ ids, labels }: { ids: readonly string[]; labels: ReadonlyMap<string, string> }) {
   const { t } = useTranslation();
   if (ids.length === 0) return null;
-  const names = ids.map((id) => labels.get(id) ?? id).join(', ');
+  const names = ids.map((id) => labels.get(id) ?? id).join(t('common.listSeparator'));
   return <Text size="xs">{t('executions.node.inputNotKept', { nodes: names })}</Text>;
 }
 

@@ -251,8 +251,8 @@ function RunFacts({ run, summary }: { run: NodeSummary | NodeRunDetail; summary:
             <WaitName reason={waiting.for} />
             {waiting.until !== null && (
               <>
-                {' '}
-                {t('executions.node.until')} <Moment at={waiting.until} relative={false} />
+                {waiting.for === 'signal' ? ` ${t('executions.node.until')}` : ' ·'}{' '}
+                <Moment at={waiting.until} relative={false} />
               </>
             )}
           </Fact>

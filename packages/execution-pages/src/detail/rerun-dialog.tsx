@@ -60,7 +60,7 @@ export function RerunDialog({
           <Button variant="subtle" color="gray" disabled={text === first} onClick={() => setText(first)}>
             {t('executions.input.reset')}
           </Button>
-          <Group gap="xs">
+          <Group gap="xs" ml="auto">
             <Button variant="default" onClick={onClose}>
               {t('common.cancel')}
             </Button>

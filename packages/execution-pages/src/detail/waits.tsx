@@ -102,7 +102,12 @@ function List({
           </Wait>
         ))}
         {others.slice(0, MAX_LISTED).map((node) => (
-          <Wait key={node.node_id} at={at(node.node_id)} until={node.waiting?.until ?? null}>
+          <Wait
+            key={node.node_id}
+            at={at(node.node_id)}
+            until={node.waiting?.until ?? null}
+            isDeadline={node.waiting?.for === 'signal'}
+          >
             <Other node={node} />
           </Wait>
         ))}
@@ -121,11 +126,14 @@ function isWaiting({ nodes }: ExecutionDetail, nodeId: string): boolean {
 function Wait({
   at,
   until,
+  isDeadline = true,
   children,
 }: {
   at: ReactNode;
-  /** Null: no deadline. */
+  /** Null: it may wait forever. */
   until: string | null;
+  /** False: the execution continues then. */
+  isDeadline?: boolean;
   children: ReactNode;
 }) {
   const { t } = useTranslation();
@@ -137,7 +145,8 @@ function Wait({
       {until !== null && (
         <>
           {' · '}
-          {t('executions.node.until')} <Moment at={until} relative={false} /> <Left until={until} />
+          {t(isDeadline ? 'executions.node.until' : 'executions.waits.resumes')}{' '}
+          <Moment at={until} relative={false} /> <Left until={until} />
         </>
       )}
     </Text>
@@ -193,12 +202,15 @@ function AskedApproval({
         <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
           {t('executions.waits.approval')} <strong>{approval.title}</strong>
         </Text>
-        {can('editor') &&
-          nameChoices(approval.choices).map((each) => (
-            <Button key={each.id} variant="default" size="compact-sm" onClick={() => onDecide(each)}>
-              {each.label}
-            </Button>
-          ))}
+        {can('editor') && (
+          <Group gap="xs">
+            {nameChoices(approval.choices).map((each) => (
+              <Button key={each.id} variant="default" size="compact-sm" onClick={() => onDecide(each)}>
+                {each.label}
+              </Button>
+            ))}
+          </Group>
+        )}
       </Group>
       <Hint component="div">
         {t('executions.error.atNode')} {at}
