@@ -1,7 +1,6 @@
 import { ActionIcon, Anchor, Badge, Box, Group, Menu, ScrollArea, Table, Text } from '@mantine/core';
 import type { FlowNode } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
-import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { Ellipsis, Plus, Spline, X } from 'lucide-react';
 import { memo, type ReactNode, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -10,6 +9,7 @@ import type { DiffMark } from '../model/display.ts';
 import type { NodeType } from '../model/editor-state.ts';
 import { edgeKeyOf, own, titleOf } from '../model/flow-value.ts';
 import { buildOrder } from '../model/list-order.ts';
+import { problemText } from '../model/problem-text.ts';
 import { useEditor, useEditorState, useEditorStore } from '../model/store.ts';
 import { AboutNode } from './about-node-text.tsx';
 import type { PaletteRequest } from './canvas-actions.ts';
@@ -187,7 +187,7 @@ function useRows(): readonly Row[] {
           handle: edge.sourceHandle ?? 'out',
           target: titles.get(edge.target) ?? edge.target,
         })),
-        problems: (byNode.get(node.id) ?? []).map((problem) => translateMessage(problem)).join('\n'),
+        problems: (byNode.get(node.id) ?? []).map(problemText).join('\n'),
       }),
     );
   }, [nodes, edges, nodeTypes, problems, i18n.language]);

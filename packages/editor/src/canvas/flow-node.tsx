@@ -1,5 +1,4 @@
 import { Tooltip } from '@mantine/core';
-import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { Handle, type NodeProps, NodeResizer, Position, useStoreApi } from '@xyflow/react';
 import { Pin, TriangleAlert } from 'lucide-react';
 import { createContext, memo, useCallback, useContext, useEffect, useRef } from 'react';
@@ -8,6 +7,7 @@ import { toCanvasId } from '../model/canvas-id.ts';
 import { handleTop, type LoopNode, type StepData, type StepNode } from '../model/display.ts';
 import type { Point, Size } from '../model/editor-state.ts';
 import { FRAME } from '../model/geometry.ts';
+import { problemText } from '../model/problem-text.ts';
 import { useEditor, useEditorStore } from '../model/store.ts';
 import { AboutNode } from './about-node-text.tsx';
 import { DiffSign } from './diff-sign.tsx';
@@ -166,7 +166,7 @@ function Marks({ data: { node, problems, run, mark } }: { data: StepData }) {
       {mark !== undefined && <DiffSign mark={mark} />}
       {problems.length > 0 && (
         <Tooltip
-          label={problems.map((problem) => translateMessage(problem)).join('\n')}
+          label={problems.map(problemText).join('\n')}
           multiline
           maw={320}
           style={{ whiteSpace: 'pre-line' }}

@@ -1,12 +1,9 @@
-import type { FlowProblem } from '@millrace/admin-api';
 import type { JsonValue } from '@millrace/engine';
-import { isMessage } from '@millrace/messages';
-import { presentMessage } from '@millrace/messages/english';
-import type { Said } from '@millrace/ui/i18n/translate-message.ts';
 import { type ReactNode, useCallback, useMemo } from 'react';
 import { FormContext, type FormContextValue } from '../form/form-context.tsx';
 import { listHints, previewOf } from '../form/template-scope.ts';
 import type { NodeType } from '../model/editor-state.ts';
+import { withoutNode } from '../model/problem-text.ts';
 import { useEditorState } from '../model/store.ts';
 import { useKnownOutputs } from '../pins/use-known-outputs.ts';
 
@@ -66,12 +63,6 @@ export function NodeForm({
   ]);
 
   return <FormContext value={value}>{children}</FormContext>;
-}
-
-/** Without the node's name, which is obvious here. */
-function withoutNode({ message, key, params }: FlowProblem): Said {
-  const problem = key === 'flow.at_node' ? params.problem : undefined;
-  return isMessage(problem) ? presentMessage(problem) : { message, key, params };
 }
 
 /** Types that can't be nested in another node, as an agent's tool or an approval's message. */

@@ -16,7 +16,6 @@ import type { FlowNode, JsonObject } from '@millrace/engine';
 import { CopyIcon } from '@millrace/ui/components/copy.tsx';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import { WithCode } from '@millrace/ui/components/with-code.tsx';
-import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { Pin, TriangleAlert } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -24,6 +23,7 @@ import { Field } from '../fields/field.tsx';
 import { GroupFields } from '../fields/group-fields.tsx';
 import { shapeOf } from '../form/field-shape.ts';
 import type { NodeType } from '../model/editor-state.ts';
+import { problemText } from '../model/problem-text.ts';
 import { useEditor, useEditorState } from '../model/store.ts';
 import { SchedulePreview } from '../schedule/schedule-preview.tsx';
 import { NodeForm, type NodeFormProps } from './node-form.tsx';
@@ -146,7 +146,7 @@ function PanelHead({ node }: { node: FlowNode }) {
           p="xs"
           icon={<TriangleAlert size={14} />}
         >
-          <Text size="xs">{translateMessage(problem)}</Text>
+          <Text size="xs">{problemText(problem)}</Text>
         </Alert>
       ))}
     </Stack>

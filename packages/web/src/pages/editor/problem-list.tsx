@@ -1,5 +1,6 @@
 import { Group, List, Text, UnstyledButton } from '@mantine/core';
 import { titleOf } from '@millrace/editor/model/flow-value.ts';
+import { problemText } from '@millrace/editor/model/problem-text.ts';
 import { useEditor, useEditorState } from '@millrace/editor/model/store.ts';
 import type { FlowEdge, FlowNode } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
@@ -42,7 +43,7 @@ export function ProblemList() {
           key={`${problem.pointer} ${problem.code} ${problem.message}`}
           icon={<TriangleAlert size={14} color="var(--flow-problem)" aria-hidden />}
         >
-          <Problem nodeId={problem.node_id}>{translateMessage(problem)}</Problem>
+          <Problem nodeId={problem.node_id}>{problemText(problem)}</Problem>
         </List.Item>
       ))}
     </List>
@@ -63,6 +64,9 @@ function Problem({ nodeId, children }: { nodeId: string | null; children: ReactN
         <Text span fw={600}>
           {title}
         </Text>{' '}
+        <Hint span ff="monospace">
+          {nodeId}
+        </Hint>{' '}
         {children}
       </Text>
     </UnstyledButton>
