@@ -23,7 +23,7 @@ describe('aboutNode', () => {
       { method: 'POST', url: 'https://shop.example.com/orders/{{trigger.data.id}}' },
       'POST shop.example.com',
     ],
-    ['http.request', { url: '{{vars.base}}/orders' }, 'GET vars.base/orders'],
+    ['http.request', { url: '{{vars.base}}/orders' }, 'GET {vars.base}/orders'],
     [
       'core.if',
       { conditions: [{ left: '{{trigger.data.total}}', operator: 'greater_than', right: 10 }] },
@@ -35,11 +35,12 @@ describe('aboutNode', () => {
       'stock is not empty, …',
     ],
     ['core.set', { values: { a: 1, b: 2 } }, 'a, b'],
+    ['wait.approval', { title: ' {{ trigger.data.title }} ' }, 'title'],
     ['core.for_each', { items: '{{nodes.fetch.output.rows}}' }, 'fetch.rows'],
     ['core.delay', { duration_ms: 7_200_000 }, '2 hours'],
     ['core.delay', { duration: { amount: 1, unit: 'minutes' } }, '1 minute'],
     ['trigger.schedule', { schedule: { type: 'every', every: 15, unit: 'minutes' } }, 'every 15 minutes'],
-    ['email.send', { subject: 'Order\n {{trigger.data.id}}' }, 'Order id'],
+    ['email.send', { subject: 'Order\n {{trigger.data.id}}' }, 'Order {id}'],
   ])('%s %j', (type, config, expected) => {
     expect(about(type, config)).toBe(expected);
   });

@@ -76,19 +76,23 @@ export function cronOf({ type, data }: FlowNode): string | null {
   return schedule.type === 'cron' ? plain(schedule.cron) : null;
 }
 
-/** A string, number or list of them on one line, with templates as their path without braces and root. */
+/** Only a template. */
+const TEMPLATE = /^\{\{((?:(?!\}\}).)*)\}\}$/s;
+
+/** A string, number or list of them on one line. A template is its path without the root, in braces within a text. */
 function plain(value: JsonValue | undefined): string | null {
   if (isRawNumber(value)) return value.rawJSON;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (value !== undefined && isJsonArray(value))
     return value.length > 0 ? join(value.map(plain), ', ') : null;
   if (typeof value !== 'string') return null;
-  const text = value
-    .slice(0, MAX_LENGTH * 4)
-    .replace(/\{\{\s*(.*?)\s*\}\}/gs, (_all, path: string) => shortPath(path))
-    .replace(/\s+/g, ' ')
-    .trim();
-  return text === '' ? null : text;
+  const start = value.slice(0, MAX_LENGTH * 4).trim();
+  const path = TEMPLATE.exec(start)?.[1];
+  const text =
+    path === undefined
+      ? start.replace(/\{\{\s*(.*?)\s*\}\}/gs, (_all, inside: string) => `{${shortPath(inside)}}`)
+      : shortPath(path.trim());
+  return text.replace(/\s+/g, ' ') || null;
 }
 
 function shortPath(path: string): string {
