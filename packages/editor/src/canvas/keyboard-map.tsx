@@ -1,4 +1,5 @@
 import { Kbd, Modal, Table, Text } from '@mantine/core';
+import { Fragment } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useEditor } from '../model/store.ts';
 
@@ -56,7 +57,7 @@ export function KeyboardMap({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const isReadOnly = useEditor((state) => state.isReadOnly);
   return (
-    <Modal opened onClose={onClose} title={t('editor.keys.title')} size="md">
+    <Modal opened onClose={onClose} title={t('editor.keys.title')} size="lg">
       <Table verticalSpacing={4}>
         <Table.Tbody>
           {KEYS.filter(({ changes }) => !(changes && isReadOnly)).map(({ does, keys }) => (
@@ -70,17 +71,19 @@ export function KeyboardMap({ onClose }: { onClose: () => void }) {
               </Table.Td>
               <Table.Td ta="right">
                 {keys.map((combination, index) => (
-                  <span key={combination.join('+')}>
+                  <Fragment key={combination.join('+')}>
                     {index > 0 && ' · '}
-                    {combination.map((key, at) => (
-                      <span key={key}>
-                        {at > 0 && ' '}
-                        <Kbd size="xs">
-                          {key === 'click' || key === 'drag' ? t(`editor.keys.${key}`) : key}
-                        </Kbd>
-                      </span>
-                    ))}
-                  </span>
+                    <span style={{ whiteSpace: 'nowrap' }}>
+                      {combination.map((key, at) => (
+                        <Fragment key={key}>
+                          {at > 0 && ' '}
+                          <Kbd size="xs">
+                            {key === 'click' || key === 'drag' ? t(`editor.keys.${key}`) : key}
+                          </Kbd>
+                        </Fragment>
+                      ))}
+                    </span>
+                  </Fragment>
                 ))}
               </Table.Td>
             </Table.Tr>
