@@ -64,6 +64,7 @@ function CredentialTable({ items }: { items: readonly Credential[] }) {
 }
 
 function NarrowRow({ item }: { item: Credential }) {
+  const { t } = useTranslation();
   return (
     <>
       <Group justify="space-between" wrap="nowrap" align="flex-start">
@@ -72,7 +73,10 @@ function NarrowRow({ item }: { item: Credential }) {
       </Group>
       <Group gap="xs" justify="space-between" wrap="nowrap">
         <TypeName type={item.type} />
-        <LastUse item={item} />
+        <Group gap={4} wrap="nowrap">
+          {item.last_used_at !== null && <Hint>{t('credentials.lastUse')}</Hint>}
+          <LastUse item={item} />
+        </Group>
       </Group>
       <Target item={item} />
     </>

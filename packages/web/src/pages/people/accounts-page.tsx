@@ -20,7 +20,7 @@ import { Search, SearchX, UserX } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { readAccountsSearch } from './people-search.ts';
-import { LastSeen, Person } from './person.tsx';
+import { LastSeen, NamedLastSeen, Person } from './person.tsx';
 import { notifyRefusal } from './problems.ts';
 
 const PAGE_SIZE = 50;
@@ -83,10 +83,7 @@ function AccountTable({ items }: { items: readonly Account[] }) {
             <RemoveButton account={account} />
           </Group>
           <Organisations account={account} />
-          <Group gap={4}>
-            <Hint>{t('people.lastSeen')}</Hint>
-            <LastSeen at={account.last_seen_at} />
-          </Group>
+          <NamedLastSeen at={account.last_seen_at} />
         </>
       )}
     />

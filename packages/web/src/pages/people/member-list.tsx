@@ -16,7 +16,7 @@ import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { LinkDialog } from './link-dialog.tsx';
-import { LastSeen, Person } from './person.tsx';
+import { LastSeen, NamedLastSeen, Person } from './person.tsx';
 import { notifyRefusal } from './problems.ts';
 
 const PAGE_SIZE = 50;
@@ -58,7 +58,7 @@ function NarrowRow({ member }: { member: Member }) {
       </Group>
       <Group justify="space-between" wrap="nowrap">
         <RoleField member={member} />
-        <LastSeen at={member.last_seen_at} />
+        <NamedLastSeen at={member.last_seen_at} />
       </Group>
     </>
   );

@@ -76,7 +76,7 @@ function NameCell({ item }: { item: Organisation }) {
       <RowLink to={`/o/${item.id}`} title={item.name} isName>
         {item.name}
       </RowLink>
-      <Hint style={{ flexShrink: 0 }}>{item.id}</Hint>
+      <Hint style={{ flexShrink: 0 }}>#{item.id}</Hint>
       {item.id === here && <Badge style={{ flexShrink: 0 }}>{t('people.here')}</Badge>}
     </Group>
   );

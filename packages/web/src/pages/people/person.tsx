@@ -65,3 +65,14 @@ export function LastSeen({ at }: { at: string | null }) {
   if (at !== null) return <Moment at={at} />;
   return <Muted>{t('people.never')}</Muted>;
 }
+
+/** The same where no table heading says what it is. */
+export function NamedLastSeen({ at }: { at: string | null }) {
+  const { t } = useTranslation();
+  return (
+    <Group gap={4} wrap="nowrap">
+      <Hint>{t('people.lastSeen')}</Hint>
+      <LastSeen at={at} />
+    </Group>
+  );
+}

@@ -50,7 +50,11 @@ export function RunStrip({ runs }: { runs: readonly RecentRun[] }) {
       h={20}
       align="flex-end"
       role="group"
-      aria-label={t('workflows.stripLabel', { count: runs.length, failed })}
+      aria-label={
+        runs.length === 0
+          ? t('workflows.neverRan')
+          : t('workflows.stripLabel', { count: runs.length, failed })
+      }
       onKeyDown={onKeyDown}
     >
       {empty.map((key) => (

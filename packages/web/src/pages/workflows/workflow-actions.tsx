@@ -34,7 +34,7 @@ export function WorkflowActions({ item }: { item: WorkflowItem }) {
           onClick={() => setDialog('run')}
         />
       )}
-      <RowMenu label={t('workflows.actionsNamed', { name: item.name })} width={200}>
+      <RowMenu label={t('workflows.actionsNamed', { name: item.name })} width={224}>
         {can('editor') && !isArchived && (
           <Menu.Item leftSection={<Tags size={14} />} onClick={() => setDialog('details')}>
             {t('workflows.details')}

@@ -1,4 +1,4 @@
-import { Badge, Group, Stack, Tooltip } from '@mantine/core';
+import { Badge, Box, Group, Stack, Tooltip } from '@mantine/core';
 import type { WorkflowItem } from '@millrace/admin-api';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { type Column, DataTable } from '@millrace/ui/components/data-table.tsx';
@@ -6,6 +6,7 @@ import { IconBadge } from '@millrace/ui/components/icon-badge.tsx';
 import { RowLink } from '@millrace/ui/components/row-link.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
 import { FlaskConical, PencilLine } from 'lucide-react';
@@ -40,7 +41,7 @@ function columnsOf(t: TFunction): readonly Column<WorkflowItem>[] {
       cell: (item) => <TriggerName type={item.trigger_type} />,
     },
     { head: t('workflows.lastRuns'), width: 172, cell: (item) => <RunStrip runs={item.last_runs} /> },
-    { head: t('workflows.lastRun'), width: 140, cell: (item) => <LastRunCell item={item} /> },
+    { head: t('workflows.lastRun'), width: 184, cell: (item) => <LastRunCell item={item} /> },
   ];
 }
 
@@ -54,10 +55,14 @@ function NarrowRow({ item }: { item: WorkflowItem }) {
         <NameCell item={item} />
         <WorkflowActions item={item} />
       </Group>
-      <Group gap="xs" justify="space-between">
-        <StatusBadge status={item.status} />
+      <Group gap="xs" wrap="nowrap">
+        <Box miw={92}>
+          <StatusBadge status={item.status} />
+        </Box>
         <RunStrip runs={item.last_runs} />
-        <LastRunCell item={item} />
+        <Box ml="auto">
+          <LastRunTime item={item} />
+        </Box>
       </Group>
     </>
   );
@@ -137,21 +142,28 @@ function TagLinks({ tags }: { tags: readonly string[] }) {
   );
 }
 
-function LastRunCell({ item: { last_run: run } }: { item: WorkflowItem }) {
+function LastRunTime({ item: { last_run: run } }: { item: WorkflowItem }) {
   const { t } = useTranslation();
-  const org = String(useOrg());
-  if (run === null) {
-    return <Muted>{t('workflows.neverRan')}</Muted>;
-  }
+  const org = useOrg();
+  if (run === null) return <Muted>{t('workflows.neverRan')}</Muted>;
+  return (
+    <RowLink to={`/o/${org}/executions/${run.id}`}>
+      <Moment at={run.created_at} />
+    </RowLink>
+  );
+}
+
+function LastRunCell({ item }: { item: WorkflowItem }) {
+  const { t } = useTranslation();
+  const { last_run: run } = item;
+  const failed = t('executions.status.failed');
   return (
     <Group gap={6} wrap="nowrap">
-      <RowLink to={`/o/${org}/executions/${run.id}`}>
-        <Moment at={run.created_at} />
-      </RowLink>
-      {run.status === 'failed' && (
-        <Tooltip label={run.error?.message ?? t('executions.status.failed')} multiline maw={320}>
+      <LastRunTime item={item} />
+      {run?.status === 'failed' && (
+        <Tooltip label={run.error === null ? failed : translateMessage(run.error)} multiline maw={320}>
           <Badge color="red" size="xs" style={{ flexShrink: 0 }}>
-            {t('executions.status.failed')}
+            {failed}
           </Badge>
         </Tooltip>
       )}
