@@ -357,7 +357,7 @@ describe('the system page', () => {
     const { page } = opened;
     await page.getByRole('cell', { name: new RegExp(`Process ${process.pid}\\b`) }).waitFor();
     await page.getByText('At least one worker is running.').waitFor();
-    await page.getByText(/since 5 minutes ago/).waitFor();
+    await page.getByText(/vs\. 5 minutes ago/).waitFor();
     await expect.poll(() => page.locator('figure canvas').count()).toBe(4);
     await page.getByRole('img', { name: /^Executions per minute, latest: Started/ }).waitFor();
     await expect

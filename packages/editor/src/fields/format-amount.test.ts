@@ -9,7 +9,7 @@ test.each<[string, number, string, string | null]>([
   ['window_s', 90_061, 'en', '1 day 1 hr'],
   ['timeout_s', 7_200, 'ja', '2 時間'],
   ['max_response_bytes', 1_048_576, 'en', '1 MB'],
-  ['max_response_bytes', 100, 'en', '100 byte'],
+  ['max_response_bytes', 100, 'en', '100 bytes'],
   ['memory_mb', 64, 'en', '64 MB'],
   ['timeout_ms', 0, 'en', null],
   ['timeout_ms', Number.NaN, 'en', null],

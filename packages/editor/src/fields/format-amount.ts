@@ -41,7 +41,8 @@ function inUnit(value: number, unit: string, language: string): string {
   const format = new Intl.NumberFormat(language, {
     style: 'unit',
     unit,
-    unitDisplay: 'short',
+    // English writes short bytes without a plural: 500 byte.
+    unitDisplay: unit === 'byte' ? 'long' : 'short',
     maximumFractionDigits: 1,
   });
   return format.format(value);

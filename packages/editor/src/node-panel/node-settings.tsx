@@ -62,7 +62,7 @@ function Behaviour({ node, type }: NodeSettingsProps) {
         </Stack>
       </Radio.Group>
       <div>
-        <Text size="xs" fw={500}>
+        <Text size="xs" fw={600}>
           {t('forms.retry')}
         </Text>
         <Group grow gap="xs" align="flex-start">

@@ -103,7 +103,7 @@ function CopyableText({ label, text }: { label: string; text: string }) {
   return (
     <div>
       <Group justify="space-between">
-        <Text size="xs" fw={500}>
+        <Text size="xs" fw={600}>
           {label}
         </Text>
         <CopyIcon text={text} label={t('forms.copyOf', { label })} />
@@ -197,7 +197,7 @@ function Arrived({ sample }: { sample: Sample }) {
   return (
     <Stack gap={6} component="section" aria-label={t('forms.arrived')}>
       <Group gap={6}>
-        <Text size="xs" fw={500}>
+        <Text size="xs" fw={600}>
           {t('forms.arrived')}
         </Text>
         <Moment at={sample.received_at} />

@@ -44,7 +44,7 @@ export function CredentialSelect({
         value={value === null ? null : String(value)}
         onChange={(next) => onChange(next === null ? undefined : Number(next))}
         placeholder={t('forms.chooseCredential')}
-        nothingFoundMessage={t('forms.noCredential', { types: types.join(', ') })}
+        nothingFoundMessage={t('forms.noCredential', { types: types.join(t('common.listSeparator')) })}
         searchable
         clearable
       />

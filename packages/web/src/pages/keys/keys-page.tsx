@@ -86,7 +86,7 @@ function DueBanner() {
           {items
             .slice(0, 5)
             .map(({ name }) => name)
-            .join(', ')}
+            .join(t('common.listSeparator'))}
           {items.length > 5 && ' …'}
         </span>
       </Group>

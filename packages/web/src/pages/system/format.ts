@@ -6,7 +6,8 @@ export function formatBytes(bytes: number, language: string): string {
   const format = new Intl.NumberFormat(language, {
     style: 'unit',
     unit: UNITS[step] ?? 'byte',
-    unitDisplay: 'short',
+    // English writes short bytes without a plural: 0 byte.
+    unitDisplay: step === 0 ? 'long' : 'short',
     maximumFractionDigits: step === 0 ? 0 : 1,
   });
   return format.format(bytes / 1_000 ** step);

@@ -12,7 +12,7 @@ export function useCreateWorkflow() {
   const navigate = useNavigate();
   return useChange((body: NewWorkflow) => call('POST /orgs/:org/workflows', { params: { org }, body }), {
     done: ({ workflow: { name }, companions }) => {
-      const others = companions.map((companion) => companion.name).join(', ');
+      const others = companions.map((companion) => companion.name).join(t('common.listSeparator'));
       return others === '' ? t('workflows.created', { name }) : t('workflows.createdWith', { name, others });
     },
     refreshes: ['GET /orgs/:org/workflows'],

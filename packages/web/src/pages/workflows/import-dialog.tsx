@@ -87,13 +87,16 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
           {fileFault !== null && (
             <FaultAlert>{t(`workflows.importFile.${fileFault}`, { limit: limitText })}</FaultAlert>
           )}
-          <Code
-            value={text}
-            onChange={(next) => next !== text && write(next, null)}
-            language="json"
-            label={t('workflows.pasteHere')}
-            maxHeight={240}
-          />
+          <div>
+            <Muted mb={4}>{t('workflows.pasteHere')}</Muted>
+            <Code
+              value={text}
+              onChange={(next) => next !== text && write(next, null)}
+              language="json"
+              label={t('workflows.pasteHere')}
+              maxHeight={240}
+            />
+          </div>
         </Stack>
       </DropZone>
       {read !== null && 'fault' in read && <ImportFaultAlert fault={read.fault} />}

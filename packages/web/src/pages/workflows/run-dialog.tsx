@@ -83,7 +83,7 @@ export function RunDialog({ workflow, onClose }: { workflow: WorkflowItem; onClo
         />
       )}
       <div>
-        <Text size="xs" fw={500} mb={4}>
+        <Text size="xs" fw={600} mb={4}>
           {t('workflows.input')}
         </Text>
         {inputs.isPending ? (

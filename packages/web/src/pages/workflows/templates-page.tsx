@@ -100,7 +100,7 @@ function Needs({ template: { trigger_type: trigger, setup } }: { template: Templ
   const credentials = setup.flatMap(({ credential_types: types }) =>
     types === null ? [] : [typeName(types)],
   );
-  const needs = [...new Set(credentials)].join(', ');
+  const needs = [...new Set(credentials)].join(t('common.listSeparator'));
   return (
     <Stack gap={2}>
       <TriggerName type={trigger} />
@@ -163,7 +163,9 @@ function UseDialog({ template, onClose }: { template: Template; onClose: () => v
       <MissingVariables steps={template.setup} vars={vars} />
       {template.companions.length > 0 && (
         <Hint>
-          {t('workflows.withCompanions', { names: template.companions.map((each) => each.name).join(', ') })}
+          {t('workflows.withCompanions', {
+            names: template.companions.map((each) => each.name).join(t('common.listSeparator')),
+          })}
         </Hint>
       )}
     </FormDialog>
@@ -186,7 +188,7 @@ function MissingVariables({
       (step.value !== '' && step.credential_types === null && vars[step.var] === ''),
   );
   if (open.length === 0) return null;
-  const names = open.map((step) => say(step.var) ?? titleOf(step.var)).join(', ');
+  const names = open.map((step) => say(step.var) ?? titleOf(step.var)).join(t('common.listSeparator'));
   return <Hint role="status">{t('workflows.leftOpen', { names })}</Hint>;
 }
 
@@ -212,8 +214,22 @@ function schemaOf(step: Template['setup'][number], title: string): Schema {
   return { ...about, type: typeof step.value === 'number' || isRawNumber(step.value) ? 'number' : 'string' };
 }
 
+/** Words of variables that are written differently in a title. */
+const WORDS = new Map([
+  ['ai', 'AI'],
+  ['crm', 'CRM'],
+  ['email', 'e-mail'],
+  ['github', 'GitHub'],
+  ['stripe', 'Stripe'],
+  ['timezone', 'time zone'],
+  ['url', 'URL'],
+]);
+
 /** Turns `mail_from` into `Mail from`. */
 function titleOf(name: string): string {
-  const words = name.replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const title = name
+    .split('_')
+    .map((word) => WORDS.get(word) ?? word)
+    .join(' ');
+  return title.charAt(0).toUpperCase() + title.slice(1);
 }
