@@ -30,7 +30,7 @@ async function holder(prefix: readonly string[] = []): Promise<ChildProcess> {
   const script = `import { takeLock } from ${JSON.stringify(MODULE)};
     console.log(await takeLock(${JSON.stringify(folder)}, 'lock') === null ? 'refused' : 'taken');
     setInterval(() => {}, 60_000);`;
-  const [command = '', ...args] = [...prefix, process.execPath, '--input-type=module', '--eval', script];
+  const [command, ...args] = [...prefix, process.execPath, '--input-type=module', '--eval', script];
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
   const [said] = await once(child.stdout, 'data');

@@ -14,7 +14,7 @@ function heldConnector() {
       return attempt.promise;
     },
   };
-  return { asked, connector: connector as unknown as Connector };
+  return { asked, connector: connector as Connector };
 }
 
 const connection = (isOpen = true) =>

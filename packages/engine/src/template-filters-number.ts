@@ -18,7 +18,7 @@ const MAX_PLACES = 15;
 /** Converts a number or a string to a number; null for anything else. */
 export function toNumber(value: JsonValue): JsonValue {
   if (isNumber(value)) return value;
-  return toDecimal(value) === null ? null : parseJson(String(value).trim());
+  return typeof value === 'string' && toDecimal(value) !== null ? parseJson(value.trim()) : null;
 }
 
 /** Rounds half away from zero, on the decimal digits: 1.005 to two places is 1.01. */
