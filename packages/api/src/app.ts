@@ -1,7 +1,7 @@
 import { type JsonValue, stringifyJson } from '@millrace/engine';
 import { createStarter } from '@millrace/service/executions/accept';
 import { createCancel } from '@millrace/service/executions/cancel';
-import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { accountRoutes } from './admin/accounts.ts';
 import { administrationRoutes } from './admin/administration.ts';
 import { adminApprovalRoutes } from './admin/callbacks/routes.ts';
@@ -65,7 +65,7 @@ function createServer({ config, log }: AppDeps): FastifyInstance {
   const { limits } = config;
   const validatorCompiler = createValidatorCompiler();
   const app = Fastify({
-    loggerInstance: log,
+    loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: newRequestId,
     trustProxy: trustedProxies(config.trustProxy),
@@ -84,7 +84,7 @@ function createServer({ config, log }: AppDeps): FastifyInstance {
     schemaController: {
       compilersFactory: {
         // Only typed as a factory of Ajv's own compilers.
-        buildValidator: (() => validatorCompiler) as unknown as () => never,
+        buildValidator: (() => validatorCompiler) as () => never,
         buildSerializer: () => () => toJson,
       },
     },
@@ -96,7 +96,7 @@ function createServer({ config, log }: AppDeps): FastifyInstance {
       void sendProblem(toApiError(error, request), request, reply);
     },
   });
-  return app as unknown as FastifyInstance;
+  return app;
 }
 
 /** Responses are written without loss, never through a schema that could drop or change something. */

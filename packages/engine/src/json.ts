@@ -27,17 +27,17 @@ declare const CONTENT: unique symbol;
  */
 export type JsonText<Value extends JsonValue> = string & { readonly [CONTENT]: Value };
 
-/** Members of the JSON namespace missing from TypeScript's library. */
-interface JsonWithSourceText {
-  rawJSON(text: string): RawJsonNumber;
-  isRawJSON(value: unknown): value is RawJsonNumber;
-  parse(
-    text: string,
-    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
-  ): JsonValue;
-  parse(text: string): JsonValue;
+declare global {
+  /** Members missing from TypeScript's library. */
+  interface JSON {
+    rawJSON(text: string): RawJsonNumber;
+    isRawJSON(value: unknown): value is RawJsonNumber;
+    parse(
+      text: string,
+      reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+    ): JsonValue;
+  }
 }
-const json = JSON as unknown as JsonWithSourceText;
 
 /**
  * Text without a match contains no number that a double would change: at most 15 significant digits and no exponent. Numbers follow the
@@ -56,13 +56,13 @@ const MAX_REVIVED_DEPTH = 2_000;
 export function parseJson<Value extends JsonValue>(text: JsonText<Value>): Value;
 export function parseJson(text: string): JsonValue;
 export function parseJson(text: string): JsonValue {
-  if (!SUSPICIOUS_NUMBER.test(text)) return json.parse(text);
+  if (!SUSPICIOUS_NUMBER.test(text)) return JSON.parse(text);
   if (jsonDepthExceeds(text, MAX_REVIVED_DEPTH)) {
     throw new SyntaxError(`JSON is nested deeper than ${MAX_REVIVED_DEPTH} levels`);
   }
-  return json.parse(text, (_key, value, context) =>
+  return JSON.parse(text, (_key, value, context) =>
     typeof value === 'number' && context.source !== undefined && !isHeldExactly(context.source, value)
-      ? json.rawJSON(context.source)
+      ? JSON.rawJSON(context.source)
       : value,
   );
 }
@@ -74,7 +74,7 @@ export function stringifyJson<Value extends JsonValue>(value: Value): JsonText<V
 
 /** Whether the value is a number that a double can't represent. */
 export function isRawNumber(value: unknown): value is RawJsonNumber {
-  return json.isRawJSON(value);
+  return JSON.isRawJSON(value);
 }
 
 /** Whether the value is a number, raw or not. */
@@ -84,7 +84,7 @@ export function isNumber(value: JsonValue): value is number | RawJsonNumber {
 
 /** Whether the value is a JSON object: not null, not a list, not a raw number. */
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !json.isRawJSON(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
 /** Whether the value is a list. `Array.isArray` does not narrow readonly arrays out of a union. */

@@ -224,7 +224,7 @@ export function defineNode<Config = JsonObject>(definition: NodeDefinition<Confi
   if (!/^[a-z]+(\.[a-z][a-z0-9_]*)+$/.test(definition.type)) {
     throw new Error(`node type ${JSON.stringify(definition.type)} is not of the form family.name`);
   }
-  return definition as unknown as NodeDefinition;
+  return definition as NodeDefinition;
 }
 
 /** Finds a node's definition by its type; undefined when the catalogue has none. */

@@ -197,7 +197,7 @@ describe('gaps in a config', () => {
 
   it("P9 P16: gaps don't keep an execution from running; the first other problem does", () => {
     const run = (config: JsonObject, settings?: JsonObject) =>
-      compile(flowOf(config, settings) as unknown as JsonValue, registry);
+      compile(flowOf(config, settings) as JsonValue, registry);
     const lacking = { ...GOOD, url: '', credential_id: 0, tool: { type: 'test.send', config: {} } };
     expect(run(lacking, { input_schema: { type: 'strin' } }).kind).toBe('plan');
     expect(run({ ...lacking, mode: 'fast' })).toMatchObject({

@@ -83,12 +83,12 @@ describe('containers', () => {
           expect(['not_a_loop', 'unknown_node', 'invalid_type', 'cycle']).toContain(code);
           expect(inEnglish(message).length).toBeGreaterThan(10);
         }
-        expect(errors.length > 0).toBe(isUnsound(value as unknown as Flow));
+        expect(errors.length > 0).toBe(isUnsound(value as Flow));
         if (errors.length > 0) {
           ends.refused += 1;
           return;
         }
-        const flow = value as unknown as Flow;
+        const flow = value as Flow;
         const problems = findProblems(flow, testRegistry);
         const across = flow.edges.filter(
           ({ source, target }) => parentOf(flow, source) !== parentOf(flow, target),

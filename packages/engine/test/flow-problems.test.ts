@@ -277,7 +277,7 @@ describe('problems of a flow', () => {
       'b unknown_node_type',
       '- unknown_variable',
     ]);
-    expect(compile(flow as unknown as JsonValue, testRegistry)).toMatchObject({ problem: { node_id: 't' } });
+    expect(compile(flow as JsonValue, testRegistry)).toMatchObject({ problem: { node_id: 't' } });
   });
 
   it('P9 F10: 2,000 nodes, 100,000 edges and a reference in each node take linear time', () => {
@@ -291,14 +291,14 @@ describe('problems of a flow', () => {
     ]);
     const flow = flowOf(nodes, edges);
     expect(flow.edges.length).toBeGreaterThan(95_000);
-    expect(validateStructure(flow as unknown as JsonValue, { maxNodes: 2_000 })).toEqual([]);
+    expect(validateStructure(flow as JsonValue, { maxNodes: 2_000 })).toEqual([]);
     expect(findProblems(flow, testRegistry)).toEqual([]);
   });
 
   it('P5 P7 P9: arbitrary valid flows have no problems, and any damage to one is found', () => {
     fc.assert(
       fc.property(arbitraryFlow(), fc.nat(), (flow, choice) => {
-        expect(validateStructure(flow as unknown as JsonValue, { maxNodes: 100 })).toEqual([]);
+        expect(validateStructure(flow as JsonValue, { maxNodes: 100 })).toEqual([]);
         expect(findProblems(flow, testRegistry)).toEqual([]);
         if (flow.edges.length === 0) return;
         const at = choice % flow.edges.length;

@@ -21,7 +21,7 @@ import { flowOf, planOf, testRegistry } from './support/index.ts';
 describe('plan', () => {
   it('E25: a flow with a problem has no plan, and its executions fail with it', () => {
     const flow = flowOf({ a: { type: 'no.such' } }, ['t -> a']);
-    const compiled = compile(flow as unknown as JsonValue, testRegistry);
+    const compiled = compile(flow as JsonValue, testRegistry);
     expect(compiled).toMatchObject({ kind: 'invalid', problem: { node_id: 'a', code: 'unknown_node_type' } });
     expect(compiled.kind === 'invalid' && outcomeOfProblem(compiled.problem)).toEqual({
       status: 'failed',
@@ -251,9 +251,7 @@ describe('JSON Schema', () => {
   });
 
   it('F8 N1: numbers beyond a double are numbers', () => {
-    const big = JSON.parse('[1]', () =>
-      (JSON as unknown as { rawJSON(text: string): JsonValue }).rawJSON('9007199254740993'),
-    );
+    const big = JSON.parse('[1]', () => JSON.rawJSON('9007199254740993'));
     expect(validateValue({ type: 'integer' }, big)).toEqual([]);
     expect(validateValue({ type: 'object' }, big)).toHaveLength(1);
   });

@@ -188,16 +188,21 @@ function fakeModel(answers: NonNullable<RunOptions['ai']>): NodeServices['ai'] {
 }
 
 /** Reports when a node uses something its test doesn't provide. */
-const absentServices = Object.fromEntries(
-  ['credentials', 'mail', 'sql', 'ai', 'code', 'data', 'workflows', 'callbacks', 'tools'].map((name) => [
-    name,
-    new Proxy(
-      {},
-      {
-        get() {
-          throw new Error(`the test gives no service ${name}`);
-        },
-      },
-    ),
-  ]),
-) as unknown as NodeServices;
+function absent(name: keyof NodeServices): never {
+  const refuse = (): never => {
+    throw new Error(`the test gives no service ${name}`);
+  };
+  return new Proxy({}, { get: refuse }) as never;
+}
+
+const absentServices: NodeServices = {
+  credentials: absent('credentials'),
+  mail: absent('mail'),
+  sql: absent('sql'),
+  ai: absent('ai'),
+  code: absent('code'),
+  data: absent('data'),
+  workflows: absent('workflows'),
+  callbacks: absent('callbacks'),
+  tools: absent('tools'),
+};

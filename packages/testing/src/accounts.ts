@@ -43,7 +43,7 @@ export function createBrowser(service: Pick<TestService, 'url'>): Browser {
     }
   };
   const call = async (name: EndpointName, ...rest: readonly unknown[]): Promise<unknown> => {
-    const client = createAdminClient(service.url, cookies.size === 0 ? null : header()) as unknown as (
+    const client = createAdminClient(service.url, cookies.size === 0 ? null : header()) as (
       name: EndpointName,
       ...rest: readonly unknown[]
     ) => Promise<AdminAnswer<EndpointName>>;

@@ -100,7 +100,7 @@ export async function send(url: string, method: Method, request: ApiRequest = {}
   });
   const text = await response.text();
   const isJson = /json\b/.test(response.headers.get('content-type') ?? '');
-  const json = (isJson && text !== '' ? parseJson(text) : {}) as unknown as Body;
+  const json = (isJson && text !== '' ? parseJson(text) : {}) as Body;
   return { status: response.status, headers: response.headers, text, json };
 }
 

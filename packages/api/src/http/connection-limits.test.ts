@@ -26,7 +26,7 @@ interface Setting {
 /** Serves with these limits, opens `count` connections and returns how many of them are served. */
 async function servedOf(count: number, { trustProxy = false, ...setting }: Setting): Promise<number> {
   const server = Fastify();
-  app = server as unknown as FastifyInstance;
+  app = server as FastifyInstance;
   server.get('/', async () => 'served');
   limitConnections(app, { limits: { ...limits, ...setting }, trustProxy }, log);
   await server.listen({ host: '127.0.0.1', port: 0 });

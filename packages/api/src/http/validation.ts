@@ -189,7 +189,7 @@ function describe({
   message: reason,
 }: ErrorObject): Omit<FieldError, 'pointer'> {
   const nameProblem =
-    keyword === NAME ? findNameProblem(String(data), schema as unknown as readonly [number, number]) : null;
+    keyword === NAME ? findNameProblem(String(data), schema as readonly [number, number]) : null;
   if (nameProblem !== null) return nameProblem;
   return describeKeyword(keyword, params, `is not valid: ${reason ?? keyword}`);
 }

@@ -46,15 +46,12 @@ function keep(name: string, value: string, ...shownBy: string[]): string {
 function open(): Browser {
   const browser = createBrowser(service);
   const call = (async (name: string, ...rest: never[]) => {
-    const answer = await (browser.call as unknown as (...all: unknown[]) => Promise<ApiAnswer>)(
-      name,
-      ...rest,
-    );
+    const answer = await (browser.call as (...all: unknown[]) => Promise<ApiAnswer>)(name, ...rest);
     // Cookies are checked separately.
     const headers = [...answer.headers].filter(([header]) => header !== 'set-cookie');
     answers.push({ name, text: JSON.stringify(headers) + answer.text });
     return answer;
-  }) as unknown as Browser['call'];
+  }) as Browser['call'];
   return { ...browser, call };
 }
 

@@ -42,7 +42,7 @@ async function useInWorkflow(credentialId: number): Promise<number> {
       },
     ],
     edges: [{ source: 'start', target: 'call' }],
-  } as unknown as JsonObject;
+  } as JsonObject;
   const { data } = await editor.call('POST /orgs/:org/workflows', {
     params: { org: editor.organisationId },
     body: { name: 'caller', flow_data },

@@ -32,7 +32,7 @@ export type NodeSketch = NonNullable<FlowNode['data']> & { readonly type?: strin
 
 /** Plan of a flow that must be sound. */
 export function planOf(flow: Flow): Plan {
-  const compiled = compile(flow as unknown as JsonValue, testRegistry);
+  const compiled = compile(flow as JsonValue, testRegistry);
   if (compiled.kind === 'invalid')
     throw new Error(`the flow has a problem: ${inEnglish(compiled.problem.message)}`);
   return compiled.plan;

@@ -231,7 +231,7 @@ export class MemoryStore implements CompleteStore {
     const row = this.#rows.get(lease.executionId);
     const isHeld = row?.status === 'running' && row.workerId === lease.workerId && row.claim === lease.claim;
     if (row === undefined || !isHeld) return null;
-    if (records.length > 0) row.chunks.push(stringifyJson(records as unknown as JsonValue));
+    if (records.length > 0) row.chunks.push(stringifyJson(records as JsonValue));
     row.consumedAiTokens = info?.consumedAiTokens ?? row.consumedAiTokens;
     return row;
   }
@@ -292,7 +292,7 @@ function move(row: Row, event: ExecutionEvent): void {
 }
 
 function recordsIn(chunks: readonly string[]): NodeRecord[] {
-  return chunks.flatMap((chunk) => parseJson(chunk) as unknown as NodeRecord[]);
+  return chunks.flatMap((chunk) => parseJson(chunk) as NodeRecord[]);
 }
 
 function toClaimed(row: Row, lease: Lease): ClaimedExecution {

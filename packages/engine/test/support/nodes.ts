@@ -33,7 +33,7 @@ export interface Script {
 
 /** Whether an attempt of a scripted node never ends by itself. */
 export function isHanging(config: JsonObject): boolean {
-  return (config.script as unknown as Partial<Script> | undefined)?.end === 'hang';
+  return (config.script as Partial<Script> | undefined)?.end === 'hang';
 }
 
 export const PLAIN_SCRIPT: Script = {
@@ -60,7 +60,7 @@ export function playScript(
   },
   failures: number,
 ): NodeResult {
-  const script = { ...PLAIN_SCRIPT, ...(run.config.script as unknown as Partial<Script> | undefined) };
+  const script = { ...PLAIN_SCRIPT, ...(run.config.script as Partial<Script> | undefined) };
   const consumedAiTokens = script.tokens;
   if (failures < script.failures)
     return failure('flaky', verbatim('not yet'), { retryable: true, consumedAiTokens });
@@ -88,7 +88,7 @@ function endOfWait({ waitMs }: Script, nowMs: number): number | null {
  * @param waiting its output while it awaited the previous one; null when it starts
  */
 export function awaitedRound(config: JsonObject, waiting: JsonObject | null): number | null {
-  const script = { ...PLAIN_SCRIPT, ...(config.script as unknown as Partial<Script> | undefined) };
+  const script = { ...PLAIN_SCRIPT, ...(config.script as Partial<Script> | undefined) };
   const round = waiting === null ? 1 : Number(waiting.round) + 1;
   return script.end === 'signal' && script.waitMs === 0 && round <= script.rounds ? round : null;
 }
@@ -100,7 +100,7 @@ export function playSignal(
   waiting: JsonObject,
   nowMs: number,
 ): NodeResult {
-  const script = { ...PLAIN_SCRIPT, ...(config.script as unknown as Partial<Script> | undefined) };
+  const script = { ...PLAIN_SCRIPT, ...(config.script as Partial<Script> | undefined) };
   const told = signal.kind === 'timeout' ? 'timeout' : JSON.stringify(signal.payload);
   const text = `${waiting.text as string}!${told}`;
   const round = Number(waiting.round);
@@ -150,7 +150,7 @@ function scripted(type: string, kind: NodeDefinition['kind']): NodeDefinition {
     configSchema: scriptSchema,
     handles: (config) => [
       ...['out', 'left', 'right'],
-      ...((config.script as unknown as Partial<Script> | undefined)?.handles ?? []),
+      ...((config.script as Partial<Script> | undefined)?.handles ?? []),
     ],
     examples: [],
     run: (context) =>

@@ -104,7 +104,7 @@ class Evaluation {
 
   #evaluateScript(node: FlowNode, seen: readonly string[], scope: Scope): Expected {
     const { id, data } = node;
-    const script = { ...PLAIN_SCRIPT, ...(data?.config?.script as unknown as Partial<Script> | undefined) };
+    const script = { ...PLAIN_SCRIPT, ...(data?.config?.script as Partial<Script> | undefined) };
     const maxAttempts = data?.retry?.max_attempts ?? 1;
     const tooOften = script.failures >= maxAttempts;
     const isOut = script.end === 'hang';

@@ -111,14 +111,14 @@ const oneTool = Compile(toolsProperty.items);
 export function readTools(value: JsonValue, render: NodeContext['render']): readonly Tool[] | Message {
   if (!isJsonArray(value)) return message('nodes.tools_not_list');
   if (value.length > MAX_TOOLS) return message('nodes.too_many_tools', { max: MAX_TOOLS });
-  const tools = value.map((tool) => renderAround(tool, render));
-  const wrong = tools.findIndex((tool) => !oneTool.Check(tool));
-  if (wrong !== -1) {
-    return message('nodes.wrong_tool', { index: wrong });
+  const rendered = value.map((tool) => renderAround(tool, render));
+  const tools = rendered.filter((tool) => oneTool.Check(tool));
+  if (tools.length < rendered.length) {
+    return message('nodes.wrong_tool', { index: rendered.findIndex((tool) => !oneTool.Check(tool)) });
   }
   const [fault = unusableTool(tools)] = findToolFaults({ tools });
   return fault === undefined
-    ? (tools as unknown as readonly Tool[])
+    ? tools
     : message('nodes.wrong_tool_setting', {
         path: `config${fault.pointer.replaceAll('/', '.')}`,
         fault: fault.message,

@@ -30,9 +30,7 @@ describe('core.for_each', () => {
 
   it('keeps numbers beyond a double', async () => {
     const config = { items: '{{trigger.data}}', result: '{{item}}' };
-    const trigger = JSON.parse('[1]', () => [
-      (JSON as unknown as { rawJSON(text: string): never }).rawJSON('9007199254740993'),
-    ]);
+    const trigger = JSON.parse('[1]', () => [JSON.rawJSON('9007199254740993')]);
     expect(JSON.stringify(await runLoop(coreForEach, { config, trigger }))).toContain('[9007199254740993]');
   });
 

@@ -63,7 +63,7 @@ async function makeHarness(): Promise<StoreHarness> {
         status: row.status,
         workerId: row.worker_id,
         claim: row.claim,
-        records: chunks.flatMap((chunk) => parseJson(chunk.records) as unknown as NodeRecord[]),
+        records: chunks.flatMap((chunk) => parseJson(chunk.records) as NodeRecord[]),
         error: error === null ? null : { code: error.code, message: error.message, nodeId: error.node_id },
         startedAtMs: row.started_at?.getTime() ?? null,
         completedAtMs: row.completed_at?.getTime() ?? null,

@@ -91,7 +91,7 @@ export function joinFields(type: CredentialType, settings: string, secrets: stri
     ...(parseJson(settings) as JsonObject),
     ...(parseJson(secrets) as JsonObject),
     type,
-  } as unknown as Credential;
+  } as Credential;
 }
 
 /**

@@ -7,7 +7,7 @@ import type { JournalEntry } from './admin-journal.ts';
 async function* stored(...records: object[]): AsyncGenerator<JournalEntry> {
   for (const record of records) {
     const times = { startedAtMs: 10, completedAtMs: 20, attempts: 1, consumedAiTokens: 0 };
-    yield { atMs: 0, records: [{ ...times, ...record } as unknown as NodeRecord] };
+    yield { atMs: 0, records: [{ ...times, ...record } as NodeRecord] };
   }
 }
 

@@ -17,5 +17,6 @@ export interface WasmModule {
   readonly [Symbol.toStringTag]: string;
 }
 
-export const { compile, Memory, RuntimeError } = (globalThis as unknown as { WebAssembly: WasmNamespace })
-  .WebAssembly;
+declare const WebAssembly: WasmNamespace;
+
+export const { compile, Memory, RuntimeError } = WebAssembly;

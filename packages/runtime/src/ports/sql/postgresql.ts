@@ -141,7 +141,7 @@ function runStatement(
     });
     statement.on('error', reject);
     statement.on('end', (result) => {
-      const { fields, rowCount } = result as unknown as pg.QueryArrayResult;
+      const { fields, rowCount } = result as pg.QueryArrayResult;
       const names = columnNames(fields.map(({ name }) => name));
       const rows = kept.map(
         (row): JsonObject =>
