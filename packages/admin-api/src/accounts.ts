@@ -61,7 +61,7 @@ export const ACCOUNT_ENDPOINTS = {
   'GET /state': {
     access: 'anyone',
     summary: 'What a browser needs to know before anyone signs in',
-    answer: Closed({
+    response: Closed({
       needs_setup: Type.Boolean(),
       /** Label of the single sign-on button; null if there is none. */
       single_sign_on: Nullable(Type.String()),
@@ -80,7 +80,7 @@ export const ACCOUNT_ENDPOINTS = {
   },
   'POST /sign-out': { access: 'signed_in', summary: 'End this session' },
 
-  'GET /me': { access: 'signed_in', summary: 'Who is signed in', answer: Me },
+  'GET /me': { access: 'signed_in', summary: 'Who is signed in', response: Me },
   'PATCH /me': {
     access: 'signed_in',
     summary: 'Change my name',
@@ -99,7 +99,7 @@ export const ACCOUNT_ENDPOINTS = {
   'GET /me/sessions': {
     access: 'signed_in',
     summary: 'Where I am signed in, latest first',
-    answer: Closed({ items: Type.Array(SessionItem) }),
+    response: Closed({ items: Type.Array(SessionItem) }),
   },
   'DELETE /me/sessions': { access: 'signed_in', summary: 'End all my other sessions' },
   'DELETE /me/sessions/:session': { access: 'signed_in', summary: 'End one of my sessions' },
@@ -107,7 +107,7 @@ export const ACCOUNT_ENDPOINTS = {
     access: 'signed_in',
     summary: 'Start setting up a second factor; its first code turns it on',
     body: Closed({ password: Password }),
-    answer: Closed({
+    response: Closed({
       /** Base32, for typing it in. */
       secret: Type.String(),
       /** Content of the QR code: `otpauth://totp/...` */
@@ -118,13 +118,13 @@ export const ACCOUNT_ENDPOINTS = {
     access: 'signed_in',
     summary: 'Turn the second factor on with its first code',
     body: Closed({ code: SecondFactorCode }),
-    answer: RecoveryCodes,
+    response: RecoveryCodes,
   },
   'POST /me/second-factor/recovery-codes': {
     access: 'signed_in',
     summary: 'Create new recovery codes; the old ones stop working',
     body: Closed({ password: Password, code: SecondFactorCode }),
-    answer: RecoveryCodes,
+    response: RecoveryCodes,
   },
   'POST /me/second-factor/off': {
     access: 'signed_in',
@@ -136,7 +136,7 @@ export const ACCOUNT_ENDPOINTS = {
     access: 'anyone',
     summary: 'What an invitation is for, by the token of its link',
     body: Closed({ token: LinkToken }),
-    answer: Closed({
+    response: Closed({
       organisation: Type.String(),
       role: RoleName,
       /** The intended recipient; null: anyone with the link. */
@@ -157,6 +157,6 @@ export const ACCOUNT_ENDPOINTS = {
     access: 'signed_in',
     summary: 'Accept an invitation with the account that is signed in',
     body: Closed({ token: LinkToken }),
-    answer: Closed({ organisation_id: Id }),
+    response: Closed({ organisation_id: Id }),
   },
 } as const satisfies Endpoints;

@@ -104,12 +104,12 @@ export const AUDIT_ENDPOINTS = {
     isExact: true,
     summary: 'What was done in the organisation, newest first',
     query: Closed({ ...pageQuery, ...filters }),
-    answer: PageOf(AuditItem),
+    response: PageOf(AuditItem),
   },
   'GET /orgs/:org/audit/actions': {
     access: 'org_admin',
     summary: 'The actions that occur in the log',
-    answer: Closed({ items: Type.Array(Type.String()) }),
+    response: Closed({ items: Type.Array(Type.String()) }),
   },
   'GET /orgs/:org/audit/csv': {
     access: 'org_admin',

@@ -62,20 +62,20 @@ export const CREDENTIAL_ENDPOINTS = {
     access: 'editor',
     isExact: true,
     summary: 'Credentials by name, without their secrets',
-    answer: Closed({ items: Type.Array(Credential) }),
+    response: Closed({ items: Type.Array(Credential) }),
   },
   'GET /orgs/:org/credential-types': {
     access: 'editor',
     isExact: true,
     summary: 'The types of credentials and their fields',
-    answer: Closed({ items: Type.Array(CredentialTypeItem) }),
+    response: Closed({ items: Type.Array(CredentialTypeItem) }),
   },
   'POST /orgs/:org/credentials': {
     access: 'editor',
     isExact: true,
     summary: 'Store a credential; its secrets are never shown again',
     body: Closed({ name: Name, type: Type.String({ maxLength: 50 }), hosts: Hosts, fields: Fields }),
-    answer: Credential,
+    response: Credential,
   },
   'PATCH /orgs/:org/credentials/:credential': {
     access: 'editor',
@@ -83,7 +83,7 @@ export const CREDENTIAL_ENDPOINTS = {
     summary:
       'Change a credential: omitted members and fields keep their values; a new destination requires the secrets again',
     body: Closed({ name: Type.Optional(Name), hosts: Type.Optional(Hosts), fields: Type.Optional(Fields) }),
-    answer: Credential,
+    response: Credential,
   },
   'DELETE /orgs/:org/credentials/:credential': {
     access: 'editor',
@@ -97,11 +97,11 @@ export const CREDENTIAL_ENDPOINTS = {
       /** A page that requires it; only for types restricted to hosts, and required for them. */
       url: Type.Optional(Type.String({ maxLength: 2_048 })),
     }),
-    answer: CredentialTest,
+    response: CredentialTest,
   },
   'GET /orgs/:org/credentials/:credential/usage': {
     access: 'editor',
     summary: 'The workflows whose saved version uses the credential, including archived ones',
-    answer: Closed({ items: Type.Array(Closed({ id: Id, name: Type.String() })) }),
+    response: Closed({ items: Type.Array(Closed({ id: Id, name: Type.String() })) }),
   },
 } as const satisfies Endpoints;

@@ -131,12 +131,12 @@ export const EDITOR_ENDPOINTS = {
     access: 'signed_in',
     isExact: true,
     summary: 'All node types, in the order of the palette',
-    answer: Closed({ items: Type.Array(NodeType) }),
+    response: Closed({ items: Type.Array(NodeType) }),
   },
   'GET /limits': {
     access: 'signed_in',
     summary: 'Limits of what the service accepts',
-    answer: Closed({
+    response: Closed({
       /** Maximum bytes of a request that contains a workflow: import, save, draft. */
       flow_body_bytes: Type.Integer({ minimum: 1 }),
     }),
@@ -146,14 +146,14 @@ export const EDITOR_ENDPOINTS = {
     summary: 'Problems and handles of a flow; nothing is stored',
     body: Closed({ flow_data: AnyObject }),
     takesFlow: true,
-    answer: FlowCheck,
+    response: FlowCheck,
   },
 
   'GET /orgs/:org/workflows/:id/draft': {
     access: 'editor',
     isExact: true,
     summary: 'My draft',
-    answer: Closed({ draft: Nullable(Draft) }),
+    response: Closed({ draft: Nullable(Draft) }),
   },
   'PUT /orgs/:org/workflows/:id/draft': {
     access: 'editor',
@@ -167,7 +167,7 @@ export const EDITOR_ENDPOINTS = {
       revision: Revision,
     }),
     takesFlow: true,
-    answer: Closed(draftState),
+    response: Closed(draftState),
   },
   'DELETE /orgs/:org/workflows/:id/draft': {
     access: 'editor',
@@ -182,7 +182,7 @@ export const EDITOR_ENDPOINTS = {
       /** Only pinned ones. */
       pinned: Type.Optional(Type.Boolean()),
     }),
-    answer: PageOf(VersionItem),
+    response: PageOf(VersionItem),
   },
   'POST /orgs/:org/workflows/:id/versions': {
     access: 'editor',
@@ -197,13 +197,13 @@ export const EDITOR_ENDPOINTS = {
       message: Type.Optional(Type.String({ maxLength: 1_000 })),
     }),
     takesFlow: true,
-    answer: WorkflowDetail,
+    response: WorkflowDetail,
   },
   'GET /orgs/:org/workflows/:id/versions/:version': {
     access: 'viewer',
     isExact: true,
     summary: 'A version with its content',
-    answer: VersionDetail,
+    response: VersionDetail,
   },
   'POST /orgs/:org/workflows/:id/versions/:version/restore': {
     access: 'editor',
@@ -214,13 +214,13 @@ export const EDITOR_ENDPOINTS = {
       /** Also discards the user's draft, which would hide what was restored. */
       discards_draft: Type.Optional(Type.Boolean()),
     }),
-    answer: WorkflowDetail,
+    response: WorkflowDetail,
   },
   'PUT /orgs/:org/workflows/:id/versions/:version/pin': {
     access: 'editor',
     summary: 'Pin a version to the top of the history, or unpin it',
     body: Closed({ pinned: Type.Boolean() }),
-    answer: VersionItem,
+    response: VersionItem,
   },
 
   'POST /orgs/:org/workflows/:id/run': {
@@ -253,13 +253,13 @@ export const EDITOR_ENDPOINTS = {
       outputs_of: Type.Optional(Id),
     }),
     takesFlow: true,
-    answer: Closed({ execution_id: Id }),
+    response: Closed({ execution_id: Id }),
   },
   'GET /orgs/:org/workflows/:id/pins': {
     access: 'editor',
     isExact: true,
     summary: 'The outputs I have pinned; nobody else sees them, and only runs of single nodes use them',
-    answer: Closed({ items: Type.Array(Pin) }),
+    response: Closed({ items: Type.Array(Pin) }),
   },
   'PUT /orgs/:org/workflows/:id/pins': {
     access: 'editor',
@@ -275,14 +275,14 @@ export const EDITOR_ENDPOINTS = {
     access: 'viewer',
     isExact: true,
     summary: 'What to run it with: the sample, and the inputs of the last 20 executions, newest first',
-    answer: Closed({ sample: Nullable(Sample), executions: Type.Array(PastInput) }),
+    response: Closed({ sample: Nullable(Sample), executions: Type.Array(PastInput) }),
   },
 
   'GET /orgs/:org/workflows/:id/sample': {
     access: 'viewer',
     isExact: true,
     summary: 'The sample of the trigger, shared by everyone who edits the workflow',
-    answer: Closed({ sample: Nullable(Sample) }),
+    response: Closed({ sample: Nullable(Sample) }),
   },
   'PUT /orgs/:org/workflows/:id/sample': {
     access: 'editor',
@@ -290,13 +290,13 @@ export const EDITOR_ENDPOINTS = {
     summary: 'Set the sample',
     body: Closed({ data: AnyJson }),
     takesFlow: true,
-    answer: Sample,
+    response: Sample,
   },
   'POST /orgs/:org/workflows/:id/sample-listener': {
     access: 'editor',
     summary:
       'Listen for a sample for two minutes from now. The next call of the webhook becomes the sample, its receipt says captured, it starts the workflow as usual, and the listening ends. 404 no_webhook_trigger, 409 workflow_inactive or workflow_archived when the saved workflow takes no calls',
-    answer: Closed({
+    response: Closed({
       until: Timestamp,
       /** For `after` of the events. 0: no sample yet. */
       revision: Revision,

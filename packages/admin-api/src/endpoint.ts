@@ -27,7 +27,7 @@ export interface Endpoint {
   /** JSON body; absent: none is read. */
   readonly body?: TSchema;
   /** The body of a 200; absent: 204 without a body. */
-  readonly answer?: TSchema;
+  readonly response?: TSchema;
   /** Streams server-sent events instead of one response: the schema of each event's data, by event name. */
   readonly events?: { readonly [event: string]: TSchema };
   /** The response is a download of this media type. */
@@ -56,7 +56,9 @@ type ParamsOf<Path extends string> = Path extends `${string}:${infer Name}/${inf
 export type Params<Name extends string> = { readonly [P in ParamsOf<Name>]: string };
 export type Query<E> = E extends { readonly query: infer S extends TSchema } ? Static<S> : undefined;
 export type Body<E> = E extends { readonly body: infer S extends TSchema } ? Static<S> : undefined;
-export type Answer<E> = E extends { readonly answer: infer S extends TSchema } ? Static<S> : undefined;
+export type ResponseBody<E> = E extends { readonly response: infer S extends TSchema }
+  ? Static<S>
+  : undefined;
 export type Events<E> = E extends { readonly events: infer M extends Readonly<Record<string, TSchema>> }
   ? { readonly [Event in keyof M]: Static<M[Event]> }
   : never;

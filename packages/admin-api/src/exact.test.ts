@@ -34,9 +34,9 @@ describe('endpoints whose responses contain what users wrote', () => {
   const endpoints = Object.entries(ADMIN_API as { readonly [name: string]: Endpoint });
 
   test('are marked exact, and no others are', () => {
-    const holding = endpoints.filter(([, { answer, events, summary }]) => {
+    const holding = endpoints.filter(([, { response, events, summary }]) => {
       const hasConflict = /DraftConflict|VersionConflict|version_conflict/.test(summary);
-      return hasConflict || [answer, ...Object.values(events ?? {})].some(holdsAnyJson);
+      return hasConflict || [response, ...Object.values(events ?? {})].some(holdsAnyJson);
     });
     const marked = endpoints.filter(([, { isExact }]) => isExact === true);
     expect(marked.map(([name]) => name)).toEqual(holding.map(([name]) => name));

@@ -267,7 +267,7 @@ export const EXECUTION_ENDPOINTS = {
     access: 'viewer',
     summary: 'Executions, newest first',
     query: Closed({ ...pageQuery, ...listQuery }),
-    answer: Closed({
+    response: Closed({
       items: Type.Array(ExecutionItem),
       /** Cursor of the next page; null: there are no older ones. */
       next_cursor: Nullable(Type.String()),
@@ -292,7 +292,7 @@ export const EXECUTION_ENDPOINTS = {
     access: 'viewer',
     summary: 'Two executions node by node',
     query: Closed({ a: Id, b: Id }),
-    answer: Closed({
+    response: Closed({
       a: ExecutionItem,
       b: ExecutionItem,
       is_same_input: Type.Boolean(),
@@ -303,13 +303,13 @@ export const EXECUTION_ENDPOINTS = {
     access: 'viewer',
     isExact: true,
     summary: 'One execution with the state of its nodes',
-    answer: ExecutionDetail,
+    response: ExecutionDetail,
   },
   'GET /orgs/:org/executions/:execution/flow': {
     access: 'viewer',
     isExact: true,
     summary: 'The workflow in the version that the execution runs',
-    answer: Closed({
+    response: Closed({
       workflow_id: Id,
       version: Type.Integer(),
       /** The current saved version. */
@@ -332,7 +332,7 @@ export const EXECUTION_ENDPOINTS = {
     isExact: true,
     summary: 'Output and log of a node: of its last run, or of one iteration (`0`, in nested loops `0,3`)',
     query: Closed({ iteration: Type.Optional(Type.String({ pattern: '^\\d{1,9}(,\\d{1,9}){0,99}$' })) }),
-    answer: NodeRunDetail,
+    response: NodeRunDetail,
   },
   'GET /orgs/:org/executions/:execution/nodes/:node/iterations': {
     access: 'viewer',
@@ -343,7 +343,7 @@ export const EXECUTION_ENDPOINTS = {
       skip: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
       status: Type.Optional(NodeStatus),
     }),
-    answer: Closed({ items: Type.Array(NodeIteration), total: Type.Integer({ minimum: 0 }) }),
+    response: Closed({ items: Type.Array(NodeIteration), total: Type.Integer({ minimum: 0 }) }),
   },
   'POST /orgs/:org/executions/:execution/cancel': {
     access: 'editor',
@@ -358,7 +358,7 @@ export const EXECUTION_ENDPOINTS = {
       /** With `from: start`: replaces the original input. */
       input_data: Type.Optional(AnyJson),
     }),
-    answer: Started,
+    response: Started,
   },
   'GET /orgs/:org/approvals': {
     access: 'viewer',
@@ -367,7 +367,7 @@ export const EXECUTION_ENDPOINTS = {
       ...pageQuery,
       state: Type.Optional(Type.Enum(['pending', 'decided'], { type: 'string' })),
     }),
-    answer: PageOf(Approval),
+    response: PageOf(Approval),
   },
   'POST /orgs/:org/approvals/:approval/decision': {
     access: 'editor',

@@ -29,7 +29,7 @@ export type EndpointName = keyof AdminApi;
 export type Params<Name extends EndpointName> = Forms.Params<Name>;
 export type Query<Name extends EndpointName> = Forms.Query<AdminApi[Name]>;
 export type Body<Name extends EndpointName> = Forms.Body<AdminApi[Name]>;
-export type Answer<Name extends EndpointName> = Forms.Answer<AdminApi[Name]>;
+export type ResponseBody<Name extends EndpointName> = Forms.ResponseBody<AdminApi[Name]>;
 export type Events<Name extends EndpointName> = Forms.Events<AdminApi[Name]>;
 
 export type { Me, SessionItem } from './accounts.ts';

@@ -70,12 +70,12 @@ export const KEY_ENDPOINTS = {
     access: 'org_admin',
     summary: 'API keys, newest first; expired and revoked ones only on request',
     query: Closed({ ...pageQuery, ended: Type.Optional(Type.Boolean()) }),
-    answer: PageOf(ApiKey),
+    response: PageOf(ApiKey),
   },
   'GET /orgs/:org/key-reminders': {
     access: 'org_admin',
     summary: 'Keys that work and are older than 90 days, oldest first, at most 100',
-    answer: Closed({ items: Type.Array(Closed({ id: Id, name: Type.String(), created_at: Timestamp })) }),
+    response: Closed({ items: Type.Array(Closed({ id: Id, name: Type.String(), created_at: Timestamp })) }),
   },
   'POST /orgs/:org/keys': {
     access: 'org_admin',
@@ -86,21 +86,21 @@ export const KEY_ENDPOINTS = {
       /** Null: never. */
       expires_at: Nullable(Timestamp),
     }),
-    answer: IssuedKey,
+    response: IssuedKey,
   },
   'POST /orgs/:org/keys/:key/rotate': {
     access: 'org_admin',
     summary: 'Issue a successor; the key itself works for at most 24 more hours',
-    answer: Closed({ key: ApiKey, secret: Type.String(), api_url: Type.String(), predecessor: ApiKey }),
+    response: Closed({ key: ApiKey, secret: Type.String(), api_url: Type.String(), predecessor: ApiKey }),
   },
   'POST /orgs/:org/keys/:key/revoke': {
     access: 'org_admin',
     summary: 'Revoke a key, at once and for good',
-    answer: ApiKey,
+    response: ApiKey,
   },
   'POST /orgs/:org/keys/:key/unlock': {
     access: 'org_admin',
     summary: 'Unlock a key after failed authentications',
-    answer: ApiKey,
+    response: ApiKey,
   },
 } as const satisfies Endpoints;

@@ -67,19 +67,19 @@ export const PEOPLE_ENDPOINTS = {
     access: 'system_admin',
     summary: 'All organisations',
     query: Closed(pageQuery),
-    answer: PageOf(Organisation),
+    response: PageOf(Organisation),
   },
   'POST /organisations': {
     access: 'system_admin',
     summary: 'Create an organisation',
     body: Closed({ name: OrganisationName }),
-    answer: Organisation,
+    response: Organisation,
   },
   'PATCH /orgs/:org': {
     access: 'org_admin',
     summary: 'Rename the organisation',
     body: Closed({ name: OrganisationName }),
-    answer: Organisation,
+    response: Organisation,
   },
   'GET /users': {
     access: 'system_admin',
@@ -89,7 +89,7 @@ export const PEOPLE_ENDPOINTS = {
       /** Part of the address or the name. */
       search: Type.Optional(Type.String({ maxLength: 254 })),
     }),
-    answer: PageOf(Account),
+    response: PageOf(Account),
   },
   'DELETE /users/:user': {
     access: 'system_admin',
@@ -99,14 +99,14 @@ export const PEOPLE_ENDPOINTS = {
     access: 'org_admin',
     summary: 'Members, newest first',
     query: Closed(pageQuery),
-    answer: PageOf(Member),
+    response: PageOf(Member),
   },
   'PATCH /orgs/:org/members/:member': {
     access: 'org_admin',
     summary:
       'Give a member another role, from their next request on. For an unproved address, a higher one becomes a pending invitation',
     body: Closed({ role: RoleName }),
-    answer: Closed({
+    response: Closed({
       member: Member,
       /** Link of the invitation that carries the role, shown only once; null: the member already has the role. */
       invitation_url: Nullable(Type.String()),
@@ -124,13 +124,13 @@ export const PEOPLE_ENDPOINTS = {
     access: 'org_admin',
     summary: 'Invitations, newest first',
     query: Closed(pageQuery),
-    answer: PageOf(Invitation),
+    response: PageOf(Invitation),
   },
   'POST /orgs/:org/invitations': {
     access: 'org_admin',
     summary: 'Create an invitation; its link is shown only once',
     body: Closed({ role: RoleName, email: Type.Optional(Email) }),
-    answer: Closed({ invitation: Invitation, url: Type.String() }),
+    response: Closed({ invitation: Invitation, url: Type.String() }),
   },
   'DELETE /orgs/:org/invitations/:invitation': {
     access: 'org_admin',

@@ -32,7 +32,7 @@ export const SETTINGS_ENDPOINTS = {
   'GET /orgs/:org/settings': {
     access: 'org_admin',
     summary: 'Settings of the organisation, and what it may set',
-    answer: OrganisationSettings,
+    response: OrganisationSettings,
   },
   'PATCH /orgs/:org/settings': {
     access: 'org_admin',
@@ -52,11 +52,11 @@ export const SETTINGS_ENDPOINTS = {
         Nullable(Type.Array(Type.String({ minLength: 1, maxLength: 300 }), { maxItems: 200 })),
       ),
     }),
-    answer: OrganisationSettings,
+    response: OrganisationSettings,
   },
   'GET /orgs/:org/defaults': {
     access: 'viewer',
     summary: 'Defaults for new workflows',
-    answer: Closed({ time_zone: Nullable(Type.String()) }),
+    response: Closed({ time_zone: Nullable(Type.String()) }),
   },
 } as const satisfies Endpoints;

@@ -74,12 +74,12 @@ export const SYSTEM_ENDPOINTS = {
   'GET /system': {
     access: 'system_admin',
     summary: 'Queue, workers, database, versions and health, live',
-    answer: SystemState,
+    response: SystemState,
   },
   'GET /system/samples': {
     access: 'system_admin',
     summary: 'Metrics, one sample per minute, oldest first; longer spans are thinned out',
     query: Closed({ hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 168 })) }),
-    answer: Closed({ items: Type.Array(SystemSample) }),
+    response: Closed({ items: Type.Array(SystemSample) }),
   },
 } as const satisfies Endpoints;

@@ -236,12 +236,12 @@ export const WORKFLOW_ENDPOINTS = {
       /** Exact match. */
       tag: Type.Optional(Type.String({ maxLength: 64 })),
     }),
-    answer: PageOf(WorkflowItem),
+    response: PageOf(WorkflowItem),
   },
   'GET /orgs/:org/workflow-tags': {
     access: 'viewer',
     summary: 'The tags that workflows have, in alphabetical order, at most 1,000',
-    answer: Closed({ tags: Type.Array(Type.String()) }),
+    response: Closed({ tags: Type.Array(Type.String()) }),
   },
   'POST /orgs/:org/workflows': {
     access: 'editor',
@@ -250,7 +250,7 @@ export const WORKFLOW_ENDPOINTS = {
       'Create a workflow: from `flow_data` (also a complete export), from a template, or empty. `name` is required unless a template has one',
     body: NewWorkflow,
     takesFlow: true,
-    answer: Closed({
+    response: Closed({
       workflow: WorkflowDetail,
       /** Workflows created along with it. */
       companions: Type.Array(Closed({ id: Id, name: Type.String() })),
@@ -260,13 +260,13 @@ export const WORKFLOW_ENDPOINTS = {
     access: 'viewer',
     isExact: true,
     summary: 'Workflows to start from',
-    answer: Closed({ items: Type.Array(Template) }),
+    response: Closed({ items: Type.Array(Template) }),
   },
   'GET /orgs/:org/workflows/:id': {
     access: 'viewer',
     isExact: true,
     summary: 'A workflow with its saved version',
-    answer: WorkflowDetail,
+    response: WorkflowDetail,
   },
   'PUT /orgs/:org/workflows/:id': {
     access: 'editor',
@@ -282,26 +282,26 @@ export const WORKFLOW_ENDPOINTS = {
       /** 422 with one error per problem if it is to become active and has problems. */
       status: Type.Optional(WorkflowStatus),
     }),
-    answer: WorkflowDetail,
+    response: WorkflowDetail,
   },
   'POST /orgs/:org/workflows/:id/duplicate': {
     access: 'editor',
     isExact: true,
     summary: 'Create a draft with the same saved flow, description, tags and test mode',
     body: Closed({ name: Name }),
-    answer: WorkflowDetail,
+    response: WorkflowDetail,
   },
   'POST /orgs/:org/workflows/:id/archive': {
     access: 'editor',
     isExact: true,
     summary: 'Archive it: nothing starts it any more; running executions continue',
-    answer: WorkflowDetail,
+    response: WorkflowDetail,
   },
   'POST /orgs/:org/workflows/:id/restore': {
     access: 'editor',
     isExact: true,
     summary: 'Restore an archived one, as inactive',
-    answer: WorkflowDetail,
+    response: WorkflowDetail,
   },
   'DELETE /orgs/:org/workflows/:id': {
     access: 'org_admin',
@@ -321,19 +321,19 @@ export const WORKFLOW_ENDPOINTS = {
   'GET /orgs/:org/workflows/:id/webhook': {
     access: 'viewer',
     summary: 'URL and settings of the webhook',
-    answer: Webhook,
+    response: Webhook,
   },
   'POST /orgs/:org/workflows/:id/webhook/regenerate': {
     access: 'editor',
     summary: 'Create a new hash; the old one works for 24 more hours unless it is to end now',
     body: Closed({ ends_previous_now: Type.Optional(Type.Boolean()) }),
-    answer: Webhook,
+    response: Webhook,
   },
   'POST /orgs/:org/schedule-previews': {
     access: 'viewer',
     summary: 'The next ten fire times of a schedule trigger with this config',
     body: Closed({ config: AnyObject }),
-    answer: Closed({
+    response: Closed({
       /** Empty if it never fires or the config isn't valid. */
       fires: Type.Array(Timestamp),
       /** IANA name of the time zone it follows; null if the config isn't valid. */

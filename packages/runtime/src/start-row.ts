@@ -44,7 +44,7 @@ export interface StartOrder {
   /** What a rerun reuses. */
   readonly records?: readonly NodeRecord[];
   /** Stored by the same statement. */
-  readonly answer?: {
+  readonly response?: {
     readonly idempotencyKey: Pick<IdempotencyRow, 'fingerprint' | 'key' | 'route'> & {
       readonly familyId: string;
     };
@@ -61,7 +61,7 @@ export function maxConcurrencyOf(compiled: CompileResult): number | null {
 
 /** The row of an accepted start. @param leaseTo the worker to lease it to; null to queue it */
 export function toStartRow(order: StartOrder, leaseTo: string | null): StartRow {
-  const { workflow, compiled, records, answer, executionId } = order;
+  const { workflow, compiled, records, response, executionId } = order;
   const plan = compiled.kind === 'plan' ? compiled.plan : null;
   return {
     id: executionId,
@@ -82,16 +82,16 @@ export function toStartRow(order: StartOrder, leaseTo: string | null): StartRow 
     maxConcurrency: maxConcurrencyOf(compiled),
     errorWorkflowId: plan?.errorWorkflowId ?? null,
     idempotencyRecord:
-      answer === undefined
+      response === undefined
         ? null
         : {
-            keyFamilyId: answer.idempotencyKey.familyId,
-            route: answer.idempotencyKey.route,
-            key: answer.idempotencyKey.key,
-            fingerprint: answer.idempotencyKey.fingerprint,
-            status: answer.status,
-            location: answer.location,
-            body: answer.body,
+            keyFamilyId: response.idempotencyKey.familyId,
+            route: response.idempotencyKey.route,
+            key: response.idempotencyKey.key,
+            fingerprint: response.idempotencyKey.fingerprint,
+            status: response.status,
+            location: response.location,
+            body: response.body,
           },
   };
 }

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import {
   ADMIN_API,
   type AdminApi,
-  type Answer,
   type Body,
   type Endpoint,
   type EndpointName,
   type Params,
   type Query,
+  type ResponseBody,
   type Role,
 } from '@millrace/admin-api';
 import { addMember } from '@millrace/identity/members/store';
@@ -29,7 +29,7 @@ export type CallOptions<Name extends EndpointName> = {
 
 export interface AdminAnswer<Name extends EndpointName> extends ApiAnswer {
   /** The response to a successful call; see `json` for errors. */
-  readonly data: Answer<Name>;
+  readonly data: ResponseBody<Name>;
 }
 
 /** Calls the admin API as one person. Fails the test if a 200 doesn't match the endpoint's schema. */
@@ -64,9 +64,9 @@ export function createAdminClient(url: string, cookie: string | null): AdminClie
       },
       ...('body' in options ? { body: options.body } : {}),
     });
-    if (answer.status === 200 && endpoint.answer !== undefined) check(name, endpoint.answer, answer.json);
+    if (answer.status === 200 && endpoint.response !== undefined) check(name, endpoint.response, answer.json);
     if (answer.status === 200)
-      expect(endpoint.answer ?? endpoint.events ?? endpoint.file, name).toBeDefined();
+      expect(endpoint.response ?? endpoint.events ?? endpoint.file, name).toBeDefined();
     return { ...answer, data: answer.json };
   };
   return call as AdminClient;

@@ -1,4 +1,4 @@
-import type { Answer } from '@millrace/admin-api';
+import type { ResponseBody } from '@millrace/admin-api';
 import { MAX_LOOKED } from '@millrace/service/executions/admin-list';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
@@ -103,7 +103,7 @@ describe('200', () => {
     const seen: number[] = [];
     let cursor: string | null = '';
     for (let page = 0; cursor !== null && page < 10; page++) {
-      const { data }: { data: Answer<typeof LIST> } = await person.call(LIST, {
+      const { data }: { data: ResponseBody<typeof LIST> } = await person.call(LIST, {
         params: { org: person.organisationId },
         query: { limit: 3, ...(cursor === '' ? {} : { cursor }) },
       });

@@ -1,5 +1,5 @@
 import { Button, Group, Switch, Text } from '@mantine/core';
-import type { Answer, NodeComparison } from '@millrace/admin-api';
+import type { NodeComparison, ResponseBody } from '@millrace/admin-api';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { DataTable, type RowState } from '@millrace/ui/components/data-table.tsx';
@@ -25,7 +25,7 @@ export function CompareNodes({
   b,
   nodes,
   is_same_input: isSameInput,
-}: Answer<'GET /orgs/:org/executions/compare'>) {
+}: ResponseBody<'GET /orgs/:org/executions/compare'>) {
   const { t } = useTranslation();
   const names = useNames(a.id, b.id);
   const statusOf = (side: 'a' | 'b') =>

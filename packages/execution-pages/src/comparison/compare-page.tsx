@@ -1,5 +1,5 @@
 import { Alert, Button, Group, NumberInput, Stack, Text } from '@mantine/core';
-import type { Answer, ExecutionItem } from '@millrace/admin-api';
+import type { ExecutionItem, ResponseBody } from '@millrace/admin-api';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { Form } from '@millrace/ui/components/form.tsx';
@@ -87,7 +87,7 @@ function Side({ name, item }: { name: string; item: ExecutionItem }) {
   );
 }
 
-function Notes({ a, b }: Answer<typeof COMPARE>) {
+function Notes({ a, b }: ResponseBody<typeof COMPARE>) {
   const { t } = useTranslation();
   if (a.workflow_id !== b.workflow_id)
     return <Alert color="yellow">{t('executions.compare.otherWorkflow')}</Alert>;

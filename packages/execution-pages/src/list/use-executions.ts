@@ -1,4 +1,4 @@
-import type { Answer, ExecutionItem } from '@millrace/admin-api';
+import type { ExecutionItem, ResponseBody } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { serviceNow } from '@millrace/ui/api/clock.ts';
 import { useEvents } from '@millrace/ui/api/events.ts';
@@ -23,7 +23,7 @@ const LIST = 'GET /orgs/:org/executions';
 /** The list's filters in the service's format. */
 export type ListQuery = ReturnType<typeof toQuery>;
 /** Each page keeps its query: a relative range stays fixed while its pages are loaded. */
-type ListPage = Answer<typeof LIST> & { readonly query: ListQuery };
+type ListPage = ResponseBody<typeof LIST> & { readonly query: ListQuery };
 type Place = { readonly cursor: string; readonly query: ListQuery };
 type Pages = InfiniteData<ListPage, Place | null>;
 
@@ -141,7 +141,7 @@ export function readPage(
   limit: number,
   cursor: string | null,
   signal?: AbortSignal,
-): Promise<Answer<typeof LIST>> {
+): Promise<ResponseBody<typeof LIST>> {
   return call(LIST, {
     params: { org },
     query: { limit, ...query, ...(cursor === null ? {} : { cursor }) },

@@ -34,9 +34,9 @@ interface LookupRow {
   readonly version: number;
   readonly is_test_mode: boolean;
   readonly fingerprint: Buffer | null;
-  readonly answer_status: number;
-  readonly answer_location: string | null;
-  readonly answer_body: string;
+  readonly response_status: number;
+  readonly response_location: string | null;
+  readonly response_body: string;
   readonly is_listening?: boolean;
 }
 
@@ -61,7 +61,7 @@ export async function lookUpStarts(db: Queryable, requests: readonly StartReques
     `SELECT r.place, date_trunc('milliseconds', now()) AS now,
        CASE WHEN w.id IS NOT NULL THEN nextval('execution_ids') END AS execution_id,
        w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode,
-       i.fingerprint, i.status AS answer_status, i.location AS answer_location, i.body AS answer_body
+       i.fingerprint, i.status AS response_status, i.location AS response_location, i.body AS response_body
      FROM ${REQUESTS.sql} WITH ORDINALITY AS r (${REQUESTS.list()}, place)
      LEFT JOIN workflows w ON w.id = r.workflow_id AND w.organisation_id = r.organisation_id
      LEFT JOIN idempotency_records i ON i.key_family_id = r.key_family_id AND i.route = r.route
@@ -113,9 +113,9 @@ function toLookup(row: LookupRow): StartLookup {
       ? null
       : {
           fingerprint: row.fingerprint,
-          status: row.answer_status,
-          location: row.answer_location,
-          body: row.answer_body,
+          status: row.response_status,
+          location: row.response_location,
+          body: row.response_body,
         };
   const { now, execution_id: executionId, is_listening: isListening } = row;
   return { now, workflow, executionId: executionId ?? 0, isListening: isListening === true, record };

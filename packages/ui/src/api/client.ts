@@ -1,11 +1,11 @@
 import {
-  type Answer,
   type Body,
   type EndpointName,
   EXACT_HEADER,
   type Params,
   type Problem,
   type Query,
+  type ResponseBody,
 } from '@millrace/admin-api';
 import { type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 import i18next from 'i18next';
@@ -87,7 +87,7 @@ const LAST_BYTES = 60_000;
 export function call<Name extends EndpointName>(
   name: Name,
   ...[options]: CallArguments<Name>
-): Promise<Answer<Name>> {
+): Promise<ResponseBody<Name>> {
   return send(name, options as AnyOptions | undefined);
 }
 
@@ -95,7 +95,7 @@ export function call<Name extends EndpointName>(
 export async function send<Name extends EndpointName>(
   name: Name,
   given: AnyOptions = {},
-): Promise<Answer<Name>> {
+): Promise<ResponseBody<Name>> {
   const body = given.body === undefined ? undefined : stringifyJson(given.body as JsonValue);
   const isLast = given.keepalive === true && new Blob([body ?? '']).size <= LAST_BYTES;
   const response = await fetch(pathOf(name, given), {
@@ -109,10 +109,10 @@ export async function send<Name extends EndpointName>(
     ...(isLast ? { keepalive: true } : {}),
   });
   noteServiceTime(response);
-  if (response.status === 204) return undefined as Answer<Name>;
+  if (response.status === 204) return undefined as ResponseBody<Name>;
   const answer = await readAnswer(response);
   if (!response.ok) throw new ApiProblem(response.status, answer as Partial<Problem>);
-  return answer as Answer<Name>;
+  return answer as ResponseBody<Name>;
 }
 
 async function readAnswer(response: Response): Promise<unknown> {

@@ -1,11 +1,11 @@
-import type { Answer, EndpointName } from '@millrace/admin-api';
+import type { EndpointName, ResponseBody } from '@millrace/admin-api';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { type AnyOptions, type CallArguments, send } from './client.ts';
 import { keyOf } from './query.ts';
 
 /** Endpoints that return a page of a list and the cursor of the next. */
 type PagedEndpoint = {
-  [Name in EndpointName]: Answer<Name> extends {
+  [Name in EndpointName]: ResponseBody<Name> extends {
     readonly items: readonly unknown[];
     readonly next_cursor: string | null;
   }
@@ -48,7 +48,7 @@ export function usePages<Name extends PagedEndpoint>(
     ...(staleTime === undefined ? {} : { staleTime }),
     ...(keepsFormer ? { placeholderData: keepPreviousData } : {}),
   });
-  type Item = Answer<Name>['items'][number];
+  type Item = ResponseBody<Name>['items'][number];
   const items: readonly Item[] = list.data?.pages.flatMap((page): readonly Item[] => page.items) ?? [];
   return { ...list, items };
 }

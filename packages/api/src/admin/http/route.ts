@@ -1,7 +1,6 @@
 import {
   ADMIN_API,
   type AdminApi,
-  type Answer,
   type Body,
   type Endpoint,
   type EndpointName,
@@ -9,6 +8,7 @@ import {
   isAtLeast,
   type Params,
   type Query,
+  type ResponseBody,
   UNATTENDED_HEADER,
 } from '@millrace/admin-api';
 import type { AuditActor } from '@millrace/identity/audit/store';
@@ -29,7 +29,7 @@ type Handled<Name extends EndpointName> = AdminApi[Name] extends
   | { readonly events: object }
   | { readonly file: string }
   ? FastifyReply
-  : Answer<Name>;
+  : ResponseBody<Name>;
 type HasOrganisation<Name extends EndpointName> = Name extends `${string}/orgs/:org${string}`
   ? Membership
   : null;

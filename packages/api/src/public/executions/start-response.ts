@@ -43,7 +43,7 @@ export function createRespondToStart({ config }: AppDeps, starter: Starter): Res
     const { idempotencyKey, origin } = request;
     const order = { executionId, acceptedAt, workflow, origin, ...content };
     const isStored = await starter.start(
-      idempotencyKey === null ? order : { ...order, answer: { idempotencyKey, ...response } },
+      idempotencyKey === null ? order : { ...order, response: { idempotencyKey, ...response } },
     );
     return isStored ? response : null;
   }

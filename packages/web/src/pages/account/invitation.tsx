@@ -1,5 +1,5 @@
 import { Anchor, Button, Stack, Text } from '@mantine/core';
-import type { Answer } from '@millrace/admin-api';
+import type { ResponseBody } from '@millrace/admin-api';
 import { ApiProblem, call } from '@millrace/ui/api/client.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { notifyDone } from '@millrace/ui/components/notify.ts';
@@ -15,7 +15,7 @@ import { NewAccountForm } from './new-account-form.tsx';
 import { FormProblem } from './problems.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 
-type Invitation = Answer<'POST /invitation/look-up'>;
+type Invitation = ResponseBody<'POST /invitation/look-up'>;
 
 /** The page behind an invitation link. */
 export function InvitationPage() {

@@ -1,5 +1,5 @@
 import { Badge, Button, Code, Group, Skeleton, Stack, Text } from '@mantine/core';
-import type { Answer } from '@millrace/admin-api';
+import type { ResponseBody } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { endpointKey } from '@millrace/ui/api/query.ts';
 import { CopyIcon } from '@millrace/ui/components/copy.tsx';
@@ -137,7 +137,7 @@ function NewCodes({ onClose }: { onClose: () => void }) {
 const QrCode = lazy(() => import('./qr-code.tsx'));
 const QR_SIZE = 188;
 
-type Enrolment = Answer<'POST /me/second-factor'>;
+type Enrolment = ResponseBody<'POST /me/second-factor'>;
 
 /** Sets up a second factor: password, app and first code, recovery codes. */
 function SecondFactorSetup({ onClose }: { onClose: () => void }) {

@@ -1,6 +1,6 @@
 import { Alert, Box, Button, FileButton, Group, List, Skeleton, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import type { Answer } from '@millrace/admin-api';
+import type { ResponseBody } from '@millrace/admin-api';
 import { FlowThumbnail } from '@millrace/editor/canvas/flow-thumbnail.tsx';
 import { type JsonObject, stringifyJson } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
@@ -131,7 +131,7 @@ function formatSize(bytes: number, language: string): string {
   return `${(bytes / 2 ** 20).toLocaleString(language, { maximumFractionDigits: 1 })} MiB`;
 }
 
-type Check = Answer<'POST /orgs/:org/flow-checks'>;
+type Check = ResponseBody<'POST /orgs/:org/flow-checks'>;
 
 interface Finding {
   /** Undefined while unknown. */

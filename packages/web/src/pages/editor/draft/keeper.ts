@@ -1,4 +1,4 @@
-import type { Answer, Draft, VersionDetail, WorkflowDetail } from '@millrace/admin-api';
+import type { Draft, ResponseBody, VersionDetail, WorkflowDetail } from '@millrace/admin-api';
 import type { Flow } from '@millrace/engine';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { createStore, type StoreApi } from 'zustand';
@@ -33,7 +33,7 @@ class Unanswered {
   }
 }
 
-type Kept = Answer<'PUT /orgs/:org/workflows/:id/draft'>;
+type Kept = ResponseBody<'PUT /orgs/:org/workflows/:id/draft'>;
 
 /** The service calls that the keeper needs. */
 export interface KeeperApi {

@@ -1,4 +1,4 @@
-import type { Answer } from '@millrace/admin-api';
+import type { ResponseBody } from '@millrace/admin-api';
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 
 import { readJson } from '@millrace/ui/components/read-json.ts';
@@ -12,7 +12,7 @@ export type RunInput =
 export type RunSource = 'form' | 'json' | 'sample' | 'past';
 
 /** The available inputs. */
-export interface KnownInputs extends Answer<'GET /orgs/:org/workflows/:id/inputs'> {
+export interface KnownInputs extends ResponseBody<'GET /orgs/:org/workflows/:id/inputs'> {
   /** The workflow's input schema, if a form can be generated from it. */
   readonly schema: JsonObject | null;
 }
