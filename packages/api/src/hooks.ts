@@ -52,7 +52,7 @@ export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: Admi
   app.addHook('preValidation', async (request) => prepareBody(request));
   app.addHook('preHandler', async (request) => refuseUnsupportedCharacters(request));
   app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
-  app.setErrorHandler(async (error, request, reply) => answerError(error, request, reply));
+  app.setErrorHandler(async (error, request, reply) => respondToError(error, request, reply));
 }
 
 function addEntryChecks(app: FastifyInstance, deps: AppDeps, pages: AdminPages | null): void {
@@ -154,7 +154,7 @@ function refuseUnsupportedCharacters(request: FastifyRequest): void {
   if (pointer !== null) throw unsupportedCharacter(pointer);
 }
 
-async function answerError(
+async function respondToError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -55,10 +55,7 @@ export function createNotifier(db: Database, log: Logger): ExecutionNotifier {
     try {
       await notifyExecutions(db, toPayloads(ids));
     } catch (error) {
-      log.debug(
-        { err: error },
-        'changes of executions could not be told to other processes; they will read them later',
-      );
+      log.debug({ err: error }, 'could not notify other processes of execution changes; they poll for them');
     }
     notifying = pending.size > 0 ? notifyOthers() : null;
   }

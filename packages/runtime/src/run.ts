@@ -72,7 +72,7 @@ export async function runExecution(
     if (error instanceof DatabaseUnavailableError) {
       deps.log.warn(
         { execution_id: executionId, err: error },
-        'execution given up until the database is back',
+        'could not store execution; it resumes when the database is back',
       );
       return;
     }
@@ -179,7 +179,7 @@ class Run {
     if (!isStored) {
       log.info(
         { execution_id: lease.executionId },
-        'execution dropped: it was cancelled or another worker has it',
+        'execution dropped: cancelled, or taken over by another worker',
       );
     } else if (effect.kind === 'finish') {
       logEnd(log, lease.executionId, effect.outcome.status === 'failed' ? effect.outcome.error : null);
@@ -252,7 +252,7 @@ class Run {
           this.#push({ kind: 'signal', ...signal, atMs: clock.now(), jitter: random() });
         }
       } catch (error) {
-        log.debug({ execution_id: executionId, err: error }, 'signals could not be read; they are later');
+        log.debug({ execution_id: executionId, err: error }, 'could not read signals; retrying later');
       }
     }
     this.#isReading = false;

@@ -208,7 +208,7 @@ class PgWorker implements Worker {
     const wasBusy = registration.effort.wasBusy;
     this.#log.warn(
       { worker_id: registration.id, running: this.#running.size, was_busy: wasBusy },
-      'worker lost its lease; it registers anew',
+      'worker lost its lease; registering again',
     );
     // If its own work kept it from its heartbeat, it is as good as crashed: one of its executions would do it again.
     if (!wasBusy) this.#formerIds.push(registration.id);
@@ -269,10 +269,7 @@ class PgWorker implements Worker {
     const known = [...this.#running.keys(), ...this.#reserved];
     const adopted = await this.#store.adopt(registration.id, known);
     for (const claimed of adopted) {
-      this.#log.info(
-        { execution_id: claimed.lease.executionId },
-        'execution found that is leased to this worker',
-      );
+      this.#log.info({ execution_id: claimed.lease.executionId }, 'found an execution leased to this worker');
       this.#hold(claimed);
     }
   }
@@ -349,7 +346,7 @@ class PgWorker implements Worker {
     await this.#store.retireWorker(registration.id).catch((error: unknown) => {
       this.#log.warn(
         { err: error, worker_id: registration.id },
-        'worker could not give up its lease; it runs out by itself',
+        'worker could not release its lease; it will expire',
       );
     });
     this.#log.info({ worker_id: registration.id }, 'worker stopped');

@@ -50,7 +50,7 @@ export function limitConnections(
   if (limits.connections !== null && total < limits.connections) {
     log.warn(
       { wanted: limits.connections, allowed: total, open_files: openFiles },
-      'MILLRACE_MAX_CONNECTIONS does not fit into the limit of open files; raise that with ulimit -n or LimitNOFILE=',
+      'MILLRACE_MAX_CONNECTIONS exceeds what the limit of open files allows; raise that limit with ulimit -n or LimitNOFILE=',
     );
   }
   const refuse = createRefusalLog(log);
@@ -78,12 +78,12 @@ export function limitConnections(
 /** Logs the first refused connection, and then once a minute how many there were. */
 function createRefusalLog(log: Logger): (what: { readonly limit: number; readonly ip?: string }) => void {
   let refused = 0;
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let loggedAt = Number.NEGATIVE_INFINITY;
   return (what) => {
     refused += 1;
-    if (performance.now() - toldAt < LOG_PAUSE_MS) return;
+    if (performance.now() - loggedAt < LOG_PAUSE_MS) return;
     log.warn({ ...what, refused }, 'connections refused: too many are open');
-    toldAt = performance.now();
+    loggedAt = performance.now();
     refused = 0;
   };
 }

@@ -10,10 +10,10 @@ export function warnOfUntrustedProxy(
   { trustProxy }: Pick<ApiSettings, 'trustProxy'>,
 ): void {
   if (trustProxy !== false) return;
-  let isTold = false;
+  let isWarned = false;
   app.addHook('onRequest', (request, _reply, done) => {
-    if (!isTold && request.headers['x-forwarded-for'] !== undefined) {
-      isTold = true;
+    if (!isWarned && request.headers['x-forwarded-for'] !== undefined) {
+      isWarned = true;
       request.log.warn(
         { ip: request.ip },
         'A request carries X-Forwarded-For, but no proxy is trusted, so limits and the audit log see the address that connects. If that is your proxy, name it in MILLRACE_TRUST_PROXY.',

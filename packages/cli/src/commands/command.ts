@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Answer, printAnswer } from './shell.ts';
+import { type CommandResult, printResult } from './shell.ts';
 
 /** One option: its flags, its description, and how its text is parsed. */
 export interface OptionSpec {
@@ -22,7 +22,7 @@ export interface CommandSpec<Options> {
   readonly options?: readonly OptionSpec[];
   /** Lines as typed, without the prompt; at least one. */
   readonly examples: readonly [string, ...string[]];
-  run(args: readonly string[], options: Options): Promise<Answer | null>;
+  run(args: readonly string[], options: Options): Promise<CommandResult | null>;
 }
 
 /** Adds a command with everything they share: `--json`, examples in `--help`, printing of the result. */
@@ -39,8 +39,8 @@ export function addCommand<Options>(parent: Command, spec: CommandSpec<Options>)
   addExamples(command, spec.examples);
   command.action(async () => {
     const options = command.opts<Options & { json?: boolean }>();
-    const answer = await spec.run(command.args, options);
-    if (answer !== null) await printAnswer(answer, options.json === true);
+    const result = await spec.run(command.args, options);
+    if (result !== null) await printResult(result, options.json === true);
   });
 }
 

@@ -20,7 +20,7 @@ import {
   readGivenFields,
 } from './credential-fields.ts';
 import { withDatabase } from './running-service.ts';
-import { type Answer, UsageError } from './shell.ts';
+import { type CommandResult, UsageError } from './shell.ts';
 import { card, moment, table } from './table.ts';
 import { readList } from './values.ts';
 
@@ -35,7 +35,7 @@ export interface CredentialInput extends FieldSources {
 /** `credentials add` */
 export async function addCredentialByCommand(
   options: CredentialInput & { readonly type?: string; readonly org?: string },
-): Promise<Answer> {
+): Promise<CommandResult> {
   const type = await readCredentialType(options.type, options);
   const name = await textOrAsk(options.name, '--name', 'What is it for?', options);
   const hosts = await readHosts(type, options);
@@ -54,7 +54,7 @@ export async function addCredentialByCommand(
 }
 
 /** `credentials list` */
-export function listCredentialsByCommand(options: { org?: string; json?: boolean }): Promise<Answer> {
+export function listCredentialsByCommand(options: { org?: string; json?: boolean }): Promise<CommandResult> {
   return withDatabase(async (db) => {
     const organisation = await organisationOrAsk(db, options);
     const rows = await listCredentials(db, organisation.id);
@@ -75,7 +75,10 @@ export function listCredentialsByCommand(options: { org?: string; json?: boolean
 }
 
 /** `credentials update` */
-export async function updateCredentialByCommand(id: number, options: CredentialInput): Promise<Answer> {
+export async function updateCredentialByCommand(
+  id: number,
+  options: CredentialInput,
+): Promise<CommandResult> {
   const { name, host, field, fromFile, stdin } = options;
   if ([name, host, field, fromFile, stdin].every((each) => each === undefined)) {
     throw new UsageError(
@@ -99,7 +102,7 @@ export async function updateCredentialByCommand(id: number, options: CredentialI
 }
 
 /** `credentials remove` */
-export function removeCredentialByCommand(id: number, force: boolean): Promise<Answer> {
+export function removeCredentialByCommand(id: number, force: boolean): Promise<CommandResult> {
   return withDatabase(async (db) => {
     const owner = await findOwner(db, id);
     const { row, workflows } = await deleteCredential(

@@ -6,11 +6,11 @@ import { cancelExecution } from '@millrace/runtime/statements';
 import { findExecution } from '@millrace/service/executions/store';
 import { findOwnerOfExecution } from './lookups.ts';
 import { withDatabase } from './running-service.ts';
-import type { Answer } from './shell.ts';
+import type { CommandResult } from './shell.ts';
 import { showExecution } from './timeline.ts';
 
 /** An execution as `GET /executions/{id}` returns it; as a timeline for people. */
-export function showStoredExecution(id: number): Promise<Answer> {
+export function showStoredExecution(id: number): Promise<CommandResult> {
   return withDatabase(async (db) => {
     const organisationId = await findOwnerOfExecution(db, id);
     const row = await db.forOrganisation(organisationId, (tx) => findExecution(tx, organisationId, id));
@@ -21,7 +21,7 @@ export function showStoredExecution(id: number): Promise<Answer> {
 }
 
 /** Cancels an execution on behalf of the operator; the statement notifies the processes that run or watch it. */
-export function cancelStoredExecution(id: number): Promise<Answer> {
+export function cancelStoredExecution(id: number): Promise<CommandResult> {
   return withDatabase(async (db) => {
     const organisationId = await findOwnerOfExecution(db, id);
     await db.forOrganisation(organisationId, async (tx) => {

@@ -5,10 +5,10 @@ import { isPooledByTransaction } from '@millrace/database/transaction-pooling';
 import { loadConfig } from '../settings/config.ts';
 import { transactionPooling } from '../start/postgres.ts';
 import { readRunningService } from '../start/running-service.ts';
-import type { Answer } from './shell.ts';
+import type { CommandResult } from './shell.ts';
 
 /** Applies pending migrations to the database of DATABASE_URL, else to the embedded one, which is started for this. */
-export async function migrateDatabase(): Promise<Answer> {
+export async function migrateDatabase(): Promise<CommandResult> {
   const config = loadConfig();
   const url = config.databaseUrl ?? (await urlOfRunningService(config.dataDir));
   if (url !== null) return migrateAndClose(createDatabase(url));
@@ -25,7 +25,7 @@ async function urlOfRunningService(dataDir: string): Promise<string | null> {
   return (await findEmbeddedUrls(dataDir))?.url ?? null;
 }
 
-async function migrateAndClose(db: PgDatabase): Promise<Answer> {
+async function migrateAndClose(db: PgDatabase): Promise<CommandResult> {
   try {
     if (await isPooledByTransaction(db)) throw transactionPooling();
     const applied = await migrate(db);

@@ -7,12 +7,12 @@ import { loadConfig } from '../settings/config.ts';
 import { readRunningService } from '../start/running-service.ts';
 import { confirmOrRefuse } from './ask.ts';
 import { withDatabase } from './running-service.ts';
-import type { Answer } from './shell.ts';
+import type { CommandResult } from './shell.ts';
 
 const OPERATOR = { actor: 'operator' } as const;
 
 /** `secrets rotate` */
-export function rotateByCommand(options: { readonly json?: boolean }): Promise<Answer> {
+export function rotateByCommand(options: { readonly json?: boolean }): Promise<CommandResult> {
   return withDatabase(async (db, config) => {
     const keys = createSecretKeys(config);
     const onStep = options.json === true ? () => {} : tellStep;
@@ -61,7 +61,7 @@ function describe(keyId: string, count: number, isResumed: boolean, keys: Secret
 export function resetByCommand(options: {
   readonly yes?: boolean;
   readonly json?: boolean;
-}): Promise<Answer> {
+}): Promise<CommandResult> {
   return withAnyDatabase(async (db, keys) => {
     if (options.yes !== true) {
       await confirmOrRefuse(

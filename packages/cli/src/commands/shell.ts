@@ -7,7 +7,7 @@ import { CommanderError } from 'commander';
 import { ConfigError } from '../settings/config.ts';
 
 /** The result of a command: the same for programs and for people. */
-export interface Answer {
+export interface CommandResult {
   /** One JSON value, printed by `--json`. */
   readonly json: unknown;
   /** Printed otherwise, followed by a newline. */
@@ -55,8 +55,8 @@ export function harmless(text: string): string {
 }
 
 /** Prints a result on standard output; waits until a slow reader has consumed it. */
-export async function printAnswer(answer: Answer, asJson: boolean): Promise<void> {
-  const text = asJson ? indentedJson(answer.json) : harmless(answer.text);
+export async function printResult(result: CommandResult, asJson: boolean): Promise<void> {
+  const text = asJson ? indentedJson(result.json) : harmless(result.text);
   if (text === '') return;
   await new Promise<void>((resolve) => {
     process.stdout.write(`${text}\n`, () => resolve());

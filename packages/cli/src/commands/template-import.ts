@@ -14,10 +14,10 @@ import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { Config } from '../settings/config.ts';
 import { changeOrKeep, organisationOrAsk } from './ask.ts';
 import { withDatabase } from './running-service.ts';
-import { type Answer, RefusedError } from './shell.ts';
+import { type CommandResult, RefusedError } from './shell.ts';
 import { readValue } from './template-value.ts';
 import { checkWorkflow } from './workflow-file.ts';
-import { answerImported, type ImportOptions, storeWorkflow } from './workflow-transfer.ts';
+import { type ImportOptions, presentImported, storeWorkflow } from './workflow-transfer.ts';
 
 /** A value for `settings.vars`. */
 export interface Setting {
@@ -32,7 +32,7 @@ export interface Setting {
 export function importTemplate(
   id: string,
   options: ImportOptions & { readonly var?: readonly Setting[] },
-): Promise<Answer> {
+): Promise<CommandResult> {
   return withDatabase(async (db, config) => {
     const template = await findTemplate(id);
     if (template === undefined) {
@@ -47,10 +47,10 @@ export function importTemplate(
     const stored = await db.forOrganisation(organisation.id, (tx) =>
       storeTemplate(tx, organisation.id, template, config),
     );
-    const answer = answerImported(stored.workflow);
+    const result = presentImported(stored.workflow);
     const companions = stored.companions.map((row) => `\n  workflow ${row.id}, "${row.name}", ${row.status}`);
-    const text = `${answer.text}${listed('Also imported:', companions)}${stillToSet(template, [...given, ...answers])}`;
-    return { json: answer.json, text };
+    const text = `${result.text}${listed('Also imported:', companions)}${stillToSet(template, [...given, ...answers])}`;
+    return { json: result.json, text };
   });
 }
 

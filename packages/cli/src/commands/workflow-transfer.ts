@@ -8,11 +8,11 @@ import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflow
 import { organisationOrAsk } from './ask.ts';
 import { findOwnerOfWorkflow } from './lookups.ts';
 import { withDatabase } from './running-service.ts';
-import { type Answer, indentedJson } from './shell.ts';
+import { type CommandResult, indentedJson } from './shell.ts';
 import { readWorkflowFile, type WorkflowFile } from './workflow-file.ts';
 
 /** A workflow as `GET /workflows/{id}` returns it, also without `--json`: it is meant for a file. */
-export function exportWorkflow(id: number): Promise<Answer> {
+export function exportWorkflow(id: number): Promise<CommandResult> {
   return withDatabase(async (db) => {
     const organisationId = await findOwnerOfWorkflow(db, id);
     const row = await db.forOrganisation(organisationId, (tx) => findWorkflow(tx, organisationId, id));
@@ -28,16 +28,16 @@ export interface ImportOptions {
 }
 
 /** Stores a workflow from a file as a new one, after the checks of `POST /workflows`. */
-export function importWorkflow(path: string, options: ImportOptions): Promise<Answer> {
+export function importWorkflow(path: string, options: ImportOptions): Promise<CommandResult> {
   return withDatabase(async (db, config) => {
     return await store(db, await readWorkflowFile(path, config, registry), options);
   });
 }
 
-async function store(db: Database, file: WorkflowFile, options: ImportOptions): Promise<Answer> {
+async function store(db: Database, file: WorkflowFile, options: ImportOptions): Promise<CommandResult> {
   const organisation = await organisationOrAsk(db, options);
   const row = await db.forOrganisation(organisation.id, (tx) => storeWorkflow(tx, organisation.id, file));
-  return answerImported(row);
+  return presentImported(row);
 }
 
 /** Stores a checked workflow as the operator. */
@@ -53,7 +53,7 @@ export async function storeWorkflow(
 }
 
 /** The result for a stored workflow: its detail, and in words what it still needs. */
-export function answerImported(row: WorkflowDetailRow): Answer {
+export function presentImported(row: WorkflowDetailRow): CommandResult {
   const detail = presentDetail(row, registry);
   const count = Array.isArray(detail.problems) ? detail.problems.length : 0;
   const note =

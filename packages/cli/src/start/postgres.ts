@@ -80,13 +80,13 @@ async function waitForServer(
   progress: (text: string) => void,
   { signal }: RetryOptions,
 ): Promise<void> {
-  let told = false;
+  let isAnnounced = false;
   await retryWhileUnavailable(() => db.query('SELECT 1'), {
     signal,
     timeoutMs: FIRST_PATIENCE_MS,
     onUnavailable() {
-      if (!told) progress('Waiting for the database of DATABASE_URL');
-      told = true;
+      if (!isAnnounced) progress('Waiting for the database of DATABASE_URL');
+      isAnnounced = true;
     },
   });
 }

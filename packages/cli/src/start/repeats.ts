@@ -82,7 +82,7 @@ function logAt(log: Logger, level: number): LogFn {
   return level > WARN ? log.error.bind(log) : log.warn.bind(log);
 }
 
-interface Told {
+interface ErrorLike {
   readonly message: string;
   readonly stack?: unknown;
   readonly code?: unknown;
@@ -90,21 +90,21 @@ interface Told {
 }
 
 /** The error of a line, either itself or as described for the log. */
-function errorOf(fields: unknown): Told | null {
-  if (isTold(fields) && fields instanceof Error) return fields;
+function errorOf(fields: unknown): ErrorLike | null {
+  if (isErrorLike(fields) && fields instanceof Error) return fields;
   if (typeof fields !== 'object' || fields === null || !('err' in fields)) return null;
-  return isTold(fields.err) ? fields.err : null;
+  return isErrorLike(fields.err) ? fields.err : null;
 }
 
-function isTold(value: unknown): value is Told {
+function isErrorLike(value: unknown): value is ErrorLike {
   return (
     typeof value === 'object' && value !== null && 'message' in value && typeof value.message === 'string'
   );
 }
 
 /** Its message without the varying numbers, and where it came from. */
-function keyOf({ message, stack, code, cause }: Told): string {
+function keyOf({ message, stack, code, cause }: ErrorLike): string {
   const place = typeof stack === 'string' ? (/^\s+at .*$/m.exec(stack)?.[0] ?? '') : '';
-  const inner = isTold(cause) ? keyOf(cause) : '';
+  const inner = isErrorLike(cause) ? keyOf(cause) : '';
   return `${String(code)} ${message.replace(/\d+/g, '#')} ${place} ${inner}`;
 }

@@ -92,7 +92,7 @@ export async function rotateKey(
 ): Promise<IssuedKey & { readonly predecessor: KeyRow }> {
   const key = generateApiKey();
   return db.transaction(async (tx) => {
-    const current = await heldKey(tx, reference);
+    const current = await lockedKey(tx, reference);
     if (current.state === 'revoked' || current.state === 'expired') {
       const { id, state } = current;
       throw new AccountError(
@@ -157,7 +157,7 @@ async function change(
   by: AuditActor,
   origin: AuditOrigin,
 ): Promise<KeyRow> {
-  const { id } = await heldKey(tx, reference);
+  const { id } = await lockedKey(tx, reference);
   const hasChanged = await mark(tx, id);
   const row = await keyAfterWrite(tx, id);
   if (hasChanged) await audit(tx, row, action, by, origin);
@@ -199,7 +199,7 @@ function stored(key: GeneratedApiKey): Pick<GeneratedApiKey, 'keyId' | 'secretHa
   return { keyId: key.keyId, secretHash: key.secretHash, lastFour: key.lastFour };
 }
 
-async function heldKey(tx: Queryable, reference: KeyReference): Promise<KeyRow> {
+async function lockedKey(tx: Queryable, reference: KeyReference): Promise<KeyRow> {
   const id = await lockKey(tx, reference);
   if (id === undefined) throw keyNotFound(reference);
   return keyAfterWrite(tx, id);

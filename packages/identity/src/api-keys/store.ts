@@ -105,14 +105,14 @@ export async function recordAuthenticationFailures(
        SELECT id, count(*)::integer AS failures, array_agg(source_ip ORDER BY n) AS source_ips,
          array_agg(request_id ORDER BY n) AS request_ids
        FROM ${FAILURES.sql} WITH ORDINALITY AS f (${FAILURES.list()}, n) GROUP BY id
-     ), held AS (
+     ), locked AS (
        -- Always in the same order, or two batches over the same keys could wait for each other for ever.
        SELECT id FROM api_keys WHERE id IN (SELECT id FROM failed) ORDER BY id FOR NO KEY UPDATE
      ), counted AS (
        UPDATE api_keys k SET
          consecutive_failures = k.consecutive_failures + f.failures,
          locked_at = CASE WHEN k.consecutive_failures + f.failures >= $1::integer THEN coalesce(k.locked_at, now()) END
-       FROM failed f JOIN held h ON h.id = f.id
+       FROM failed f JOIN locked l ON l.id = f.id
        WHERE k.id = f.id
        -- The failure that locked it: its address and its request, and not those of another one of the batch.
        RETURNING k.id, k.organisation_id, $1::integer - (k.consecutive_failures - f.failures) AS tenth,
@@ -148,14 +148,14 @@ export async function recordSuccesses(
     `WITH used AS (
        SELECT DISTINCT ON (id) id, source_ip
        FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS u (id, source_ip, n) ORDER BY id, n DESC
-     ), held AS (
+     ), locked AS (
        SELECT id FROM api_keys
        WHERE id IN (SELECT id FROM used) AND locked_at IS NULL
          AND (consecutive_failures > 0 OR coalesce(last_used_at <= now() - interval '1 minute', true))
        ORDER BY id FOR NO KEY UPDATE
      )
      UPDATE api_keys k SET consecutive_failures = 0, last_used_at = now(), last_used_ip = u.source_ip
-     FROM used u JOIN held h ON h.id = u.id
+     FROM used u JOIN locked l ON l.id = u.id
      WHERE k.id = u.id`,
     [successes.map((s) => s.id), successes.map((s) => s.sourceIp)],
     'record_successes',

@@ -107,7 +107,7 @@ export async function changeCredential(
   origin: AuditOrigin = {},
 ): Promise<CredentialRow> {
   return db.forOrganisation(organisationId, async (tx) => {
-    const row = await held(tx, organisationId, id);
+    const row = await requireLocked(tx, organisationId, id);
     const name = readName(change.name ?? row.name);
     const { hosts, errors } =
       change.hosts === undefined ? { ...row, errors: [] } : checkHosts(row.type, change.hosts);
@@ -141,7 +141,7 @@ export async function deleteCredential(
   origin: AuditOrigin = {},
 ): Promise<{ readonly row: CredentialRow; readonly workflows: readonly WorkflowOfCredential[] }> {
   return db.forOrganisation(organisationId, async (tx) => {
-    await held(tx, organisationId, id);
+    await requireLocked(tx, organisationId, id);
     const workflows = await findWorkflowsUsing(tx, organisationId, id, registry);
     if (workflows.length > 0 && !options.force) throw inUse(workflows);
     const details = { used_by: workflows.map((workflow) => workflow.id) };
@@ -221,7 +221,7 @@ function secretsToRepeat(stored: JsonObject, given: JsonObject): FieldError[] {
     }));
 }
 
-async function held(tx: Queryable, organisationId: number, id: number): Promise<SealedRow> {
+async function requireLocked(tx: Queryable, organisationId: number, id: number): Promise<SealedRow> {
   const row = await lockCredential(tx, organisationId, id);
   if (row === undefined) throw notFound('credential');
   return row;

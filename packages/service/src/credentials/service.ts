@@ -106,7 +106,7 @@ async function decrypt({ keys, log }: CredentialServiceDeps, row: SealedRow): Pr
   } catch (error) {
     if (!(error instanceof SecretError)) throw error;
     // Keys and files concern the operator, not the workflow's author.
-    log.error({ err: error, credentialId: row.id }, 'could not decrypt a credential');
+    log.error({ err: error, credential_id: row.id }, 'could not decrypt a credential');
     const isDamaged = error.code === 'secret_damaged';
     const { id, name } = row;
     const said = isDamaged

@@ -32,7 +32,7 @@ export function createCancel({ db, notifier, log }: CancelDeps): Cancel {
     for (const row of cancelled) notifier.cancelled(row.id);
     if (cancelled.length > 0) {
       await settle().catch((error: unknown) => {
-        log.warn({ err: error }, 'the next claim finishes what a cancellation left to do');
+        log.warn({ err: error }, 'could not follow up on a cancellation; the next claim will');
       });
     }
     return cancelled.length > 0;

@@ -26,7 +26,7 @@ export function createSampleSignals(db: Database, log: Logger): SampleSignals {
       await db.listen('millrace_samples', (payload) => notify(Number(payload)), notifyAll);
     } catch (error) {
       listening = null;
-      log.debug({ err: error }, 'samples of other processes are not heard of; they will be read later');
+      log.debug({ err: error }, 'could not listen for samples from other processes; polling instead');
     }
   }
 

@@ -132,7 +132,7 @@ class PgScheduler implements Scheduler {
   async #postpone(workflowId: number, nowMs: number, error: unknown): Promise<void> {
     this.#deps.log.error(
       { err: error, workflow_id: workflowId },
-      'a schedule could not be fired; it is tried again in a minute',
+      'could not fire a schedule; retrying in a minute',
     );
     await postponeSchedule(this.#deps.db, workflowId, new Date(Math.floor(nowMs)), FAULT_MS);
   }

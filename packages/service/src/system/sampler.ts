@@ -12,11 +12,7 @@ export function createSampler({ db, log }: { readonly db: Database; readonly log
     // At the start of each minute, so that none is left out.
     pauseMs: () => INTERVAL_MS - (Date.now() % INTERVAL_MS),
     firstPauseMs: 0,
-    onFailure: (error) =>
-      log.warn(
-        { err: error },
-        'the state of the service could not be written down; the next minute tries again',
-      ),
+    onFailure: (error) => log.warn({ err: error }, 'could not record metrics; retrying in the next minute'),
   });
 }
 

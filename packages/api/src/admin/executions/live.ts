@@ -59,7 +59,7 @@ export function createFollowList(app: FastifyInstance, { db, notifier, log }: Ap
       try {
         await look();
       } catch (error) {
-        log.debug({ err: error }, 'changes of executions could not be read; the lists read them later');
+        log.debug({ err: error }, 'could not read changes of executions; the lists will reload');
         for (const listener of listeners) miss(listener);
       }
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));

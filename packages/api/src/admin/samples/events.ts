@@ -22,7 +22,7 @@ export async function* streamListening(
   watch: Watch,
   after: number,
 ): AsyncGenerator<string> {
-  let told: number | null = null;
+  let announced: number | null = null;
   let quietSince = performance.now();
   try {
     for (;;) {
@@ -36,8 +36,8 @@ export async function* streamListening(
         yield formatEvent('ended', {}, null);
         return;
       }
-      if (until.getTime() !== told) {
-        told = until.getTime();
+      if (until.getTime() !== announced) {
+        announced = until.getTime();
         quietSince = performance.now();
         yield formatEvent('listening', { until: formatTimestamp(until) }, null);
       }

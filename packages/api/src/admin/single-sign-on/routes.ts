@@ -27,7 +27,7 @@ interface Call {
   readonly reply: FastifyReply;
 }
 
-interface Kept extends Journey {
+interface PendingSignIn extends Journey {
   readonly returnTo: string;
 }
 
@@ -52,27 +52,27 @@ export function singleSignOnRoutes(app: FastifyInstance, deps: AppDeps, devices:
 
   app.get(`${BASE}/start`, page, async (request, reply) => {
     const returnTo = localPath((request.query as { readonly return_to?: unknown }).return_to);
-    const begun = await provider.begin().catch((error: unknown) => ({ error }));
-    if ('error' in begun) return refuse({ request, reply }, 'unavailable', returnTo, begun.error);
-    const kept: Kept = { ...begun.journey, returnTo };
-    const value = Buffer.from(JSON.stringify(kept)).toString('base64url');
+    const started = await provider.begin().catch((error: unknown) => ({ error }));
+    if ('error' in started) return refuse({ request, reply }, 'unavailable', returnTo, started.error);
+    const pending: PendingSignIn = { ...started.journey, returnTo };
+    const value = Buffer.from(JSON.stringify(pending)).toString('base64url');
     reply.header('set-cookie', formatCookie(config, name, value, JOURNEY_SECONDS));
-    return reply.header('cache-control', 'no-store').redirect(begun.url.href);
+    return reply.header('cache-control', 'no-store').redirect(started.url.href);
   });
 
   app.get(`${BASE}/callback`, page, async (request, reply) => {
     reply.header('cache-control', 'no-store');
-    const kept = readKept(readCookie(request, name, COOKIE_FORM));
+    const pending = readPending(readCookie(request, name, COOKIE_FORM));
     const url = new URL(`${publicUrl}${BASE}/callback`);
     url.search = new URL(request.originalUrl, publicUrl).search;
     // Started in another browser, too long ago, or before the current attempt, which may still complete.
-    if (kept === null || url.searchParams.get('state') !== kept.state) {
-      return refuse({ request, reply }, 'stale', kept?.returnTo ?? '/');
+    if (pending === null || url.searchParams.get('state') !== pending.state) {
+      return refuse({ request, reply }, 'stale', pending?.returnTo ?? '/');
     }
     // Single use: another response of the provider needs a new sign-in.
     reply.header('set-cookie', formatCookie(config, name, '', 0));
-    const { returnTo } = kept;
-    const identity = await provider.finish(url, kept).catch((error: unknown) => ({ error }));
+    const { returnTo } = pending;
+    const identity = await provider.finish(url, pending).catch((error: unknown) => ({ error }));
     if ('error' in identity) {
       const { error } = identity;
       return refuse({ request, reply }, problemOf(error, url), returnTo, error);
@@ -90,12 +90,12 @@ function problemOf(error: unknown, url: URL): Problem {
   return url.searchParams.get('error') === 'access_denied' ? 'refused' : 'failed';
 }
 
-function readKept(cookie: string | null): Kept | null {
+function readPending(cookie: string | null): PendingSignIn | null {
   if (cookie === null) return null;
   try {
     const { state, nonce, codeVerifier, returnTo } = JSON.parse(
       Buffer.from(cookie, 'base64url').toString(),
-    ) as { readonly [name in keyof Kept]: unknown };
+    ) as { readonly [name in keyof PendingSignIn]: unknown };
     if (typeof state !== 'string' || typeof nonce !== 'string' || typeof codeVerifier !== 'string')
       return null;
     return { state, nonce, codeVerifier, returnTo: localPath(returnTo) };

@@ -101,9 +101,9 @@ function describeChunk(
   latest: ReadonlyMap<string, ShownRecord>,
   childTokens: ChildTokens,
 ): string {
-  const told = records.filter((record) => !isInsideLoop(record) || latest.get(record.nodeId) === record);
-  const last = told.length - 1;
-  return told
+  const shown = records.filter((record) => !isInsideLoop(record) || latest.get(record.nodeId) === record);
+  const last = shown.length - 1;
+  return shown
     .map((record, index) => {
       const execution = latest.get(record.nodeId) === record ? row : UNDER_WAY;
       const place = record.iteration === undefined ? {} : { iteration: record.iteration };

@@ -150,8 +150,8 @@ function consumedBy(
   { nodeId, iteration, consumedAiTokens, childAiTokens = 0 }: Exclude<ShownRecord, { status: 'skipped' }>,
   childTokens: ChildTokens,
 ): number {
-  const isTold = iteration === undefined && Object.hasOwn(childTokens, nodeId);
-  const inAll = isTold ? (childTokens[nodeId] ?? 0) : 0;
+  const isKnown = iteration === undefined && Object.hasOwn(childTokens, nodeId);
+  const inAll = isKnown ? (childTokens[nodeId] ?? 0) : 0;
   return consumedAiTokens + Math.max(0, inAll - childAiTokens);
 }
 

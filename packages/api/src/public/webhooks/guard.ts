@@ -116,7 +116,7 @@ async function openSecrets(
       if (!(error instanceof ServiceError)) throw error;
       request.log.warn(
         { code: error.code, workflow_id: id, credential_id: credentialId },
-        'a credential that checks the signatures of a webhook cannot be used',
+        'could not use a credential that verifies webhook signatures',
       );
     }
   }

@@ -30,9 +30,9 @@ export async function testAi(attempt: Attempt<'ai'>): Promise<TestResult> {
       signal,
     );
   const { api_key: key } = credential;
-  const answer = await ask(key === null ? {} : SIGN_IN[credential.provider](key));
-  const { status } = answer;
-  const text = new TextDecoder().decode(answer.body);
+  const response = await ask(key === null ? {} : SIGN_IN[credential.provider](key));
+  const { status } = response;
+  const text = new TextDecoder().decode(response.body);
   if (status === 401 || (status === 400 && /API_KEY_INVALID/.test(text)))
     return failed('refused', where, null, status);
   if (status === 403) return failed('forbidden', where, null, status);

@@ -52,9 +52,9 @@ async function statusOf(
 ): Promise<number | 'redirect'> {
   try {
     const init = { method: 'GET', headers: { accept: '*/*', ...headers }, signal };
-    const answer = await egress.fetch(organisationId).fetch(url, init, MOST_BYTES);
-    await answer.body?.cancel();
-    return answer.status;
+    const response = await egress.fetch(organisationId).fetch(url, init, MOST_BYTES);
+    await response.body?.cancel();
+    return response.status;
   } catch (error) {
     if (error instanceof HttpClientError && error.code === 'too_many_redirects') return 'redirect';
     throw error;
