@@ -14,16 +14,8 @@ import { inEnglish } from '@millrace/messages/english';
 import { serviceFailure } from '../service-failure.ts';
 import type { ModelConfig } from './config.ts';
 import { callFailure } from './failure.ts';
-import { limitOf, presentUsage, promptText, requestOf } from './request.ts';
-import {
-  type AgentStep,
-  type AgentToolCall,
-  presentStep,
-  readSteps,
-  stepTurns,
-  sumUsage,
-  tokensOfSteps,
-} from './steps.ts';
+import { limitOf, promptText, requestOf } from './request.ts';
+import { type AgentStep, presentUsage, readSteps, stepTurns, tokensOfSteps, usageOfSteps } from './steps.ts';
 import { type CallOutcome, refusal, runToolCall } from './tool-call.ts';
 import { describeTools, type Tool } from './tools.ts';
 
@@ -104,7 +96,7 @@ export function openingOf(config: Pick<AgentConfig, 'prompt'>): AiMessage {
 }
 
 function beginAgain(config: AgentConfig, context: NodeContext): Progress {
-  const steps = [...readSteps(context.previousOutput)];
+  const steps = readSteps(context.previousOutput);
   return {
     steps,
     messages: [openingOf(config), ...steps.flatMap((step, index) => stepTurns(step, index + 1))],
@@ -166,7 +158,7 @@ async function runCalls(
 ): Promise<Failure | undefined> {
   const number = progress.steps.length + 1;
   const isLast = number >= config.max_steps;
-  const toolCalls: AgentToolCall[] = [];
+  const calls: AgentStep['tool_calls'] = [];
   const deadline = AbortSignal.timeout(Math.max(1, endsAtMs - context.now()));
   const signal = AbortSignal.any([context.signal, deadline]);
   const siteOf = () => ({
@@ -190,16 +182,16 @@ async function runCalls(
     }
     count(progress, outcome.consumedAiTokens);
     progress.childAiTokens += outcome.childAiTokens ?? 0;
-    toolCalls.push({
+    const { value, isError, consumedAiTokens } = outcome;
+    calls.push({
       name: call.name,
       arguments: call.arguments,
-      value: outcome.value,
-      isError: outcome.isError,
-      consumedAiTokens: outcome.consumedAiTokens,
-      durationMs: Math.max(0, context.now() - startedAtMs),
+      ...(isError ? { error: value } : { result: value }),
+      ...(consumedAiTokens === 0 ? {} : { consumed_ai_tokens: consumedAiTokens }),
+      duration_ms: Math.max(0, context.now() - startedAtMs),
     });
   }
-  const step = { text: answer.text, toolCalls, usage: answer.usage };
+  const step = { text: answer.text, tool_calls: calls, usage: presentUsage(answer.usage) };
   progress.steps.push(step);
   progress.messages.push(...stepTurns(step, number, answer));
   return fault;
@@ -219,7 +211,7 @@ function reasonNotToRun(call: {
 }
 
 function endOf(answer: AiAnswer, config: AgentConfig, isCapped: boolean, progress: Progress): NodeResult {
-  progress.steps.push({ text: answer.text, toolCalls: [], usage: answer.usage });
+  progress.steps.push({ text: answer.text, tool_calls: [], usage: presentUsage(answer.usage) });
   const { steps, consumedAiTokens, childAiTokens } = progress;
   if (isCapped && answer.finishReason === 'length') {
     const cut = failure('token_budget_exceeded', message('nodes.budget_ended'), {
@@ -231,16 +223,15 @@ function endOf(answer: AiAnswer, config: AgentConfig, isCapped: boolean, progres
     text: answer.text,
     ...(config.output === 'json' ? { json: answer.object } : {}),
     finish_reason: answer.finishReason,
-    usage: presentUsage(sumUsage(steps.map(({ usage }) => usage))),
+    usage: usageOfSteps(steps),
     model: config.model,
-    steps: steps.map(presentStep),
+    steps,
   };
   return success(output, { consumedAiTokens, childAiTokens });
 }
 
 /** A failure with everything done before it. */
 function withProgress(failed: Failure, { steps, consumedAiTokens, childAiTokens }: Progress): NodeResult {
-  const usage = sumUsage(steps.map((step) => step.usage));
   return {
     ...failed,
     consumedAiTokens: failed.consumedAiTokens + consumedAiTokens,
@@ -248,8 +239,8 @@ function withProgress(failed: Failure, { steps, consumedAiTokens, childAiTokens 
     output: {
       ...failed.output,
       ...(failed.output?.text === undefined ? { text: steps.at(-1)?.text ?? '' } : {}),
-      usage: presentUsage(usage),
-      steps: steps.map(presentStep),
+      usage: usageOfSteps(steps),
+      steps,
     },
   };
 }

@@ -2,7 +2,6 @@ import {
   type AiMessage,
   type AiRequest,
   type AiTool,
-  type AiUsage,
   type CredentialOf,
   describeUnusableSchema,
   type JsonObject,
@@ -96,8 +95,4 @@ export function describeRequest(request: AiRequest, credential: CredentialOf<'ai
     temperature: request.temperature,
     max_tokens: request.maxOutputTokens,
   };
-}
-
-export function presentUsage({ inputTokens, outputTokens, totalTokens }: AiUsage): JsonObject {
-  return { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: totalTokens };
 }

@@ -1,90 +1,46 @@
-import {
-  type AiMessage,
-  type AiToolCall,
-  type AiUsage,
-  isJsonArray,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-} from '@millrace/engine';
-import { presentUsage } from './request.ts';
+import type { AiMessage, AiToolCall, AiUsage, JsonObject, JsonValue } from '@millrace/engine';
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+const callSchema = Type.Object({
+  name: Type.String(),
+  arguments: Type.Unsafe<JsonObject>({ type: 'object' }),
+  // As returned to the model: one or the other.
+  result: Type.Optional(Type.Unsafe<JsonValue>({})),
+  error: Type.Optional(Type.Unsafe<JsonValue>({})),
+  // By the node or workflow that was called; absent for none.
+  consumed_ai_tokens: Type.Optional(Type.Number()),
+  duration_ms: Type.Number(),
+});
+const usageSchema = Type.Object({
+  input_tokens: Type.Number(),
+  output_tokens: Type.Number(),
+  total_tokens: Type.Number(),
+});
+const stepSchema = Type.Object({
+  text: Type.String(),
+  tool_calls: Type.Array(callSchema),
+  usage: usageSchema,
+});
 
 /** One response of the model with the results of its tool calls, as in the node's output. */
-export interface AgentStep {
-  readonly text: string;
-  readonly toolCalls: readonly AgentToolCall[];
-  readonly usage: AiUsage;
-}
+export type AgentStep = Static<typeof stepSchema>;
 
-export interface AgentToolCall {
-  readonly name: string;
-  readonly arguments: JsonObject;
-  /** As returned to the model. */
-  readonly value: JsonValue;
-  readonly isError: boolean;
-  /** By the node or workflow that was called. */
-  readonly consumedAiTokens: number;
-  readonly durationMs: number;
-}
-
-export function presentStep({ text, toolCalls, usage }: AgentStep): JsonObject {
-  return {
-    text,
-    tool_calls: toolCalls.map((call) => ({
-      name: call.name,
-      arguments: call.arguments,
-      ...(call.isError ? { error: call.value } : { result: call.value }),
-      ...(call.consumedAiTokens === 0 ? {} : { consumed_ai_tokens: call.consumedAiTokens }),
-      duration_ms: call.durationMs,
-    })),
-    usage: presentUsage(usage),
-  };
-}
+const stepValidator = Compile(stepSchema);
 
 /**
  * The steps of an earlier attempt of the node, from the output it failed with: the next attempt continues from them instead of paying and
  * acting again. A step without tools was a final answer, which is requested again.
  */
-export function readSteps(output: JsonObject | null): readonly AgentStep[] {
-  const steps = output?.steps ?? null;
-  const read = isJsonArray(steps) ? steps.map(readStep) : [];
-  const end = read.findIndex((step) => step === undefined || step.toolCalls.length === 0);
-  return (end === -1 ? read : read.slice(0, end)) as readonly AgentStep[];
+export function readSteps(output: JsonObject | null): AgentStep[] {
+  const steps: unknown = output?.steps;
+  const read: readonly unknown[] = Array.isArray(steps) ? steps : [];
+  const end = read.findIndex((step) => !stepValidator.Check(step) || !hasActed(step));
+  return (end === -1 ? read : read.slice(0, end)) as AgentStep[];
 }
 
-function readStep(value: JsonValue): AgentStep | undefined {
-  if (!isJsonObject(value)) return undefined;
-  const { text, tool_calls: calls, usage } = value;
-  if (typeof text !== 'string' || !isJsonArray(calls ?? null) || !isJsonObject(usage ?? null))
-    return undefined;
-  const toolCalls = (calls as readonly JsonValue[]).map(readCall);
-  if (toolCalls.includes(undefined)) return undefined;
-  const { input_tokens, output_tokens, total_tokens } = usage as JsonObject;
-  return {
-    text,
-    toolCalls: toolCalls as AgentToolCall[],
-    usage: {
-      inputTokens: Number(input_tokens),
-      outputTokens: Number(output_tokens),
-      totalTokens: Number(total_tokens),
-    },
-  };
-}
-
-function readCall(value: JsonValue): AgentToolCall | undefined {
-  if (!isJsonObject(value)) return undefined;
-  const { name, arguments: args, result, error, consumed_ai_tokens, duration_ms } = value;
-  const isError = error !== undefined;
-  if (typeof name !== 'string' || !isJsonObject(args ?? null) || (result === undefined && !isError))
-    return undefined;
-  return {
-    name,
-    arguments: args as JsonObject,
-    value: (isError ? error : result) ?? null,
-    isError,
-    consumedAiTokens: Number(consumed_ai_tokens ?? 0),
-    durationMs: Number(duration_ms),
-  };
+function hasActed({ tool_calls: calls }: AgentStep): boolean {
+  return calls.length > 0 && calls.every((call) => 'result' in call || 'error' in call);
 }
 
 /** A step as turns of a conversation. `said` is the provider's original turn, if it came in this attempt. */
@@ -95,7 +51,7 @@ export function stepTurns(
 ): readonly AiMessage[] {
   const toolCalls =
     said?.toolCalls ??
-    step.toolCalls.map((call, index) => ({
+    step.tool_calls.map((call, index) => ({
       id: `call_${number}_${index + 1}`,
       name: call.name,
       arguments: call.arguments,
@@ -107,13 +63,13 @@ export function stepTurns(
       toolCalls,
       ...(said?.continuation === undefined ? {} : { continuation: said.continuation }),
     },
-    ...step.toolCalls.map(
+    ...step.tool_calls.map(
       (call, index): AiMessage => ({
         role: 'tool',
         toolCallId: toolCalls[index]?.id ?? '',
         toolName: call.name,
-        result: call.value,
-        isError: call.isError,
+        result: call.error ?? call.result ?? null,
+        isError: 'error' in call,
       }),
     ),
   ];
@@ -122,17 +78,23 @@ export function stepTurns(
 /** Tokens consumed by steps, including the tools called in them. */
 export function tokensOfSteps(steps: readonly AgentStep[]): number {
   return steps
-    .flatMap(({ usage, toolCalls }) => [usage.totalTokens, ...toolCalls.map((call) => call.consumedAiTokens)])
+    .flatMap(({ usage, tool_calls: calls }) => [
+      usage.total_tokens,
+      ...calls.map((call) => call.consumed_ai_tokens ?? 0),
+    ])
     .reduce((sum, tokens) => sum + tokens, 0);
 }
 
-export function sumUsage(usages: readonly AiUsage[]): AiUsage {
-  return usages.reduce(
-    (sum, { inputTokens, outputTokens, totalTokens }) => ({
-      inputTokens: sum.inputTokens + inputTokens,
-      outputTokens: sum.outputTokens + outputTokens,
-      totalTokens: sum.totalTokens + totalTokens,
-    }),
-    { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-  );
+export function presentUsage({ inputTokens, outputTokens, totalTokens }: AiUsage): AgentStep['usage'] {
+  return { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: totalTokens };
+}
+
+export function usageOfSteps(steps: readonly AgentStep[]): AgentStep['usage'] {
+  const sum = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
+  for (const { usage } of steps) {
+    sum.input_tokens += usage.input_tokens;
+    sum.output_tokens += usage.output_tokens;
+    sum.total_tokens += usage.total_tokens;
+  }
+  return sum;
 }

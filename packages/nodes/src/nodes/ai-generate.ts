@@ -9,7 +9,8 @@ import {
 } from '../ai/config.ts';
 import { exampleAnswer, exampleCredential } from '../ai/examples.ts';
 import { callFailure } from '../ai/failure.ts';
-import { describeRequest, limitOf, presentUsage, problemOf, promptText, requestOf } from '../ai/request.ts';
+import { describeRequest, limitOf, problemOf, promptText, requestOf } from '../ai/request.ts';
+import { presentUsage } from '../ai/steps.ts';
 import { checkedNode } from '../define.ts';
 
 export const aiGenerate = checkedNode({
