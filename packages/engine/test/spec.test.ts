@@ -19,8 +19,8 @@ function cited(): Map<string, string[]> {
       (name) => name.endsWith('.ts') && name !== 'spec.test.ts',
     )) {
       const text = readFileSync(join(folder, file), 'utf8');
-      for (const [, name = ''] of text.matchAll(
-        /(?:\bit\(|\)\(|\bit\.each[^\n]*\()\s*'((?:[^'\\\n]|\\.)*)'/g,
+      for (const [, , name = ''] of text.matchAll(
+        /(?:\bit\(|\)\(|\bit\.each[^\n]*\()\s*(['"])((?:(?!\1)[^\\\n]|\\.)*)\1/g,
       )) {
         for (const rule of /^(?:[A-Z]\d+ ?)+:/.exec(name)?.[0].match(RULE) ?? []) {
           rules.set(rule, [...(rules.get(rule) ?? []), `${file}: ${name}`]);
