@@ -178,5 +178,12 @@ describe('who sees in another way', () => {
         .filter((endTime) => Number(endTime) > 50),
     );
     expect(moving).toEqual([]);
+    // Nor does what is closed fade away.
+    await opened.page.keyboard.press('Escape');
+    await opened.page.getByRole('button', { name: say('editor.more') }).click();
+    await opened.page.getByRole('menu').waitFor();
+    await opened.page.keyboard.press('Escape');
+    await settle(opened.page);
+    expect(await opened.page.getByRole('menu').count()).toBe(0);
   });
 });

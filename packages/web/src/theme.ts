@@ -33,6 +33,8 @@ export const theme = createTheme({
   luminanceThreshold: 0.35,
   defaultRadius: 'sm',
   cursorType: 'pointer',
+  // Otherwise what opens and closes waits for transitions that nobody sees.
+  respectReducedMotion: true,
   fontFamily:
     'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Hiragino Sans", "Noto Sans JP", "Noto Sans CJK JP", "Yu Gothic UI", Meiryo, sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Noto Sans Mono", monospace',
