@@ -1,0 +1,137 @@
+import { verbatim } from '@millrace/messages';
+import { inEnglish } from '@millrace/messages/english';
+import { describe, expect, it } from 'vitest';
+import {
+  failure,
+  type JsonObject,
+  type JsonValue,
+  type NodeResult,
+  success,
+  waitUntil,
+} from '../src/index.ts';
+import { Drive, inShort } from './support/drive.ts';
+import { flowOf, planOf } from './support/index.ts';
+
+const effect = { type: 'test.effect', timeout_ms: 60_000 };
+const ok = success({ text: 'ok' });
+
+describe('limits of an execution', () => {
+  it('E14: past the deadline the execution fails, whatever event arrives then', () => {
+    const plan = planOf(flowOf({ a: effect, b: {} }, ['t -> a', 't -> b']));
+    const drive = new Drive(plan, { deadlineAtMs: 3_000 });
+    expect(inShort(drive.effects)).toEqual([
+      'checkpoint t:success a:running b:running',
+      'start a',
+      'start b',
+      'wait 3000',
+    ]);
+    drive.nowMs = 3_000;
+    expect(inShort(drive.end('b', failure('broken', verbatim('x'))))).toEqual([
+      'abort a execution_ended',
+      'abort b execution_ended',
+      'finish failed',
+    ]);
+    expect(drive.outcome()).toMatchObject({ error: { code: 'execution_timeout', nodeId: null } });
+    const late = new Drive(plan, { deadlineAtMs: 500 });
+    expect(inShort(late.effects)).toEqual(['finish failed']);
+  });
+
+  it('E14 E10: a parked execution wakes for its deadline', () => {
+    const plan = planOf(flowOf({ a: effect }, ['t -> a']));
+    const drive = new Drive(plan, { deadlineAtMs: 20_000 });
+    expect(inShort(drive.end('a', waitUntil(90_000, {})))).toEqual(['park 20000']);
+    const woken = new Drive(plan, { deadlineAtMs: 20_000 }, [...drive.stored().values()], 20_000);
+    expect(inShort(woken.effects)).toEqual(['finish failed']);
+    expect(woken.stored().get('a')).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('E15: an attempt that takes too long is aborted and may be retried; its late end is ignored', () => {
+    const data = { type: 'test.effect', timeout_ms: 500, retry: { max_attempts: 2, backoff_ms: 100 } };
+    const drive = new Drive(planOf(flowOf({ a: data }, ['t -> a'])));
+    expect(inShort(drive.effects.slice(-1))).toEqual(['wait 1500']);
+    expect(inShort(drive.time(1_500))).toEqual(['abort a node_timeout', 'checkpoint a:waiting', 'wait 1550']);
+    expect(drive.end('a', ok)).toEqual([]);
+    expect(inShort(drive.time(1_550))).toEqual(['checkpoint a:running', 'start a', 'wait 2050']);
+    expect(drive.end('a', ok, { attempt: 1 })).toEqual([]);
+    expect(inShort(drive.time(2_050))).toEqual(['abort a node_timeout', 'finish failed']);
+    expect(drive.outcome()).toMatchObject({ error: { code: 'node_timeout', nodeId: 'a' } });
+  });
+
+  it('E15: a result that has arrived counts even if its time is up', () => {
+    const drive = new Drive(planOf(flowOf({ a: { type: 'test.effect', timeout_ms: 500 } }, ['t -> a'])));
+    drive.nowMs = 9_000;
+    expect(inShort(drive.end('a', ok))).toEqual(['finish completed']);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['is too large', success({ text: 'x'.repeat(10_001) }), 'output_too_large'],
+    ['is a list', success([] as unknown as JsonObject), 'invalid_output'],
+    ['is missing', success(undefined as unknown as JsonObject), 'invalid_output'],
+    ['is nested too deeply', success(deep(2_000) as JsonObject), 'output_too_deep'],
+    ['never ends', success(endless()), 'output_too_deep'],
+    ['waits for no time', waitUntil(Number.NaN, {}), 'invalid_output'],
+    ['waits with too much', waitUntil(5_000, { text: 'x'.repeat(10_001) }), 'output_too_large'],
+    ['is no result at all', undefined, 'invalid_output'],
+    ['is of no known kind', { kind: 'odd' }, 'invalid_output'],
+  ])('E16: an output that %s is a failure', (_, result, code) => {
+    const drive = new Drive(planOf(flowOf({ a: { retry: { max_attempts: 3 } } }, ['t -> a'])));
+    expect(inShort(drive.end('a', result as NodeResult))).toEqual(['finish failed']);
+    expect(drive.outcome()).toMatchObject({ error: { code, nodeId: 'a' } });
+  });
+
+  it('E16: the output of a failed node is kept only as far as it can be stored', () => {
+    const drive = new Drive(planOf(flowOf({ a: {} }, ['t -> a'])));
+    drive.end('a', failure('big', verbatim('m'.repeat(50_000)), { output: { text: 'x'.repeat(10_001) } }));
+    const record = drive.stored().get('a');
+    expect(record).toMatchObject({ status: 'failed', output: {}, error: { code: 'big' } });
+    expect(record?.status === 'failed' && inEnglish(record.error.message).length).toBe(10_000);
+  });
+
+  it("E28: a node's log is part of its record, within limits", () => {
+    const drive = new Drive(planOf(flowOf({ a: {}, b: { on_error: 'continue' } }, ['t -> a', 'a -> b'])));
+    const line = { level: 'info' as const, text: 'hello' };
+    const odd = [{ level: 'loud', text: 'x' }, { level: 'warn' }] as unknown as (typeof line)[];
+    const many = Array.from({ length: 2_000 }, () => line);
+    drive.end('a', success({}, { log: [line, ...odd, { ...line, text: 'x'.repeat(200_000) }, line] }));
+    drive.end('b', failure('broken', verbatim('x'), { log: many }));
+    expect(drive.stored().get('a')).toMatchObject({ log: [line] });
+    expect(drive.stored().get('b')).toMatchObject({ status: 'failed', log: many.slice(0, 1_000) });
+    const full = new Drive(planOf(flowOf({ a: {} }, ['t -> a'])));
+    full.end('a', success({ text: 'x'.repeat(10_001) }, { log: [line] }));
+    expect(full.stored().get('a')).toMatchObject({ error: { code: 'output_too_large' }, log: [line] });
+  });
+
+  it('E17: tokens are summed over nodes and attempts', () => {
+    const drive = new Drive(
+      planOf(flowOf({ a: { ...effect, retry: { max_attempts: 3 } }, b: {} }, ['t -> a', 'a -> b'])),
+    );
+    drive.end('a', failure('flaky', verbatim('x'), { retryable: true, consumedAiTokens: 5 }), { jitter: 0 });
+    drive.time(1_000);
+    drive.end('a', success({}, { consumedAiTokens: 7 }));
+    drive.end('b', success({}, { consumedAiTokens: -3 }));
+    expect(drive.effects.at(-1)).toMatchObject({ kind: 'finish', consumedAiTokens: 12 });
+    expect(drive.stored().get('a')).toMatchObject({ consumedAiTokens: 12, attempts: 2, failures: 1 });
+    expect(drive.stored().get('b')).toMatchObject({ consumedAiTokens: 0 });
+  });
+
+  it('E17: tokens of stored records count after resuming', () => {
+    const plan = planOf(flowOf({ a: effect, b: effect }, ['t -> a', 'a -> b']));
+    const drive = new Drive(plan);
+    drive.end('a', success({}, { consumedAiTokens: 5 }));
+    const later = new Drive(plan, {}, [...drive.stored().values()]);
+    later.end('b', success({}, { consumedAiTokens: 2 }));
+    expect(later.effects.at(-1)).toMatchObject({ consumedAiTokens: 7 });
+  });
+});
+
+function deep(levels: number): JsonValue {
+  let value: JsonValue = {};
+  for (let level = 0; level < levels; level++) value = { a: value };
+  return value;
+}
+
+function endless(): JsonObject {
+  const value: { [name: string]: JsonValue } = {};
+  value.self = value;
+  return value;
+}
