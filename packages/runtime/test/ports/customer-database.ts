@@ -1,0 +1,97 @@
+import { createGuardedSockets } from '@millrace/egress/guarded-socket';
+import {
+  type CredentialOf,
+  type JsonObject,
+  type ServiceError,
+  type SqlQuery,
+  stringifyJson,
+} from '@millrace/engine';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { type Proxy as DatabaseProxy, openProxy } from '@millrace/testing/proxy';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import type { Caller } from '../../src/node-services.ts';
+import { createSqlService } from '../../src/ports/sql.ts';
+
+type Sql = CredentialOf<'sql'>;
+const never = new AbortController().signal;
+
+/** A customer's PostgreSQL with a table of orders, for the tests of a file, and how the SQL service sees it. */
+export function useCustomerDatabase() {
+  const cleanUps: (() => unknown)[] = [];
+  let database: TestDatabase;
+  let proxy: DatabaseProxy;
+  let credential: Sql;
+  afterEach(async () => {
+    for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+  });
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    proxy = await openProxy(database.url);
+    const url = new URL(proxy.url);
+    credential = {
+      type: 'sql',
+      dialect: 'postgresql',
+      host: 'service.test',
+      port: Number(url.port),
+      database: url.pathname.slice(1),
+      username: url.username,
+      password: decodeURIComponent(url.password),
+      tls: 'off',
+    };
+    await database.db.query(`CREATE FUNCTION write_order() RETURNS int LANGUAGE plpgsql
+      AS 'BEGIN INSERT INTO orders (id) VALUES (120); RETURN 1; END'`);
+    await database.db.query(`CREATE PROCEDURE commit_and_write() LANGUAGE plpgsql
+      AS 'BEGIN COMMIT; INSERT INTO orders (id) VALUES (121); END'`);
+    await database.db.query('CREATE TABLE orders (id bigint PRIMARY KEY, note text NOT NULL DEFAULT $$$$)');
+  });
+  afterAll(async () => {
+    await proxy.close();
+    await database.drop();
+  });
+
+  const sockets = createGuardedSockets({
+    allowHosts: ['127.0.0.1'],
+    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+  });
+  const sql = createSqlService({ sockets: () => sockets })({} as Caller);
+
+  function query(text: string, given: Partial<SqlQuery> = {}, signal = never, to: Partial<Sql> = {}) {
+    const order = { sql: text, parameters: [], readOnly: true, maxRows: 1_000, timeoutMs: 30_000, ...given };
+    return sql.query({ ...credential, ...to }, order, signal);
+  }
+
+  const write = (text: string, given: Partial<SqlQuery> = {}) => query(text, { readOnly: false, ...given });
+
+  async function errorOf(running: Promise<unknown>): Promise<ServiceError> {
+    const error = await running.then(
+      (value) => new Error(`no error: ${stringifyJson(value as JsonObject)}`),
+      (reason: unknown) => reason as ServiceError,
+    );
+    expect(`${error.message} ${JSON.stringify(error)}`).not.toContain(credential.password);
+    return error as ServiceError;
+  }
+
+  async function countOrders(): Promise<unknown> {
+    return (await query('SELECT count(*) AS n FROM orders')).rows[0]?.n;
+  }
+
+  return {
+    get database() {
+      return database;
+    },
+    get proxy() {
+      return proxy;
+    },
+    get credential() {
+      return credential;
+    },
+    sockets,
+    /** Called after the test. */
+    cleanUps,
+    query,
+    /** A query that may write. */
+    write,
+    errorOf,
+    countOrders,
+  };
+}
