@@ -1,3 +1,4 @@
+import { EXECUTION_STATUSES, NODE_STATUSES } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
 import {
@@ -13,18 +14,8 @@ import {
   Timestamp,
 } from './forms.ts';
 
-export const EXECUTION_STATUS_NAMES = [
-  'queued',
-  'running',
-  'waiting_async',
-  'completed',
-  'failed',
-  'cancelled',
-] as const;
-export const NODE_STATUS_NAMES = ['success', 'failed', 'skipped', 'running', 'waiting', 'cancelled'] as const;
-
-const Status = Type.Enum([...EXECUTION_STATUS_NAMES], { type: 'string' });
-const NodeStatus = Type.Enum([...NODE_STATUS_NAMES], { type: 'string' });
+export const ExecutionStatus = Type.Enum([...EXECUTION_STATUSES], { type: 'string' });
+const NodeStatus = Type.Enum([...NODE_STATUSES], { type: 'string' });
 /** Iteration index of each loop around a node, outermost first. */
 const Iteration = Type.Array(Type.Integer({ minimum: 0 }));
 const NodeError = Closed({
@@ -46,7 +37,7 @@ const itemFields = {
   workflow_id: Id,
   /** Below 0: a trial of an unsaved draft. */
   workflow_version: Type.Integer(),
-  status: Status,
+  status: ExecutionStatus,
   display_name: Type.String(),
   trigger_type: Type.String(),
   created_at: Timestamp,
@@ -175,12 +166,14 @@ export const ExecutionDetail = Closed({
   /** Ordered by start. */
   nodes: Type.Array(NodeSummary),
   /** The first 1,000 started by its nodes. */
-  children: Type.Array(Closed({ execution_id: Id, node_id: Type.String(), workflow_id: Id, status: Status })),
+  children: Type.Array(
+    Closed({ execution_id: Id, node_id: Type.String(), workflow_id: Id, status: ExecutionStatus }),
+  ),
   /** Open questions and callback addresses it waits for; at most 100 in total. */
   approvals: Type.Array(Approval),
   callbacks: Type.Array(Closed({ node_id: Type.String(), iteration: Iteration, expires_at: Timestamp })),
   /** Reruns of this one, latest first; at most 100. */
-  reruns: Type.Array(Closed({ execution_id: Id, status: Status })),
+  reruns: Type.Array(Closed({ execution_id: Id, status: ExecutionStatus })),
   /** Null for roles that may not read the audit log. */
   origin: Nullable(ExecutionOrigin),
 });
@@ -238,7 +231,7 @@ export type NodeComparison = Static<typeof NodeComparison>;
 
 const names = (values: readonly string[]) => `(${values.join('|')})`;
 /** Comma-separated values. */
-const STATUS_LIST = `^${names(EXECUTION_STATUS_NAMES)}(,${names(EXECUTION_STATUS_NAMES)})*$`;
+const STATUS_LIST = `^${names(EXECUTION_STATUSES)}(,${names(EXECUTION_STATUSES)})*$`;
 
 /** Comma-separated ids; 200 at most. */
 const ID_LIST = '^[1-9]\\d{0,15}(,[1-9]\\d{0,15}){0,199}$';

@@ -46,18 +46,17 @@ export type {
   VersionConflict,
 } from './editor.ts';
 export { type Access, type Endpoint, EXACT_HEADER, UNATTENDED_HEADER } from './endpoint.ts';
-export {
-  type Approval,
-  EXECUTION_STATUS_NAMES,
-  type ExecutionDetail,
-  type ExecutionItem,
-  type ExecutionOrigin,
-  type IterationSpan,
-  type NodeComparison,
-  type NodeIteration,
-  type NodeRunDetail,
-  type NodeSpan,
-  type NodeSummary,
+export type {
+  Approval,
+  ExecutionDetail,
+  ExecutionItem,
+  ExecutionOrigin,
+  IterationSpan,
+  NodeComparison,
+  NodeIteration,
+  NodeRunDetail,
+  NodeSpan,
+  NodeSummary,
 } from './executions.ts';
 export type { Problem } from './forms.ts';
 export type { ApiKey, IssuedKey, KeyIssuer, KeyScope, KeyState } from './keys.ts';
@@ -65,17 +64,18 @@ export type { Account, Invitation, InvitationState, Member, Organisation } from 
 export { isAtLeast, ROLES, type Role } from './roles.ts';
 export type { OrganisationSettings } from './settings.ts';
 export type { HealthState, SystemSample, SystemState, WorkerItem, WorkerState } from './system.ts';
-export type {
-  FlowProblem,
-  LastRun,
-  RecentRun,
-  Template,
-  TemplateStep,
-  VersionAuthor,
-  VersionDetail,
-  VersionItem,
-  Webhook,
-  WorkflowDetail,
-  WorkflowItem,
-  WorkflowStatus,
+export {
+  type FlowProblem,
+  type LastRun,
+  type RecentRun,
+  type Template,
+  type TemplateStep,
+  type VersionAuthor,
+  type VersionDetail,
+  type VersionItem,
+  type Webhook,
+  WORKFLOW_STATUSES,
+  type WorkflowDetail,
+  type WorkflowItem,
+  type WorkflowStatus,
 } from './workflows.ts';

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
-import { ExecutionError } from './executions.ts';
+import { ExecutionError, ExecutionStatus } from './executions.ts';
 import {
   AnyJson,
   AnyObject,
@@ -19,13 +19,10 @@ export const WORKFLOW_STATUSES = ['draft', 'active', 'inactive', 'archived'] as 
 export const WorkflowStatus = Type.Enum([...WORKFLOW_STATUSES], { type: 'string' });
 export type WorkflowStatus = Static<typeof WorkflowStatus>;
 
-/** Statuses of executions, as in the contract. */
-const RUN_STATUSES = ['queued', 'running', 'waiting_async', 'completed', 'failed', 'cancelled'] as const;
-
 /** One execution in a workflow's row of recent ones. */
 export const RecentRun = Closed({
   id: Id,
-  status: Type.Enum([...RUN_STATUSES], { type: 'string' }),
+  status: ExecutionStatus,
   created_at: Timestamp,
   /** From start to end; null if it hasn't ended or never started. */
   duration_ms: Nullable(Type.Integer({ minimum: 0 })),

@@ -180,6 +180,14 @@ export type NodeError = {
 export type NodeProgress = NodeRecordBase;
 
 export type NodeStatus = ShownRecord['status'];
+export const NODE_STATUSES = [
+  'success',
+  'failed',
+  'skipped',
+  'running',
+  'waiting',
+  'cancelled',
+] as const satisfies readonly NodeStatus[];
 
 /** The node is being run. */
 export function runningRecord(

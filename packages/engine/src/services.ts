@@ -1,6 +1,6 @@
 import type { Message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
-import type { ExecutionError } from './execution.ts';
+import type { ExecutionError, ExecutionStatus } from './execution.ts';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { LogLine, NodeResult } from './node-result.ts';
 
@@ -308,7 +308,7 @@ export interface DataService {
 /** The state of another execution. */
 export interface ChildResult {
   readonly executionId: number;
-  readonly status: 'queued' | 'running' | 'waiting_async' | 'completed' | 'failed' | 'cancelled';
+  readonly status: ExecutionStatus;
   /** The output of `core.stop`, else the outputs of the final nodes. */
   readonly output: JsonObject;
   readonly error: ExecutionError | null;

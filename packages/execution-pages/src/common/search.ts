@@ -1,14 +1,15 @@
 import type { ExecutionItem } from '@millrace/admin-api';
+import { EXECUTION_STATUSES } from '@millrace/engine';
 import { id, moment, oneOf, searchReader, text } from '@millrace/ui/api/search-params.ts';
 
-export const STATUSES = ['queued', 'running', 'waiting_async', 'completed', 'failed', 'cancelled'] as const;
 export const TRIGGERS = ['api', 'webhook', 'schedule', 'manual', 'flow', 'error'] as const;
 export const RANGES = ['hour', 'day', 'week', 'month', 'custom'] as const;
 export type Range = (typeof RANGES)[number];
 
 const readFilters = searchReader({
   /** Comma-separated. */
-  status: (value) => STATUSES.filter((each) => String(value).split(',').includes(each)).join() || undefined,
+  status: (value) =>
+    EXECUTION_STATUSES.filter((each) => String(value).split(',').includes(each)).join() || undefined,
   workflow: id,
   trigger: (value) => (/^[a-z_]{1,40}$/.test(String(value)) ? text(value) : undefined),
   test: oneOf(['yes', 'no']),

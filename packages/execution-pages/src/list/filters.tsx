@@ -1,5 +1,6 @@
 import { Button, Group, MultiSelect, Select, type SelectProps, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
+import { EXECUTION_STATUSES } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import type { ApplyFilters } from '@millrace/ui/api/search-params.ts';
@@ -9,7 +10,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { FilterX, Search } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type ListSearch, RANGES, STATUSES, TRIGGERS } from '../common/search.ts';
+import { type ListSearch, RANGES, TRIGGERS } from '../common/search.ts';
 
 const TYPING_PAUSE_MS = 300;
 /** The service's page limit; a key beyond it is shown by its id. */
@@ -28,7 +29,7 @@ export function Filters({ search, apply }: { search: ListSearch; apply: ApplyFil
         w={statuses.length > 1 ? 240 : 140}
         aria-label={t('executions.filters.status')}
         placeholder={statuses.length === 0 ? t('executions.filters.anyStatus') : ''}
-        data={STATUSES.map((value) => ({ value, label: t(`executions.status.${value}`) }))}
+        data={EXECUTION_STATUSES.map((value) => ({ value, label: t(`executions.status.${value}`) }))}
         value={statuses}
         onChange={(value) => apply({ status: value.join() })}
         clearable

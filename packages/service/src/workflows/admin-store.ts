@@ -1,7 +1,7 @@
+import type { WorkflowStatus } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import type { ExecutionStatus, Flow, JsonText, StoredError } from '@millrace/engine';
 import type { WorkflowRow } from './store.ts';
-import type { WorkflowStatus } from './workflow.ts';
 
 /** A workflow as the admin area's list shows it. */
 export interface WorkflowItemRow extends WorkflowRow {

@@ -1,3 +1,4 @@
+import type { WorkflowStatus } from '@millrace/admin-api';
 import {
   type Flow,
   findProblems,
@@ -9,7 +10,6 @@ import {
 } from '@millrace/engine';
 import { ApiError, validationError } from '@millrace/errors/errors';
 import { type Message, message } from '@millrace/messages';
-import type { WorkflowStatus } from './workflow.ts';
 
 /** A `flow_data` that may be saved. */
 export interface CheckedFlow {

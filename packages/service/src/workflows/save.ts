@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { WorkflowStatus } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import {
   canonicalJson,
@@ -25,7 +26,7 @@ import {
   type WorkflowChange,
   type WorkflowDetailRow,
 } from './store.ts';
-import type { NewWorkflow, WorkflowPatch, WorkflowStatus } from './workflow.ts';
+import type { NewWorkflow, WorkflowPatch } from './workflow.ts';
 
 /** Who saves: an API key's principal, a signed-in user, or the operator, who is neither. */
 export interface Author {

@@ -1,7 +1,7 @@
+import type { WorkflowStatus } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 import type { Flow, JsonText } from '@millrace/engine';
-import type { WorkflowStatus } from './workflow.ts';
 
 /** A workflow as lists show it. */
 export interface WorkflowRow {

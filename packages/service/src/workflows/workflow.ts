@@ -1,5 +1,4 @@
-export const WORKFLOW_STATUSES = ['draft', 'active', 'inactive', 'archived'] as const;
-export type WorkflowStatus = (typeof WORKFLOW_STATUSES)[number];
+import type { WorkflowStatus } from '@millrace/admin-api';
 
 /** A workflow to be created, with the API's names. */
 export type NewWorkflow = {

@@ -1,4 +1,5 @@
 import type { Body } from '@millrace/admin-api';
+import { WORKFLOW_STATUSES } from '@millrace/admin-api';
 import { parseTimestamp } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
@@ -12,7 +13,6 @@ import { checkFlowData } from '@millrace/service/workflows/flow-check';
 import { changeDetails } from '@millrace/service/workflows/record';
 import { archiveWorkflow, changeWorkflow, holdWorkflow } from '@millrace/service/workflows/save';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
-import { WORKFLOW_STATUSES } from '@millrace/service/workflows/workflow';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';

@@ -1,4 +1,4 @@
-import { EXECUTION_STATUSES } from '@millrace/engine';
+import { EXECUTION_STATUSES, NODE_STATUSES } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
 import { freeObject, PAGE_PARAMETERS, pageOf, TIMESTAMP } from '../../http/responses.ts';
 
@@ -51,9 +51,7 @@ const itemMembers = {
 
 export const NodeOutput = Type.Object(
   {
-    status: Type.Enum(['success', 'failed', 'skipped', 'running', 'waiting', 'cancelled'], {
-      type: 'string',
-    }),
+    status: Type.Enum([...NODE_STATUSES], { type: 'string' }),
     output: OBJECT,
     consumed_ai_tokens: TOKENS,
     started_at: TIME_OR_NULL,

@@ -1,10 +1,4 @@
-import {
-  findProblems,
-  formatTimestamp,
-  type JsonObject,
-  type NodeRegistry,
-  parseJson,
-} from '@millrace/engine';
+import { findProblems, formatTimestamp, type NodeRegistry, parseJson } from '@millrace/engine';
 import { inEnglish } from '@millrace/messages/english';
 import type {
   VersionDetailRow,
@@ -12,15 +6,16 @@ import type {
   WorkflowDetailRow,
   WorkflowRow,
 } from '@millrace/service/workflows/store';
+import type { VersionDetail, VersionItem, WorkflowDetail, WorkflowItem } from './schema.ts';
 
 /** A workflow as lists show it. */
-export function presentItem(row: WorkflowRow): JsonObject {
+export function presentItem(row: WorkflowRow): WorkflowItem {
   return {
     id: row.id,
     name: row.name,
     description: row.description,
     status: row.status,
-    tags: row.tags,
+    tags: [...row.tags],
     is_test_mode: row.is_test_mode,
     created_at: formatTimestamp(row.created_at),
     updated_at: formatTimestamp(row.updated_at),
@@ -28,7 +23,7 @@ export function presentItem(row: WorkflowRow): JsonObject {
 }
 
 /** A workflow with its saved version and the problems that prevent its activation. */
-export function presentDetail(row: WorkflowDetailRow, registry: NodeRegistry): JsonObject {
+export function presentDetail(row: WorkflowDetailRow, registry: NodeRegistry): WorkflowDetail {
   const flow = parseJson(row.flow_data);
   return {
     ...presentItem(row),
@@ -42,7 +37,7 @@ export function presentDetail(row: WorkflowDetailRow, registry: NodeRegistry): J
 }
 
 /** A version as lists show it. */
-export function presentVersion(row: VersionRow): JsonObject {
+export function presentVersion(row: VersionRow): VersionItem {
   return {
     version: row.version,
     created_at: formatTimestamp(row.created_at),
@@ -50,6 +45,6 @@ export function presentVersion(row: VersionRow): JsonObject {
   };
 }
 
-export function presentVersionDetail(workflowId: number, row: VersionDetailRow): JsonObject {
+export function presentVersionDetail(workflowId: number, row: VersionDetailRow): VersionDetail {
   return { workflow_id: workflowId, ...presentVersion(row), flow_data: parseJson(row.flow_data) };
 }

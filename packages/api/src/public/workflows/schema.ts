@@ -1,4 +1,4 @@
-import { WORKFLOW_STATUSES } from '@millrace/service/workflows/workflow';
+import { WORKFLOW_STATUSES } from '@millrace/admin-api';
 import { type Static, Type } from 'typebox';
 import { freeObject, PAGE_PARAMETERS, pageOf, TIMESTAMP } from '../../http/responses.ts';
 
@@ -123,6 +123,7 @@ const Problem = Type.Object(
 
 /** Schemas of responses, by their name in the OpenAPI document. */
 export const WorkflowItem = Type.Object(itemMembers, { $id: 'WorkflowItem', additionalProperties: false });
+export type WorkflowItem = Static<typeof WorkflowItem>;
 export const WorkflowDetail = Type.Object(
   {
     ...itemMembers,
@@ -134,6 +135,7 @@ export const WorkflowDetail = Type.Object(
   },
   { $id: 'WorkflowDetail', additionalProperties: false },
 );
+export type WorkflowDetail = Static<typeof WorkflowDetail>;
 
 const versionMembers = {
   version: Type.Integer({ minimum: 1 }),
@@ -143,10 +145,12 @@ const versionMembers = {
   }),
 };
 export const VersionItem = Type.Object(versionMembers, { $id: 'VersionItem', additionalProperties: false });
+export type VersionItem = Static<typeof VersionItem>;
 export const VersionDetail = Type.Object(
   { workflow_id: ID, ...versionMembers, flow_data: FLOW_DATA },
   { $id: 'VersionDetail', additionalProperties: false },
 );
+export type VersionDetail = Static<typeof VersionDetail>;
 
 export const WebhookInfo = Type.Object(
   {
