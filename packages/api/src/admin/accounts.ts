@@ -66,7 +66,6 @@ function meRoutes(app: FastifyInstance, deps: AppDeps): void {
   // A display preference, so not audited.
   adminRoute(app, deps, 'PUT /me/language', async ({ session, body }) => {
     await setLanguage(db, session.userId, body.language);
-    return undefined;
   });
 
   adminRoute(app, deps, 'PATCH /me', async ({ session, body, request }) => {
@@ -77,6 +76,5 @@ function meRoutes(app: FastifyInstance, deps: AppDeps): void {
       const details = { before: session.name, name };
       await auditUser(tx, user, { action: 'user.renamed', ...originOf(request), details });
     });
-    return undefined;
   });
 }

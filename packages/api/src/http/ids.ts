@@ -13,3 +13,13 @@ export function pathId(text: string, what: Resource): number {
   if (!Number.isSafeInteger(id)) throw notFound(what);
   return id;
 }
+
+/** The type of the column has no larger one. */
+export const LARGEST_VERSION = 2_147_483_647;
+
+/** A version's number in a path. @throws ApiError `not_found` */
+export function pathVersion(text: string): number {
+  const version = pathId(text, 'version');
+  if (version > LARGEST_VERSION) throw notFound('version');
+  return version;
+}

@@ -12,7 +12,7 @@ export function originOf(request: FastifyRequest): RequestOrigin {
 /** The key of a request to the public API. */
 export function recordedByKey(request: FastifyRequest): RecordedBy {
   const { organisationId, apiKeyId } = principalOf(request);
-  return { organisationId, by: { actor: 'api_key', apiKeyId }, ...originOf(request) };
+  return { organisationId, by: { actor: 'api_key', apiKeyId, ...originOf(request) } };
 }
 
 /** The key of a request to the public API and its source. */

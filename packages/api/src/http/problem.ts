@@ -8,6 +8,7 @@ import {
   type FieldError,
   unavailable,
 } from '@millrace/errors/errors';
+import { AccountError, toApiError as ofAccountError } from '@millrace/identity/values/account-error';
 import { type Message, message } from '@millrace/messages';
 import { inEnglish, presentMessage } from '@millrace/messages/english';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -100,6 +101,7 @@ function isForPage({ routeOptions }: FastifyRequest): boolean {
 /** Converts anything thrown to its public form; unknown errors become `internal_error` without internals. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof AccountError) return ofAccountError(error);
   if (error instanceof DatabaseUnavailableError) {
     return unavailable(
       'database_unavailable',

@@ -32,8 +32,6 @@ afterAll(async () => {
   await Promise.all([outside.close(), mail.close()]);
 });
 
-const ORIGIN = { sourceIp: '127.0.0.1', requestId: 'test' };
-
 let names = 0;
 async function store(type: string, fields: JsonObject, hosts: readonly string[] = []): Promise<number> {
   names += 1;
@@ -135,7 +133,7 @@ describe('a mail server', () => {
     const { organisationId } = editor;
     const result = await testCredential(
       { db, keys, log, egress, timeLimitMs: 100 },
-      { organisationId, credentialId, url: undefined, by: { actor: 'operator' }, origin: ORIGIN },
+      { organisationId, credentialId, url: undefined, by: { actor: 'operator' } },
     );
     expect(result).toMatchObject({ outcome: 'failed', code: 'timeout', where: `127.0.0.1:${port}` });
     await new Promise((resolve) => silent.close(resolve));

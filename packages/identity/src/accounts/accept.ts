@@ -112,19 +112,18 @@ export async function joinByInvitation(
   origin: AuditOrigin,
 ): Promise<void> {
   const { organisation_id: organisationId, role } = invitation;
-  const by = { actor: 'user', userId: user.id, memberId: null } as const;
+  const by = { actor: 'user', userId: user.id, memberId: null, ...origin } as const;
   const present = await findMember(tx, organisationId, user.email);
   const member =
     present !== undefined && isAtLeast(present.role, role)
       ? present
-      : await addMember(joinTransaction(db, tx), organisationId, user.email, role, by, origin);
+      : await addMember(joinTransaction(db, tx), organisationId, user.email, role, by);
   await markAccepted(tx, invitation.id, user.id);
   await insertAudit(tx, {
     organisationId,
     action: 'invitation.accepted',
     by,
     memberId: member.id,
-    ...origin,
     details: { invitation_id: invitation.id, role, email: user.email },
   });
 }

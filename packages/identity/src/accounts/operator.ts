@@ -102,7 +102,7 @@ export async function endSessionsByOperator(db: Database, text: string): Promise
  */
 export async function removeAccountByOperator(db: Database, text: string): Promise<RemovedAccount> {
   const { id } = await requireUser(db, text);
-  return removeAccount(db, id, { actor: 'operator' }, {});
+  return removeAccount(db, id, { actor: 'operator' });
 }
 
 async function requireUser(tx: Queryable, text: string): Promise<UserRow> {

@@ -4,7 +4,7 @@ import { joinTransaction } from '@millrace/database/join-transaction';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { lockAddress } from '../addresses/proof.ts';
-import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
+import { type AuditActor, insertAudit } from '../audit/store.ts';
 import { endInvitationsFor } from '../invitations/ending.ts';
 import { lockRoles } from '../members/pages.ts';
 import { removeMember } from '../members/store.ts';
@@ -22,12 +22,7 @@ export interface RemovedAccount {
  * address.
  * @throws ApiError `not_found`; `last_admin` for the last possible system administrator
  */
-export async function removeAccount(
-  db: Database,
-  id: number,
-  by: AuditActor,
-  origin: AuditOrigin,
-): Promise<RemovedAccount> {
+export async function removeAccount(db: Database, id: number, by: AuditActor): Promise<RemovedAccount> {
   return db.transaction(async (tx) => {
     await lockRoles(tx);
     const account = await holdAccount(tx, id);
@@ -38,11 +33,11 @@ export async function removeAccount(
     await refuseLast(tx, email, memberships);
     const joined = joinTransaction(db, tx);
     for (const { organisation_id: organisationId, member_id: memberId } of memberships) {
-      await removeMember(joined, organisationId, email, by, origin);
+      await removeMember(joined, organisationId, email, by);
       const details = { email, name };
-      await insertAudit(tx, { organisationId, action: 'user.removed', by, memberId, ...origin, details });
+      await insertAudit(tx, { organisationId, action: 'user.removed', by, memberId, details });
     }
-    await endInvitationsFor(tx, email, by, origin);
+    await endInvitationsFor(tx, email, by);
     await emptyAccount(tx, id);
     return { email, memberships: memberships.length };
   });

@@ -31,13 +31,15 @@ export async function proveAddress(
 ): Promise<void> {
   if (!isUnproved(user)) return;
   const actor: AuditActor =
-    by === 'operator' ? { actor: 'operator' } : { actor: 'user', userId: user.id, memberId: null };
+    by === 'operator'
+      ? { actor: 'operator', ...origin }
+      : { actor: 'user', userId: user.id, memberId: null, ...origin };
   await markEmailVerified(tx, user.id);
   await deleteSessions(tx, user.id, null);
   await setPasswordHash(tx, user.id, null);
   await removeSecondFactor(tx, user.id);
-  await revokeKeysOfAccount(tx, user.id, actor, origin);
-  await endInvitationsBy(tx, user.id, actor, origin);
+  await revokeKeysOfAccount(tx, user.id, actor);
+  await endInvitationsBy(tx, user.id, actor);
   await auditProof(tx, user, by, origin);
 }
 

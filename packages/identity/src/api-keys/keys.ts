@@ -1,7 +1,7 @@
 import type { Database, Queryable } from '@millrace/database/database';
 import type { JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
+import { type AuditAction, type AuditActor, insertAudit } from '../audit/store.ts';
 import { AccountError } from '../values/account-error.ts';
 import { findNameProblem } from '../values/names.ts';
 import { isScope, SCOPES, type Scope } from '../values/roles.ts';
@@ -40,12 +40,7 @@ export interface IssuedKey {
  * Issues a key and records it.
  * @throws AccountError `invalid_value` for the name, the scopes or an expiry in the past
  */
-export async function issueKey(
-  db: Database,
-  issue: KeyIssue,
-  by: AuditActor,
-  origin: AuditOrigin = {},
-): Promise<IssuedKey> {
+export async function issueKey(db: Database, issue: KeyIssue, by: AuditActor): Promise<IssuedKey> {
   const name = checkName(issue.name);
   const scopes = checkScopes(issue.scopes);
   const expiresAt = issue.expiresAt ?? null;
@@ -62,9 +57,9 @@ export async function issueKey(
     const row = await keyAfterWrite(tx, id);
     // The database's clock decides, so the row is written first and the transaction rolled back.
     if (row.state === 'expired') {
-      throw new AccountError('invalid_value', message('identity.key_expiry_past'));
+      throw new AccountError('invalid_value', message('identity.key_expiry_past'), '/expires_at');
     }
-    await audit(tx, row, 'api_key.issued', by, origin, {
+    await audit(tx, row, 'api_key.issued', by, {
       name,
       scopes,
       expires_at: expiresAt?.toISOString() ?? null,
@@ -74,7 +69,7 @@ export async function issueKey(
 }
 
 /** Options of a rotation besides who rotates. */
-export interface Rotation extends AuditOrigin {
+export interface Rotation {
   /** Whose key the successor is; null for the operator. Default: whoever rotates, the only one to see its secret. */
   readonly holder?: KeyHolder | null;
 }
@@ -88,7 +83,7 @@ export async function rotateKey(
   db: Database,
   reference: KeyReference,
   by: AuditActor,
-  { holder = holderOf(by), ...origin }: Rotation = {},
+  { holder = holderOf(by) }: Rotation = {},
 ): Promise<IssuedKey & { readonly predecessor: KeyRow }> {
   const key = generateApiKey();
   return db.transaction(async (tx) => {
@@ -105,7 +100,7 @@ export async function rotateKey(
     await markRotated(tx, current.id);
     const row = await keyAfterWrite(tx, successorId);
     const predecessor = await keyAfterWrite(tx, current.id);
-    await audit(tx, predecessor, 'api_key.rotated', by, origin, { successor_id: row.id });
+    await audit(tx, predecessor, 'api_key.rotated', by, { successor_id: row.id });
     return { text: key.text, row, predecessor };
   });
 }
@@ -114,24 +109,14 @@ export async function rotateKey(
  * Revokes a key at once and permanently; repeating it changes nothing.
  * @throws AccountError `key_not_found`
  */
-export async function revokeKey(
-  db: Database,
-  reference: KeyReference,
-  by: AuditActor,
-  origin: AuditOrigin = {},
-): Promise<KeyRow> {
-  return db.transaction((tx) => change(tx, reference, markRevoked, 'api_key.revoked', by, origin));
+export async function revokeKey(db: Database, reference: KeyReference, by: AuditActor): Promise<KeyRow> {
+  return db.transaction((tx) => change(tx, reference, markRevoked, 'api_key.revoked', by));
 }
 
 /** Revokes all keys of an account. */
-export async function revokeKeysOfAccount(
-  tx: Queryable,
-  userId: number,
-  by: AuditActor,
-  origin: AuditOrigin,
-): Promise<void> {
+export async function revokeKeysOfAccount(tx: Queryable, userId: number, by: AuditActor): Promise<void> {
   for (const reference of await listKeysOfAccount(tx, userId)) {
-    await change(tx, reference, markRevoked, 'api_key.revoked', by, origin);
+    await change(tx, reference, markRevoked, 'api_key.revoked', by);
   }
 }
 
@@ -139,13 +124,8 @@ export async function revokeKeysOfAccount(
  * Unlocks a key locked by failed authentications; does nothing if it isn't locked.
  * @throws AccountError `key_not_found`
  */
-export async function unlockKey(
-  db: Database,
-  reference: KeyReference,
-  by: AuditActor,
-  origin: AuditOrigin = {},
-): Promise<KeyRow> {
-  return db.transaction((tx) => change(tx, reference, markUnlocked, 'api_key.unlocked', by, origin));
+export async function unlockKey(db: Database, reference: KeyReference, by: AuditActor): Promise<KeyRow> {
+  return db.transaction((tx) => change(tx, reference, markUnlocked, 'api_key.unlocked', by));
 }
 
 /** Changes a key under a lock, and records it if anything changed. */
@@ -155,12 +135,11 @@ async function change(
   mark: (tx: Queryable, id: number) => Promise<boolean>,
   action: 'api_key.revoked' | 'api_key.unlocked',
   by: AuditActor,
-  origin: AuditOrigin,
 ): Promise<KeyRow> {
   const { id } = await lockedKey(tx, reference);
   const hasChanged = await mark(tx, id);
   const row = await keyAfterWrite(tx, id);
-  if (hasChanged) await audit(tx, row, action, by, origin);
+  if (hasChanged) await audit(tx, row, action, by);
   return row;
 }
 
@@ -228,14 +207,12 @@ async function audit(
   row: KeyRow,
   action: AuditAction,
   by: AuditActor,
-  origin: AuditOrigin,
   details: JsonObject = {},
 ): Promise<void> {
   await insertAudit(tx, {
     organisationId: row.organisation_id,
     action,
     by,
-    ...origin,
     apiKeyId: row.id,
     details: { key_id: row.key_id, ...details },
   });
@@ -245,7 +222,11 @@ function checkName(text: string): string {
   const name = text.trim();
   const problem = findNameProblem(name);
   if (problem !== null)
-    throw new AccountError('invalid_value', message('identity.key_name', { fault: problem.message }));
+    throw new AccountError(
+      'invalid_value',
+      message('identity.key_name', { fault: problem.message }),
+      '/name',
+    );
   return name;
 }
 
@@ -253,10 +234,14 @@ function checkScopes(texts: readonly string[]): Scope[] {
   const unknown = texts.filter((text) => !isScope(text));
   const known = SCOPES.join(', ');
   if (texts.length === 0)
-    throw new AccountError('invalid_value', message('identity.key_scope_missing', { known }));
+    throw new AccountError('invalid_value', message('identity.key_scope_missing', { known }), '/scopes');
   if (unknown.length > 0) {
     const scopes = unknown.map((text) => `"${text}"`).join(', ');
-    throw new AccountError('invalid_value', message('identity.key_scope_unknown', { scopes, known }));
+    throw new AccountError(
+      'invalid_value',
+      message('identity.key_scope_unknown', { scopes, known }),
+      '/scopes',
+    );
   }
   return SCOPES.filter((scope) => texts.includes(scope));
 }

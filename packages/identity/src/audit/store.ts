@@ -2,15 +2,6 @@ import type { AuditAction } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import type { JsonObject } from '@millrace/engine';
 
-/** Who performed a recorded action. */
-export type AuditActor =
-  | { readonly actor: 'operator' }
-  | { readonly actor: 'service' }
-  | { readonly actor: 'member'; readonly memberId: number }
-  /** A signed-in user; a system administrator may act in organisations they are not a member of. */
-  | { readonly actor: 'user'; readonly userId: number; readonly memberId: number | null }
-  | { readonly actor: 'api_key'; readonly apiKeyId: number };
-
 export type { AuditAction } from '@millrace/admin-api';
 
 /** Where the request for a change came from. */
@@ -22,7 +13,18 @@ export interface RequestOrigin {
 /** Null or absent for actions of the operator or the service. */
 export type AuditOrigin = { readonly [Name in keyof RequestOrigin]?: RequestOrigin[Name] | null };
 
-export interface AuditEntry extends AuditOrigin {
+/** Who performed a recorded action, and from where. */
+export type AuditActor = AuditOrigin &
+  (
+    | { readonly actor: 'operator' }
+    | { readonly actor: 'service' }
+    | { readonly actor: 'member'; readonly memberId: number }
+    /** A signed-in user; a system administrator may act in organisations they are not a member of. */
+    | { readonly actor: 'user'; readonly userId: number; readonly memberId: number | null }
+    | { readonly actor: 'api_key'; readonly apiKeyId: number }
+  );
+
+export interface AuditEntry {
   readonly organisationId: number;
   readonly action: AuditAction;
   readonly by: AuditActor;
@@ -46,8 +48,8 @@ export async function insertAudit(db: Queryable, entry: AuditEntry): Promise<voi
       by.actor,
       entry.apiKeyId ?? (by.actor === 'api_key' ? by.apiKeyId : null),
       entry.memberId ?? (by.actor === 'member' || by.actor === 'user' ? by.memberId : null),
-      entry.sourceIp ?? null,
-      entry.requestId ?? null,
+      by.sourceIp ?? null,
+      by.requestId ?? null,
       JSON.stringify(entry.details ?? {}),
       by.actor === 'user' ? by.userId : null,
     ],

@@ -1,5 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
-import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
+import { type AuditActor, insertAudit } from '../audit/store.ts';
 import {
   type EndedInvitation,
   revokeFallenInvitations,
@@ -8,46 +8,26 @@ import {
 } from './store.ts';
 
 /** Permanently ends an address's open invitations. */
-export async function endInvitationsFor(
-  tx: Queryable,
-  email: string,
-  by: AuditActor,
-  origin: AuditOrigin,
-): Promise<void> {
-  await auditAll(tx, await revokeInvitationsFor(tx, email), by, origin);
+export async function endInvitationsFor(tx: Queryable, email: string, by: AuditActor): Promise<void> {
+  await auditAll(tx, await revokeInvitationsFor(tx, email), by);
 }
 
 /** Permanently ends the invitations an account has made. */
-export async function endInvitationsBy(
-  tx: Queryable,
-  userId: number,
-  by: AuditActor,
-  origin: AuditOrigin,
-): Promise<void> {
-  await auditAll(tx, await revokeInvitationsBy(tx, userId), by, origin);
+export async function endInvitationsBy(tx: Queryable, userId: number, by: AuditActor): Promise<void> {
+  await auditAll(tx, await revokeInvitationsBy(tx, userId), by);
 }
 
 /**
  * Permanently ends the invitations made by the user of this address that they could no longer make: regaining the right must
  * not revive an old link.
  */
-export async function endFallenInvitations(
-  tx: Queryable,
-  email: string,
-  by: AuditActor,
-  origin: AuditOrigin,
-): Promise<void> {
-  await auditAll(tx, await revokeFallenInvitations(tx, email), by, origin);
+export async function endFallenInvitations(tx: Queryable, email: string, by: AuditActor): Promise<void> {
+  await auditAll(tx, await revokeFallenInvitations(tx, email), by);
 }
 
-async function auditAll(
-  tx: Queryable,
-  ended: readonly EndedInvitation[],
-  by: AuditActor,
-  { sourceIp = null, requestId = null }: AuditOrigin,
-): Promise<void> {
+async function auditAll(tx: Queryable, ended: readonly EndedInvitation[], by: AuditActor): Promise<void> {
   for (const { id, organisation_id: organisationId, role, email } of ended) {
     const details = { invitation_id: id, role, email };
-    await insertAudit(tx, { organisationId, action: 'invitation.revoked', by, sourceIp, requestId, details });
+    await insertAudit(tx, { organisationId, action: 'invitation.revoked', by, details });
   }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '@millrace/database/database';
-import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
+import { type AuditActor, insertAudit } from '../audit/store.ts';
 import { hashToken } from '../sessions/tokens.ts';
 import type { Role } from '../values/roles.ts';
 import { insertInvitation } from './store.ts';
@@ -28,7 +28,6 @@ export async function makeInvitation(
   tx: Queryable,
   { organisationId, email, role, isVouchedFor }: InvitationWish,
   by: AuditActor & { readonly actor: 'operator' | 'user' },
-  { sourceIp = null, requestId = null }: AuditOrigin,
 ): Promise<MadeInvitation> {
   const token = randomBytes(32).toString('base64url');
   const id = await insertInvitation(tx, {
@@ -40,7 +39,7 @@ export async function makeInvitation(
     provesAddress: isVouchedFor && email !== null,
   });
   const details = { invitation_id: id, role, email };
-  await insertAudit(tx, { organisationId, action: 'invitation.created', by, sourceIp, requestId, details });
+  await insertAudit(tx, { organisationId, action: 'invitation.created', by, details });
   return { id, token };
 }
 

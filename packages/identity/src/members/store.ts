@@ -4,7 +4,7 @@ import { joinTransaction } from '@millrace/database/join-transaction';
 import { queryRow } from '@millrace/database/query-row';
 import { message } from '@millrace/messages';
 import { isUnproved, lockAddress } from '../addresses/proof.ts';
-import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
+import { type AuditAction, type AuditActor, insertAudit } from '../audit/store.ts';
 import { endFallenInvitations } from '../invitations/ending.ts';
 import { type MadeInvitation, makeInvitation } from '../invitations/making.ts';
 import { findUserByEmail } from '../users/store.ts';
@@ -21,7 +21,7 @@ export interface MemberRow {
 }
 
 /** Options of a member change besides who makes it. */
-export interface MemberChange extends AuditOrigin {
+export interface MemberChange {
   /** Called in the transaction with the current member; throws if the change is not allowed. */
   readonly check?: (tx: Queryable, before: MemberRow) => Promise<void>;
 }
@@ -82,7 +82,6 @@ export async function addMember(
   email: string,
   role: string,
   by: AuditActor,
-  change: MemberChange = {},
 ): Promise<MemberRow> {
   const address = checkEmail(email);
   const checkedRole = checkRole(role);
@@ -90,8 +89,8 @@ export async function addMember(
     const before = await findMember(tx, organisationId, address);
     const row = await upsertMember(tx, organisationId, address, checkedRole);
     if (before?.role !== row.role) {
-      await audit(tx, row, before === undefined ? 'member.added' : 'member.role_changed', by, change);
-      await endFallenInvitations(tx, address, by, change);
+      await audit(tx, row, before === undefined ? 'member.added' : 'member.role_changed', by);
+      await endFallenInvitations(tx, address, by);
     }
     return row;
   });
@@ -136,10 +135,10 @@ async function give(
   const isMore = before === undefined || !isAtLeast(before.role, role);
   if (isMore && isUnproved(await findUserByEmail(tx, email))) {
     const { isVouchedFor } = change;
-    const invitation = await makeInvitation(tx, { organisationId, email, role, isVouchedFor }, by, change);
+    const invitation = await makeInvitation(tx, { organisationId, email, role, isVouchedFor }, by);
     return { kind: 'waits', email, role, invitation };
   }
-  const row = await addMember(joinTransaction(db, tx), organisationId, email, role, by, change);
+  const row = await addMember(joinTransaction(db, tx), organisationId, email, role, by);
   return { kind: 'member', row };
 }
 
@@ -158,8 +157,8 @@ export async function removeMember(
     await change.check?.(tx, await holdMember(tx, organisationId, email));
     const row = await markRemoved(tx, organisationId, normaliseEmail(email));
     if (row === undefined) throw memberNotFound(email);
-    await audit(tx, row, 'member.removed', by, change);
-    await endFallenInvitations(tx, row.email, by, change);
+    await audit(tx, row, 'member.removed', by);
+    await endFallenInvitations(tx, row.email, by);
     return row;
   });
 }
@@ -239,20 +238,12 @@ async function markRemoved(
   return rows[0];
 }
 
-async function audit(
-  tx: Queryable,
-  row: MemberRow,
-  action: AuditAction,
-  by: AuditActor,
-  { sourceIp, requestId }: MemberChange,
-): Promise<void> {
+async function audit(tx: Queryable, row: MemberRow, action: AuditAction, by: AuditActor): Promise<void> {
   await insertAudit(tx, {
     organisationId: row.organisation_id,
     action,
     by,
     memberId: row.id,
-    sourceIp: sourceIp ?? null,
-    requestId: requestId ?? null,
     details: { email: row.email, role: row.role },
   });
 }
@@ -266,5 +257,6 @@ function checkRole(text: string): Role {
   throw new AccountError(
     'invalid_value',
     message('identity.role_unknown', { role: text, known: ROLES.join(', ') }),
+    '/role',
   );
 }

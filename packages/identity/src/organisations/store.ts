@@ -1,7 +1,7 @@
 import type { Database, Queryable } from '@millrace/database/database';
 import { isUniqueViolation } from '@millrace/database/errors';
 import { message } from '@millrace/messages';
-import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
+import { type AuditActor, insertAudit } from '../audit/store.ts';
 import { AccountError } from '../values/account-error.ts';
 import { findNameProblem } from '../values/names.ts';
 
@@ -19,20 +19,13 @@ export async function createOrganisation(
   db: Database,
   text: string,
   by: AuditActor,
-  origin: AuditOrigin = {},
 ): Promise<OrganisationRow> {
   const name = checkName(text);
   return db.transaction(async (tx) => {
     const row = await insertOrganisation(tx, name);
     if (row === undefined) throw nameTaken(name);
     const details = { name };
-    await insertAudit(tx, {
-      organisationId: row.id,
-      action: 'organisation.created',
-      by,
-      ...origin,
-      details,
-    });
+    await insertAudit(tx, { organisationId: row.id, action: 'organisation.created', by, details });
     return row;
   });
 }
@@ -46,7 +39,6 @@ export async function renameOrganisation(
   id: number,
   text: string,
   by: AuditActor,
-  origin: AuditOrigin = {},
 ): Promise<OrganisationRow> {
   const name = checkName(text);
   return db.transaction(async (tx) => {
@@ -55,7 +47,7 @@ export async function renameOrganisation(
     const row = await updateName(tx, id, name);
     if (row === undefined) throw nameTaken(name);
     const details = { before: before.name, name };
-    await insertAudit(tx, { organisationId: id, action: 'organisation.renamed', by, ...origin, details });
+    await insertAudit(tx, { organisationId: id, action: 'organisation.renamed', by, details });
     return row;
   });
 }
@@ -67,10 +59,11 @@ function checkName(text: string): string {
     throw new AccountError(
       'invalid_value',
       message('identity.organisation_name', { fault: problem.message }),
+      '/name',
     );
   }
   if (/^\d+$/.test(name)) {
-    throw new AccountError('invalid_value', message('identity.organisation_name_digits'));
+    throw new AccountError('invalid_value', message('identity.organisation_name_digits'), '/name');
   }
   return name;
 }

@@ -50,10 +50,9 @@ export async function createFirstAccount(
     // Anyone with the link got it from the operator, who runs the service: the address is taken as theirs.
     const userId = await insertUser(tx, { ...account, isVerified: true });
     if (userId === undefined) throw new Error('an account was made although all others were kept from it');
-    const by = { actor: 'user', userId, memberId: null } as const;
-    const { id } =
-      (await findFirstOrganisation(tx)) ?? (await createOrganisation(joined, 'Main', by, origin));
-    await addMember(joined, id, account.email, 'system_admin', by, origin);
+    const by = { actor: 'user', userId, memberId: null, ...origin } as const;
+    const { id } = (await findFirstOrganisation(tx)) ?? (await createOrganisation(joined, 'Main', by));
+    await addMember(joined, id, account.email, 'system_admin', by);
     await endSetupLinks(tx);
     return userId;
   });

@@ -75,7 +75,7 @@ async function joinFirst(
 ): Promise<void> {
   const organisation = await findFirstOrganisation(db);
   if (organisation === undefined) return;
-  await addMember(db, organisation.id, email, role, { actor: 'user', userId, memberId: null }, origin);
+  await addMember(db, organisation.id, email, role, { actor: 'user', userId, memberId: null, ...origin });
 }
 
 async function isMember(tx: Queryable, email: string): Promise<boolean> {

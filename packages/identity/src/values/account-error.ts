@@ -18,24 +18,26 @@ export type AccountErrorCode =
 export class AccountError extends ExplainedError {
   override readonly name = 'AccountError';
   readonly code: AccountErrorCode;
+  /** JSON Pointer of the value in a request's body; `invalid_value` only. */
+  readonly pointer: string;
 
-  constructor(code: AccountErrorCode, explanation: Message) {
+  constructor(code: AccountErrorCode, explanation: Message, pointer = '') {
     super(explanation);
     this.code = code;
+    this.pointer = pointer;
   }
 }
 
-/**
- * The admin API's response to an error of the account features; any other error unchanged.
- * @param pointer of the value that `invalid_value` is about
- */
-export function toAdminError(error: unknown, pointer: string): unknown {
-  if (!(error instanceof AccountError)) return error;
-  switch (error.code) {
+/** The API's response to an error of the account features. */
+export function toApiError({ code, explanation, pointer }: AccountError): ApiError {
+  switch (code) {
     case 'invalid_value':
-      return validationError([{ pointer, code: error.code, message: error.explanation }]);
+      return validationError([{ pointer, code, message: explanation }]);
     case 'organisation_exists':
-      return new ApiError('organisation_exists', error.explanation);
+    case 'key_rotated':
+      return new ApiError(code, explanation);
+    case 'user_not_found':
+      return notFound('account');
     case 'member_not_found':
       return notFound('member');
     case 'organisation_not_found':
@@ -44,10 +46,6 @@ export function toAdminError(error: unknown, pointer: string): unknown {
       return notFound('api_key');
     case 'key_revoked':
     case 'key_expired':
-      return new ApiError('key_ended', error.explanation);
-    case 'key_rotated':
-      return new ApiError('key_rotated', error.explanation);
-    default:
-      return error;
+      return new ApiError('key_ended', explanation);
   }
 }

@@ -1,5 +1,5 @@
 import { message } from '@millrace/messages';
-import { AccountError, toAdminError } from './account-error.ts';
+import { AccountError } from './account-error.ts';
 
 // No invisible characters or ones that reverse their surroundings: two different addresses would look the same.
 const FORM = /^[^\s@\p{Cc}\p{Cf}\p{Co}\p{Cs}]+@[^\s@\p{Cc}\p{Cf}\p{Co}\p{Cs}]+$/u;
@@ -21,14 +21,5 @@ export function isEmail(text: string): boolean {
 /** @throws AccountError `invalid_value` */
 export function checkEmail(text: string): string {
   if (isEmail(text)) return normaliseEmail(text);
-  throw new AccountError('invalid_value', message('identity.email_malformed', { email: text }));
-}
-
-/** Like {@link checkEmail} for a request body. @throws ApiError 422 on `email` */
-export function readEmail(text: string): string {
-  try {
-    return checkEmail(text);
-  } catch (error) {
-    throw toAdminError(error, '/email');
-  }
+  throw new AccountError('invalid_value', message('identity.email_malformed', { email: text }), '/email');
 }

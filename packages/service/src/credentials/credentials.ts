@@ -8,12 +8,7 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import { ApiError, type FieldError, notFound, validationError } from '@millrace/errors/errors';
-import {
-  type AuditAction,
-  type AuditActor,
-  type AuditOrigin,
-  insertAudit,
-} from '@millrace/identity/audit/store';
+import { type AuditAction, type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { findNameProblem } from '@millrace/identity/values/names';
 import { message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
@@ -68,7 +63,6 @@ export async function addCredential(
   { db, keys }: CredentialDeps,
   given: NewCredential,
   by: AuditActor,
-  origin: AuditOrigin = {},
 ): Promise<CredentialRow> {
   const type = checkType(given.type);
   const name = readName(given.name);
@@ -88,7 +82,7 @@ export async function addCredential(
       settings: record.settings,
     });
     if (!isStored) refuse([nameTaken()]);
-    return audited(tx, organisationId, id, 'credential.created', by, origin);
+    return audited(tx, organisationId, id, 'credential.created', by);
   });
 }
 
@@ -104,7 +98,6 @@ export async function changeCredential(
   id: number,
   change: CredentialChange,
   by: AuditActor,
-  origin: AuditOrigin = {},
 ): Promise<CredentialRow> {
   return db.forOrganisation(organisationId, async (tx) => {
     const row = await requireLocked(tx, organisationId, id);
@@ -122,7 +115,7 @@ export async function changeCredential(
     const isStored = await updateCredential(tx, id, { name: name.text, hosts, settings, sealed });
     if (!isStored) refuse([nameTaken()]);
     const details = { changed: changedParts(change) };
-    return audited(tx, organisationId, id, 'credential.updated', by, origin, details);
+    return audited(tx, organisationId, id, 'credential.updated', by, details);
   });
 }
 
@@ -138,14 +131,13 @@ export async function deleteCredential(
   id: number,
   options: { readonly force: boolean },
   by: AuditActor,
-  origin: AuditOrigin = {},
 ): Promise<{ readonly row: CredentialRow; readonly workflows: readonly WorkflowOfCredential[] }> {
   return db.forOrganisation(organisationId, async (tx) => {
     await requireLocked(tx, organisationId, id);
     const workflows = await findWorkflowsUsing(tx, organisationId, id, registry);
     if (workflows.length > 0 && !options.force) throw inUse(workflows);
     const details = { used_by: workflows.map((workflow) => workflow.id) };
-    const row = await audited(tx, organisationId, id, 'credential.deleted', by, origin, details);
+    const row = await audited(tx, organisationId, id, 'credential.deleted', by, details);
     await removeCredential(tx, id);
     return { row, workflows };
   });
@@ -233,7 +225,6 @@ async function audited(
   id: number,
   action: AuditAction,
   by: AuditActor,
-  origin: AuditOrigin,
   details: JsonObject = {},
 ): Promise<CredentialRow> {
   const row = await findCredential(tx, organisationId, id);
@@ -243,7 +234,6 @@ async function audited(
     organisationId,
     action,
     by,
-    ...origin,
     details: { credential_id: id, name, type, hosts: [...hosts], ...details },
   });
   return row;

@@ -2,7 +2,7 @@ import type { Body } from '@millrace/admin-api';
 import type { Database } from '@millrace/database/database';
 import { parseAllowHosts } from '@millrace/egress/allow-hosts';
 import { type FieldError, validationError } from '@millrace/errors/errors';
-import { type AuditActor, type AuditOrigin, insertAudit } from '@millrace/identity/audit/store';
+import { type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
 import type { RetentionSettings } from '../settings.ts';
 import { lockSettings, type SettingsRow, updateSettings } from './store.ts';
@@ -21,7 +21,6 @@ export async function changeSettings(
   change: SettingsChange,
   limits: { readonly retention: RetentionSettings },
   by: AuditActor,
-  origin: AuditOrigin = {},
 ): Promise<void> {
   const errors = findMistakes(change, limits);
   if (errors.length > 0) throw validationError(errors);
@@ -36,7 +35,6 @@ export async function changeSettings(
       organisationId,
       action: 'settings.changed',
       by,
-      ...origin,
       details: { before: pick(before), after: pick(after) },
     });
   });

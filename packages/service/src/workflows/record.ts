@@ -4,7 +4,7 @@ import { type AuditAction, type AuditEntry, insertAudit } from '@millrace/identi
 import type { WorkflowDetailRow } from './store.ts';
 
 /** Who does something with a workflow, and from where. */
-export type RecordedBy = Pick<AuditEntry, 'organisationId' | 'by' | 'sourceIp' | 'requestId'>;
+export type RecordedBy = Pick<AuditEntry, 'organisationId' | 'by'>;
 
 /** Records an action on a workflow, in the transaction that performs it. */
 export async function recordWorkflowChange(

@@ -10,15 +10,12 @@ import {
 } from '@millrace/identity/api-keys/admin-store';
 import { listFormerUses } from '@millrace/identity/api-keys/former-uses';
 import { type IssuedKey, issueKey, revokeKey, rotateKey, unlockKey } from '@millrace/identity/api-keys/keys';
-import { toAdminError } from '@millrace/identity/values/account-error';
 import { effectiveScopes } from '@millrace/identity/values/roles';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
-import { originOf } from '../../http/origin.ts';
-import { createCursors } from '../../http/pagination.ts';
-import { toAdminPage } from '../http/list.ts';
-import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
+import { createReadPage } from '../http/list.ts';
+import { type AdminCall, adminRoute } from '../http/route.ts';
 
 const MOST_REMINDERS = 100;
 
@@ -31,12 +28,13 @@ export function apiKeyRoutes(app: FastifyInstance, deps: AppDeps): void {
 
 function addLists(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
-  const cursors = createCursors(db);
+  const readPage = createReadPage(deps);
 
-  adminRoute(app, deps, 'GET /orgs/:org/keys', async ({ organisation: { id }, query }) => {
-    const ended = query.ended ?? false;
-    const binding = { organisationId: id, endpoint: 'GET keys', filters: { ended: String(ended) } };
-    return toAdminPage(cursors, binding, query, {
+  adminRoute(app, deps, 'GET /orgs/:org/keys', (call) => {
+    const { id } = call.organisation;
+    const { ended = false } = call.query;
+    return readPage(call, {
+      filters: { ended: String(ended) },
       read: (belowId, limit) =>
         db.transaction(async (tx) => withUses(tx, await listKeyItemsBelow(tx, id, ended, belowId, limit))),
       present,
@@ -53,24 +51,21 @@ function addIssues(app: FastifyInstance, deps: AppDeps): void {
   const { db, config } = deps;
   const apiUrl = `${config.publicUrl}/api/v1`;
 
-  adminRoute(app, deps, 'POST /orgs/:org/keys', async ({ session, organisation, body, request }) => {
+  adminRoute(app, deps, 'POST /orgs/:org/keys', async ({ actor, organisation, body }) => {
     const issue = {
       organisationId: organisation.id,
       name: body.name,
       scopes: body.scopes,
       expiresAt: body.expires_at === null ? null : parseTimestamp(body.expires_at),
     };
-    const issued = await issueKey(db, issue, actorOf(session), originOf(request)).catch((error: unknown) => {
-      // Name and scopes are checked by the schema.
-      throw toAdminError(error, '/expires_at');
-    });
+    const issued = await issueKey(db, issue, actor);
     return { key: await shown(deps, organisation.id, issued), secret: issued.text, api_url: apiUrl };
   });
 
   adminRoute(app, deps, 'POST /orgs/:org/keys/:key/rotate', async (call) => {
-    const { organisation, session, request } = call;
+    const { organisation, actor } = call;
     const reference = await ownKey(deps, call);
-    const issued = await rotateKey(db, reference, actorOf(session), originOf(request)).catch(refuse);
+    const issued = await rotateKey(db, reference, actor);
     return {
       key: await shown(deps, organisation.id, issued),
       secret: issued.text,
@@ -85,13 +80,13 @@ function addEndings(app: FastifyInstance, deps: AppDeps): void {
 
   adminRoute(app, deps, 'POST /orgs/:org/keys/:key/revoke', async (call) => {
     const reference = await ownKey(deps, call);
-    await revokeKey(db, reference, actorOf(call.session), originOf(call.request)).catch(refuse);
+    await revokeKey(db, reference, call.actor);
     return readKey(deps, call.organisation.id, reference.id);
   });
 
   adminRoute(app, deps, 'POST /orgs/:org/keys/:key/unlock', async (call) => {
     const reference = await ownKey(deps, call);
-    await unlockKey(db, reference, actorOf(call.session), originOf(call.request)).catch(refuse);
+    await unlockKey(db, reference, call.actor);
     return readKey(deps, call.organisation.id, reference.id);
   });
 }
@@ -132,10 +127,6 @@ async function withUses(tx: Queryable, rows: readonly KeyItemRow[]): Promise<Use
     ...row,
     uses: (uses.get(row.id) ?? []).map((use) => ({ ip: use.source_ip, at: use.last_used_at.toISOString() })),
   }));
-}
-
-function refuse(error: unknown): never {
-  throw toAdminError(error, '');
 }
 
 function present(row: UsedKey): ApiKey {

@@ -11,10 +11,8 @@ import {
 import { insertAudit } from '@millrace/identity/audit/store';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
-import { originOf } from '../../http/origin.ts';
-import { createCursors } from '../../http/pagination.ts';
-import { toAdminPage } from '../http/list.ts';
-import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
+import { createReadPage } from '../http/list.ts';
+import { type AdminCall, adminRoute } from '../http/route.ts';
 import { CSV_HEAD, toCsvRow, toJsonLine } from './export.ts';
 import { presentAudit } from './present.ts';
 
@@ -24,12 +22,14 @@ const EXPORT_BATCH = 500;
 /** The audit log: read, filter, export. It can't be changed. */
 export function auditRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
-  const cursors = createCursors(db);
+  const readPage = createReadPage(deps);
 
-  adminRoute(app, deps, 'GET /orgs/:org/audit', async ({ organisation: { id }, query }) => {
-    const { limit: _limit, cursor: _cursor, ...given } = query;
+  adminRoute(app, deps, 'GET /orgs/:org/audit', (call) => {
+    const { id } = call.organisation;
+    const { limit: _limit, cursor: _cursor, ...given } = call.query;
     const filters = readFilters(given);
-    return toAdminPage(cursors, { organisationId: id, endpoint: 'GET audit', filters: given }, query, {
+    return readPage(call, {
+      filters: given,
       read: (belowId, limit) =>
         db.forOrganisation(id, (tx) => listAuditBelow(tx, id, filters, belowId, limit)),
       present: presentAudit,
@@ -60,13 +60,12 @@ type Export = AdminCall<'GET /orgs/:org/audit/csv'> | AdminCall<'GET /orgs/:org/
 
 /** Recorded first: an interrupted export is an export, too. */
 async function sendExport(db: Database, call: Export, form: ExportForm): Promise<FastifyReply> {
-  const { organisation, session, request, reply, query } = call;
+  const { organisation, actor, reply, query } = call;
   const filters = readFilters(query);
   await insertAudit(db, {
     organisationId: organisation.id,
     action: 'audit_log.exported',
-    by: actorOf(session),
-    ...originOf(request),
+    by: actor,
     details: { format: form.format, filters: { ...query } },
   });
   const day = new Date().toISOString().slice(0, 10);

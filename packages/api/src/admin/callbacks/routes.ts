@@ -11,23 +11,22 @@ import { clean, decideApproval, type Use } from '@millrace/service/callbacks/use
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
-import { originOf } from '../../http/origin.ts';
-import { createCursors } from '../../http/pagination.ts';
 import { MAX_COMMENT } from '../../public/callbacks/approval-page.ts';
 import { presentApproval } from '../../public/callbacks/present.ts';
-import { toAdminPage } from '../http/list.ts';
-import { actorOf, adminRoute } from '../http/route.ts';
+import { createReadPage } from '../http/list.ts';
+import { adminRoute } from '../http/route.ts';
 
 /** Approvals in the admin area. */
 export function adminApprovalRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
-  const cursors = createCursors(db);
+  const readPage = createReadPage(deps);
 
-  adminRoute(app, deps, 'GET /orgs/:org/approvals', async ({ organisation: { id }, query }) => {
-    const state = query?.state ?? 'pending';
+  adminRoute(app, deps, 'GET /orgs/:org/approvals', (call) => {
+    const { id } = call.organisation;
+    const state = call.query?.state ?? 'pending';
     const read = state === 'pending' ? listPendingApprovals : listDecidedApprovals;
-    const binding = { organisationId: id, endpoint: 'GET approvals', filters: { state } };
-    return toAdminPage(cursors, binding, query, {
+    return readPage(call, {
+      filters: { state },
       read: (belowId, limit) =>
         db.forOrganisation(
           id,
@@ -39,7 +38,7 @@ export function adminApprovalRoutes(app: FastifyInstance, deps: AppDeps): void {
   });
 
   adminRoute(app, deps, 'POST /orgs/:org/approvals/:approval/decision', async (call) => {
-    const { organisation, session, body, request } = call;
+    const { organisation, session, actor, body } = call;
     const approvalId = pathId(call.params.approval, 'approval');
     const { memberId } = organisation;
     const decision = {
@@ -51,8 +50,7 @@ export function adminApprovalRoutes(app: FastifyInstance, deps: AppDeps): void {
       insertAudit(tx, {
         organisationId: organisation.id,
         action: 'execution.approval_decided',
-        by: actorOf(session),
-        ...originOf(request),
+        by: actor,
         details: {
           execution_id: approval.execution_id,
           node_id: approval.node_id,
@@ -62,7 +60,6 @@ export function adminApprovalRoutes(app: FastifyInstance, deps: AppDeps): void {
       }),
     );
     if (use !== 'accepted') throw refusal(use);
-    return undefined;
   });
 }
 

@@ -18,9 +18,8 @@ import { type CredentialRow, findCredential, listCredentials } from '@millrace/s
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
-import { originOf } from '../../http/origin.ts';
 import { applyRateLimit, createRateLimiter } from '../../http/rate-limit.ts';
-import { actorOf, adminRoute } from '../http/route.ts';
+import { adminRoute } from '../http/route.ts';
 
 /** Credentials: names, allowed hosts, usage; never their secrets. */
 export function credentialRoutes(app: FastifyInstance, deps: AppDeps): void {
@@ -58,21 +57,18 @@ function addReads(app: FastifyInstance, deps: AppDeps): void {
 function addChanges(app: FastifyInstance, deps: AppDeps): void {
   const { db, registry, secretKeys: keys } = deps;
 
-  adminRoute(app, deps, 'POST /orgs/:org/credentials', async ({ session, organisation, body, request }) => {
+  adminRoute(app, deps, 'POST /orgs/:org/credentials', async ({ actor, organisation, body }) => {
     const given = { ...body, organisationId: organisation.id };
-    return addCredential({ db, keys }, given, actorOf(session), originOf(request)).then(present, refuse);
+    return addCredential({ db, keys }, given, actor).then(present, refuse);
   });
 
   adminRoute(
     app,
     deps,
     'PATCH /orgs/:org/credentials/:credential',
-    async ({ session, organisation: { id }, params, body, request }) => {
+    async ({ actor, organisation: { id }, params, body }) => {
       const credentialId = pathId(params.credential, 'credential');
-      return changeCredential({ db, keys }, id, credentialId, body, actorOf(session), originOf(request)).then(
-        present,
-        refuse,
-      );
+      return changeCredential({ db, keys }, id, credentialId, body, actor).then(present, refuse);
     },
   );
 
@@ -80,7 +76,7 @@ function addChanges(app: FastifyInstance, deps: AppDeps): void {
     app,
     deps,
     'DELETE /orgs/:org/credentials/:credential',
-    async ({ session, organisation: { id, role }, params, query, request }) => {
+    async ({ actor, organisation: { id, role }, params, query }) => {
       const force = query?.force ?? false;
       // Breaks other people's workflows, so editors may not do it.
       if (force && role === 'editor') {
@@ -93,15 +89,7 @@ function addChanges(app: FastifyInstance, deps: AppDeps): void {
         );
       }
       const credentialId = pathId(params.credential, 'credential');
-      await deleteCredential(
-        { db, registry },
-        id,
-        credentialId,
-        { force },
-        actorOf(session),
-        originOf(request),
-      );
-      return undefined;
+      await deleteCredential({ db, registry }, id, credentialId, { force }, actor);
     },
   );
 }
@@ -117,7 +105,7 @@ function addTest(app: FastifyInstance, deps: AppDeps): void {
     app,
     deps,
     'POST /orgs/:org/credentials/:credential/test',
-    async ({ session, organisation: { id }, params, body, request, reply }) => {
+    async ({ actor, organisation: { id }, params, body, reply }) => {
       applyRateLimit(limiter, 'credential-tests', String(id), reply);
       return testCredential(
         { db, keys, log, egress },
@@ -125,8 +113,7 @@ function addTest(app: FastifyInstance, deps: AppDeps): void {
           organisationId: id,
           credentialId: pathId(params.credential, 'credential'),
           url: body.url,
-          by: actorOf(session),
-          origin: originOf(request),
+          by: actor,
         },
       );
     },

@@ -58,7 +58,6 @@ export function draftRoutes(app: FastifyInstance, deps: AppDeps): void {
         await requireWorkflow(tx, organisation.id, id);
         await deleteDraft(tx, id, session.userId);
       });
-      return undefined;
     },
   );
 }

@@ -14,9 +14,8 @@ import { findRerunSource, findStatus, type RerunSource } from '@millrace/service
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
-import { originOf } from '../../http/origin.ts';
 import { refuseInput } from '../../public/executions/execute-route.ts';
-import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
+import { type AdminCall, adminRoute } from '../http/route.ts';
 
 const CANCEL = 'POST /orgs/:org/executions/:execution/cancel';
 const RERUN = 'POST /orgs/:org/executions/:execution/rerun';
@@ -106,9 +105,9 @@ function inputWithFailedNode(): ApiError {
 }
 
 function entryOf(
-  { organisation, session, request }: AdminCall<typeof CANCEL> | AdminCall<typeof RERUN>,
+  { organisation, actor }: AdminCall<typeof CANCEL> | AdminCall<typeof RERUN>,
   action: AuditAction,
   details: { readonly [name: string]: string | number | boolean },
 ) {
-  return { organisationId: organisation.id, action, by: actorOf(session), ...originOf(request), details };
+  return { organisationId: organisation.id, action, by: actor, details };
 }

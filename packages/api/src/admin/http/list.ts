@@ -1,6 +1,10 @@
-import type { CursorBinding, Cursors } from '../../http/pagination.ts';
+import type { FastifyRequest } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { type CursorBinding, createCursors, toPage } from '../../http/pagination.ts';
 
 const DEFAULT_LIMIT = 50;
+/** No organisation has this id: cursors of lists of the whole service are bound to it. */
+const NO_ORGANISATION = 0;
 
 /** One page of a list of the admin API. */
 interface AdminPage<Item> {
@@ -10,30 +14,34 @@ interface AdminPage<Item> {
 
 /** A list's source of rows and their presentation. */
 interface AdminList<Row, Item> {
+  readonly filters?: CursorBinding['filters'];
   /** At most `limit` rows below an id, latest first; null: from the latest. */
   read(belowId: number | null, limit: number): Promise<readonly Row[]>;
   present(row: Row): Item;
 }
 
-/**
- * The requested page of a list.
- * @throws ApiError 422 on `cursor`
- */
-export async function toAdminPage<Row extends { readonly id: number }, Item>(
-  cursors: Cursors,
-  binding: CursorBinding,
-  query: { readonly limit?: number; readonly cursor?: string } | undefined,
+interface ListCall {
+  readonly organisation: { readonly id: number } | null;
+  readonly request: FastifyRequest;
+  readonly query: { readonly limit?: number; readonly cursor?: string } | undefined;
+}
+
+/** The page of a list that a call requests. @throws ApiError 422 on `cursor` */
+export type ReadPage = <Row extends { readonly id: number }, Item>(
+  call: ListCall,
   list: AdminList<Row, Item>,
-): Promise<AdminPage<Item>> {
-  const { limit = DEFAULT_LIMIT, cursor } = query ?? {};
-  const belowId = cursor === undefined ? null : await cursors.decode(cursor, binding);
-  // One extra row shows whether there is another page.
-  const rows = await list.read(belowId, limit + 1);
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const hasMore = rows.length > limit && last !== undefined;
-  return {
-    items: shown.map((row) => list.present(row)),
-    next_cursor: hasMore ? await cursors.encode(last.id, binding) : null,
+) => Promise<AdminPage<Item>>;
+
+export function createReadPage({ db }: Pick<AppDeps, 'db'>): ReadPage {
+  const cursors = createCursors(db);
+  return async ({ organisation, request, query }, { filters = {}, read, present }) => {
+    const { limit = DEFAULT_LIMIT, cursor } = query ?? {};
+    const [endpoint = ''] = request.url.split('?', 1);
+    const binding = { organisationId: organisation?.id ?? NO_ORGANISATION, endpoint, filters };
+    const belowId = cursor === undefined ? null : await cursors.decode(cursor, binding);
+    // One extra row shows whether there is another page.
+    const rows = await read(belowId, limit + 1);
+    const { data, pagination } = await toPage(rows, limit, present, cursors, binding);
+    return { items: [...data], next_cursor: pagination.next_cursor };
   };
 }

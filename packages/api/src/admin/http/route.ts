@@ -16,30 +16,37 @@ import type { Membership, Session } from '@millrace/identity/sessions/session';
 import { insufficientRole } from '@millrace/identity/values/roles';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
+import { originOf } from '../../http/origin.ts';
 import { refuseCrossSite } from './cross-site.ts';
 import { createSessionEntry } from './session.ts';
 
 export const ADMIN_BASE = '/api/admin';
 
-type HasSession<Name extends EndpointName> = AdminApi[Name] extends { readonly access: 'anyone' }
+/** `Value` on endpoints that require a session, null on those open to anyone. */
+type OfSession<Name extends EndpointName, Value> = AdminApi[Name] extends { readonly access: 'anyone' }
   ? null
-  : Session;
-/** Handlers send streams and files themselves, piece by piece; for everything else they return the body. */
+  : Value;
+/** Handlers send streams and files themselves, piece by piece; for everything else they return the body, if there is one. */
 type Handled<Name extends EndpointName> = AdminApi[Name] extends
   | { readonly events: object }
   | { readonly file: string }
-  ? FastifyReply
-  : ResponseBody<Name>;
+  ? Promise<FastifyReply>
+  : AdminApi[Name] extends { readonly response: object }
+    ? Promise<ResponseBody<Name>>
+    : Promise<void>;
 type HasOrganisation<Name extends EndpointName> = Name extends `${string}/orgs/:org${string}`
   ? Membership
   : null;
+
+/** A signed-in user as the actor of audit entries. */
+export type UserActor = AuditActor & { readonly actor: 'user' };
 
 /** A validated request to an endpoint of the admin API. */
 export interface AdminCall<Name extends EndpointName> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Null on endpoints open to anyone. */
-  readonly session: HasSession<Name>;
+  readonly session: OfSession<Name, Session>;
+  readonly actor: OfSession<Name, UserActor>;
   /** The organisation of the path and the caller's role in it; null if the path has none. */
   readonly organisation: HasOrganisation<Name>;
   readonly params: Params<Name>;
@@ -66,7 +73,7 @@ export function adminRoute<Name extends EndpointName>(
   app: FastifyInstance,
   { config }: Pick<AppDeps, 'config'>,
   name: Name,
-  handle: (call: AdminCall<Name>) => Promise<Handled<Name>>,
+  handle: (call: AdminCall<Name>) => Handled<Name>,
 ): void {
   const endpoint: Endpoint = ADMIN_API[name];
   const isSentByHandler = endpoint.events !== undefined || endpoint.file !== undefined;
@@ -88,7 +95,8 @@ export function adminRoute<Name extends EndpointName>(
       const response = await handle({
         request,
         reply,
-        session: session as HasSession<Name>,
+        session: session as OfSession<Name, Session>,
+        actor: (session === null ? null : actorOf(session, request)) as OfSession<Name, UserActor>,
         organisation: (session?.organisation ?? null) as HasOrganisation<Name>,
         params: request.params as Params<Name>,
         query: request.query as Query<Name>,
@@ -130,7 +138,6 @@ export function createAdminEntry({ db, config }: Pick<AppDeps, 'config' | 'db'>)
   };
 }
 
-/** The actor in audit entries for actions in a session. */
-export function actorOf({ userId, organisation }: Session): AuditActor & { readonly actor: 'user' } {
-  return { actor: 'user', userId, memberId: organisation?.memberId ?? null };
+function actorOf({ userId, organisation }: Session, request: FastifyRequest): UserActor {
+  return { actor: 'user', userId, memberId: organisation?.memberId ?? null, ...originOf(request) };
 }

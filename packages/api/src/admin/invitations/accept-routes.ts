@@ -11,7 +11,7 @@ import { hashToken } from '@millrace/identity/sessions/tokens';
 import { refuseWeakPassword } from '@millrace/identity/users/password-rules';
 import { hashPassword } from '@millrace/identity/users/passwords';
 import { findUserByEmail, getUser } from '@millrace/identity/users/store';
-import { readEmail } from '@millrace/identity/values/email';
+import { checkEmail } from '@millrace/identity/values/email';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { originOf } from '../../http/origin.ts';
@@ -40,7 +40,7 @@ export function acceptRoutes(app: FastifyInstance, deps: AppDeps, devices: Devic
   );
 
   adminRoute(app, deps, 'POST /invitation/accept', async ({ body, request, reply }) => {
-    const [tokenHash, email, name] = [hashToken(body.token), readEmail(body.email), body.name.trim()];
+    const [tokenHash, email, name] = [hashToken(body.token), checkEmail(body.email), body.name.trim()];
     // Before any expensive computation, so that callers without a link learn nothing else.
     refuseOtherAddress(await db.transaction((tx) => requireOpenInvitation(tx, tokenHash)), email);
     await refuseWeakPassword(body.password, { email, name }, '/password');
@@ -58,7 +58,6 @@ export function acceptRoutes(app: FastifyInstance, deps: AppDeps, devices: Devic
       return { id, email };
     });
     await enter(deps, devices, request, reply, user, 'invitation');
-    return undefined;
   });
 
   adminRoute(app, deps, 'POST /invitation/join', async ({ body, session, request }) =>

@@ -5,31 +5,29 @@ import { insertAudit } from '@millrace/identity/audit/store';
 import { invitationUrl, makeInvitation } from '@millrace/identity/invitations/making';
 import { type InvitationRow, listInvitations, revokeInvitation } from '@millrace/identity/invitations/store';
 import { refuseAboveOwn } from '@millrace/identity/members/rules';
-import { readEmail } from '@millrace/identity/values/email';
+import { checkEmail } from '@millrace/identity/values/email';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
-import { originOf } from '../../http/origin.ts';
-import { createCursors } from '../../http/pagination.ts';
-import { toAdminPage } from '../http/list.ts';
-import { actorOf, adminRoute } from '../http/route.ts';
+import { createReadPage } from '../http/list.ts';
+import { adminRoute } from '../http/route.ts';
 
 /** Invitations of an organisation: links that make their recipient a member. */
 export function invitationRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db, config } = deps;
-  const cursors = createCursors(db);
+  const readPage = createReadPage(deps);
 
-  adminRoute(app, deps, 'GET /orgs/:org/invitations', async ({ organisation: { id }, query }) =>
-    toAdminPage(cursors, { organisationId: id, endpoint: 'GET invitations', filters: {} }, query, {
-      read: (belowId, limit) => listInvitations(db, id, { belowId, limit }),
+  adminRoute(app, deps, 'GET /orgs/:org/invitations', (call) =>
+    readPage(call, {
+      read: (belowId, limit) => listInvitations(db, call.organisation.id, { belowId, limit }),
       present,
     }),
   );
 
   adminRoute(app, deps, 'POST /orgs/:org/invitations', async (call) => {
-    const { organisation, session, body, request } = call;
+    const { organisation, session, actor, body } = call;
     refuseAboveOwn(organisation, body.role);
-    const email = body.email === undefined ? null : readEmail(body.email);
+    const email = body.email === undefined ? null : checkEmail(body.email);
     const wish = {
       organisationId: organisation.id,
       email,
@@ -37,14 +35,14 @@ export function invitationRoutes(app: FastifyInstance, deps: AppDeps): void {
       isVouchedFor: session.isSystemAdmin,
     };
     const { made, row } = await db.transaction(async (tx) => {
-      const made = await makeInvitation(tx, wish, actorOf(session), originOf(request));
+      const made = await makeInvitation(tx, wish, actor);
       return { made, row: await getInvitation(tx, organisation.id, made.id) };
     });
     return { invitation: present(row), url: invitationUrl(config.publicUrl, made) };
   });
 
   adminRoute(app, deps, 'DELETE /orgs/:org/invitations/:invitation', async (call) => {
-    const { organisation, session, request } = call;
+    const { organisation, actor } = call;
     const id = pathId(call.params.invitation, 'invitation');
     await db.forOrganisation(organisation.id, async (tx) => {
       const row = await revokeInvitation(tx, organisation.id, id);
@@ -52,12 +50,10 @@ export function invitationRoutes(app: FastifyInstance, deps: AppDeps): void {
       await insertAudit(tx, {
         organisationId: organisation.id,
         action: 'invitation.revoked',
-        by: actorOf(session),
-        ...originOf(request),
+        by: actor,
         details: { invitation_id: id, role: row.role, email: row.email },
       });
     });
-    return undefined;
   });
 }
 

@@ -5,70 +5,57 @@ import { invitationUrl } from '@millrace/identity/invitations/making';
 import { findMemberItem, listMembersBelow, type MemberItemRow } from '@millrace/identity/members/pages';
 import { refuseAboveOwn, refuseLastAdmin } from '@millrace/identity/members/rules';
 import { removeMember, setMemberRole } from '@millrace/identity/members/store';
-import { toAdminError } from '@millrace/identity/values/account-error';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
-import { originOf } from '../../http/origin.ts';
-import { createCursors } from '../../http/pagination.ts';
-import { toAdminPage } from '../http/list.ts';
-import { actorOf, adminRoute } from '../http/route.ts';
+import { createReadPage } from '../http/list.ts';
+import { adminRoute } from '../http/route.ts';
 
 /** Members of an organisation and their roles. */
 export function memberRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db, config } = deps;
-  const cursors = createCursors(db);
+  const readPage = createReadPage(deps);
 
-  adminRoute(app, deps, 'GET /orgs/:org/members', async ({ organisation: { id }, query }) =>
-    toAdminPage(cursors, { organisationId: id, endpoint: 'GET members', filters: {} }, query, {
+  adminRoute(app, deps, 'GET /orgs/:org/members', (call) => {
+    const { id } = call.organisation;
+    return readPage(call, {
       read: (belowId, limit) => db.forOrganisation(id, (tx) => listMembersBelow(tx, id, belowId, limit)),
       present,
-    }),
-  );
+    });
+  });
 
   adminRoute(app, deps, 'PATCH /orgs/:org/members/:member', async (call) => {
-    const { organisation, session, body } = call;
+    const { organisation, session, actor, body } = call;
     const member = await requireMemberItem(db, organisation.id, call.params.member);
     refuseAboveOwn(organisation, body.role);
-    const given = await setMemberRole(db, organisation.id, member.email, body.role, actorOf(session), {
-      ...originOf(call.request),
+    const given = await setMemberRole(db, organisation.id, member.email, body.role, actor, {
       isVouchedFor: session.isSystemAdmin,
       check: async (tx, before) => {
         refuseAboveOwn(organisation, before.role);
         await refuseLastAdmin(tx, before, body.role);
       },
-    }).catch((error: unknown) => {
-      throw toAdminError(error, '/role');
     });
     return given.kind === 'member'
       ? { member: present({ ...member, role: given.row.role }), invitation_url: null }
       : { member: present(member), invitation_url: invitationUrl(config.publicUrl, given.invitation) };
   });
 
-  adminRoute(app, deps, 'POST /orgs/:org/leave', async ({ organisation, session, request }) => {
+  adminRoute(app, deps, 'POST /orgs/:org/leave', async ({ organisation, session, actor }) => {
     if (organisation.memberId === null) throw notFound('member');
-    await removeMember(db, organisation.id, session.email, actorOf(session), {
-      ...originOf(request),
+    await removeMember(db, organisation.id, session.email, actor, {
       check: (tx, before) => refuseLastAdmin(tx, before, null),
-    }).catch((error: unknown) => {
-      throw toAdminError(error, '');
     });
-    return undefined;
   });
 
   adminRoute(app, deps, 'DELETE /orgs/:org/members/:member', async (call) => {
-    const { organisation, session } = call;
+    const { organisation, actor } = call;
     const member = await requireMemberItem(db, organisation.id, call.params.member);
-    await removeMember(db, organisation.id, member.email, actorOf(session), {
-      ...originOf(call.request),
+    await removeMember(db, organisation.id, member.email, actor, {
       check: async (tx, before) => {
         refuseAboveOwn(organisation, before.role);
         await refuseLastAdmin(tx, before, null);
       },
-    }).catch((error: unknown) => {
-      throw toAdminError(error, '');
     });
-    return undefined;
   });
 }
 

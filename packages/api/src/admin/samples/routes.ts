@@ -112,7 +112,6 @@ function addListener(app: FastifyInstance, deps: AppDeps): void {
       await requireWorkflow(tx, organisation.id, id);
       await deleteListener(tx, id, session.userId);
     });
-    return undefined;
   });
 }
 

@@ -24,7 +24,6 @@ export function sessionRoutes(app: FastifyInstance, deps: AppDeps, devices: Devi
   adminRoute(app, deps, 'POST /sign-in', async ({ body, request, reply }) => {
     const user = await proofs.signIn(request, body);
     await enter(deps, devices, request, reply, user, 'password', (tx) => proofs.requireUnchanged(tx, user));
-    return undefined;
   });
 
   adminRoute(app, deps, 'POST /sign-out', async ({ session, request, reply }) => {
@@ -34,7 +33,6 @@ export function sessionRoutes(app: FastifyInstance, deps: AppDeps, devices: Devi
       await auditUser(tx, user, { action: 'user.signed_out', ...originOf(request) });
     });
     clearCookie(config, reply);
-    return undefined;
   });
 
   adminRoute(app, deps, 'GET /me/sessions', async ({ session }) => {
@@ -49,7 +47,6 @@ export function sessionRoutes(app: FastifyInstance, deps: AppDeps, devices: Devi
       const details = { ended };
       await auditUser(tx, user, { action: 'session.others_ended', ...originOf(request), details });
     });
-    return undefined;
   });
 
   adminRoute(app, deps, 'DELETE /me/sessions/:session', async ({ session, params, request, reply }) => {
@@ -60,7 +57,6 @@ export function sessionRoutes(app: FastifyInstance, deps: AppDeps, devices: Devi
       await auditUser(tx, user, { action: 'session.ended', ...originOf(request) });
     });
     if (id === session.id) clearCookie(config, reply);
-    return undefined;
   });
 }
 

@@ -4,8 +4,7 @@ import { changeSettings } from '@millrace/service/settings/change';
 import { findOrganisationName, findSettings } from '@millrace/service/settings/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
-import { originOf } from '../../http/origin.ts';
-import { actorOf, adminRoute } from '../http/route.ts';
+import { adminRoute } from '../http/route.ts';
 
 /** An organisation's own settings, within the limits of the service. */
 export function settingsRoutes(app: FastifyInstance, deps: AppDeps): void {
@@ -15,15 +14,10 @@ export function settingsRoutes(app: FastifyInstance, deps: AppDeps): void {
     db.forOrganisation(id, (tx) => readSettings(tx, id, config)),
   );
 
-  adminRoute(
-    app,
-    deps,
-    'PATCH /orgs/:org/settings',
-    async ({ organisation: { id }, session, body, request }) => {
-      await changeSettings(db, id, body, config, actorOf(session), originOf(request));
-      return db.forOrganisation(id, (tx) => readSettings(tx, id, config));
-    },
-  );
+  adminRoute(app, deps, 'PATCH /orgs/:org/settings', async ({ organisation: { id }, actor, body }) => {
+    await changeSettings(db, id, body, config, actor);
+    return db.forOrganisation(id, (tx) => readSettings(tx, id, config));
+  });
 
   adminRoute(app, deps, 'GET /orgs/:org/defaults', async ({ organisation: { id } }) => {
     const { time_zone } = await db.forOrganisation(id, (tx) => findSettings(tx, id));

@@ -2,7 +2,7 @@ import { hashToken } from '@millrace/identity/sessions/tokens';
 import { createFirstAccount, requireSetupLink } from '@millrace/identity/setup/setup';
 import { refuseWeakPassword } from '@millrace/identity/users/password-rules';
 import { hashPassword } from '@millrace/identity/users/passwords';
-import { readEmail } from '@millrace/identity/values/email';
+import { checkEmail } from '@millrace/identity/values/email';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { originOf } from '../../http/origin.ts';
@@ -16,11 +16,10 @@ export function setupRoutes(app: FastifyInstance, deps: AppDeps, devices: Device
     const [tokenHash, name] = [hashToken(body.token), body.name.trim()];
     // Before any expensive computation, so that callers without a link learn nothing else.
     await requireSetupLink(deps.db, tokenHash);
-    const email = readEmail(body.email);
+    const email = checkEmail(body.email);
     await refuseWeakPassword(body.password, { email, name }, '/password');
     const account = { email, name, passwordHash: await hashPassword(body.password) };
     const id = await createFirstAccount(deps.db, tokenHash, account, originOf(request));
     await enter(deps, devices, request, reply, { id, email }, 'set_up');
-    return undefined;
   });
 }

@@ -46,7 +46,6 @@ export function pinRoutes(app: FastifyInstance, deps: AppDeps): void {
         await putPin(tx, owner, nodeId, text);
         await dropOldPins(tx, owner, MAX_PINS);
       }
-      return undefined;
     });
   });
 }

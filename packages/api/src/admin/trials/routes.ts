@@ -28,9 +28,8 @@ import { findVersion, type WorkflowDetailRow } from '@millrace/service/workflows
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
-import { originOf } from '../../http/origin.ts';
 import { refuseInput } from '../../public/executions/execute-route.ts';
-import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
+import { type AdminCall, adminRoute } from '../http/route.ts';
 import { requireWorkflow } from '../workflows/detail.ts';
 
 type Run = AdminCall<'POST /orgs/:org/workflows/:id/run'>;
@@ -199,14 +198,13 @@ function storeTrial(
 
 async function record(
   tx: Queryable,
-  { session, organisation, request }: Run,
+  { actor, organisation }: Run,
   details: { readonly [name: string]: number },
 ): Promise<void> {
   await insertAudit(tx, {
     organisationId: organisation.id,
     action: 'execution.started',
-    by: actorOf(session),
-    ...originOf(request),
+    by: actor,
     details,
   });
 }

@@ -33,6 +33,5 @@ export function passwordRoutes(app: FastifyInstance, deps: AppDeps, proofs: Proo
       await auditUser(tx, user, { action: 'user.password_changed', ...originOf(request) });
       await beginSession(tx, config, request, reply, user.id);
     });
-    return undefined;
   });
 }

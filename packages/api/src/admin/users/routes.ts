@@ -4,36 +4,30 @@ import { type AccountRow, listAccountsBelow } from '@millrace/identity/accounts/
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
-import { originOf } from '../../http/origin.ts';
-import { createCursors } from '../../http/pagination.ts';
-import { toAdminPage } from '../http/list.ts';
-import { actorOf, adminRoute } from '../http/route.ts';
+import { createReadPage } from '../http/list.ts';
+import { adminRoute } from '../http/route.ts';
 import { clearCookie } from '../http/session.ts';
-
-/** No organisation has this id: cursors of the list of all accounts are bound to it. */
-const NO_ORGANISATION = 0;
 
 /** All accounts of the service, for system administrators. */
 export function userRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db, config } = deps;
-  const cursors = createCursors(db);
+  const readPage = createReadPage(deps);
 
-  adminRoute(app, deps, 'GET /users', async ({ query }) => {
-    const search = query.search?.trim() ?? '';
-    const filters = { search: search === '' ? null : search };
-    return toAdminPage(cursors, { organisationId: NO_ORGANISATION, endpoint: 'GET users', filters }, query, {
+  adminRoute(app, deps, 'GET /users', (call) => {
+    const filters = { search: call.query.search?.trim() || null };
+    return readPage(call, {
+      filters,
       read: (belowId, limit) => listAccountsBelow(db, filters.search, belowId, limit),
       present,
     });
   });
 
-  adminRoute(app, deps, 'DELETE /users/:user', async ({ session, params, request, reply }) => {
+  adminRoute(app, deps, 'DELETE /users/:user', async ({ session, actor, params, request, reply }) => {
     const id = pathId(params.user, 'account');
-    const removed = await removeAccount(db, id, actorOf(session), originOf(request));
+    const removed = await removeAccount(db, id, actor);
     // The audit logs are those of the person's organisations; there may be none.
     request.log.info({ ...removed, removed_by: session.email }, 'account removed');
     if (id === session.userId) clearCookie(config, reply);
-    return undefined;
   });
 }
 

@@ -50,7 +50,6 @@ export function secondFactorRoutes(app: FastifyInstance, deps: AppDeps, proofs: 
       await removeSecondFactor(tx, user.id);
       await audit(tx, user, 'user.second_factor_off', request);
     });
-    return undefined;
   });
 }
 

@@ -38,7 +38,6 @@ export function addDeleteRoute(app: FastifyInstance, deps: AppDeps): void {
       await deleteWorkflow(tx, id);
       await recordWorkflow(tx, call, 'workflow.deleted', id, { name: row.name, versions: row.version });
     });
-    return undefined;
   });
 }
 

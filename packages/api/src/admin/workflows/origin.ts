@@ -4,9 +4,7 @@ import type { AuditAction } from '@millrace/identity/audit/store';
 import type { Membership, Session } from '@millrace/identity/sessions/session';
 import { recordWorkflowChange } from '@millrace/service/workflows/record';
 import type { Author } from '@millrace/service/workflows/save';
-import type { FastifyRequest } from 'fastify';
-import { originOf } from '../../http/origin.ts';
-import { actorOf } from '../http/route.ts';
+import type { UserActor } from '../http/route.ts';
 
 /** The signed-in user as the author of a version. */
 export function authorOf(session: Session, organisationId: number, message?: string): Author {
@@ -17,19 +15,23 @@ export function authorOf(session: Session, organisationId: number, message?: str
 
 /** The parts of a call that an audit entry needs. */
 export interface RecordedCall {
-  readonly session: Session;
+  readonly actor: UserActor;
   readonly organisation: Membership;
-  readonly request: FastifyRequest;
 }
 
 /** Records an action on a workflow, in the same transaction. */
 export function recordWorkflow(
   tx: Queryable,
-  { session, organisation, request }: RecordedCall,
+  { actor, organisation }: RecordedCall,
   action: AuditAction,
   workflowId: number,
   details: JsonObject = {},
 ): Promise<void> {
-  const by = { organisationId: organisation.id, by: actorOf(session), ...originOf(request) };
-  return recordWorkflowChange(tx, by, action, workflowId, details);
+  return recordWorkflowChange(
+    tx,
+    { organisationId: organisation.id, by: actor },
+    action,
+    workflowId,
+    details,
+  );
 }

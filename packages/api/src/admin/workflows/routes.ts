@@ -16,8 +16,7 @@ import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
-import { createCursors } from '../../http/pagination.ts';
-import { toAdminPage } from '../http/list.ts';
+import { createReadPage } from '../http/list.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';
 import { addCreateRoutes } from './create.ts';
 import { addDeleteRoute } from './delete.ts';
@@ -42,28 +41,28 @@ export function adminWorkflowRoutes(app: FastifyInstance, deps: AppDeps): void {
 
 function addList(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
-  const cursors = createCursors(db);
+  const readPage = createReadPage(deps);
 
-  adminRoute(app, deps, 'GET /orgs/:org/workflows', async ({ organisation: { id }, session, query }) => {
+  adminRoute(app, deps, 'GET /orgs/:org/workflows', (call) => {
+    const { organisation, session, query } = call;
+    const { id } = organisation;
     const { search = '', status, tag } = query;
     const filters: WorkflowFilters = {
       statuses: statusesOf(status),
       tag: tag ?? null,
       patterns: patternsOf(search),
     };
-    const binding = { organisationId: id, endpoint: 'GET workflows', filters: { search, status, tag } };
-    return db.forOrganisation(id, async (tx) => {
-      const page = await toAdminPage(cursors, binding, query, {
-        read: (below, limit) =>
-          listWorkflowItems(tx, id, session.userId, filters, below ?? Number.MAX_SAFE_INTEGER, limit),
-        present: (row) => row,
-      });
-      const ids = page.items.map((row) => row.id);
-      const runs = Map.groupBy(await listRecentRuns(tx, id, ids, STRIP_LENGTH), (run) => run.workflow_id);
-      return {
-        items: page.items.map((row) => presentWorkflowItem(row, runs.get(row.id) ?? [])),
-        next_cursor: page.next_cursor,
-      };
+    return readPage(call, {
+      filters: { search, status, tag },
+      read: (below, limit) =>
+        db.forOrganisation(id, async (tx) => {
+          const belowId = below ?? Number.MAX_SAFE_INTEGER;
+          const rows = await listWorkflowItems(tx, id, session.userId, filters, belowId, limit);
+          const ids = rows.map((row) => row.id);
+          const runs = Map.groupBy(await listRecentRuns(tx, id, ids, STRIP_LENGTH), (run) => run.workflow_id);
+          return rows.map((row) => ({ ...row, runs: runs.get(row.id) ?? [] }));
+        }),
+      present: ({ runs, ...row }) => presentWorkflowItem(row, runs),
     });
   });
 

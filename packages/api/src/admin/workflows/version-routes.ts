@@ -7,16 +7,13 @@ import { changeWorkflow, holdWorkflow, restoreVersion } from '@millrace/service/
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { createCursors } from '../../http/pagination.ts';
-import { toAdminPage } from '../http/list.ts';
+import { LARGEST_VERSION, pathId, pathVersion } from '../../http/ids.ts';
+import { createReadPage } from '../http/list.ts';
 import { adminRoute } from '../http/route.ts';
 import { describeVersion, describeWorkflow, refuseStaleBase, requireWorkflow, viewerOf } from './detail.ts';
 import { refuseUnseenDraft } from './draft.ts';
 import { authorOf, recordWorkflow } from './origin.ts';
 import { presentVersionItem } from './present.ts';
-
-const LARGEST_VERSION = 2_147_483_647;
 
 /** Saving, and the version history. */
 export function adminVersionRoutes(app: FastifyInstance, deps: AppDeps): void {
@@ -25,13 +22,6 @@ export function adminVersionRoutes(app: FastifyInstance, deps: AppDeps): void {
   addRestore(app, deps);
   addPin(app, deps);
   addExport(app, deps);
-}
-
-/** @throws ApiError `not_found` */
-function versionInPath(text: string): number {
-  const version = pathId(text, 'version');
-  if (version > LARGEST_VERSION) throw notFound('version');
-  return version;
 }
 
 function addSave(app: FastifyInstance, deps: AppDeps): void {
@@ -57,25 +47,19 @@ function addSave(app: FastifyInstance, deps: AppDeps): void {
 
 function addHistory(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
-  const cursors = createCursors(db);
+  const readPage = createReadPage(deps);
 
   adminRoute(app, deps, 'GET /orgs/:org/workflows/:id/versions', async (call) => {
     const { organisation, session, query } = call;
+    const { pinned: onlyPinned = false } = query;
     const id = pathId(call.params.id, 'workflow');
-    const binding = {
-      organisationId: organisation.id,
-      endpoint: `GET workflows/${id}/versions`,
-      filters: { pinned: String(query.pinned ?? false) },
-    };
     return db.forOrganisation(organisation.id, async (tx) => {
       const { version: current } = await requireWorkflow(tx, organisation.id, id);
-      return toAdminPage(cursors, binding, query, {
-        read: async (below, count) => {
-          const rows = await listVersionItems(tx, organisation.id, id, {
-            onlyPinned: query.pinned === true,
-            below: below ?? LARGEST_VERSION,
-            count,
-          });
+      return readPage(call, {
+        filters: { pinned: String(onlyPinned) },
+        read: async (belowId, count) => {
+          const below = belowId ?? LARGEST_VERSION;
+          const rows = await listVersionItems(tx, organisation.id, id, { onlyPinned, below, count });
           return rows.map((row) => ({ ...row, id: row.version }));
         },
         present: (row) => presentVersionItem(row, { current, userId: session.userId }),
@@ -89,7 +73,7 @@ function addHistory(app: FastifyInstance, deps: AppDeps): void {
     const viewer = viewerOf(session, organisation.id, deps);
     return db.forOrganisation(organisation.id, async (tx) => {
       const workflow = await requireWorkflow(tx, organisation.id, id);
-      return describeVersion(tx, viewer, workflow, versionInPath(params.version));
+      return describeVersion(tx, viewer, workflow, pathVersion(params.version));
     });
   });
 }
@@ -104,7 +88,7 @@ function addRestore(app: FastifyInstance, deps: AppDeps): void {
     return db.forOrganisation(organisation.id, async (tx) => {
       const author = authorOf(session, organisation.id);
       const current = await holdWorkflow(tx, author, id);
-      const version = versionInPath(params.version);
+      const version = pathVersion(params.version);
       await refuseStaleBase(tx, viewer, current, body.base_version);
       const row = await restoreVersion(tx, author, current, version, registry);
       if (body.discards_draft === true) await deleteDraft(tx, id, session.userId);
@@ -124,7 +108,7 @@ function addPin(app: FastifyInstance, deps: AppDeps): void {
     const id = pathId(params.id, 'workflow');
     return db.forOrganisation(organisation.id, async (tx) => {
       const { version: current } = await requireWorkflow(tx, organisation.id, id);
-      const version = versionInPath(params.version);
+      const version = pathVersion(params.version);
       if (await setPinned(tx, organisation.id, id, version, pinned)) {
         const action = pinned ? 'workflow.version_pinned' : 'workflow.version_unpinned';
         await recordWorkflow(tx, call, action, id, { version });

@@ -55,8 +55,7 @@ function addCancel(app: FastifyInstance, { db }: AppDeps, cancel: Cancel): void 
       insertAudit(tx, {
         organisationId,
         action: 'execution.cancelled',
-        by: { actor: 'api_key', apiKeyId },
-        ...originOf(request),
+        by: { actor: 'api_key', apiKeyId, ...originOf(request) },
         details: { execution_id: id },
       }),
     );

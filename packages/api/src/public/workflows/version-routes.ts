@@ -7,7 +7,7 @@ import { Type } from 'typebox';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { checkIfMatch, entityTag } from '../../http/etag.ts';
-import { pathId } from '../../http/ids.ts';
+import { LARGEST_VERSION, pathId, pathVersion } from '../../http/ids.ts';
 import { recordedByKey } from '../../http/origin.ts';
 import { createCursors, toPage } from '../../http/pagination.ts';
 import { HEADERS, response } from '../../http/responses.ts';
@@ -54,14 +54,6 @@ function addList(app: FastifyInstance, { db }: AppDeps): void {
   });
 }
 
-const LARGEST_VERSION = 2_147_483_647;
-
-function versionInPath(text: string): number {
-  const version = pathId(text, 'version');
-  if (version > LARGEST_VERSION) throw notFound('version');
-  return version;
-}
-
 function addRead(app: FastifyInstance, { db }: AppDeps): void {
   const schema = {
     operationId: 'getVersion',
@@ -76,7 +68,7 @@ function addRead(app: FastifyInstance, { db }: AppDeps): void {
     const id = pathId(request.params.id, 'workflow');
     const row = await db.forOrganisation(organisationId, async (tx) => {
       if ((await findWorkflow(tx, organisationId, id)) === undefined) throw notFound('workflow');
-      return findVersion(tx, organisationId, id, versionInPath(request.params.version));
+      return findVersion(tx, organisationId, id, pathVersion(request.params.version));
     });
     if (row === undefined) throw notFound('version');
     return presentVersionDetail(id, row);
@@ -109,7 +101,7 @@ function addRestore(app: FastifyInstance, { db, registry }: AppDeps): void {
     const id = pathId(request.params.id, 'workflow');
     const row = await db.forOrganisation(principal.organisationId, async (tx) => {
       const current = await holdWorkflow(tx, principal, id);
-      const version = versionInPath(request.params.version);
+      const version = pathVersion(request.params.version);
       checkIfMatch(request, entityTag(current.version, current.updated_at));
       const restored = await restoreVersion(tx, principal, current, version, registry);
       const details = { version: restored.version, restored_from: version };

@@ -3,7 +3,7 @@ import type { Database } from '@millrace/database/database';
 import type { Egress } from '@millrace/egress/egress';
 import { type CredentialService, type CredentialType, failure } from '@millrace/engine';
 import { notFound, validationError } from '@millrace/errors/errors';
-import { type AuditActor, type AuditOrigin, insertAudit } from '@millrace/identity/audit/store';
+import { type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { type Message, message, verbatim } from '@millrace/messages';
 import { inEnglish, presentMessage } from '@millrace/messages/english';
 import { maskSecrets } from '@millrace/runtime/mask';
@@ -35,7 +35,6 @@ export interface TestRequest {
   /** For types bound to hosts: a page that requires the credential. */
   readonly url: string | undefined;
   readonly by: AuditActor;
-  readonly origin: AuditOrigin;
 }
 
 const TIME_LIMIT_MS = 15_000;
@@ -60,7 +59,6 @@ export async function testCredential(deps: TestDeps, request: TestRequest): Prom
     organisationId,
     action: 'credential.tested',
     by: request.by,
-    ...request.origin,
     details: { credential_id: row.id, name: row.name, type: row.type, outcome, code, where },
   });
   const { refusal, ...rest } = result;
