@@ -54,6 +54,7 @@ export {
   type RawJsonNumber,
   setOwn,
   stringifyJson,
+  tryParseJson,
 } from './json.ts';
 export { findJsonMistake } from './json-mistake.ts';
 export { checkJsonSize, type SizeVerdict } from './json-size.ts';

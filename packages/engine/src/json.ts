@@ -67,6 +67,15 @@ export function parseJson(text: string): JsonValue {
   );
 }
 
+/** {@link parseJson}, but undefined for text that isn't JSON. */
+export function tryParseJson(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** JSON text of a value; raw numbers are written unchanged. */
 export function stringifyJson<Value extends JsonValue>(value: Value): JsonText<Value> {
   return JSON.stringify(value) as JsonText<Value>;

@@ -1,5 +1,5 @@
 import { message } from '@millrace/messages';
-import { isJsonArray, isJsonObject, type JsonValue, jsonDepthExceeds, parseJson } from './json.ts';
+import { isJsonArray, isJsonObject, type JsonValue, jsonDepthExceeds, tryParseJson } from './json.ts';
 import { MAX_VALUE_DEPTH, utf8Bytes } from './json-size.ts';
 import {
   concat,
@@ -43,12 +43,7 @@ function contains(value: JsonValue, part: JsonValue, maxBytes: number): boolean 
 
 function parse(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value;
-  if (jsonDepthExceeds(value, MAX_VALUE_DEPTH)) return null;
-  try {
-    return parseJson(value);
-  } catch {
-    return null;
-  }
+  return jsonDepthExceeds(value, MAX_VALUE_DEPTH) ? null : (tryParseJson(value) ?? null);
 }
 
 function isMissing(value: JsonValue): boolean {

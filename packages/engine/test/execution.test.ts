@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { EXECUTION_EVENTS, EXECUTION_STATUSES, isFinalStatus, transition } from '../src/index.ts';
+import { EXECUTION_STATUSES, isFinalStatus } from '../src/index.ts';
+import { EXECUTION_EVENTS, transition } from './support/transitions.ts';
 
 describe('status of an execution', () => {
   it('E21: every pair of status and event is defined, and final statuses never change', () => {

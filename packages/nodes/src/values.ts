@@ -1,9 +1,11 @@
 import {
+  type ConfigFault,
   canonicalJson,
   isJsonArray,
   isJsonObject,
   isNumber,
   type JsonValue,
+  joinPointer,
   stringifyJson,
 } from '@millrace/engine';
 import { type Message, message, verbatim } from '@millrace/messages';
@@ -30,6 +32,15 @@ export function scalarText(value: JsonValue): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);
   return isNumber(value) ? stringifyJson(value) : undefined;
+}
+
+/** A fault with the given message at each string of a value that contains a template. */
+export function templatesIn(value: JsonValue, said: Message, pointer = ''): ConfigFault[] {
+  if (typeof value === 'string') return value.includes('{{') ? [{ pointer, message: said }] : [];
+  if (value === null || typeof value !== 'object') return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    templatesIn(member, said, joinPointer(pointer, name)),
+  );
 }
 
 /** Same type and same content, through lists and objects; numbers by exact value, member order doesn't matter. */

@@ -5,7 +5,7 @@ import {
   type NodeRecord,
   stringifyJson,
 } from '@millrace/engine';
-import type { IdempotencyRow, StartRow } from './statements.ts';
+import type { StartRow, StoredResponse } from './statements.ts';
 
 /** The parts of a workflow needed to start it. */
 export interface StartableWorkflow {
@@ -44,14 +44,7 @@ export interface StartOrder {
   /** What a rerun reuses. */
   readonly records?: readonly NodeRecord[];
   /** Stored by the same statement. */
-  readonly response?: {
-    readonly idempotencyKey: Pick<IdempotencyRow, 'fingerprint' | 'key' | 'route'> & {
-      readonly familyId: string;
-    };
-    readonly status: number;
-    readonly location: string;
-    readonly body: string;
-  };
+  readonly response?: StoredResponse;
 }
 
 /** How many executions of the workflow may run at once; null for no limit. */
@@ -61,7 +54,7 @@ export function maxConcurrencyOf(compiled: CompileResult): number | null {
 
 /** The row of an accepted start. @param leaseTo the worker to lease it to; null to queue it */
 export function toStartRow(order: StartOrder, leaseTo: string | null): StartRow {
-  const { workflow, compiled, records, response, executionId } = order;
+  const { workflow, compiled, records, executionId } = order;
   const plan = compiled.kind === 'plan' ? compiled.plan : null;
   return {
     id: executionId,
@@ -81,17 +74,6 @@ export function toStartRow(order: StartOrder, leaseTo: string | null): StartRow 
     recordsJson: records === undefined || records.length === 0 ? null : stringifyJson(records),
     maxConcurrency: maxConcurrencyOf(compiled),
     errorWorkflowId: plan?.errorWorkflowId ?? null,
-    idempotencyRecord:
-      response === undefined
-        ? null
-        : {
-            keyFamilyId: response.idempotencyKey.familyId,
-            route: response.idempotencyKey.route,
-            key: response.idempotencyKey.key,
-            fingerprint: response.idempotencyKey.fingerprint,
-            status: response.status,
-            location: response.location,
-            body: response.body,
-          },
+    response: order.response ?? null,
   };
 }

@@ -28,14 +28,18 @@ export interface StartRow {
   readonly maxConcurrency: number | null;
   /** `settings.error_workflow_id`; null for none. */
   readonly errorWorkflowId: number | null;
-  readonly idempotencyRecord: IdempotencyRow | null;
+  /** Null if it was started without an Idempotency-Key. */
+  readonly response: StoredResponse | null;
 }
 
-export interface IdempotencyRow {
-  readonly keyFamilyId: string;
-  readonly route: string;
-  readonly key: string;
-  readonly fingerprint: Buffer;
+/** The response to a start with an Idempotency-Key. */
+export interface StoredResponse {
+  readonly idempotencyKey: {
+    readonly familyId: string;
+    readonly route: string;
+    readonly key: string;
+    readonly fingerprint: Buffer;
+  };
   readonly status: number;
   readonly location: string;
   readonly body: string;
@@ -64,13 +68,13 @@ const STARTS = rowSet<StartRow>({
   created_at: ['timestamptz', (row) => row.createdAt],
   lease_to: ['uuid', (row) => row.leaseTo],
   records: ['text', (row) => row.recordsJson],
-  key_family_id: ['uuid', (row) => row.idempotencyRecord?.keyFamilyId],
-  route: ['text', (row) => row.idempotencyRecord?.route],
-  idempotency_key: ['text', (row) => row.idempotencyRecord?.key],
-  fingerprint: ['bytea', (row) => row.idempotencyRecord?.fingerprint],
-  response_status: ['integer', (row) => row.idempotencyRecord?.status],
-  response_location: ['text', (row) => row.idempotencyRecord?.location],
-  response_body: ['text', (row) => row.idempotencyRecord?.body],
+  key_family_id: ['uuid', (row) => row.response?.idempotencyKey.familyId],
+  route: ['text', (row) => row.response?.idempotencyKey.route],
+  idempotency_key: ['text', (row) => row.response?.idempotencyKey.key],
+  fingerprint: ['bytea', (row) => row.response?.idempotencyKey.fingerprint],
+  response_status: ['integer', (row) => row.response?.status],
+  response_location: ['text', (row) => row.response?.location],
+  response_body: ['text', (row) => row.response?.body],
 });
 
 /** `claim` is 0 while the execution is queued. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { recordScopeViolations } from '@millrace/identity/api-keys/scope-violations';
-import { type AuditAction, insertAudit } from '@millrace/identity/audit/store';
+import { type AuditAction, type AuditEntry, insertAudit } from '@millrace/identity/audit/store';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Method } from '@millrace/testing/api';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
@@ -39,7 +39,7 @@ async function read(query: Filters = {}, person = admin) {
 async function write(
   person: TestPerson,
   action: `workflow.${string}`,
-  { sourceIp = '203.0.113.7', ...more }: { readonly sourceIp?: string | null } & object = {},
+  { sourceIp = '203.0.113.7', ...more }: Partial<AuditEntry> & { readonly sourceIp?: string } = {},
 ): Promise<void> {
   await insertAudit(service.database.db, {
     organisationId: person.organisationId,

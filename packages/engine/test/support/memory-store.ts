@@ -2,7 +2,6 @@ import { verbatim } from '@millrace/messages';
 import {
   type ChildKey,
   type ClaimedExecution,
-  type ExecutionEvent,
   foldRecords,
   isFinalStatus,
   type JsonValue,
@@ -13,10 +12,10 @@ import {
   parseJson,
   type StoredSignal,
   stringifyJson,
-  transition,
   type WriteInfo,
 } from '../../src/index.ts';
 import type { CompleteStore, StartRequest, StoredChild, StoredExecution } from './store-harness.ts';
+import { type ExecutionEvent, transition } from './transitions.ts';
 
 export interface MemoryStoreOptions {
   /** The store's clock, in epoch milliseconds. */

@@ -1,4 +1,4 @@
-import { type HttpResponse, type JsonValue, parseJson } from '@millrace/engine';
+import { type HttpResponse, type JsonValue, tryParseJson } from '@millrace/engine';
 import type { ChatAnswer } from './service.ts';
 
 /** Maximum characters shown of a response that isn't JSON. */
@@ -12,9 +12,6 @@ export function answerOf(response: HttpResponse, nowMs: number): ChatAnswer {
 function bodyOf({ body }: HttpResponse): JsonValue {
   if (body.byteLength === 0) return null;
   const text = new TextDecoder().decode(body);
-  try {
-    return parseJson(text);
-  } catch {
-    return text.trim().slice(0, MOST_TEXT);
-  }
+  const value = tryParseJson(text);
+  return value === undefined ? text.trim().slice(0, MOST_TEXT) : value;
 }

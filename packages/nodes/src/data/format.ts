@@ -1,8 +1,6 @@
 import {
   formatDate,
   fromExact,
-  isJsonArray,
-  isJsonObject,
   type JsonValue,
   readField,
   roundExact,
@@ -10,10 +8,9 @@ import {
   toExact,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
-import { typeName } from '../values.ts';
 import type { StepOf } from './config.ts';
 import { withField } from './fields.ts';
-import { DataProblem, fieldOf, itemAt, unlike } from './problem.ts';
+import { DataProblem, eachItem, fieldOf, objectAt, unlike } from './problem.ts';
 
 /** The context of steps besides their data. */
 export interface StepSurroundings {
@@ -72,14 +69,11 @@ function eachField(
   { field = '', to = '' }: { readonly field?: string; readonly to?: string },
   format: (value: JsonValue, where: Message) => JsonValue,
 ): JsonValue {
-  const changed = (item: JsonValue, where: Message): JsonValue => {
+  return eachItem(data, (item, where) => {
     if (field === '') return item === null ? null : format(item, where);
-    if (!isJsonObject(item))
-      throw new DataProblem(message('nodes.needs_objects', { where, given: typeName(item) }));
-    const value = readField(item, field);
-    if (value === null) return item;
-    return withField(item, to === '' ? field : to, format(value, fieldOf(field, where)));
-  };
-  if (isJsonArray(data)) return data.map((item, index) => changed(item, itemAt(index)));
-  return changed(data, message('nodes.the_data'));
+    const object = objectAt(item, where);
+    const value = readField(object, field);
+    if (value === null) return object;
+    return withField(object, to === '' ? field : to, format(value, fieldOf(field, where)));
+  });
 }

@@ -1,10 +1,10 @@
-import { compareKeys, isJsonArray, isJsonObject, type JsonValue, readField } from '@millrace/engine';
+import { compareKeys, isJsonArray, type JsonValue, readField } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { typeName } from '../values.ts';
 import type { StepOf } from './config.ts';
 import { withField } from './fields.ts';
 import { identityOf, sortKey } from './order.ts';
-import { DataProblem, eachObject, fieldOf, itemAt, listOf } from './problem.ts';
+import { DataProblem, eachObject, fieldOf, itemAt, listOf, objectAt } from './problem.ts';
 
 /** Maximum number of items in a list that a step extends. */
 export const MAX_ITEMS = 1_000_000;
@@ -92,10 +92,8 @@ function flattenLevels(list: readonly JsonValue[], levels: number): readonly Jso
 function unfold(field: string): (item: JsonValue, index: number) => JsonValue[] {
   let count = 0;
   return (item, index) => {
-    if (!isJsonObject(item)) {
-      throw new DataProblem(message('nodes.needs_objects', { where: itemAt(index), given: typeName(item) }));
-    }
-    const inner = readField(item, field);
+    const object = objectAt(item, itemAt(index));
+    const inner = readField(object, field);
     if (inner === null) return [];
     if (!isJsonArray(inner)) {
       throw new DataProblem(
@@ -104,7 +102,7 @@ function unfold(field: string): (item: JsonValue, index: number) => JsonValue[] 
     }
     count += inner.length;
     checkCount(count);
-    return inner.map((each) => withField(item, field, each));
+    return inner.map((each) => withField(object, field, each));
   };
 }
 

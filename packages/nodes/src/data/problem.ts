@@ -16,6 +16,12 @@ export function listOf(data: JsonValue): readonly JsonValue[] {
   throw new DataProblem(message('nodes.needs_list', { given: typeName(data) }));
 }
 
+/** Applies a function to each item of a list, or to data of any other kind. */
+export function eachItem(data: JsonValue, change: (item: JsonValue, where: Message) => JsonValue): JsonValue {
+  if (isJsonArray(data)) return data.map((item, index) => change(item, itemAt(index)));
+  return change(data, message('nodes.the_data'));
+}
+
 /**
  * Applies a function to each object of a list, or to one object.
  * @throws DataProblem when an item isn't an object
@@ -24,12 +30,13 @@ export function eachObject(
   data: JsonValue,
   change: (object: JsonObject, where: Message) => JsonValue,
 ): JsonValue {
-  const changed = (item: JsonValue, where: Message): JsonValue => {
-    if (isJsonObject(item)) return change(item, where);
-    throw new DataProblem(message('nodes.needs_objects', { where, given: typeName(item) }));
-  };
-  if (isJsonArray(data)) return data.map((item, index) => changed(item, itemAt(index)));
-  return changed(data, message('nodes.the_data'));
+  return eachItem(data, (item, where) => change(objectAt(item, where), where));
+}
+
+/** @throws DataProblem when it isn't an object */
+export function objectAt(item: JsonValue, where: Message): JsonObject {
+  if (isJsonObject(item)) return item;
+  throw new DataProblem(message('nodes.needs_objects', { where, given: typeName(item) }));
 }
 
 /** The position of a list item, for messages. */

@@ -1,6 +1,7 @@
-import type { ConfigFault, JsonObject, JsonValue } from '@millrace/engine';
+import type { ConfigFault, JsonObject } from '@millrace/engine';
 import { type Message, message, verbatim } from '@millrace/messages';
 import { NodeProblem } from '../node-problem.ts';
+import { templatesIn } from '../values.ts';
 import { readSchedule, type ScheduleDefinition } from './definition.ts';
 import { type FireTiming, nextFires, openCron } from './next-fires.ts';
 
@@ -14,7 +15,7 @@ const LOOKED_AT = 700;
  * interval between two fires, templates.
  */
 export function findScheduleFaults(config: JsonObject): readonly ConfigFault[] {
-  const templates = templatesIn(config, '');
+  const templates = templatesIn(config, message('nodes.template_in_schedule'));
   if (templates.length > 0) return templates;
   const definition = readSchedule(config);
   if (definition === null) return [];
@@ -22,16 +23,6 @@ export function findScheduleFaults(config: JsonObject): readonly ConfigFault[] {
   const cron = definition.schedule.type === 'cron' ? cronFault(definition.schedule.cron) : null;
   const faults = [zone, cron].filter((fault) => fault !== null);
   return faults.length > 0 ? faults : timingFaults(definition);
-}
-
-function templatesIn(value: JsonValue, pointer: string): ConfigFault[] {
-  if (typeof value === 'string') {
-    return value.includes('{{') ? [{ pointer, message: message('nodes.template_in_schedule') }] : [];
-  }
-  if (value === null || typeof value !== 'object') return [];
-  return Object.entries(value).flatMap(([name, member]) =>
-    templatesIn(member, `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
-  );
 }
 
 function zoneFault(timezone: string): ConfigFault | null {

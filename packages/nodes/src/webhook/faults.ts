@@ -6,6 +6,7 @@ import {
   joinPointer,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
+import { templatesIn } from '../values.ts';
 import { readWebhookOptions, type SignatureOptions } from './options.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -71,7 +72,7 @@ export function responseHeaderFault(name: string): Message | null {
  */
 export function findWebhookFaults(config: JsonObject): readonly ConfigFault[] {
   const { response, ...fixed } = config;
-  const templates = templatesIn(fixed, '');
+  const templates = templatesIn(fixed, message('nodes.template_before_run'));
   if (templates.length > 0) return templates;
   const options = readWebhookOptions(config);
   if (options === null) return [];
@@ -117,14 +118,6 @@ function responseFaults(response: JsonValue): ConfigFault[] {
     const fault = responseHeaderFault(name);
     return fault === null ? [] : [{ pointer: joinPointer('/response/headers', name), message: fault }];
   });
-}
-
-function templatesIn(value: JsonValue, pointer: string): ConfigFault[] {
-  if (typeof value === 'string') {
-    return value.includes('{{') ? [{ pointer, message: message('nodes.template_before_run') }] : [];
-  }
-  if (value === null || typeof value !== 'object') return [];
-  return Object.entries(value).flatMap(([name, member]) => templatesIn(member, joinPointer(pointer, name)));
 }
 
 const DECIMAL_BYTE = /^(?:0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])$/;

@@ -78,6 +78,6 @@ export function rowOf(request: StartRequest): StartRow {
     recordsJson: null,
     maxConcurrency: request.maxConcurrency ?? null,
     errorWorkflowId: null,
-    idempotencyRecord: null,
+    response: null,
   };
 }

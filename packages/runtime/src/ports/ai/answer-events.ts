@@ -4,8 +4,8 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  parseJson,
   stringifyJson,
+  tryParseJson,
 } from '@millrace/engine';
 
 /**
@@ -19,7 +19,7 @@ export function readableEvent(provider: AiProvider): ReadEvent {
   const read = READERS[provider]();
   return (data, name) => {
     if (data.trim() === '[DONE]') return data;
-    const value = parsed(data);
+    const value = tryParseJson(data);
     // Invalid JSON is an error that the library reports.
     if (value === undefined) return data;
     if (!isJsonObject(value)) return null;
@@ -30,7 +30,7 @@ export function readableEvent(provider: AiProvider): ReadEvent {
 
 /** Converts a response sent as one JSON document to the events that would have been streamed; null if it isn't a response. */
 export function eventsOfWhole(text: string, provider: AiProvider): readonly string[] | null {
-  const value = parsed(text);
+  const value = tryParseJson(text);
   if (value === undefined) return null;
   const all = isJsonArray(value) ? value : [value];
   if (!all.every(isJsonObject)) return null;
@@ -38,14 +38,6 @@ export function eventsOfWhole(text: string, provider: AiProvider): readonly stri
   if (events.length === 0 || events.some((each) => each === null)) return null;
   const lines = events.flatMap((each) => each ?? []).map((each) => `data: ${stringifyJson(each)}\n\n`);
   return provider === 'openai_compatible' ? [...lines, 'data: [DONE]\n\n'] : lines;
-}
-
-function parsed(text: string): JsonValue | undefined {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** `{"error": ...}` in each format; some servers name the event or the object `error` and send only the message. */

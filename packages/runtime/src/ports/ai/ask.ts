@@ -6,8 +6,8 @@ import {
   type CredentialOf,
   isJsonObject,
   type JsonValue,
-  parseJson,
   stringifyJson,
+  tryParseJson,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { AssistantContent, JSONSchema7, ToolSet } from 'ai';
@@ -149,18 +149,11 @@ function readFinish(finish: Extract<Part, { type: 'model-call-end' }> | undefine
 /** @param written the arguments as the model wrote them: the library's parser loses numbers that don't fit in a double */
 function toToolCall({ toolCallId: id, toolName: name, input }: ToolCallPart, written?: string): AiToolCall {
   // The library passes on as text whatever it couldn't parse.
-  const value = parsed(written ?? (typeof input === 'string' ? input : JSON.stringify(input ?? {})));
+  const text = written ?? (typeof input === 'string' ? input : JSON.stringify(input ?? {}));
+  const value = text.trim() === '' ? {} : tryParseJson(text);
   return value !== undefined && isJsonObject(value)
     ? { id, name, arguments: value }
     : { id, name, arguments: {}, problem: 'the arguments are not a JSON object' };
-}
-
-function parsed(text: string): JsonValue | undefined {
-  try {
-    return text.trim() === '' ? {} : parseJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Collects the turn as the provider sent it. */

@@ -6,6 +6,7 @@ import {
   ServiceError,
   type SqlService,
   setOwn,
+  tryParseJson,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 
@@ -56,9 +57,6 @@ export function exactNumber(text: string): JsonValue {
 
 /** A column's JSON without loss; text if it is nested too deeply to parse. */
 export function jsonValue(text: string): JsonValue {
-  try {
-    return parseJson(text);
-  } catch {
-    return text;
-  }
+  const value = tryParseJson(text);
+  return value === undefined ? text : value;
 }
