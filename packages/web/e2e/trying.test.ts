@@ -66,6 +66,20 @@ test('an output is pinned, is there another day, runs one node, and is unpinned'
   expectNoComplaints(opened);
 });
 
+test('a run or activation refused for problems shows their list', async () => {
+  const loose = { ...CHAIN, edges: [{ source: 'start', target: 'first' }] } as Flow;
+  const { page, editor } = await openChain(loose);
+  await editor.bottom.getByText('1 problem').waitFor();
+  const problem = editor.bottom.getByText('Cannot be reached from the trigger');
+  await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
+  await problem.waitFor();
+  await page.getByText('Fix these problems first.').waitFor();
+  await editor.bottom.getByRole('button', { name: 'Close problems and runs' }).click();
+  await editor.bar.getByRole('button', { name: /^Status:/ }).click();
+  await page.getByRole('menuitem', { name: 'Activate' }).click();
+  await problem.waitFor();
+});
+
 test('after the page was closed, templates still know what came out last', async () => {
   const { opened, page, editor, person } = await openChain();
   await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();

@@ -9,7 +9,8 @@ export function withoutNode({ message, key, params }: FlowProblem): Said {
   return isMessage(problem) ? presentMessage(problem) : { message, key, params };
 }
 
-/** The same in the reader's language. */
+/** The same in the reader's language, as a sentence. */
 export function problemText(problem: FlowProblem): string {
-  return translateMessage(withoutNode(problem));
+  const text = translateMessage(withoutNode(problem));
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -7,11 +7,12 @@ export function notifyDone(message: string): void {
   notifications.show({ message, color: 'teal', autoClose: 4_000 });
 }
 
-/** Reports a failure with the service's message. */
+/** Reports a failure with the service's message; of invalid values, what is wrong with each. */
 export function notifyFailure(error: Error): void {
   const isProblem = error instanceof ApiProblem;
   const details = isProblem ? error.errors.map(({ field, message }) => `${field}: ${message}`) : [];
-  const message = isProblem ? [error.message, ...details].join('\n') : i18next.t('common.errorUnreachable');
+  const problem = details.length > 0 ? details.join('\n') : error.message;
+  const message = isProblem ? problem : i18next.t('common.errorUnreachable');
   notifications.show({
     message,
     color: 'red',

@@ -18,6 +18,8 @@ export interface EditorContextValue {
   readonly runForm: RunForm;
   /** Opens a node in the panel and shows it on the canvas. */
   readonly openNode: (nodeId: string) => void;
+  /** Says why an action was refused; if because of the flow's problems, by opening their list. */
+  readonly showRefusal: (error: Error) => void;
 }
 
 export const EditorContext = createContext<EditorContextValue | null>(null);

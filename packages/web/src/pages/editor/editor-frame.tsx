@@ -4,8 +4,10 @@ import { ActionIcon, Box, Group, Skeleton, Tabs } from '@mantine/core';
 import { useDocumentTitle, useHotkeys, useMediaQuery } from '@mantine/hooks';
 import type { WorkflowDetail } from '@millrace/admin-api';
 import { type EditorStore, useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
+import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { notifyFailure, notifyWarning } from '@millrace/ui/components/notify.ts';
 import { ChevronDown, ChevronUp, Copy, Trash2 } from 'lucide-react';
 import { Suspense, useCallback, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -33,6 +35,7 @@ const RunPanel = lazyPart(async () => (await import('./trying/run-panel.tsx')).R
 /** The content of the side panel. */
 type Side = { readonly kind: 'node'; readonly nodeId: string } | { readonly kind: 'settings' } | null;
 type DrawerTab = 'problems' | 'run';
+const IN_FLOW = /^\/flow_data(\/|$)/;
 
 /** The editor page: top bar, canvas, side panel, and problems and runs below. */
 export function EditorFrame({
@@ -46,12 +49,22 @@ export function EditorFrame({
   keeper: DraftKeeper;
   store: EditorStore;
 }) {
+  const { t } = useTranslation();
   useDocumentTitle(`${workflow.name} · Millrace`);
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
   const [side, setSide] = useState<Side>(null);
   const [tab, setTab] = useState<DrawerTab | null>(null);
   const [focus, setFocus] = useState<{ readonly nodeId: string } | null>(null);
-  const trial = useTrial(org, workflow.id, store);
+  const showRefusal = useCallback(
+    (error: Error) => {
+      const isFlow = error instanceof ApiProblem && error.errors.some(({ pointer }) => IN_FLOW.test(pointer));
+      if (!isFlow || store.getState().problems.length === 0) return notifyFailure(error);
+      setTab('problems');
+      notifyWarning(t('editor.fixProblems'));
+    },
+    [store, t],
+  );
+  const trial = useTrial({ org, workflowId: workflow.id, onRefused: showRefusal }, store);
   const runForm = useRunForm({ org, workflow }, keeper, trial);
   const isReadOnly = useEditor((state) => state.isReadOnly);
   const openNode = useCallback(
@@ -63,8 +76,8 @@ export function EditorFrame({
     [store],
   );
   const context = useMemo<EditorContextValue>(
-    () => ({ org, workflow, keeper, trial, runForm, openNode }),
-    [org, workflow, keeper, trial, runForm, openNode],
+    () => ({ org, workflow, keeper, trial, runForm, openNode, showRefusal }),
+    [org, workflow, keeper, trial, runForm, openNode, showRefusal],
   );
   const onOpenNode = useCallback(
     (nodeId: string | null) => setSide(nodeId === null ? null : { kind: 'node', nodeId }),

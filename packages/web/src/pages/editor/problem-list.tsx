@@ -66,7 +66,8 @@ function Problem({ nodeId, children }: { nodeId: string | null; children: ReactN
         </Text>{' '}
         <Hint span ff="monospace">
           {nodeId}
-        </Hint>{' '}
+        </Hint>
+        {' · '}
         {children}
       </Text>
     </UnstyledButton>

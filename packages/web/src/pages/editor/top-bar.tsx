@@ -6,7 +6,6 @@ import { useRole } from '@millrace/ui/api/me.ts';
 import { endpointKey } from '@millrace/ui/api/query.ts';
 import { showChangedWorkflow } from '@millrace/ui/api/workflow-cache.ts';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
-import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Play, Redo2, Undo2 } from 'lucide-react';
 import { type KeyboardEvent, useState } from 'react';
@@ -155,7 +154,7 @@ const DETAIL = 'GET /orgs/:org/workflows/:id';
 
 /** Changes properties other than the flow: name, status, test mode. */
 function useWorkflowUpdate() {
-  const { org, workflow } = useEditorPage();
+  const { org, workflow, showRefusal } = useEditorPage();
   const queryClient = useQueryClient();
   const params = { org, id: workflow.id };
   return useMutation({
@@ -165,7 +164,7 @@ function useWorkflowUpdate() {
       void showChangedWorkflow(queryClient, params, changed);
     },
     onError: (error) => {
-      notifyFailure(error);
+      showRefusal(error);
       // Someone else saved first: show their changes.
       void queryClient.invalidateQueries({ queryKey: endpointKey(DETAIL, { params }) });
     },

@@ -28,8 +28,15 @@ export interface Trial {
 
 const FINAL: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 
+interface TrialOptions {
+  readonly org: number;
+  readonly workflowId: number;
+  /** Called if an execution can't be started. */
+  readonly onRefused: (error: Error) => void;
+}
+
 /** Starts executions and shows their progress on the canvas. */
-export function useTrial(org: number, workflowId: number, store: EditorStore): Trial {
+export function useTrial({ org, workflowId, onRefused }: TrialOptions, store: EditorStore): Trial {
   const queryClient = useQueryClient();
   const [executionId, setExecutionId] = useState<number | null>(null);
   const [execution, setExecution] = useState<TrialExecution | null>(null);
@@ -74,7 +81,7 @@ export function useTrial(org: number, workflowId: number, store: EditorStore): T
         void queryClient.invalidateQueries({ queryKey: key });
         return true;
       } catch (error) {
-        notifyFailure(error as Error);
+        onRefused(error as Error);
         noteFailure(queryClient, error);
         return false;
       } finally {
@@ -82,7 +89,7 @@ export function useTrial(org: number, workflowId: number, store: EditorStore): T
         setIsStarting(false);
       }
     },
-    [org, workflowId, queryClient],
+    [org, workflowId, onRefused, queryClient],
   );
   const cancel = useCallback(async () => {
     if (executionId === null) return;
