@@ -1,7 +1,6 @@
 import {
   type FlowEdge,
   type FlowNode,
-  findJsonMistake,
   isJsonArray,
   isJsonObject,
   type JsonObject,
@@ -9,6 +8,7 @@ import {
   parseJson,
   renameNodeReferences,
 } from '@millrace/engine';
+import { findJsonPlace, type TextPlace } from '@millrace/ui/components/read-json.ts';
 import { freeId, insideFrame, newEdge, rounded } from './change-nodes.ts';
 import type { EditorState, FlowClip, Point, StickyNote } from './editor-state.ts';
 import { type FlowValue, noteKeyOf, withBodies } from './flow-value.ts';
@@ -40,12 +40,6 @@ export function cutOut(value: FlowValue, ids: readonly string[], placed: EditorS
 /** Offset of a copy from its original. */
 const STEP = 32;
 
-/** A 1-based position in a text. */
-interface TextPlace {
-  readonly line: number;
-  readonly column: number;
-}
-
 /** The result of parsing pasted text. */
 export type Clipping =
   /** `leftOut`: number of entries that aren't a node, edge or note. */
@@ -65,7 +59,7 @@ export function readClip(text: string): Clipping {
   try {
     value = parseJson(json);
   } catch {
-    return { fault: 'brokenJson', at: placeAt(json, findJsonMistake(json)) };
+    return { fault: 'brokenJson', at: findJsonPlace(json) };
   }
   const product = foreignProductOf(value);
   if (product !== null) return { fault: 'foreign', product };
@@ -84,11 +78,6 @@ export function readClip(text: string): Clipping {
     },
     leftOut: count - goodNodes.length - goodEdges.length - goodNotes.length,
   };
-}
-
-function placeAt(text: string, index: number): TextPlace {
-  const before = text.slice(0, index).split('\n');
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
 /** Strips the Markdown code fence (three backticks) around text copied from manuals and chats. */

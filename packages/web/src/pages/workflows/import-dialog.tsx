@@ -206,7 +206,8 @@ function FaultAlert({ children }: { children: ReactNode }) {
 
 function ImportFaultAlert({ fault }: { fault: ImportFault }) {
   const { t } = useTranslation();
-  if (fault.kind === 'no_json') return <FaultAlert>{t('workflows.importFault.no_json', fault)}</FaultAlert>;
+  if (fault.kind === 'no_json')
+    return <FaultAlert>{t('workflows.importFault.no_json', { ...fault.at })}</FaultAlert>;
   if (fault.kind === 'foreign') return <FaultAlert>{t('workflows.importFault.foreign', fault)}</FaultAlert>;
   return (
     <FaultAlert>

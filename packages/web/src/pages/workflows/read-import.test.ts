@@ -8,6 +8,9 @@ describe('readImport', () => {
     const detail = { id: 3, name: 'Orders', status: 'active', flow_data: FLOW, problems: [] };
     expect(readImport(JSON.stringify(detail))).toEqual({ workflow: detail });
     expect(readImport(JSON.stringify(FLOW))).toEqual({ workflow: { flow_data: FLOW } });
+    expect(readImport(JSON.stringify({ name: 'Orders', ...FLOW }))).toEqual({
+      workflow: { name: 'Orders', flow_data: FLOW },
+    });
     expect(readImport(JSON.stringify([detail]))).toEqual({ workflow: detail });
   });
 
@@ -19,7 +22,7 @@ describe('readImport', () => {
   });
 
   test.each([
-    ['{"name": "x"', { kind: 'no_json' }],
+    ['{"name": "x"', { kind: 'no_json', at: { line: 1, column: 13 } }],
     ['"text"', { kind: 'no_workflow' }],
     ['{"name": "x"}', { kind: 'no_workflow' }],
     ['{"flow_data": []}', { kind: 'no_workflow' }],

@@ -1,12 +1,13 @@
 import type { Body } from '@millrace/admin-api';
 import { foreignProductOf } from '@millrace/editor/model/foreign-product.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
+import { findJsonPlace, type TextPlace } from '@millrace/ui/components/read-json.ts';
 
 export type NewWorkflow = Body<'POST /orgs/:org/workflows'>;
 
 /** Why a file or text can't be imported. */
 export type ImportFault =
-  | { readonly kind: 'no_json'; readonly message: string }
+  | { readonly kind: 'no_json'; readonly at: TextPlace }
   /** From another product, whose workflows work differently. */
   | { readonly kind: 'foreign'; readonly product: string }
   | { readonly kind: 'several' }
@@ -31,8 +32,8 @@ export function readImport(text: string): Import {
   let value: JsonValue;
   try {
     value = parseJson(text);
-  } catch (error) {
-    return { fault: { kind: 'no_json', message: (error as SyntaxError).message } };
+  } catch {
+    return { fault: { kind: 'no_json', at: findJsonPlace(text) } };
   }
   const product = foreignProductOf(value);
   if (product !== null) return { fault: { kind: 'foreign', product } };
@@ -44,9 +45,9 @@ export function readImport(text: string): Import {
     if (inner !== null) return { fault: { kind: 'foreign', product: inner } };
     return { workflow: { ...value, flow_data: flow } as NewWorkflow & { flow_data: JsonObject } };
   }
-  return 'nodes' in value && 'edges' in value
-    ? { workflow: { flow_data: value } }
-    : { fault: { kind: 'no_workflow' } };
+  if (!('nodes' in value && 'edges' in value)) return { fault: { kind: 'no_workflow' } };
+  const { name, ...bare } = value;
+  return { workflow: typeof name === 'string' ? { name, flow_data: bare } : { flow_data: value } };
 }
 
 function readList(list: readonly JsonValue[]): Import {
