@@ -66,7 +66,7 @@ test('all that match are cancelled, far more than are shown, and the refused are
   await bar.getByRole('button', { name: 'Cancel (450)' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Cancel 450 executions?').waitFor();
-  await dialog.getByRole('button', { name: 'Start' }).click();
+  await dialog.getByRole('button', { name: 'Cancel executions' }).click();
   await dialog.getByText('449 done').waitFor();
   await dialog.getByText('1 failed').waitFor();
   await dialog.getByRole('link', { name: `#${lastId - 400}` }).waitFor();

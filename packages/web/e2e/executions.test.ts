@@ -106,7 +106,7 @@ describe('the list', () => {
     await row(page, refused).getByRole('checkbox').check();
     await row(page, broken).getByRole('checkbox').check();
     await page.getByRole('button', { name: 'Rerun (2)' }).click();
-    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rerun' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('1 done').waitFor();
     await dialog.getByText('1 failed').waitFor();
@@ -230,7 +230,7 @@ describe('one execution', () => {
     const node = page.locator('.react-flow__node').filter({ hasText: 'Nap' });
     await page.getByText('Until a set time').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).last().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel execution' }).click();
     await page.locator('[data-status="cancelled"]').waitFor();
     await page.getByRole('button', { name: /^Nap, Cancelled/ }).waitFor();
     await node.getByText('Cancelled').waitFor({ state: 'attached' });

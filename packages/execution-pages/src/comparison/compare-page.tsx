@@ -15,6 +15,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { readCompareSearch } from '../common/search.ts';
 import { ExecutionMarks, ExecutionStatus } from '../common/status.tsx';
+import { ToExecutions } from '../common/to-executions.tsx';
 import { ExecutionLink } from '../detail/execution-facts.tsx';
 import { CompareNodes } from './compare-nodes.tsx';
 
@@ -27,8 +28,8 @@ export function ComparePage() {
   return (
     <Page title={t('executions.compare.title')} width={1400}>
       {a === undefined && (
-        <EmptyState icon={Columns2} title={t('executions.compare.title')}>
-          {t('executions.compare.missing')}
+        <EmptyState icon={Columns2} title={t('executions.compare.missing')} action={<ToExecutions />}>
+          {t('executions.compare.missingText')}
         </EmptyState>
       )}
       {a !== undefined && b === undefined && <PickOther a={a} />}

@@ -69,7 +69,8 @@ function Cancel({ id }: { id: number }) {
       <ConfirmDialog
         isOpen={isAsking}
         title={t('executions.action.cancelTitle')}
-        action={t('executions.action.cancel')}
+        action={t('executions.bulk.cancelAction', { count: 1 })}
+        dismiss={t('common.close')}
         isBusy={cancel.isPending}
         onConfirm={() => cancel.mutate()}
         onClose={() => setIsAsking(false)}

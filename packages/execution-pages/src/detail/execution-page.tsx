@@ -1,4 +1,4 @@
-import { Button, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Skeleton, Stack, Text, Title } from '@mantine/core';
 import type { ExecutionDetail } from '@millrace/admin-api';
 import { FlowView } from '@millrace/editor/canvas/flow-view.tsx';
 import type { NodeRun } from '@millrace/editor/model/editor-state.ts';
@@ -11,13 +11,14 @@ import { Page } from '@millrace/ui/components/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { SearchX } from 'lucide-react';
 import { useEffect, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from '../common/executions.module.css';
 import { type DetailSearch, readDetailSearch } from '../common/search.ts';
 import { ExecutionMarks, ExecutionStatus } from '../common/status.tsx';
+import { ToExecutions } from '../common/to-executions.tsx';
 import { Timeline } from '../timeline/timeline.tsx';
 import { ErrorPanel } from './error-panel.tsx';
 import { ExecutionActions } from './execution-actions.tsx';
@@ -52,17 +53,8 @@ export function ExecutionPage() {
 
 function Missing() {
   const { t } = useTranslation();
-  const org = useOrg();
   return (
-    <EmptyState
-      icon={SearchX}
-      title={t('executions.detail.notFound')}
-      action={
-        <Button component={Link} to={`/o/${org}/executions`} variant="default">
-          {t('executions.title')}
-        </Button>
-      }
-    >
+    <EmptyState icon={SearchX} title={t('executions.detail.notFound')} action={<ToExecutions />}>
       {t('executions.detail.notFoundText')}
     </EmptyState>
   );

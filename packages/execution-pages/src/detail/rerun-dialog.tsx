@@ -1,9 +1,10 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ExecutionDetail } from '@millrace/admin-api';
-import { type JsonValue, parseJson } from '@millrace/engine';
+import type { JsonValue } from '@millrace/engine';
 import { ApiProblem, call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { Code } from '@millrace/ui/components/code.tsx';
+import { findJsonPlace, readJson } from '@millrace/ui/components/read-json.ts';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -23,7 +24,7 @@ export function RerunDialog({
   const org = useOrg();
   const first = JSON.stringify(detail.input_data, null, 2);
   const [text, setText] = useState(first);
-  const parsed = parse(text);
+  const input = readJson(text);
   const start = useMutation({
     mutationFn: (input: JsonValue) =>
       call('POST /orgs/:org/executions/:execution/rerun', {
@@ -46,13 +47,13 @@ export function RerunDialog({
           onChange={setText}
           minHeight={220}
         />
-        {'reason' in parsed && (
+        {input === undefined && (
           <Text
             size="sm"
             c="light-dark(var(--mantine-color-red-9), var(--mantine-color-red-4))"
             role="status"
           >
-            {t('executions.input.invalid', { reason: parsed.reason })}
+            {t('executions.input.invalid', { ...findJsonPlace(text) })}
           </Text>
         )}
         {start.isError && <Refusal error={start.error} />}
@@ -65,9 +66,9 @@ export function RerunDialog({
               {t('common.cancel')}
             </Button>
             <Button
-              disabled={'reason' in parsed}
+              disabled={input === undefined}
               loading={start.isPending}
-              onClick={() => 'value' in parsed && start.mutate(parsed.value)}
+              onClick={() => input !== undefined && start.mutate(input)}
             >
               {t('executions.input.start')}
             </Button>
@@ -95,12 +96,4 @@ function Refusal({ error }: { error: Error }) {
       )}
     </Alert>
   );
-}
-
-function parse(text: string): { readonly value: JsonValue } | { readonly reason: string } {
-  try {
-    return { value: parseJson(text) };
-  } catch (error) {
-    return { reason: error instanceof Error ? error.message : String(error) };
-  }
 }

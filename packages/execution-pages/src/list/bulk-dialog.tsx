@@ -57,7 +57,9 @@ export function BulkDialog({
                 {t('common.close')}
               </Button>
               <Button color={action === 'cancel' ? 'red' : 'teal'} onClick={begin} data-autofocus>
-                {t('executions.bulk.start')}
+                {action === 'cancel'
+                  ? t('executions.bulk.cancelAction', count)
+                  : t(`executions.bulk.action.${action}`)}
               </Button>
             </>
           )}

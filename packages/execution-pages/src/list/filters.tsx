@@ -45,7 +45,7 @@ export function Filters({ search, apply }: { search: ListSearch; apply: ApplyFil
         clearable
       />
       <Select
-        w={150}
+        w={170}
         aria-label={t('executions.filters.test')}
         placeholder={t('executions.filters.anyTest')}
         data={[
@@ -57,7 +57,7 @@ export function Filters({ search, apply }: { search: ListSearch; apply: ApplyFil
         clearable
       />
       <Select
-        w={128}
+        w={144}
         aria-label={t('executions.filters.range')}
         placeholder={t('executions.filters.anyTime')}
         data={RANGES.map((value) => ({ value, label: t(`executions.filters.ranges.${value}`) }))}

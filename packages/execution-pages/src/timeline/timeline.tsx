@@ -62,7 +62,7 @@ function TimelineTable({ lanes, labels, onChoose }: TimelineProps & { lanes: rea
             <Table.Th>{t('executions.timeline.what')}</Table.Th>
             <Table.Th>{t('executions.timeline.start')}</Table.Th>
             <Table.Th ta="right">{t('executions.timeline.duration')}</Table.Th>
-            <Table.Th>{t('executions.timeline.result')}</Table.Th>
+            <Table.Th miw={110}>{t('executions.timeline.result')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -110,7 +110,8 @@ function What({ bar }: { bar: Bar }) {
   const { t } = useTranslation();
   if (bar.kind === 'iterations') return t('executions.timeline.iterations', { count: bar.count });
   if (bar.kind !== 'run') return t(`executions.timeline.kind.${bar.kind}`);
-  return `${t('executions.timeline.kind.run')}, ${t('executions.timeline.attempt', { attempt: bar.attempt ?? 1 })}`;
+  const attempt = t('executions.timeline.attempt', { attempt: bar.attempt ?? 1 });
+  return [t('executions.timeline.kind.run'), attempt].join(t('common.listSeparator'));
 }
 
 function Result({ bar, node, isLast }: { bar: Bar; node: NodeSummary; isLast: boolean }) {

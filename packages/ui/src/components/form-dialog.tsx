@@ -18,6 +18,8 @@ interface FormDialogProps extends Pick<ButtonProps, 'color'> {
   children: ReactNode;
   /** The label of the submit button. */
   action: string;
+  /** The label of the button that closes the dialog; default: Cancel. */
+  dismiss?: string;
   isBusy?: boolean;
   isReady?: boolean;
   size?: NonNullable<ModalProps['size']>;
@@ -31,6 +33,7 @@ export function FormDialog({
   isOpen = true,
   children,
   action,
+  dismiss,
   isBusy = false,
   isReady = true,
   color,
@@ -48,7 +51,7 @@ export function FormDialog({
           {children}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={modal.onClose}>
-              {t('common.cancel')}
+              {dismiss ?? t('common.cancel')}
             </Button>
             <Button
               type="submit"
