@@ -45,6 +45,13 @@ test('lists show what they show when the address says nothing that they know', a
   expectNoComplaints(opened);
 });
 
+test('a workflow that does not exist is a page that is not there', async () => {
+  const viewer = await createPerson(service.service, 'viewer');
+  const { page } = await service.openFor(viewer, 'workflows/999999');
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+  await expect.poll(() => page.title()).toBe('Page not found · Millrace');
+});
+
 test('a name that is refused is not said to be saved', async () => {
   const boss = await createPerson(service.service, 'org_admin');
   const opened = await service.openFor(boss, 'settings');

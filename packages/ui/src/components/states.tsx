@@ -1,4 +1,5 @@
 import { Button, Center, Code, Group, Skeleton, Stack, ThemeIcon, Title } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
 import type { LucideIcon } from 'lucide-react';
 import { CircleAlert, FileQuestion, Lock, RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -85,6 +86,7 @@ export function LoadingRows({ rows = 8 }: { rows?: number }) {
 /** Shown for unknown addresses. */
 export function MissingPage() {
   const { t } = useTranslation();
+  useDocumentTitle(`${t('common.notFoundTitle')} · Millrace`);
   return (
     <EmptyState
       icon={FileQuestion}

@@ -43,8 +43,10 @@ function describe(date: Date, now: number, language: string): string {
   const { relative, day } = formatsOf(language);
   const ms = date.getTime() - now;
   if (Math.abs(ms) >= 7 * 86_400_000) return day.format(date);
+  // What was set to end in seven days does so in seven, not in six, a second later.
+  const toCount = ms > 0 ? Math.round : Math.trunc;
   for (const [unit, size] of UNITS) {
-    if (Math.abs(ms) >= size) return relative.format(Math.trunc(ms / size), unit);
+    if (Math.abs(ms) >= size) return relative.format(toCount(ms / size), unit);
   }
   return relative.format(0, 'second');
 }

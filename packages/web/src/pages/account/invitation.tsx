@@ -67,7 +67,14 @@ function UnusableInvitation({ error, onRetry }: { error: Error; onRetry: () => v
   const isGone = error instanceof ApiProblem && error.code === 'link_not_valid';
   return (
     <AuthLayout title={t('account.invitationGone')}>
-      {isGone ? <FormProblem error={error} /> : <ErrorState error={error} onRetry={onRetry} />}
+      {isGone ? (
+        <Stack gap="md" align="flex-start">
+          <FormProblem error={error} />
+          <Muted>{t('account.invitationGoneText')}</Muted>
+        </Stack>
+      ) : (
+        <ErrorState error={error} onRetry={onRetry} />
+      )}
     </AuthLayout>
   );
 }

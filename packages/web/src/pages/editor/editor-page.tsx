@@ -5,12 +5,12 @@ import { NewCredential } from '@millrace/editor/form/new-credential.ts';
 import { createEditorStore, EditorProvider, type EditorStore } from '@millrace/editor/model/store.ts';
 import { PinKeeperContext } from '@millrace/editor/pins/pin-keeper.ts';
 import type { Flow } from '@millrace/engine';
-import { call } from '@millrace/ui/api/client.ts';
+import { ApiProblem, call } from '@millrace/ui/api/client.ts';
 import { useMe, useOrg, useRole, useWorkflowId } from '@millrace/ui/api/me.ts';
 import { endpointQuery, noteFailure } from '@millrace/ui/api/query.ts';
 import { showChangedWorkflow } from '@millrace/ui/api/workflow-cache.ts';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
-import { ErrorState } from '@millrace/ui/components/states.tsx';
+import { ErrorState, MissingPage } from '@millrace/ui/components/states.tsx';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Suspense, useEffect, useState } from 'react';
@@ -33,6 +33,7 @@ export function EditorPage() {
   const workflow = useQuery(endpointQuery('GET /orgs/:org/workflows/:id', { params: { org, id } }));
   if (workflow.data === undefined) {
     if (workflow.error === null) return <Loading />;
+    if (workflow.error instanceof ApiProblem && workflow.error.status === 404) return <MissingPage />;
     return <ErrorState error={workflow.error} onRetry={() => void workflow.refetch()} />;
   }
   const isWorkedOn = version === undefined || (version === workflow.data.version && !workflow.data.has_draft);
