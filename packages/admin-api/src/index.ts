@@ -59,7 +59,7 @@ export type {
   NodeSummary,
 } from './executions.ts';
 export type { Problem } from './forms.ts';
-export type { ApiKey, IssuedKey, KeyIssuer, KeyScope, KeyState } from './keys.ts';
+export { type ApiKey, type IssuedKey, type KeyIssuer, type KeyState, SCOPES, type Scope } from './keys.ts';
 export type { Account, Invitation, InvitationState, Member, Organisation } from './people.ts';
 export { isAtLeast, ROLES, type Role } from './roles.ts';
 export type { OrganisationSettings } from './settings.ts';

@@ -3,14 +3,9 @@ import type { Endpoints } from './endpoint.ts';
 import { Closed, Id, Nullable, PageOf, pageQuery, Timestamp } from './forms.ts';
 
 /** Permissions of an API key. */
-export const KEY_SCOPES = [
-  'workflows:read',
-  'workflows:write',
-  'executions:execute',
-  'executions:read',
-] as const;
-export type KeyScope = (typeof KEY_SCOPES)[number];
-const Scopes = Type.Array(Type.Enum([...KEY_SCOPES], { type: 'string' }));
+export const SCOPES = ['workflows:read', 'workflows:write', 'executions:execute', 'executions:read'] as const;
+export type Scope = (typeof SCOPES)[number];
+const Scopes = Type.Array(Type.Enum([...SCOPES], { type: 'string' }));
 
 /**
  * `expiring`: valid for less than two more weeks; `rotated`: valid until its overlap ends. Only `valid`, `expiring` and `rotated` keys
@@ -82,7 +77,7 @@ export const KEY_ENDPOINTS = {
     summary: 'Issue a key in my name; its secret is only in this response',
     body: Closed({
       name: Type.Unsafe<string>({ type: 'string', 'x-name': [1, 255] }),
-      scopes: Type.Array(Type.Enum([...KEY_SCOPES], { type: 'string' }), { minItems: 1, maxItems: 10 }),
+      scopes: Type.Array(Type.Enum([...SCOPES], { type: 'string' }), { minItems: 1, maxItems: 10 }),
       /** Null: never. */
       expires_at: Nullable(Timestamp),
     }),

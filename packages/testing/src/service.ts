@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { SCOPES, type Scope } from '@millrace/admin-api';
 import { buildApp } from '@millrace/api/app';
 import type { AppDeps } from '@millrace/api/http/app-deps';
 import { type Config, loadConfig } from '@millrace/cli/settings/config';
 import { createEgress } from '@millrace/egress/egress';
 import { issueKey } from '@millrace/identity/api-keys/keys';
 import { createOrganisation } from '@millrace/identity/organisations/store';
-import { SCOPES, type Scope } from '@millrace/identity/values/roles';
 import { registry } from '@millrace/nodes';
 import { type BorrowedSlots, createBorrowedSlots } from '@millrace/runtime/borrowed-slots';
 import { type Executor, NO_EXECUTOR } from '@millrace/runtime/executor';

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { Scope } from '@millrace/admin-api';
 import { coalesce } from '@millrace/database/coalesce';
 import type { Database } from '@millrace/database/database';
 import { ApiError } from '@millrace/errors/errors';
@@ -17,7 +18,7 @@ import {
   recordAuthenticationFailures,
   recordSuccesses,
 } from '@millrace/identity/api-keys/store';
-import { effectiveScopes, type Scope } from '@millrace/identity/values/roles';
+import { effectiveScopes } from '@millrace/identity/values/roles';
 import { type Message, message } from '@millrace/messages';
 import type { FastifyRequest } from 'fastify';
 import { createAttemptLimit } from './attempt-limit.ts';

@@ -1,5 +1,5 @@
+import type { Scope } from '@millrace/admin-api';
 import type { ErrorCode } from '@millrace/errors/errors';
-import type { Scope } from '@millrace/identity/values/roles';
 import type { FastifyRequest } from 'fastify';
 
 /** The caller of a request: what the API key grants at this moment. */

@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger';
+import { SCOPES } from '@millrace/admin-api';
 import type { ErrorCode } from '@millrace/errors/errors';
-import { SCOPES } from '@millrace/identity/values/roles';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { PROBLEM_SCHEMAS, problemExamples, problemResponses } from './responses.ts';
 

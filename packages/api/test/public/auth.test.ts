@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
+import { SCOPES, type Scope } from '@millrace/admin-api';
 import { addMember, removeMember, setMemberRole } from '@millrace/identity/members/store';
-import { SCOPES, type Scope } from '@millrace/identity/values/roles';
 import { type Method, send } from '@millrace/testing/api';
 import { UNFINISHED_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';

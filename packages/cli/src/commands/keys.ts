@@ -1,9 +1,9 @@
+import { SCOPES } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { issueKey, requireKey, revokeKey, rotateKey, unlockKey } from '@millrace/identity/api-keys/keys';
 import { type KeyHolder, type KeyRow, listKeys } from '@millrace/identity/api-keys/store';
 import { requireMember } from '@millrace/identity/members/store';
 import { findUserByEmail } from '@millrace/identity/users/store';
-import { SCOPES } from '@millrace/identity/values/roles';
 import type { Command } from 'commander';
 import { choicesOrAsk, organisationOrAsk, textOrAsk } from './ask.ts';
 import { addCommand } from './command.ts';

@@ -1,3 +1,4 @@
+import { ROLES } from '@millrace/admin-api';
 import { invitationUrl } from '@millrace/identity/invitations/making';
 import {
   type Given,
@@ -8,7 +9,6 @@ import {
   setMemberRole,
 } from '@millrace/identity/members/store';
 import type { OrganisationRow } from '@millrace/identity/organisations/store';
-import { ROLES } from '@millrace/identity/values/roles';
 import type { Command } from 'commander';
 import type { Config } from '../settings/config.ts';
 import { organisationOrAsk, textOrAsk } from './ask.ts';

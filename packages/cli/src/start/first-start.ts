@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { SCOPES } from '@millrace/admin-api';
 import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/retry';
@@ -6,7 +7,6 @@ import { stringifyJson } from '@millrace/engine';
 import { issueKey } from '@millrace/identity/api-keys/keys';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { makeSetupToken } from '@millrace/identity/setup/setup';
-import { SCOPES } from '@millrace/identity/values/roles';
 import { insertWorkflow } from '@millrace/service/workflows/store';
 import { SAMPLE_WORKFLOW } from './sample-workflow.ts';
 

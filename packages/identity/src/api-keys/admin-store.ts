@@ -1,6 +1,5 @@
-import type { KeyIssuer, KeyState } from '@millrace/admin-api';
+import type { KeyIssuer, KeyState, Scope } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
-import type { Scope } from '../values/roles.ts';
 
 /** A key as listed in the admin area. */
 export interface KeyItemRow {

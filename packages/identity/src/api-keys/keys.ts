@@ -1,10 +1,11 @@
+import { SCOPES, type Scope } from '@millrace/admin-api';
 import type { Database, Queryable } from '@millrace/database/database';
 import type { JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { type AuditAction, type AuditActor, insertAudit } from '../audit/store.ts';
 import { AccountError } from '../values/account-error.ts';
 import { findNameProblem } from '../values/names.ts';
-import { isScope, SCOPES, type Scope } from '../values/roles.ts';
+import { isScope } from '../values/roles.ts';
 import { type GeneratedApiKey, generateApiKey } from './key.ts';
 import {
   findKey,

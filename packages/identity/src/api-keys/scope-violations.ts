@@ -1,6 +1,6 @@
+import type { Scope } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { rowSet } from '@millrace/database/row-set';
-import type { Scope } from '../values/roles.ts';
 
 /** A request whose key lacks the required scope. */
 export interface ScopeViolation {

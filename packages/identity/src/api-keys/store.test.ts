@@ -1,8 +1,8 @@
+import { SCOPES } from '@millrace/admin-api';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addMember, removeMember, setMemberRole } from '../members/store.ts';
 import { createOrganisation } from '../organisations/store.ts';
-import { SCOPES } from '../values/roles.ts';
 import { hashSecret, parseApiKey } from './key.ts';
 import { type IssuedKey, issueKey, revokeKey, rotateKey, unlockKey } from './keys.ts';
 import {

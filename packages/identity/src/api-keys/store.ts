@@ -1,7 +1,8 @@
+import type { Scope } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 import { rowSet } from '@millrace/database/row-set';
-import type { Issuer, Scope } from '../values/roles.ts';
+import type { Issuer } from '../values/roles.ts';
 
 /** `expired` includes a rotated key whose 24 hours have passed; `locked` stays until it is unlocked by hand. */
 export type KeyState = 'valid' | 'expired' | 'revoked' | 'locked';

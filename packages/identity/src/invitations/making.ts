@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { Role } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { type AuditActor, insertAudit } from '../audit/store.ts';
 import { hashToken } from '../sessions/tokens.ts';
-import type { Role } from '../values/roles.ts';
 import { insertInvitation } from './store.ts';
 
 export interface InvitationWish {

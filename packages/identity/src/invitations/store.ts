@@ -1,7 +1,6 @@
-import type { InvitationState } from '@millrace/admin-api';
+import type { InvitationState, Role } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
-import type { Role } from '../values/roles.ts';
 
 /** Invitations are valid for seven days. */
 const VALID_DAYS = 7;

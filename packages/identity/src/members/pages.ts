@@ -1,6 +1,6 @@
+import type { Role } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
-import type { Role } from '../values/roles.ts';
 
 /** A member with details of the account with the same address. */
 export interface MemberItemRow {

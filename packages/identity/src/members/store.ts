@@ -1,4 +1,4 @@
-import { isAtLeast } from '@millrace/admin-api';
+import { isAtLeast, ROLES, type Role } from '@millrace/admin-api';
 import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { queryRow } from '@millrace/database/query-row';
@@ -10,7 +10,7 @@ import { type MadeInvitation, makeInvitation } from '../invitations/making.ts';
 import { findUserByEmail } from '../users/store.ts';
 import { AccountError } from '../values/account-error.ts';
 import { checkEmail, normaliseEmail } from '../values/email.ts';
-import { isRole, ROLES, type Role } from '../values/roles.ts';
+import { isRole } from '../values/roles.ts';
 
 export interface MemberRow {
   readonly id: number;

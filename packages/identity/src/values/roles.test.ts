@@ -1,5 +1,6 @@
+import { ROLES, SCOPES } from '@millrace/admin-api';
 import { describe, expect, it } from 'vitest';
-import { effectiveScopes, type Issuer, ROLES, SCOPES } from './roles.ts';
+import { effectiveScopes, type Issuer } from './roles.ts';
 
 const READING = ['workflows:read', 'executions:read'];
 

@@ -1,12 +1,6 @@
-import { ROLES, type Role } from '@millrace/admin-api';
+import { ROLES, type Role, SCOPES, type Scope } from '@millrace/admin-api';
 import { ApiError } from '@millrace/errors/errors';
 import { type Message, message } from '@millrace/messages';
-
-/** What an API key may be allowed to do, as named in the API contract. */
-export const SCOPES = ['workflows:read', 'workflows:write', 'executions:execute', 'executions:read'] as const;
-export type Scope = (typeof SCOPES)[number];
-
-export { ROLES, type Role };
 
 /** Role names for people. */
 export const ROLE_MESSAGES = {

@@ -1,6 +1,7 @@
 import type { Body } from '@millrace/admin-api';
 import type { Database } from '@millrace/database/database';
 import { parseAllowHosts } from '@millrace/egress/allow-hosts';
+import { FINAL_STATUSES } from '@millrace/engine';
 import { type FieldError, validationError } from '@millrace/errors/errors';
 import { type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
@@ -8,8 +9,6 @@ import type { RetentionSettings } from '../settings.ts';
 import { lockSettings, type SettingsRow, updateSettings } from './store.ts';
 
 export type SettingsChange = Body<'PATCH /orgs/:org/settings'>;
-
-const STATUSES = ['completed', 'failed', 'cancelled'] as const;
 
 /**
  * Changes an organisation's settings and records it.
@@ -50,7 +49,7 @@ function findMistakes(
     const unknown = message('service.time_zone_unknown');
     errors.push({ pointer: '/time_zone', code: 'unknown_timezone', message: unknown });
   }
-  for (const status of STATUSES) {
+  for (const status of FINAL_STATUSES) {
     const most = retention.executionsDays[status];
     if ((days?.[status] ?? 0) > most) {
       const tooLong = message('service.retention_too_long', { max: most });
@@ -78,7 +77,7 @@ function isTimeZone(name: string): boolean {
 /** Only what the change includes. */
 function toRow(change: SettingsChange): Partial<SettingsRow> {
   const { time_zone: zone, retention_days: days = {}, requests_per_minute: requests, allowed_hosts } = change;
-  const ofDays = STATUSES.filter((status) => days[status] !== undefined).map((status) => [
+  const ofDays = FINAL_STATUSES.filter((status) => days[status] !== undefined).map((status) => [
     `retention_days_${status}`,
     days[status],
   ]);

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { SCOPES } from '@millrace/admin-api';
 import type { PgDatabase } from '@millrace/database/pool';
 import { issueKey } from '@millrace/identity/api-keys/keys';
 import { createOrganisation } from '@millrace/identity/organisations/store';
-import { SCOPES } from '@millrace/identity/values/roles';
 import { afterAll, afterEach, beforeAll, beforeEach, onTestFailed, vi } from 'vitest';
 import { Client } from './client.ts';
 import { sweepAbandoned } from './folders.ts';

@@ -1,5 +1,5 @@
 import { Alert, Checkbox, Code, Group, Select, Stack, Text, TextInput } from '@mantine/core';
-import type { KeyScope } from '@millrace/admin-api';
+import type { Scope } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
@@ -20,7 +20,7 @@ export function IssueDialog({
   const { t } = useTranslation();
   const org = useOrg();
   const [name, setName] = useState('');
-  const [scopes, setScopes] = useState<KeyScope[]>([]);
+  const [scopes, setScopes] = useState<Scope[]>([]);
   const [choice, setChoice] = useState<ExpiryChoice>('90');
   const [date, setDate] = useState('');
   const expiresAt = expiryOf(choice, date, Date.now());
@@ -60,7 +60,7 @@ export function IssueDialog({
         description={t('keys.scopesHint')}
         size="xs"
         value={scopes}
-        onChange={(chosen) => setScopes(chosen as KeyScope[])}
+        onChange={(chosen) => setScopes(chosen as Scope[])}
         withAsterisk
       >
         <Stack gap={8} mt={8}>

@@ -1,4 +1,4 @@
-import type { ApiKey, KeyScope } from '@millrace/admin-api';
+import type { ApiKey, Scope } from '@millrace/admin-api';
 
 /** In display order. */
 export const SCOPES = [
@@ -6,12 +6,12 @@ export const SCOPES = [
   'workflows:write',
   'executions:execute',
   'executions:read',
-] as const satisfies readonly KeyScope[];
+] as const satisfies readonly Scope[];
 
 type ScopeText =
   `keys.scope.${'workflows_read' | 'workflows_write' | 'executions_execute' | 'executions_read'}`;
 
-export function scopeText(scope: KeyScope): ScopeText {
+export function scopeText(scope: Scope): ScopeText {
   return `keys.scope.${scope.replace(':', '_')}` as ScopeText;
 }
 
@@ -30,7 +30,7 @@ export function shortKey({
 export const WORKFLOW_ID = 'WORKFLOW_ID';
 
 /** A command that shows that the key works, as far as its scopes allow. */
-export function curlFor(apiUrl: string, secret: string, scopes: readonly KeyScope[]): string {
+export function curlFor(apiUrl: string, secret: string, scopes: readonly Scope[]): string {
   const head = `-H 'Authorization: Bearer ${secret}'`;
   const post = (path: string, body: string) =>
     `curl -X POST '${apiUrl}${path}' \\\n  ${head} \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`;
