@@ -1,6 +1,8 @@
 import type { JsonObject } from '@millrace/engine';
 import {
   argumentPieces,
+  asForced,
+  contentText,
   list,
   type ModelAnswer,
   type ModelRequest,
@@ -10,6 +12,7 @@ import {
   piecesOf,
   refuse,
   text,
+  toolOf,
   usageOf,
   type WireFormat,
 } from './model-server-types.ts';
@@ -27,18 +30,17 @@ export const anthropic: WireFormat = {
       model: text(body.model),
       system: contentText(body.system),
       messages: turns,
-      tools: list(body.tools).map(({ name, description, input_schema }) => ({
-        name: text(name),
-        description: text(description),
-        parameters: object(input_schema),
-      })),
+      tools: list(body.tools).map(({ name, description, input_schema }) =>
+        toolOf(name, description, input_schema),
+      ),
       outputSchema: format.type === 'json_schema' ? object(format.schema) : null,
       maxTokens: numberOrNull(body.max_tokens),
       temperature: numberOrNull(body.temperature),
     };
   },
   key: (headers) => headers['x-api-key'] ?? null,
-  events(answer, request) {
+  events(given, request) {
+    const answer = asForced(given, request, object(request.body.tool_choice).type === 'any');
     const { input, output, cached } = usageOf(answer);
     const blocks = blocksOf(answer, request);
     return [
@@ -121,15 +123,6 @@ function blocksOf(answer: ModelAnswer, request: ModelRequest): readonly Block[] 
     toolUse(call, call.id ?? `toolu_${request.number}_${index}`),
   );
   if (pieces.length === 0) return [...thinking, ...calls];
-  // A model forced to call a tool gives its answer in the arguments of the one for output, without text.
-  const isForced =
-    object(request.body.tool_choice).type === 'any' && request.tools.some(({ name }) => name === 'json');
-  if (isForced && calls.length === 0) {
-    return [
-      ...thinking,
-      toolUse({ name: 'json', arguments: pieces.join('') }, `toolu_${request.number}_json`),
-    ];
-  }
   const said: Block = {
     start: { type: 'text', text: '' },
     deltas: pieces.map((piece) => ({ type: 'text_delta', text: piece })),
@@ -186,14 +179,6 @@ function readTurn({ role, content }: JsonObject): ModelTurn {
       .map((part) => ({ id: text(part.id), name: text(part.name), arguments: object(part.input) })),
     toolResults: results,
   };
-}
-
-function contentText(content: unknown): string {
-  return typeof content === 'string'
-    ? content
-    : list(content)
-        .map((part) => text(part.text))
-        .join('');
 }
 
 /** All results of a turn's calls are in the single message after it. */

@@ -1,14 +1,15 @@
 import type { JsonObject } from '@millrace/engine';
 import {
+  asForced,
   list,
   type ModelAnswer,
-  type ModelRequest,
   type ModelTurn,
   numberOrNull,
   object,
   piecesOf,
   refuse,
   text,
+  toolOf,
   usageOf,
   type WireFormat,
 } from './model-server-types.ts';
@@ -34,11 +35,9 @@ export const google: WireFormat = {
         .map((part) => text(part.text))
         .join('\n'),
       messages: turns,
-      tools: tools.map(({ name, description, parameters, parametersJsonSchema }) => ({
-        name: text(name),
-        description: text(description),
-        parameters: object(parametersJsonSchema ?? parameters),
-      })),
+      tools: tools.map(({ name, description, parameters, parametersJsonSchema }) =>
+        toolOf(name, description, parametersJsonSchema ?? parameters),
+      ),
       outputSchema: isJson ? object(config.responseJsonSchema ?? config.responseSchema) : null,
       maxTokens: numberOrNull(config.maxOutputTokens),
       temperature: numberOrNull(config.temperature),
@@ -47,7 +46,8 @@ export const google: WireFormat = {
   key: (headers) => headers['x-goog-api-key'] ?? null,
   events(answer, request) {
     const { input, output, cached } = usageOf(answer);
-    const parts = partsOf(asForced(answer, request));
+    const { mode } = object(object(request.body.toolConfig).functionCallingConfig);
+    const parts = partsOf(asForced(answer, request, mode === 'ANY'));
     const chunk = (members: JsonObject, written: number): string =>
       event({
         ...members,
@@ -118,15 +118,6 @@ const USUAL: { readonly [status: number]: readonly [status: string, message: str
 
 function event(value: JsonObject): string {
   return `data: ${JSON.stringify(value)}\r\n\r\n`;
-}
-
-/** A model forced to call a function gives its answer in the arguments of the one for output, without text. */
-function asForced(answer: ModelAnswer, { body, tools }: ModelRequest): ModelAnswer {
-  const { mode } = object(object(body.toolConfig).functionCallingConfig);
-  const isForced = mode === 'ANY' && tools.some(({ name }) => name === 'json');
-  if (!isForced || answer.text === undefined || answer.toolCalls !== undefined) return answer;
-  const { text: said, ...rest } = answer;
-  return { ...rest, toolCalls: [{ name: 'json', arguments: piecesOf(said).join('') }] };
 }
 
 function partsOf(answer: ModelAnswer): readonly JsonObject[] {

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import {
   argumentPieces,
+  contentText,
   list,
   type ModelAnswer,
   type ModelTurn,
@@ -9,6 +10,7 @@ import {
   piecesOf,
   refuse,
   text,
+  toolOf,
   usageOf,
   type WireFormat,
 } from './model-server-types.ts';
@@ -46,7 +48,7 @@ export const openAi: WireFormat = {
       messages: all.filter(({ role }) => role !== 'system' && role !== 'developer').map(readTurn),
       tools: list(body.tools).map((tool) => {
         const { name, description, parameters } = object(tool.function);
-        return { name: text(name), description: text(description), parameters: object(parameters) };
+        return toolOf(name, description, parameters);
       }),
       outputSchema: schema,
       maxTokens: numberOrNull(body.max_completion_tokens ?? body.max_tokens),
@@ -159,14 +161,6 @@ function readTurn(message: JsonObject): ModelTurn {
       ? [{ id: text(message.tool_call_id), name: '', text: contentText(message.content) }]
       : [],
   };
-}
-
-function contentText(content: unknown): string {
-  return typeof content === 'string'
-    ? content
-    : list(content)
-        .map((part) => text(part.text))
-        .join('');
 }
 
 /** A tool message must follow for each call immediately. */

@@ -134,6 +134,22 @@ export function usageOf({ usage }: ModelAnswer): { input: number; output: number
   return { input: usage?.input ?? 10, output: usage?.output ?? 5, cached: usage?.cached ?? 0 };
 }
 
+/** A model forced to call a tool gives its answer in the arguments of the one for output, without text. */
+export function asForced(answer: ModelAnswer, { tools }: ModelRequest, mustCall: boolean): ModelAnswer {
+  const { text: said, toolCalls = [], ...rest } = answer;
+  const isForced = mustCall && said !== undefined && toolCalls.length === 0;
+  if (!isForced || !tools.some(({ name }) => name === 'json')) return answer;
+  return { ...rest, toolCalls: [{ name: 'json', arguments: piecesOf(said).join('') }] };
+}
+
+export function toolOf(
+  name: unknown,
+  description: unknown,
+  parameters: unknown,
+): ModelRequest['tools'][number] {
+  return { name: text(name), description: text(description), parameters: object(parameters) };
+}
+
 /** Arguments in the pieces they are streamed in. */
 export function argumentPieces(given: JsonObject | string): readonly string[] {
   const text = typeof given === 'string' ? given : JSON.stringify(given);
@@ -147,6 +163,15 @@ export function list(value: unknown): readonly JsonObject[] {
 
 export function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
+}
+
+/** Text given as a string or in parts. */
+export function contentText(content: unknown): string {
+  return typeof content === 'string'
+    ? content
+    : list(content)
+        .map((part) => text(part.text))
+        .join('');
 }
 
 export function object(value: unknown): JsonObject {
