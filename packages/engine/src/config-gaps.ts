@@ -1,10 +1,19 @@
 import { type Message, message } from '@millrace/messages';
 import { findDefinitionProblems, placed } from './config-problems.ts';
 import type { JsonSchema } from './json.ts';
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, joinPointer, setOwn } from './json.ts';
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  joinPointer,
+  pointerTokens,
+  setOwn,
+} from './json.ts';
 import type { NodeDefinition, NodeRegistry } from './node.ts';
 import { findSchemaFaults } from './schema-faults.ts';
 import { parseTemplates, type Template } from './template.ts';
+import { readPath } from './template-filter.ts';
 
 /**
  * What a config still lacks for activation although it matches its schema. A run fails on such a gap only when it reaches it, so a gap
@@ -105,7 +114,7 @@ class GapSearch {
   #jsonSchema(value: JsonValue, at: string): void {
     if (!isJsonObject(value)) return;
     for (const fault of findSchemaFaults(value)) {
-      if (holdsTemplate(valueAt(value, fault.pointer))) continue;
+      if (holdsTemplate(readPath(value, pointerTokens(fault.pointer)))) continue;
       const pointer = `${at}${fault.pointer}`;
       this.#add(placed({ pointer, code: 'invalid_schema', message: fault.message }));
     }
@@ -174,17 +183,6 @@ function isMeant(schema: JsonSchema, value: JsonValue): boolean {
 
 function propertiesOf(schema: JsonSchema): { readonly [name: string]: JsonSchema } {
   return (schema.properties ?? {}) as { readonly [name: string]: JsonSchema };
-}
-
-function valueAt(value: JsonValue, pointer: string): JsonValue {
-  return pointer
-    .split('/')
-    .slice(1)
-    .reduce<JsonValue>((part, step) => {
-      const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
-      if (isJsonArray(part)) return part[Number(name)] ?? null;
-      return isJsonObject(part) && Object.hasOwn(part, name) ? (part[name] ?? null) : null;
-    }, value);
 }
 
 /** The result of a template is known only at run time. */

@@ -92,8 +92,8 @@ export {
   type Template,
 } from './template.ts';
 export type { TemplateError } from './template-expression.ts';
-export { readField } from './template-filter.ts';
-export { FILTERS, RenderLimitError } from './template-filters.ts';
+export { RenderLimitError, readField } from './template-filter.ts';
+export { FILTERS } from './template-filters.ts';
 export { formatDate } from './template-filters-date.ts';
 export { toNumber } from './template-filters-number.ts';
 export {

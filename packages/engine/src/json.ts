@@ -182,13 +182,17 @@ export function joinPointer(pointer: string, ...tokens: readonly (string | numbe
   return joined;
 }
 
-/** The same path in dots: `/nodes/0/data` is `nodes.0.data`. */
-export function pointerToField(pointer: string): string {
+/** The tokens of a pointer: member names and indexes. */
+export function pointerTokens(pointer: string): string[] {
   return pointer
     .split('/')
     .slice(1)
-    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .join('.');
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** The same path in dots: `/nodes/0/data` is `nodes.0.data`. */
+export function pointerToField(pointer: string): string {
+  return pointerTokens(pointer).join('.');
 }
 
 /** Sets an own member whatever its name is; plain assignment of `__proto__` wouldn't. */

@@ -24,78 +24,52 @@ export const UNKNOWN_FIELD: KeywordMessage = {
  * @param otherwise the validator's own message, for keywords without one here
  */
 export function describeKeyword(keyword: string, params: Params, otherwise: string): KeywordMessage {
-  const describe = Object.hasOwn(MESSAGES, keyword) ? MESSAGES[keyword] : undefined;
-  return describe?.(params) ?? { code: 'invalid_value', message: verbatim(otherwise) };
+  const rule = Object.hasOwn(MESSAGES, keyword) ? MESSAGES[keyword] : undefined;
+  if (rule === undefined) return { code: 'invalid_value', message: verbatim(otherwise) };
+  const [code, describe] = rule;
+  return { code, message: describe(params) };
 }
 
-const MESSAGES: { readonly [keyword: string]: (params: Params) => KeywordMessage } = {
-  type: ({ type }) => ({
-    code: 'invalid_type',
-    message: message('flow.wrong_type', { types: typeNames(type) }),
-  }),
-  enum: ({ allowedValues }) => ({
-    code: 'invalid_value',
-    message: message('flow.not_one_of', { values: listed(allowedValues) }),
-  }),
-  const: ({ allowedValue }) => ({
-    code: 'invalid_value',
-    message: message('flow.not_equal', { value: quoted(allowedValue) }),
-  }),
-  minLength: ({ limit }) => ({
-    code: 'too_short',
-    message: message('flow.too_short', { count: Number(limit) }),
-  }),
-  maxLength: ({ limit }) => ({
-    code: 'too_long',
-    message: message('flow.too_long', { count: Number(limit) }),
-  }),
-  minItems: ({ limit }) => ({
-    code: 'too_few_items',
-    message: message('flow.too_few_items', { count: Number(limit) }),
-  }),
-  maxItems: ({ limit }) => ({
-    code: 'too_many_items',
-    message: message('flow.too_many_items', { count: Number(limit) }),
-  }),
-  minProperties: ({ limit }) => ({
-    code: 'too_few_members',
-    message: message('flow.too_few_members', { count: Number(limit) }),
-  }),
-  maxProperties: ({ limit }) => ({
-    code: 'too_many_members',
-    message: message('flow.too_many_members', { count: Number(limit) }),
-  }),
-  minimum: ({ limit }) => ({
-    code: 'out_of_range',
-    message: message('flow.below_minimum', { limit: String(limit) }),
-  }),
-  maximum: ({ limit }) => ({
-    code: 'out_of_range',
-    message: message('flow.above_maximum', { limit: String(limit) }),
-  }),
-  exclusiveMinimum: ({ limit }) => ({
-    code: 'out_of_range',
-    message: message('flow.not_above', { limit: String(limit) }),
-  }),
-  exclusiveMaximum: ({ limit }) => ({
-    code: 'out_of_range',
-    message: message('flow.not_below', { limit: String(limit) }),
-  }),
-  multipleOf: ({ multipleOf }) => ({
-    code: 'invalid_value',
-    message: message('flow.not_a_multiple', { factor: String(multipleOf) }),
-  }),
-  pattern: ({ pattern }) => ({
-    code: 'invalid_format',
-    message: message('flow.pattern_mismatch', { pattern: sourceOf(pattern) }),
-  }),
-  format: ({ format }) => ({
-    code: 'invalid_format',
-    message:
+type Rule = readonly [code: string, describe: (params: Params) => Message];
+
+const MESSAGES: { readonly [keyword: string]: Rule } = {
+  type: ['invalid_type', ({ type }) => message('flow.wrong_type', { types: typeNames(type) })],
+  enum: [
+    'invalid_value',
+    ({ allowedValues }) => message('flow.not_one_of', { values: listed(allowedValues) }),
+  ],
+  const: ['invalid_value', ({ allowedValue }) => message('flow.not_equal', { value: quoted(allowedValue) })],
+  minLength: ['too_short', ({ limit }) => message('flow.too_short', { count: Number(limit) })],
+  maxLength: ['too_long', ({ limit }) => message('flow.too_long', { count: Number(limit) })],
+  minItems: ['too_few_items', ({ limit }) => message('flow.too_few_items', { count: Number(limit) })],
+  maxItems: ['too_many_items', ({ limit }) => message('flow.too_many_items', { count: Number(limit) })],
+  minProperties: [
+    'too_few_members',
+    ({ limit }) => message('flow.too_few_members', { count: Number(limit) }),
+  ],
+  maxProperties: [
+    'too_many_members',
+    ({ limit }) => message('flow.too_many_members', { count: Number(limit) }),
+  ],
+  minimum: ['out_of_range', ({ limit }) => message('flow.below_minimum', { limit: String(limit) })],
+  maximum: ['out_of_range', ({ limit }) => message('flow.above_maximum', { limit: String(limit) })],
+  exclusiveMinimum: ['out_of_range', ({ limit }) => message('flow.not_above', { limit: String(limit) })],
+  exclusiveMaximum: ['out_of_range', ({ limit }) => message('flow.not_below', { limit: String(limit) })],
+  multipleOf: [
+    'invalid_value',
+    ({ multipleOf }) => message('flow.not_a_multiple', { factor: String(multipleOf) }),
+  ],
+  pattern: [
+    'invalid_format',
+    ({ pattern }) => message('flow.pattern_mismatch', { pattern: sourceOf(pattern) }),
+  ],
+  format: [
+    'invalid_format',
+    ({ format }) =>
       format === 'date-time'
         ? message('flow.not_a_time')
         : message('flow.wrong_format', { format: String(format) }),
-  }),
+  ],
 };
 
 const TYPE_NAMES: { readonly [type: string]: Message } = {

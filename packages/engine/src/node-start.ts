@@ -5,7 +5,7 @@ import { type Failure, failure } from './node-result.ts';
 import type { DeferredMember } from './plan.ts';
 import type { ExecutionState } from './state.ts';
 import { parseTemplates, type Template } from './template.ts';
-import { RenderLimitError } from './template-filters.ts';
+import { RenderLimitError } from './template-filter.ts';
 import { render, type TemplateScope } from './template-render.ts';
 
 /** A node's config with its templates rendered, or why the node fails before it runs. */

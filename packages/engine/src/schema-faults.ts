@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type JsonValue,
   joinPointer,
+  pointerTokens,
 } from './json.ts';
 import { findPatternFault } from './pattern.ts';
 import { isInPlace, type PartKind, partsOf, RULES } from './schema-keywords.ts';
@@ -209,8 +210,7 @@ function resolve(text: string, resource: Resource): Place | null {
   }
   if (fragment !== '' && !fragment.startsWith('/')) return resource.anchors.get(fragment) ?? null;
   let { schema, pointer }: Place = resource;
-  for (const step of fragment.split('/').slice(1)) {
-    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const name of pointerTokens(fragment)) {
     const part = memberOf(schema, name);
     if (part === undefined) return null;
     schema = part;

@@ -1,6 +1,6 @@
 import { type Message, message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
-import { isJsonArray, isJsonObject, isRawNumber, type JsonValue, stringifyJson } from './json.ts';
+import { isJsonArray, isRawNumber, type JsonObject, type JsonValue, stringifyJson } from './json.ts';
 import { checkJsonSize, utf8Bytes } from './json-size.ts';
 
 /** Thrown when rendering would exceed its limits; the node then fails with `code`. */
@@ -76,15 +76,24 @@ const INDEX = /^(?:0|[1-9]\d*)$/;
 
 /** Reads a dotted path (`address.city`, `tags.0`) of own members and list indexes; '' is the value itself. */
 export function readField(value: JsonValue, path: string): JsonValue {
-  if (path === '') return value;
-  let current: JsonValue = value;
-  for (const name of path.split('.')) {
-    if (current === null || typeof current !== 'object' || isRawNumber(current)) return null;
-    if (isJsonArray(current)) {
-      current = INDEX.test(name) ? (current[Number(name)] ?? null) : null;
+  return path === '' ? value : readPath(value, path.split('.'));
+}
+
+/**
+ * Follows names from the given one on; null where one is missing. Own members and list indexes only: prototypes, `length` and the digits
+ * of a raw number are inaccessible.
+ */
+export function readPath(start: JsonValue, names: readonly string[], from = 0): JsonValue {
+  let value: JsonValue = start;
+  for (let at = from; at < names.length; at++) {
+    const name = names[at] as string;
+    if (value === null || typeof value !== 'object' || isRawNumber(value)) return null;
+    if (isJsonArray(value)) {
+      if (!INDEX.test(name)) return null;
+      value = value[Number(name)] ?? null;
     } else {
-      current = isJsonObject(current) && Object.hasOwn(current, name) ? (current[name] ?? null) : null;
+      value = Object.hasOwn(value, name) ? ((value as JsonObject)[name] ?? null) : null;
     }
   }
-  return current;
+  return value;
 }

@@ -5,8 +5,6 @@ import { LIST_FILTERS } from './template-filters-list.ts';
 import { NUMBER_FILTERS } from './template-filters-number.ts';
 import { TEXT_FILTERS } from './template-filters-text.ts';
 
-export { RenderLimitError, textOf } from './template-filter.ts';
-
 /** All filters. Every one is pure; adding one changes the template language (SPEC.md, T rules). */
 export const FILTERS: ReadonlyMap<string, Filter> = new Map(
   [TEXT_FILTERS, LIST_FILTERS, NUMBER_FILTERS, DATE_FILTERS, ENCODING_FILTERS].flatMap((group) =>

@@ -1,8 +1,9 @@
-import { isJsonArray, isRawNumber, type JsonObject, type JsonValue, setOwn } from './json.ts';
+import { type JsonObject, type JsonValue, setOwn } from './json.ts';
 import { utf8Bytes } from './json-size.ts';
 import type { Template } from './template.ts';
 import type { Expression, Operand } from './template-expression.ts';
-import { FILTERS, RenderLimitError, textOf } from './template-filters.ts';
+import { RenderLimitError, readPath, textOf } from './template-filter.ts';
+import { FILTERS } from './template-filters.ts';
 
 /** What expressions can read. Anything else is null. */
 export interface TemplateScope {
@@ -80,47 +81,29 @@ function evaluate(expression: Expression, scope: TemplateScope, budget: Budget):
 }
 
 function readOperand(operand: Operand, scope: TemplateScope): JsonValue {
-  return operand.kind === 'literal' ? operand.value : readPath(operand.names, scope);
+  return operand.kind === 'literal' ? operand.value : readFrom(operand.names, scope);
 }
 
-function readPath(names: readonly string[], scope: TemplateScope): JsonValue {
+function readFrom(names: readonly string[], scope: TemplateScope): JsonValue {
   const [root = ''] = names;
   switch (root) {
     case 'trigger':
-      return names[1] === 'data' ? readMembers(scope.triggerData, names, 2) : null;
+      return names[1] === 'data' ? readPath(scope.triggerData, names, 2) : null;
     case 'nodes': {
       const output = names[2] === 'output' ? scope.nodeOutput(names[1] ?? '') : null;
-      return output === null ? null : readMembers(output, names, 3);
+      return output === null ? null : readPath(output, names, 3);
     }
     case 'execution':
       return names[1] === 'id' && names.length === 2 ? scope.executionId : null;
     case 'vars':
-      return names.length === 1 ? null : readMembers(scope.vars, names, 1);
+      return names.length === 1 ? null : readPath(scope.vars, names, 1);
     case 'item':
-      return readMembers(scope.item ?? null, names, 1);
+      return readPath(scope.item ?? null, names, 1);
     case 'index':
       return names.length === 1 ? (scope.index ?? null) : null;
     case 'args':
-      return readMembers(scope.args ?? null, names, 1);
+      return readPath(scope.args ?? null, names, 1);
     default:
       return null;
   }
-}
-
-const INDEX = /^(?:0|[1-9]\d*)$/;
-
-/** Own members and list indexes only: prototypes, `length` and the digits of a raw number are inaccessible. */
-function readMembers(start: JsonValue, names: readonly string[], from: number): JsonValue {
-  let value: JsonValue = start;
-  for (let at = from; at < names.length; at++) {
-    const name = names[at] as string;
-    if (value === null || typeof value !== 'object' || isRawNumber(value)) return null;
-    if (isJsonArray(value)) {
-      if (!INDEX.test(name)) return null;
-      value = value[Number(name)] ?? null;
-    } else {
-      value = Object.hasOwn(value, name) ? ((value as JsonObject)[name] ?? null) : null;
-    }
-  }
-  return value;
 }

@@ -54,6 +54,10 @@ export interface ClaimedRow {
   readonly status: 'running' | 'failed';
 }
 
+/** What a claim returns of the executions `e`. */
+export const CLAIMED = `e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at,
+  e.timeout_ms, e.claim, e.checkpoint_seq, e.signal_seq, e.status`;
+
 /**
  * Leases runnable work, oldest first: queued and woken executions, and those of workers whose lease expired. The latter
  * count one crash each and fail at `maxCrashedAttempts`. Nothing is claimed for a worker whose own lease is not valid.
@@ -128,8 +132,7 @@ export async function claimExecutions(
      FROM chosen c JOIN executions x USING (id)
      CROSS JOIN LATERAL (SELECT c.crashed AND x.crashed_attempts + 1 >= $3 AS is_poison) t
      WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())
-     RETURNING e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at,
-       e.timeout_ms, e.claim, e.checkpoint_seq, e.signal_seq, e.status`,
+     RETURNING ${CLAIMED}`,
     [
       workerId,
       limit,
@@ -153,8 +156,7 @@ export async function adoptExecutions(
     `UPDATE executions e SET claim = claim + 1
      WHERE worker_id = $1 AND status = 'running' AND id <> ALL($2::bigint[])
        AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())
-     RETURNING id, organisation_id, workflow_id, workflow_version, is_test_mode, input, started_at, timeout_ms, claim,
-       checkpoint_seq, signal_seq, status`,
+     RETURNING ${CLAIMED}`,
     [workerId, runningIds],
   );
 }

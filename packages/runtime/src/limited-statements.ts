@@ -1,5 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
-import type { ClaimedRow } from './lease-statements.ts';
+import { CLAIMED, type ClaimedRow } from './lease-statements.ts';
 
 /** Workflows processed per round; further ones with a limit and runnable work wait for the next. */
 const MAX_WORKFLOWS = 50;
@@ -18,7 +18,7 @@ export async function claimLimited(
   const workflows = await holdWorkflowsWithWork(tx);
   if (workflows.length === 0) return [];
   const workflowIds = workflows.map(({ id }) => id);
-  return claimOfLocked(tx, workflowIds, { workerId, limit, maxCrashedAttempts });
+  return claimOfLocked(tx, workflowIds, workerId, limit, maxCrashedAttempts);
 }
 
 /** Walks two indexes from workflow to workflow, so one workflow's long queue costs no more than a short one. */
@@ -60,13 +60,10 @@ function holdWorkflowsWithWork(tx: Queryable): Promise<{ id: number }[]> {
 function claimOfLocked(
   tx: Queryable,
   workflowIds: readonly number[],
-  claim: {
-    readonly workerId: string;
-    readonly limit: number;
-    readonly maxCrashedAttempts: number;
-  },
+  workerId: string,
+  limit: number,
+  maxCrashedAttempts: number,
 ): Promise<ClaimedRow[]> {
-  const { workerId, limit, maxCrashedAttempts } = claim;
   return tx.query<ClaimedRow>(
     `WITH candidate AS MATERIALIZED (
        SELECT c.id, c.max_concurrency, r.running, c.is_suspect,
@@ -107,8 +104,7 @@ function claimOfLocked(
        started_at = coalesce(e.started_at, date_trunc('milliseconds', now()))
      FROM chosen c
      WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())
-     RETURNING e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at,
-       e.timeout_ms, e.claim, e.checkpoint_seq, e.signal_seq, e.status`,
+     RETURNING ${CLAIMED}`,
     [workerId, workflowIds, limit, Math.max(maxCrashedAttempts - 1, 1)],
   );
 }

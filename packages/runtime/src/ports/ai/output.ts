@@ -5,8 +5,8 @@ import {
   isJsonObject,
   type JsonSchema,
   type JsonValue,
-  parseJson,
   stringifyJson,
+  tryParseJson,
   validateValue,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
@@ -111,7 +111,9 @@ export function readOutput(answer: AiAnswer, request: AiRequest): AiAnswer {
   if (request.outputSchema === null || answer.toolCalls.length > 0) return answer;
   const { isWrapped } = toWireSchema(request.outputSchema);
   const kept = { text: answer.text.slice(0, MAX_TEXT_KEPT) };
-  const value = readJson(answer.text);
+  // Some models add code fences although instructed not to.
+  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/i.exec(answer.text)?.[1];
+  const value = tryParseJson((fenced ?? answer.text).trim());
   if (value === undefined) {
     const isCut = answer.finishReason === 'length';
     const problem = isCut ? message('ports.answer_cut_by_limit') : message('ports.answer_not_json');
@@ -137,14 +139,4 @@ function unwrap(value: JsonValue, schema: JsonSchema): JsonValue {
   const inner = value.value;
   if (inner === undefined || isJsonArray(value)) return value;
   return validateValue(schema, value).length === 0 && validateValue(schema, inner).length > 0 ? value : inner;
-}
-
-/** Undefined if it isn't JSON. Some models add code fences although instructed not to. */
-function readJson(text: string): JsonValue | undefined {
-  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/i.exec(text)?.[1];
-  try {
-    return parseJson((fenced ?? text).trim());
-  } catch {
-    return undefined;
-  }
 }

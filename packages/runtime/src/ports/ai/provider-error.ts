@@ -1,3 +1,5 @@
+import { tryParseJson } from '@millrace/engine';
+
 /** A provider's error response, however the client library wrapped it. */
 export interface ProviderRefusal {
   /** HTTP status; for an error in mid-stream, the one it would have had. Undefined if it has none. */
@@ -24,7 +26,7 @@ export function refusalIn(error: unknown): ProviderRefusal | undefined {
   const isCall = error.name === 'AI_APICallError' && typeof statusCode === 'number' && statusCode >= 400;
   const isInStream = error.name === 'AI_StreamProviderError';
   if (!isCall && !isInStream) return undefined;
-  const body = typeof responseBody === 'string' ? parsed(responseBody) : data;
+  const body = typeof responseBody === 'string' ? tryParseJson(responseBody) : data;
   const told = detailsOf(body);
   const names = [type, code, ...told.names].filter((name): name is string => typeof name === 'string');
   const text = typeof responseBody === 'string' ? responseBody : JSON.stringify(data ?? '');
@@ -75,12 +77,4 @@ export function retryAfterMs({ headers, text }: ProviderRefusal, nowMs: number):
 
 function asRecord(value: unknown): { readonly [name: string]: unknown } {
   return typeof value === 'object' && value !== null ? (value as { readonly [name: string]: unknown }) : {};
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
