@@ -143,6 +143,7 @@ describe('signing in and out', () => {
     const first = await world.openPage();
     await first.page.goto(`${world.url}/sign-in?next=%2Faccount`);
     await signIn(first.page, person.email);
+    await first.page.getByRole('heading', { name: 'My account' }).waitFor();
     const second = await world.openFor(person, '/account');
     const sessions = second.page.getByRole('region', { name: "Where you're signed in" });
     await sessions.getByText('This browser').waitFor();

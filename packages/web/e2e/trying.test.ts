@@ -69,7 +69,7 @@ test('an output is pinned, is there another day, runs one node, and is unpinned'
 test('a run or activation refused for problems shows their list', async () => {
   const loose = { ...CHAIN, edges: [{ source: 'start', target: 'first' }] } as Flow;
   const { page, editor } = await openChain(loose);
-  await editor.bottom.getByText('1 problem').waitFor();
+  await editor.bottom.getByText('2 problems').waitFor();
   const problem = editor.bottom.getByText('Cannot be reached from the trigger');
   await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
   await problem.waitFor();

@@ -66,7 +66,7 @@ describe('the list of workflows', () => {
     ]);
 
     await page.goto(`${world.url}/o/${opened.person.organisationId}/workflows`);
-    await row.getByRole('group', { name: 'Last run' }).waitFor();
+    await row.getByRole('group', { name: '1 run, 0 failed' }).waitFor();
     // Again with the same input, taken from that execution.
     await row.getByRole('button', { name: 'Run Greeter' }).click();
     await run.getByRole('combobox', { name: 'Use the input of a past execution' }).click();
