@@ -72,7 +72,7 @@ export function KeyboardMap({ onClose }: { onClose: () => void }) {
               <Table.Td ta="right">
                 {keys.map((combination, index) => (
                   <Fragment key={combination.join('+')}>
-                    {index > 0 && ' · '}
+                    {index > 0 && ' '}
                     <span style={{ whiteSpace: 'nowrap' }}>
                       {combination.map((key, at) => (
                         <Fragment key={key}>
@@ -82,6 +82,7 @@ export function KeyboardMap({ onClose }: { onClose: () => void }) {
                           </Kbd>
                         </Fragment>
                       ))}
+                      {index < keys.length - 1 && ' ·'}
                     </span>
                   </Fragment>
                 ))}

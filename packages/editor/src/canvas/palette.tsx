@@ -113,7 +113,7 @@ export function Palette({
           </Muted>
         )}
       </ScrollArea.Autosize>
-      <Group p={6} px="xs" gap={6} className="flow-palette-foot">
+      <Group p={6} px="xs" gap={6} className="flow-palette-foot" visibleFrom="sm">
         <Kbd size="xs">↑</Kbd>
         <Kbd size="xs">↓</Kbd>
         <Kbd size="xs">Enter</Kbd>

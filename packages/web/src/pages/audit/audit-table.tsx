@@ -39,7 +39,7 @@ function columnsOf(t: TFunction): readonly Column<AuditItem>[] {
     { head: t('audit.action'), width: 240, cell: (item) => <Action item={item} /> },
     { head: t('audit.by'), cell: (item) => <Actor item={item} /> },
     { head: t('audit.subject'), cell: (item) => <Subject item={item} /> },
-    { head: t('audit.ip'), width: 150, cell: (item) => <Source item={item} /> },
+    { head: t('audit.ip'), width: 130, cell: (item) => <Source item={item} /> },
   ];
 }
 
