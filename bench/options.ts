@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Effort } from './row.ts';
+import type { Extent } from './row.ts';
 
 export const HELP = `Measures Millrace against a bare server on this machine, in one run. About 10 minutes.
 
@@ -20,7 +20,7 @@ export type Task =
   | {
       readonly kind: 'measure';
       readonly rounds: number;
-      readonly effort: Effort;
+      readonly effort: Extent;
       /** Row ids. */
       readonly rows: readonly string[];
       readonly json: boolean;

@@ -1,5 +1,5 @@
 import type { Machine } from './process-facts.ts';
-import type { Effort, Metric, Readings } from './row.ts';
+import type { Extent, Metric, Readings } from './row.ts';
 import { median } from './statistics.ts';
 
 /** A metric with its measurements. */
@@ -12,7 +12,7 @@ export interface Measured extends Metric {
 }
 
 /** A target of the project, and whether it was met. */
-export interface Aim {
+export interface Target {
   readonly label: string;
   readonly value: number;
   readonly wanted: string;
@@ -26,11 +26,11 @@ export interface BenchResult {
   /** The measured commit, followed by `+` if files differed from it. */
   readonly commit: string;
   readonly machine: Machine;
-  readonly effort: Effort & { readonly rounds: number };
+  readonly effort: Extent & { readonly rounds: number };
   /** Share of CPU time that the hypervisor gave to others during the run, 0 to 1. */
   readonly stolenShare: number;
   readonly metrics: readonly Measured[];
-  readonly aims: readonly Aim[];
+  readonly aims: readonly Target[];
 }
 
 /** Combines the rounds of each metric; metrics without measurements are omitted. */
@@ -54,11 +54,11 @@ export function summarise(metrics: readonly Metric[], rounds: readonly Readings[
 }
 
 /** The targets whose metrics were measured. */
-export function judge(metrics: readonly Measured[]): Aim[] {
+export function judge(metrics: readonly Measured[]): Target[] {
   return [
     ratioAim(metrics, 'Accepted (1 node) / coalesced bare row', 'execute-1.accepted', 'coalesced', 0.6),
     ratioAim(metrics, 'Completed (3 nodes) / coalesced bare row', 'execute-3.completed', 'coalesced', 0.35),
-    latencyAim(metrics, 'Sent until seen completed, p50, idle service', 'latency.completed_p50', 15),
+    latencyTarget(metrics, 'Sent until seen completed, p50, idle service', 'latency.completed_p50', 15),
   ].filter((aim) => aim !== null);
 }
 
@@ -74,14 +74,19 @@ function ratioAim(
   id: string,
   toId: string,
   least: number,
-): Aim | null {
+): Target | null {
   const value = ratio(metrics, id, toId);
   return value === null
     ? null
     : { label, value: rounded(value), wanted: `at least ${least}`, met: value >= least };
 }
 
-function latencyAim(metrics: readonly Measured[], label: string, id: string, below: number): Aim | null {
+function latencyTarget(
+  metrics: readonly Measured[],
+  label: string,
+  id: string,
+  below: number,
+): Target | null {
   const value = metrics.find((metric) => metric.id === id)?.median;
   return value === undefined ? null : { label, value, wanted: `below ${below} ms`, met: value < below };
 }

@@ -35,7 +35,7 @@ export interface Row {
 }
 
 /** Duration and intensity of the measurement; the same for all rows. */
-export interface Effort {
+export interface Extent {
   /** Measured seconds of load per row and round. */
   readonly seconds: number;
   /** Unmeasured seconds of load before that, to warm up compilers and caches. */
@@ -48,7 +48,7 @@ export interface Effort {
 
 /** The tools rows measure with. */
 export interface Bench {
-  readonly effort: Effort;
+  readonly effort: Extent;
   /** URL of the main database as its owner. */
   readonly databaseUrl: string;
   readonly postgresPid: number;

@@ -6,7 +6,7 @@ import { migrate } from '../packages/database/src/migrate.ts';
 import { createDatabase } from '../packages/database/src/pool.ts';
 import { clearAtExit } from './end-with-us.ts';
 import { LoadProcess } from './load-client.ts';
-import type { Bench, Effort } from './row.ts';
+import type { Bench, Extent } from './row.ts';
 
 /** Everything rows need, with its cleanup. */
 export interface Workbench extends Bench {
@@ -21,7 +21,7 @@ export interface Workbench extends Bench {
  *
  * @param progress called for slow steps
  */
-export async function openWorkbench(effort: Effort, progress: (text: string) => void): Promise<Workbench> {
+export async function openWorkbench(effort: Extent, progress: (text: string) => void): Promise<Workbench> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
   // If started by root, PostgreSQL runs as another user, who needs access to its data below this folder.
   await chmod(folder, 0o755);

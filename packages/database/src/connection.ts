@@ -228,7 +228,7 @@ export class Connection implements Queryable {
 }
 
 /**
- * True when a prepared statement was refused before it ran: it is gone, or its tables were migrated. The second case can be told from other
+ * True when a prepared statement was refused before it ran: it is gone, or its tables were migrated. The second case can be distinguished from other
  * unsupported features only by its message, which is in the server's language; either way nothing has run.
  */
 function isStale(error: unknown): boolean {

@@ -1,5 +1,5 @@
 import { Connection, type ConnectionSettings } from './connection.ts';
-import { DatabaseUnavailableError, waitingMayMend } from './errors.ts';
+import { DatabaseUnavailableError, mayRecover } from './errors.ts';
 
 const FIRST_BACKOFF_MS = 50;
 const LONGEST_BACKOFF_MS = 1000;
@@ -59,7 +59,7 @@ export class Connector {
         return connection;
       } catch (error) {
         // A wrong password is wrong on every server; like libpq, report it at once.
-        if (count === 1 || !waitingMayMend(error)) throw error;
+        if (count === 1 || !mayRecover(error)) throw error;
         failures.push(error.cause);
       }
     }

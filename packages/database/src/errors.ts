@@ -24,7 +24,7 @@ export class StaleStatementError extends Error {
   override readonly name = 'StaleStatementError';
 
   constructor(cause: unknown) {
-    super(`A prepared statement has to be prepared anew: ${causeText(cause)}`, { cause });
+    super(`A prepared statement has to be prepared again: ${causeText(cause)}`, { cause });
   }
 }
 
@@ -63,13 +63,13 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /** True when the server refused a write because a disk, or a quota on it, is full. */
-export function isOutOfRoom(error: unknown): boolean {
+export function isDiskFull(error: unknown): boolean {
   const state = error instanceof DatabaseUnavailableError ? sqlState(error.cause) : undefined;
   return state === '53100';
 }
 
-/** False for what persists until somebody changes the address, the password or the database. */
-export function waitingMayMend(error: unknown): error is DatabaseUnavailableError {
+/** False for errors that persist until someone changes the address, the password or the database. */
+export function mayRecover(error: unknown): error is DatabaseUnavailableError {
   if (!(error instanceof DatabaseUnavailableError)) return false;
   const state = sqlState(error.cause);
   return state === undefined || meansUnavailable(state);

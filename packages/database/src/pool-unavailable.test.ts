@@ -85,7 +85,7 @@ describe('whether the database accepts writes', () => {
     expect(await db.findWriteObstacle()).toBeNull();
     await db.query(FULL);
     await expect(db.query(INSERT_ORGANISATION, ['no room'])).rejects.toBeInstanceOf(DatabaseUnavailableError);
-    expect(await db.findWriteObstacle()).toBe('out_of_room');
+    expect(await db.findWriteObstacle()).toBe('disk_full');
     await db.query(ROOM);
     await expect.poll(() => db.findWriteObstacle()).toBeNull();
   });
@@ -93,7 +93,7 @@ describe('whether the database accepts writes', () => {
   test('is checked by a process that has written nothing', async () => {
     await database.db.query(FULL);
     const fresh = createDatabase(database.url, { lanes: 1 });
-    expect(await fresh.findWriteObstacle()).toBe('out_of_room');
+    expect(await fresh.findWriteObstacle()).toBe('disk_full');
     await fresh.close();
     await database.db.query(ROOM);
   });

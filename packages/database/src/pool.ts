@@ -42,7 +42,7 @@ export interface PgDatabase extends Database {
  */
 export function createDatabase(url: string, options: DatabaseOptions = {}): PgDatabase {
   const hosts = parseDatabaseHosts(url);
-  if (hosts === undefined) throw new TypeError('This is no URL of a PostgreSQL database');
+  if (hosts === undefined) throw new TypeError('This is not the URL of a PostgreSQL database');
   const connector = new Connector(hosts.urls, {
     mustBeWritable: hosts.mustBeWritable,
     applicationName: options.applicationName ?? 'millrace',

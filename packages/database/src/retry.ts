@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DatabaseUnavailableError, waitingMayMend } from './errors.ts';
+import { type DatabaseUnavailableError, mayRecover } from './errors.ts';
 
 export interface RetryOptions {
   /** Called with every failure that is retried. */
@@ -34,7 +34,7 @@ export async function retryWhileUnavailable<T>(
     try {
       return await work();
     } catch (error) {
-      if (!waitingMayMend(error) || performance.now() - startedAt > timeoutMs) throw error;
+      if (!mayRecover(error) || performance.now() - startedAt > timeoutMs) throw error;
       onUnavailable?.(error);
     }
     await pauseAfter(failures, signal);

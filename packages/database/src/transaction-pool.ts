@@ -10,7 +10,7 @@ interface Waiter {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Connections lent to one transaction at a time. Opened on demand, closed after a minute of inactivity. */
+/** Connections, each used by one transaction at a time. Opened on demand, closed after a minute of inactivity. */
 export class TransactionPool {
   readonly #connector: Connector;
   readonly #max: number;
@@ -19,7 +19,7 @@ export class TransactionPool {
   /** In order of arrival, without those that were served or gave up. */
   readonly #waiters = new Set<Waiter>();
   readonly #timer: NodeJS.Timeout;
-  /** Open connections, lent or idle, and those being opened. */
+  /** Open connections, in use or idle, and those being opened. */
   #count = 0;
   #closed = false;
 
@@ -79,7 +79,7 @@ export class TransactionPool {
     } catch (error) {
       this.#count -= 1;
       const reason = error instanceof Error ? error : new DatabaseUnavailableError(error);
-      // No connection is lent that could be returned to the waiters.
+      // No connection is in use that could be returned to the waiters.
       if (this.#count === 0) for (const waiter of this.#waiters) this.#refuse(waiter, reason);
       throw error;
     }

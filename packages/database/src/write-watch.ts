@@ -1,8 +1,8 @@
 import type { Queryable } from './database.ts';
-import { isOutOfRoom, isReadOnly } from './errors.ts';
+import { isDiskFull, isReadOnly } from './errors.ts';
 
 /** Why writes fail although the database responds. */
-export type WriteObstacle = 'read_only' | 'out_of_room';
+export type WriteObstacle = 'read_only' | 'disk_full';
 
 /** How long a successful probe is trusted. */
 const PROBE_EVERY_MS = 30_000;
@@ -29,7 +29,7 @@ export class WriteWatch {
   }
 
   noteFailure(error: unknown): void {
-    const obstacle = isOutOfRoom(error) ? 'out_of_room' : isReadOnly(error) ? 'read_only' : null;
+    const obstacle = isDiskFull(error) ? 'disk_full' : isReadOnly(error) ? 'read_only' : null;
     if (obstacle === null) return;
     this.#failures += 1;
     this.#obstacle = obstacle;

@@ -57,7 +57,7 @@ export function findConfigGaps(
 
 class GapSearch {
   readonly gaps: ConfigGap[] = [];
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   readonly #known: Known;
   readonly #registry: NodeRegistry;
 
@@ -74,8 +74,8 @@ class GapSearch {
 
   /** Only the first gap per pointer is reported. */
   #add(gap: ConfigGap): void {
-    if (this.#told.has(gap.pointer)) return;
-    this.#told.add(gap.pointer);
+    if (this.#reported.has(gap.pointer)) return;
+    this.#reported.add(gap.pointer);
     this.gaps.push(gap);
   }
 

@@ -12,7 +12,7 @@ import {
 } from './frames.ts';
 import { drainDirtyRecords, type ExecutionState, endTime, setRecord, skip } from './state.ts';
 import type { Outcome } from './store.ts';
-import { skipUntold, summarise } from './summaries.ts';
+import { skipUnrecorded, summarise } from './summaries.ts';
 import { addTokens, type Tokens, withTokens } from './tokens.ts';
 
 /** The driver stops: running nodes are aborted, and on shutdown unstored records are handed back. */
@@ -34,7 +34,7 @@ export function completeExecution(state: ExecutionState, effects: Effect[]): voi
   state.phase = { kind: 'completed' };
   endFrame(state, root, effects);
   for (const slot of root.slots) if (slot.record === undefined) skip(state, slot);
-  skipUntold(state, root, plan.nodes);
+  skipUnrecorded(state, root, plan.nodes);
 }
 
 function endFrame(state: ExecutionState, frame: Frame, effects: Effect[]): void {

@@ -122,10 +122,11 @@ class Search {
       if (problems.length > 0) this.#faulty.add(index);
       for (const problem of problems)
         this.#add(index, `${here}${problem.pointer}`, problem.code, problem.message);
-      const told = new Set(problems.map(({ pointer }) => pointer));
+      const reported = new Set(problems.map(({ pointer }) => pointer));
       const around = { registry: this.#registry, vars: this.#vars };
       for (const gap of findConfigGaps(definition, config, template, around))
-        if (!told.has(gap.pointer)) this.#add(index, `${here}${gap.pointer}`, gap.code, gap.message, true);
+        if (!reported.has(gap.pointer))
+          this.#add(index, `${here}${gap.pointer}`, gap.code, gap.message, true);
     }
     const members =
       template.kind === 'record' ? template.members : [['', template] as readonly [string, Template]];

@@ -80,7 +80,7 @@ export interface LoopRun {
   readonly frames: Map<number, Frame>;
   /** The lowest index not processed yet. */
   next: number;
-  begun: number;
+  started: number;
   ended: number;
   /** By index, for loops with items; null where an iteration failed. */
   readonly outputs: JsonValue[];

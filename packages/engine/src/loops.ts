@@ -28,7 +28,7 @@ import { tokensOf, withTokens } from './tokens.ts';
 import { looseRecord } from './unstored.ts';
 
 /** Limit per step; beyond it the driver is asked to call again at once. */
-const MOST_BEGUN_PER_STEP = 500;
+const MAX_STARTED_PER_STEP = 500;
 /** Beyond this many concurrent iterations, including nested loops, each loop runs one at a time. */
 const MOST_FRAMES = 1_000;
 /** `{"items":[],"errors":[]}` and a margin. */
@@ -60,9 +60,9 @@ export function newRun(slot: Slot, config: JsonObject): LoopRun | Failure {
   const { loop } = slot.node.definition;
   const { body } = slot.node;
   if (loop === undefined || body === null) return failure('invalid_config', message('run.empty_loop'));
-  const begun = loop.begin(config);
-  if ('kind' in begun) return begun;
-  const { items, maxIterations, concurrency, onItemError, onLimit } = begun;
+  const settings = loop.begin(config);
+  if ('kind' in settings) return settings;
+  const { items, maxIterations, concurrency, onItemError, onLimit } = settings;
   return {
     ...{ slot, body, config, items },
     total: items === null ? maxIterations : items.length,
@@ -73,7 +73,7 @@ export function newRun(slot: Slot, config: JsonObject): LoopRun | Failure {
     restored: new Set(),
     ends: [],
     frames: new Map(),
-    ...{ next: 0, begun: 0, ended: 0 },
+    ...{ next: 0, started: 0, ended: 0 },
     outputs: items === null ? [] : items.map(() => null),
     errors: [],
     lastOutput: null,
@@ -94,11 +94,11 @@ export function advance(state: ExecutionState, run: LoopRun, effects: Effect[]):
     } else if (!run.restored.has(run.next)) {
       if (run.frames.size >= run.concurrency) return;
       if (run.frames.size > 0 && state.frames >= MOST_FRAMES) return;
-      if (state.begun >= MOST_BEGUN_PER_STEP) {
+      if (state.started >= MAX_STARTED_PER_STEP) {
         state.stalled.add(run);
         return;
       }
-      beginIteration(state, run, run.next);
+      startIteration(state, run, run.next);
     }
     run.next += 1;
   }
@@ -110,8 +110,8 @@ function mayRecall({ items, frames, next }: LoopRun): boolean {
   return items !== null || [...frames.keys()].every((index) => index > next);
 }
 
-function beginIteration(state: ExecutionState, run: LoopRun, index: number): void {
-  state.begun += 1;
+function startIteration(state: ExecutionState, run: LoopRun, index: number): void {
+  state.started += 1;
   const { slots } = openFrame(state, run, index);
   for (const { place } of run.body.entries) state.ready.push(slots[place] as Slot);
 }
@@ -120,7 +120,7 @@ export function openFrame(state: ExecutionState, run: LoopRun, index: number): F
   const item = run.items === null ? run.lastOutput : (run.items[index] ?? null);
   const frame = newFrame(run.body, state.nowMs, { run, index, item });
   run.frames.set(index, frame);
-  run.begun += 1;
+  run.started += 1;
   state.frames += 1;
   return frame;
 }
@@ -129,7 +129,7 @@ export function openFrame(state: ExecutionState, run: LoopRun, index: number): F
 function recall(state: ExecutionState, run: LoopRun, record: IterationRecord, effects: Effect[]): void {
   const { error = null, output, iteration } = record;
   run.known.delete(iteration.at(-1) ?? -1);
-  run.begun += 1;
+  run.started += 1;
   countEnd(
     state,
     run,
@@ -153,7 +153,7 @@ export function settle(state: ExecutionState, effects: Effect[]): void {
 
 /** Loops that reached the limit on starting iterations in the last step. */
 export function resumeStalled(state: ExecutionState, effects: Effect[]): void {
-  state.begun = 0;
+  state.started = 0;
   if (state.stalled.size === 0) return;
   const runs = [...state.stalled];
   state.stalled.clear();

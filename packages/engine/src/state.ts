@@ -70,7 +70,7 @@ export interface ExecutionState {
   /** Loops that may start more iterations in the next step. */
   readonly stalled: Set<LoopRun>;
   /** Iterations started in this step. */
-  begun: number;
+  started: number;
   /** Nodes whose code is running, and nodes that wait. */
   running: number;
   waiting: number;
@@ -102,7 +102,7 @@ export function newState(plan: Plan, input: ExecutionInput, nowMs: number): Exec
     ready: [],
     settled: [],
     stalled: new Set(),
-    begun: 0,
+    started: 0,
     running: 0,
     waiting: 0,
     consumedAiTokens: 0,

@@ -180,7 +180,7 @@ function startNode(state: ExecutionState, slot: Slot, starts: Start[], effects: 
     }
     const waiting = slot.record?.status === 'waiting' ? slot.record.output : {};
     markResuming(state, slot);
-    const { effect } = begun(state, slot, progress, config.rendered);
+    const { effect } = startAttempt(state, slot, progress, config.rendered);
     starts.push({ slot, effect: { ...effect, resumed: { signal: resumed.signal, waiting } } });
     return;
   }
@@ -193,7 +193,7 @@ function startNode(state: ExecutionState, slot: Slot, starts: Start[], effects: 
   } else {
     const previousOutput = previousOutputOf(slot);
     setRecord(state, slot, runningRecord(progress, previousOutput === null ? undefined : { previousOutput }));
-    starts.push(begun(state, slot, progress, config.rendered, previousOutput));
+    starts.push(startAttempt(state, slot, progress, config.rendered, previousOutput));
   }
 }
 
@@ -204,7 +204,7 @@ function previousOutputOf({ record }: Slot): JsonObject | null {
   return Object.keys(record.output).length === 0 ? null : record.output;
 }
 
-function begun(
+function startAttempt(
   state: ExecutionState,
   slot: Slot,
   progress: NodeProgress,

@@ -16,7 +16,7 @@ interface Growing {
  */
 export function summarise(state: Growing, run: LoopRun): void {
   const { frame } = run.slot;
-  if (run.begun === 0) {
+  if (run.started === 0) {
     skipInside(state, frame, run.body);
     return;
   }
@@ -26,7 +26,7 @@ export function summarise(state: Growing, run: LoopRun): void {
     putSummary(state, frame, {
       ...rest,
       ...place,
-      iterations: record.iterations ?? run.begun,
+      iterations: record.iterations ?? run.started,
     } as ShownRecord);
   }
 }
@@ -57,7 +57,7 @@ export function skipInside(state: Growing, frame: Frame, body: Scope): void {
 }
 
 /** Skips the nodes inside loops that have no record when the execution ends. */
-export function skipUntold(state: Growing, root: Frame, nodes: readonly PlanNode[]): void {
+export function skipUnrecorded(state: Growing, root: Frame, nodes: readonly PlanNode[]): void {
   for (const { id: nodeId, scope } of nodes) {
     if (scope.loop === null || root.summaries?.has(nodeId) === true) continue;
     putSummary(state, root, skippedRecord({ nodeId, iterations: 0 }, state.nowMs));

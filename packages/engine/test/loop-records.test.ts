@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { foldRecords, type NodeRecord, recordsToKeep, recordsToShow, success } from '../src/index.ts';
-import { Drive, inShort, START_MS } from './support/drive.ts';
+import { abbreviate, Drive, START_MS } from './support/drive.ts';
 import { flowOf, planOf } from './support/index.ts';
 import { broken, effect, forEach, looped, ok, outputOf, playOn, repeat } from './support/loops.ts';
 
@@ -9,16 +9,18 @@ describe('records of loops', () => {
     const nodes = { l: forEach([5, 6]), a: { in: 'l' }, b: { ...effect, in: 'l' }, c: { in: 'l' } };
     const drive = new Drive(planOf(flowOf(nodes, ['t -> l', 'a -> b', 'b -> c'])));
     expect(drive.effects.map(({ kind }) => kind)).toEqual(['start_node']);
-    expect(inShort(drive.end('a 0', ok))[0]).toBe('checkpoint t:success l:running a.0:success b.0:running');
-    expect(inShort(drive.end('b 0', success({}, { consumedAiTokens: 4 })))[0]).toBe(
+    expect(abbreviate(drive.end('a 0', ok))[0]).toBe(
+      'checkpoint t:success l:running a.0:success b.0:running',
+    );
+    expect(abbreviate(drive.end('b 0', success({}, { consumedAiTokens: 4 })))[0]).toBe(
       'checkpoint b.0:success c.0:running',
     );
     // The rest of the first iteration is reported with what comes next.
-    expect(inShort(drive.end('c 0', ok))).toEqual(['start a 1']);
-    expect(inShort(drive.end('a 1', ok))[0]).toBe('checkpoint end.l.0 a.1:success b.1:running');
+    expect(abbreviate(drive.end('c 0', ok))).toEqual(['start a 1']);
+    expect(abbreviate(drive.end('a 1', ok))[0]).toBe('checkpoint end.l.0 a.1:success b.1:running');
     drive.end('b 1', ok);
     drive.nowMs += 5;
-    expect(inShort(drive.end('c 1', success({ c: 1 })))).toEqual(['finish completed']);
+    expect(abbreviate(drive.end('c 1', success({ c: 1 })))).toEqual(['finish completed']);
     expect(drive.stored().get('end l 0')).toEqual({
       ...{ nodeId: 'l', status: 'iteration_ended', iteration: [0], loopId: 'l', output: { text: 'ok' } },
       ...{ consumedAiTokens: 4, startedAtMs: START_MS, completedAtMs: START_MS },
@@ -35,7 +37,7 @@ describe('records of loops', () => {
     drive.end('a 1', ok);
     drive.end('b 1', success({ n: 1 }, { consumedAiTokens: 7 }));
     const later = new Drive(drive.state.plan, {}, drive.journal());
-    expect(inShort(later.effects)).toEqual([
+    expect(abbreviate(later.effects)).toEqual([
       'checkpoint a.0:running a.2:running',
       ...['start a 0', 'start a 2', 'wait 61000'],
     ]);
@@ -53,7 +55,7 @@ describe('records of loops', () => {
     const drive = looped(forEach([0, 1], { on_item_error: 'collect' }), effect);
     drive.end('a 0', broken);
     const later = new Drive(drive.state.plan, {}, drive.journal());
-    expect(inShort(later.effects)[1]).toBe('start a 1');
+    expect(abbreviate(later.effects)[1]).toBe('start a 1');
     playOn(later);
     expect(outputOf(later, 'l')).toMatchObject({
       errors: [{ index: 0, code: 'broken', message: 'it broke', node_id: 'a' }],
@@ -67,7 +69,7 @@ describe('records of loops', () => {
     drive.end('b 1', success({ b: 1 }));
     drive.end('a 0', ok);
     const later = new Drive(drive.state.plan, {}, drive.journal());
-    expect(inShort(later.effects)).toEqual(['start b 0']);
+    expect(abbreviate(later.effects)).toEqual(['start b 0']);
     later.end('b 0', success({ b: 0 }));
     expect(later.stored().get('a')).toMatchObject({ output: { a: 1 }, iterations: 2 });
     expect(later.stored().get('b')).toMatchObject({ output: { b: 1 }, iterations: 2 });
@@ -81,8 +83,8 @@ describe('records of loops', () => {
     const known = drive.journal().filter(({ status }) => status !== 'iteration_ended');
     const later = new Drive(drive.state.plan, {}, known);
     // Both of its nodes had ended; its result is recomputed, and the next one starts from its beginning.
-    expect(inShort(later.effects)).toContain('start a 1');
-    expect(inShort(later.effects)).not.toContain('start b 1');
+    expect(abbreviate(later.effects)).toContain('start a 1');
+    expect(abbreviate(later.effects)).not.toContain('start b 1');
     expect(new Drive(drive.state.plan, {}, drive.journal()).lastStart('b 1')?.attempt).toBe(2);
   });
 
@@ -140,7 +142,7 @@ describe('records of loops', () => {
         }),
       ),
     ];
-    expect(inShort(new Drive(plan, {}, odd).effects).slice(0, 2)).toEqual([
+    expect(abbreviate(new Drive(plan, {}, odd).effects).slice(0, 2)).toEqual([
       ...['checkpoint t:success l:running a.0:running', 'start a 0'],
     ]);
     const running: NodeRecord = { ...base, nodeId: 'l', status: 'running' };
@@ -152,7 +154,7 @@ describe('records of loops', () => {
       handles: ['out'],
       completedAtMs: 1,
     };
-    expect(inShort(new Drive(plan, {}, [done, running, ...odd]).effects)).toContain('start a 0');
+    expect(abbreviate(new Drive(plan, {}, [done, running, ...odd]).effects)).toContain('start a 0');
   });
 
   it('L7: while it runs, the latest record and the number of iterations are shown', () => {
@@ -195,7 +197,7 @@ describe('records of loops', () => {
       ['l', undefined],
       ['a', undefined],
     ]);
-    expect(inShort(new Drive(drive.state.plan, {}, kept).effects).slice(0, 2)).toEqual([
+    expect(abbreviate(new Drive(drive.state.plan, {}, kept).effects).slice(0, 2)).toEqual([
       ...['checkpoint m:running b.0:running', 'start b 0'],
     ]);
   });

@@ -9,21 +9,21 @@ import {
   success,
   waitUntil,
 } from '../src/index.ts';
-import { Drive, inShort, START_MS } from './support/drive.ts';
+import { abbreviate, Drive, START_MS } from './support/drive.ts';
 import { flowOf, planOf } from './support/index.ts';
 import { broken, effect, forEach, looped, ok, outputOf, playOn, repeat } from './support/loops.ts';
 
 describe('loops with items', () => {
   it('L1 L2 L3: runs its body for each item, one after another', () => {
     const drive = looped(forEach(['x', 'y']));
-    expect(inShort(drive.effects)).toEqual(['start a 0']);
-    expect(inShort(drive.end('a 0', ok))).toEqual(['start b 0']);
-    expect(inShort(drive.end('b 0', success({ n: 0 })))).toEqual(['start a 1']);
+    expect(abbreviate(drive.effects)).toEqual(['start a 0']);
+    expect(abbreviate(drive.end('a 0', ok))).toEqual(['start b 0']);
+    expect(abbreviate(drive.end('b 0', success({ n: 0 })))).toEqual(['start a 1']);
     drive.end('a 1', ok);
-    expect(inShort(drive.end('b 1', success({ n: 1 })))).toEqual(['start z']);
+    expect(abbreviate(drive.end('b 1', success({ n: 1 })))).toEqual(['start z']);
     expect(outputOf(drive, 'l')).toEqual({ items: [{ n: 0 }, { n: 1 }], errors: [] });
     expect(drive.lastStart('z')?.inputs).toEqual({ l: { items: [{ n: 0 }, { n: 1 }], errors: [] } });
-    expect(inShort(drive.end('z', ok))).toEqual(['finish completed']);
+    expect(abbreviate(drive.end('z', ok))).toEqual(['finish completed']);
   });
 
   it('L1: item and index are those of the innermost loop, and everything before the loops can be read', () => {
@@ -76,9 +76,9 @@ describe('loops with items', () => {
 
   it('L3: at most concurrency iterations run at once, started in order, with the output in order', () => {
     const drive = looped(forEach([0, 1, 2, 3, 4], { concurrency: 3 }));
-    expect(inShort(drive.effects)).toEqual(['start a 0', 'start a 1', 'start a 2']);
+    expect(abbreviate(drive.effects)).toEqual(['start a 0', 'start a 1', 'start a 2']);
     drive.end('a 1', ok);
-    expect(inShort(drive.end('b 1', success({ n: 1 })))).toEqual(['start a 3']);
+    expect(abbreviate(drive.end('b 1', success({ n: 1 })))).toEqual(['start a 3']);
     drive.end('a 3', ok);
     drive.end('b 3', success({ n: 3 }));
     playOn(drive, (_, [n = -1]) => success({ n }));
@@ -88,7 +88,7 @@ describe('loops with items', () => {
 
   it('L3 L7: without items it ends at once, and its body is skipped', () => {
     const drive = looped(forEach([]));
-    expect(inShort(drive.effects)).toEqual(['start z']);
+    expect(abbreviate(drive.effects)).toEqual(['start z']);
     expect(outputOf(drive, 'l')).toEqual({ items: [], errors: [] });
     drive.end('z', ok);
     expect(drive.stored().get('b')).toEqual({
@@ -114,7 +114,7 @@ describe('loops with items', () => {
     const drive = looped(forEach([0, 1, 2], { concurrency: 3 }), effect);
     drive.end('a 1', ok);
     drive.end('a 2', waitUntil(START_MS + 90_000, {}));
-    expect(inShort(drive.end('a 0', broken))).toEqual(['abort b 1 iteration_ended', 'finish failed']);
+    expect(abbreviate(drive.end('a 0', broken))).toEqual(['abort b 1 iteration_ended', 'finish failed']);
     expect(drive.outcome()).toEqual({
       status: 'failed',
       error: {
@@ -137,8 +137,8 @@ describe('loops with items', () => {
   it('L4: collect continues, and reports which items failed', () => {
     const drive = looped(forEach([0, 1, 2], { concurrency: 2, on_item_error: 'collect' }));
     drive.end('a 1', ok);
-    expect(inShort(drive.end('b 1', failure('second', verbatim('later'))))).toEqual(['start a 2']);
-    expect(inShort(drive.end('a 0', broken))).toEqual([]);
+    expect(abbreviate(drive.end('b 1', failure('second', verbatim('later'))))).toEqual(['start a 2']);
+    expect(abbreviate(drive.end('a 0', broken))).toEqual([]);
     drive.end('a 2', ok);
     drive.end('b 2', success({ n: 2 }));
     expect(outputOf(drive, 'l')).toEqual({
@@ -153,13 +153,13 @@ describe('loops with items', () => {
   it('L4: a node beside the failed one is aborted, and its late end has no effect', () => {
     const nodes = { l: forEach([0, 1], { on_item_error: 'collect' }), a: { in: 'l' }, b: { in: 'l' } };
     const drive = new Drive(planOf(flowOf(nodes, ['t -> l'])));
-    expect(inShort(drive.end('a 0', broken))).toEqual([
+    expect(abbreviate(drive.end('a 0', broken))).toEqual([
       'abort b 0 iteration_ended',
       'start a 1',
       'start b 1',
     ]);
     expect(drive.end('b 0', ok)).toEqual([]);
-    expect(inShort(drive.send(drive.ended('b 1', broken), drive.ended('a 1', ok)))).toEqual([
+    expect(abbreviate(drive.send(drive.ended('b 1', broken), drive.ended('a 1', ok)))).toEqual([
       ...['abort a 1 iteration_ended', 'finish completed'],
     ]);
   });
@@ -168,12 +168,12 @@ describe('loops with items', () => {
     const bad = { in: 'l', type: 'test.echo', config: { value: 1, count: '{{item}}' } };
     const nodes = { l: forEach(['x', 2], { on_item_error: 'collect' }), a: { in: 'l' }, b: bad };
     const drive = new Drive(planOf(flowOf(nodes, ['t -> l'])));
-    expect(inShort(drive.effects)).toEqual(['abort a 0 iteration_ended', 'start a 1', 'start b 1']);
+    expect(abbreviate(drive.effects)).toEqual(['abort a 0 iteration_ended', 'start a 1', 'start b 1']);
   });
 
   it('L4 E7: on_error of a node inside saves the iteration', () => {
     const drive = looped(forEach([0]), { on_error: 'continue' });
-    expect(inShort(drive.end('a 0', broken))).toEqual(['start b 0']);
+    expect(abbreviate(drive.end('a 0', broken))).toEqual(['start b 0']);
     drive.end('b 0', broken);
     expect(outputOf(drive, 'l')).toEqual({
       items: [{ error: { code: 'broken', message: 'it broke' } }],
@@ -185,7 +185,7 @@ describe('loops with items', () => {
     const drive = looped(
       forEach([0, 1], { on_item_error: 'collect', concurrency: 2 }, { on_error: 'continue' }),
     );
-    expect(inShort(drive.end('a 1', failure('stop', verbatim('now'), { fatal: true })))).toEqual([
+    expect(abbreviate(drive.end('a 1', failure('stop', verbatim('now'), { fatal: true })))).toEqual([
       ...['abort a 0 execution_ended', 'finish failed'],
     ]);
     expect(drive.outcome()).toMatchObject({ error: { code: 'stop', message: verbatim('now'), nodeId: 'a' } });
@@ -199,12 +199,12 @@ describe('loops with items', () => {
     const flaky = failure('flaky', verbatim('not yet'), { retryable: true, consumedAiTokens: 3 });
     drive.end('a 0', success({}, { consumedAiTokens: 2 }));
     drive.end('b 0', ok);
-    expect(inShort(drive.end('a 1', flaky))).toEqual([
+    expect(abbreviate(drive.end('a 1', flaky))).toEqual([
       'checkpoint a.1:failed end.l.1 l:waiting',
       'wait 1500',
     ]);
     expect(foldRecords([{ records: drive.journal() }]).map(({ nodeId }) => nodeId)).toEqual(['t', 'l']);
-    expect(inShort(drive.time(1_500))).toEqual([
+    expect(abbreviate(drive.time(1_500))).toEqual([
       'checkpoint l:running a.0:running',
       'start a 0',
       'wait 61500',
@@ -244,17 +244,17 @@ describe('loops with items', () => {
 
   it('L5: what may not be retried inside is not retried outside', () => {
     const drive = looped(forEach([0], {}, { retry: { max_attempts: 5 } }));
-    expect(inShort(drive.end('a 0', broken))).toEqual(['finish failed']);
+    expect(abbreviate(drive.end('a 0', broken))).toEqual(['finish failed']);
   });
 
   it('L5 E15: timeout_ms applies to the whole loop, also after a take-over', () => {
     const drive = looped(forEach([0, 1], {}, { timeout_ms: 5_000, on_error: 'branch' }), effect);
-    expect(inShort(drive.effects)).toContain('wait 6000');
+    expect(abbreviate(drive.effects)).toContain('wait 6000');
     drive.nowMs = 3_000;
     drive.end('a 0', ok);
     const later = new Drive(drive.state.plan, {}, drive.journal(), 4_000);
-    expect(inShort(later.effects)).toEqual(['checkpoint b.0:running', 'start b 0', 'wait 6000']);
-    expect(inShort(later.time(6_000))).toEqual(['abort b 0 iteration_ended', 'finish completed']);
+    expect(abbreviate(later.effects)).toEqual(['checkpoint b.0:running', 'start b 0', 'wait 6000']);
+    expect(abbreviate(later.time(6_000))).toEqual(['abort b 0 iteration_ended', 'finish completed']);
     expect(later.stored().get('l')).toMatchObject({
       ...{ status: 'failed', error: { code: 'node_timeout' }, handles: ['error'] },
     });
@@ -264,14 +264,17 @@ describe('loops with items', () => {
     const retry = { max_attempts: 2, backoff_ms: 1_000 };
     const drive = looped(forEach([0, 1], { concurrency: 2 }), { ...effect, retry });
     const flaky = failure('flaky', verbatim('not yet'), { retryable: true, output: { at: 7 } });
-    expect(inShort(drive.end('a 0', flaky))).toEqual(['checkpoint a.0:waiting', 'wait 1500']);
+    expect(abbreviate(drive.end('a 0', flaky))).toEqual(['checkpoint a.0:waiting', 'wait 1500']);
     drive.end('a 1', waitUntil(90_000, { text: 'late' }));
-    expect(inShort(drive.time(1_500)).slice(0, 2)).toEqual(['checkpoint a.0:running', 'start a 0']);
+    expect(abbreviate(drive.time(1_500)).slice(0, 2)).toEqual(['checkpoint a.0:running', 'start a 0']);
     expect(drive.lastStart('a 0')).toMatchObject({ attempt: 2, previousOutput: { at: 7 } });
     drive.end('a 0', ok);
-    expect(inShort(drive.end('b 0', ok))).toEqual(['park 90000']);
+    expect(abbreviate(drive.end('b 0', ok))).toEqual(['park 90000']);
     const later = new Drive(drive.state.plan, {}, drive.journal(), 90_000);
-    expect(inShort(later.effects).slice(0, 2)).toEqual(['checkpoint a.1:success b.1:running', 'start b 1']);
+    expect(abbreviate(later.effects).slice(0, 2)).toEqual([
+      'checkpoint a.1:success b.1:running',
+      'start b 1',
+    ]);
     playOn(later);
     expect(outputOf(later, 'l')).toEqual({ items: [{ text: 'ok' }, { text: 'ok' }], errors: [] });
     expect(later.stored().get('a')).toMatchObject({ output: { text: 'late' }, iterations: 2 });

@@ -1,7 +1,7 @@
 import { verbatim } from '@millrace/messages';
 import { describe, expect, it } from 'vitest';
 import { foldRecords, type JsonObject, success } from '../src/index.ts';
-import { Drive, inShort } from './support/drive.ts';
+import { abbreviate, Drive } from './support/drive.ts';
 import { flowOf, planOf } from './support/index.ts';
 import { broken, effect, forEach, outputOf, playOn } from './support/loops.ts';
 
@@ -15,7 +15,7 @@ describe('loops inside loops', () => {
 
   it('L11 L7: run, and are summarised at each level', () => {
     const drive = new Drive(plan);
-    expect(inShort(drive.effects).slice(1, 4)).toEqual(['start a 0 0', 'start a 0 1', 'start a 1 0']);
+    expect(abbreviate(drive.effects).slice(1, 4)).toEqual(['start a 0 0', 'start a 0 1', 'start a 1 0']);
     playOn(drive, (_, [i = 0, j = 0]) => success({ at: `${i}.${j}` }, { consumedAiTokens: 1 }));
     const list = (...ats: string[]): JsonObject => ({ items: ats.map((at) => ({ at })), errors: [] });
     expect(outputOf(drive, 'outer')).toEqual({
@@ -33,7 +33,7 @@ describe('loops inside loops', () => {
     drive.end('a 0 1', success({ at: 'kept' }));
     drive.end('a 1 0', success({ at: 'kept too' }));
     const later = new Drive(plan, {}, drive.journal());
-    expect(inShort(later.effects).slice(0, 2)).toEqual(['checkpoint a.0.0:running', 'start a 0 0']);
+    expect(abbreviate(later.effects).slice(0, 2)).toEqual(['checkpoint a.0.0:running', 'start a 0 0']);
     later.end('a 0 0', success({ at: 'new' }));
     expect(outputOf(later, 'outer')).toEqual({
       items: [
@@ -60,7 +60,7 @@ describe('loops inside loops', () => {
 
   it('E18 L11: stop aborts the running nodes inside', () => {
     const drive = new Drive(plan);
-    expect(inShort(drive.send({ kind: 'stop', reason: 'shutdown', atMs: 2_000 }))).toEqual([
+    expect(abbreviate(drive.send({ kind: 'stop', reason: 'shutdown', atMs: 2_000 }))).toEqual([
       ...['abort a 0 0 shutdown', 'abort a 0 1 shutdown', 'abort a 1 0 shutdown', 'hand_back '],
     ]);
   });

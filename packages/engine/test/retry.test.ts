@@ -2,7 +2,7 @@ import { verbatim } from '@millrace/messages';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { failure, retryDelayMs } from '../src/index.ts';
-import { Drive, inShort, START_MS } from './support/drive.ts';
+import { abbreviate, Drive, START_MS } from './support/drive.ts';
 import { flowOf, planOf } from './support/index.ts';
 
 const POLICY = { maxAttempts: 20, backoffMs: 1_000, maxBackoffMs: 10_000 };
@@ -49,7 +49,7 @@ describe('retry', () => {
 
   it('R1 R2 R4: retryable failures are retried, later each time', () => {
     const drive = new Drive(planOf(flowOf({ a: { type: 'test.effect', retry } }, ['t -> a'])));
-    expect(inShort(drive.end('a', flaky, { jitter: 0.5 }))).toEqual(['checkpoint a:waiting', 'wait 1500']);
+    expect(abbreviate(drive.end('a', flaky, { jitter: 0.5 }))).toEqual(['checkpoint a:waiting', 'wait 1500']);
     expect(drive.stored().get('a')).toMatchObject({
       status: 'waiting',
       reason: 'retry',
@@ -58,27 +58,27 @@ describe('retry', () => {
       attempts: 1,
       failures: 1,
     });
-    expect(inShort(drive.time(1_500)).slice(0, 2)).toEqual(['checkpoint a:running', 'start a']);
-    expect(inShort(drive.end('a', flaky, { jitter: 0.5 }))).toEqual(['checkpoint a:waiting', 'wait 2250']);
+    expect(abbreviate(drive.time(1_500)).slice(0, 2)).toEqual(['checkpoint a:running', 'start a']);
+    expect(abbreviate(drive.end('a', flaky, { jitter: 0.5 }))).toEqual(['checkpoint a:waiting', 'wait 2250']);
     drive.time(2_250);
-    expect(inShort(drive.end('a', flaky))).toEqual(['finish failed']);
+    expect(abbreviate(drive.end('a', flaky))).toEqual(['finish failed']);
     expect(drive.stored().get('a')).toMatchObject({ status: 'failed', attempts: 3, failures: 3 });
   });
 
   it('R1: other failures, and nodes without a policy, are not retried', () => {
     const once = new Drive(planOf(flowOf({ a: { retry } }, ['t -> a'])));
-    expect(inShort(once.end('a', failure('broken', verbatim('x'))))).toEqual(['finish failed']);
+    expect(abbreviate(once.end('a', failure('broken', verbatim('x'))))).toEqual(['finish failed']);
     const none = new Drive(planOf(flowOf({ a: {} }, ['t -> a'])));
-    expect(inShort(none.end('a', flaky))).toEqual(['finish failed']);
+    expect(abbreviate(none.end('a', flaky))).toEqual(['finish failed']);
   });
 
   it('R3: the other side may ask for a longer delay, up to a day', () => {
     const drive = new Drive(planOf(flowOf({ a: { retry } }, ['t -> a'])));
     const asking = failure('busy', verbatim('x'), { retryable: true, retryAfterMs: 4_000 });
-    expect(inShort(drive.end('a', asking))).toEqual(['wait 5000']);
+    expect(abbreviate(drive.end('a', asking))).toEqual(['wait 5000']);
     const far = new Drive(planOf(flowOf({ a: { retry } }, ['t -> a'])));
     const endlessly = failure('busy', verbatim('x'), { retryable: true, retryAfterMs: 1e15 });
-    expect(inShort(far.end('a', endlessly))).toEqual([`park ${START_MS + 86_400_000}`]);
+    expect(abbreviate(far.end('a', endlessly))).toEqual([`park ${START_MS + 86_400_000}`]);
   });
 
   it('R6: the next attempt gets the output of the failed one, also after a crash', () => {
@@ -98,10 +98,10 @@ describe('retry', () => {
       flowOf({ a: { type: 'test.effect', retry: { max_attempts: 2, backoff_ms: 60_000 } } }, ['t -> a']),
     );
     const drive = new Drive(plan);
-    expect(inShort(drive.end('a', flaky, { jitter: 0.5 }))).toEqual(['park 31000']);
+    expect(abbreviate(drive.end('a', flaky, { jitter: 0.5 }))).toEqual(['park 31000']);
     const later = new Drive(plan, {}, [...drive.stored().values()], 31_000);
-    expect(inShort(later.effects).slice(0, 2)).toEqual(['checkpoint a:running', 'start a']);
+    expect(abbreviate(later.effects).slice(0, 2)).toEqual(['checkpoint a:running', 'start a']);
     expect(later.lastAttempt('a')).toBe(2);
-    expect(inShort(later.end('a', flaky))).toEqual(['finish failed']);
+    expect(abbreviate(later.end('a', flaky))).toEqual(['finish failed']);
   });
 });

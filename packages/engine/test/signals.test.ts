@@ -9,7 +9,7 @@ import {
   success,
   waitUntil,
 } from '../src/index.ts';
-import { Drive, inShort, START_MS } from './support/drive.ts';
+import { abbreviate, Drive, START_MS } from './support/drive.ts';
 import { flowOf, type NodeSketch, planOf } from './support/index.ts';
 
 const effect = { type: 'test.effect', timeout_ms: 60_000 };
@@ -27,19 +27,19 @@ function sent(seq: number, payload: JsonValue, nodeId = 'a', iteration: number[]
 describe('waiting for signals', () => {
   it('W1 W5: parks without a time, and is resumed by the first signal', () => {
     const drive = single();
-    expect(inShort(drive.end('a', forEver))).toEqual(['park null']);
+    expect(abbreviate(drive.end('a', forEver))).toEqual(['park null']);
     expect(drive.state.phase).toEqual({ kind: 'parked', wakeAtMs: null });
     expect(drive.stored().get('a')).toMatchObject({
       ...{ status: 'waiting', reason: 'signal', wakeAtMs: null, output: { shown: 1 }, attempts: 1 },
     });
     const signals = [sent(1, { yes: true }), sent(2, 'late')];
     const later = new Drive(drive.state.plan, {}, drive.journal(), 9_000, signals);
-    expect(inShort(later.effects)).toEqual(['resume a', 'wait 69000']);
+    expect(abbreviate(later.effects)).toEqual(['resume a', 'wait 69000']);
     expect(later.lastStart('a')).toMatchObject({
       attempt: 1,
       resumed: { signal: { kind: 'signal', payload: { yes: true } }, waiting: { shown: 1 } },
     });
-    expect(inShort(later.end('a', success({ done: 1 })))).toEqual([
+    expect(abbreviate(later.end('a', success({ done: 1 })))).toEqual([
       ...['checkpoint a:success b:running', 'start b'],
     ]);
     expect(later.stored().get('a')).toMatchObject({
@@ -52,30 +52,33 @@ describe('waiting for signals', () => {
 
   it('W1: the end of its time resumes it, too', () => {
     const drive = single();
-    expect(inShort(drive.end('a', awaitSignal(90_000, { shown: 1 })))).toEqual(['park 90000']);
+    expect(abbreviate(drive.end('a', awaitSignal(90_000, { shown: 1 })))).toEqual(['park 90000']);
     const later = new Drive(drive.state.plan, {}, drive.journal(), 90_000);
     expect(later.lastStart('a')).toMatchObject({
       resumed: { signal: { kind: 'timeout' }, waiting: { shown: 1 } },
     });
     // A signal that arrives while it is being resumed is too late.
     expect(later.signal('a', 1, 1)).toEqual([]);
-    expect(inShort(later.end('a', ok))).toEqual(['checkpoint a:success b:running', 'start b']);
+    expect(abbreviate(later.end('a', ok))).toEqual(['checkpoint a:success b:running', 'start b']);
   });
 
   it('W1 W5: short waits are waited out, and a signal then is used at once', () => {
     const drive = single();
-    expect(inShort(drive.end('a', awaitSignal(START_MS + 3_000, {})))).toEqual([
+    expect(abbreviate(drive.end('a', awaitSignal(START_MS + 3_000, {})))).toEqual([
       ...['checkpoint a:waiting', 'wait 4000'],
     ]);
     drive.nowMs = 2_000;
-    expect(inShort(drive.signal('a', 'x', 1))).toEqual(['resume a']);
+    expect(abbreviate(drive.signal('a', 'x', 1))).toEqual(['resume a']);
     expect(drive.time(4_000)).toMatchObject([{ kind: 'wait_until', atMs: 62_000 }]);
-    expect(inShort(drive.end('a', ok))).toEqual(['checkpoint a:success b:running', 'start b']);
+    expect(abbreviate(drive.end('a', ok))).toEqual(['checkpoint a:success b:running', 'start b']);
   });
 
   it('W1: a time that is over at once resumes it, unless there is a signal', () => {
     const drive = single();
-    expect(inShort(drive.end('a', awaitSignal(START_MS, {})))).toEqual(['checkpoint a:waiting', 'resume a']);
+    expect(abbreviate(drive.end('a', awaitSignal(START_MS, {})))).toEqual([
+      'checkpoint a:waiting',
+      'resume a',
+    ]);
     expect(drive.lastStart('a')?.resumed?.signal).toEqual({ kind: 'timeout' });
     const other = single();
     other.signal('a', 5, 1);
@@ -86,7 +89,7 @@ describe('waiting for signals', () => {
   it('W2: a signal that arrives while the node runs is kept until it waits', () => {
     const drive = single();
     expect(drive.signal('a', 'early', 1)).toEqual([]);
-    expect(inShort(drive.end('a', forEver))).toEqual(['checkpoint a:waiting', 'resume a']);
+    expect(abbreviate(drive.end('a', forEver))).toEqual(['checkpoint a:waiting', 'resume a']);
     expect(drive.lastStart('a')?.resumed?.signal).toEqual({ kind: 'signal', payload: 'early' });
   });
 
@@ -97,7 +100,7 @@ describe('waiting for signals', () => {
     expect(drive.signal('b', 1, 2)).toEqual([]);
     expect(drive.signal('a 0', 1, 3)).toEqual([]);
     expect(drive.signal('a', 1, 3)).toEqual([]);
-    expect(inShort(drive.signal('a', 1, 4))).toEqual(['resume a']);
+    expect(abbreviate(drive.signal('a', 1, 4))).toEqual(['resume a']);
     drive.end('a', ok);
     expect(drive.signal('a', 1, 5)).toEqual([]);
     drive.end('b', ok);
@@ -120,13 +123,13 @@ describe('waiting for signals', () => {
     const drive = new Drive(plan);
     drive.end('a', forEver);
     drive.signal('a', 1, 1);
-    expect(inShort(drive.end('c', ok))).toEqual(['checkpoint c:success d:running', 'start d']);
-    expect(inShort(drive.send({ kind: 'stop', reason: 'shutdown', atMs: 2_000 }))).toEqual([
+    expect(abbreviate(drive.end('c', ok))).toEqual(['checkpoint c:success d:running', 'start d']);
+    expect(abbreviate(drive.send({ kind: 'stop', reason: 'shutdown', atMs: 2_000 }))).toEqual([
       ...['abort a shutdown', 'abort d shutdown', 'hand_back '],
     ]);
     expect(drive.stored().get('a')).toMatchObject({ status: 'waiting' });
     const later = new Drive(plan, {}, drive.journal(), 9_000, [sent(1, 1)]);
-    expect(inShort(later.effects)).toEqual(['checkpoint d:running', 'resume a', 'start d', 'wait 69000']);
+    expect(abbreviate(later.effects)).toEqual(['checkpoint d:running', 'resume a', 'start d', 'wait 69000']);
   });
 
   it('W4: it may await the next signal; each is used once and in order, also after a crash', () => {
@@ -134,7 +137,7 @@ describe('waiting for signals', () => {
     drive.end('a', forEver);
     const signals = [sent(1, 'one'), sent(2, 'two')];
     const later = new Drive(drive.state.plan, {}, drive.journal(), 9_000, signals);
-    expect(inShort(later.end('a', awaitSignal(null, { shown: 2 })))).toEqual([
+    expect(abbreviate(later.end('a', awaitSignal(null, { shown: 2 })))).toEqual([
       ...['checkpoint a:waiting', 'resume a'],
     ]);
     expect(later.lastStart('a')?.resumed).toEqual({
@@ -148,7 +151,7 @@ describe('waiting for signals', () => {
       signals,
     );
     expect(third.lastStart('a')?.resumed?.signal).toEqual({ kind: 'signal', payload: 'two' });
-    expect(inShort(third.end('a', forEver))).toEqual(['park null']);
+    expect(abbreviate(third.end('a', forEver))).toEqual(['park null']);
     expect(third.effects.at(-1)).toMatchObject({ signalsSeen: 2 });
   });
 
@@ -157,12 +160,12 @@ describe('waiting for signals', () => {
     drive.end('a', awaitSignal(START_MS + 3_000, {}));
     drive.signal('a', 'bad', 1);
     const flaky = failure('flaky', verbatim('x'), { retryable: true });
-    expect(inShort(drive.end('a', flaky))).toEqual(['checkpoint a:running', 'start a']);
+    expect(abbreviate(drive.end('a', flaky))).toEqual(['checkpoint a:running', 'start a']);
     expect(drive.lastStart('a')).toMatchObject({ attempt: 2 });
     expect(drive.lastStart('a')).not.toHaveProperty('resumed');
     // The signal was used by the previous attempt.
-    expect(inShort(drive.end('a', awaitSignal(START_MS + 3_000, {})))).toEqual(['checkpoint a:waiting']);
-    expect(inShort(drive.signal('a', 'good', 2))).toEqual(['resume a']);
+    expect(abbreviate(drive.end('a', awaitSignal(START_MS + 3_000, {})))).toEqual(['checkpoint a:waiting']);
+    expect(abbreviate(drive.signal('a', 'good', 2))).toEqual(['resume a']);
   });
 
   it('W4 E15: resuming has a time limit, too', () => {
@@ -170,7 +173,7 @@ describe('waiting for signals', () => {
     drive.end('a', awaitSignal(START_MS + 3_000, {}));
     drive.nowMs = 2_000;
     drive.signal('a', 1, 1);
-    expect(inShort(drive.time(62_000))).toEqual(['abort a node_timeout', 'finish failed']);
+    expect(abbreviate(drive.time(62_000))).toEqual(['abort a node_timeout', 'finish failed']);
   });
 
   it('E6 E18: a waiting or resumed node is cancelled with the rest', () => {
@@ -179,7 +182,7 @@ describe('waiting for signals', () => {
     drive.end('a', forEver);
     drive.end('b', forEver);
     drive.signal('b', 1, 1);
-    expect(inShort(drive.end('c', failure('broken', verbatim('x'))))).toEqual([
+    expect(abbreviate(drive.end('c', failure('broken', verbatim('x'))))).toEqual([
       ...['abort b execution_ended', 'finish failed'],
     ]);
     expect(drive.stored().get('a')).toMatchObject({ status: 'cancelled' });
@@ -189,24 +192,24 @@ describe('waiting for signals', () => {
   it('E14: an endless wait is parked until the deadline', () => {
     const plan = planOf(flowOf({ a: effect }, ['t -> a']));
     const drive = new Drive(plan, { deadlineAtMs: 30_000 });
-    expect(inShort(drive.end('a', forEver))).toEqual(['park 30000']);
+    expect(abbreviate(drive.end('a', forEver))).toEqual(['park 30000']);
   });
 
   it('W1 L4: each iteration gets its own signals', () => {
     const loop = { type: 'core.for_each', config: { items: [0, 1], concurrency: 2 } };
     const drive = new Drive(planOf(flowOf({ l: loop, a: { ...effect, in: 'l' } }, ['t -> l'])));
     drive.send(drive.ended('a 0', forEver));
-    expect(inShort(drive.end('a 1', forEver))).toEqual(['park null']);
+    expect(abbreviate(drive.end('a 1', forEver))).toEqual(['park null']);
     const signals = [sent(1, 'one', 'a', [1])];
     const later = new Drive(drive.state.plan, {}, drive.journal(), 9_000, signals);
-    expect(inShort(later.effects)).toEqual(['resume a 1', 'wait 69000']);
-    expect(inShort(later.end('a 1', ok))).toEqual(['park null']);
+    expect(abbreviate(later.effects)).toEqual(['resume a 1', 'wait 69000']);
+    expect(abbreviate(later.end('a 1', ok))).toEqual(['park null']);
     const last = new Drive(drive.state.plan, {}, [...drive.journal(), ...later.journal()], 9_000, [
       ...signals,
       sent(2, 'zero', 'a', [0]),
     ]);
-    expect(inShort(last.effects)).toEqual(['resume a 0', 'wait 69000']);
-    expect(inShort(last.end('a 0', ok))).toEqual(['finish completed']);
+    expect(abbreviate(last.effects)).toEqual(['resume a 0', 'wait 69000']);
+    expect(abbreviate(last.end('a 0', ok))).toEqual(['finish completed']);
   });
 
   it('W2 L5: another attempt of the loop around it gets the same signals', () => {
@@ -216,7 +219,7 @@ describe('waiting for signals', () => {
     drive.signal('a 0', 'yes', 1);
     drive.end('a 0', forEver);
     drive.end('a 0', ok);
-    expect(inShort(drive.end('b 0', failure('flaky', verbatim('x'), { retryable: true })))).toContain(
+    expect(abbreviate(drive.end('b 0', failure('flaky', verbatim('x'), { retryable: true })))).toContain(
       'start a 0',
     );
     drive.end('a 0', forEver);
@@ -251,7 +254,7 @@ describe('token budget', () => {
     expect(drive.lastStart('b')).toMatchObject({ aiTokensLeft: 6 });
     drive.end('b', spend(6));
     expect(drive.lastStart('c')).toMatchObject({ aiTokensLeft: 0 });
-    expect(inShort(drive.end('c', spend(1)))).toEqual(['finish failed']);
+    expect(abbreviate(drive.end('c', spend(1)))).toEqual(['finish failed']);
     expect(drive.outcome()).toMatchObject({ error: { code: 'token_budget_exceeded', nodeId: 'c' } });
     expect(drive.stored().get('c')).toMatchObject({ status: 'success', consumedAiTokens: 1 });
     expect(drive.effects.at(-1)).toMatchObject({ consumedAiTokens: 11 });
@@ -279,7 +282,7 @@ describe('token budget', () => {
     };
     const inside = budget({ l: loop, a: { ...effect, in: 'l' } }, ['t -> l']);
     inside.end('a 0', spend(6));
-    expect(inShort(inside.end('a 1', spend(6)))).toEqual(['finish failed']);
+    expect(abbreviate(inside.end('a 1', spend(6)))).toEqual(['finish failed']);
     expect(inside.outcome()).toMatchObject({ error: { code: 'token_budget_exceeded', nodeId: 'a' } });
     expect(inside.stored().get('l')).toMatchObject({ status: 'cancelled', consumedAiTokens: 12 });
   });
@@ -291,6 +294,6 @@ describe('token budget', () => {
     drive.end('a', spend(4));
     const later = new Drive(drive.state.plan, {}, drive.journal());
     expect(later.lastStart('b')).toMatchObject({ aiTokensLeft: 6 });
-    expect(inShort(later.end('b', waitUntil(90_000, {})))).toEqual(['park 90000']);
+    expect(abbreviate(later.end('b', waitUntil(90_000, {})))).toEqual(['park 90000']);
   });
 });

@@ -9,7 +9,7 @@ import {
   success,
   waitUntil,
 } from '../src/index.ts';
-import { Drive, inShort } from './support/drive.ts';
+import { Drive, abbreviate } from './support/drive.ts';
 import { flowOf, planOf } from './support/index.ts';
 
 const effect = { type: 'test.effect', timeout_ms: 60_000 };
@@ -19,48 +19,48 @@ describe('limits of an execution', () => {
   it('E14: past the deadline the execution fails, whatever event arrives then', () => {
     const plan = planOf(flowOf({ a: effect, b: {} }, ['t -> a', 't -> b']));
     const drive = new Drive(plan, { deadlineAtMs: 3_000 });
-    expect(inShort(drive.effects)).toEqual([
+    expect(abbreviate(drive.effects)).toEqual([
       'checkpoint t:success a:running b:running',
       'start a',
       'start b',
       'wait 3000',
     ]);
     drive.nowMs = 3_000;
-    expect(inShort(drive.end('b', failure('broken', verbatim('x'))))).toEqual([
+    expect(abbreviate(drive.end('b', failure('broken', verbatim('x'))))).toEqual([
       'abort a execution_ended',
       'abort b execution_ended',
       'finish failed',
     ]);
     expect(drive.outcome()).toMatchObject({ error: { code: 'execution_timeout', nodeId: null } });
     const late = new Drive(plan, { deadlineAtMs: 500 });
-    expect(inShort(late.effects)).toEqual(['finish failed']);
+    expect(abbreviate(late.effects)).toEqual(['finish failed']);
   });
 
   it('E14 E10: a parked execution wakes for its deadline', () => {
     const plan = planOf(flowOf({ a: effect }, ['t -> a']));
     const drive = new Drive(plan, { deadlineAtMs: 20_000 });
-    expect(inShort(drive.end('a', waitUntil(90_000, {})))).toEqual(['park 20000']);
+    expect(abbreviate(drive.end('a', waitUntil(90_000, {})))).toEqual(['park 20000']);
     const woken = new Drive(plan, { deadlineAtMs: 20_000 }, [...drive.stored().values()], 20_000);
-    expect(inShort(woken.effects)).toEqual(['finish failed']);
+    expect(abbreviate(woken.effects)).toEqual(['finish failed']);
     expect(woken.stored().get('a')).toMatchObject({ status: 'cancelled' });
   });
 
   it('E15: an attempt that takes too long is aborted and may be retried; its late end is ignored', () => {
     const data = { type: 'test.effect', timeout_ms: 500, retry: { max_attempts: 2, backoff_ms: 100 } };
     const drive = new Drive(planOf(flowOf({ a: data }, ['t -> a'])));
-    expect(inShort(drive.effects.slice(-1))).toEqual(['wait 1500']);
-    expect(inShort(drive.time(1_500))).toEqual(['abort a node_timeout', 'checkpoint a:waiting', 'wait 1550']);
+    expect(abbreviate(drive.effects.slice(-1))).toEqual(['wait 1500']);
+    expect(abbreviate(drive.time(1_500))).toEqual(['abort a node_timeout', 'checkpoint a:waiting', 'wait 1550']);
     expect(drive.end('a', ok)).toEqual([]);
-    expect(inShort(drive.time(1_550))).toEqual(['checkpoint a:running', 'start a', 'wait 2050']);
+    expect(abbreviate(drive.time(1_550))).toEqual(['checkpoint a:running', 'start a', 'wait 2050']);
     expect(drive.end('a', ok, { attempt: 1 })).toEqual([]);
-    expect(inShort(drive.time(2_050))).toEqual(['abort a node_timeout', 'finish failed']);
+    expect(abbreviate(drive.time(2_050))).toEqual(['abort a node_timeout', 'finish failed']);
     expect(drive.outcome()).toMatchObject({ error: { code: 'node_timeout', nodeId: 'a' } });
   });
 
   it('E15: a result that has arrived counts even if its time is up', () => {
     const drive = new Drive(planOf(flowOf({ a: { type: 'test.effect', timeout_ms: 500 } }, ['t -> a'])));
     drive.nowMs = 9_000;
-    expect(inShort(drive.end('a', ok))).toEqual(['finish completed']);
+    expect(abbreviate(drive.end('a', ok))).toEqual(['finish completed']);
   });
 
   it.each<[string, unknown, string]>([
@@ -75,7 +75,7 @@ describe('limits of an execution', () => {
     ['is of no known kind', { kind: 'odd' }, 'invalid_output'],
   ])('E16: an output that %s is a failure', (_, result, code) => {
     const drive = new Drive(planOf(flowOf({ a: { retry: { max_attempts: 3 } } }, ['t -> a'])));
-    expect(inShort(drive.end('a', result as NodeResult))).toEqual(['finish failed']);
+    expect(abbreviate(drive.end('a', result as NodeResult))).toEqual(['finish failed']);
     expect(drive.outcome()).toMatchObject({ error: { code, nodeId: 'a' } });
   });
 

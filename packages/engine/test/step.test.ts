@@ -2,7 +2,7 @@ import { verbatim } from '@millrace/messages';
 import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
 import { failure, success, waitUntil } from '../src/index.ts';
-import { Drive, inShort, START_MS } from './support/drive.ts';
+import { Drive, abbreviate, START_MS } from './support/drive.ts';
 import { flowOf, planOf } from './support/index.ts';
 
 const effect = { type: 'test.effect', timeout_ms: 60_000 };
@@ -11,7 +11,7 @@ const ok = success({ text: 'ok' });
 describe('execution', () => {
   it('E1 E5: a lone trigger ends with its data, and so does the execution', () => {
     const drive = new Drive(planOf(flowOf({}, [])), { triggerData: [1, 'x'] });
-    expect(inShort(drive.effects)).toEqual(['finish completed']);
+    expect(abbreviate(drive.effects)).toEqual(['finish completed']);
     expect(drive.stored().get('t')).toMatchObject({
       status: 'success',
       output: { data: [1, 'x'] },
@@ -26,7 +26,7 @@ describe('execution', () => {
       flowOf({ a: {}, b: {}, c: { config: { see } } }, ['t -> a', 't -> b', 'b -> c', 'a -> c']),
     );
     const drive = new Drive(plan);
-    expect(inShort(drive.effects)).toEqual(['start a', 'start b']);
+    expect(abbreviate(drive.effects)).toEqual(['start a', 'start b']);
     expect(drive.end('a', success({ text: 'A' }))).toEqual([]);
     const [start] = drive.end('b', success({ text: 'B' }));
     expect(start).toMatchObject({ kind: 'start_node', attempt: 1, config: { see: 'Ada A' } });
@@ -35,7 +35,7 @@ describe('execution', () => {
       ['b', { text: 'B' }],
       ['a', { text: 'A' }],
     ]);
-    expect(inShort(drive.end('c', ok))).toEqual(['finish completed']);
+    expect(abbreviate(drive.end('c', ok))).toEqual(['finish completed']);
   });
 
   it('E3: ids that look like numbers keep the order of the edges, each once', () => {
@@ -71,20 +71,20 @@ describe('execution', () => {
     const config = { value: 1, count: '{{trigger.data.count}}' };
     const plan = planOf(flowOf({ a: { type: 'test.echo', config, retry: { max_attempts: 5 } } }, ['t -> a']));
     const bad = new Drive(plan, { triggerData: { count: 'many' } });
-    expect(inShort(bad.effects)).toEqual(['finish failed']);
+    expect(abbreviate(bad.effects)).toEqual(['finish failed']);
     expect(bad.outcome()).toEqual({
       status: 'failed',
       error: { code: 'invalid_config', message: saying('"count" must be a whole number'), nodeId: 'a' },
     });
     const good = new Drive(plan, { triggerData: { count: 3 } });
-    expect(inShort(good.effects)).toEqual(['start a']);
+    expect(abbreviate(good.effects)).toEqual(['start a']);
   });
 
   it('E4 T10: a config that renders too large fails the node', () => {
     const config = { see: '{{trigger.data}}{{trigger.data}}' };
     const plan = planOf(flowOf({ a: { config, on_error: 'continue' } }, ['t -> a']));
     const drive = new Drive(plan, { triggerData: 'x'.repeat(9_000) });
-    expect(inShort(drive.effects)).toEqual(['finish completed']);
+    expect(abbreviate(drive.effects)).toEqual(['finish completed']);
     expect(drive.stored().get('a')).toMatchObject({
       status: 'failed',
       error: { code: 'template_too_large' },
@@ -103,7 +103,7 @@ describe('execution', () => {
     );
     const drive = new Drive(plan);
     drive.end('c', waitUntil(START_MS + 2_000, {}));
-    expect(inShort(drive.end('a', failure('broken', verbatim('it broke'))))).toEqual([
+    expect(abbreviate(drive.end('a', failure('broken', verbatim('it broke'))))).toEqual([
       'abort b execution_ended',
       'finish failed',
     ]);
@@ -135,9 +135,9 @@ describe('execution', () => {
     const [startC] = drive.end('a', failure('broken', verbatim('it broke'), { output: { status: 500 } }));
     const output = { status: 500, error: { code: 'broken', message: 'it broke' } };
     expect(startC).toMatchObject({ kind: 'start_node', inputs: { a: output } });
-    expect(inShort(drive.end('b', failure('worse', verbatim('no'))))).toEqual(['start e']);
+    expect(abbreviate(drive.end('b', failure('worse', verbatim('no'))))).toEqual(['start e']);
     drive.end('c', ok);
-    expect(inShort(drive.end('e', ok))).toEqual(['finish completed']);
+    expect(abbreviate(drive.end('e', ok))).toEqual(['finish completed']);
     expect(drive.stored().get('a')).toMatchObject({ status: 'failed', handles: ['out'], output });
     expect(drive.stored().get('d')).toMatchObject({ status: 'skipped' });
   });
@@ -146,7 +146,7 @@ describe('execution', () => {
     const data = { on_error: 'continue' as const, retry: { max_attempts: 5 } };
     const drive = new Drive(planOf(flowOf({ a: data, b: {} }, ['t -> a', 'a -> b'])));
     expect(
-      inShort(drive.end('a', failure('stop', verbatim('at once'), { fatal: true, retryable: true }))),
+      abbreviate(drive.end('a', failure('stop', verbatim('at once'), { fatal: true, retryable: true }))),
     ).toEqual(['finish failed']);
   });
 
@@ -154,58 +154,58 @@ describe('execution', () => {
     const plan = planOf(flowOf({ a: effect, b: effect, c: {} }, ['t -> a', 't -> b', 'a -> c']));
     const drive = new Drive(plan);
     const untilMs = START_MS + 10_000;
-    expect(inShort(drive.end('a', waitUntil(untilMs, { text: 'late' })))).toEqual([
+    expect(abbreviate(drive.end('a', waitUntil(untilMs, { text: 'late' })))).toEqual([
       'checkpoint a:waiting',
       `wait ${untilMs}`,
     ]);
     drive.nowMs += 1;
-    expect(inShort(drive.end('b', ok))).toEqual([`park ${untilMs}`]);
+    expect(abbreviate(drive.end('b', ok))).toEqual([`park ${untilMs}`]);
     expect(drive.state.phase).toEqual({ kind: 'parked', wakeAtMs: untilMs });
     const later = new Drive(plan, {}, [...drive.stored().values()], untilMs);
-    expect(inShort(later.effects)).toEqual(['checkpoint a:success c:running', 'start c']);
+    expect(abbreviate(later.effects)).toEqual(['checkpoint a:success c:running', 'start c']);
     expect(later.stored().get('a')).toMatchObject({
       status: 'success',
       output: { text: 'late' },
       completedAtMs: untilMs,
     });
-    expect(inShort(later.end('c', ok))).toEqual(['finish completed']);
+    expect(abbreviate(later.end('c', ok))).toEqual(['finish completed']);
   });
 
   it('E9: a wait that is over at once is a success', () => {
     const drive = new Drive(planOf(flowOf({ a: effect }, ['t -> a'])));
-    expect(inShort(drive.end('a', waitUntil(START_MS, { text: 'now' })))).toEqual(['finish completed']);
+    expect(abbreviate(drive.end('a', waitUntil(START_MS, { text: 'now' })))).toEqual(['finish completed']);
   });
 
   it('E10: a short wait stays, and is ended by time', () => {
     const drive = new Drive(planOf(flowOf({ a: { type: 'test.effect' } }, ['t -> a'])));
-    expect(inShort(drive.end('a', waitUntil(START_MS + 5_000, {})))).toEqual([
+    expect(abbreviate(drive.end('a', waitUntil(START_MS + 5_000, {})))).toEqual([
       'checkpoint a:waiting',
       'wait 6000',
     ]);
-    expect(inShort(drive.time(5_999))).toEqual(['wait 6000']);
-    expect(inShort(drive.time(6_000))).toEqual(['finish completed']);
+    expect(abbreviate(drive.time(5_999))).toEqual(['wait 6000']);
+    expect(abbreviate(drive.time(6_000))).toEqual(['finish completed']);
   });
 
   it('E10: woken too early, it parks again until the same time', () => {
     const plan = planOf(flowOf({ a: effect }, ['t -> a']));
     const drive = new Drive(plan);
-    expect(inShort(drive.end('a', waitUntil(60_000, {})))).toEqual(['park 60000']);
+    expect(abbreviate(drive.end('a', waitUntil(60_000, {})))).toEqual(['park 60000']);
     const early = new Drive(plan, {}, [...drive.stored().values()], 30_000);
-    expect(inShort(early.effects)).toEqual(['park 60000']);
+    expect(abbreviate(early.effects)).toEqual(['park 60000']);
   });
 
   it('E11: effect nodes start after a checkpoint and are stored before what follows; pure ones need none', () => {
     const plan = planOf(flowOf({ a: {}, b: effect, c: {}, d: {} }, ['t -> a', 'a -> b', 'b -> c', 'c -> d']));
     const drive = new Drive(plan);
-    expect(inShort(drive.effects)).toEqual(['start a']);
-    expect(inShort(drive.end('a', ok))).toEqual([
+    expect(abbreviate(drive.effects)).toEqual(['start a']);
+    expect(abbreviate(drive.end('a', ok))).toEqual([
       'checkpoint t:success a:success b:running',
       'start b',
       'wait 61000',
     ]);
-    expect(inShort(drive.end('b', ok))).toEqual(['checkpoint b:success c:running', 'start c']);
-    expect(inShort(drive.end('c', ok))).toEqual(['start d']);
-    expect(inShort(drive.end('d', ok))).toEqual(['finish completed']);
+    expect(abbreviate(drive.end('b', ok))).toEqual(['checkpoint b:success c:running', 'start c']);
+    expect(abbreviate(drive.end('c', ok))).toEqual(['start d']);
+    expect(abbreviate(drive.end('d', ok))).toEqual(['finish completed']);
     const last = drive.effects.at(-1);
     expect(last?.kind === 'finish' && last.records.map(({ nodeId }) => nodeId)).toEqual(['c', 'd']);
   });
@@ -213,7 +213,7 @@ describe('execution', () => {
   it('E11: several ends at once share a checkpoint', () => {
     const nodes = { a: effect, b: effect, c: effect, d: effect };
     const drive = new Drive(planOf(flowOf(nodes, ['t -> a', 't -> b', 'a -> c', 'b -> d'])));
-    expect(inShort(drive.send(drive.ended('a', ok), drive.ended('b', ok)))).toEqual([
+    expect(abbreviate(drive.send(drive.ended('a', ok), drive.ended('b', ok)))).toEqual([
       'checkpoint a:success b:success c:running d:running',
       'start c',
       'start d',
@@ -224,7 +224,7 @@ describe('execution', () => {
     const drive = new Drive(planOf(flowOf({ a: {}, b: {} }, ['t -> a', 'a -> b'])));
     drive.end('a', ok);
     drive.end('b', ok);
-    expect(inShort(drive.effects)).toEqual(['start a', 'start b', 'finish completed']);
+    expect(abbreviate(drive.effects)).toEqual(['start a', 'start b', 'finish completed']);
   });
 
   it('E12 E13: resuming restarts running nodes, and none that had ended', () => {
@@ -239,7 +239,7 @@ describe('execution', () => {
     drive.end('a', ok);
     let lives = new Drive(plan, {}, [...drive.stored().values()], 2_000);
     for (let life = 2; life < 5; life++) {
-      expect(inShort(lives.effects)).toEqual([
+      expect(abbreviate(lives.effects)).toEqual([
         'checkpoint b:running',
         'start b',
         `wait ${60_000 + lives.nowMs}`,
@@ -250,9 +250,9 @@ describe('execution', () => {
     }
     // Four lost starts, but the first failure is still number one.
     expect(
-      inShort(lives.end('b', failure('flaky', verbatim('x'), { retryable: true }), { jitter: 0 })),
+      abbreviate(lives.end('b', failure('flaky', verbatim('x'), { retryable: true }), { jitter: 0 })),
     ).toEqual(['checkpoint b:running', 'start b']);
-    expect(inShort(lives.end('b', failure('flaky', verbatim('x'), { retryable: true })))).toEqual([
+    expect(abbreviate(lives.end('b', failure('flaky', verbatim('x'), { retryable: true })))).toEqual([
       'finish failed',
     ]);
     expect(lives.stored().get('b')).toMatchObject({ attempts: 6, failures: 2, startedAtMs: START_MS });
@@ -267,19 +267,19 @@ describe('execution', () => {
       consumedAiTokens: 0,
       status: 'running' as const,
     };
-    expect(inShort(new Drive(plan, {}, [running]).effects)).toEqual(['start a']);
+    expect(abbreviate(new Drive(plan, {}, [running]).effects)).toEqual(['start a']);
     const done = { ...running, status: 'success' as const, output: {}, handles: ['out'], completedAtMs: 2 };
     const drive = new Drive(plan, {}, [done, { ...running, nodeId: 'unknown' }]);
-    expect(inShort(drive.effects)).toEqual(['start a', 'start c']);
+    expect(abbreviate(drive.effects)).toEqual(['start a', 'start c']);
     drive.end('a', ok);
-    expect(inShort(drive.end('c', ok))).toEqual(['finish completed']);
+    expect(abbreviate(drive.end('c', ok))).toEqual(['finish completed']);
     const failed = {
       ...done,
       status: 'failed' as const,
       error: { code: 'x', message: verbatim('y') },
       handles: [],
     };
-    expect(inShort(new Drive(plan, {}, [failed]).effects)).toEqual(['finish failed']);
+    expect(abbreviate(new Drive(plan, {}, [failed]).effects)).toEqual(['finish failed']);
   });
 
   it('E18 E19: stop aborts running nodes; only a shutdown stores, and nothing happens afterwards', () => {
@@ -287,7 +287,7 @@ describe('execution', () => {
     for (const reason of ['cancelled', 'lease_lost'] as const) {
       const drive = new Drive(plan);
       drive.end('b', ok);
-      expect(inShort(drive.send({ kind: 'stop', reason, atMs: 2_000 }))).toEqual([
+      expect(abbreviate(drive.send({ kind: 'stop', reason, atMs: 2_000 }))).toEqual([
         `abort a ${reason}`,
         `abort c ${reason}`,
       ]);
@@ -296,13 +296,13 @@ describe('execution', () => {
     }
     const drive = new Drive(plan);
     drive.end('b', ok);
-    expect(inShort(drive.send({ kind: 'stop', reason: 'shutdown', atMs: 2_000 }))).toEqual([
+    expect(abbreviate(drive.send({ kind: 'stop', reason: 'shutdown', atMs: 2_000 }))).toEqual([
       'abort a shutdown',
       'abort c shutdown',
       'hand_back b:success c:running',
     ]);
     const later = new Drive(plan, {}, [...drive.stored().values()]);
-    expect(inShort(later.effects)).toEqual([
+    expect(abbreviate(later.effects)).toEqual([
       'checkpoint a:running c:running',
       'start a',
       'start c',

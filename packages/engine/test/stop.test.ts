@@ -8,7 +8,7 @@ import {
   success,
   waitUntil,
 } from '../src/index.ts';
-import { Drive, inShort } from './support/drive.ts';
+import { abbreviate, Drive } from './support/drive.ts';
 import { flowOf, planOf } from './support/index.ts';
 import { broken, effect, forEach, playOn } from './support/loops.ts';
 
@@ -17,7 +17,7 @@ describe('stop', () => {
     const nodes = { a: effect, b: effect, c: effect, d: {}, l: forEach([0]), e: { in: 'l' } };
     const drive = new Drive(planOf(flowOf(nodes, ['t -> a', 't -> b', 't -> c', 'a -> d', 'd -> l'])));
     drive.end('c', waitUntil(90_000, {}));
-    expect(inShort(drive.end('a', stop({ answer: 42 })))).toEqual([
+    expect(abbreviate(drive.end('a', stop({ answer: 42 })))).toEqual([
       ...['abort b execution_ended', 'finish completed'],
     ]);
     const records = drive.journal();
@@ -26,7 +26,7 @@ describe('stop', () => {
       ...['a success', 'b cancelled', 'c cancelled', 'd skipped', 'e skipped', 'l skipped', 't success'],
     ]);
     expect(resultOf(drive.state.plan, records)).toEqual({ answer: 42 });
-    expect(inShort(new Drive(drive.state.plan, {}, records).effects)).toEqual(['finish completed']);
+    expect(abbreviate(new Drive(drive.state.plan, {}, records).effects)).toEqual(['finish completed']);
   });
 
   it('E26: from inside loops it ends everything', () => {
@@ -38,7 +38,7 @@ describe('stop', () => {
       z: {},
     };
     const drive = new Drive(planOf(flowOf(nodes, ['t -> outer', 'a -> b', 'outer -> z'])));
-    expect(inShort(drive.end('a 0 1', stop({ found: true })))).toEqual([
+    expect(abbreviate(drive.end('a 0 1', stop({ found: true })))).toEqual([
       ...['abort a 0 0 execution_ended', 'abort a 1 0 execution_ended', 'abort a 1 1 execution_ended'],
       'finish completed',
     ]);

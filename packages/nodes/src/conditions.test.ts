@@ -1,6 +1,6 @@
 import { type JsonValue, parseJson } from '@millrace/engine';
 import { describe, expect, it } from 'vitest';
-import { combinedHold, holds, OPERATORS, type Operator } from './conditions.ts';
+import { areMet, isMet, OPERATORS, type Operator } from './conditions.ts';
 
 /** Values are written as JSON text, so that big numbers arrive as a caller would send them. */
 type Row = readonly [left: string, operator: Operator, right: string, expected: boolean];
@@ -129,7 +129,7 @@ const RULES: { readonly [rule: string]: readonly Row[] } = {
 
 describe.each(Object.entries(RULES))('%s', (_rule, rows) => {
   it.each(rows)('%s %s %s is %s', (left, operator, right, expected) => {
-    expect(holds({ left: parseJson(left), operator, right: parseJson(right) })).toBe(expected);
+    expect(isMet({ left: parseJson(left), operator, right: parseJson(right) })).toBe(expected);
   });
 });
 
@@ -162,8 +162,8 @@ describe('rule 8: opposites', () => {
 
   it.each(opposites)('%s is never the same as %s', (operator, opposite) => {
     for (const pair of PAIRS) {
-      expect(holds({ ...pair, operator }), JSON.stringify(pair)).toBe(
-        !holds({ ...pair, operator: opposite }),
+      expect(isMet({ ...pair, operator }), JSON.stringify(pair)).toBe(
+        !isMet({ ...pair, operator: opposite }),
       );
     }
   });
@@ -171,7 +171,7 @@ describe('rule 8: opposites', () => {
 
 describe('every operator', () => {
   it.each(OPERATORS)('%s is defined for every pair of types', (operator) => {
-    for (const pair of PAIRS) expect(typeof holds({ ...pair, operator })).toBe('boolean');
+    for (const pair of PAIRS) expect(typeof isMet({ ...pair, operator })).toBe('boolean');
   });
 
   it('compares values nested ten thousand deep', () => {
@@ -181,13 +181,13 @@ describe('every operator', () => {
       deep = [deep];
       other = [other];
     }
-    expect(holds({ left: deep, operator: 'equals', right: deep })).toBe(true);
-    expect(holds({ left: deep, operator: 'equals', right: other })).toBe(false);
+    expect(isMet({ left: deep, operator: 'equals', right: deep })).toBe(true);
+    expect(isMet({ left: deep, operator: 'equals', right: other })).toBe(false);
   });
 
   it('treats a missing side as null', () => {
-    expect(holds({ operator: 'equals' })).toBe(true);
-    expect(holds({ left: 1, operator: 'is_empty' })).toBe(false);
+    expect(isMet({ operator: 'equals' })).toBe(true);
+    expect(isMet({ left: 1, operator: 'is_empty' })).toBe(false);
   });
 });
 
@@ -196,12 +196,12 @@ describe('combining', () => {
   const no = { left: 1, operator: 'equals', right: 2 } as const;
 
   it('all requires every condition', () => {
-    expect(combinedHold([yes, yes], 'all')).toBe(true);
-    expect(combinedHold([yes, no], 'all')).toBe(false);
+    expect(areMet([yes, yes], 'all')).toBe(true);
+    expect(areMet([yes, no], 'all')).toBe(false);
   });
 
   it('any requires one', () => {
-    expect(combinedHold([no, yes], 'any')).toBe(true);
-    expect(combinedHold([no, no], 'any')).toBe(false);
+    expect(areMet([no, yes], 'any')).toBe(true);
+    expect(areMet([no, no], 'any')).toBe(false);
   });
 });

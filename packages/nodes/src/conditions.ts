@@ -66,13 +66,13 @@ export interface Condition {
 export type Combine = 'all' | 'any';
 
 /** Whether one condition is true, by the rules 1 to 8. */
-export function holds(condition: Condition): boolean {
+export function isMet(condition: Condition): boolean {
   return COMPARISONS[condition.operator](condition.left ?? null, condition.right ?? null);
 }
 
 /** Whether all, or any, of the conditions are true. */
-export function combinedHold(conditions: readonly Condition[], combine: Combine): boolean {
-  return combine === 'any' ? conditions.some(holds) : conditions.every(holds);
+export function areMet(conditions: readonly Condition[], combine: Combine): boolean {
+  return combine === 'any' ? conditions.some(isMet) : conditions.every(isMet);
 }
 
 function equals(left: JsonValue, right: JsonValue): boolean {

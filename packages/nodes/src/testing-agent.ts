@@ -112,7 +112,7 @@ export function calling(...calls: readonly Partial<AiToolCall>[]): AiAnswer {
 export const done = exampleAnswer('Three are left.', 150, 5);
 
 /** The results the model had received before its n-th response. */
-export function toldBefore(asked: readonly AiRequest[], number: number): readonly [unknown, boolean][] {
+export function resultsBefore(asked: readonly AiRequest[], number: number): readonly [unknown, boolean][] {
   const { messages = [] } = asked[number - 1] ?? {};
   return messages.flatMap((turn): [unknown, boolean][] =>
     turn.role === 'tool' ? [[turn.result, turn.isError]] : [],

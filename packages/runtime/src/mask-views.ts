@@ -327,8 +327,8 @@ function data(encoding: DataEncoding, skip: number): View {
     spans: Spans | null,
   ): number {
     let length = before;
-    let held = 0;
-    let heldBits = 0;
+    let pending = 0;
+    let pendingBits = 0;
     let begin = first;
     let left = skip;
     for (let at = first; at < last; at += 1) {
@@ -338,18 +338,18 @@ function data(encoding: DataEncoding, skip: number): View {
         left -= 1;
         continue;
       }
-      if (heldBits === 0) begin = at;
-      held = (held << bits) | value;
-      heldBits += bits;
-      if (heldBits < 8) continue;
-      heldBits -= 8;
-      to[length] = held >> heldBits;
+      if (pendingBits === 0) begin = at;
+      pending = (pending << bits) | value;
+      pendingBits += bits;
+      if (pendingBits < 8) continue;
+      pendingBits -= 8;
+      to[length] = pending >> pendingBits;
       if (spans !== null) {
         spans.starts[length] = begin;
         spans.ends[length] = at + 1;
       }
       length += 1;
-      held &= (1 << heldBits) - 1;
+      pending &= (1 << pendingBits) - 1;
       begin = at;
     }
     // Padding belongs to the last byte.

@@ -6,9 +6,9 @@ import { keyIdOf, type MasterKey, masterKey, seal, unseal } from './sealed.ts';
 import type { SecretKeySettings } from './settings.ts';
 import {
   endCurrentKey,
-  holdCurrentKey,
   listKeysInUse,
   listSecretKeys,
+  lockCurrentKey,
   lockSecretKeys,
   putCurrentKey,
 } from './store.ts';
@@ -45,7 +45,7 @@ export function createSecretKeys(config: SecretKeySettings): SecretKeys {
     source: variable === undefined ? 'file' : 'variable',
     filePath,
     async seal(tx, text, belongsTo) {
-      const id = (await holdCurrentKey(tx)) ?? (await adoptKey(tx, keys, { replaces: false }));
+      const id = (await lockCurrentKey(tx)) ?? (await adoptKey(tx, keys, { replaces: false }));
       return { keyId: id, ciphertext: seal(await keys.find(id), text, belongsTo) };
     },
     async unseal(ciphertext, belongsTo) {

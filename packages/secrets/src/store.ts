@@ -13,7 +13,7 @@ export async function listSecretKeys(db: Queryable): Promise<SecretKeyRow[]> {
 }
 
 /** Locks the current key until the transaction ends: a rotation waits. Undefined: there is none, or it has just changed. */
-export async function holdCurrentKey(db: Queryable): Promise<string | undefined> {
+export async function lockCurrentKey(db: Queryable): Promise<string | undefined> {
   const [row] = await db.query<{ id: string }>(
     `SELECT id FROM secret_keys WHERE state = 'current' FOR SHARE`,
   );

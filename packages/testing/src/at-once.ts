@@ -11,14 +11,14 @@ export async function allAtOnce<Answer>(
   hold: (tx: Queryable) => Promise<unknown>,
   requests: readonly (() => Promise<Answer>)[],
 ): Promise<Answer[]> {
-  const held = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const holder = db.transaction(async (tx) => {
     await hold(tx);
-    held.resolve();
+    locked.resolve();
     await release.promise;
   });
-  await held.promise;
+  await locked.promise;
   const answers = requests.map((begin) => begin());
   try {
     await expect.poll(() => countWaiting(db), { timeout: 20_000 }).toBe(requests.length);

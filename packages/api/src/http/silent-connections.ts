@@ -15,7 +15,7 @@ export function endSilentConnections(app: FastifyInstance): void {
   });
   app.server.on('request', ({ socket }: { readonly socket: Socket }) => fresh.delete(socket));
   app.addHook('preClose', async () => {
-    // Requests already started, possibly still in transit, are told that the service is shutting down.
+    // Requests already started, possibly still in transit, learn that the service is shutting down.
     setTimeout(() => {
       for (const socket of fresh) if (socket.bytesRead === 0) socket.destroy();
     }, GRACE_MS);

@@ -194,7 +194,7 @@ describe('a model provider', () => {
   });
 
   test.each<[string, Reply, object]>([
-    ['a list for everybody', list, { outcome: 'unsure', code: 'open_to_all' }],
+    ['a list open to everyone', list, { outcome: 'unsure', code: 'open_to_all' }],
     ['a page instead of a list', { body: '<html>' }, { outcome: 'failed', code: 'ai_invalid_response' }],
     ['no list', { status: 404 }, { outcome: 'unsure', code: 'no_model_list' }],
     [

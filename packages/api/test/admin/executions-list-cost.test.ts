@@ -1,4 +1,4 @@
-import { findAdminExecutions, MAX_LOOKED } from '@millrace/service/executions/admin-list';
+import { findAdminExecutions, MAX_SCANNED } from '@millrace/service/executions/admin-list';
 import type { AdminExecutionFilters } from '@millrace/service/executions/admin-store';
 import { buffersOf, createLongHistory, type LongHistory } from '@millrace/testing/list-cost';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ const NONE: AdminExecutionFilters = {
 /** A page of 51 executions plus the index descents of each statement stay well below this. */
 const MOST_BUFFERS = 400;
 /** Filters without an index are applied row by row, up to a bound; the row at the end is read once more. */
-const MOST_BUFFERS_OF_A_SEARCH = 3 * MAX_LOOKED;
+const MOST_BUFFERS_OF_A_SEARCH = 3 * MAX_SCANNED;
 
 let history: LongHistory;
 beforeAll(async () => {

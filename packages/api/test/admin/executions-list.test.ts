@@ -1,5 +1,5 @@
 import type { ResponseBody } from '@millrace/admin-api';
-import { MAX_LOOKED } from '@millrace/service/executions/admin-list';
+import { MAX_SCANNED } from '@millrace/service/executions/admin-list';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
@@ -117,7 +117,7 @@ describe('200', () => {
   test('a search for something rare says how far it got, and continues from there', async () => {
     const person = await createPerson(service, 'viewer');
     const [needle = 0] = await insert(person, { name: 'needle' });
-    await insert(person, { count: MAX_LOOKED + 10, name: 'hay', status: 'cancelled' });
+    await insert(person, { count: MAX_SCANNED + 10, name: 'hay', status: 'cancelled' });
     for (const more of [{}, { status: 'cancelled,failed' }, { workflow: workflowId, status: 'cancelled' }]) {
       const query = { text: 'needle', ...more };
       const first = await person.call(LIST, { params: { org: person.organisationId }, query });
@@ -136,7 +136,7 @@ describe('200', () => {
     const person = await createPerson(service, 'viewer');
     const rare = await createWorkflow('rare');
     const [wanted = 0] = await insert(person, { workflow: rare, status: 'failed' });
-    await insert(person, { count: MAX_LOOKED + 10, status: 'failed' });
+    await insert(person, { count: MAX_SCANNED + 10, status: 'failed' });
     expect(await idsOf(person, { workflow: rare, status: 'failed' })).toEqual([wanted]);
   });
 

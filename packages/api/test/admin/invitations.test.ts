@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Role } from '@millrace/admin-api';
 import { setPasswordByOperator } from '@millrace/identity/accounts/operator';
 import { lockAddress } from '@millrace/identity/addresses/proof';
-import { giveMembership } from '@millrace/identity/members/store';
+import { grantMembership } from '@millrace/identity/members/store';
 import {
   auditActions,
   type Browser,
@@ -273,7 +273,9 @@ describe("an account created with someone else's address", () => {
     const { email, browser, org } = await squat();
     const organisationId = await service.createOrganisation();
     const { db } = service.database;
-    const given = await giveMembership(db, organisationId, email, 'editor', OPERATOR, { isVouchedFor: true });
+    const given = await grantMembership(db, organisationId, email, 'editor', OPERATOR, {
+      isVouchedFor: true,
+    });
     if (given.kind !== 'waits') throw new Error('the squatter is a member');
     expect(await organisationsOf(browser)).toMatchObject([{ id: org }]);
 
@@ -307,7 +309,7 @@ describe("an account created with someone else's address", () => {
     expect(await auditActions(service, org)).toContain('user.address_proved');
     // From now on it is theirs.
     const next = await service.createOrganisation();
-    const direct = await giveMembership(db, next, email, 'viewer', OPERATOR, { isVouchedFor: true });
+    const direct = await grantMembership(db, next, email, 'viewer', OPERATOR, { isVouchedFor: true });
     expect(direct.kind).toBe('member');
   });
 
@@ -350,7 +352,7 @@ describe("an account created with someone else's address", () => {
     const { email, browser, org } = await squat();
     const organisationId = await service.createOrganisation();
     const { db } = service.database;
-    await giveMembership(db, organisationId, email, 'editor', OPERATOR, { isVouchedFor: true });
+    await grantMembership(db, organisationId, email, 'editor', OPERATOR, { isVouchedFor: true });
     await setPasswordByOperator(db, email, 'another horse battery');
     expect((await browser.call('GET /me')).status).toBe(401);
     const owner = createBrowser(service);
@@ -367,7 +369,7 @@ describe("an account created with someone else's address", () => {
     const { db } = service.database;
     await allAtOnce<unknown>(service, (tx) => lockAddress(tx, email), [
       () => accept(token, email),
-      () => giveMembership(db, organisationId, email, 'editor', OPERATOR, { isVouchedFor: true }),
+      () => grantMembership(db, organisationId, email, 'editor', OPERATOR, { isVouchedFor: true }),
     ]);
     const doubtful = await db.query(
       `SELECT FROM members m JOIN users u ON u.email = m.email

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { giveMembership } from '@millrace/identity/members/store';
+import { grantMembership } from '@millrace/identity/members/store';
 import type { SingleSignOnSettings } from '@millrace/identity/single-sign-on/settings';
 import {
   auditActions,
@@ -313,7 +313,7 @@ test("an account created in advance with someone else's address is useless to it
   await attacker.call('POST /me/second-factor', { body: { password: PASSWORD } });
   const meant = await service.createOrganisation();
   const { db } = service.database;
-  await giveMembership(db, meant, email, 'editor', { actor: 'operator' }, { isVouchedFor: true });
+  await grantMembership(db, meant, email, 'editor', { actor: 'operator' }, { isVouchedFor: true });
   expect((await attacker.call('GET /me')).data.organisations).toHaveLength(1);
   const owner = createBrowser(service);
   await signIn(verified(email), owner);

@@ -1,8 +1,8 @@
 import { ROLES } from '@millrace/admin-api';
 import { invitationUrl } from '@millrace/identity/invitations/making';
 import {
-  type Given,
-  giveMembership,
+  type GrantResult,
+  grantMembership,
   listMembers,
   type MemberRow,
   removeMember,
@@ -47,7 +47,7 @@ export function addMemberCommands(program: Command): void {
       const { email, role } = await emailAndRole(options);
       return withDatabase(async (db, config) => {
         const organisation = await organisationOrAsk(db, options);
-        const given = await giveMembership(db, organisation.id, email, role, OPERATOR, VOUCHED_FOR);
+        const given = await grantMembership(db, organisation.id, email, role, OPERATOR, VOUCHED_FOR);
         return showGiven(given, organisation, config, ({ email, role }) => `${email} is ${role}`);
       });
     },
@@ -114,7 +114,7 @@ async function emailAndRole(options: MemberOptions): Promise<{ email: string; ro
 }
 
 function showGiven(
-  given: Given,
+  given: GrantResult,
   { id, name }: OrganisationRow,
   { publicUrl }: Config,
   say: (row: MemberRow) => string,

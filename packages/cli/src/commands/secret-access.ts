@@ -1,7 +1,7 @@
 import { startEmbedded } from '@millrace/database/embedded/embedded';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
-import { giveUpLostSecondFactors, giveUpLostSecrets } from '@millrace/service/secret-rotation/reset';
+import { discardLostSecondFactors, discardLostSecrets } from '@millrace/service/secret-rotation/reset';
 import { type RotationStep, rotateSecrets } from '@millrace/service/secret-rotation/rotate';
 import { loadConfig } from '../settings/config.ts';
 import { readRunningService } from '../start/running-service.ts';
@@ -70,8 +70,8 @@ export function resetByCommand(options: {
         options,
       );
     }
-    const lost = await giveUpLostSecrets(db, keys, OPERATOR);
-    const people = await giveUpLostSecondFactors(db, keys);
+    const lost = await discardLostSecrets(db, keys, OPERATOR);
+    const people = await discardLostSecondFactors(db, keys);
     await prepareSecretKeys(db, keys, { makesKey: true });
     const names = lost.map(({ id, name }) => `  ${id}  ${name}`);
     const text =

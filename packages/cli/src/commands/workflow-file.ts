@@ -62,7 +62,7 @@ function checkBody(value: JsonValue): CreateWorkflow {
   if (outcome !== true) throw refusalIn(outcome);
   const pointer = findUnsupportedCharacters(value);
   if (pointer !== null) throw unsupportedCharacter(pointer);
-  if (!isJsonObject(value)) throw new Error('the validator let something through that is no object');
+  if (!isJsonObject(value)) throw new Error('the validator accepted something other than an object');
   return value as CreateWorkflow;
 }
 

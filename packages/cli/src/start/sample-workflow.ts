@@ -3,7 +3,7 @@ import type { JsonObject } from '@millrace/engine';
 /** A new installation's first workflow: it branches and joins, and makes no outgoing calls. */
 export const SAMPLE_WORKFLOW = {
   name: 'Greeting',
-  description: 'A first example: greets by name if the input has one, and everybody otherwise.',
+  description: 'A first example: greets by name if the input has one, and everyone otherwise.',
   triggerType: 'trigger.manual',
   flowData: {
     nodes: [
@@ -27,7 +27,7 @@ export const SAMPLE_WORKFLOW = {
         id: 'greet_all',
         type: 'core.set',
         position: { x: 460, y: 220 },
-        data: { label: 'Greet everybody', config: { values: { greeting: 'Hello, everybody!' } } },
+        data: { label: 'Greet everyone', config: { values: { greeting: 'Hello, everyone!' } } },
       },
       {
         id: 'answer',
@@ -48,7 +48,7 @@ export const SAMPLE_WORKFLOW = {
       input_schema: {
         type: 'object',
         properties: {
-          name: { type: 'string', title: 'Name', description: 'Whom to greet; everybody when it is empty.' },
+          name: { type: 'string', title: 'Name', description: 'Whom to greet; everyone if it is empty.' },
         },
       },
     },

@@ -71,7 +71,7 @@ describe('the first start', () => {
         status: 'completed',
         node_outputs: {
           greet_one: { status: 'skipped' },
-          answer: { status: 'success', output: { greeting: 'Hello, everybody!' } },
+          answer: { status: 'success', output: { greeting: 'Hello, everyone!' } },
         },
       },
     });

@@ -221,7 +221,7 @@ async function checkReadiness(db: PgDatabase, isStopping: boolean): Promise<Read
 
 const REASONS: Readonly<Record<WriteObstacle, Message>> = {
   read_only: message('api.database_read_only'),
-  out_of_room: message('api.database_full'),
+  disk_full: message('api.database_full'),
 };
 
 async function announceInDataFolder(dataDir: string, address: string | null, undo: Undo[]): Promise<void> {

@@ -262,6 +262,6 @@ export function pick<Whole, Name extends keyof Whole>(
 /** The store itself, for code that reads it only in event handlers. */
 export function useEditorStore(): EditorStore {
   const store = useContext(EditorContext);
-  if (store === null) throw new Error('there is no EditorProvider around this');
+  if (store === null) throw new Error('there is no EditorProvider above this component');
   return store;
 }

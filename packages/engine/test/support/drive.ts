@@ -111,7 +111,7 @@ function recordName({ nodeId, iteration, status }: NodeRecord): string {
 }
 
 /** Effects in short: `start a`, `start b 3` (in iteration 3), `checkpoint t,a`, `wait 1500`, ... */
-export function inShort(effects: readonly Effect[]): string[] {
+export function abbreviate(effects: readonly Effect[]): string[] {
   return effects.map(describe);
 }
 

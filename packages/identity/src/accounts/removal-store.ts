@@ -45,7 +45,7 @@ export async function listAccountsBelow(
 }
 
 /** An existing account, locked against removal and changes until the transaction ends. */
-export async function holdAccount(
+export async function lockAccount(
   tx: Queryable,
   id: number,
 ): Promise<{ readonly email: string; readonly name: string } | undefined> {

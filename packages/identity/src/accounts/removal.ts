@@ -8,7 +8,7 @@ import { type AuditActor, insertAudit } from '../audit/store.ts';
 import { endInvitationsFor } from '../invitations/ending.ts';
 import { lockRoles } from '../members/pages.ts';
 import { removeMember } from '../members/store.ts';
-import { emptyAccount, hasOtherSystemAdmin, holdAccount, listMembershipsOf } from './removal-store.ts';
+import { emptyAccount, hasOtherSystemAdmin, listMembershipsOf, lockAccount } from './removal-store.ts';
 
 /** Who was removed, and from how many organisations. */
 export interface RemovedAccount {
@@ -25,7 +25,7 @@ export interface RemovedAccount {
 export async function removeAccount(db: Database, id: number, by: AuditActor): Promise<RemovedAccount> {
   return db.transaction(async (tx) => {
     await lockRoles(tx);
-    const account = await holdAccount(tx, id);
+    const account = await lockAccount(tx, id);
     if (account === undefined) throw notFound('account');
     const { email, name } = account;
     await lockAddress(tx, email);

@@ -2,7 +2,7 @@ import type { Queryable } from '@millrace/database/database';
 import { type AuditActor, insertAudit } from '../audit/store.ts';
 import {
   type EndedInvitation,
-  revokeFallenInvitations,
+  revokeInvitationsBeyondRights,
   revokeInvitationsBy,
   revokeInvitationsFor,
 } from './store.ts';
@@ -21,8 +21,8 @@ export async function endInvitationsBy(tx: Queryable, userId: number, by: AuditA
  * Permanently ends the invitations made by the user of this address that they could no longer make: regaining the right must
  * not revive an old link.
  */
-export async function endFallenInvitations(tx: Queryable, email: string, by: AuditActor): Promise<void> {
-  await auditAll(tx, await revokeFallenInvitations(tx, email), by);
+export async function endInvitationsBeyondRights(tx: Queryable, email: string, by: AuditActor): Promise<void> {
+  await auditAll(tx, await revokeInvitationsBeyondRights(tx, email), by);
 }
 
 async function auditAll(tx: Queryable, ended: readonly EndedInvitation[], by: AuditActor): Promise<void> {

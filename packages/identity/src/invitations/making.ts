@@ -5,7 +5,7 @@ import { type AuditActor, insertAudit } from '../audit/store.ts';
 import { hashToken } from '../sessions/tokens.ts';
 import { insertInvitation } from './store.ts';
 
-export interface InvitationWish {
+export interface InvitationRequest {
   readonly organisationId: number;
   /** Null if anyone with the link may use it. */
   readonly email: string | null;
@@ -26,7 +26,7 @@ export interface MadeInvitation {
 /** Creates an invitation and records it. */
 export async function makeInvitation(
   tx: Queryable,
-  { organisationId, email, role, isVouchedFor }: InvitationWish,
+  { organisationId, email, role, isVouchedFor }: InvitationRequest,
   by: AuditActor & { readonly actor: 'operator' | 'user' },
 ): Promise<MadeInvitation> {
   const token = randomBytes(32).toString('base64url');

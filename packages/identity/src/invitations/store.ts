@@ -123,7 +123,10 @@ export async function revokeInvitationsBy(tx: Queryable, userId: number): Promis
 }
 
 /** Revokes the open invitations made by the user of this address that they could no longer make. */
-export async function revokeFallenInvitations(tx: Queryable, email: string): Promise<EndedInvitation[]> {
+export async function revokeInvitationsBeyondRights(
+  tx: Queryable,
+  email: string,
+): Promise<EndedInvitation[]> {
   return tx.query<EndedInvitation>(
     `UPDATE invitations i SET revoked_at = now()
      WHERE i.invited_by IN (SELECT id FROM users WHERE email = $1)

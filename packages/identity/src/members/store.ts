@@ -5,7 +5,7 @@ import { queryRow } from '@millrace/database/query-row';
 import { message } from '@millrace/messages';
 import { isUnproved, lockAddress } from '../addresses/proof.ts';
 import { type AuditAction, type AuditActor, insertAudit } from '../audit/store.ts';
-import { endFallenInvitations } from '../invitations/ending.ts';
+import { endInvitationsBeyondRights } from '../invitations/ending.ts';
 import { type MadeInvitation, makeInvitation } from '../invitations/making.ts';
 import { findUserByEmail } from '../users/store.ts';
 import { AccountError } from '../values/account-error.ts';
@@ -27,13 +27,13 @@ export interface MemberChange {
 }
 
 /** Options of granting a role. */
-export interface MemberGift extends MemberChange {
+export interface MembershipGrant extends MemberChange {
   /** Whether the grantor is responsible for the whole service: the operator, or a system administrator. */
   readonly isVouchedFor: boolean;
 }
 
 /** The result of granting a role to an address. */
-export type Given =
+export type GrantResult =
   | { readonly kind: 'member'; readonly row: MemberRow }
   /**
    * The address has an account, but nobody has proved that the address is theirs, so they gain nothing. The role waits as an
@@ -47,21 +47,21 @@ export type Given =
     };
 
 /** Who may name members: a signed-in user, or the operator. */
-export type MemberGiver = AuditActor & { readonly actor: 'operator' | 'user' };
+export type Grantor = AuditActor & { readonly actor: 'operator' | 'user' };
 
 /**
  * Makes the owner of an address a member, or grants them this role. If they have no account, the membership waits for it;
- * see {@link Given} for an account in doubt.
+ * see {@link GrantResult} for an account in doubt.
  * @throws AccountError `invalid_value`
  */
-export async function giveMembership(
+export async function grantMembership(
   db: Database,
   organisationId: number,
   email: string,
   role: string,
-  by: MemberGiver,
-  change: MemberGift,
-): Promise<Given> {
+  by: Grantor,
+  change: MembershipGrant,
+): Promise<GrantResult> {
   const address = checkEmail(email);
   const checkedRole = checkRole(role);
   return db.transaction(async (tx) => {
@@ -90,7 +90,7 @@ export async function addMember(
     const row = await upsertMember(tx, organisationId, address, checkedRole);
     if (before?.role !== row.role) {
       await audit(tx, row, before === undefined ? 'member.added' : 'member.role_changed', by);
-      await endFallenInvitations(tx, address, by);
+      await endInvitationsBeyondRights(tx, address, by);
     }
     return row;
   });
@@ -98,7 +98,7 @@ export async function addMember(
 
 /**
  * Changes a current member's role; it limits the member's keys from the next request on. A higher one waits like a
- * membership, see {@link Given}.
+ * membership, see {@link GrantResult}.
  * @throws AccountError `invalid_value`, `member_not_found`
  */
 export async function setMemberRole(
@@ -106,9 +106,9 @@ export async function setMemberRole(
   organisationId: number,
   email: string,
   role: string,
-  by: MemberGiver,
-  change: MemberGift,
-): Promise<Given> {
+  by: Grantor,
+  change: MembershipGrant,
+): Promise<GrantResult> {
   const checkedRole = checkRole(role);
   return db.transaction(async (tx) => {
     await lockAddress(tx, normaliseEmail(email));
@@ -122,16 +122,16 @@ export async function setMemberRole(
 async function give(
   db: Database,
   tx: Queryable,
-  wish: {
+  request: {
     readonly organisationId: number;
     readonly email: string;
     readonly role: Role;
     readonly before: MemberRow | undefined;
   },
-  by: MemberGiver,
-  change: MemberGift,
-): Promise<Given> {
-  const { organisationId, email, role, before } = wish;
+  by: Grantor,
+  change: MembershipGrant,
+): Promise<GrantResult> {
+  const { organisationId, email, role, before } = request;
   const isMore = before === undefined || !isAtLeast(before.role, role);
   if (isMore && isUnproved(await findUserByEmail(tx, email))) {
     const { isVouchedFor } = change;
@@ -158,7 +158,7 @@ export async function removeMember(
     const row = await markRemoved(tx, organisationId, normaliseEmail(email));
     if (row === undefined) throw memberNotFound(email);
     await audit(tx, row, 'member.removed', by);
-    await endFallenInvitations(tx, row.email, by);
+    await endInvitationsBeyondRights(tx, row.email, by);
     return row;
   });
 }

@@ -87,7 +87,7 @@ export async function setLanguage(db: Queryable, id: number, language: Language)
  * until the transaction ends.
  * @param checked the account as it was when they were checked
  */
-export async function holdProof(tx: Queryable, checked: UserRow): Promise<boolean> {
+export async function lockProof(tx: Queryable, checked: UserRow): Promise<boolean> {
   const rows = await tx.query(
     `SELECT FROM users WHERE id = $1 AND removed_at IS NULL AND password_hash = $2
        AND (totp_confirmed_at IS NULL OR $3::boolean) FOR SHARE`,

@@ -187,8 +187,8 @@ export function describeTools(tools: readonly Tool[]): readonly AiTool[] {
 export function argumentsFault(tool: Tool, given: JsonObject): string | undefined {
   const problems = validateValue({ type: 'object', ...tool.parameters }, given);
   if (problems.length === 0) return undefined;
-  const told = problems.map(
+  const faults = problems.map(
     ({ pointer, message: fault }) => `${pointer === '' ? 'they' : pointer} ${inEnglish(fault)}`,
   );
-  return `The arguments do not fit: ${told.join('; ')}. Call it again with arguments that do.`;
+  return `The arguments do not fit: ${faults.join('; ')}. Call it again with arguments that do.`;
 }

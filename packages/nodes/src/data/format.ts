@@ -10,10 +10,10 @@ import {
 import { type Message, message } from '@millrace/messages';
 import type { StepOf } from './config.ts';
 import { withField } from './fields.ts';
-import { DataProblem, eachItem, fieldOf, objectAt, unlike } from './problem.ts';
+import { DataProblem, eachItem, fieldOf, objectAt, describeMismatch } from './problem.ts';
 
 /** The context of steps besides their data. */
-export interface StepSurroundings {
+export interface StepContext {
   /** IANA name of the workflow's time zone; null without one. */
   readonly timezone: string | null;
 }
@@ -22,7 +22,7 @@ export interface StepSurroundings {
 export function dateFormat(
   data: JsonValue,
   step: StepOf<'format_date'>,
-  { timezone }: StepSurroundings,
+  { timezone }: StepContext,
 ): JsonValue {
   const { format = 'yyyy-MM-dd', zone = timezone ?? 'UTC' } = step;
   if (formatDate(0, 'yyyy', zone) === null) {
@@ -31,7 +31,7 @@ export function dateFormat(
   return eachField(data, step, (value, where) => {
     const text = formatDate(value, format, zone);
     if (text === null)
-      throw new DataProblem(message('nodes.needs_date', { where, given: unlike(value, 'date') }));
+      throw new DataProblem(message('nodes.needs_date', { where, given: describeMismatch(value, 'date') }));
     return text;
   });
 }
@@ -42,7 +42,9 @@ export function numberFormat(data: JsonValue, step: StepOf<'format_number'>): Js
   return eachField(data, step, (value, where) => {
     const number = toExact(value);
     if (number === null)
-      throw new DataProblem(message('nodes.needs_number', { where, given: unlike(value, 'number') }));
+      throw new DataProblem(
+        message('nodes.needs_number', { where, given: describeMismatch(value, 'number') }),
+      );
     const [, minus = '', whole = '', fraction = ''] =
       /^(-?)(\d+)(?:\.(\d+))?$/.exec(plainText(fromExact(roundExact(number, decimals)))) ?? [];
     const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, () => thousands_separator);

@@ -18,7 +18,7 @@ import { typeName } from '../values.ts';
 import type { StepOf } from './config.ts';
 import { columnOf } from './fields.ts';
 import { identityOf } from './order.ts';
-import { DataProblem, fieldOf, itemAt, listOf, unlike } from './problem.ts';
+import { DataProblem, describeMismatch, fieldOf, itemAt, listOf } from './problem.ts';
 
 interface Row {
   readonly item: JsonValue;
@@ -128,7 +128,7 @@ function numbersOf(rows: readonly Row[], field: string): ExactNumber[] {
     throw new DataProblem(
       message('nodes.needs_numbers', {
         where: fieldOf(field, itemAt(index)),
-        given: unlike(value, 'number'),
+        given: describeMismatch(value, 'number'),
       }),
     );
   });

@@ -50,7 +50,7 @@ export function fieldOf(field: string, whole: Message): Message {
 }
 
 /** Describes a value of an unexpected type. */
-export function unlike(value: JsonValue, wanted: 'date' | 'number'): Message {
+export function describeMismatch(value: JsonValue, wanted: 'date' | 'number'): Message {
   if (typeof value !== 'string') return typeName(value);
   return wanted === 'date' ? message('nodes.text_not_date') : message('nodes.text_not_number');
 }

@@ -1,7 +1,7 @@
 import { isJsonArray, type JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Step, StepOf } from './config.ts';
-import { dateFormat, numberFormat, type StepSurroundings } from './format.ts';
+import { dateFormat, numberFormat, type StepContext } from './format.ts';
 import { aggregate, group } from './group.ts';
 import { join } from './join.ts';
 import { chunk, flatten, limit, sort, split, unique } from './lists.ts';
@@ -12,7 +12,7 @@ const OPERATIONS: {
   readonly [Name in Step['operation']]: (
     data: JsonValue,
     step: StepOf<Name>,
-    surroundings: StepSurroundings,
+    surroundings: StepContext,
   ) => JsonValue;
 } = {
   pick,
@@ -42,7 +42,7 @@ const LONG = 10_000;
 export async function applySteps(
   data: JsonValue,
   steps: readonly Step[],
-  { signal, ...surroundings }: StepSurroundings & { readonly signal: AbortSignal },
+  { signal, ...surroundings }: StepContext & { readonly signal: AbortSignal },
 ): Promise<{ readonly data: JsonValue } | null> {
   let current = data;
   for (const [index, step] of steps.entries()) {
@@ -55,11 +55,11 @@ export async function applySteps(
   return { data: current };
 }
 
-function applyStep(data: JsonValue, step: Step, index: number, surroundings: StepSurroundings): JsonValue {
+function applyStep(data: JsonValue, step: Step, index: number, surroundings: StepContext): JsonValue {
   const operation = OPERATIONS[step.operation] as (
     data: JsonValue,
     step: Step,
-    surroundings: StepSurroundings,
+    surroundings: StepContext,
   ) => JsonValue;
   try {
     return operation(data, step, surroundings);

@@ -3,7 +3,7 @@ import { verbatim } from '@millrace/messages';
 import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
 import { exampleAnswer } from '../ai/examples.ts';
-import { calling, converse, done, LOOK_UP, REFUND, toldBefore } from '../testing-agent.ts';
+import { calling, converse, done, LOOK_UP, REFUND, resultsBefore } from '../testing-agent.ts';
 import { aiAgent } from './ai-agent.ts';
 
 describe('ai.agent: a conversation', () => {
@@ -71,7 +71,7 @@ describe('ai.agent: a conversation', () => {
     const keys = orders.map(({ callKey }) => callKey);
     expect(new Set(keys).size).toBe(3);
     expect(running).toEqual(keys.flatMap((key) => [`begin ${key}`, `end ${key}`]));
-    expect(toldBefore(asked, 2)).toEqual([
+    expect(resultsBefore(asked, 2)).toEqual([
       [{ n: 2 }, false],
       [{ n: 4 }, false],
       [{ n: 6 }, false],
@@ -95,7 +95,7 @@ describe('ai.agent: a conversation', () => {
     expect(starts).toEqual([
       { workflowId: 7, input: { order: 9 }, waits: true, callKey: expect.stringMatching(/^1\.1\./) },
     ]);
-    expect(toldBefore(asked, 2)).toEqual([[{ paid: true }, false]]);
+    expect(resultsBefore(asked, 2)).toEqual([[{ paid: true }, false]]);
     // The child's 40 are reported separately, because the child's execution counts them, too.
     expect(result).toMatchObject({
       ...{ kind: 'success', consumedAiTokens: 305, childAiTokens: 40 },
@@ -177,7 +177,7 @@ describe('ai.agent: failed calls are reported to the model', () => {
   ])('%s', async (_name, call, message) => {
     const { result, asked, orders } = await converse({}, { ai: [calling(call), done] });
     expect(orders).toEqual([]);
-    expect(toldBefore(asked, 2)).toEqual([[message, true]]);
+    expect(resultsBefore(asked, 2)).toEqual([[message, true]]);
     expect(result).toMatchObject({
       kind: 'success',
       output: { steps: [{ tool_calls: [{ error: message }] }, {}] },
@@ -196,7 +196,7 @@ describe('ai.agent: failed calls are reported to the model', () => {
           }) as never,
       },
     );
-    expect(toldBefore(asked, 2)).toEqual([
+    expect(resultsBefore(asked, 2)).toEqual([
       [{ error: { code: 'http_status', message: 'status 404' }, output: { status: 404 } }, true],
     ]);
     expect(result).toMatchObject({ kind: 'success', consumedAiTokens: 270 });
@@ -213,7 +213,7 @@ describe('ai.agent: failed calls are reported to the model', () => {
       {},
       { ai: [calling({ name: 'refund', arguments: { order: 9 } }), done], child },
     );
-    expect(toldBefore(asked, 2)).toEqual([[told, true]]);
+    expect(resultsBefore(asked, 2)).toEqual([[told, true]]);
   });
 
   it("a workflow that can't be started", async () => {
@@ -224,7 +224,7 @@ describe('ai.agent: failed calls are reported to the model', () => {
         start: () => Promise.reject(new ServiceError('workflow_inactive', verbatim('It is inactive.'))),
       },
     );
-    expect(toldBefore(asked, 2)).toEqual([
+    expect(resultsBefore(asked, 2)).toEqual([
       [{ error: { code: 'workflow_inactive', message: 'It is inactive.' } }, true],
     ]);
   });
@@ -235,7 +235,7 @@ describe('ai.agent: failed calls are reported to the model', () => {
       { ai: [calling({}), done], runTool: async () => success({ text: 'x'.repeat(500) }) as never },
     );
     const shown = `${JSON.stringify({ text: 'x'.repeat(500) }).slice(0, 100)}\n[cut: the result has 511 characters, these are the first 100]`;
-    expect(toldBefore(asked, 2)).toEqual([[shown, false]]);
+    expect(resultsBefore(asked, 2)).toEqual([[shown, false]]);
     expect(result).toMatchObject({ output: { steps: [{ tool_calls: [{ result: shown }] }, {}] } });
   });
 
@@ -245,7 +245,7 @@ describe('ai.agent: failed calls are reported to the model', () => {
       { ai: [calling(...Array.from({ length: 40 }, () => ({}))), done] },
     );
     expect(orders).toHaveLength(32);
-    const told = toldBefore(asked, 2);
+    const told = resultsBefore(asked, 2);
     expect(told).toHaveLength(40);
     expect(told[32]).toEqual([expect.stringContaining('at most 32 calls'), true]);
   });

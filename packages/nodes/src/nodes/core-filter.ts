@@ -1,7 +1,7 @@
 import { failure, isJsonArray, type JsonValue, readField, success } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { Type } from 'typebox';
-import { combinedHold, combineSchema, operatorSchema, rightSchema } from '../conditions.ts';
+import { areMet, combineSchema, operatorSchema, rightSchema } from '../conditions.ts';
 import { checkedNode } from '../define.ts';
 import { typeName } from '../values.ts';
 
@@ -82,7 +82,7 @@ export const coreFilter = checkedNode({
       );
     }
     const kept = items.filter((item) =>
-      combinedHold(
+      areMet(
         conditions.map((each) => ({ ...each, left: readField(item, each.field ?? '') })),
         combine,
       ),

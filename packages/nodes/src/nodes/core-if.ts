@@ -1,5 +1,5 @@
 import { success } from '@millrace/engine';
-import { combinedHold, combineSchema, conditionsSchema } from '../conditions.ts';
+import { areMet, combineSchema, conditionsSchema } from '../conditions.ts';
 import { checkedNode } from '../define.ts';
 
 export const coreIf = checkedNode({
@@ -32,7 +32,7 @@ export const coreIf = checkedNode({
     },
   ],
   run(config) {
-    const result = combinedHold(config.conditions, config.combine);
+    const result = areMet(config.conditions, config.combine);
     return success({ result }, { handles: [String(result)] });
   },
 });

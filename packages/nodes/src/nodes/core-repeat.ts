@@ -1,6 +1,6 @@
 import type { JsonValue } from '@millrace/engine';
 import { Type } from 'typebox';
-import { combinedHold, combineSchema, conditionsSchema } from '../conditions.ts';
+import { areMet, combineSchema, conditionsSchema } from '../conditions.ts';
 import { checkedNode } from '../define.ts';
 
 export const coreRepeat = checkedNode({
@@ -72,7 +72,7 @@ export const coreRepeat = checkedNode({
       onItemError: 'fail',
       onLimit,
     }),
-    isDone: ({ until, combine }) => combinedHold(until, combine),
+    isDone: ({ until, combine }) => areMet(until, combine),
   },
   run: () => {
     throw new Error('the engine runs loops');

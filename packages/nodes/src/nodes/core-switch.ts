@@ -1,7 +1,7 @@
 import { failure, type JsonObject, success } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { Type } from 'typebox';
-import { combinedHold, combineSchema, conditionsSchema } from '../conditions.ts';
+import { areMet, combineSchema, conditionsSchema } from '../conditions.ts';
 import { checkedNode } from '../define.ts';
 
 const RESERVED = ['default', 'error'];
@@ -86,7 +86,7 @@ export const coreSwitch = checkedNode({
     if (unfit !== undefined) {
       return failure('invalid_config', message('nodes.case_name', { name: unfit }));
     }
-    const holding = config.cases.filter((each) => combinedHold(each.conditions, each.combine ?? 'all'));
+    const holding = config.cases.filter((each) => areMet(each.conditions, each.combine ?? 'all'));
     const taken = config.mode === 'all_matches' ? holding : holding.slice(0, 1);
     const matched = taken.map(({ name }) => name);
     return success({ matched }, { handles: matched.length === 0 ? ['default'] : matched });

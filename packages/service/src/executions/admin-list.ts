@@ -6,9 +6,9 @@ import {
   findIdRange,
   findUncompletedWalkEnd,
   findWalkEnd,
+  type IndexedFilter,
   type Walk,
   type WalkEnd,
-  type Way,
   walkExecutions,
   walkUncompleted,
 } from './admin-store.ts';
@@ -19,7 +19,7 @@ import {
  */
 const LOOKED = [200, 9_800];
 /** Takes some tens of milliseconds. */
-export const MAX_LOOKED = LOOKED.reduce((sum, each) => sum + each);
+export const MAX_SCANNED = LOOKED.reduce((sum, each) => sum + each);
 
 /** The matches below an id. */
 export interface Found {
@@ -31,12 +31,12 @@ export interface Found {
 
 /** Scans an index downwards and reports where it stopped. */
 interface Walker {
-  readonly way: Way;
+  readonly way: IndexedFilter;
   readonly read: typeof walkExecutions;
   readonly findEnd: typeof findWalkEnd;
 }
 
-const OPEN: Way = { workflowId: null, triggerType: null, isTestMode: null, apiKeyId: null };
+const OPEN: IndexedFilter = { workflowId: null, triggerType: null, isTestMode: null, apiKeyId: null };
 const BY_STATUS: Walker = { way: OPEN, read: walkUncompleted, findEnd: findUncompletedWalkEnd };
 /** Triggers that most executions have and that have no index of their own. */
 const FREQUENT_TRIGGERS: readonly (string | null)[] = ['api', 'webhook', null];
@@ -110,7 +110,7 @@ function walkersFor({
   return walkers.length === 0 ? [walkerFor(OPEN)] : walkers;
 }
 
-function walkerFor(way: Way): Walker {
+function walkerFor(way: IndexedFilter): Walker {
   return { way, read: walkExecutions, findEnd: findWalkEnd };
 }
 

@@ -124,7 +124,7 @@ export async function findIdRange(
 }
 
 /** What the rows of a scan have in common, so that one index has them in order; null means any. */
-export interface Way {
+export interface IndexedFilter {
   readonly workflowId: number | null;
   readonly triggerType: string | null;
   /** Only those in test mode. */
@@ -134,7 +134,7 @@ export interface Way {
 
 /** A scan of one index: how many rows to check, and how many matches are wanted. */
 export interface Walk extends IdRange {
-  readonly way: Way;
+  readonly way: IndexedFilter;
   readonly maxLooked: number;
   readonly wanted: number;
 }

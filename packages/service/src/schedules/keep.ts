@@ -10,7 +10,7 @@ import {
 import { nextFires, readSchedule, type ScheduleDefinition } from '@millrace/nodes';
 import { readDatabaseTime } from '@millrace/runtime/statements';
 import { dueTime } from './due.ts';
-import { dropQueuedFires, holdSchedule, putSchedule, stopSchedule } from './store.ts';
+import { dropQueuedFires, lockSchedule, putSchedule, stopSchedule } from './store.ts';
 
 /** The trigger of workflows with a schedule. */
 export const SCHEDULE_TRIGGER = 'trigger.schedule';
@@ -30,7 +30,7 @@ export interface SavedWorkflow {
  * missed.
  */
 export async function keepSchedule(tx: Queryable, workflow: SavedWorkflow): Promise<void> {
-  const stored = await holdSchedule(tx, workflow.id);
+  const stored = await lockSchedule(tx, workflow.id);
   const definition = definitionOf(workflow);
   if (definition !== null) await follow(tx, workflow.id, definition, stored);
   else if (stored !== undefined) {

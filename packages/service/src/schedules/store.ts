@@ -15,7 +15,7 @@ export interface ClaimedSchedule {
 }
 
 /** A workflow's stored schedule, locked until the transaction ends; undefined if there is none yet. */
-export async function holdSchedule(
+export async function lockSchedule(
   tx: Queryable,
   workflowId: number,
 ): Promise<{ definition: string; next_fire_time: Date | null } | undefined> {

@@ -18,7 +18,7 @@ export interface LostSecret {
  * Permanently discards every secret whose key this process doesn't have, and records it. The credentials keep their ids, so
  * that workflows find them once their secrets are entered again.
  */
-export async function giveUpLostSecrets(
+export async function discardLostSecrets(
   db: Database,
   keys: SecretKeys,
   by: AuditActor,
@@ -40,7 +40,7 @@ export async function giveUpLostSecrets(
  * Permanently switches off every second factor whose secret can't be decrypted any more, and records it: nobody could sign
  * in with it. Returns the e-mail addresses.
  */
-export async function giveUpLostSecondFactors(db: Database, keys: SecretKeys): Promise<readonly string[]> {
+export async function discardLostSecondFactors(db: Database, keys: SecretKeys): Promise<readonly string[]> {
   return db.transaction(async (tx) => {
     await lockSecretKeys(tx);
     const lostKeys: string[] = [];

@@ -66,7 +66,7 @@ export async function findOrganisationName(db: Queryable, organisationId: number
   const [row] = await db.query<{ name: string }>('SELECT name FROM organisations WHERE id = $1', [
     organisationId,
   ]);
-  if (row === undefined) throw new Error(`organisation ${organisationId} is gone although somebody is in it`);
+  if (row === undefined) throw new Error(`organisation ${organisationId} is gone although it has members`);
   return row.name;
 }
 

@@ -12,7 +12,7 @@ export function createAllowList(entries: readonly string[]): AllowsAddress {
   for (const entry of entries) {
     const [address = '', bits] = entry.split('/');
     const family = familyOf(address);
-    if (family === null) throw new Error(`${JSON.stringify(entry)} is no address`);
+    if (family === null) throw new Error(`${JSON.stringify(entry)} is not an address`);
     if (bits === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(bits), family);
   }

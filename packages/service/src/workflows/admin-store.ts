@@ -169,7 +169,7 @@ export async function setPinned(
  * Blocks starts of a workflow until the transaction ends: an insert of an execution locks the version it runs, so it waits,
  * and finds the version missing if that is deleted.
  */
-export async function holdVersions(tx: Queryable, workflowId: number): Promise<void> {
+export async function lockVersions(tx: Queryable, workflowId: number): Promise<void> {
   await tx.query('SELECT version FROM workflow_versions WHERE workflow_id = $1 ORDER BY version FOR UPDATE', [
     workflowId,
   ]);

@@ -80,7 +80,11 @@ export async function createWorkflow(
 }
 
 /** The workflow, locked until the transaction ends. @throws ApiError `not_found` */
-export async function holdWorkflow(tx: Queryable, author: Author, id: number): Promise<WorkflowDetailRow> {
+export async function readLockedWorkflow(
+  tx: Queryable,
+  author: Author,
+  id: number,
+): Promise<WorkflowDetailRow> {
   const { organisationId } = author;
   const isThere = await lockWorkflow(tx, organisationId, id);
   // Read by a separate statement, which sees changes that were just committed.

@@ -5,7 +5,7 @@ import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { createKeyFolder, type KeyFolder, keysOfVariable } from '@millrace/testing/secret-keys';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { giveUpLostSecondFactors } from '../../src/secret-rotation/reset.ts';
+import { discardLostSecondFactors } from '../../src/secret-rotation/reset.ts';
 import { rotateSecrets } from '../../src/secret-rotation/rotate.ts';
 import { OPERATOR } from './support.ts';
 
@@ -86,7 +86,7 @@ test("a process without their key doesn't start; if it is lost they are discarde
   await expect(prepareSecretKeys(database.db, keys, { makesKey: false })).rejects.toMatchObject({
     code: 'secret_key_missing',
   });
-  expect(await giveUpLostSecondFactors(database.db, keys)).toEqual(['ada0@example.com', 'ada1@example.com']);
+  expect(await discardLostSecondFactors(database.db, keys)).toEqual(['ada0@example.com', 'ada1@example.com']);
   await prepareSecretKeys(database.db, keys, { makesKey: false });
   expect((await readAll()).every((row) => row.ciphertext === null)).toBe(true);
 });

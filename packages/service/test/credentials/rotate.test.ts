@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '@millrace/testing/databas
 import { createKeyFolder, type KeyFolder, keysOfVariable } from '@millrace/testing/secret-keys';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { changeCredential } from '../../src/credentials/credentials.ts';
-import { giveUpLostSecrets } from '../../src/secret-rotation/reset.ts';
+import { discardLostSecrets } from '../../src/secret-rotation/reset.ts';
 import { type RotationStep, rotateSecrets } from '../../src/secret-rotation/rotate.ts';
 import { newOrganisation, OPERATOR, openAs, storeCredential } from './support.ts';
 
@@ -223,7 +223,7 @@ describe('a process with the wrong key', () => {
   test('can discard what is lost; the credentials keep their ids and accept new secrets', async () => {
     const ids = await storeMany(folder.open(), 2);
     const keys = keysOfVariable();
-    const lost = await giveUpLostSecrets(database.db, keys, OPERATOR);
+    const lost = await discardLostSecrets(database.db, keys, OPERATOR);
     expect(new Set(lost.map(({ id }) => id))).toEqual(new Set(ids));
     await prepareSecretKeys(database.db, keys, { makesKey: false });
     await expect(
@@ -239,7 +239,7 @@ describe('a process with the wrong key', () => {
       OPERATOR,
     );
     await expectReadable(keys, ids.slice(0, 1));
-    expect(await giveUpLostSecrets(database.db, keys, OPERATOR)).toEqual([]);
+    expect(await discardLostSecrets(database.db, keys, OPERATOR)).toEqual([]);
   });
 });
 

@@ -7,7 +7,7 @@ import { takeCode } from '@millrace/identity/users/second-factor';
 import {
   findUserByEmail,
   getUser,
-  holdProof,
+  lockProof,
   replacePasswordHash,
   type UserRow,
 } from '@millrace/identity/users/store';
@@ -116,7 +116,7 @@ export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devic
     },
 
     async requireUnchanged(tx, user) {
-      if (!(await holdProof(tx, user))) throw invalidCredentials();
+      if (!(await lockProof(tx, user))) throw invalidCredentials();
     },
 
     async confirm(request, { userId }, { password, code }, pointer = '/password') {

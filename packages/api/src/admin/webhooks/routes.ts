@@ -6,7 +6,7 @@ import { readWebhookOptions, type SignatureOptions } from '@millrace/nodes';
 import { findSample, type SampleRow } from '@millrace/service/samples/store';
 import { WEBHOOK_TRIGGER, webhookClosedBecause } from '@millrace/service/webhooks/closed';
 import { deleteFormerHashes, listFormerHashes, replaceHash } from '@millrace/service/webhooks/store';
-import { holdWorkflow, WEBHOOK_HASH_BYTES } from '@millrace/service/workflows/save';
+import { readLockedWorkflow, WEBHOOK_HASH_BYTES } from '@millrace/service/workflows/save';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
@@ -36,7 +36,7 @@ export function webhookAdminRoutes(app: FastifyInstance, deps: AppDeps): void {
     const id = pathId(call.params.id, 'workflow');
     const endsNow = body.ends_previous_now === true;
     return db.forOrganisation(organisation.id, async (tx) => {
-      const row = await holdWorkflow(tx, authorOf(session, organisation.id), id);
+      const row = await readLockedWorkflow(tx, authorOf(session, organisation.id), id);
       const hash = randomBytes(WEBHOOK_HASH_BYTES).toString('base64url');
       await replaceHash(tx, id, hash, endsNow ? 0 : OVERLAP_HOURS);
       if (endsNow) await deleteFormerHashes(tx, id);

@@ -5,9 +5,9 @@ import {
   deleteEndedExecutions,
   deleteWorkflow,
   hasUnended,
-  holdVersions,
+  lockVersions,
 } from '@millrace/service/workflows/admin-store';
-import { holdWorkflow } from '@millrace/service/workflows/save';
+import { readLockedWorkflow } from '@millrace/service/workflows/save';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
@@ -50,7 +50,7 @@ async function requireDeletable(
   { session, organisation, body }: AdminCall<'DELETE /orgs/:org/workflows/:id'>,
   id: number,
 ) {
-  const row = await holdWorkflow(tx, authorOf(session, organisation.id), id);
+  const row = await readLockedWorkflow(tx, authorOf(session, organisation.id), id);
   if (body.name !== row.name) {
     const fault = message('api.workflow_name_mismatch');
     throw validationError([{ pointer: '/name', code: 'invalid_value', message: fault }]);
@@ -58,7 +58,7 @@ async function requireDeletable(
   if (row.status !== 'archived') {
     throw new ApiError('workflow_not_archived', message('api.delete_not_archived'));
   }
-  await holdVersions(tx, id);
+  await lockVersions(tx, id);
   // A parent would wait for a deleted child, and an effect in progress would leave no trace.
   if (await hasUnended(tx, organisation.id, id)) {
     throw new ApiError('workflow_running', message('api.delete_running'));

@@ -11,7 +11,7 @@ import {
 } from '@millrace/service/workflows/admin-store';
 import { checkFlowData } from '@millrace/service/workflows/flow-check';
 import { changeDetails } from '@millrace/service/workflows/record';
-import { archiveWorkflow, changeWorkflow, holdWorkflow } from '@millrace/service/workflows/save';
+import { archiveWorkflow, changeWorkflow, readLockedWorkflow } from '@millrace/service/workflows/save';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
@@ -122,7 +122,7 @@ function addChange(app: FastifyInstance, deps: AppDeps): void {
     const { updated_at: seen, ...change } = body;
     return db.forOrganisation(organisation.id, async (tx) => {
       const author = authorOf(session, organisation.id);
-      const current = await holdWorkflow(tx, author, id);
+      const current = await readLockedWorkflow(tx, author, id);
       refuseUnseen(current, seen);
       const row = await changeWorkflow(tx, author, current, change, null, registry);
       if (row !== current)
@@ -149,7 +149,7 @@ function addArchive(app: FastifyInstance, deps: AppDeps): void {
     const id = pathId(call.params.id, 'workflow');
     return db.forOrganisation(organisation.id, async (tx) => {
       const author = authorOf(session, organisation.id);
-      const current = await holdWorkflow(tx, author, id);
+      const current = await readLockedWorkflow(tx, author, id);
       if (to === 'inactive' && current.status !== 'archived') throw notArchived();
       const row =
         to === 'archived'

@@ -3,7 +3,7 @@ import { notFound } from '@millrace/errors/errors';
 import { deleteDraft } from '@millrace/service/drafts/store';
 import { findVersionItem, listVersionItems, setPinned } from '@millrace/service/workflows/admin-store';
 import { checkFlow } from '@millrace/service/workflows/rules';
-import { changeWorkflow, holdWorkflow, restoreVersion } from '@millrace/service/workflows/save';
+import { changeWorkflow, readLockedWorkflow, restoreVersion } from '@millrace/service/workflows/save';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
@@ -34,7 +34,7 @@ function addSave(app: FastifyInstance, deps: AppDeps): void {
     const flow = checkFlow(body.flow_data as JsonValue, registry, config.limits.nodes);
     return db.forOrganisation(organisation.id, async (tx) => {
       const author = authorOf(session, organisation.id, body.message);
-      const current = await holdWorkflow(tx, author, id);
+      const current = await readLockedWorkflow(tx, author, id);
       await refuseStaleBase(tx, viewer, current, body.base_version);
       if (body.draft_revision !== undefined) await refuseUnseenDraft(tx, viewer, id, body.draft_revision);
       const row = await changeWorkflow(tx, author, current, {}, flow, registry);
@@ -87,7 +87,7 @@ function addRestore(app: FastifyInstance, deps: AppDeps): void {
     const viewer = viewerOf(session, organisation.id, deps);
     return db.forOrganisation(organisation.id, async (tx) => {
       const author = authorOf(session, organisation.id);
-      const current = await holdWorkflow(tx, author, id);
+      const current = await readLockedWorkflow(tx, author, id);
       const version = pathVersion(params.version);
       await refuseStaleBase(tx, viewer, current, body.base_version);
       const row = await restoreVersion(tx, author, current, version, registry);

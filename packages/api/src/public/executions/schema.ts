@@ -88,7 +88,7 @@ export const NodeOutput = Type.Object(
         },
         {
           description:
-            'Extension, with status `waiting` only: what it waits for (a time, its next attempt, or somebody else) and until when at most; null: no limit.',
+            'Extension, with status `waiting` only: what it waits for (a time, its next attempt, or someone else) and until when at most; null: no limit.',
           additionalProperties: false,
         },
       ),

@@ -9,8 +9,8 @@ import {
   archiveWorkflow,
   changeWorkflow,
   createWorkflow,
-  holdWorkflow,
   initialStatus,
+  readLockedWorkflow,
 } from '@millrace/service/workflows/save';
 import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -171,7 +171,7 @@ function addUpdate(app: FastifyInstance, { db, registry, config }: AppDeps): voi
         : checkFlow(body.flow_data as JsonValue, registry, config.limits.nodes);
     const id = pathId(request.params.id, 'workflow');
     const row = await db.forOrganisation(principal.organisationId, async (tx) => {
-      const current = await holdWorkflow(tx, principal, id);
+      const current = await readLockedWorkflow(tx, principal, id);
       checkIfMatch(request, entityTag(current.version, current.updated_at));
       const changed = await changeWorkflow(tx, principal, current, body, flow, registry);
       const action = current.status === 'archived' ? 'workflow.restored' : 'workflow.changed';
@@ -202,7 +202,7 @@ function addArchive(app: FastifyInstance, { db }: AppDeps): void {
     const principal = principalOf(request);
     const id = pathId(request.params.id, 'workflow');
     const row = await db.forOrganisation(principal.organisationId, async (tx) => {
-      const current = await holdWorkflow(tx, principal, id);
+      const current = await readLockedWorkflow(tx, principal, id);
       checkIfMatch(request, entityTag(current.version, current.updated_at));
       const archived = await archiveWorkflow(tx, current);
       const details = { from_status: current.status };

@@ -1,6 +1,6 @@
 import { notFound } from '@millrace/errors/errors';
 import { recordWorkflowChange } from '@millrace/service/workflows/record';
-import { holdWorkflow, restoreVersion } from '@millrace/service/workflows/save';
+import { readLockedWorkflow, restoreVersion } from '@millrace/service/workflows/save';
 import { findVersion, findWorkflow, listVersions } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
@@ -100,7 +100,7 @@ function addRestore(app: FastifyInstance, { db, registry }: AppDeps): void {
     const principal = principalOf(request);
     const id = pathId(request.params.id, 'workflow');
     const row = await db.forOrganisation(principal.organisationId, async (tx) => {
-      const current = await holdWorkflow(tx, principal, id);
+      const current = await readLockedWorkflow(tx, principal, id);
       const version = pathVersion(request.params.version);
       checkIfMatch(request, entityTag(current.version, current.updated_at));
       const restored = await restoreVersion(tx, principal, current, version, registry);

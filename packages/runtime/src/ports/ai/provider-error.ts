@@ -33,7 +33,7 @@ export function refusalIn(error: unknown): ProviderRefusal | undefined {
   return {
     status: typeof statusCode === 'number' ? statusCode : undefined,
     names,
-    message: told.message ?? (error.message === '' ? text : error.message),
+    message: details.message ?? (error.message === '' ? text : error.message),
     text: `${error.message}\n${text}`.slice(0, MAX_TEXT),
     headers: (responseHeaders ?? {}) as ProviderRefusal['headers'],
   };

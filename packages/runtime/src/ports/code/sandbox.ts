@@ -239,8 +239,8 @@ class SandboxRun {
   /** The harness's text for a thrown value; null if inspecting it fails as well. */
   #textFrom(harness: QuickJSHandle, name: string, thrown: QuickJSHandle): string | null {
     const context = this.#context;
-    const told = context.callFunction(context.getProp(harness, name), context.undefined, thrown);
-    return told.error === undefined ? textIn(context.getString(told.value)) : null;
+    const result = context.callFunction(context.getProp(harness, name), context.undefined, thrown);
+    return result.error === undefined ? textIn(context.getString(result.value)) : null;
   }
 
   /** An error of WebAssembly itself: out of memory or stack. The instance is unusable from here on. */

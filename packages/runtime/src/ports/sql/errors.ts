@@ -5,7 +5,7 @@ import { mapTexts, message } from '@millrace/messages';
 export type StopReason = 'aborted' | 'timeout';
 
 /** The state of a statement when it failed. */
-export interface Circumstances {
+export interface ErrorContext {
   readonly credential: CredentialOf<'sql'>;
   /** Null while the connection is being opened. */
   readonly query: SqlQuery | null;
@@ -17,7 +17,7 @@ export interface Circumstances {
 /** An error that isn't the server's: the statement was stopped, or the connection couldn't be opened or was lost. */
 export function brokenError(
   error: unknown,
-  { credential, query, stopReason, isSent }: Circumstances,
+  { credential, query, stopReason, isSent }: ErrorContext,
 ): ServiceError {
   const where = whereOf(credential);
   const isReadOnly = query?.readOnly ?? true;
@@ -69,7 +69,7 @@ export function authError(where: string, details: JsonObject): ServiceError {
 }
 
 /** The server can't take connections or ended them. */
-export function awayError(where: string, reason: string, details: JsonObject): ServiceError {
+export function unavailableError(where: string, reason: string, details: JsonObject): ServiceError {
   const said = message('ports.cannot_run_now', { host: where, reason });
   return new ServiceError('sql_connection_failed', said, { retryable: true, details });
 }

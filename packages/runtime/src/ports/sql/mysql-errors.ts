@@ -2,11 +2,11 @@ import { type JsonObject, ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import {
   authError,
-  awayError,
   brokenError,
-  type Circumstances,
+  type ErrorContext,
   readOnlyError,
   stopError,
+  unavailableError,
   whereOf,
 } from './errors.ts';
 
@@ -26,7 +26,7 @@ const INTERRUPTED = [1317, 1969, 3024];
 const READ_ONLY = 1792;
 
 /** Converts any error of a statement to one that a workflow's author can read, with SQLSTATE and error number. */
-export function toMysqlError(error: unknown, given: Circumstances): ServiceError {
+export function toMysqlError(error: unknown, given: ErrorContext): ServiceError {
   if (error instanceof ServiceError) return error;
   const fault = error as MysqlFault;
   // The driver's own errors have operating system error numbers and no SQLSTATE.
@@ -45,7 +45,7 @@ function fromServer(fault: MysqlFault, errno: number, sqlstate: string, where: s
   if (errno === NO_RIGHTS) {
     return new ServiceError('sql_auth_failed', message('ports.no_rights', { host: where }), { details });
   }
-  if (AWAY.includes(errno)) return awayError(where, said, details);
+  if (AWAY.includes(errno)) return unavailableError(where, said, details);
   if (errno === READ_ONLY) return readOnlyError(said, details);
   return new ServiceError('sql_error', message('ports.sql_error', { said, state: sqlstate }), {
     retryable: CONFLICTS.includes(errno),

@@ -3,12 +3,12 @@ import { type Message, message } from '@millrace/messages';
 import pg from 'pg';
 import {
   authError,
-  awayError,
   brokenError,
-  type Circumstances,
+  type ErrorContext,
   parameterError,
   readOnlyError,
   stopError,
+  unavailableError,
   whereOf,
 } from './errors.ts';
 
@@ -23,7 +23,7 @@ const AWAY = /^(?:53|08(?!P01)|57P0[1235])/;
  * Converts any error of a statement to one that a workflow's author can read, with SQLSTATE, position and hint (PostgreSQL,
  * "Error and Notice Message Fields"). The detail is omitted: it repeats rows.
  */
-export function toPostgresqlError(error: unknown, given: Circumstances): ServiceError {
+export function toPostgresqlError(error: unknown, given: ErrorContext): ServiceError {
   if (!(error instanceof pg.DatabaseError) || error.code === undefined) return brokenError(error, given);
   // A rejected COPY has the same state.
   const isTimeout = error.routine === 'ProcessInterrupts';
@@ -40,7 +40,7 @@ function fromServer(error: pg.DatabaseError, sqlstate: string, where: string): S
     return parameterError(Number(placeholders), Number(values));
   }
   if (sqlstate === '28P01' || sqlstate === '28000') return authError(where, details);
-  if (AWAY.test(sqlstate)) return awayError(where, error.message, details);
+  if (AWAY.test(sqlstate)) return unavailableError(where, error.message, details);
   if (sqlstate === '25006') return readOnlyError(error.message, details);
   return new ServiceError('sql_error', describe(error, sqlstate), {
     retryable: CONFLICTS.includes(sqlstate),

@@ -1,7 +1,7 @@
 import type { AiProvider, CredentialOf, HttpResponse } from '@millrace/engine';
 import { aiUrl } from '@millrace/runtime/ports/ai/models';
 import { compare, isGood } from './http.ts';
-import { type Attempt, failed, shownUrl, type TestResult, unsure, works } from './result.ts';
+import { type Attempt, failed, inconclusive, shownUrl, type TestResult, works } from './result.ts';
 
 const MOST_BYTES = 8 * 1024 * 1024;
 
@@ -36,8 +36,8 @@ export async function testAi(attempt: Attempt<'ai'>): Promise<TestResult> {
   if (status === 401 || (status === 400 && /API_KEY_INVALID/.test(text)))
     return failed('refused', where, null, status);
   if (status === 403) return failed('forbidden', where, null, status);
-  if (status === 404 || status === 405) return unsure('no_model_list', where, status);
-  if (!isGood(status)) return unsure('other_status', where, status);
+  if (status === 404 || status === 405) return inconclusive('no_model_list', where, status);
+  if (!isGood(status)) return inconclusive('other_status', where, status);
   if (!isModelList(text)) return failed('ai_invalid_response', where, null, status);
   if (key === null) return works('accepted', where, status);
   return compare(where, status, async () => (await ask({})).status);

@@ -1,6 +1,6 @@
 import { verbatim } from '@millrace/messages';
 import { type ChatProbe, chatProbe } from '@millrace/nodes';
-import { type Attempt, failed, type TestResult, unsure, works } from './result.ts';
+import { type Attempt, failed, inconclusive, type TestResult, works } from './result.ts';
 
 const MOST_BYTES = 1024 * 1024;
 
@@ -15,7 +15,7 @@ export async function testChat(attempt: Attempt<'chat'>): Promise<TestResult> {
     .sockets(attempt.organisationId)
     .connect(isSecure ? { ...target, tls: { isVerified: true } } : target, attempt.signal);
   socket.destroy();
-  return unsure('reached', probe.shownUrl);
+  return inconclusive('reached', probe.shownUrl);
 }
 
 async function ask(
@@ -26,7 +26,7 @@ async function ask(
     .http(organisationId)
     .send({ method, url, headers, timeoutMs: 60_000, maxRedirects: 0, maxResponseBytes: MOST_BYTES }, signal);
   const { status } = response;
-  if (status === 403 && mayBeForbidden) return unsure('other_status', where, status);
+  if (status === 403 && mayBeForbidden) return inconclusive('other_status', where, status);
   const outcome = read(response, Date.now());
   return outcome.kind === 'sent'
     ? works('accepted', where, status)

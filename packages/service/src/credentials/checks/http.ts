@@ -1,6 +1,6 @@
 import { HttpClientError, type HttpRequest } from '@millrace/engine';
 import { authHeader } from '@millrace/nodes';
-import { type Attempt, failed, shownUrl, type TestResult, unsure, works } from './result.ts';
+import { type Attempt, failed, inconclusive, shownUrl, type TestResult, works } from './result.ts';
 
 const MOST_BYTES = 64 * 1024;
 
@@ -14,10 +14,10 @@ export async function testHttp(
   const where = shownUrl(url);
   const [name, value] = authHeader(credential);
   const status = await statusOf(attempt, url, { [name]: value });
-  if (status === 'redirect') return unsure('redirected', where);
+  if (status === 'redirect') return inconclusive('redirected', where);
   if (status === 401) return failed('refused', where, null, status);
   if (status === 403) return failed('forbidden', where, null, status);
-  if (!isGood(status)) return unsure('other_status', where, status);
+  if (!isGood(status)) return inconclusive('other_status', where, status);
   return compare(where, status, () => statusOf(attempt, url, {}));
 }
 
@@ -32,9 +32,9 @@ export async function compare(
     throw error;
   });
   if (without !== null && without !== 'redirect' && isGood(without))
-    return unsure('open_to_all', where, status);
+    return inconclusive('open_to_all', where, status);
   const isRefused = without === 'redirect' || (without !== null && REFUSALS.includes(without));
-  return isRefused ? works('accepted', where, status) : unsure('other_status', where, status);
+  return isRefused ? works('accepted', where, status) : inconclusive('other_status', where, status);
 }
 
 /** Some hide what exists from clients that aren't signed in. */

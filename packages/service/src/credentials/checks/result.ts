@@ -24,7 +24,7 @@ export function works(code: string, where: string | null, status: number | null 
 }
 
 /** Nothing is wrong, but nothing is proved either. */
-export function unsure(code: string, where: string, status: number | null = null): TestResult {
+export function inconclusive(code: string, where: string, status: number | null = null): TestResult {
   return { outcome: 'unsure', code, where, status, refusal: null };
 }
 

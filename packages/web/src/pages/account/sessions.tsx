@@ -68,7 +68,7 @@ function SessionRow({ item }: { item: SessionItem }) {
             {t('account.lastUsed')} <Moment at={item.last_seen_at} />
           </Text>
           <Text size="xs" component="div">
-            {t('account.begun')} <Moment at={item.created_at} />
+            {t('account.signedIn')} <Moment at={item.created_at} />
           </Text>
         </Group>
       </Stack>

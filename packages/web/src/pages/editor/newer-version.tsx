@@ -33,7 +33,7 @@ export function NewerVersion() {
       store.getState().showProblems(workflow.problems, workflow.handles);
       keeper.adopt({ version: workflow.version });
     };
-    const author = workflow.saved.author?.name ?? t('editor.versions.somebody');
+    const author = workflow.saved.author?.name ?? t('editor.versions.unknown');
     return (
       <Bar text={t('editor.newerVersion', { version: workflow.version, author })}>
         {status === 'same' ? (

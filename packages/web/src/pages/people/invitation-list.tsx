@@ -75,7 +75,7 @@ function Addressee({ item: { email } }: { item: Invitation }) {
   const { t } = useTranslation();
   return (
     <Text size="sm" truncate title={email ?? ''} {...(email === null ? { c: 'dimmed' } : {})}>
-      {email ?? t('people.anybody')}
+      {email ?? t('people.anyone')}
     </Text>
   );
 }
@@ -123,7 +123,7 @@ function RevokeButton({ item }: { item: Invitation }) {
   return (
     <IconButton
       icon={Ban}
-      label={t('people.revokeNamed', { email: item.email ?? t('people.anybody') })}
+      label={t('people.revokeNamed', { email: item.email ?? t('people.anyone') })}
       hint={t('people.revoke')}
       loading={revoke.isPending}
       onClick={() => revoke.mutate()}

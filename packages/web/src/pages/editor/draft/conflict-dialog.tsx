@@ -120,7 +120,7 @@ function useOther(conflict: Conflict) {
   const { workflow } = useEditorPage();
   if (conflict.kind === 'version') {
     const { version, author, flow_data: flow } = conflict.version;
-    const who = author?.name ?? t('editor.versions.somebody');
+    const who = author?.name ?? t('editor.versions.unknown');
     return {
       flow: flow,
       who,

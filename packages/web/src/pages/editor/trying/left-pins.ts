@@ -44,6 +44,6 @@ function readPins(value: JsonValue): Pins {
   const pins = value as readonly (readonly [string, JsonValue])[];
   const isSound = ([id, output]: readonly [string, JsonValue]) =>
     typeof id === 'string' && (output === null || isJsonObject(output));
-  if (!pins.every(isSound)) throw new TypeError('these are no pins');
+  if (!pins.every(isSound)) throw new TypeError('these are not pins');
   return new Map(pins) as Pins;
 }
