@@ -2,7 +2,7 @@ import type { JsonObject } from '@millrace/engine';
 import { useCallback, useContext } from 'react';
 import { own } from '../model/flow-value.ts';
 import { useEditor, useEditorStore } from '../model/store.ts';
-import { PinKeeperContext } from './pin-keeper.ts';
+import { PinSyncContext } from './pin-sync.ts';
 
 export interface OwnPin {
   /** Undefined: not pinned. */
@@ -14,16 +14,16 @@ export interface OwnPin {
 /** The user's pinned output of a node. */
 export function usePin(nodeId: string): OwnPin {
   const store = useEditorStore();
-  const keeper = useContext(PinKeeperContext);
+  const pinSync = useContext(PinSyncContext);
   const output = useEditor((state) => own(state.pins, nodeId));
   const set = useCallback(
     (next: JsonObject | null) => {
       const { pins, showPins } = store.getState();
       const others = Object.fromEntries(Object.entries(pins).filter(([each]) => each !== nodeId));
       showPins(next === null ? others : { ...others, [nodeId]: next });
-      keeper?.set(nodeId, next);
+      pinSync?.set(nodeId, next);
     },
-    [store, nodeId, keeper],
+    [store, nodeId, pinSync],
   );
   return { output, set };
 }

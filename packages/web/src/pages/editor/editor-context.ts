@@ -3,7 +3,7 @@ import { pick } from '@millrace/editor/model/store.ts';
 import { createContext, useContext } from 'react';
 import { useStore } from 'zustand';
 import { useShallow } from 'zustand/shallow';
-import type { DraftKeeper, KeeperState } from './draft/keeper.ts';
+import type { DraftSync, DraftSyncState } from './draft/draft-sync.ts';
 import type { RunForm } from './trying/use-run-form.ts';
 import type { Trial } from './trying/use-trial.ts';
 
@@ -12,7 +12,7 @@ export interface EditorContextValue {
   readonly org: number;
   /** As last received from the service. */
   readonly workflow: WorkflowDetail;
-  readonly keeper: DraftKeeper;
+  readonly draftSync: DraftSync;
   readonly trial: Trial;
   /** The input of the next run. */
   readonly runForm: RunForm;
@@ -30,10 +30,12 @@ export function useEditorPage(): EditorContextValue {
   return value;
 }
 
-export function useKeeper<Part>(selector: (state: KeeperState) => Part): Part {
-  return useStore(useEditorPage().keeper.state, selector);
+export function useDraftSync<Part>(selector: (state: DraftSyncState) => Part): Part {
+  return useStore(useEditorPage().draftSync.state, selector);
 }
 
-export function useKeeperState<Name extends keyof KeeperState>(...names: Name[]): Pick<KeeperState, Name> {
-  return useKeeper(useShallow((state) => pick(state, names)));
+export function useDraftSyncState<Name extends keyof DraftSyncState>(
+  ...names: Name[]
+): Pick<DraftSyncState, Name> {
+  return useDraftSync(useShallow((state) => pick(state, names)));
 }

@@ -12,8 +12,8 @@ import { ChevronDown, ChevronUp, Copy, Trash2 } from 'lucide-react';
 import { Suspense, useCallback, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DraftFailure } from './draft/draft-failure.tsx';
-import type { DraftKeeper } from './draft/keeper.ts';
-import { EditorContext, type EditorContextValue, useKeeper } from './editor-context.ts';
+import type { DraftSync } from './draft/draft-sync.ts';
+import { EditorContext, type EditorContextValue, useDraftSync } from './editor-context.ts';
 import { NewerVersion } from './newer-version.tsx';
 import { ProblemList } from './problem-list.tsx';
 import { SideFrame } from './side-frame.tsx';
@@ -41,12 +41,12 @@ const IN_FLOW = /^\/flow_data(\/|$)/;
 export function EditorFrame({
   org,
   workflow,
-  keeper,
+  draftSync,
   store,
 }: {
   org: number;
   workflow: WorkflowDetail;
-  keeper: DraftKeeper;
+  draftSync: DraftSync;
   store: EditorStore;
 }) {
   const { t } = useTranslation();
@@ -65,7 +65,7 @@ export function EditorFrame({
     [store, t],
   );
   const trial = useTrial({ org, workflowId: workflow.id, onRefused: showRefusal }, store);
-  const runForm = useRunForm({ org, workflow }, keeper, trial);
+  const runForm = useRunForm({ org, workflow }, draftSync, trial);
   const isReadOnly = useEditor((state) => state.isReadOnly);
   const openNode = useCallback(
     (nodeId: string) => {
@@ -76,8 +76,8 @@ export function EditorFrame({
     [store],
   );
   const context = useMemo<EditorContextValue>(
-    () => ({ org, workflow, keeper, trial, runForm, openNode, showRefusal }),
-    [org, workflow, keeper, trial, runForm, openNode, showRefusal],
+    () => ({ org, workflow, draftSync, trial, runForm, openNode, showRefusal }),
+    [org, workflow, draftSync, trial, runForm, openNode, showRefusal],
   );
   const onOpenNode = useCallback(
     (nodeId: string | null) => setSide(nodeId === null ? null : { kind: 'node', nodeId }),
@@ -165,7 +165,7 @@ function BottomDrawer({
   const { can } = useRole();
   const [height, setHeight] = usePanelSize('bottom', 300, 140, 700);
   const problems = useEditor((state) => state.problems.length);
-  const errors = useKeeper((state) => state.structureErrors.length);
+  const errors = useDraftSync((state) => state.structureErrors.length);
   const count = problems + errors;
   const isOpen = tab !== null;
   return (

@@ -3,7 +3,7 @@ import type { Draft, Me, WorkflowDetail } from '@millrace/admin-api';
 import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
 import { NewCredential } from '@millrace/editor/form/new-credential.ts';
 import { createEditorStore, EditorProvider, type EditorStore } from '@millrace/editor/model/store.ts';
-import { PinKeeperContext } from '@millrace/editor/pins/pin-keeper.ts';
+import { PinSyncContext } from '@millrace/editor/pins/pin-sync.ts';
 import type { Flow } from '@millrace/engine';
 import { ApiProblem, call } from '@millrace/ui/api/client.ts';
 import { useMe, useOrg, useRole, useWorkflowId } from '@millrace/ui/api/me.ts';
@@ -15,7 +15,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { DraftKeeper, type KeeperApi } from './draft/keeper.ts';
+import { DraftSync, type DraftSyncApi } from './draft/draft-sync.ts';
 import { follows, localCopies, putLocalCopy, takeLocalCopy } from './draft/local-copy.ts';
 import { EditorFrame } from './editor-frame.tsx';
 import { NewCredentialDialog } from './new-credential-dialog.tsx';
@@ -97,29 +97,29 @@ interface OpenEditorProps {
   me: Me;
 }
 
-/** Created once per opened workflow: the store of its flow, and the keeper of its draft. */
+/** Created once per opened workflow: the store of its flow, and what saves its draft. */
 function OpenEditor(props: OpenEditorProps) {
   const { workflow } = props;
   const { can } = useRole();
   const queryClient = useQueryClient();
   const nodeTypes = useNodeTypes();
-  const [{ store, keeper, hadLocalCopy }] = useState(() => open(props, queryClient));
+  const [{ store, draftSync, hadLocalCopy }] = useState(() => open(props, queryClient));
   useEffect(() => store.getState().showNodeTypes(nodeTypes), [store, nodeTypes]);
   useShownSample(props.org, workflow.id, store);
-  const pinKeeper = usePins({ org: props.org, workflowId: workflow.id, userId: props.me.user.id }, store);
+  const pinSync = usePins({ org: props.org, workflowId: workflow.id, userId: props.me.user.id }, store);
   const mayChange = can('editor') && workflow.status !== 'archived';
   useEffect(() => store.getState().allowChanges(mayChange), [store, mayChange]);
   useEffect(() => {
     // Save a restored copy at once, without waiting for another change.
-    if (hadLocalCopy) keeper.changed();
-  }, [hadLocalCopy, keeper]);
+    if (hadLocalCopy) draftSync.changed();
+  }, [hadLocalCopy, draftSync]);
   return (
     <EditorProvider store={store}>
-      <PinKeeperContext value={pinKeeper}>
+      <PinSyncContext value={pinSync}>
         <NewCredential value={NewCredentialDialog}>
-          <EditorFrame org={props.org} workflow={workflow} keeper={keeper} store={store} />
+          <EditorFrame org={props.org} workflow={workflow} draftSync={draftSync} store={store} />
         </NewCredential>
-      </PinKeeperContext>
+      </PinSyncContext>
     </EditorProvider>
   );
 }
@@ -127,7 +127,7 @@ function OpenEditor(props: OpenEditorProps) {
 function open(
   { org, workflow, draft, me }: OpenEditorProps,
   queryClient: ReturnType<typeof useQueryClient>,
-): { readonly store: EditorStore; readonly keeper: DraftKeeper; readonly hadLocalCopy: boolean } {
+): { readonly store: EditorStore; readonly draftSync: DraftSync; readonly hadLocalCopy: boolean } {
   const params = { org, id: workflow.id };
   const saved = workflow.flow_data;
   const kept = { flow: (draft?.flow_data as Flow | undefined) ?? saved, revision: draft?.revision ?? 0 };
@@ -137,7 +137,7 @@ function open(
   const { problems, handles } = draft ?? workflow;
   store.getState().showProblems(problems, handles);
   const isFollowing = copy !== null && follows(copy, kept);
-  const keeper = new DraftKeeper({
+  const draftSync = new DraftSync({
     flow: () => store.getState().toFlow(),
     changeCount: () => store.getState().changeCount,
     initial: {
@@ -148,7 +148,7 @@ function open(
       structureErrors: draft?.structure_errors ?? [],
     },
     ...(copy === null || isFollowing ? {} : { initialConflict: { kind: 'draft', draft } as const }),
-    api: keeperApi(params),
+    api: draftSyncApi(params),
     onChecked: (found) => store.getState().showProblems(found.problems, found.handles),
     onSettled: copies.drop,
     onSaved: (now) => {
@@ -163,12 +163,12 @@ function open(
       return isSafe;
     },
   });
-  // After the keeper was created, so that it treats this as an ordinary change.
+  // After `draftSync` was created, so that it treats this as an ordinary change.
   if (copy !== null) store.getState().replaceFlow(copy.flow);
-  return { store, keeper, hadLocalCopy: copy !== null };
+  return { store, draftSync, hadLocalCopy: copy !== null };
 }
 
-function keeperApi(params: { readonly org: number; readonly id: number }): KeeperApi {
+function draftSyncApi(params: { readonly org: number; readonly id: number }): DraftSyncApi {
   return {
     keep({ flow, baseVersion, revision, isLast }) {
       const body = { flow_data: flow as never, base_version: baseVersion, revision };

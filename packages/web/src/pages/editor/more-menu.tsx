@@ -11,7 +11,7 @@ import { Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ExportItem } from '../workflows/export-item.tsx';
 import { useWorkflowChanges } from '../workflows/workflow-changes.ts';
-import { useEditorPage, useKeeper } from './editor-context.ts';
+import { useDraftSync, useEditorPage } from './editor-context.ts';
 
 const ConfirmDialog = lazyPart(
   async () => (await import('@millrace/ui/components/form-dialog.tsx')).ConfirmDialog,
@@ -22,12 +22,12 @@ const DetailsDialog = lazyPart(async () => (await import('../workflows/details-d
 /** Less frequent actions. */
 export function MoreMenu({ onSettings }: { onSettings: () => void }) {
   const { t } = useTranslation();
-  const { org, workflow, keeper } = useEditorPage();
+  const { org, workflow, draftSync } = useEditorPage();
   const { can } = useRole();
   const store = useEditorStore();
   const queryClient = useQueryClient();
   const isReadOnly = useEditor((state) => state.isReadOnly);
-  const hasDraft = useKeeper(({ status }) => status !== 'same');
+  const hasDraft = useDraftSync(({ status }) => status !== 'same');
   const { duplicate, update } = useWorkflowChanges(workflow.id);
   const [isAsking, setIsAsking] = useState(false);
   const [isDescribing, setIsDescribing] = useState(false);
@@ -40,11 +40,11 @@ export function MoreMenu({ onSettings }: { onSettings: () => void }) {
   const discard = async () => {
     setIsAsking(false);
     try {
-      await keeper.keepNow();
+      await draftSync.keepNow();
       await call('DELETE /orgs/:org/workflows/:id/draft', { params });
       store.getState().replaceFlow(workflow.flow_data);
       store.getState().showProblems(workflow.problems, workflow.handles);
-      keeper.adopt({ version: workflow.version });
+      draftSync.adopt({ version: workflow.version });
       await queryClient.invalidateQueries({
         queryKey: endpointKey('GET /orgs/:org/workflows/:id', { params }),
       });

@@ -4,14 +4,14 @@ import { call } from '@millrace/ui/api/client.ts';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useTranslation } from 'react-i18next';
-import { useEditorPage, useKeeperState } from './editor-context.ts';
+import { useDraftSyncState, useEditorPage } from './editor-context.ts';
 
 /** Warns that someone else has saved or is editing, or that the workflow is archived and read-only. */
 export function NewerVersion() {
   const { t } = useTranslation();
-  const { org, workflow, keeper } = useEditorPage();
+  const { org, workflow, draftSync } = useEditorPage();
   const store = useEditorStore();
-  const { baseVersion, status } = useKeeperState('baseVersion', 'status');
+  const { baseVersion, status } = useDraftSyncState('baseVersion', 'status');
   const isReadOnly = useEditor((state) => state.isReadOnly);
   const compare = useChange(
     () =>
@@ -19,7 +19,8 @@ export function NewerVersion() {
         params: { org, id: workflow.id, version: workflow.version },
       }),
     {
-      onSuccess: (version) => keeper.state.setState({ conflict: { kind: 'version', version, message: '' } }),
+      onSuccess: (version) =>
+        draftSync.state.setState({ conflict: { kind: 'version', version, message: '' } }),
     },
   );
   if (workflow.status === 'archived') {
@@ -31,7 +32,7 @@ export function NewerVersion() {
       store.getState().replaceFlow(workflow.flow_data);
       store.getState().allowChanges(!isReadOnly);
       store.getState().showProblems(workflow.problems, workflow.handles);
-      keeper.adopt({ version: workflow.version });
+      draftSync.adopt({ version: workflow.version });
     };
     const author = workflow.saved.author?.name ?? t('editor.versions.unknown');
     return (

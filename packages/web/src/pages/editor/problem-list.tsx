@@ -8,13 +8,13 @@ import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { CircleCheck, OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useEditorPage, useKeeper } from './editor-context.ts';
+import { useDraftSync, useEditorPage } from './editor-context.ts';
 
 /** Problems that prevent saving or activating; each links to its node. */
 export function ProblemList() {
   const { t } = useTranslation();
   const { nodes, edges, problems } = useEditorState('nodes', 'edges', 'problems');
-  const errors = useKeeper((state) => state.structureErrors);
+  const errors = useDraftSync((state) => state.structureErrors);
   if (problems.length + errors.length === 0) {
     return (
       <Group gap={6} p="sm">

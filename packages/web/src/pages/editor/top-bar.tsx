@@ -11,7 +11,7 @@ import { Play, Redo2, Undo2 } from 'lucide-react';
 import { type KeyboardEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { StatusBadge } from '../workflows/status-badge.tsx';
-import { DraftKeeper } from './draft/draft-keeper.tsx';
+import { DraftStatus } from './draft/draft-status.tsx';
 import { SaveButton } from './draft/save-button.tsx';
 import { useEditorPage } from './editor-context.ts';
 import { MoreMenu } from './more-menu.tsx';
@@ -29,7 +29,7 @@ export function TopBar({ onRun, onSettings }: { onRun: () => void; onSettings: (
       <ToList org={org} />
       <WorkflowName />
       <StatusMenu />
-      {can('editor') && <DraftKeeper />}
+      {can('editor') && <DraftStatus />}
       <span className="editor-space" />
       {!isReadOnly && <UndoButtons />}
       {can('editor') && <TestModeSwitch />}

@@ -7,15 +7,15 @@ import { Hint } from '@millrace/ui/components/text.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useEditorPage, useKeeper } from '../editor-context.ts';
+import { useDraftSync, useEditorPage } from '../editor-context.ts';
 import { FlowDifferenceView } from '../versions/flow-difference.tsx';
 import { type Decisions, findChoices, mergeFlows } from '../versions/merge-flows.ts';
 import { ConflictChoices } from './conflict-choices.tsx';
-import type { Conflict } from './keeper.ts';
+import type { Conflict } from './draft-sync.ts';
 
 /** Resolves conflicting edits: shows both flows and lets the user decide. Nothing is overwritten before that. */
 export function ConflictDialog() {
-  const conflict = useKeeper((state) => state.conflict);
+  const conflict = useDraftSync((state) => state.conflict);
   return conflict === null ? null : <Decide key={keyOf(conflict)} conflict={conflict} />;
 }
 
@@ -29,9 +29,9 @@ const EMPTY: Flow = { nodes: [], edges: [] };
 
 function Decide({ conflict }: { conflict: Conflict }) {
   const { t } = useTranslation();
-  const { org, workflow, keeper } = useEditorPage();
+  const { org, workflow, draftSync } = useEditorPage();
   const store = useEditorStore();
-  const baseVersion = useKeeper((state) => state.baseVersion);
+  const baseVersion = useDraftSync((state) => state.baseVersion);
   const [isBusy, setIsBusy] = useState(false);
   const [decisions, setDecisions] = useState<Decisions>({});
   const [mine] = useState(() => store.getState().toFlow());
@@ -53,22 +53,22 @@ function Decide({ conflict }: { conflict: Conflict }) {
     take(other.flow);
     if (conflict.kind === 'version') {
       // The canvas now equals the version; the old draft would hide it on the next visit.
-      keeper.state.setState({ baseVersion: conflict.version.version, conflict: null });
-      void keeper.save();
+      draftSync.state.setState({ baseVersion: conflict.version.version, conflict: null });
+      void draftSync.save();
     } else if (conflict.draft === null) {
-      keeper.adopt({ version: workflow.version });
+      draftSync.adopt({ version: workflow.version });
     } else {
-      keeper.adopt({ version: conflict.draft.base_version, draft: conflict.draft });
+      draftSync.adopt({ version: conflict.draft.base_version, draft: conflict.draft });
     }
   };
   const takeBoth = () => {
     take(mergeFlows(began, mine, other.flow, decisions));
-    void keeper.keepBoth();
+    void draftSync.keepBoth();
   };
   const keepMine = async () => {
     setIsBusy(true);
     try {
-      if ((await keeper.keepMine()) && conflict.kind === 'version') notifyDone(t('editor.save.done'));
+      if ((await draftSync.keepMine()) && conflict.kind === 'version') notifyDone(t('editor.save.done'));
     } catch (error) {
       notifyFailure(error as Error);
     } finally {
@@ -76,7 +76,7 @@ function Decide({ conflict }: { conflict: Conflict }) {
     }
   };
   return (
-    <Modal opened size="90rem" onClose={() => keeper.postpone()} title={other.title}>
+    <Modal opened size="90rem" onClose={() => draftSync.postpone()} title={other.title}>
       <Stack gap="sm">
         <Text size="sm">{other.text}</Text>
         <FlowDifferenceView before={other.flow} after={mine} labels={[other.name, t('editor.conflict.mine')]}>
@@ -96,7 +96,7 @@ function Decide({ conflict }: { conflict: Conflict }) {
           )}
         </FlowDifferenceView>
         <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={() => keeper.postpone()}>
+          <Button variant="default" onClick={() => draftSync.postpone()}>
             {t('editor.conflict.later')}
           </Button>
           <Button variant="default" onClick={takeTheirs}>

@@ -1,6 +1,6 @@
 import { Alert, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { useKeeperState } from '../editor-context.ts';
+import { useDraftSyncState } from '../editor-context.ts';
 
 /** Why the draft isn't saved, and whether a copy is stored in the browser. */
 export function DraftFailure() {
@@ -17,7 +17,7 @@ export function DraftFailure() {
 /** Null while the draft can be saved. */
 export function useDraftFailure(): string | null {
   const { t } = useTranslation();
-  const { status, refusal, isUndecided, isInBrowser } = useKeeperState(
+  const { status, refusal, isUndecided, isInBrowser } = useDraftSyncState(
     'status',
     'refusal',
     'isUndecided',

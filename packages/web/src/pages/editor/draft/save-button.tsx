@@ -5,24 +5,24 @@ import { Hint } from '@millrace/ui/components/text.tsx';
 import { ChevronDown, Save } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useEditorPage, useKeeper, useKeeperState } from '../editor-context.ts';
+import { useDraftSync, useDraftSyncState, useEditorPage } from '../editor-context.ts';
 
 const MAX_MESSAGE = 1_000;
 
 /** Saves a version, at once or with a message for the history. */
 export function SaveButton() {
   const { t } = useTranslation();
-  const { keeper, workflow } = useEditorPage();
-  const { isSaving, structureErrors: errors } = useKeeperState('isSaving', 'structureErrors');
-  const isSame = useKeeper((state) => state.status === 'same');
+  const { draftSync, workflow } = useEditorPage();
+  const { isSaving, structureErrors: errors } = useDraftSyncState('isSaving', 'structureErrors');
+  const isSame = useDraftSync((state) => state.status === 'same');
   const [isAsking, setIsAsking] = useState(false);
   const [message, setMessage] = useState('');
   const save = async () => {
     // Read only now: Ctrl+S may have just committed a field's text.
-    if (keeper.state.getState().status === 'same') return;
+    if (draftSync.state.getState().status === 'same') return;
     setIsAsking(false);
     try {
-      if (await keeper.save(message.trim())) {
+      if (await draftSync.save(message.trim())) {
         setMessage('');
         notifyDone(t('editor.save.done'));
       }

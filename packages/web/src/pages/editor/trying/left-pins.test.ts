@@ -1,4 +1,4 @@
-import type { PinnedOutput } from '@millrace/editor/pins/pin-keeper.ts';
+import type { PinnedOutput } from '@millrace/editor/pins/pin-sync.ts';
 import type { JsonObject } from '@millrace/engine';
 import { describe, expect, test } from 'vitest';
 import { useTestStorage } from '../draft/test-storage.ts';
@@ -39,7 +39,7 @@ describe('pins kept in the browser', () => {
 
   test('that are malformed are ignored', () => {
     const texts = ['{"at":1}', '{"at":1,"pins":[["a",1]],"sent":[]}', '{"pins":[],"sent":[]}'];
-    for (const [at, text] of texts.entries()) localStorage.setItem(`millrace.unkept-pins.1.2.${at}`, text);
+    for (const [at, text] of texts.entries()) localStorage.setItem(`millrace.unsaved-pins.1.2.${at}`, text);
     expect([...store.take()]).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import type { Pin } from '@millrace/admin-api';
-import type { Pins } from '@millrace/editor/pins/pin-keeper.ts';
+import type { Pins } from '@millrace/editor/pins/pin-sync.ts';
 import { canonicalJson, isJsonObject, type JsonValue } from '@millrace/engine';
 import { type WindowStore, windowStore } from '../draft/window-store.ts';
 

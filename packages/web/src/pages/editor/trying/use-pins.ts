@@ -1,5 +1,5 @@
 import type { EditorStore } from '@millrace/editor/model/store.ts';
-import { PinKeeper } from '@millrace/editor/pins/pin-keeper.ts';
+import { PinSync } from '@millrace/editor/pins/pin-sync.ts';
 import type { JsonObject } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { serviceNow } from '@millrace/ui/api/clock.ts';
@@ -18,11 +18,11 @@ interface Place {
 }
 
 /** Loads the user's pins and saves later changes. */
-export function usePins(place: Place, store: EditorStore): PinKeeper {
+export function usePins(place: Place, store: EditorStore): PinSync {
   const { org, workflowId, userId } = place;
   const { can } = useRole();
   const queryClient = useQueryClient();
-  const [keeper] = useState(() => createKeeper(place, queryClient));
+  const [pinSync] = useState(() => createPinSync(place, queryClient));
   const { data } = useQuery({
     ...endpointQuery('GET /orgs/:org/workflows/:id/pins', { params: { org, id: workflowId } }),
     enabled: can('editor'),
@@ -33,21 +33,21 @@ export function usePins(place: Place, store: EditorStore): PinKeeper {
   useEffect(() => {
     if (data === undefined) return;
     for (const [id, output] of newestOf(leftPins(userId, workflowId).take(), data.items))
-      keeper.set(id, output);
+      pinSync.set(id, output);
     const kept = data.items.map(({ node_id: id, output }) => [id, output] as const);
     // Pins set here while loading are newer.
-    const pins = [...new Map([...kept, ...keeper.unkept])].filter(
+    const pins = [...new Map([...kept, ...pinSync.unsaved])].filter(
       (pin): pin is [string, JsonObject] => pin[1] !== null,
     );
     store.getState().showPins(Object.fromEntries(pins));
-  }, [store, data, keeper, userId, workflowId]);
-  useEffect(() => followPage(keeper), [keeper]);
-  return keeper;
+  }, [store, data, pinSync, userId, workflowId]);
+  useEffect(() => followPage(pinSync), [pinSync]);
+  return pinSync;
 }
 
-function createKeeper({ org, workflowId, userId }: Place, queryClient: QueryClient): PinKeeper {
+function createPinSync({ org, workflowId, userId }: Place, queryClient: QueryClient): PinSync {
   const left = leftPins(userId, workflowId);
-  return new PinKeeper({
+  return new PinSync({
     send: (nodeId, output, isLast) =>
       call('PUT /orgs/:org/workflows/:id/pins', {
         params: { org, id: workflowId },
@@ -64,22 +64,22 @@ function createKeeper({ org, workflowId, userId }: Place, queryClient: QueryClie
 }
 
 /** Sends pending pins when the page is left, and warns if any would be lost. */
-function followPage(keeper: PinKeeper): () => void {
+function followPage(pinSync: PinSync): () => void {
   const stop = new AbortController();
   const { signal } = stop;
-  keeper.start();
-  window.addEventListener('pagehide', () => keeper.leave(true), { signal });
-  window.addEventListener('blur', () => keeper.leave(false), { signal });
+  pinSync.start();
+  window.addEventListener('pagehide', () => pinSync.leave(true), { signal });
+  window.addEventListener('blur', () => pinSync.leave(false), { signal });
   window.addEventListener(
     'beforeunload',
     (event) => {
-      if (!keeper.putAside()) event.preventDefault();
+      if (!pinSync.putAside()) event.preventDefault();
     },
     { signal },
   );
   return () => {
     stop.abort();
-    keeper.leave(false);
-    keeper.stop();
+    pinSync.leave(false);
+    pinSync.stop();
   };
 }

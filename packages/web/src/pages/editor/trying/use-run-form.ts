@@ -5,7 +5,7 @@ import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import type { DraftKeeper } from '../draft/keeper.ts';
+import type { DraftSync } from '../draft/draft-sync.ts';
 import {
   chooseSource,
   inputOf,
@@ -39,7 +39,7 @@ export interface RunForm {
 /** Keeps the chosen input while the editor is open. */
 export function useRunForm(
   { org, workflow }: { readonly org: number; readonly workflow: WorkflowDetail },
-  keeper: DraftKeeper,
+  draftSync: DraftSync,
   trial: Trial,
 ): RunForm {
   const store = useEditorStore();
@@ -57,7 +57,7 @@ export function useRunForm(
   });
   const known = inputs.data === undefined ? null : knownWith(inputs.data);
   const toRequest = (input: RunInput): RunBody => ({
-    ...(keeper.state.getState().status === 'same' ? {} : { flow_data: store.getState().toFlow() }),
+    ...(draftSync.state.getState().status === 'same' ? {} : { flow_data: store.getState().toFlow() }),
     ...(input.kind === 'value' ? { input: input.value } : {}),
     ...(input.kind === 'of' ? { input_of: input.executionId } : {}),
     is_test_mode: isTest,

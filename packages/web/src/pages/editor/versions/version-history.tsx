@@ -57,7 +57,7 @@ function VersionShown({
   onDone: () => void;
 }) {
   const { t } = useTranslation();
-  const { org, workflow, keeper } = useEditorPage();
+  const { org, workflow, draftSync } = useEditorPage();
   const store = useEditorStore();
   const [against, setAgainst] = useState<string>('before');
   const former = item.version === 1 ? null : item.version - 1;
@@ -67,7 +67,7 @@ function VersionShown({
   const showRestored = (restored: WorkflowDetail) => {
     store.getState().replaceFlow(restored.flow_data);
     store.getState().showProblems(restored.problems, restored.handles);
-    keeper.adopt({ version: restored.version });
+    draftSync.adopt({ version: restored.version });
     onDone();
   };
   if (version.isError) return <ErrorState error={version.error} onRetry={() => void version.refetch()} />;
@@ -115,7 +115,7 @@ function VersionShown({
               org={org}
               workflow={workflow}
               version={item.version}
-              baseVersion={() => keeper.state.getState().baseVersion}
+              baseVersion={() => draftSync.state.getState().baseVersion}
               onRestored={showRestored}
             />
           )}

@@ -4,27 +4,27 @@ import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Check, CloudOff, LoaderCircle } from 'lucide-react';
 import { Suspense, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useEditorPage, useKeeper, useKeeperState } from '../editor-context.ts';
+import { useDraftSync, useDraftSyncState, useEditorPage } from '../editor-context.ts';
 import { useDraftFailure } from './draft-failure.tsx';
 
 /** Loaded when there is a conflict. */
 const ConflictDialog = lazyPart(async () => (await import('./conflict-dialog.tsx')).ConflictDialog);
 
 /** Saves the draft while the user edits, and shows its state. */
-export function DraftKeeper() {
+export function DraftStatus() {
   const { t, i18n } = useTranslation();
-  const { keeper, workflow } = useEditorPage();
-  const { status, keptAt } = useKeeperState('status', 'keptAt');
-  const hasConflict = useKeeper((state) => state.conflict !== null);
+  const { draftSync, workflow } = useEditorPage();
+  const { status, keptAt } = useDraftSyncState('status', 'keptAt');
+  const hasConflict = useDraftSync((state) => state.conflict !== null);
   const changeCount = useEditor((state) => state.changeCount);
 
-  useEffect(() => keeper.changed(), [changeCount, keeper]);
+  useEffect(() => draftSync.changed(), [changeCount, draftSync]);
 
   useEffect(() => {
-    const leave = (isLast: boolean) => keeper.leave(isLast);
+    const leave = (isLast: boolean) => draftSync.leave(isLast);
     const stop = new AbortController();
     const { signal } = stop;
-    keeper.start();
+    draftSync.start();
     window.addEventListener('pagehide', () => leave(true), { signal });
     window.addEventListener('blur', () => leave(false), { signal });
     document.addEventListener(
@@ -38,7 +38,7 @@ export function DraftKeeper() {
       'beforeunload',
       (event) => {
         // While the service is unreachable, or the browser has no room for what is in flight, work can be lost.
-        const isSafe = keeper.putAside() && keeper.state.getState().status !== 'failed';
+        const isSafe = draftSync.putAside() && draftSync.state.getState().status !== 'failed';
         if (!isSafe) event.preventDefault();
       },
       { signal },
@@ -46,9 +46,9 @@ export function DraftKeeper() {
     return () => {
       stop.abort();
       leave(false);
-      keeper.stop();
+      draftSync.stop();
     };
-  }, [keeper]);
+  }, [draftSync]);
 
   const failure = useDraftFailure();
   const hint = status === 'failed' ? failure : t(`editor.draft.hint.${status}`);

@@ -35,8 +35,8 @@ class Unanswered {
 
 type Kept = ResponseBody<'PUT /orgs/:org/workflows/:id/draft'>;
 
-/** The service calls that the keeper needs. */
-export interface KeeperApi {
+/** The service calls that `DraftSync` needs. */
+export interface DraftSyncApi {
   keep(draft: {
     readonly flow: Flow;
     readonly baseVersion: number;
@@ -58,7 +58,7 @@ export type Conflict =
   | { readonly kind: 'draft'; readonly draft: Draft | null }
   | { readonly kind: 'version'; readonly version: VersionDetail; readonly message: string };
 
-export interface KeeperState {
+export interface DraftSyncState {
   /** `same`: equal to the saved version; `kept`: the service has the draft; `changed` and `failed`: it lacks some changes. */
   readonly status: 'same' | 'kept' | 'changed' | 'failed';
   readonly isSaving: boolean;
@@ -84,12 +84,15 @@ export interface KeeperState {
 const DELAY_MS = 800;
 const RETRY_MS = 5_000;
 
-export interface KeeperOptions {
-  readonly api: KeeperApi;
+export interface DraftSyncOptions {
+  readonly api: DraftSyncApi;
   readonly flow: () => Flow;
   /** Number of changes of the flow. */
   readonly changeCount: () => number;
-  readonly initial: Pick<KeeperState, 'status' | 'keptAt' | 'baseVersion' | 'revision' | 'structureErrors'>;
+  readonly initial: Pick<
+    DraftSyncState,
+    'status' | 'keptAt' | 'baseVersion' | 'revision' | 'structureErrors'
+  >;
   /** The canvas shows a copy left in this browser, and the service has since moved on. */
   readonly initialConflict?: Conflict;
   /** The service's findings for the draft. */
@@ -107,9 +110,9 @@ export interface KeeperOptions {
  * Ensures that no change is lost: saves the draft a moment after each change, one call at a time, and retries while the
  * service is unreachable.
  */
-export class DraftKeeper {
-  readonly state: StoreApi<KeeperState>;
-  readonly #options: KeeperOptions;
+export class DraftSync {
+  readonly state: StoreApi<DraftSyncState>;
+  readonly #options: DraftSyncOptions;
   #isDirty = false;
   #isStopped = false;
   /** The draft in flight. */
@@ -123,10 +126,10 @@ export class DraftKeeper {
   /** Serializes calls: each needs the revision returned by the previous one. */
   #queue: Promise<unknown> = Promise.resolve();
 
-  constructor(options: KeeperOptions) {
+  constructor(options: DraftSyncOptions) {
     this.#options = options;
     this.#adoptedAt = options.changeCount();
-    this.state = createStore<KeeperState>()(() => ({
+    this.state = createStore<DraftSyncState>()(() => ({
       ...options.initial,
       isSaving: false,
       isUnderWay: false,
@@ -156,18 +159,18 @@ export class DraftKeeper {
 
   /** The page is hidden or unloaded. @param isLast it is being unloaded */
   leave(isLast: boolean): void {
-    if (!this.hasUnkept) return;
+    if (!this.hasUnsaved) return;
     this.putAside();
     void this.keepNow(isLast);
   }
 
   /** Stores unconfirmed changes in the browser. @returns false if they would be lost on unload */
   putAside(): boolean {
-    return !this.hasUnkept || this.#options.onLeft(this.left);
+    return !this.hasUnsaved || this.#options.onLeft(this.left);
   }
 
   /** Whether there are changes that the service hasn't confirmed. */
-  get hasUnkept(): boolean {
+  get hasUnsaved(): boolean {
     return this.#isDirty || this.state.getState().isUnderWay;
   }
 

@@ -1,6 +1,6 @@
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { PinKeeper, type Pins } from './pin-keeper.ts';
+import { PinSync, type Pins } from './pin-sync.ts';
 
 /** A fake service that responds on demand. */
 function open() {
@@ -12,7 +12,7 @@ function open() {
     hasRoom: true,
     failures: [] as string[],
   };
-  const keeper = new PinKeeper({
+  const pinSync = new PinSync({
     send: (node, output, isLast) => {
       seen.sent.push({ node, output, isLast });
       return new Promise<void>((resolve, reject) => seen.answers.push({ resolve, reject }));
@@ -32,7 +32,7 @@ function open() {
     else reject?.(error);
     await vi.advanceTimersByTimeAsync(0);
   };
-  return { keeper, seen, answer, outputs: () => seen.sent.map(({ node, output }) => [node, output]) };
+  return { pinSync, seen, answer, outputs: () => seen.sent.map(({ node, output }) => [node, output]) };
 }
 
 const after = (ms: number) => vi.advanceTimersByTimeAsync(ms);
@@ -42,19 +42,19 @@ afterEach(() => vi.useRealTimers());
 
 describe('saving pins', () => {
   test('of several quick changes, the last one is sent after a pause', async () => {
-    const { keeper, outputs } = open();
-    for (const n of [1, 2, 3]) keeper.set('a', { n });
+    const { pinSync, outputs } = open();
+    for (const n of [1, 2, 3]) pinSync.set('a', { n });
     expect(outputs()).toEqual([]);
     await after(500);
     expect(outputs()).toEqual([['a', { n: 3 }]]);
   });
 
   test('a newer change waits until the older one is stored, however long that takes', async () => {
-    const { keeper, outputs, answer } = open();
-    keeper.set('a', { n: 1 });
+    const { pinSync, outputs, answer } = open();
+    pinSync.set('a', { n: 1 });
     await after(500);
-    keeper.set('a', { n: 2 });
-    keeper.set('b', { n: 3 });
+    pinSync.set('a', { n: 2 });
+    pinSync.set('b', { n: 3 });
     await after(60_000);
     expect(outputs()).toEqual([['a', { n: 1 }]]);
     await answer();
@@ -62,17 +62,17 @@ describe('saving pins', () => {
     await answer();
     expect(outputs().slice(2)).toEqual([['b', { n: 3 }]]);
     await answer();
-    expect(keeper.unkept.size).toBe(0);
+    expect(pinSync.unsaved.size).toBe(0);
   });
 
   test("what could not be sent is retried, reported once, and doesn't overwrite anything newer", async () => {
-    const { keeper, seen, outputs, answer } = open();
-    keeper.set('a', { n: 1 });
+    const { pinSync, seen, outputs, answer } = open();
+    pinSync.set('a', { n: 1 });
     await after(500);
     await answer(new TypeError('fetch failed'));
     expect([...(seen.aside ?? [])]).toEqual([['a', { n: 1 }]]);
     await after(5_000);
-    keeper.set('a', { n: 2 });
+    pinSync.set('a', { n: 2 });
     await answer(new TypeError('fetch failed'));
     await after(5_000);
     await answer();
@@ -85,13 +85,13 @@ describe('saving pins', () => {
   });
 
   test('what was refused is reported and not retried; after the end of a session it is', async () => {
-    const { keeper, seen, answer } = open();
-    keeper.set('a', { n: 1 });
+    const { pinSync, seen, answer } = open();
+    pinSync.set('a', { n: 1 });
     await after(500);
     await answer(new ApiProblem(422, {}));
     await after(60_000);
     expect(seen).toMatchObject({ failures: ['ApiProblem'], sent: { length: 1 } });
-    keeper.set('a', { n: 2 });
+    pinSync.set('a', { n: 2 });
     await after(500);
     await answer(new ApiProblem(401, { code: 'signed_out' }));
     expect([...(seen.aside ?? [])]).toEqual([['a', { n: 2 }]]);
@@ -100,38 +100,38 @@ describe('saving pins', () => {
   });
 
   test('when the page closes, they are sent at once and kept aside, but nothing newer than the request in flight', async () => {
-    const { keeper, seen, outputs } = open();
-    keeper.set('a', { n: 1 });
-    keeper.leave(true);
+    const { pinSync, seen, outputs } = open();
+    pinSync.set('a', { n: 1 });
+    pinSync.leave(true);
     expect(seen.sent).toEqual([{ node: 'a', output: { n: 1 }, isLast: true }]);
     expect([...(seen.aside ?? [])]).toEqual([['a', { n: 1 }]]);
-    keeper.set('a', null);
-    keeper.leave(true);
+    pinSync.set('a', null);
+    pinSync.leave(true);
     expect(outputs()).toEqual([['a', { n: 1 }]]);
     expect([...(seen.aside ?? [])]).toEqual([['a', null]]);
   });
 
   test('without room in the browser it says so, as long as something could be lost', async () => {
-    const { keeper, seen, answer } = open();
+    const { pinSync, seen, answer } = open();
     seen.hasRoom = false;
-    expect(keeper.putAside()).toBe(true);
-    keeper.set('a', { n: 1 });
-    expect(keeper.putAside()).toBe(false);
+    expect(pinSync.putAside()).toBe(true);
+    pinSync.set('a', { n: 1 });
+    expect(pinSync.putAside()).toBe(false);
     await after(500);
-    expect(keeper.putAside()).toBe(false);
+    expect(pinSync.putAside()).toBe(false);
     await answer();
-    expect(keeper.putAside()).toBe(true);
+    expect(pinSync.putAside()).toBe(true);
   });
 
   test('a closed page retries nothing', async () => {
-    const { keeper, seen, answer } = open();
-    keeper.set('a', { n: 1 });
-    keeper.leave(false);
-    keeper.stop();
+    const { pinSync, seen, answer } = open();
+    pinSync.set('a', { n: 1 });
+    pinSync.leave(false);
+    pinSync.stop();
     await answer(new TypeError('fetch failed'));
     await after(60_000);
     expect(seen.sent).toHaveLength(1);
-    keeper.start();
+    pinSync.start();
     await after(500);
     expect(seen.sent).toHaveLength(2);
   });

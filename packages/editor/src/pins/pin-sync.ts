@@ -6,7 +6,7 @@ import { createContext } from 'react';
 export type PinnedOutput = JsonObject | null;
 export type Pins = ReadonlyMap<string, PinnedOutput>;
 
-export interface PinKeeperOptions {
+export interface PinSyncOptions {
   /** @param isLast the page is being unloaded */
   readonly send: (nodeId: string, output: PinnedOutput, isLast: boolean) => Promise<unknown>;
   /**
@@ -14,7 +14,7 @@ export interface PinKeeperOptions {
    * @param sent pins in flight, which may arrive after the page is gone
    * @returns whether there was room
    */
-  readonly putAside: (unkept: Pins, sent: Pins) => boolean;
+  readonly putAside: (unsaved: Pins, sent: Pins) => boolean;
   /** The service has confirmed everything. */
   readonly onSettled: () => void;
   /** What the service rejects isn't sent again; after a network failure it is. */
@@ -29,8 +29,8 @@ const RETRY_MS = 5_000;
  * Saves a workflow's pinned outputs: one call at a time, so that an older output never arrives after a newer one, with
  * retries while the service is unreachable.
  */
-export class PinKeeper {
-  readonly #options: PinKeeperOptions;
+export class PinSync {
+  readonly #options: PinSyncOptions;
   /** Pins not sent yet, only the newest per node. */
   readonly #waiting = new Map<string, PinnedOutput>();
   /** The pin in flight. */
@@ -39,7 +39,7 @@ export class PinKeeper {
   #isStopped = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(options: PinKeeperOptions) {
+  constructor(options: PinSyncOptions) {
     this.#options = options;
   }
 
@@ -51,7 +51,7 @@ export class PinKeeper {
   }
 
   /** Pins that the service may not have. */
-  get unkept(): Pins {
+  get unsaved(): Pins {
     return new Map([...this.#underWay, ...this.#waiting]);
   }
 
@@ -61,12 +61,12 @@ export class PinKeeper {
 
   /** Stores them in the browser. @returns false if they would be lost on unload */
   putAside(): boolean {
-    return this.unkept.size === 0 || this.#options.putAside(this.unkept, this.#underWay);
+    return this.unsaved.size === 0 || this.#options.putAside(this.unsaved, this.#underWay);
   }
 
   /** The page is hidden or unloaded. @param isLast it is being unloaded */
   leave(isLast: boolean): void {
-    if (this.unkept.size === 0) return;
+    if (this.unsaved.size === 0) return;
     this.putAside();
     // The call in flight may arrive after one sent now; the next visit restores the stored copy instead.
     if (isLast && this.#sent !== null) return;
@@ -129,4 +129,4 @@ function isFinal(error: unknown): boolean {
 }
 
 /** The pins of the open workflow. */
-export const PinKeeperContext = createContext<PinKeeper | null>(null);
+export const PinSyncContext = createContext<PinSync | null>(null);

@@ -1,10 +1,10 @@
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { DraftKeeper, type KeeperApi } from './keeper.ts';
+import { DraftSync, type DraftSyncApi } from './draft-sync.ts';
 import type { LocalCopy } from './local-copy.ts';
 
-type Draft = Parameters<KeeperApi['keep']>[0];
-type Kept = Awaited<ReturnType<KeeperApi['keep']>>;
+type Draft = Parameters<DraftSyncApi['keep']>[0];
+type Kept = Awaited<ReturnType<DraftSyncApi['keep']>>;
 
 /** A fake service with one draft that, like the real one, rejects outdated revisions. */
 function open() {
@@ -26,7 +26,7 @@ function open() {
     service.lost -= 1;
     throw new TypeError('fetch failed');
   };
-  const api: KeeperApi = {
+  const api: DraftSyncApi = {
     keep: async (draft) => {
       await service.gate;
       if (service.fails > 0) {
@@ -66,7 +66,7 @@ function open() {
       return { version: service.version } as never;
     },
   };
-  const keeper = new DraftKeeper({
+  const draftSync = new DraftSync({
     api,
     flow: () => ({ nodes: [], edges: [], count }),
     changeCount: () => count,
@@ -79,16 +79,16 @@ function open() {
   });
   const change = () => {
     count += 1;
-    keeper.changed();
+    draftSync.changed();
   };
-  return { keeper, service, change, state: () => keeper.state.getState() };
+  return { draftSync, service, change, state: () => draftSync.state.getState() };
 }
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('the keeper of the draft', () => {
-  test('keeps what changed a moment later, several changes at once', async () => {
+describe('saving the draft', () => {
+  test('saves changes after a moment, several at once', async () => {
     const { service, change, state } = open();
     change();
     change();
@@ -98,14 +98,14 @@ describe('the keeper of the draft', () => {
     expect(state()).toMatchObject({ status: 'kept', revision: 1, keptAt: 'at 1' });
   });
 
-  test('what the page begins with is no change', async () => {
-    const { keeper, service } = open();
-    keeper.changed();
+  test('the initial content of the page is not a change', async () => {
+    const { draftSync, service } = open();
+    draftSync.changed();
     await vi.runAllTimersAsync();
     expect(service.kept).toEqual([]);
   });
 
-  test('a change while a draft is under way is kept after it, with the revision that it got', async () => {
+  test('a change while a draft is in flight is saved after it, with the revision that it got', async () => {
     const { service, change, state } = open();
     let release = () => {};
     service.gate = new Promise((resolve) => {
@@ -121,20 +121,20 @@ describe('the keeper of the draft', () => {
     expect(state()).toMatchObject({ status: 'kept', revision: 2 });
   });
 
-  test('tries again while the service cannot be reached', async () => {
-    const { keeper, service, change, state } = open();
+  test('retries while the service is unreachable', async () => {
+    const { draftSync, service, change, state } = open();
     service.fails = 2;
     change();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(state().status).toBe('failed');
-    expect(keeper.hasUnkept).toBe(true);
+    expect(draftSync.hasUnsaved).toBe(true);
     await vi.runAllTimersAsync();
     expect(state().status).toBe('kept');
-    expect(keeper.hasUnkept).toBe(false);
+    expect(draftSync.hasUnsaved).toBe(false);
   });
 
-  test('another draft is not overwritten until that is decided', async () => {
-    const { keeper, service, change, state } = open();
+  test('another draft is not overwritten before a decision', async () => {
+    const { draftSync, service, change, state } = open();
     service.revision = 7;
     service.other = { revision: 7, flow_data: service.saved };
     change();
@@ -143,43 +143,43 @@ describe('the keeper of the draft', () => {
     change();
     await vi.runAllTimersAsync();
     expect(service.kept).toEqual([]);
-    expect(await keeper.keepMine()).toBe(true);
+    expect(await draftSync.keepMine()).toBe(true);
     expect(service.kept.map(({ revision }) => revision)).toEqual([7]);
   });
 
-  test('saving waits for the draft that is under way, and goes on from the new version', async () => {
-    const { keeper, change, state } = open();
+  test('saving waits for the draft in flight, and continues from the new version', async () => {
+    const { draftSync, change, state } = open();
     change();
-    void keeper.keepNow();
-    expect(await keeper.save()).toBe(true);
+    void draftSync.keepNow();
+    expect(await draftSync.save()).toBe(true);
     expect(state()).toMatchObject({ status: 'same', baseVersion: 2, revision: 0, isSaving: false });
     change();
     await vi.runAllTimersAsync();
     expect(state()).toMatchObject({ status: 'kept', revision: 1 });
   });
 
-  test('a version that somebody else saved is a conflict; mine is saved over it only when I say so', async () => {
-    const { keeper, service, change, state } = open();
+  test('a version saved by someone else is a conflict; mine is saved over it only on request', async () => {
+    const { draftSync, service, change, state } = open();
     service.version = 4;
     change();
-    expect(await keeper.save('mine')).toBe(false);
+    expect(await draftSync.save('mine')).toBe(false);
     expect(state().conflict).toMatchObject({ kind: 'version', version: { version: 4 }, message: 'mine' });
     expect(service.version).toBe(4);
-    expect(await keeper.keepMine()).toBe(true);
+    expect(await draftSync.keepMine()).toBe(true);
     expect(state()).toMatchObject({ status: 'same', baseVersion: 5, conflict: null });
   });
 
-  test('what is adopted is not kept as a draft', async () => {
-    const { keeper, service, change, state } = open();
+  test('an adopted version is not saved as a draft', async () => {
+    const { draftSync, service, change, state } = open();
     change();
-    keeper.adopt({ version: 3 });
-    keeper.changed();
+    draftSync.adopt({ version: 3 });
+    draftSync.changed();
     await vi.runAllTimersAsync();
     expect(service.kept).toEqual([]);
     expect(state()).toMatchObject({ status: 'same', baseVersion: 3 });
   });
 
-  test('the same draft from elsewhere, or an answer that was lost, is no conflict', async () => {
+  test('the same draft from elsewhere, or a lost response, is not a conflict', async () => {
     const { service, change, state } = open();
     service.revision = 7;
     service.other = { revision: 7, base_version: 1, flow_data: { edges: [], nodes: [], count: 1 } };
@@ -189,60 +189,60 @@ describe('the keeper of the draft', () => {
     const again = open();
     Object.assign(again.service, { version: 2, saved: { nodes: [], edges: [], count: 1 } });
     again.change();
-    expect(await again.keeper.save()).toBe(true);
+    expect(await again.draftSync.save()).toBe(true);
     expect(again.state()).toMatchObject({ status: 'same', conflict: null });
   });
 
-  test('a draft whose answer was lost is gone on from, whatever has changed here since', async () => {
-    const { keeper, service, change, state } = open();
+  test('a draft whose response was lost is continued, whatever has changed here since', async () => {
+    const { draftSync, service, change, state } = open();
     service.lost = 2;
     change();
     await vi.advanceTimersByTimeAsync(1_000);
     change();
-    expect(keeper.left).toMatchObject({ flow: { count: 2 }, revision: 0, sent: { count: 1 } });
+    expect(draftSync.left).toMatchObject({ flow: { count: 2 }, revision: 0, sent: { count: 1 } });
     await vi.runAllTimersAsync();
     expect(service.kept.map(({ revision }) => revision)).toEqual([0, 1]);
     expect(state()).toMatchObject({ status: 'kept', revision: 2, conflict: null });
   });
 
-  test('so is a version whose answer was lost', async () => {
-    const { keeper, service, change, state } = open();
+  test('so is a version whose response was lost', async () => {
+    const { draftSync, service, change, state } = open();
     change();
     await vi.runAllTimersAsync();
     service.lost = 1;
-    await expect(keeper.save()).rejects.toThrow('fetch failed');
+    await expect(draftSync.save()).rejects.toThrow('fetch failed');
     change();
     await vi.runAllTimersAsync();
     expect(state()).toMatchObject({ status: 'kept', conflict: null });
-    expect(await keeper.save()).toBe(true);
+    expect(await draftSync.save()).toBe(true);
     expect(state()).toMatchObject({ status: 'same', baseVersion: 3, conflict: null });
   });
 
-  test('a save does not throw away a draft that this window has not seen', async () => {
-    const { keeper, service, change, state } = open();
+  test("a save doesn't discard a draft that this window has not seen", async () => {
+    const { draftSync, service, change, state } = open();
     service.revision = 7;
     service.other = { revision: 7, base_version: 1, flow_data: service.saved };
     change();
-    expect(await keeper.save()).toBe(false);
+    expect(await draftSync.save()).toBe(false);
     expect([state().conflict?.kind, service.version]).toEqual(['draft', 1]);
-    await keeper.keepBoth();
+    await draftSync.keepBoth();
     expect(service.kept.map(({ revision }) => revision)).toEqual([7]);
-    expect(await keeper.save()).toBe(true);
+    expect(await draftSync.save()).toBe(true);
   });
 
-  test('what both come to follows the version that was taken in', async () => {
-    const { keeper, service, change, state } = open();
+  test('a merged result is based on the adopted version', async () => {
+    const { draftSync, service, change, state } = open();
     service.version = 4;
     change();
-    await keeper.save();
-    await keeper.keepBoth();
+    await draftSync.save();
+    await draftSync.keepBoth();
     expect(service.kept.at(-1)).toMatchObject({ baseVersion: 4 });
     expect(state()).toMatchObject({ status: 'kept', conflict: null });
-    expect(await keeper.save()).toBe(true);
+    expect(await draftSync.save()).toBe(true);
   });
 
-  test('what the service does not have is left behind, until it has it', async () => {
-    const { keeper, service, change } = open();
+  test("what the service doesn't have stays in the browser until it does", async () => {
+    const { draftSync, service, change } = open();
     service.fails = 1;
     change();
     await vi.advanceTimersByTimeAsync(1_000);
@@ -259,17 +259,17 @@ describe('the keeper of the draft', () => {
     change();
     await vi.advanceTimersByTimeAsync(1_000);
     change();
-    expect(keeper.left).toMatchObject({ flow: { count: 3 }, revision: 1, sent: { count: 2 } });
+    expect(draftSync.left).toMatchObject({ flow: { count: 3 }, revision: 1, sent: { count: 2 } });
     release();
     await vi.runAllTimersAsync();
   });
 
-  test('nothing is begun any more once the page has gone', async () => {
-    const { keeper, service, change } = open();
+  test('nothing is started after the page is gone', async () => {
+    const { draftSync, service, change } = open();
     service.fails = 1;
     change();
-    void keeper.keepNow();
-    keeper.stop();
+    void draftSync.keepNow();
+    draftSync.stop();
     await vi.runAllTimersAsync();
     expect([service.kept, service.fails]).toEqual([[], 0]);
   });
