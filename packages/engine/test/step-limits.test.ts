@@ -9,7 +9,7 @@ import {
   success,
   waitUntil,
 } from '../src/index.ts';
-import { Drive, abbreviate } from './support/drive.ts';
+import { abbreviate, Drive } from './support/drive.ts';
 import { flowOf, planOf } from './support/index.ts';
 
 const effect = { type: 'test.effect', timeout_ms: 60_000 };
@@ -49,7 +49,11 @@ describe('limits of an execution', () => {
     const data = { type: 'test.effect', timeout_ms: 500, retry: { max_attempts: 2, backoff_ms: 100 } };
     const drive = new Drive(planOf(flowOf({ a: data }, ['t -> a'])));
     expect(abbreviate(drive.effects.slice(-1))).toEqual(['wait 1500']);
-    expect(abbreviate(drive.time(1_500))).toEqual(['abort a node_timeout', 'checkpoint a:waiting', 'wait 1550']);
+    expect(abbreviate(drive.time(1_500))).toEqual([
+      'abort a node_timeout',
+      'checkpoint a:waiting',
+      'wait 1550',
+    ]);
     expect(drive.end('a', ok)).toEqual([]);
     expect(abbreviate(drive.time(1_550))).toEqual(['checkpoint a:running', 'start a', 'wait 2050']);
     expect(drive.end('a', ok, { attempt: 1 })).toEqual([]);

@@ -2,7 +2,7 @@ import { verbatim } from '@millrace/messages';
 import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
 import { failure, success, waitUntil } from '../src/index.ts';
-import { Drive, abbreviate, START_MS } from './support/drive.ts';
+import { abbreviate, Drive, START_MS } from './support/drive.ts';
 import { flowOf, planOf } from './support/index.ts';
 
 const effect = { type: 'test.effect', timeout_ms: 60_000 };

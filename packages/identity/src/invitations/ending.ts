@@ -21,7 +21,11 @@ export async function endInvitationsBy(tx: Queryable, userId: number, by: AuditA
  * Permanently ends the invitations made by the user of this address that they could no longer make: regaining the right must
  * not revive an old link.
  */
-export async function endInvitationsBeyondRights(tx: Queryable, email: string, by: AuditActor): Promise<void> {
+export async function endInvitationsBeyondRights(
+  tx: Queryable,
+  email: string,
+  by: AuditActor,
+): Promise<void> {
   await auditAll(tx, await revokeInvitationsBeyondRights(tx, email), by);
 }
 

@@ -10,7 +10,7 @@ import {
 import { type Message, message } from '@millrace/messages';
 import type { StepOf } from './config.ts';
 import { withField } from './fields.ts';
-import { DataProblem, eachItem, fieldOf, objectAt, describeMismatch } from './problem.ts';
+import { DataProblem, describeMismatch, eachItem, fieldOf, objectAt } from './problem.ts';
 
 /** The context of steps besides their data. */
 export interface StepContext {
