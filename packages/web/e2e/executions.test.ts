@@ -228,7 +228,7 @@ describe('one execution', () => {
     const opened = await world.openFor(editor, `executions/${id}?node=nap`);
     const { page } = opened;
     const node = page.locator('.react-flow__node').filter({ hasText: 'Nap' });
-    await page.getByText('Until a set time').waitFor();
+    await page.getByText(/Until a set time · at node Nap · resumes/).waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel execution' }).click();
     await page.locator('[data-status="cancelled"]').waitFor();
