@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { createWorkflow, editorOf, greetingFlow } from './support/editor.ts';
+import { lookAway } from './support/look-away.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -29,7 +30,14 @@ async function rename(page: Page, label: string): Promise<void> {
   const editor = editorOf(page);
   await editor.node('greet').click();
   await editor.panel.getByRole('textbox', { name: 'Node name' }).fill(label);
-  await editor.state.getByText(/^Saved as draft/).waitFor();
+  await keptDraft(page);
+}
+
+async function keptDraft(page: Page): Promise<void> {
+  await lookAway(page);
+  await editorOf(page)
+    .state.getByText(/^Saved as draft/)
+    .waitFor();
 }
 
 const save = (page: Page) => editorOf(page).bar.getByRole('button', { name: 'Save', exact: true }).click();
@@ -103,7 +111,7 @@ test('who takes the other version gets the own one back by undo', async () => {
   await expect.poll(() => dialog.count()).toBe(0);
   await editor.bar.getByRole('button', { name: 'Undo' }).click();
   await editor.node('greet').getByText('Greet kindly').waitFor();
-  await editor.state.getByText(/^Saved as draft/).waitFor();
+  await keptDraft(page);
   expect(await labelsOf(ada, id)).toEqual(['Greet', 'Greet loudly']);
   expectNoComplaints(mine);
 });
@@ -145,7 +153,7 @@ test('what only one of them has changed is taken from both; the rest is chosen',
   await editor.node('delay').waitFor();
   await editor.node('code').waitFor();
   expect(await labelsOf(ada, id)).toEqual(['Greet', 'Greet loudly']);
-  await editor.state.getByText(/^Saved as draft/).waitFor();
+  await keptDraft(page);
   await save(page);
   await editor.state.getByText('Saved (v3)').waitFor();
   const { data } = await ada.call('GET /orgs/:org/workflows/:id', {
@@ -171,7 +179,7 @@ test('two windows of one person do not overwrite each other either', async () =>
   await editor.node('greet').getByText('Greet first').waitFor();
   await editor.bar.getByRole('button', { name: 'Undo' }).click();
   await editor.node('greet').getByText('Greet second').waitFor();
-  await editor.state.getByText(/^Saved as draft/).waitFor();
+  await keptDraft(second.page);
   await first.page.reload();
   await editorOf(first.page).node('greet').getByText('Greet second').waitFor();
   expectNoComplaints(first);
