@@ -175,18 +175,15 @@ class PgWorker implements Worker {
 
   async #register(): Promise<Registration> {
     const id = randomUUID();
-    const sentAt = performance.now();
+    const lease = new LeaseWatch(this.#config.leaseMs, performance.now());
     const effort = new CpuUsage();
     await this.#store.registerWorker(id);
     await this.#clock.synchronise();
     // Before the first claim under the new id, which would count these executions as crashed.
     if (this.#formerIds.length > 0) await this.#store.inherit(id, this.#formerIds);
-    this.#formerIds = [];
-    const registration = {
-      id,
-      lease: new LeaseWatch(this.#config.leaseMs, sentAt),
-      effort,
-    };
+    // Without a valid lease nothing was inherited; the next registration does it.
+    if (lease.isValid) this.#formerIds = [];
+    const registration = { id, lease, effort };
     this.#registration = registration;
     this.#watchLease(registration);
     this.#log.info({ worker_id: id }, 'worker registered');

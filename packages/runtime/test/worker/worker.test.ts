@@ -1,7 +1,7 @@
 import { failure, type NodeContext, success } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { chainOf, flowOf } from './flows.ts';
 import { startWorkingService, type WorkingOverrides, type WorkingService } from './service-with-worker.ts';
 
@@ -114,6 +114,28 @@ describe('take-over', () => {
     expect(held.contexts[0]?.signal.aborted).toBe(true);
     const after = await rowOf(id);
     expect(after.worker_id).not.toBe(before.worker_id);
+    held.release.resolve();
+    expect((await service.finished(id)).status).toBe('completed');
+  });
+
+  test('a registration whose reply takes longer than the lease counts no crash', async () => {
+    const held = holdNode('held');
+    await service.startWorker({ leaseMs: 1_000, pollMs: 50, heartbeatMs: 100 });
+    const id = await service.execute(await service.createWorkflow(chainOf('held')));
+    await expect.poll(() => held.begun).toBe(1);
+    const { db } = service.deps;
+    const query = db.query.bind(db);
+    const registrations = vi.spyOn(db, 'query').mockImplementation(async (text, ...rest) => {
+      const rows = await query(text, ...rest);
+      if (!text.includes('INSERT INTO workers')) return rows as never;
+      registrations.mockRestore();
+      const valid = 'SELECT FROM workers WHERE lease_expires_at > clock_timestamp()';
+      await expect.poll(() => query(valid)).toEqual([]);
+      return rows as never;
+    });
+    await expireLeases();
+    await expect.poll(() => held.begun).toBeGreaterThan(1);
+    expect(await rowOf(id)).toMatchObject({ status: 'running', crashed_attempts: 0 });
     held.release.resolve();
     expect((await service.finished(id)).status).toBe('completed');
   });
