@@ -106,7 +106,7 @@ describe('filters', () => {
         const text = stringifyJson(result);
         expect(stringifyJson(parseJson(text))).toBe(text);
       }),
-      { numRuns: 8_000 },
+      { numRuns: 3_000 },
     );
   });
 
@@ -120,7 +120,7 @@ describe('filters', () => {
           expect(stringifyJson(apply(name, value, args))).toBe(stringifyJson(apply(name, value, args)));
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     );
   });
 

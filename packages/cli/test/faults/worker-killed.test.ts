@@ -74,9 +74,13 @@ describe('SIGKILL of a worker', () => {
 
     const victim = await world().worker({ ...LONG_LEASE, MILLRACE_WORKER_CONCURRENCY: '20' });
     await until('a worker in the middle of its work', async () => {
+      // It does no more between the look and its end.
+      victim.signal('SIGSTOP');
       const rows = await readExecutions(db, workflow);
       const running = rows.filter((row) => row.status === 'running').length;
-      return running >= 10 && rows.some((row) => row.status === 'completed');
+      if (running >= 10 && rows.some((row) => row.status === 'completed')) return true;
+      victim.signal('SIGCONT');
+      return false;
     });
     await world().killForGood(victim);
     const lost = (await readExecutions(db, workflow)).filter((row) => row.status === 'running');
