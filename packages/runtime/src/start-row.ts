@@ -5,7 +5,7 @@ import {
   type NodeRecord,
   stringifyJson,
 } from '@millrace/engine';
-import type { StartRow, StoredResponse } from './statements.ts';
+import type { KeyedResponse, StartRow } from './statements.ts';
 
 /** The parts of a workflow needed to start it. */
 export interface StartableWorkflow {
@@ -44,7 +44,7 @@ export interface StartOrder {
   /** What a rerun reuses. */
   readonly records?: readonly NodeRecord[];
   /** Stored by the same statement. */
-  readonly response?: StoredResponse;
+  readonly response?: KeyedResponse;
 }
 
 /** How many executions of the workflow may run at once; null for no limit. */

@@ -29,11 +29,11 @@ export interface StartRow {
   /** `settings.error_workflow_id`; null for none. */
   readonly errorWorkflowId: number | null;
   /** Null if it was started without an Idempotency-Key. */
-  readonly response: StoredResponse | null;
+  readonly response: KeyedResponse | null;
 }
 
 /** The response to a start with an Idempotency-Key. */
-export interface StoredResponse {
+export interface KeyedResponse {
   readonly idempotencyKey: {
     readonly familyId: string;
     readonly route: string;
