@@ -1,7 +1,6 @@
 import { type HttpClient, HttpClientError, type HttpRequest, type HttpResponse } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { Agent, type Dispatcher, Pool } from 'undici';
-import { parseAllowHosts } from './allow-hosts.ts';
 import { toClientError } from './client-errors.ts';
 import { createGuardedConnector, type Resolve, systemResolve } from './connector.ts';
 import { startDeadline } from './deadline.ts';
@@ -45,9 +44,7 @@ const REDIRECT_BODY_BYTES = 64 * 1024;
  * @throws Error when an entry of `allowHosts` can't be parsed
  */
 export function createGuardedHttpClient(options: GuardedHttpClientOptions): GuardedHttpClient {
-  const { rules, problems } = parseAllowHosts(options.allowHosts);
-  if (problems.length > 0) throw new Error(problems.join('\n'));
-  const policy = createTargetPolicy(rules);
+  const policy = createTargetPolicy(options.allowHosts);
   const agent = createAgent(policy, options);
   return {
     ...createSender(agent, policy),

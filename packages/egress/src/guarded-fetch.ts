@@ -3,7 +3,6 @@ import { ReadableStream } from 'node:stream/web';
 import { HttpClientError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Dispatcher } from 'undici';
-import { parseAllowHosts } from './allow-hosts.ts';
 import { toClientError } from './client-errors.ts';
 import { createAgent, type GuardedHttpClientOptions } from './guarded-client.ts';
 import { createTargetPolicy } from './target-policy.ts';
@@ -35,9 +34,7 @@ const NO_BODY_STATUSES = [204, 205, 304];
  * @throws Error when an entry of `allowHosts` can't be parsed
  */
 export function createGuardedFetch(options: GuardedHttpClientOptions): GuardedFetch {
-  const { rules, problems } = parseAllowHosts(options.allowHosts);
-  if (problems.length > 0) throw new Error(problems.join('\n'));
-  const policy = createTargetPolicy(rules);
+  const policy = createTargetPolicy(options.allowHosts);
   const agent = createAgent(policy, options);
   return {
     async fetch(text, { method = 'GET', headers, body, signal = null }, maxBytes) {

@@ -2,7 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { HttpClientError } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { parseAllowHosts, type Target, targetOf } from './allow-hosts.ts';
+import { type Target, targetOf } from './allow-hosts.ts';
 import { toClientError } from './client-errors.ts';
 import { createGuardedLookup, type Resolve, systemResolve } from './connector.ts';
 import { createTargetPolicy, type TargetPolicy } from './target-policy.ts';
@@ -44,9 +44,7 @@ export function createGuardedSockets(
   open: typeof connectTcp = connectTcp,
 ): GuardedSockets {
   const { connectTimeoutMs = 10_000, resolve = systemResolve } = options;
-  const { rules, problems } = parseAllowHosts(options.allowHosts);
-  if (problems.length > 0) throw new Error(problems.join('\n'));
-  const policy = createTargetPolicy(rules);
+  const policy = createTargetPolicy(options.allowHosts);
   return {
     async connect(wanted, signal) {
       const target = checkTarget(wanted, policy);

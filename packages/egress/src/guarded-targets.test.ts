@@ -4,7 +4,6 @@ import { HttpClientError, type HttpResponse } from '@millrace/engine';
 import { saying } from '@millrace/messages/testing';
 import { startHttp, type TestServer } from '@millrace/testing/test-server';
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseAllowHosts } from './allow-hosts.ts';
 import { createGuardedConnector, type ResolvedAddress } from './connector.ts';
 import { createGuardedHttpClient, type GuardedHttpClient } from './guarded-client.ts';
 import { createTargetPolicy } from './target-policy.ts';
@@ -232,7 +231,7 @@ describe('what a name resolves to', () => {
 });
 
 describe('the peer of a connection', () => {
-  const policy = createTargetPolicy(parseAllowHosts([]).rules);
+  const policy = createTargetPolicy([]);
   const origin = new URL('http://public.example/');
 
   function connectTo(

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { HttpClientError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { isForbiddenAddress } from './addresses.ts';
-import { type AllowRules, type Target, targetOf } from './allow-hosts.ts';
+import { parseAllowHosts, type Target, targetOf } from './allow-hosts.ts';
 
 /** Which targets may be called. Checked for the URL, for each address its name resolves to and for the address connected to. */
 export interface TargetPolicy {
@@ -15,8 +15,14 @@ export interface TargetPolicy {
   refuseAddress(target: Target, address: string | undefined): HttpClientError | undefined;
 }
 
-/** Allows public addresses, and what the operator's rules allow. */
-export function createTargetPolicy(rules: AllowRules): TargetPolicy {
+/**
+ * Allows public addresses, and what the operator allows.
+ * @param allowHosts entries of MILLRACE_ALLOW_HOSTS
+ * @throws Error when an entry can't be parsed
+ */
+export function createTargetPolicy(allowHosts: readonly string[]): TargetPolicy {
+  const { rules, problems } = parseAllowHosts(allowHosts);
+  if (problems.length > 0) throw new Error(problems.join('\n'));
   const refuseAddress = (target: Target, address: string | undefined): HttpClientError | undefined => {
     if (address === undefined) return refusal(target);
     const isAllowed =

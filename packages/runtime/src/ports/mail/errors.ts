@@ -29,58 +29,41 @@ export function toMailError(error: unknown, credential: CredentialOf<'smtp'>, si
   const isPassing = status !== undefined && status >= 400 && status < 500;
   const encryption = encryptionProblem(status, where, said);
   if (encryption !== null) return encryption;
+  const reason = said || fault.message;
+  const tlsFailed = message('ports.tls_failed', { host: where, reason: tlsReason(fault) });
+  const refused = (code: string, explanation: Message, details?: JsonObject): ServiceError =>
+    new ServiceError(code, explanation, {
+      retryable: isPassing,
+      ...(details === undefined ? {} : { details }),
+    });
   switch (fault.code) {
     case 'EAUTH':
-    case 'ENOAUTH':
-      return new ServiceError('mail_auth_failed', signInRefused(where, status, username === null), {
-        retryable: isPassing,
-        ...codeDetails(status),
-      });
+    case 'ENOAUTH': {
+      const explanation = signInRefused(where, status, username === null);
+      return refused('mail_auth_failed', explanation, status === undefined ? undefined : { status });
+    }
     case 'ETLS':
-      return new ServiceError(
-        'mail_tls_failed',
-        message('ports.tls_failed', { host: where, reason: tlsReason(fault) }),
-        { retryable: isPassing },
-      );
-    case 'EENVELOPE':
-      return new ServiceError(
-        'mail_rejected',
-        message('ports.recipients_refused', { host: where, reason: said || fault.message }),
-        {
-          retryable: isPassing,
-          details: {
-            rejected: (fault.rejected ?? []).map(addressText),
-            response: said,
-            status: status ?? null,
-          },
-        },
-      );
+      return refused('mail_tls_failed', tlsFailed);
+    case 'EENVELOPE': {
+      const rejected = (fault.rejected ?? []).map(addressText);
+      const details = { rejected, response: said, status: status ?? null };
+      return refused('mail_rejected', message('ports.recipients_refused', { host: where, reason }), details);
+    }
     case 'EMESSAGE':
-    case 'EPROTOCOL':
-      return new ServiceError(
-        'mail_refused',
-        message('ports.mail_refused', { host: where, reason: said || fault.message }),
-        {
-          retryable: isPassing,
-          ...codeDetails(status, said),
-        },
-      );
+    case 'EPROTOCOL': {
+      const details = status === undefined ? undefined : { status, response: said };
+      return refused('mail_refused', message('ports.mail_refused', { host: where, reason }), details);
+    }
     case 'ECONNECTION':
     case 'ETIMEDOUT':
     case 'ESOCKET':
-    case 'EDNS':
-      return isCertificateFault(fault)
-        ? new ServiceError(
-            'mail_tls_failed',
-            message('ports.tls_failed', { host: where, reason: tlsReason(fault) }),
-          )
-        : new ServiceError(
-            'mail_connection_failed',
-            message('ports.connection_failed', { host: where, reason: fault.message }),
-            {
-              retryable: status === undefined || isPassing,
-            },
-          );
+    case 'EDNS': {
+      if (isCertificateFault(fault)) return new ServiceError('mail_tls_failed', tlsFailed);
+      const failed = message('ports.connection_failed', { host: where, reason: fault.message });
+      return new ServiceError('mail_connection_failed', failed, {
+        retryable: status === undefined || isPassing,
+      });
+    }
     default:
       return error;
   }
@@ -91,11 +74,8 @@ function encryptionProblem(status: number | undefined, where: string, said: stri
   const isAsked =
     status === 538 || status === 523 || (status === 530 && /starttls|5\.7\.(10|11)\b/i.test(said));
   if (!isAsked) return null;
-  return new ServiceError(
-    'mail_tls_failed',
-    message('ports.encryption_required', { host: where, status }),
-    codeDetails(status),
-  );
+  const explanation = message('ports.encryption_required', { host: where, status });
+  return new ServiceError('mail_tls_failed', explanation, { details: { status } });
 }
 
 function signInRefused(host: string, status: number | undefined, isAnonymous: boolean): Message {
@@ -103,11 +83,6 @@ function signInRefused(host: string, status: number | undefined, isAnonymous: bo
   return status === undefined
     ? message('ports.sign_in_refused', { host })
     : message('ports.sign_in_refused_with', { host, status });
-}
-
-function codeDetails(status: number | undefined, response?: string): { details?: JsonObject } {
-  if (status === undefined) return {};
-  return { details: { status, ...(response === undefined ? {} : { response }) } };
 }
 
 function isCertificateFault(error: Error): boolean {
