@@ -270,7 +270,10 @@ export function defaultTimeoutMs(definition: NodeDefinition): number | null {
 }
 
 /** How an execution of a flow with a problem ends, before any node has run. */
-export function outcomeOfProblem({ node_id: nodeId, message: said }: Problem): Outcome {
+export function outcomeOfProblem({
+  node_id: nodeId,
+  message: said,
+}: Problem): Extract<Outcome, { status: 'failed' }> {
   return { status: 'failed', error: { code: 'invalid_workflow', message: said, nodeId } };
 }
 

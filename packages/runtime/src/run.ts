@@ -6,6 +6,7 @@ import {
   type ExecutionLimits,
   type ExecutionStore,
   type NodeResult,
+  outcomeOfProblem,
   type Plan,
   resume,
   type StepEvent,
@@ -65,8 +66,7 @@ export async function runExecution(
     if (compiled.kind === 'plan') {
       await new Run(claimed, compiled.plan, deps, control).drive();
     } else {
-      const { node_id: nodeId, message: said } = compiled.problem;
-      await endAsFailed(claimed, deps, { code: 'invalid_workflow', message: said, nodeId });
+      await endAsFailed(claimed, deps, outcomeOfProblem(compiled.problem).error);
     }
   } catch (error) {
     if (error instanceof DatabaseUnavailableError) {
