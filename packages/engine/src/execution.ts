@@ -11,7 +11,7 @@ export const EXECUTION_STATUSES = [
   'cancelled',
 ] as const;
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
-const FINAL_STATUSES = ['completed', 'failed', 'cancelled'] as const;
+export const FINAL_STATUSES = ['completed', 'failed', 'cancelled'] as const;
 export type FinalStatus = (typeof FINAL_STATUSES)[number];
 
 /** Whether an execution with this status can never change again. */
