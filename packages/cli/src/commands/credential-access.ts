@@ -20,11 +20,10 @@ import {
   readGivenFields,
 } from './credential-fields.ts';
 import { withDatabase } from './running-service.ts';
+import { ID_COLUMN, OPERATOR } from './shared.ts';
 import { type CommandResult, UsageError } from './shell.ts';
 import { card, moment, table } from './table.ts';
 import { readList } from './values.ts';
-
-const OPERATOR = { actor: 'operator' } as const;
 
 /** Shared by `add` and `update`. */
 export interface CredentialInput extends FieldSources {
@@ -61,7 +60,7 @@ export function listCredentialsByCommand(options: { org?: string; json?: boolean
     const text = table(
       rows,
       [
-        { title: 'ID', align: 'right', cell: (row) => String(row.id) },
+        ID_COLUMN,
         { title: 'NAME', cell: (row) => row.name },
         { title: 'TYPE', cell: (row) => row.type },
         { title: 'HOSTS', cell: showHosts },

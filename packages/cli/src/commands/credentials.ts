@@ -2,12 +2,9 @@ import { CREDENTIAL_TYPES } from '@millrace/engine';
 import type { Command } from 'commander';
 import { addCommand, type OptionSpec } from './command.ts';
 import type { CredentialInput } from './credential-access.ts';
+import { ORG } from './shared.ts';
 import { readId, readList } from './values.ts';
 
-const ORG = {
-  flags: '--org <id or name>',
-  description: 'the organisation; optional while there is only one',
-};
 const HOST = {
   flags: '--host <list>',
   description: 'for bearer, basic and header: the hosts it may be sent to, comma-separated',

@@ -8,20 +8,16 @@ import type { Command } from 'commander';
 import { choicesOrAsk, organisationOrAsk, textOrAsk } from './ask.ts';
 import { addCommand } from './command.ts';
 import { withDatabase } from './running-service.ts';
+import { ID_COLUMN, OPERATOR, ORG } from './shared.ts';
 import { paint } from './shell.ts';
 import { card, moment, table } from './table.ts';
 import { readKeyReference, readList, readMoment } from './values.ts';
 
-const ORG = {
-  flags: '--org <id or name>',
-  description: 'the organisation; optional while there is only one',
-};
 const MEMBER = {
   flags: '--member <email>',
   description: 'issue the key to this member, whose role limits it; default: the operator',
 };
 const KEY_HELP = ['its ID, or the 12 characters after mr_'];
-const OPERATOR = { actor: 'operator' } as const;
 
 interface CreateOptions {
   readonly org?: string;
@@ -101,7 +97,7 @@ function addList(keys: Command): void {
         const text = table(
           rows,
           [
-            { title: 'ID', align: 'right', cell: (row) => String(row.id) },
+            ID_COLUMN,
             { title: 'KEY', cell: (row) => `mr_${row.key_id}_...${row.last_four}` },
             { title: 'NAME', cell: (row) => row.name },
             { title: 'STATE', cell: paintState },

@@ -1,22 +1,14 @@
 import type { Queryable } from '@millrace/database/database';
 import { notFound } from '@millrace/errors/errors';
 
-/** The organisation of a workflow: ids are unique across organisations. @throws ApiError `not_found` */
-export async function findOwnerOfWorkflow(db: Queryable, id: number): Promise<number> {
-  const [row] = await db.query<{ organisation_id: number }>(
-    'SELECT organisation_id FROM workflows WHERE id = $1',
-    [id],
-  );
-  if (row === undefined) throw notFound('workflow');
-  return row.organisation_id;
-}
+const STATEMENTS = {
+  workflow: 'SELECT organisation_id FROM workflows WHERE id = $1',
+  execution: 'SELECT organisation_id FROM executions WHERE id = $1',
+};
 
-/** The organisation of an execution. @throws ApiError `not_found` */
-export async function findOwnerOfExecution(db: Queryable, id: number): Promise<number> {
-  const [row] = await db.query<{ organisation_id: number }>(
-    'SELECT organisation_id FROM executions WHERE id = $1',
-    [id],
-  );
-  if (row === undefined) throw notFound('execution');
+/** The organisation that owns it: ids are unique across organisations. @throws ApiError `not_found` */
+export async function findOwner(db: Queryable, what: keyof typeof STATEMENTS, id: number): Promise<number> {
+  const [row] = await db.query<{ organisation_id: number }>(STATEMENTS[what], [id]);
+  if (row === undefined) throw notFound(what);
   return row.organisation_id;
 }

@@ -14,16 +14,12 @@ import type { Config } from '../settings/config.ts';
 import { organisationOrAsk, textOrAsk } from './ask.ts';
 import { addCommand } from './command.ts';
 import { withDatabase } from './running-service.ts';
+import { ID_COLUMN, OPERATOR, ORG } from './shared.ts';
 import { moment, table } from './table.ts';
 
-const ORG = {
-  flags: '--org <id or name>',
-  description: 'the organisation; optional while there is only one',
-};
 const EMAIL = { flags: '--email <address>', description: "the member's e-mail address" };
 const ROLE = { flags: '--role <role>', description: ROLES.join(', ') };
 
-const OPERATOR = { actor: 'operator' } as const;
 /** The operator knows the recipient of a link. */
 const VOUCHED_FOR = { isVouchedFor: true } as const;
 
@@ -80,14 +76,14 @@ export function addMemberCommands(program: Command): void {
         const text = table(
           rows,
           [
-            { title: 'ID', align: 'right', cell: (row) => String(row.id) },
+            ID_COLUMN,
             { title: 'EMAIL', cell: (row) => row.email },
             { title: 'ROLE', cell: (row) => row.role },
             { title: 'SINCE', cell: (row) => moment(row.created_at) },
           ],
           `"${organisation.name}" has no members.`,
         );
-        return { json: rows.map(present), text };
+        return { json: rows, text };
       }),
   });
 
@@ -101,7 +97,7 @@ export function addMemberCommands(program: Command): void {
       return withDatabase(async (db) => {
         const organisation = await organisationOrAsk(db, options);
         const row = await removeMember(db, organisation.id, email, OPERATOR);
-        return { json: present(row), text: `${row.email} is no longer a member of "${organisation.name}".` };
+        return { json: row, text: `${row.email} is no longer a member of "${organisation.name}".` };
       });
     },
   });
@@ -119,7 +115,7 @@ function showGiven(
   { publicUrl }: Config,
   say: (row: MemberRow) => string,
 ): { readonly json: object; readonly text: string } {
-  if (given.kind === 'member') return { json: present(given.row), text: `${say(given.row)} in "${name}".` };
+  if (given.kind === 'member') return { json: given.row, text: `${say(given.row)} in "${name}".` };
   const { email, role, invitation } = given;
   const url = invitationUrl(publicUrl, invitation);
   return {
@@ -128,15 +124,5 @@ function showGiven(
 The role ${role} in "${name}" waits for the owner of the address. Send this link to ${email}. It works once, within seven days:
 
   ${url}`,
-  };
-}
-
-function present(row: MemberRow): object {
-  return {
-    id: row.id,
-    organisation_id: row.organisation_id,
-    email: row.email,
-    role: row.role,
-    created_at: row.created_at.toISOString(),
   };
 }

@@ -1,12 +1,9 @@
-import {
-  createOrganisation,
-  listOrganisations,
-  type OrganisationRow,
-} from '@millrace/identity/organisations/store';
+import { createOrganisation, listOrganisations } from '@millrace/identity/organisations/store';
 import type { Command } from 'commander';
 import { textOrAsk } from './ask.ts';
 import { addCommand } from './command.ts';
 import { withDatabase } from './running-service.ts';
+import { ID_COLUMN, OPERATOR } from './shared.ts';
 import { moment, table } from './table.ts';
 
 /** `millrace orgs ...` */
@@ -23,8 +20,8 @@ export function addOrganisationCommands(program: Command): void {
     run: async (_args, options) => {
       const name = await textOrAsk(options.name, '--name', 'Name of the organisation?', options);
       return withDatabase(async (db) => {
-        const row = await createOrganisation(db, name, { actor: 'operator' });
-        return { json: present(row), text: `Created organisation ${row.id}, "${row.name}".` };
+        const row = await createOrganisation(db, name, OPERATOR);
+        return { json: row, text: `Created organisation ${row.id}, "${row.name}".` };
       });
     },
   });
@@ -39,17 +36,13 @@ export function addOrganisationCommands(program: Command): void {
         const text = table(
           rows,
           [
-            { title: 'ID', align: 'right', cell: (row) => String(row.id) },
+            ID_COLUMN,
             { title: 'NAME', cell: (row) => row.name },
             { title: 'CREATED', cell: (row) => moment(row.created_at) },
           ],
           'No organisations yet. Create one: millrace orgs create --name NAME',
         );
-        return { json: rows.map(present), text };
+        return { json: rows, text };
       }),
   });
-}
-
-function present(row: OrganisationRow): object {
-  return { id: row.id, name: row.name, created_at: row.created_at.toISOString() };
 }

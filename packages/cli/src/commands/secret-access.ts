@@ -7,9 +7,8 @@ import { loadConfig } from '../settings/config.ts';
 import { readRunningService } from '../start/running-service.ts';
 import { confirmOrRefuse } from './ask.ts';
 import { withDatabase } from './running-service.ts';
+import { OPERATOR } from './shared.ts';
 import type { CommandResult } from './shell.ts';
-
-const OPERATOR = { actor: 'operator' } as const;
 
 /** `secrets rotate` */
 export function rotateByCommand(options: { readonly json?: boolean }): Promise<CommandResult> {

@@ -10,7 +10,11 @@ export interface Column<Row> {
 }
 
 /** Rows under aligned headings; `empty` if there are none. */
-export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], empty: string): string {
+export function table<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<NoInfer<Row>>[],
+  empty: string,
+): string {
   if (rows.length === 0) return empty;
   const cells = rows.map((row) => columns.map((column) => oneLine(column.cell(row))));
   const widths = columns.map((column, index) =>

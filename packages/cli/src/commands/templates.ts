@@ -1,6 +1,7 @@
 import { listTemplates, type Template } from '@millrace/service/templates/catalogue';
 import { type Command, InvalidArgumentError } from 'commander';
 import { addCommand } from './command.ts';
+import { ORG } from './shared.ts';
 import { table } from './table.ts';
 import type { Setting } from './template-import.ts';
 import { readValue } from './template-value.ts';
@@ -30,7 +31,7 @@ export function addTemplateCommands(program: Command): void {
     description: 'create a workflow from a template',
     argumentHelp: ['its ID in the list'],
     options: [
-      { flags: '--org <id or name>', description: 'the organisation; optional while there is only one' },
+      ORG,
       {
         flags: '--var <name=value>',
         description: 'a value for its settings.vars, as JSON or text; may be repeated',

@@ -5,11 +5,12 @@ import {
   setPasswordByOperator,
   switchSecondFactorOffByOperator,
 } from '@millrace/identity/accounts/operator';
-import { listUsers, type UserItemRow } from '@millrace/identity/users/store';
+import { listUsers } from '@millrace/identity/users/store';
 import type { Command } from 'commander';
 import { secretOrAsk, textOrAsk } from './ask.ts';
 import { addCommand } from './command.ts';
 import { withDatabase } from './running-service.ts';
+import { ID_COLUMN } from './shared.ts';
 import { moment, table } from './table.ts';
 
 const EMAIL = { flags: '--email <address>', description: 'the e-mail address of the account' };
@@ -42,7 +43,7 @@ function addList(users: Command): void {
         const text = table(
           rows,
           [
-            { title: 'ID', align: 'right', cell: (row) => String(row.id) },
+            ID_COLUMN,
             { title: 'EMAIL', cell: (row) => row.email },
             { title: 'NAME', cell: (row) => row.name },
             { title: 'ADDRESS PROVED', cell: (row) => (row.is_address_proved ? 'yes' : 'no') },
@@ -52,7 +53,7 @@ function addList(users: Command): void {
           ],
           'No accounts yet. To get a link that creates the first one: millrace setup-link',
         );
-        return { json: rows.map(present), text };
+        return { json: rows, text };
       }),
   });
 }
@@ -68,7 +69,7 @@ function addSetPassword(users: Command): void {
       'millrace users set-password --email ada@example.com --stdin < password.txt',
     ],
     run: async (_args, options) => {
-      const email = await textOrAsk(options.email, '--email', 'E-mail address of the account?', options);
+      const email = await readEmail(options);
       const password =
         options.stdin === true
           ? (await readAll(process.stdin)).replace(/\r?\n$/, '')
@@ -91,7 +92,7 @@ function addEndings(users: Command): void {
     options: [EMAIL],
     examples: ['millrace users second-factor-off --email ada@example.com'],
     run: async (_args, options) => {
-      const email = await textOrAsk(options.email, '--email', 'E-mail address of the account?', options);
+      const email = await readEmail(options);
       return withDatabase(async (db) => {
         const wasOn = await switchSecondFactorOffByOperator(db, email);
         const text = wasOn
@@ -108,7 +109,7 @@ function addEndings(users: Command): void {
     options: [EMAIL],
     examples: ['millrace users sign-out --email ada@example.com'],
     run: async (_args, options) => {
-      const email = await textOrAsk(options.email, '--email', 'E-mail address of the account?', options);
+      const email = await readEmail(options);
       return withDatabase(async (db) => {
         const ended = await endSessionsByOperator(db, email);
         return { json: { email, ended }, text: `Ended ${ended} sessions of ${email}.` };
@@ -124,7 +125,7 @@ function addRemove(users: Command): void {
     options: [EMAIL],
     examples: ['millrace users remove --email ada@example.com'],
     run: async (_args, options) => {
-      const email = await textOrAsk(options.email, '--email', 'E-mail address of the account?', options);
+      const email = await readEmail(options);
       return withDatabase(async (db) => {
         const removed = await removeAccountByOperator(db, email);
         return {
@@ -136,14 +137,6 @@ function addRemove(users: Command): void {
   });
 }
 
-function present(row: UserItemRow): object {
-  return {
-    id: row.id,
-    email: row.email,
-    name: row.name,
-    is_address_proved: row.is_address_proved,
-    has_password: row.has_password,
-    has_second_factor: row.has_second_factor,
-    created_at: row.created_at.toISOString(),
-  };
+function readEmail(options: UserOptions): Promise<string> {
+  return textOrAsk(options.email, '--email', 'E-mail address of the account?', options);
 }

@@ -6,7 +6,7 @@ import { refuseMissingCredentials } from '@millrace/service/credentials/referenc
 import { createWorkflow, initialStatus } from '@millrace/service/workflows/save';
 import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflows/store';
 import { organisationOrAsk } from './ask.ts';
-import { findOwnerOfWorkflow } from './lookups.ts';
+import { findOwner } from './lookups.ts';
 import { withDatabase } from './running-service.ts';
 import { type CommandResult, indentedJson } from './shell.ts';
 import { readWorkflowFile, type WorkflowFile } from './workflow-file.ts';
@@ -14,7 +14,7 @@ import { readWorkflowFile, type WorkflowFile } from './workflow-file.ts';
 /** A workflow as `GET /workflows/{id}` returns it, also without `--json`: it is meant for a file. */
 export function exportWorkflow(id: number): Promise<CommandResult> {
   return withDatabase(async (db) => {
-    const organisationId = await findOwnerOfWorkflow(db, id);
+    const organisationId = await findOwner(db, 'workflow', id);
     const row = await db.forOrganisation(organisationId, (tx) => findWorkflow(tx, organisationId, id));
     if (row === undefined) throw notFound('workflow');
     const detail = presentDetail(row, registry);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { addCommand } from './command.ts';
+import { ORG } from './shared.ts';
 import { readId } from './values.ts';
 
 /** `millrace workflows ...` */
@@ -22,9 +23,7 @@ export function addWorkflowCommands(program: Command): void {
     usage: 'import <file>',
     description: 'create a workflow from an export or a response of GET /workflows/{id}',
     argumentHelp: ['JSON file; - for standard input'],
-    options: [
-      { flags: '--org <id or name>', description: 'the organisation; optional while there is only one' },
-    ],
+    options: [ORG],
     examples: ['millrace workflows import greeting.json --org Acme'],
     run: async ([path = '-'], options) => {
       const { importWorkflow } = await import('./workflow-transfer.ts');
