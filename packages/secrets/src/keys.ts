@@ -108,7 +108,8 @@ async function adoptKey(
   return own.id;
 }
 
-async function hasKey(keys: SecretKeys, id: string): Promise<boolean> {
+/** Whether this process has the key. */
+export async function hasKey(keys: SecretKeys, id: string): Promise<boolean> {
   try {
     await keys.find(id);
     return true;

@@ -3,16 +3,10 @@ import type { Scope } from '@millrace/admin-api';
 import { coalesce } from '@millrace/database/coalesce';
 import type { Database } from '@millrace/database/database';
 import { ApiError } from '@millrace/errors/errors';
-import {
-  createFormerUseGate,
-  type FormerUse,
-  recordFormerUses,
-} from '@millrace/identity/api-keys/former-uses';
+import { createFormerUseGate, recordFormerUses } from '@millrace/identity/api-keys/former-uses';
 import { hashSecret, type ParsedApiKey, parseApiKey } from '@millrace/identity/api-keys/key';
 import { recordScopeViolations, type ScopeViolation } from '@millrace/identity/api-keys/scope-violations';
 import {
-  type AuthenticationFailure,
-  type AuthenticationSuccess,
   findKeysForAuthentication,
   type KeyForAuthentication,
   recordAuthenticationFailures,
@@ -61,36 +55,11 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
     run: (keyIds: readonly string[]) => lookUpKeys(db, keyIds),
     maxItems: MOST_PER_BATCH,
   });
-  const countFailure = coalesce({
-    run: async (batch: readonly AuthenticationFailure[]) => {
-      await recordAuthenticationFailures(db, batch);
-      return batch.map(() => undefined);
-    },
-    maxItems: MOST_PER_BATCH,
-  });
-  const noteSuccess = coalesce({
-    run: async (batch: readonly AuthenticationSuccess[]) => {
-      await recordSuccesses(db, batch);
-      return batch.map(() => undefined);
-    },
-    maxItems: MOST_PER_BATCH,
-  });
-  const noteViolation = coalesce({
-    run: async (batch: readonly ScopeViolation[]) => {
-      await recordScopeViolations(db, batch);
-      return batch.map(() => undefined);
-    },
-    maxItems: MOST_PER_BATCH,
-  });
-
+  const countFailure = inBatches(db, recordAuthenticationFailures);
+  const noteSuccess = inBatches(db, recordSuccesses);
+  const noteViolation = inBatches(db, recordScopeViolations);
+  const noteFormerUse = inBatches(db, recordFormerUses);
   const isFormerUseDue = createFormerUseGate();
-  const noteFormerUse = coalesce({
-    run: async (batch: readonly FormerUse[]) => {
-      await recordFormerUses(db, batch);
-      return batch.map(() => undefined);
-    },
-    maxItems: MOST_PER_BATCH,
-  });
 
   async function noteUse(key: KeyForAuthentication, sourceIp: string): Promise<void> {
     if (key.success_due) await noteSuccess({ id: key.id, sourceIp });
@@ -136,6 +105,19 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
       if (!toPrincipal(key).scopes.includes(scope)) throw insufficientScope(scope);
     },
   };
+}
+
+function inBatches<Item>(
+  db: Database,
+  record: (db: Database, batch: readonly Item[]) => Promise<unknown>,
+): (item: Item) => Promise<unknown> {
+  return coalesce({
+    run: async (batch: readonly Item[]) => {
+      await record(db, batch);
+      return batch;
+    },
+    maxItems: MOST_PER_BATCH,
+  });
 }
 
 async function lookUpKeys(

@@ -23,16 +23,7 @@ export async function listMembersBelow(
   belowId: number | null,
   limit: number,
 ): Promise<MemberItemRow[]> {
-  return db.query<MemberItemRow>(
-    `SELECT m.id, m.email, m.role, m.created_at, u.name,
-       u.id IS NULL OR u.email_verified_at IS NOT NULL AS is_address_proved,
-       u.totp_confirmed_at IS NOT NULL AS has_second_factor,
-       (SELECT max(s.last_seen_at) FROM sessions s WHERE s.user_id = u.id) AS last_seen_at
-     FROM members m LEFT JOIN users u ON u.email = m.email AND u.removed_at IS NULL
-     WHERE m.organisation_id = $1 AND m.removed_at IS NULL AND ($2::bigint IS NULL OR m.id < $2)
-     ORDER BY m.id DESC LIMIT $3`,
-    [organisationId, belowId, limit],
-  );
+  return selectMembers(db, organisationId, { id: null, belowId, limit });
 }
 
 /** A current member; undefined if this organisation has none with this id. */
@@ -41,16 +32,26 @@ export async function findMemberItem(
   organisationId: number,
   id: number,
 ): Promise<MemberItemRow | undefined> {
-  const [row] = await db.query<MemberItemRow>(
+  const [row] = await selectMembers(db, organisationId, { id, belowId: null, limit: 1 });
+  return row;
+}
+
+function selectMembers(
+  db: Queryable,
+  organisationId: number,
+  of: { readonly id: number | null; readonly belowId: number | null; readonly limit: number },
+): Promise<MemberItemRow[]> {
+  return db.query<MemberItemRow>(
     `SELECT m.id, m.email, m.role, m.created_at, u.name,
        u.id IS NULL OR u.email_verified_at IS NOT NULL AS is_address_proved,
        u.totp_confirmed_at IS NOT NULL AS has_second_factor,
        (SELECT max(s.last_seen_at) FROM sessions s WHERE s.user_id = u.id) AS last_seen_at
      FROM members m LEFT JOIN users u ON u.email = m.email AND u.removed_at IS NULL
-     WHERE m.organisation_id = $1 AND m.id = $2 AND m.removed_at IS NULL`,
-    [organisationId, id],
+     WHERE m.organisation_id = $1 AND m.removed_at IS NULL AND ($2::bigint IS NULL OR m.id < $2)
+       AND ($3::bigint IS NULL OR m.id = $3)
+     ORDER BY m.id DESC LIMIT $4`,
+    [organisationId, of.belowId, of.id, of.limit],
   );
-  return row;
 }
 
 /** Locks role removals until the transaction ends, so that the last two administrators can't both leave at once. */

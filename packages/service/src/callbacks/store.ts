@@ -164,6 +164,15 @@ export interface PendingApprovalRow {
   readonly expires_at: Date;
 }
 
+/** Columns of a {@link PendingApprovalRow} `c` with its execution `e`. */
+const APPROVAL_COLUMNS = `c.id, c.execution_id, e.workflow_id, e.display_name, e.is_test_mode, c.node_id, c.iteration, c.title,
+  c.message, c.choices, c.created_at, c.expires_at`;
+
+/** A wait `c` of an execution `e` that can still end: neither it nor a later one of the same wait was used. */
+const IS_OPEN = `c.used_at IS NULL AND c.expires_at > now() AND e.completed_at IS NULL AND NOT EXISTS (
+  SELECT FROM callbacks s WHERE s.execution_id = c.execution_id AND s.node_id = c.node_id
+    AND s.iteration = c.iteration AND s.kind = c.kind AND (s.used_at IS NOT NULL OR s.id > c.id))`;
+
 /** A page of the approvals someone may decide now, with ids below `belowId`, newest first. */
 export async function listPendingApprovals(
   tx: Queryable,
@@ -172,14 +181,8 @@ export async function listPendingApprovals(
   limit: number,
 ): Promise<PendingApprovalRow[]> {
   return tx.query<PendingApprovalRow>(
-    `SELECT c.id, c.execution_id, e.workflow_id, e.display_name, e.is_test_mode, c.node_id, c.iteration, c.title,
-       c.message, c.choices, c.created_at, c.expires_at
-     FROM callbacks c JOIN executions e ON e.id = c.execution_id
-     WHERE c.kind = 'approval' AND c.used_at IS NULL AND c.organisation_id = $1 AND c.id < $2
-       AND c.expires_at > now() AND e.completed_at IS NULL
-       AND NOT EXISTS (
-         SELECT FROM callbacks s WHERE s.execution_id = c.execution_id AND s.node_id = c.node_id
-           AND s.iteration = c.iteration AND s.kind = c.kind AND (s.used_at IS NOT NULL OR s.id > c.id))
+    `SELECT ${APPROVAL_COLUMNS} FROM callbacks c JOIN executions e ON e.id = c.execution_id
+     WHERE c.kind = 'approval' AND c.organisation_id = $1 AND c.id < $2 AND ${IS_OPEN}
      ORDER BY c.id DESC LIMIT $3`,
     [organisationId, belowId, limit],
   );
@@ -197,14 +200,8 @@ export async function listOpenWaits(
   executionId: number,
 ): Promise<OpenWaitRow[]> {
   return tx.query<OpenWaitRow>(
-    `SELECT c.kind, c.id, c.execution_id, e.workflow_id, e.display_name, e.is_test_mode, c.node_id, c.iteration, c.title,
-       c.message, c.choices, c.created_at, c.expires_at
-     FROM callbacks c JOIN executions e ON e.id = c.execution_id
-     WHERE c.organisation_id = $1 AND c.execution_id = $2 AND c.used_at IS NULL AND c.expires_at > now()
-       AND e.completed_at IS NULL
-       AND NOT EXISTS (
-         SELECT FROM callbacks s WHERE s.execution_id = c.execution_id AND s.node_id = c.node_id
-           AND s.iteration = c.iteration AND s.kind = c.kind AND (s.used_at IS NOT NULL OR s.id > c.id))
+    `SELECT c.kind, ${APPROVAL_COLUMNS} FROM callbacks c JOIN executions e ON e.id = c.execution_id
+     WHERE c.organisation_id = $1 AND c.execution_id = $2 AND ${IS_OPEN}
      ORDER BY c.id LIMIT $3`,
     [organisationId, executionId, MAX_OPEN_WAITS],
   );
@@ -226,8 +223,7 @@ export async function listDecidedApprovals(
   limit: number,
 ): Promise<DecidedApprovalRow[]> {
   return tx.query<DecidedApprovalRow>(
-    `SELECT c.id, c.execution_id, e.workflow_id, e.display_name, e.is_test_mode, c.node_id, c.iteration, c.title,
-       c.message, c.choices, c.created_at, c.expires_at, c.decision, c.comment, c.decided_by, c.used_at
+    `SELECT ${APPROVAL_COLUMNS}, c.decision, c.comment, c.decided_by, c.used_at
      FROM callbacks c JOIN executions e ON e.id = c.execution_id
      WHERE c.kind = 'approval' AND c.used_at IS NOT NULL AND c.organisation_id = $1 AND c.id < $2
      ORDER BY c.id DESC LIMIT $3`,

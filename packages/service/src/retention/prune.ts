@@ -1,4 +1,4 @@
-import type { Database } from '@millrace/database/database';
+import type { Database, Queryable } from '@millrace/database/database';
 import { pruneInvitations } from '@millrace/identity/invitations/store';
 import { pruneSessions } from '@millrace/identity/sessions/store';
 import { pruneSetupLinks } from '@millrace/identity/setup/store';
@@ -46,23 +46,6 @@ export function createPruner(
   });
 }
 
-export interface Pruned {
-  readonly executions: number;
-  readonly auditEntries: number;
-  readonly idempotencyRecords: number;
-  readonly workers: number;
-  readonly scheduleFires: number;
-  readonly webhookDeliveries: number;
-  readonly trials: number;
-  readonly sampleListeners: number;
-  readonly formerWebhookHashes: number;
-  readonly dataEntries: number;
-  readonly dataWrites: number;
-  readonly sessions: number;
-  readonly invitations: number;
-  readonly setupLinks: number;
-}
-
 /**
  * One round over everything that has a retention. Executions that haven't ended are never deleted.
  * @param isStopping called between batches
@@ -71,41 +54,38 @@ export async function prune(
   db: Database,
   retention: RetentionSettings,
   isStopping: () => boolean = () => false,
-): Promise<Pruned> {
+) {
   const { executionsDays, auditDays, idempotencyHours, idleSessionMs } = retention;
   // Never shorter than the window for replays, whatever is configured.
   const idempotencyMs = Math.max(idempotencyHours, 24) * IDEMPOTENCY_MS_PER_HOUR;
+  const repeat = (work: Work<number>) => repeatUnderLock(db, isStopping, work);
   return {
     executions: await pruneAllExecutions(db, executionsDays, isStopping),
-    auditEntries: await repeat(db, isStopping, (tx) => pruneAuditLog(tx, auditDays, BATCH)),
-    idempotencyRecords: await repeat(db, isStopping, (tx) =>
-      pruneIdempotencyRecords(tx, idempotencyMs, BATCH),
-    ),
-    workers: await repeat(db, isStopping, (tx) => pruneWorkers(tx, BATCH)),
+    auditEntries: await repeat((tx) => pruneAuditLog(tx, auditDays, BATCH)),
+    idempotencyRecords: await repeat((tx) => pruneIdempotencyRecords(tx, idempotencyMs, BATCH)),
+    workers: await repeat((tx) => pruneWorkers(tx, BATCH)),
     // For as long as any of the executions they started may exist.
-    scheduleFires: await repeat(db, isStopping, (tx) =>
-      pruneFires(tx, Math.max(...Object.values(executionsDays)), BATCH),
-    ),
-    webhookDeliveries: await repeat(db, isStopping, (tx) => pruneDeliveries(tx, BATCH)),
-    trials: await repeat(db, isStopping, (tx) => pruneTrials(tx, BATCH)),
-    sampleListeners: await repeat(db, isStopping, (tx) => pruneListeners(tx, BATCH)),
-    formerWebhookHashes: await repeat(db, isStopping, (tx) => pruneFormerHashes(tx, BATCH)),
-    dataEntries: await repeat(db, isStopping, (tx) => pruneDataEntries(tx, BATCH)),
-    dataWrites: await repeat(db, isStopping, (tx) => pruneDataWrites(tx, DATA_WRITE_DAYS, BATCH)),
-    sessions: await repeat(db, isStopping, (tx) => pruneSessions(tx, idleSessionMs, BATCH)),
-    invitations: await repeat(db, isStopping, (tx) => pruneInvitations(tx, INVITATION_DAYS, BATCH)),
-    setupLinks: await repeat(db, isStopping, (tx) => pruneSetupLinks(tx, BATCH)),
+    scheduleFires: await repeat((tx) => pruneFires(tx, Math.max(...Object.values(executionsDays)), BATCH)),
+    webhookDeliveries: await repeat((tx) => pruneDeliveries(tx, BATCH)),
+    trials: await repeat((tx) => pruneTrials(tx, BATCH)),
+    sampleListeners: await repeat((tx) => pruneListeners(tx, BATCH)),
+    formerWebhookHashes: await repeat((tx) => pruneFormerHashes(tx, BATCH)),
+    dataEntries: await repeat((tx) => pruneDataEntries(tx, BATCH)),
+    dataWrites: await repeat((tx) => pruneDataWrites(tx, DATA_WRITE_DAYS, BATCH)),
+    sessions: await repeat((tx) => pruneSessions(tx, idleSessionMs, BATCH)),
+    invitations: await repeat((tx) => pruneInvitations(tx, INVITATION_DAYS, BATCH)),
+    setupLinks: await repeat((tx) => pruneSetupLinks(tx, BATCH)),
   };
 }
 
-type Work<Result> = (tx: Parameters<Parameters<Database['transaction']>[0]>[0]) => Promise<Result>;
+type Work<Result> = (tx: Queryable) => Promise<Result>;
 
 /** Null if another process holds it. */
 function underLock<Result>(db: Database, work: Work<Result>): Promise<Result | null> {
   return db.transaction(async (tx) => ((await tryPruneLock(tx)) ? work(tx) : null));
 }
 
-async function repeat(db: Database, isStopping: () => boolean, work: Work<number>): Promise<number> {
+async function repeatUnderLock(db: Database, isStopping: () => boolean, work: Work<number>): Promise<number> {
   let total = 0;
   while (!isStopping()) {
     const count = await underLock(db, work);

@@ -37,8 +37,7 @@ export async function fireSchedule(
   if (nextFireTime === null) throw new Error(`schedule ${workflowId} is due without a next fire`);
   const definition = readDefinition(schedule);
   const { fires, nextMs } = takeDue(definition, workflowId, nextFireTime.getTime(), nowMs);
-  const outcomes = await decide(tx, definition, workflowId, fires);
-  const decided = await withIds(tx, fires, outcomes, schedule.fire_count);
+  const decided = await withIds(tx, await decide(tx, definition, workflowId, fires), schedule.fire_count);
   const recorded = new Set((await insertFires(tx, schedule, decided)).map((time) => time.getTime()));
   const started = decided.flatMap((fire) =>
     fire.outcome === 'started' && recorded.has(fire.fireMs) ? [fire] : [],
@@ -82,53 +81,43 @@ function readDefinition({ workflow_id: workflowId, definition }: ClaimedSchedule
   return read;
 }
 
-type Decision = FireOutcome['outcome'] | Extract<FireOutcome, { outcome: 'skipped' }>['reason'];
+/** A fire's outcome before ids are reserved. */
+type Decision = Exclude<FireOutcome, { outcome: 'started' }> | { readonly outcome: 'started' };
+type DecidedFire = DueFire & { readonly decision: Decision };
 
-/** Decides each fire: its outcome, or why it is skipped. */
 async function decide(
   tx: Queryable,
   { overlap }: ScheduleDefinition,
   workflowId: number,
   fires: readonly DueFire[],
-): Promise<Decision[]> {
+): Promise<DecidedFire[]> {
   await closeEndedFires(tx, workflowId);
   let { open, queued } = await countUnfinishedFires(tx, workflowId);
-  return fires.map((fire) => {
-    if (!fire.isWanted) return 'missed';
+  const decideOne = (fire: DueFire): Decision => {
+    if (!fire.isWanted) return { outcome: 'skipped', reason: 'missed' };
     const isBusy = open > 0 || queued > 0;
-    if (overlap === 'skip' && isBusy) return 'overlap';
+    if (overlap === 'skip' && isBusy) return { outcome: 'skipped', reason: 'overlap' };
     if (overlap === 'queue' && isBusy) {
-      if (queued >= MAX_QUEUED) return 'queue_full';
+      if (queued >= MAX_QUEUED) return { outcome: 'skipped', reason: 'queue_full' };
       queued += 1;
-      return 'queued';
+      return { outcome: 'queued' };
     }
     open += 1;
-    return 'started';
-  });
+    return { outcome: 'started' };
+  };
+  return fires.map((fire) => ({ ...fire, decision: decideOne(fire) }));
 }
 
-async function withIds(
-  tx: Queryable,
-  fires: readonly DueFire[],
-  decisions: readonly Decision[],
-  fireCount: number,
-): Promise<NewFire[]> {
-  const wanted = decisions.filter((decision) => decision === 'started').length;
+async function withIds(tx: Queryable, fires: readonly DecidedFire[], fireCount: number): Promise<NewFire[]> {
+  const wanted = fires.filter(({ decision }) => decision.outcome === 'started').length;
   const ids = wanted === 0 ? [] : (await reserveExecutionIds(tx, wanted)).map((row) => row.id);
-  return fires.map(({ fireMs, isMissed }, index): NewFire => {
+  return fires.map(({ fireMs, isMissed, decision }, index): NewFire => {
     const base = { fireMs, isMissed, number: fireCount + index + 1 };
-    const decision = decisions[index] ?? 'missed';
-    if (decision === 'queued') return { ...base, outcome: 'queued' };
-    if (decision !== 'started') return { ...base, outcome: 'skipped', reason: skipReason(decision) };
+    if (decision.outcome !== 'started') return { ...base, ...decision };
     const executionId = ids.shift();
     if (executionId === undefined) throw new Error('fewer ids were reserved than fires start');
     return { ...base, outcome: 'started', executionId };
   });
-}
-
-function skipReason(decision: Exclude<Decision, 'started' | 'queued'>) {
-  if (decision === 'skipped') throw new Error('a skipped fire has a reason');
-  return decision;
 }
 
 interface StartingFire {

@@ -62,12 +62,14 @@ export async function dropQueuedFires(tx: Queryable, workflowId: number): Promis
   );
 }
 
+const CLAIMED_SCHEDULES = `SELECT s.workflow_id, s.organisation_id, s.definition, s.next_fire_time, s.fire_count, w.name,
+  w.version, w.is_test_mode
+  FROM schedules s JOIN workflows w ON w.id = s.workflow_id`;
+
 /** The schedule that has been due the longest and isn't locked by another process. */
 export async function claimDueSchedule(tx: Queryable, now: Date): Promise<ClaimedSchedule | undefined> {
   const [row] = await tx.query<ClaimedSchedule>(
-    `SELECT s.workflow_id, s.organisation_id, s.definition, s.next_fire_time, s.fire_count, w.name, w.version,
-       w.is_test_mode
-     FROM schedules s JOIN workflows w ON w.id = s.workflow_id
+    `${CLAIMED_SCHEDULES}
      WHERE s.next_fire_at <= $1
      ORDER BY s.next_fire_at LIMIT 1 FOR UPDATE OF s SKIP LOCKED`,
     [now],
@@ -78,9 +80,7 @@ export async function claimDueSchedule(tx: Queryable, now: Date): Promise<Claime
 /** A schedule with a queued fire that is next, and not locked by another process. Check again once it is locked. */
 export async function claimQueuedSchedule(tx: Queryable): Promise<ClaimedSchedule | undefined> {
   const [row] = await tx.query<ClaimedSchedule>(
-    `SELECT s.workflow_id, s.organisation_id, s.definition, s.next_fire_time, s.fire_count, w.name, w.version,
-       w.is_test_mode
-     FROM schedules s JOIN workflows w ON w.id = s.workflow_id
+    `${CLAIMED_SCHEDULES}
      WHERE s.workflow_id IN (SELECT workflow_id FROM schedule_fires WHERE outcome = 'queued')
        AND NOT EXISTS (SELECT FROM schedule_fires f JOIN executions e ON e.id = f.execution_id
          WHERE f.workflow_id = s.workflow_id AND f.is_open AND e.status IN ('queued', 'running', 'waiting_async'))

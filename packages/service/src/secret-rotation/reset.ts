@@ -1,9 +1,8 @@
-import type { Database } from '@millrace/database/database';
+import type { Database, Queryable } from '@millrace/database/database';
 import { type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { auditUser } from '@millrace/identity/users/audit';
 import { listUsersOfKeys, removeSecondFactor } from '@millrace/identity/users/second-factor-store';
-import { SecretError } from '@millrace/secrets/errors';
-import type { SecretKeys } from '@millrace/secrets/keys';
+import { hasKey, type SecretKeys } from '@millrace/secrets/keys';
 import { listKeysInUse, lockSecretKeys } from '@millrace/secrets/store';
 import { dropSecretsOfKeys } from '../credentials/store.ts';
 
@@ -24,10 +23,7 @@ export async function discardLostSecrets(
   by: AuditActor,
 ): Promise<readonly LostSecret[]> {
   return db.transaction(async (tx) => {
-    await lockSecretKeys(tx);
-    const lostKeys: string[] = [];
-    for (const id of await listKeysInUse(tx)) if (await isLost(keys, id)) lostKeys.push(id);
-    const lost = await dropSecretsOfKeys(tx, lostKeys);
+    const lost = await dropSecretsOfKeys(tx, await findLostKeys(tx, keys));
     for (const { id, organisation_id: organisationId, name } of lost) {
       const details = { credential_id: id, name };
       await insertAudit(tx, { organisationId, action: 'credential.secret_given_up', by, details });
@@ -42,10 +38,7 @@ export async function discardLostSecrets(
  */
 export async function discardLostSecondFactors(db: Database, keys: SecretKeys): Promise<readonly string[]> {
   return db.transaction(async (tx) => {
-    await lockSecretKeys(tx);
-    const lostKeys: string[] = [];
-    for (const id of await listKeysInUse(tx)) if (await isLost(keys, id)) lostKeys.push(id);
-    const users = await listUsersOfKeys(tx, lostKeys);
+    const users = await listUsersOfKeys(tx, await findLostKeys(tx, keys));
     for (const user of users) {
       await removeSecondFactor(tx, user.id);
       await auditUser(tx, user, { action: 'user.second_factor_off', actor: 'operator' });
@@ -54,12 +47,10 @@ export async function discardLostSecondFactors(db: Database, keys: SecretKeys): 
   });
 }
 
-async function isLost(keys: SecretKeys, id: string): Promise<boolean> {
-  try {
-    await keys.find(id);
-    return false;
-  } catch (error) {
-    if (error instanceof SecretError && error.code === 'secret_key_missing') return true;
-    throw error;
-  }
+/** Ids of the keys in use that this process lacks; locks all keys until the transaction ends. */
+async function findLostKeys(tx: Queryable, keys: SecretKeys): Promise<string[]> {
+  await lockSecretKeys(tx);
+  const lost: string[] = [];
+  for (const id of await listKeysInUse(tx)) if (!(await hasKey(keys, id))) lost.push(id);
+  return lost;
 }

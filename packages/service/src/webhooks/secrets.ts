@@ -1,27 +1,14 @@
 import { type CredentialServiceDeps, createCredentialService } from '../credentials/service.ts';
 
 /** The value of a credential of type `secret`. @throws ServiceError if there is no usable one */
-export type OpenSecret = (
-  organisationId: number,
-  workflowId: number,
-  credentialId: number,
-) => Promise<string>;
+export type OpenSecret = (organisationId: number, credentialId: number) => Promise<string>;
 
 /** Opens the secrets that webhooks check signatures with; each call reads the credential, so a change applies at once. */
 export function createSecretOpener(deps: CredentialServiceDeps): OpenSecret {
   const credentialsOf = createCredentialService(deps);
-  return async (organisationId, workflowId, credentialId) => {
-    // No node is involved, and no output could contain the secret.
-    const caller = {
-      organisationId,
-      workflowId,
-      executionId: 0,
-      nodeId: '',
-      iteration: [],
-      idempotencyKey: '',
-      isTestMode: false,
-      onSecret: () => {},
-    };
+  return async (organisationId, credentialId) => {
+    // No output could contain the secret.
+    const caller = { organisationId, onSecret: () => {} };
     const { value } = await credentialsOf(caller).open(credentialId, { types: ['secret'] });
     return value;
   };

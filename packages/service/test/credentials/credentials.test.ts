@@ -310,7 +310,7 @@ describe('tampering with the database', () => {
       explanation: expect.objectContaining({ key: 'ports.credential_damaged' }),
     });
     const { logs } = (await opening.catch((error: unknown) => error)) as { logs: string[] };
-    expect(logs.join()).toContain(`"credentialId":${row.id}`);
+    expect(logs.join()).toContain(`"credential_id":${row.id}`);
     await expect(change(row, { fields: { value: 'new' } })).resolves.toMatchObject({ id: row.id });
     expect((await open(row)).credential).toEqual({ type: 'secret', value: 'new' });
   });

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { PastInput, Sample } from '@millrace/admin-api';
 import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
@@ -18,6 +17,7 @@ import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
+import { sendEvents } from '../../public/executions/follow.ts';
 import { createWatcher, endingAfter } from '../../public/executions/watcher.ts';
 import { adminRoute } from '../http/route.ts';
 import { requireWorkflow } from '../workflows/detail.ts';
@@ -144,10 +144,7 @@ function addEvents(app: FastifyInstance, deps: AppDeps): void {
     };
     const watch = endingAfter(watcher(id, reply), MAX_STREAM_MS);
     const events = streamListening(source, watch, query.after);
-    reply.header('content-type', 'text/event-stream; charset=utf-8');
-    // Buffering proxies would delay events.
-    reply.header('x-accel-buffering', 'no');
-    return reply.send(Readable.from(events, { objectMode: false }));
+    return sendEvents(reply, events);
   });
 }
 

@@ -10,6 +10,7 @@ import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { readWebhookOptions, type SignatureOptions, type WebhookOptions } from '@millrace/nodes';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
+import { WEBHOOK_TRIGGER } from '@millrace/service/webhooks/closed';
 import { type AllowsAddress, createAllowList } from '@millrace/service/webhooks/ip-allow-list';
 import type { OpenSecret } from '@millrace/service/webhooks/secrets';
 import { verifySignature } from '@millrace/service/webhooks/signature';
@@ -23,7 +24,6 @@ export interface Guard extends WebhookOptions {
   readonly allows: AllowsAddress | null;
 }
 
-const WEBHOOK_TRIGGER = 'trigger.webhook';
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
 /** Settings of the version's trigger, read once per plan. */
@@ -111,7 +111,7 @@ async function openSecrets(
   const secrets: string[] = [];
   for (const credentialId of former === null ? [present] : [present, former]) {
     try {
-      secrets.push(await openSecret(organisationId, id, credentialId));
+      secrets.push(await openSecret(organisationId, credentialId));
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       request.log.warn(
