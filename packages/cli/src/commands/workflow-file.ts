@@ -4,8 +4,7 @@ import { parseJsonText } from '@millrace/api/http/body';
 import { createValidatorCompiler, unsupportedCharacter } from '@millrace/api/http/validation';
 import { CreateWorkflow } from '@millrace/api/public/workflows/schema';
 import { findUnsupportedCharacters, isJsonObject, type JsonValue, type NodeRegistry } from '@millrace/engine';
-import { type CheckedFlow, checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
-import { initialStatus } from '@millrace/service/workflows/save';
+import { type CheckedFlow, checkFlow } from '@millrace/service/workflows/rules';
 import type { Config } from '../settings/config.ts';
 import { RefusedError } from './shell.ts';
 
@@ -36,9 +35,7 @@ export async function readWorkflowFile(
  */
 export function checkWorkflow(value: JsonValue, config: Config, registry: NodeRegistry): WorkflowFile {
   const body = checkBody(value);
-  const flow = checkFlow(body.flow_data as JsonValue, registry, config.limits.nodes);
-  if (initialStatus(body) === 'active') refuseProblems(flow.flow, registry);
-  return { body, flow };
+  return { body, flow: checkFlow(body.flow_data as JsonValue, registry, config.limits.nodes) };
 }
 
 async function readText(path: string): Promise<string> {

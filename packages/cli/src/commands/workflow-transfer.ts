@@ -1,9 +1,8 @@
 import { presentDetail } from '@millrace/api/public/workflows/present';
-import type { Database, Queryable } from '@millrace/database/database';
+import type { Queryable } from '@millrace/database/database';
 import { notFound } from '@millrace/errors/errors';
 import { registry } from '@millrace/nodes';
-import { refuseMissingCredentials } from '@millrace/service/credentials/references';
-import { createWorkflow, initialStatus } from '@millrace/service/workflows/save';
+import { createWorkflow } from '@millrace/service/workflows/save';
 import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflows/store';
 import { organisationOrAsk } from './ask.ts';
 import { findOwner } from './lookups.ts';
@@ -30,14 +29,10 @@ export interface ImportOptions {
 /** Stores a workflow from a file as a new one, after the checks of `POST /workflows`. */
 export function importWorkflow(path: string, options: ImportOptions): Promise<CommandResult> {
   return withDatabase(async (db, config) => {
-    return await store(db, await readWorkflowFile(path, config, registry), options);
+    const file = await readWorkflowFile(path, config, registry);
+    const { id } = await organisationOrAsk(db, options);
+    return presentImported(await db.forOrganisation(id, (tx) => storeWorkflow(tx, id, file)));
   });
-}
-
-async function store(db: Database, file: WorkflowFile, options: ImportOptions): Promise<CommandResult> {
-  const organisation = await organisationOrAsk(db, options);
-  const row = await db.forOrganisation(organisation.id, (tx) => storeWorkflow(tx, organisation.id, file));
-  return presentImported(row);
 }
 
 /** Stores a checked workflow as the operator. */
@@ -46,10 +41,7 @@ export async function storeWorkflow(
   organisationId: number,
   { body, flow }: WorkflowFile,
 ): Promise<WorkflowDetailRow> {
-  if (initialStatus(body) === 'active') {
-    await refuseMissingCredentials(tx, organisationId, flow.flow, registry);
-  }
-  return createWorkflow(tx, { organisationId, apiKeyId: null }, body, flow);
+  return createWorkflow(tx, { organisationId, apiKeyId: null }, body, flow, registry);
 }
 
 /** The result for a stored workflow: its detail, and in words what it still needs. */

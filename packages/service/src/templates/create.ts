@@ -2,11 +2,10 @@ import type { Queryable } from '@millrace/database/database';
 import type { JsonObject, NodeRegistry } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
 import { type Message, message } from '@millrace/messages';
-import { refuseMissingCredentials } from '../credentials/references.ts';
 import { putSample } from '../samples/store.ts';
 import type { FlowLimits } from '../settings.ts';
-import { checkFlow, refuseProblems } from '../workflows/rules.ts';
-import { type Author, createWorkflow, initialStatus } from '../workflows/save.ts';
+import { checkFlow } from '../workflows/rules.ts';
+import { type Author, createWorkflow } from '../workflows/save.ts';
 import type { WorkflowDetailRow } from '../workflows/store.ts';
 import type { NewWorkflow } from '../workflows/workflow.ts';
 import {
@@ -82,11 +81,7 @@ async function createOne(
   // The template tests check examples/.
   const body: NewWorkflow = { ...workflow, ...given };
   const flow = checkFlow(workflow.flow_data, registry, config.limits.nodes);
-  if (initialStatus(body) === 'active') {
-    refuseProblems(flow.flow, registry);
-    await refuseMissingCredentials(tx, author.organisationId, flow.flow, registry);
-  }
-  return createWorkflow(tx, author, body, flow);
+  return createWorkflow(tx, author, body, flow, registry);
 }
 
 function faultAt(pointer: string, fault: Message): Error {

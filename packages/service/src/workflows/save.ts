@@ -4,7 +4,6 @@ import type { Queryable } from '@millrace/database/database';
 import {
   canonicalJson,
   type Flow,
-  type JsonText,
   type JsonValue,
   type NodeRegistry,
   parseJson,
@@ -23,7 +22,6 @@ import {
   insertWorkflow,
   lockWorkflow,
   updateWorkflow,
-  type WorkflowChange,
   type WorkflowDetailRow,
 } from './store.ts';
 import type { NewWorkflow, WorkflowPatch } from './workflow.ts';
@@ -46,7 +44,7 @@ export const WEBHOOK_HASH_BYTES = 32;
  * a draft; a detail is recognised by its `id`.
  * @throws ApiError 422 on `status`
  */
-export function initialStatus(body: NewWorkflow): 'draft' | 'active' {
+function initialStatus(body: NewWorkflow): 'draft' | 'active' {
   const { status = 'draft' } = body;
   if (status === 'draft' || status === 'active') return status;
   if (body.id !== undefined) return 'draft';
@@ -55,18 +53,38 @@ export function initialStatus(body: NewWorkflow): 'draft' | 'active' {
   ]);
 }
 
-/** Stores a new workflow as version 1. The flow must have been checked, and have no problems if it is to be active. */
+/**
+ * Refuses to activate a flow that has problems or names credentials the organisation doesn't have.
+ * @throws ApiError 422 with one error per problem
+ */
+async function refuseUnfinished(
+  tx: Queryable,
+  organisationId: number,
+  flow: Flow,
+  registry: NodeRegistry,
+): Promise<void> {
+  refuseProblems(flow, registry);
+  await refuseMissingCredentials(tx, organisationId, flow, registry);
+}
+
+/**
+ * Stores a new workflow as version 1.
+ * @throws ApiError 422 on `status`, and for an active workflow that isn't finished
+ */
 export async function createWorkflow(
   tx: Queryable,
   author: Author,
   body: NewWorkflow,
   flow: CheckedFlow,
+  registry: NodeRegistry,
 ): Promise<WorkflowDetailRow> {
+  const status = initialStatus(body);
+  if (status === 'active') await refuseUnfinished(tx, author.organisationId, flow.flow, registry);
   const row = await insertWorkflow(tx, {
     organisationId: author.organisationId,
     name: body.name.trim(),
     description: body.description ?? '',
-    status: initialStatus(body),
+    status,
     tags: body.tags ?? [],
     isTestMode: body.is_test_mode ?? false,
     triggerType: flow.triggerType,
@@ -108,20 +126,23 @@ export async function changeWorkflow(
 ): Promise<WorkflowDetailRow> {
   const status = body.status ?? row.status;
   const isNewFlow = flow !== null && !isSameJson(flow.flow, parseJson(row.flow_data));
-  const change = mergeChange(row, body, status, isNewFlow ? flow : null);
+  const change: WorkflowDetailRow = {
+    ...row,
+    name: body.name?.trim() ?? row.name,
+    description: body.description ?? row.description,
+    status,
+    tags: body.tags ?? row.tags,
+    is_test_mode: body.is_test_mode ?? row.is_test_mode,
+    ...(isNewFlow ? { flow_data: stringifyJson(flow.flow), trigger_type: flow.triggerType } : {}),
+  };
   const differs = isNewFlow || differsBesideStatus(row, change);
   checkTransition(row.status, status);
   if (row.status === 'archived' && differs) throw archivedError();
   if (status === 'active' && (isNewFlow || row.status !== 'active')) {
-    const next = isNewFlow ? flow.flow : parseJson(row.flow_data);
-    refuseProblems(next, registry);
-    await refuseMissingCredentials(tx, author.organisationId, next, registry);
+    await refuseUnfinished(tx, author.organisationId, parseJson(change.flow_data), registry);
   }
   if (!differs && status === row.status) return row;
-  if (!isNewFlow) return writeChange(tx, row, change, row.flow_data);
-  const flowData = stringifyJson(flow.flow);
-  await appendVersion(tx, author, row, flowData, null);
-  return writeChange(tx, row, change, flowData);
+  return isNewFlow ? appendVersion(tx, author, row, change, null) : writeChange(tx, row, change);
 }
 
 /**
@@ -140,60 +161,23 @@ export async function restoreVersion(
   if (source === undefined) throw notFound('version');
   if (row.status === 'archived') throw archivedError();
   const flow = parseJson(source.flow_data);
-  if (row.status === 'active') {
-    refuseProblems(flow, registry);
-    await refuseMissingCredentials(tx, author.organisationId, flow, registry);
-  }
-  await appendVersion(tx, author, row, source.flow_data, version);
-  const change = {
-    ...currentState(row),
-    version: row.version + 1,
-    triggerType: triggerTypeOf(flow, registry),
-  };
-  return writeChange(tx, row, change, source.flow_data);
+  if (row.status === 'active') await refuseUnfinished(tx, author.organisationId, flow, registry);
+  const { flow_data } = source;
+  const change = { ...row, flow_data, trigger_type: triggerTypeOf(flow, registry) };
+  return appendVersion(tx, author, row, change, version);
 }
 
 /** Archives a locked workflow; does nothing if it is already archived. Running executions continue. */
 export async function archiveWorkflow(tx: Queryable, row: WorkflowDetailRow): Promise<WorkflowDetailRow> {
   if (row.status === 'archived') return row;
-  return writeChange(tx, row, { ...currentState(row), status: 'archived' }, row.flow_data);
+  return writeChange(tx, row, { ...row, status: 'archived' });
 }
 
-function currentState(row: WorkflowDetailRow): WorkflowChange {
-  const { name, description, status, tags, version } = row;
-  return {
-    name,
-    description,
-    status,
-    tags,
-    version,
-    isTestMode: row.is_test_mode,
-    triggerType: row.trigger_type,
-  };
-}
-
-function mergeChange(
-  row: WorkflowDetailRow,
-  body: WorkflowPatch,
-  status: WorkflowStatus,
-  newFlow: CheckedFlow | null,
-): WorkflowChange {
-  return {
-    name: body.name?.trim() ?? row.name,
-    description: body.description ?? row.description,
-    status,
-    tags: body.tags ?? row.tags,
-    isTestMode: body.is_test_mode ?? row.is_test_mode,
-    version: newFlow === null ? row.version : row.version + 1,
-    triggerType: newFlow === null ? row.trigger_type : newFlow.triggerType,
-  };
-}
-
-function differsBesideStatus(row: WorkflowDetailRow, change: WorkflowChange): boolean {
+function differsBesideStatus(row: WorkflowDetailRow, change: WorkflowDetailRow): boolean {
   return (
     change.name !== row.name ||
     change.description !== row.description ||
-    change.isTestMode !== row.is_test_mode ||
+    change.is_test_mode !== row.is_test_mode ||
     !isSameJson(change.tags, row.tags)
   );
 }
@@ -202,44 +186,34 @@ function isSameJson(one: JsonValue, other: JsonValue): boolean {
   return canonicalJson(one) === canonicalJson(other);
 }
 
+/** @param change its flow becomes the next version */
 async function appendVersion(
   tx: Queryable,
   author: Author,
   row: WorkflowDetailRow,
-  flowData: JsonText<Flow>,
+  change: WorkflowDetailRow,
   restoredFrom: number | null,
-): Promise<void> {
+): Promise<WorkflowDetailRow> {
+  const version = row.version + 1;
   await insertVersion(tx, {
     workflowId: row.id,
-    version: row.version + 1,
+    version,
     organisationId: author.organisationId,
-    flowData,
+    flowData: change.flow_data,
     apiKeyId: author.apiKeyId,
     userId: author.userId ?? null,
     restoredFrom,
     message: author.message ?? null,
   });
+  return writeChange(tx, row, { ...change, version });
 }
 
 async function writeChange(
   tx: Queryable,
   row: WorkflowDetailRow,
-  change: WorkflowChange,
-  flowData: JsonText<Flow>,
+  change: WorkflowDetailRow,
 ): Promise<WorkflowDetailRow> {
-  const updatedAt = await updateWorkflow(tx, row.id, change);
-  const changed = {
-    ...row,
-    name: change.name,
-    description: change.description,
-    status: change.status,
-    tags: change.tags,
-    is_test_mode: change.isTestMode,
-    version: change.version,
-    trigger_type: change.triggerType,
-    flow_data: flowData,
-    updated_at: updatedAt,
-  };
+  const changed = await updateWorkflow(tx, change);
   await keepInStep(tx, changed, row.trigger_type);
   return changed;
 }

@@ -113,19 +113,9 @@ export async function lockWorkflow(tx: Queryable, organisationId: number, id: nu
   return rows.length === 1;
 }
 
-export interface WorkflowChange {
-  readonly name: string;
-  readonly description: string;
-  readonly status: WorkflowStatus;
-  readonly tags: readonly string[];
-  readonly isTestMode: boolean;
-  readonly version: number;
-  readonly triggerType: string | null;
-}
-
 /** Stores a workflow's new state. The update time never repeats, because entity tags are derived from it. */
-export async function updateWorkflow(tx: Queryable, id: number, change: WorkflowChange): Promise<Date> {
-  const row = await queryRow<{ updated_at: Date }>(
+export async function updateWorkflow(tx: Queryable, row: WorkflowDetailRow): Promise<WorkflowDetailRow> {
+  const stored = await queryRow<{ updated_at: Date }>(
     tx,
     `UPDATE workflows SET name = $2, description = $3, status = $4, tags = $5, is_test_mode = $6, version = $7,
        trigger_type = $8,
@@ -133,17 +123,17 @@ export async function updateWorkflow(tx: Queryable, id: number, change: Workflow
      WHERE id = $1
      RETURNING updated_at`,
     [
-      id,
-      change.name,
-      change.description,
-      change.status,
-      change.tags,
-      change.isTestMode,
-      change.version,
-      change.triggerType,
+      row.id,
+      row.name,
+      row.description,
+      row.status,
+      row.tags,
+      row.is_test_mode,
+      row.version,
+      row.trigger_type,
     ],
   );
-  return row.updated_at;
+  return { ...row, ...stored };
 }
 
 export interface NewVersion {

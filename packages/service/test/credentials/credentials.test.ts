@@ -222,6 +222,7 @@ describe('removal', () => {
       { organisationId, apiKeyId: null },
       { name: 'caller', flow_data: flow } as never,
       { flow: flow as never, triggerType: 'trigger.manual' },
+      registry,
     );
     return row.id;
   }

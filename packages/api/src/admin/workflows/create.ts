@@ -3,10 +3,9 @@ import type { Queryable } from '@millrace/database/database';
 import { parseJson } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-import { refuseMissingCredentials } from '@millrace/service/credentials/references';
 import { createFromTemplate } from '@millrace/service/templates/create';
-import { checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
-import { createWorkflow, initialStatus } from '@millrace/service/workflows/save';
+import { checkFlow } from '@millrace/service/workflows/rules';
+import { createWorkflow } from '@millrace/service/workflows/save';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { NewWorkflow } from '@millrace/service/workflows/workflow';
 import type { FastifyInstance } from 'fastify';
@@ -72,11 +71,7 @@ async function createOne(
   if (name === undefined) throw nameMissing();
   const flow = checkFlow(body.flow_data ?? EMPTY_FLOW, registry, config.limits.nodes);
   const complete: NewWorkflow = { ...writable(body), name };
-  if (initialStatus(complete) === 'active') {
-    refuseProblems(flow.flow, registry);
-    await refuseMissingCredentials(tx, organisation.id, flow.flow, registry);
-  }
-  const row = await createWorkflow(tx, authorOf(session, organisation.id), complete, flow);
+  const row = await createWorkflow(tx, authorOf(session, organisation.id), complete, flow, registry);
   await recordWorkflow(tx, call, 'workflow.created', row.id, { name: row.name });
   return row;
 }
@@ -105,7 +100,7 @@ async function copyWorkflow(
   const flow = checkFlow(parseJson(source.flow_data), registry, config.limits.nodes);
   const { description, tags, is_test_mode: isTestMode } = source;
   const body = { name, description, tags: [...tags], is_test_mode: isTestMode };
-  return createWorkflow(tx, authorOf(session, organisation.id), body, flow);
+  return createWorkflow(tx, authorOf(session, organisation.id), body, flow, registry);
 }
 
 function nameMissing(): Error {

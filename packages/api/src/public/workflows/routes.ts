@@ -1,15 +1,14 @@
 import { type JsonValue, stringifyJson } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-import { refuseMissingCredentials } from '@millrace/service/credentials/references';
 import { createIdempotentRunner, type StoredResponse } from '@millrace/service/idempotency/store';
+import { WEBHOOK_TRIGGER } from '@millrace/service/webhooks/closed';
 import { changeDetails, recordWorkflowChange } from '@millrace/service/workflows/record';
-import { checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
+import { checkFlow } from '@millrace/service/workflows/rules';
 import {
   archiveWorkflow,
   changeWorkflow,
   createWorkflow,
-  initialStatus,
   readLockedWorkflow,
 } from '@millrace/service/workflows/save';
 import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflows/store';
@@ -28,7 +27,6 @@ import { CreateWorkflow, EXAMPLES, UpdateWorkflow, WORKFLOW_SCHEMAS } from './sc
 import { versionRoutes } from './version-routes.ts';
 
 const ONE = '/api/v1/workflows/:id';
-const WEBHOOK_TRIGGER = 'trigger.webhook';
 
 type ById = { Params: { id: string } };
 
@@ -114,12 +112,8 @@ function addCreate(app: FastifyInstance, { db, registry, config }: AppDeps): voi
     const { body } = request;
     const principal = principalOf(request);
     const flow = checkFlow(body.flow_data as JsonValue, registry, config.limits.nodes);
-    if (initialStatus(body) === 'active') refuseProblems(flow.flow, registry);
     const work = async (tx: Parameters<typeof createWorkflow>[0]): Promise<StoredResponse> => {
-      if (initialStatus(body) === 'active') {
-        await refuseMissingCredentials(tx, principal.organisationId, flow.flow, registry);
-      }
-      const row = await createWorkflow(tx, principal, body, flow);
+      const row = await createWorkflow(tx, principal, body, flow, registry);
       await recordWorkflowChange(tx, recordedByKey(request), 'workflow.created', row.id, { name: row.name });
       return {
         status: 201,

@@ -27,8 +27,8 @@ export function refusalIn(error: unknown): ProviderRefusal | undefined {
   const isInStream = error.name === 'AI_StreamProviderError';
   if (!isCall && !isInStream) return undefined;
   const body = typeof responseBody === 'string' ? tryParseJson(responseBody) : data;
-  const told = detailsOf(body);
-  const names = [type, code, ...told.names].filter((name): name is string => typeof name === 'string');
+  const details = detailsOf(body);
+  const names = [type, code, ...details.names].filter((name): name is string => typeof name === 'string');
   const text = typeof responseBody === 'string' ? responseBody : JSON.stringify(data ?? '');
   return {
     status: typeof statusCode === 'number' ? statusCode : undefined,
