@@ -36,7 +36,10 @@ export const googleChat: ChatService = {
     },
     // "spaces.list": with a scope that isn't needed for sending.
     probe: { path: '/v1/spaces?pageSize=1', mayBeForbidden: true },
-    post: (chat, space) => ({ path: `/v1/${space}/messages?${queryOf(chat)}`, body: bodyOf(chat) }),
+    post: (chat, space) => ({
+      path: `/v1/${space}/messages?${queryOf(chat).toString()}`,
+      body: bodyOf(chat),
+    }),
   },
   read(answer) {
     if (isOk(answer)) return sent(member(answer.body, 'name'));
