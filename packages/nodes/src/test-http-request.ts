@@ -1,6 +1,6 @@
 import type { HttpResponse, JsonObject } from '@millrace/engine';
-import { type RunOptions, runNode } from '../testing.ts';
-import { httpRequest } from './http-request.ts';
+import { httpRequest } from './nodes/http-request.ts';
+import { type RunOptions, runNode } from './testing.ts';
 
 /** What the tests call unless they say otherwise. */
 export const URL = 'https://api.example.com/orders';
