@@ -131,12 +131,12 @@ describe('a database that becomes unavailable', () => {
   test('all connections in use: the next transaction waits, then is refused as unavailable', async () => {
     const small = createDatabase(database.url, { maxSessions: 1, acquireTimeoutMs: 1000 });
     const { promise, resolve } = Promise.withResolvers<void>();
-    const held = Promise.withResolvers<void>();
+    const borrowed = Promise.withResolvers<void>();
     const holder = small.transaction(() => {
-      held.resolve();
+      borrowed.resolve();
       return promise;
     });
-    await held.promise;
+    await borrowed.promise;
     await expect(small.transaction(async () => {})).rejects.toThrow('all 1 connections were busy');
     const next = small.transaction((tx) => tx.query('SELECT 1 AS n'));
     resolve();

@@ -33,8 +33,8 @@ async function holder(prefix: readonly string[] = []): Promise<ChildProcess> {
   const [command, ...args] = [...prefix, process.execPath, '--input-type=module', '--eval', script];
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
-  const [said] = await once(child.stdout, 'data');
-  expect(String(said)).toBe('taken\n');
+  const [messages] = await once(child.stdout, 'data');
+  expect(String(messages)).toBe('taken\n');
   return child;
 }
 
@@ -85,29 +85,29 @@ describe('a lock', () => {
 
   test('waiting for it ends with its holder', async () => {
     const child = await holder();
-    const said: string[] = [];
+    const messages: string[] = [];
     const waiting = Promise.withResolvers<void>();
     const say = (text: string): void => {
-      said.push(text);
+      messages.push(text);
       waiting.resolve();
     };
     const worked = withLock({ folder, name: 'lock', task: 'testing', say }, async () => 'done');
     await waiting.promise;
     await kill(child);
     expect(await worked).toBe('done');
-    expect(said).toEqual(['Another process is testing; waiting for it ...']);
+    expect(messages).toEqual(['Another process is testing; waiting for it ...']);
   });
 
-  test('a folder that cannot be locked is said, and the work is done', async () => {
-    const said: string[] = [];
+  test('a folder that cannot be locked is reported, and the work is done', async () => {
+    const messages: string[] = [];
     const lock = {
       folder: join(folder, 'missing'),
       name: 'lock',
       task: 'testing',
-      say: said.push.bind(said),
+      say: messages.push.bind(messages),
     };
     expect(await withLock(lock, async () => 'done')).toBe('done');
-    expect(said.join()).toMatch(/can't be locked \(ENOENT.*Make sure that no other process is testing/);
+    expect(messages.join()).toMatch(/can't be locked \(ENOENT.*Make sure that no other process is testing/);
   });
 
   test.runIf(hasContainers)('holds between containers that share the folder', async () => {

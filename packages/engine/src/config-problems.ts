@@ -51,8 +51,9 @@ export function placed<Problem extends { readonly pointer: string; readonly mess
 ): Problem {
   const path = problem.pointer.split('/').slice(1).join('.');
   const { message: fault } = problem;
-  const said = path === '' ? message('flow.at_config', { fault }) : message('flow.at_value', { path, fault });
-  return { ...problem, message: said };
+  const explanation =
+    path === '' ? message('flow.at_config', { fault }) : message('flow.at_value', { path, fault });
+  return { ...problem, message: explanation };
 }
 
 /** The rendered config's first fault, or null. Used at run time, when all values are known. */

@@ -5,10 +5,10 @@ import type { ExecutionError, NodeError } from './execution.ts';
 /** The complete explanation of a failure: the message, and where inside a loop it happened. */
 export function explainFailure(error: Pick<NodeError, 'message' | 'origin'>): Message {
   const { origin } = error;
-  const said = readMessage(error.message);
-  if (origin === undefined) return said;
+  const explanation = readMessage(error.message);
+  if (origin === undefined) return explanation;
   const { iteration, label } = origin;
-  return message('run.in_iteration', { iteration: iteration.join('.'), node: label, failure: said });
+  return message('run.in_iteration', { iteration: iteration.join('.'), node: label, failure: explanation });
 }
 
 /** An error as exposed to templates, other workflows and programs. */
@@ -37,8 +37,8 @@ export type StoredError = {
 };
 
 /** Converts an execution's error to its stored form. */
-export function storeError({ code, message: said, nodeId, origin }: ExecutionError): StoredError {
-  const stored = { code, message: said, node_id: nodeId };
+export function storeError({ code, message: explanation, nodeId, origin }: ExecutionError): StoredError {
+  const stored = { code, message: explanation, node_id: nodeId };
   if (origin === undefined) return stored;
   const { iteration, nodeId: id, label } = origin;
   return { ...stored, iteration, inner_node: { id, label } };
@@ -46,8 +46,8 @@ export function storeError({ code, message: said, nodeId, origin }: ExecutionErr
 
 /** Reads {@link storeError}. */
 export function readError(stored: StoredError): ExecutionError {
-  const { code, message: said, node_id: nodeId = null, iteration, inner_node: inner } = stored;
-  const error = { code, message: readMessage(said), nodeId };
+  const { code, message: explanation, node_id: nodeId = null, iteration, inner_node: inner } = stored;
+  const error = { code, message: readMessage(explanation), nodeId };
   if (iteration === undefined || inner === undefined) return error;
   return { ...error, origin: { iteration, nodeId: inner.id, label: inner.label } };
 }

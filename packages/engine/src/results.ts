@@ -104,9 +104,13 @@ function endOverBudget(
   }
   const { consumedAiTokens, plan } = state;
   const budget = plan.tokenBudget ?? 0;
-  const said = message('run.token_budget_exceeded', { consumed: consumedAiTokens, budget });
+  const explanation = message('run.token_budget_exceeded', { consumed: consumedAiTokens, budget });
   blame(slot);
-  failExecution(state, { code: 'token_budget_exceeded', message: said, nodeId: slot.node.id }, effects);
+  failExecution(
+    state,
+    { code: 'token_budget_exceeded', message: explanation, nodeId: slot.node.id },
+    effects,
+  );
 }
 
 /** The node succeeded: successors on the handles it took may start. */
@@ -160,6 +164,6 @@ export function failNode(
   }
 }
 
-function errorOf({ code, message: said, origin }: Failure): NodeError {
-  return origin === undefined ? { code, message: said } : { code, message: said, origin };
+function errorOf({ code, message: explanation, origin }: Failure): NodeError {
+  return origin === undefined ? { code, message: explanation } : { code, message: explanation, origin };
 }

@@ -74,7 +74,7 @@ function loopConfig(type: string): JsonValue {
 
 describe('containers', () => {
   it('F3 F4 F5 P11 P12: any nesting is refused, reported clearly, or runs', () => {
-    const ends = { refused: 0, told: 0, run: 0 };
+    const ends = { refused: 0, reported: 0, run: 0 };
     fc.assert(
       fc.property(anyContainers, (value) => {
         const errors = validateStructure(value as unknown as JsonValue, LIMITS);
@@ -101,7 +101,7 @@ describe('containers', () => {
           empty.map(({ id }) => id),
         );
         if (problems.length > 0) {
-          ends.told += 1;
+          ends.reported += 1;
           expect(compile(value as unknown as JsonValue, testRegistry)).toMatchObject({
             problem: problems[0],
           });
@@ -116,7 +116,7 @@ describe('containers', () => {
       { numRuns: 3_000, seed: 20_260 },
     );
     // All three must have occurred, or this proves nothing.
-    expect(Math.min(ends.refused, ends.told, ends.run)).toBeGreaterThan(100);
+    expect(Math.min(ends.refused, ends.reported, ends.run)).toBeGreaterThan(100);
   });
 
   it('F5 L11 E12: 50 nested loops run, and are taken over halfway', () => {

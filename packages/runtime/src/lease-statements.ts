@@ -76,8 +76,8 @@ export async function claimExecutions(
   limit: number,
   maxCrashedAttempts: number,
 ): Promise<ClaimedRow[]> {
-  const said = message('run.worker_crashed', { count: maxCrashedAttempts });
-  const error = { code: 'worker_crashed', message: said, nodeId: null };
+  const explanation = message('run.worker_crashed', { count: maxCrashedAttempts });
+  const error = { code: 'worker_crashed', message: explanation, nodeId: null };
   return db.query<ClaimedRow>(
     `WITH queued AS MATERIALIZED (
        SELECT id FROM executions WHERE status = 'queued' AND max_concurrency IS NULL AND crashed_attempts < $4

@@ -166,8 +166,8 @@ function mask(value: JsonValue, masking: Masking, depth: number): JsonValue {
 }
 
 /** Keys and parameter names are the service's own; parameter values may contain a secret. */
-function maskMessage(said: Message, masking: Masking): Message {
-  return mapTexts(said, (text) => maskText(text, masking));
+function maskMessage(original: Message, masking: Masking): Message {
+  return mapTexts(original, (text) => maskText(text, masking));
 }
 
 function maskMembers(object: JsonObject, masking: Masking, depth: number): JsonObject {

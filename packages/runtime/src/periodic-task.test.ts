@@ -6,13 +6,13 @@ const HOUR_MS = 3_600_000;
 /** Rounds that each wait to be released. */
 function start(options: Partial<PeriodicTaskOptions> = {}) {
   const failures: unknown[] = [];
-  const begun: PromiseWithResolvers<void>[] = [];
+  const started: PromiseWithResolvers<void>[] = [];
   const waiting: ((count: number) => void)[] = [];
   const rounds = createPeriodicTask({
     async work() {
       const round = Promise.withResolvers<void>();
-      begun.push(round);
-      for (const tell of waiting) tell(begun.length);
+      started.push(round);
+      for (const tell of waiting) tell(started.length);
       await round.promise;
     },
     pauseMs: () => HOUR_MS,
@@ -25,10 +25,10 @@ function start(options: Partial<PeriodicTaskOptions> = {}) {
         if (count >= wanted) resolve();
       };
       waiting.push(tell);
-      tell(begun.length);
+      tell(started.length);
     });
   rounds.start();
-  return { rounds, begun, failures, reached };
+  return { rounds, begun: started, failures, reached };
 }
 
 test('first runs after a pause, or at once', async () => {

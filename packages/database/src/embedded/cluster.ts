@@ -195,9 +195,9 @@ export async function lastLogLines(dataDir: string): Promise<string> {
     names.map(async (name) => ({ path: join(folder, name), time: (await stat(join(folder, name))).mtimeMs })),
   );
   const newest = files.sort((a, b) => b.time - a.time)[0];
-  const said = await readFile(join(dataDir, 'startup.log'), 'utf8').catch(() => '');
+  const output = await readFile(join(dataDir, 'startup.log'), 'utf8').catch(() => '');
   const logged = newest === undefined ? '' : await readFile(newest.path, 'utf8');
-  return lastLines(`${said}\n${logged}`);
+  return lastLines(`${output}\n${logged}`);
 }
 
 function lastLines(text: string): string {

@@ -236,12 +236,12 @@ async function waitUntilReady(server: Server, postmaster: Postmaster): Promise<b
 }
 
 async function startFailure(dataDir: string): Promise<EmbeddedPostgresError> {
-  const said = await lastLogLines(dataDir);
-  const full = /no space left/i.test(said)
+  const log = await lastLogLines(dataDir);
+  const full = /no space left/i.test(log)
     ? 'the disk is full. Make room and start again.'
     : 'it ended at once.';
   return new EmbeddedPostgresError(
-    `PostgreSQL did not start: ${full}\n${said}\nIts log is in ${join(clusterFolder(dataDir), 'log')}`,
+    `PostgreSQL did not start: ${full}\n${log}\nIts log is in ${join(clusterFolder(dataDir), 'log')}`,
   );
 }
 

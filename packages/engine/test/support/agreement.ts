@@ -29,7 +29,7 @@ export function agree(flow: Flow, end: Ended): void {
     if (record.nodeId === overBudget) continue;
     // Nodes that weren't started when it ended are recorded as skipped.
     if (!isEnded(record) || (isStopped && record.status === 'skipped')) continue;
-    if (isSummary(record) && !isToldByLoop(flow, record.nodeId, records)) continue;
+    if (isSummary(record) && !isReportedByLoop(flow, record.nodeId, records)) continue;
     const node = expected.get(name);
     if (node === undefined) throw new Error(`a record of the unknown ${name}`);
     expect(differenceOf(record, node), name).toBeNull();
@@ -79,8 +79,8 @@ function agreeOnTheWhole(
   records: ReadonlyMap<string, NodeRecord>,
   consumedAiTokens: number,
 ): void {
-  const told = flow.nodes.map(({ id }) => id).filter((id) => isToldByLoop(flow, id, records));
-  expect(told.filter((id) => !records.has(id))).toEqual([]);
+  const reported = flow.nodes.map(({ id }) => id).filter((id) => isReportedByLoop(flow, id, records));
+  expect(reported.filter((id) => !records.has(id))).toEqual([]);
   const tokens = flow.nodes.flatMap(({ id, parentId }) =>
     parentId === undefined ? [expected.get(id)?.tokens ?? null] : [],
   );
@@ -93,13 +93,13 @@ function isSummary(record: NodeRecord): boolean {
 }
 
 /** Whether all loops around a node succeeded, so that its summary is that of their last iterations. */
-function isToldByLoop(flow: Flow, nodeId: string, records: ReadonlyMap<string, NodeRecord>): boolean {
+function isReportedByLoop(flow: Flow, nodeId: string, records: ReadonlyMap<string, NodeRecord>): boolean {
   const loop = flow.nodes.find(({ id }) => id === nodeId)?.parentId;
   if (loop === undefined || loop === null) return true;
   const record = records.get(loop);
-  if (record?.status === 'skipped') return isToldByLoop(flow, loop, records);
+  if (record?.status === 'skipped') return isReportedByLoop(flow, loop, records);
   if (record?.status !== 'success') return false;
   // An iteration that failed and was collected may leave nodes without a record.
   const { errors } = record.output;
-  return !(Array.isArray(errors) && errors.length > 0) && isToldByLoop(flow, loop, records);
+  return !(Array.isArray(errors) && errors.length > 0) && isReportedByLoop(flow, loop, records);
 }

@@ -101,8 +101,8 @@ export function playSignal(
   nowMs: number,
 ): NodeResult {
   const script = { ...PLAIN_SCRIPT, ...(config.script as Partial<Script> | undefined) };
-  const told = signal.kind === 'timeout' ? 'timeout' : JSON.stringify(signal.payload);
-  const text = `${waiting.text as string}!${told}`;
+  const payload = signal.kind === 'timeout' ? 'timeout' : JSON.stringify(signal.payload);
+  const text = `${waiting.text as string}!${payload}`;
   const round = Number(waiting.round);
   if (round < script.rounds) return awaitSignal(endOfWait(script, nowMs), { text, round: round + 1 });
   return success({ text }, { handles: script.handles });

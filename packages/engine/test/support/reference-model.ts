@@ -121,13 +121,13 @@ class Evaluation {
     const isStop = script.end === 'stop';
     const tokens = (script.failures + (isWait || isStop ? 0 : 1)) * script.tokens;
     const handles = isWait ? ['out'] : isStop ? [] : script.handles;
-    const told = Array.from({ length: script.rounds }, (_, n) =>
+    const payloads = Array.from({ length: script.rounds }, (_, n) =>
       script.waitMs === 0 ? `!${JSON.stringify(`${id}.${n + 1}`)}` : '!timeout',
     );
     const text = describeNode(id, seen, this.#whatIsSeen(data?.config?.see, scope));
     return {
       ...{ ...WELL, handles, failures: script.failures, tokens, stops: isStop, endsAll: isStop },
-      text: script.end === 'signal' ? `${text}${told.join('')}` : text,
+      text: script.end === 'signal' ? `${text}${payloads.join('')}` : text,
     };
   }
 

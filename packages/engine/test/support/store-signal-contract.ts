@@ -155,9 +155,9 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
       for (const parent of keys) {
         expect(await store.findChild(parent)).toBeNull();
         const id = await queued({ parent });
-        const [twin, bystander] = [await request({ parent, leaseTo: await worker() }), await request()];
-        expect(await store.start([twin, bystander])).toEqual([null, null]);
-        expect(await harness.readExecution(twin.executionId)).toBeNull();
+        const [duplicate, bystander] = [await request({ parent, leaseTo: await worker() }), await request()];
+        expect(await store.start([duplicate, bystander])).toEqual([null, null]);
+        expect(await harness.readExecution(duplicate.executionId)).toBeNull();
         expect(await read(bystander.executionId)).toMatchObject({ status: 'queued' });
         expect(await store.findChild(parent)).toEqual({ executionId: id, workflowVersion: 1 });
       }
@@ -166,9 +166,11 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
     it('S16: concurrent starts create one child', async () => {
       const { executionId } = await started();
       const parent = childOf(executionId);
-      const twins = await Promise.all(Array.from({ length: 5 }, () => request({ parent })));
-      await Promise.all(twins.map((twin) => store.start([twin])));
-      const stored = await Promise.all(twins.map((twin) => harness.readExecution(twin.executionId)));
+      const duplicates = await Promise.all(Array.from({ length: 5 }, () => request({ parent })));
+      await Promise.all(duplicates.map((duplicate) => store.start([duplicate])));
+      const stored = await Promise.all(
+        duplicates.map((duplicate) => harness.readExecution(duplicate.executionId)),
+      );
       expect(stored.filter((one) => one !== null)).toHaveLength(1);
     });
 

@@ -104,13 +104,13 @@ export async function addToEntry(
 
 /** Removes an entry. Returns false if it didn't exist or had expired. */
 export async function removeEntry(db: Queryable, organisationId: number, key: string): Promise<boolean> {
-  const rows = await db.query<{ stood: boolean }>(
+  const rows = await db.query<{ existed: boolean }>(
     `DELETE FROM data_entries WHERE organisation_id = $1 AND key = $2
-     RETURNING coalesce(expires_at > now(), true) AS stood`,
+     RETURNING coalesce(expires_at > now(), true) AS existed`,
     [organisationId, key],
     'remove_data_entry',
   );
-  return rows[0]?.stood === true;
+  return rows[0]?.existed === true;
 }
 
 /**

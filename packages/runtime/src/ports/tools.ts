@@ -93,8 +93,8 @@ async function runInner(definition: NodeDefinition, context: NodeContext): Promi
   try {
     return await definition.run(context);
   } catch (error) {
-    const said = message('ports.tool_failed', { type: definition.type, reason: reasonOf(error) });
-    return failure('node_error', said);
+    const explanation = message('ports.tool_failed', { type: definition.type, reason: reasonOf(error) });
+    return failure('node_error', explanation);
   }
 }
 

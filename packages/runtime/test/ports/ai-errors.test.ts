@@ -172,14 +172,14 @@ describe.each(PROVIDERS)('%s: an answer that breaks off', (provider) => {
   const pieces = ['one ', 'two ', 'three ', 'four'];
   const usage = { input: 40, output: 12 };
   // The tokens each provider has reported after four events.
-  const told = { openai_compatible: 0, anthropic: 41, google: 40 + Math.floor((12 * 3) / 4) };
+  const reportedTokens = { openai_compatible: 0, anthropic: 41, google: 40 + Math.floor((12 * 3) / 4) };
 
   it('because the connection is cut', async () => {
     const { result } = await ask(provider, () => ({ text: pieces, usage, cutAfter: 4 }));
     expect(errorOf(result)).toMatchObject({
       code: 'ai_stream_cut',
       retryable: true,
-      consumedAiTokens: told[provider],
+      consumedAiTokens: reportedTokens[provider],
     });
   });
 
@@ -188,7 +188,7 @@ describe.each(PROVIDERS)('%s: an answer that breaks off', (provider) => {
     expect(errorOf(result)).toMatchObject({
       code: 'ai_stream_cut',
       retryable: true,
-      consumedAiTokens: told[provider],
+      consumedAiTokens: reportedTokens[provider],
     });
   });
 
@@ -207,7 +207,7 @@ describe.each(PROVIDERS)('%s: an answer that breaks off', (provider) => {
     expect(errorOf(result)).toMatchObject({
       code: 'ai_overloaded',
       retryable: true,
-      consumedAiTokens: told[provider],
+      consumedAiTokens: reportedTokens[provider],
     });
   });
 
@@ -221,7 +221,7 @@ describe.each(PROVIDERS)('%s: an answer that breaks off', (provider) => {
     expect(errorOf(result)).toMatchObject({
       code: 'ai_invalid_response',
       retryable: true,
-      consumedAiTokens: told[provider],
+      consumedAiTokens: reportedTokens[provider],
     });
   });
 
@@ -251,10 +251,10 @@ describe.each(PROVIDERS)('%s: not an answer', (provider) => {
     ['other JSON', 'application/json', '{"ok":true}', 'JSON that is not an answer'],
     ['a list', 'application/json', '[]', 'JSON that is not an answer'],
     ['a text', 'text/plain', 'It works!', 'something that is not an answer'],
-  ])('%s is reported as such', async (_what, type, body, told) => {
+  ])('%s is reported as such', async (_what, type, body, reported) => {
     const { result } = await ask(provider, () => ({ raw: { type, body } }));
     expect(errorOf(result)).toMatchObject({ code: 'ai_invalid_response', retryable: true });
-    expect(errorOf(result).message).toContain(told);
+    expect(errorOf(result).message).toContain(reported);
   });
 
   it('is an error, even if complete', async () => {

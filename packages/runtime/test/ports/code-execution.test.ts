@@ -15,13 +15,13 @@ const MIB = 1024 * 1024;
 let service: WorkingService;
 const code = createCodeService({ maxOutputBytes: 2 * MIB, maxThreads: 2 });
 /** Executions whose code was passed to the sandbox. */
-const begun = new Set<number>();
+const started = new Set<number>();
 beforeAll(async () => {
   service = await startWorkingService({
     limits: { nodeOutputBytes: 2 * MIB },
     services: {
       code(caller) {
-        begun.add(caller.executionId);
+        started.add(caller.executionId);
         return code.service(caller);
       },
     },
@@ -75,7 +75,7 @@ describe('core.code in an execution', () => {
   it('a cancelled execution returns its thread at once', async () => {
     const limits = { timeout_ms: 60_000 };
     const ids = [await start('for (;;);', limits), await start(`return ${NATIVE_LOOP}`, limits)];
-    await expect.poll(() => ids.every((id) => begun.has(id)), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => ids.every((id) => started.has(id)), { timeout: 30_000 }).toBe(true);
     // Both threads are busy now, and this one waits for a free one.
     const waiting = await start('return "after"');
     for (const id of ids) {
@@ -91,7 +91,7 @@ describe('core.code in an execution', () => {
   it('bombs delay neither other executions nor heartbeats', async () => {
     const sources = ['for (;;);', `return ${NATIVE_LOOP}`];
     const bombs = await Promise.all(sources.map((source) => start(source, { timeout_ms: 60_000 })));
-    await expect.poll(() => bombs.every((id) => begun.has(id)), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => bombs.every((id) => started.has(id)), { timeout: 30_000 }).toBe(true);
     const workflowId = await service.createWorkflow(RUNNABLE_FLOW);
     for (let round = 0; round < 20; round++) {
       expect((await service.finished(await service.execute(workflowId))).status).toBe('completed');

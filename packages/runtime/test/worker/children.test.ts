@@ -28,10 +28,10 @@ async function callerOf(node: TestNode, fields: object = {}): Promise<number> {
 
 /** A node that runs until it is aborted; reports when it started and when it was aborted. */
 function stay(name: string) {
-  const begun = Promise.withResolvers<NodeContext>();
+  const started = Promise.withResolvers<NodeContext>();
   const aborted = Promise.withResolvers<void>();
   service.behaviours.set(name, (context) => {
-    begun.resolve(context);
+    started.resolve(context);
     return new Promise((resolve) => {
       context.signal.addEventListener('abort', () => {
         aborted.resolve();
@@ -39,7 +39,7 @@ function stay(name: string) {
       });
     });
   });
-  return { begun: begun.promise, aborted: aborted.promise };
+  return { started: started.promise, aborted: aborted.promise };
 }
 
 async function childrenOf(parentId: number): Promise<{ id: number; status: string }[]> {
@@ -109,7 +109,7 @@ describe('AI tokens', () => {
     const work = stay('stay');
     const child = await service.createWorkflow(chainOf('ask', 'stay'));
     const id = await service.execute(await callerOf(call('call', child)));
-    const { execution } = await work.begun;
+    const { execution } = await work.started;
     await service.api('POST', `/executions/${id}/cancel`, { key: service.key });
     await service.finished(execution.id);
     expect(await tokensOf(id, 'call')).toEqual([7, 7]);
@@ -194,7 +194,7 @@ describe('a node that calls a workflow', () => {
   test('occupies no worker in the meantime, and shows what it waits for', async () => {
     const work = stay('stay');
     const id = await service.execute(await callerOf(call('call', await effectWorkflow('stay'))));
-    const childId = (await work.begun).execution.id;
+    const childId = (await work.started).execution.id;
     await expect.poll(async () => (await service.read(id)).status).toBe('waiting_async');
     expect((await service.read(id)).node_outputs.call).toMatchObject({
       status: 'waiting',
@@ -213,7 +213,7 @@ describe('a node that calls a workflow', () => {
       status: 'completed',
       node_outputs: { call: { output: { workflow_version: 1 } } },
     });
-    await work.begun;
+    await work.started;
     // Nothing waits for it, so it doesn't end with its parent.
     expect((await service.read(childId)).status).toBe('running');
   });
@@ -348,7 +348,7 @@ describe('the end of a parent', () => {
     const work = stay('stay');
     const middle = await callerOf(call('call', await effectWorkflow('stay')));
     const id = await service.execute(await callerOf(call('call', middle)));
-    await work.begun;
+    await work.started;
     const [child] = await childrenOf(id);
     const cancelled = await service.api('POST', `/executions/${id}/cancel`, { key: service.key });
     expect(cancelled.json.status).toBe('cancelled');
@@ -373,7 +373,7 @@ describe('the end of a parent', () => {
       ['start>call', 'start>other'],
     );
     const id = await service.execute(await service.createWorkflow(flow));
-    await work.begun;
+    await work.started;
     gate.resolve();
     expect((await service.finished(id)).status).toBe('failed');
     await work.aborted;
@@ -383,7 +383,7 @@ describe('the end of a parent', () => {
   test("of a child by cancel is the parent's failure child_cancelled", async () => {
     const work = stay('stay');
     const id = await service.execute(await callerOf(call('call', await effectWorkflow('stay'))));
-    const childId = (await work.begun).execution.id;
+    const childId = (await work.started).execution.id;
     await service.api('POST', `/executions/${childId}/cancel`, { key: service.key });
     expect((await service.finished(id)).error).toMatchObject({ code: 'child_cancelled' });
   });

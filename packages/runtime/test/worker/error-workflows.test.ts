@@ -95,8 +95,8 @@ test("that is archived doesn't start; the log says so", async () => {
   await service.finished(id);
   await expect.poll(followUps).toBe(0);
   expect(await executionsOf(handler)).toEqual([]);
-  const told = service.logs.map((line) => JSON.parse(line)).filter(({ msg }) => /not started/.test(msg));
-  expect(told).toMatchObject([{ execution_id: id, error_workflow_id: handler }]);
+  const warnings = service.logs.map((line) => JSON.parse(line)).filter(({ msg }) => /not started/.test(msg));
+  expect(warnings).toMatchObject([{ execution_id: id, error_workflow_id: handler }]);
 });
 
 test("of another organisation doesn't start", async () => {

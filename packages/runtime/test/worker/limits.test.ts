@@ -12,12 +12,12 @@ afterEach(() => service.stop());
 
 /** A node that counts how many of it run at once, and ends when released. */
 function counted(name: string) {
-  const seen = { now: 0, most: 0, begun: 0, order: [] as number[] };
+  const seen = { now: 0, most: 0, started: 0, order: [] as number[] };
   const waiting: (() => void)[] = [];
   service.behaviours.set(name, async ({ execution }) => {
     seen.order.push(execution.id);
     seen.now += 1;
-    seen.begun += 1;
+    seen.started += 1;
     seen.most = Math.max(seen.most, seen.now);
     await new Promise<void>((resolve) => waiting.push(resolve));
     seen.now -= 1;
@@ -53,7 +53,7 @@ test('thirty executions on three workers: never more than four at once, all run,
     node.letOne();
   }
   for (const id of ids) expect((await service.finished(id)).status).toBe('completed');
-  expect(node.seen).toMatchObject({ most: 4, begun: 30 });
+  expect(node.seen).toMatchObject({ most: 4, started: 30 });
   // Those that get their slots together may start in any order.
   for (const [rank, id] of ids.entries()) {
     expect(Math.abs(node.seen.order.indexOf(id) - rank)).toBeLessThan(4);
@@ -68,7 +68,7 @@ test("executions over a limit don't delay others", async () => {
   await expect.poll(() => node.seen.now).toBe(1);
   const free = await service.execute(await service.createWorkflow(RUNNABLE_FLOW));
   expect((await service.finished(free)).status).toBe('completed');
-  expect(node.seen.begun).toBe(1);
+  expect(node.seen.started).toBe(1);
 });
 
 test('a waiting execution takes no slot, and needs one again when it wakes', async () => {
@@ -100,7 +100,7 @@ test('a waiting execution takes no slot, and needs one again when it wakes', asy
   for (let n = 0; n < 3; n++) {
     await expect.poll(() => node.seen.now).toBe(1);
     node.letOne();
-    await expect.poll(() => node.seen.begun).toBe(Math.min(3, n + 2));
+    await expect.poll(() => node.seen.started).toBe(Math.min(3, n + 2));
   }
   for (const id of [...waiting, third]) expect((await service.finished(id)).status).toBe('completed');
   expect(node.seen.most).toBe(1);

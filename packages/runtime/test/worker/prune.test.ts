@@ -221,17 +221,17 @@ test('setup links are deleted once there is an account, and not before', async (
 test('starts soon after startup', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
-    const begun = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<void>();
     const away: Pick<Database, 'transaction'> = {
       transaction() {
-        begun.resolve();
+        started.resolve();
         return Promise.reject(new Error('enough'));
       },
     };
     const pruner = createPruner(away as Database, RETENTION, pino({ level: 'silent' }));
     pruner.start();
     await vi.advanceTimersByTimeAsync(30_000);
-    await begun.promise;
+    await started.promise;
     await pruner.stop();
   } finally {
     vi.useRealTimers();

@@ -35,13 +35,13 @@ async function expireLeases(): Promise<void> {
 
 /** A node that runs until it is released or aborted; counts how often it was started. */
 function holdNode(name: string) {
-  const gate = { begun: 0, contexts: [] as NodeContext[], release: Promise.withResolvers<void>() };
+  const gate = { starts: 0, contexts: [] as NodeContext[], release: Promise.withResolvers<void>() };
   service.behaviours.set(name, async (context) => {
-    gate.begun += 1;
+    gate.starts += 1;
     gate.contexts.push(context);
     const aborted = new Promise<void>((resolve) => context.signal.addEventListener('abort', () => resolve()));
     await Promise.race([gate.release.promise, aborted]);
-    return success({ run: gate.begun });
+    return success({ run: gate.starts });
   });
   return gate;
 }
@@ -61,10 +61,10 @@ describe('take-over', () => {
     const second = holdNode('second');
     await service.startWorker(DEAF);
     const id = await service.execute(await service.createWorkflow(chainOf('first', 'second')));
-    await expect.poll(() => second.begun).toBe(1);
+    await expect.poll(() => second.starts).toBe(1);
     await expireLeases();
     await service.startWorker();
-    await expect.poll(() => second.begun).toBe(2);
+    await expect.poll(() => second.starts).toBe(2);
     expect(await rowOf(id)).toMatchObject({ status: 'running', claim: 2, crashed_attempts: 1 });
     const keys = second.contexts.map((context) => context.idempotencyKey);
     expect(keys[0]).toBe(keys[1]);
@@ -87,7 +87,7 @@ describe('take-over', () => {
     const id = await service.execute(workflowId);
     for (let crash = 1; crash <= 3; crash++) {
       await service.startWorker(DEAF);
-      await expect.poll(() => poison.begun).toBe(crash);
+      await expect.poll(() => poison.starts).toBe(crash);
       await expireLeases();
     }
     const other = await service.execute(await service.createWorkflow(RUNNABLE_FLOW));
@@ -99,7 +99,7 @@ describe('take-over', () => {
       node_outputs: { poison: { status: 'cancelled', attempts: 3 } },
     });
     expect((await service.finished(other)).status).toBe('completed');
-    expect(poison.begun).toBe(3);
+    expect(poison.starts).toBe(3);
     poison.release.resolve();
   });
 
@@ -107,10 +107,10 @@ describe('take-over', () => {
     const held = holdNode('held');
     await service.startWorker({ pollMs: 50, heartbeatMs: 100 });
     const id = await service.execute(await service.createWorkflow(chainOf('held')));
-    await expect.poll(() => held.begun).toBe(1);
+    await expect.poll(() => held.starts).toBe(1);
     const before = await rowOf(id);
     await expireLeases();
-    await expect.poll(() => held.begun).toBe(2);
+    await expect.poll(() => held.starts).toBe(2);
     expect(held.contexts[0]?.signal.aborted).toBe(true);
     const after = await rowOf(id);
     expect(after.worker_id).not.toBe(before.worker_id);
@@ -166,7 +166,7 @@ describe('stop', () => {
     const worker = await service.startWorker({ shutdownGraceMs: 30_000 });
     const workflowId = await service.createWorkflow(chainOf('held'));
     const id = await service.execute(workflowId);
-    await expect.poll(() => held.begun).toBe(1);
+    await expect.poll(() => held.starts).toBe(1);
     const stopped = worker.stop();
     const later = await service.execute(workflowId);
     held.release.resolve();
@@ -179,7 +179,7 @@ describe('stop', () => {
     const held = holdNode('held');
     const worker = await service.startWorker({ shutdownGraceMs: 50 });
     const id = await service.execute(await service.createWorkflow(chainOf('done', 'held')));
-    await expect.poll(() => held.begun).toBe(1);
+    await expect.poll(() => held.starts).toBe(1);
     await worker.stop();
     expect(held.contexts[0]?.signal.aborted).toBe(true);
     expect(await rowOf(id)).toMatchObject({ status: 'queued', worker_id: null, crashed_attempts: 0 });
@@ -278,7 +278,7 @@ describe('runs', () => {
     await service.startWorker();
     const workflowId = await service.createWorkflow(chainOf('held', 'after'));
     const id = await service.execute(workflowId);
-    await expect.poll(() => held.begun).toBe(1);
+    await expect.poll(() => held.starts).toBe(1);
     const body = { flow_data: RUNNABLE_FLOW };
     await service.api('PUT', `/workflows/${workflowId}`, { key: service.key, body });
     await service.api('DELETE', `/workflows/${workflowId}`, { key: service.key });

@@ -46,8 +46,8 @@ interface Diagnosis {
 
 /** Converts any error of a call to one that a workflow's author can read and the node can act on; it never contains the key. */
 export function toServiceError(error: unknown, call: FailedCall): ServiceError {
-  const { code, message: said, retryable, retryAfterMs: delayMs, details } = diagnose(error, call);
-  return new ServiceError(code, withoutKey(said, call.credential.api_key), {
+  const { code, message: explanation, retryable, retryAfterMs: delayMs, details } = diagnose(error, call);
+  return new ServiceError(code, withoutKey(explanation, call.credential.api_key), {
     retryable,
     consumedAiTokens: call.usage.totalTokens,
     // The cause is omitted: the client library's errors contain the whole request.
@@ -98,29 +98,29 @@ function causeOf<Kind extends Error>(error: unknown, kind: new (...args: never[]
   return undefined;
 }
 
-function ofTransport({ code, explanation: said }: HttpClientError, call: FailedCall): Diagnosis {
+function ofTransport({ code, explanation }: HttpClientError, call: FailedCall): Diagnosis {
   switch (code) {
     case 'target_not_allowed':
     case 'invalid_url':
-      return { code, message: said, retryable: false };
+      return { code, message: explanation, retryable: false };
     case 'too_many_redirects':
-      return { code: 'ai_unreachable', message: said, retryable: false };
+      return { code: 'ai_unreachable', message: explanation, retryable: false };
     case 'response_too_large':
-      return { code: 'ai_answer_too_large', message: said, retryable: false };
+      return { code: 'ai_answer_too_large', message: explanation, retryable: false };
     case 'aborted':
-      return { code: 'ai_aborted', message: said, retryable: true };
+      return { code: 'ai_aborted', message: explanation, retryable: true };
     case 'timeout':
       return call.abortReason === undefined
-        ? { code: 'ai_unreachable', message: said, retryable: true }
-        : { code: 'ai_timeout', message: said, retryable: true };
+        ? { code: 'ai_unreachable', message: explanation, retryable: true }
+        : { code: 'ai_timeout', message: explanation, retryable: true };
     case 'connection_failed':
       return call.isAnswering
         ? {
             code: 'ai_stream_cut',
-            message: message('ports.answer_cut_by', { reason: said }),
+            message: message('ports.answer_cut_by', { reason: explanation }),
             retryable: true,
           }
-        : { code: 'ai_unreachable', message: said, retryable: true };
+        : { code: 'ai_unreachable', message: explanation, retryable: true };
   }
 }
 
@@ -232,9 +232,9 @@ const KINDS_BY_WORDS: readonly (readonly [RegExp, Kind])[] = [
 function explain(kind: Kind, refusal: ProviderRefusal, call: FailedCall): Message {
   const { status } = refusal;
   const reason = describeKind(kind, refusal, call);
-  const said = status === undefined ? reason : message('ports.with_status', { reason, status });
+  const explanation = status === undefined ? reason : message('ports.with_status', { reason, status });
   // A provider that echoes the key it was sent must not get any part of it in here.
-  return kind === 'unauthorized' && status !== 403 ? said : withWords(said, refusal.message);
+  return kind === 'unauthorized' && status !== 403 ? explanation : withWords(explanation, refusal.message);
 }
 
 function describeKind(kind: Kind, { status }: ProviderRefusal, call: FailedCall): Message {
@@ -265,11 +265,11 @@ function describeKind(kind: Kind, { status }: ProviderRefusal, call: FailedCall)
 const MAX_WORDS = 500;
 
 /** A message followed by the other side's own words. */
-export function withWords(said: Message, words: string): Message {
+export function withWords(explanation: Message, words: string): Message {
   const text = words.replaceAll(/\s+/g, ' ').trim();
-  if (text === '') return said;
+  if (text === '') return explanation;
   const cut = text.length > MAX_WORDS ? `${text.slice(0, MAX_WORDS)}…` : text;
-  return message('ports.with_words', { said, words: cut });
+  return message('ports.with_words', { said: explanation, words: cut });
 }
 
 function hostOf({ credential }: FailedCall): string | Message {
@@ -277,6 +277,8 @@ function hostOf({ credential }: FailedCall): string | Message {
   return host ?? message('ports.the_provider');
 }
 
-function withoutKey(said: Message, key: string | null): Message {
-  return key === null || key === '' ? said : mapTexts(said, (text) => text.replaceAll(key, '[hidden]'));
+function withoutKey(explanation: Message, key: string | null): Message {
+  return key === null || key === ''
+    ? explanation
+    : mapTexts(explanation, (text) => text.replaceAll(key, '[hidden]'));
 }

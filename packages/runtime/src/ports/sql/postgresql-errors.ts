@@ -49,12 +49,12 @@ function fromServer(error: pg.DatabaseError, sqlstate: string, where: string): S
 }
 
 function describe(error: pg.DatabaseError, state: string): Message {
-  const said = error.message;
+  const text = error.message;
   const { position, hint } = error;
   const placed =
     position === undefined
-      ? message('ports.sql_error', { said, state })
-      : message('ports.sql_error_at', { said, state, position });
+      ? message('ports.sql_error', { said: text, state })
+      : message('ports.sql_error_at', { said: text, state, position });
   return hint === undefined ? placed : message('ports.sql_hint', { said: placed, hint });
 }
 
