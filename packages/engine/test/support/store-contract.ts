@@ -8,7 +8,7 @@ import {
   stringifyJson,
   successRecord,
 } from '../../src/index.ts';
-import type { CompleteStore, StartRequest, StoredExecution, StoreHarness } from './store-harness.ts';
+import { type CompleteStore, contractSteps, type StoreHarness } from './store-harness.ts';
 import { executionSignalContract } from './store-signal-contract.ts';
 
 const PROGRESS = { attempts: 1, startedAtMs: 1_000, consumedAiTokens: 0 };
@@ -28,20 +28,7 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
     });
     afterEach(() => harness.cleanup());
 
-    const worker = async (): Promise<string> => {
-      const id = harness.newWorkerId();
-      await store.registerWorker(id);
-      return id;
-    };
-    const request = async (over: Partial<StartRequest> = {}): Promise<StartRequest> => {
-      const [id = 0] = await store.reserveIds(1);
-      return { ...harness.newRequest(id), leaseTo: null, ...over };
-    };
-    const queued = async (over: Partial<StartRequest> = {}): Promise<number> => {
-      const one = await request(over);
-      await store.start([one]);
-      return one.executionId;
-    };
+    const { worker, request, queued, read } = contractSteps(() => harness);
     const claimOne = async (workerId: string): Promise<ClaimedExecution> => {
       const [claimed] = await store.claim(workerId, 1);
       if (claimed === undefined) throw new Error('nothing was claimed');
@@ -50,11 +37,6 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
     const started = async (): Promise<Lease> => {
       await queued();
       return (await claimOne(await worker())).lease;
-    };
-    const read = async (id: number): Promise<StoredExecution> => {
-      const found = await harness.readExecution(id);
-      if (found === null) throw new Error(`execution ${id} is not stored`);
-      return found;
     };
 
     it('S1: reserved ids are fresh and ascending', async () => {

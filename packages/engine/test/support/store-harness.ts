@@ -103,3 +103,32 @@ export interface StoreHarness {
   readExecution(executionId: number): Promise<StoredExecution | null>;
   cleanup(): Promise<void>;
 }
+
+/** Steps of the contract's tests, on the harness of the current test. */
+export function contractSteps(harnessOf: () => StoreHarness) {
+  const request = async (over: Partial<StartRequest> = {}): Promise<StartRequest> => {
+    const harness = harnessOf();
+    const [id = 0] = await harness.store.reserveIds(1);
+    return { ...harness.newRequest(id), leaseTo: null, ...over };
+  };
+  return {
+    request,
+    /** A registered worker. */
+    async worker(): Promise<string> {
+      const harness = harnessOf();
+      const id = harness.newWorkerId();
+      await harness.store.registerWorker(id);
+      return id;
+    },
+    async queued(over: Partial<StartRequest> = {}): Promise<number> {
+      const one = await request(over);
+      await harnessOf().store.start([one]);
+      return one.executionId;
+    },
+    async read(id: number): Promise<StoredExecution> {
+      const found = await harnessOf().readExecution(id);
+      if (found === null) throw new Error(`execution ${id} is not stored`);
+      return found;
+    },
+  };
+}

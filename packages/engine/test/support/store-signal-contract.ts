@@ -9,7 +9,7 @@ import {
   type StoredSignal,
   stringifyJson,
 } from '../../src/index.ts';
-import type { CompleteStore, StartRequest, StoredExecution, StoreHarness } from './store-harness.ts';
+import { type CompleteStore, contractSteps, type StartRequest, type StoreHarness } from './store-harness.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -24,31 +24,13 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
     });
     afterEach(() => harness.cleanup());
 
-    const worker = async (): Promise<string> => {
-      const id = harness.newWorkerId();
-      await store.registerWorker(id);
-      return id;
-    };
-    const request = async (over: Partial<StartRequest> = {}): Promise<StartRequest> => {
-      const [id = 0] = await store.reserveIds(1);
-      return { ...harness.newRequest(id), leaseTo: null, ...over };
-    };
-    const queued = async (over: Partial<StartRequest> = {}): Promise<number> => {
-      const one = await request(over);
-      await store.start([one]);
-      return one.executionId;
-    };
+    const { worker, request, queued, read } = contractSteps(() => harness);
     const claimAll = async (): Promise<ClaimedExecution[]> => store.claim(await worker(), 100);
     const started = async (over: Partial<StartRequest> = {}): Promise<Lease> => {
       const id = await queued(over);
       const claimed = (await claimAll()).find(({ lease }) => lease.executionId === id);
       if (claimed === undefined) throw new Error('it was not claimed');
       return claimed.lease;
-    };
-    const read = async (id: number): Promise<StoredExecution> => {
-      const found = await harness.readExecution(id);
-      if (found === null) throw new Error(`execution ${id} is not stored`);
-      return found;
     };
     const claimable = async (): Promise<number[]> => (await claimAll()).map(({ lease }) => lease.executionId);
     const signal = (
