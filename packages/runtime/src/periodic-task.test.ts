@@ -28,38 +28,38 @@ function start(options: Partial<PeriodicTaskOptions> = {}) {
       tell(started.length);
     });
   rounds.start();
-  return { rounds, begun: started, failures, reached };
+  return { rounds, started, failures, reached };
 }
 
 test('first runs after a pause, or at once', async () => {
   const late = start();
   const early = start({ firstPauseMs: 0 });
   await early.reached(1);
-  expect(late.begun).toHaveLength(0);
-  early.begun[0]?.resolve();
+  expect(late.started).toHaveLength(0);
+  early.started[0]?.resolve();
   await Promise.all([late.rounds.stop(), early.rounds.stop()]);
-  expect([late.begun.length, early.begun.length]).toEqual([0, 1]);
+  expect([late.started.length, early.started.length]).toEqual([0, 1]);
 });
 
 test('a kick ends the pause, and one during a run is kept', async () => {
-  const { rounds, begun, reached } = start();
+  const { rounds, started, reached } = start();
   rounds.kick();
   await reached(1);
   rounds.kick();
-  begun[0]?.resolve();
+  started[0]?.resolve();
   await reached(2);
-  begun[1]?.resolve();
+  started[1]?.resolve();
   await rounds.stop();
-  expect(begun).toHaveLength(2);
+  expect(started).toHaveLength(2);
 });
 
 test('a failed run is reported, and the next one follows', async () => {
-  const { rounds, begun, failures, reached } = start({ firstPauseMs: 0, pauseMs: () => 0 });
+  const { rounds, started, failures, reached } = start({ firstPauseMs: 0, pauseMs: () => 0 });
   await reached(1);
-  begun[0]?.reject(new Error('away'));
+  started[0]?.reject(new Error('away'));
   await reached(2);
   expect(failures).toEqual([new Error('away')]);
-  begun[1]?.resolve();
+  started[1]?.resolve();
   await rounds.stop();
 });
 

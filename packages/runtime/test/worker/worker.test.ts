@@ -122,7 +122,7 @@ describe('take-over', () => {
     const held = holdNode('held');
     await service.startWorker({ leaseMs: 1_000, pollMs: 50, heartbeatMs: 100 });
     const id = await service.execute(await service.createWorkflow(chainOf('held')));
-    await expect.poll(() => held.begun).toBe(1);
+    await expect.poll(() => held.starts).toBe(1);
     const { db } = service.deps;
     const query = db.query.bind(db);
     const registrations = vi.spyOn(db, 'query').mockImplementation(async (text, ...rest) => {
@@ -134,7 +134,7 @@ describe('take-over', () => {
       return rows as never;
     });
     await expireLeases();
-    await expect.poll(() => held.begun).toBeGreaterThan(1);
+    await expect.poll(() => held.starts).toBeGreaterThan(1);
     expect(await rowOf(id)).toMatchObject({ status: 'running', crashed_attempts: 0 });
     held.release.resolve();
     expect((await service.finished(id)).status).toBe('completed');
