@@ -2,7 +2,8 @@ import type { ExecutionDetail, NodeRunDetail } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useEvents } from '@millrace/ui/api/events.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
-import { type Query, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { type Query, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useRef } from 'react';
 import { isUnderWay } from '../common/under-way.ts';
 
@@ -82,9 +83,5 @@ export function nodeRunQuery(
   params: { readonly org: number; readonly execution: number; readonly node: string },
   query: { readonly iteration?: string },
 ) {
-  return queryOptions({
-    queryKey: [NODE, params, query],
-    queryFn: ({ signal }): Promise<NodeRunDetail> => call(NODE, { params, query, signal }),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  return { ...endpointQuery(NODE, { params, query }), staleTime: Number.POSITIVE_INFINITY };
 }

@@ -1,8 +1,8 @@
 import { Button, Group, MultiSelect, Select, type SelectProps, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { useDebouncedValue } from '@mantine/hooks';
 import { EXECUTION_STATUSES } from '@millrace/engine';
-import { call } from '@millrace/ui/api/client.ts';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
 import type { ApplyFilters } from '@millrace/ui/api/search-params.ts';
 import { FilterInput } from '@millrace/ui/components/filter-input.tsx';
 import { useQuery } from '@tanstack/react-query';
@@ -130,11 +130,9 @@ function IdSelect({
 function KeyFilter({ id, onChange }: IdFilterProps) {
   const { t } = useTranslation();
   const org = useOrg();
-  const { data } = useQuery({
-    queryKey: ['GET /orgs/:org/keys', { org }, 'filter'],
-    queryFn: ({ signal }) =>
-      call('GET /orgs/:org/keys', { params: { org }, query: { limit: MAX_KEYS, ended: true }, signal }),
-  });
+  const { data } = useQuery(
+    endpointQuery('GET /orgs/:org/keys', { params: { org }, query: { limit: MAX_KEYS, ended: true } }),
+  );
   const items = (data?.items ?? []).map((key) => ({
     value: String(key.id),
     label: t('executions.key', { name: key.name, end: key.last_four }),
@@ -185,17 +183,14 @@ function WorkflowFilter({ id, onChange }: IdFilterProps) {
   const { t } = useTranslation();
   const org = useOrg();
   const [text, setText] = useState('');
-  const wanted = useDebouncedText(text);
-  const params = { org };
-  const { data } = useQuery({
-    queryKey: ['GET /orgs/:org/workflows', params, { limit: 50, search: wanted, status: 'all' }],
-    queryFn: ({ signal }) =>
-      call('GET /orgs/:org/workflows', {
-        params,
-        query: { limit: 50, status: 'all', ...(wanted === '' ? {} : { search: wanted }) },
-        signal,
-      }),
-  });
+  // A selected label isn't a search.
+  const [search] = useDebouncedValue(/ · #\d+$/.test(text) ? '' : text, TYPING_PAUSE_MS);
+  const { data } = useQuery(
+    endpointQuery('GET /orgs/:org/workflows', {
+      params: { org },
+      query: { limit: 50, status: 'all', search },
+    }),
+  );
   const items = (data?.items ?? []).map((each) => ({
     value: String(each.id),
     label: `${each.name} · #${each.id}`,
@@ -213,18 +208,6 @@ function WorkflowFilter({ id, onChange }: IdFilterProps) {
       onSearchChange={setText}
     />
   );
-}
-
-/** Debounced text; a selected label isn't a search. */
-function useDebouncedText(text: string): string {
-  const [settled, setSettled] = useState('');
-  const settle = useDebouncedCallback(setSettled, TYPING_PAUSE_MS);
-  const [last, setLast] = useState(text);
-  if (last !== text) {
-    setLast(text);
-    settle(/ · #\d+$/.test(text) ? '' : text);
-  }
-  return settled;
 }
 
 function MomentInput({

@@ -110,45 +110,28 @@ function placeTicks(shown: Scale, zeroMs: number, width: number): readonly Tick[
 
 function ZoomTools({ view }: { view: Zoom }) {
   const { t } = useTranslation();
+  const tools = [
+    { icon: ChevronLeft, label: t('executions.timeline.earlier'), act: () => view.move(-0.5) },
+    { icon: ChevronRight, label: t('executions.timeline.later'), act: () => view.move(0.5) },
+    { icon: ZoomOut, label: t('executions.timeline.zoomOut'), act: () => view.zoomBy(2) },
+    { icon: ZoomIn, label: t('executions.timeline.zoomIn'), act: () => view.zoomBy(0.5), isAlwaysOn: true },
+    { icon: Maximize2, label: t('executions.timeline.all'), act: view.reset },
+  ];
   return (
     <Group gap={2} role="toolbar" aria-label={t('executions.timeline.zoom')}>
       <Hint role="status" className={classes.number}>
         {view.isZoomed && formatDuration(view.shown.toMs - view.shown.fromMs)}
       </Hint>
-      <IconButton
-        icon={ChevronLeft}
-        size="sm"
-        label={t('executions.timeline.earlier')}
-        onClick={() => view.move(-0.5)}
-        disabled={!view.isZoomed}
-      />
-      <IconButton
-        icon={ChevronRight}
-        size="sm"
-        label={t('executions.timeline.later')}
-        onClick={() => view.move(0.5)}
-        disabled={!view.isZoomed}
-      />
-      <IconButton
-        icon={ZoomOut}
-        size="sm"
-        label={t('executions.timeline.zoomOut')}
-        onClick={() => view.zoomBy(2)}
-        disabled={!view.isZoomed}
-      />
-      <IconButton
-        icon={ZoomIn}
-        size="sm"
-        label={t('executions.timeline.zoomIn')}
-        onClick={() => view.zoomBy(0.5)}
-      />
-      <IconButton
-        icon={Maximize2}
-        size="sm"
-        label={t('executions.timeline.all')}
-        onClick={view.reset}
-        disabled={!view.isZoomed}
-      />
+      {tools.map(({ icon, label, act, isAlwaysOn = false }) => (
+        <IconButton
+          key={label}
+          icon={icon}
+          size="sm"
+          label={label}
+          onClick={act}
+          disabled={!view.isZoomed && !isAlwaysOn}
+        />
+      ))}
     </Group>
   );
 }

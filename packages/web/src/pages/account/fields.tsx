@@ -6,21 +6,29 @@ type Text<Props> = Omit<Props, 'onChange' | 'value'> & {
   readonly onChange: (value: string) => void;
 };
 
-/** An email address, marked up for browsers and password managers. */
-export function EmailField({ onChange, ...props }: Text<TextInputProps>) {
-  const { t } = useTranslation();
+function RequiredText({ onChange, ...props }: Text<TextInputProps>) {
   return (
     <TextInput
       size="sm"
+      required
+      withAsterisk={false}
+      {...props}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}
+
+/** An email address, marked up for browsers and password managers. */
+export function EmailField(props: Text<TextInputProps>) {
+  const { t } = useTranslation();
+  return (
+    <RequiredText
       type="email"
       name="email"
       autoComplete="username"
       label={t('account.email')}
-      required
-      withAsterisk={false}
       maxLength={254}
       {...props}
-      onChange={(event) => onChange(event.currentTarget.value)}
     />
   );
 }
@@ -49,39 +57,25 @@ export function PasswordField({
 }
 
 /** A code from the authenticator app, or a recovery code. */
-export function CodeField({ onChange, ...props }: Text<TextInputProps>) {
+export function CodeField(props: Text<TextInputProps>) {
   const { t } = useTranslation();
   return (
-    <TextInput
-      size="sm"
+    <RequiredText
       name="code"
       autoComplete="one-time-code"
       autoCapitalize="off"
       spellCheck={false}
       label={t('account.code')}
-      required
-      withAsterisk={false}
       maxLength={50}
       {...props}
-      onChange={(event) => onChange(event.currentTarget.value)}
     />
   );
 }
 
 /** A person's name. */
-export function NameField({ onChange, ...props }: Text<TextInputProps>) {
+export function NameField(props: Text<TextInputProps>) {
   const { t } = useTranslation();
   return (
-    <TextInput
-      size="sm"
-      name="name"
-      autoComplete="name"
-      label={t('account.name')}
-      required
-      withAsterisk={false}
-      maxLength={255}
-      {...props}
-      onChange={(event) => onChange(event.currentTarget.value)}
-    />
+    <RequiredText name="name" autoComplete="name" label={t('account.name')} maxLength={255} {...props} />
   );
 }
