@@ -191,6 +191,15 @@ describe('one execution', () => {
     await page.getByText('9007199254740993').first().waitFor();
   });
 
+  test('stays on the page when a dialog of it cannot be loaded', async () => {
+    const { page } = await world.openFor(editor, `executions/${orders}`);
+    await page.route(/rerun-dialog/, (route) => route.abort());
+    await page.getByRole('button', { name: 'Rerun' }).click();
+    await page.getByRole('menuitem', { name: /^With different input/ }).click();
+    await page.getByText(/^Couldn't load this part/).waitFor();
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+  });
+
   test('one that failed says what and why at once, and shows the node', async () => {
     const opened = await world.openFor(editor, `executions/${broken}`);
     const { page } = opened;

@@ -18,7 +18,7 @@ import {
   ZoomIn,
   ZoomOut,
 } from 'lucide-react';
-import { Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { FINGER } from '../model/canvas-id.ts';
 import { useEditor, useEditorStore } from '../model/store.ts';
@@ -113,7 +113,7 @@ export function CanvasToolbar({
         />
         <Tool icon={Keyboard} label={t('editor.keys.title')} onClick={() => setHasKeys(true)} />
       </Group>
-      <Suspense fallback={null}>{hasKeys && <KeyboardMap onClose={() => setHasKeys(false)} />}</Suspense>
+      {hasKeys && <KeyboardMap onClose={() => setHasKeys(false)} />}
     </Paper>
   );
 }

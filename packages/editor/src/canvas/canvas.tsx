@@ -4,9 +4,9 @@ import './canvas-parts.css';
 import './canvas-forced.css';
 import { Skeleton, useComputedColorScheme } from '@mantine/core';
 import { useElementSize, useMediaQuery, useMergedRef } from '@mantine/hooks';
-import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Panel, ReactFlowProvider, useReactFlow } from '@xyflow/react';
-import { Suspense, useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CanvasEdge, CanvasNode, DiffMark } from '../model/display.ts';
 import { useEditor, useEditorStore } from '../model/store.ts';
@@ -25,7 +25,7 @@ import { animationMs, useBringIntoView } from './use-bring-into-view.ts';
 
 const CanvasMenu = lazyPart(async () => (await import('./canvas-menu.tsx')).CanvasMenu);
 const ConnectDialog = lazyPart(async () => (await import('./connect-dialog.tsx')).ConnectDialog);
-const FlowList = lazyPart(async () => (await import('./flow-list.tsx')).FlowList);
+const FlowList = lazyPart(async () => (await import('./flow-list.tsx')).FlowList, fillingSkeleton);
 
 /** In windows this narrow the list is shown first. */
 const NARROW = '(max-width: 36em)';
@@ -117,16 +117,14 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
       <EdgeActions value={edgeActions}>
         <DropTarget value={dropTarget}>
           {isList ? (
-            <Suspense fallback={<Skeleton h="100%" />}>
-              <FlowList
-                {...(onOpenNode === undefined ? {} : { onOpenNode })}
-                onAdd={setRequest}
-                onConnect={setJoining}
-                marks={marks}
-                toolbar={toolbar}
-                empty={empty}
-              />
-            </Suspense>
+            <FlowList
+              {...(onOpenNode === undefined ? {} : { onOpenNode })}
+              onAdd={setRequest}
+              onConnect={setJoining}
+              marks={marks}
+              toolbar={toolbar}
+              empty={empty}
+            />
           ) : !isPlaced ? (
             <Skeleton h="100%" />
           ) : (
@@ -156,20 +154,18 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
           onChoose={(type) => choose(type, request)}
         />
       )}
-      <Suspense fallback={null}>
-        {menu !== null && (
-          <CanvasMenu
-            request={menu}
-            onClose={() => setMenu(null)}
-            onOpen={openNode}
-            onAdd={(place) => setRequest({ place })}
-            onConnect={setJoining}
-            onTidy={actions.tidy}
-            onFit={fit}
-          />
-        )}
-        {joining !== null && <ConnectDialog joining={joining} onClose={() => setJoining(null)} />}
-      </Suspense>
+      {menu !== null && (
+        <CanvasMenu
+          request={menu}
+          onClose={() => setMenu(null)}
+          onOpen={openNode}
+          onAdd={(place) => setRequest({ place })}
+          onConnect={setJoining}
+          onTidy={actions.tidy}
+          onFit={fit}
+        />
+      )}
+      {joining !== null && <ConnectDialog joining={joining} onClose={() => setJoining(null)} />}
       <CanvasKeys
         isList={isList}
         onPalette={setRequest}

@@ -1,15 +1,15 @@
-import { Skeleton } from '@mantine/core';
 import type { FlowProblem } from '@millrace/admin-api';
 import type { Flow } from '@millrace/engine';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { useTranslateNodeTypes } from '@millrace/ui/i18n/service/index.ts';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { DiffMark } from '../model/display.ts';
 import type { NodeRun, NodeType } from '../model/editor-state.ts';
 import { createEditorStore, EditorProvider } from '../model/store.ts';
 
-const Canvas = lazy(async () => ({ default: (await import('./canvas.tsx')).Canvas }));
+const Canvas = lazyPart(async () => (await import('./canvas.tsx')).Canvas, fillingSkeleton);
 
 const NO_RUNS: { readonly [nodeId: string]: NodeRun } = {};
 const NO_PROBLEMS: readonly FlowProblem[] = [];
@@ -59,12 +59,10 @@ export function FlowView({
   }, [store, selectedId]);
   return (
     <EditorProvider store={store}>
-      <Suspense fallback={<Skeleton h="100%" />}>
-        <Canvas
-          {...(marks === undefined ? {} : { marks })}
-          {...(onOpenNode === undefined ? {} : { onOpenNode })}
-        />
-      </Suspense>
+      <Canvas
+        {...(marks === undefined ? {} : { marks })}
+        {...(onOpenNode === undefined ? {} : { onOpenNode })}
+      />
     </EditorProvider>
   );
 }

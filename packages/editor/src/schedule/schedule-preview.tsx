@@ -7,7 +7,6 @@ import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 
 const CronWords = lazyPart(async () => (await import('../model/cron-words.tsx')).default);
@@ -31,11 +30,9 @@ export function SchedulePreview({ config }: { config: JsonObject }) {
   return (
     <Stack gap={6} component="section" aria-label={t('forms.nextFires')}>
       {typeof cron === 'string' && (
-        <Suspense fallback={null}>
-          <Text size="sm" fw={500}>
-            <CronWords cron={cron} />
-          </Text>
-        </Suspense>
+        <Text size="sm" fw={500}>
+          <CronWords cron={cron} />
+        </Text>
       )}
       {data.fires.length === 0 ? (
         <Alert color="orange" p="xs">

@@ -3,21 +3,23 @@ import type { NodeComparison, ResponseBody } from '@millrace/admin-api';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { DataTable, type RowState } from '@millrace/ui/components/data-table.tsx';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { LoadingRows } from '@millrace/ui/components/states.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
 import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { useQueries } from '@tanstack/react-query';
 import { Equal, EqualNot } from 'lucide-react';
-import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from '../common/executions.module.css';
 import { NodeStatus } from '../common/status.tsx';
 import { ExecutionLink } from '../detail/execution-facts.tsx';
 import { useNodeNames } from '../detail/node-names.ts';
 
-const OutputDiff = lazy(async () => ({ default: (await import('./output-diff.tsx')).OutputDiff }));
-const InputDiff = lazy(async () => ({ default: (await import('./output-diff.tsx')).InputDiff }));
+const loading = () => <LoadingRows rows={3} />;
+const OutputDiff = lazyPart(async () => (await import('./output-diff.tsx')).OutputDiff, loading);
+const InputDiff = lazyPart(async () => (await import('./output-diff.tsx')).InputDiff, loading);
 
 /** Input and nodes of two executions, side by side or, in a narrow window, stacked. */
 export function CompareNodes({
@@ -76,7 +78,7 @@ export function CompareNodes({
             cell: (line, row) => <Verdict line={line} {...row} />,
           },
         ]}
-        details={({ diff }) => <Suspense fallback={<LoadingRows rows={3} />}>{diff}</Suspense>}
+        details={({ diff }) => diff}
         narrow={(line, row) => <NarrowLine line={line} row={row} a={a.id} b={b.id} />}
       />
     </>

@@ -3,17 +3,18 @@ import type { ExecutionDetail } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { notifyDone } from '@millrace/ui/components/notify.ts';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Ban, ChevronDown, Columns2, FileInput, RotateCw, StepForward } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isUnderWay } from '../common/under-way.ts';
 
-const RerunDialog = lazy(async () => ({ default: (await import('./rerun-dialog.tsx')).RerunDialog }));
+const RerunDialog = lazyPart(async () => (await import('./rerun-dialog.tsx')).RerunDialog);
 
 /** Actions on an execution: cancel while it runs, rerun once it has ended, compare. */
 export function ExecutionActions({
@@ -131,11 +132,7 @@ function Rerun({ detail, currentVersion }: { detail: ExecutionDetail; currentVer
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {isEditing && (
-        <Suspense>
-          <RerunDialog detail={detail} onStarted={goTo} onClose={() => setIsEditing(false)} />
-        </Suspense>
-      )}
+      {isEditing && <RerunDialog detail={detail} onStarted={goTo} onClose={() => setIsEditing(false)} />}
     </>
   );
 }

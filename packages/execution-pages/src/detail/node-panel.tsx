@@ -4,12 +4,13 @@ import type { Flow } from '@millrace/engine';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { IconBadge } from '@millrace/ui/components/icon-badge.tsx';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { FileInput, FlaskConical, History } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from '../common/executions.module.css';
 import { NodeStatus } from '../common/status.tsx';
@@ -22,7 +23,10 @@ import { NodeOutput } from './node-output.tsx';
 import { configOf } from './rendered-input.ts';
 import { nodeRunQuery } from './use-execution.ts';
 
-const NodeInput = lazy(async () => ({ default: (await import('./node-input.tsx')).NodeInput }));
+const NodeInput = lazyPart(
+  async () => (await import('./node-input.tsx')).NodeInput,
+  () => <Skeleton h={120} />,
+);
 
 /** Larger outputs are loaded on request. */
 const LARGE_OUTPUT = 4_000_000;
@@ -179,9 +183,7 @@ function Run({
         />
       )}
       {hasInput && flow !== undefined && run.data !== undefined && view === 'input' && (
-        <Suspense fallback={<Skeleton h={120} />}>
-          <NodeInput detail={detail} flow={flow} run={run.data} labels={labels} />
-        </Suspense>
+        <NodeInput detail={detail} flow={flow} run={run.data} labels={labels} />
       )}
       {isHeldBack && (
         <Alert color="gray" variant="light">

@@ -1,12 +1,13 @@
 import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import type { Approval, ExecutionDetail, NodeSummary } from '@millrace/admin-api';
 import { useRole } from '@millrace/ui/api/me.ts';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
 import { useNow } from '@millrace/ui/components/use-now.ts';
 import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { Hourglass } from 'lucide-react';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChoiceNames } from '../approvals/choice-name.ts';
 import classes from '../common/executions.module.css';
@@ -14,9 +15,9 @@ import { isUnderWay } from '../common/under-way.ts';
 import { ExecutionLink } from './execution-facts.tsx';
 import type { NodeNames } from './node-names.ts';
 
-const DecisionDialog = lazy(async () => ({
-  default: (await import('../approvals/decision-dialog.tsx')).DecisionDialog,
-}));
+const DecisionDialog = lazyPart(
+  async () => (await import('../approvals/decision-dialog.tsx')).DecisionDialog,
+);
 
 /** Maximum listed per kind. */
 const MAX_LISTED = 10;
@@ -35,11 +36,7 @@ export function Waits(props: WaitsProps) {
   return (
     <>
       {isUnderWay(detail.execution.status) && <List {...props} onDecide={setDeciding} />}
-      {deciding !== null && (
-        <Suspense>
-          <DecisionDialog {...deciding} onClose={() => setDeciding(null)} />
-        </Suspense>
-      )}
+      {deciding !== null && <DecisionDialog {...deciding} onClose={() => setDeciding(null)} />}
     </>
   );
 }

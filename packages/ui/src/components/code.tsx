@@ -1,18 +1,12 @@
 import { Skeleton } from '@mantine/core';
-import { Suspense } from 'react';
 import type { CodeEditorProps } from './code-editor.tsx';
 import { lazyPart } from './lazy-part.tsx';
 
-const CodeEditor = lazyPart(async () => (await import('./code-editor.tsx')).default);
-
 /** The code editor, loaded on first use. */
-export function Code(props: CodeEditorProps) {
-  return (
-    <Suspense fallback={<Skeleton height={props.minHeight ?? 120} />}>
-      <CodeEditor {...props} />
-    </Suspense>
-  );
-}
+export const Code = lazyPart(
+  async () => (await import('./code-editor.tsx')).default,
+  ({ minHeight = 120 }: CodeEditorProps) => <Skeleton height={minHeight} />,
+);
 
 /** Read-only formatted JSON. */
 export function JsonText({

@@ -1,7 +1,7 @@
-import { Button, Center, Stack } from '@mantine/core';
+import { Button, Center, Skeleton, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
-import { Component, type ComponentType, lazy, type ReactNode } from 'react';
+import { Component, type ComponentType, lazy, type ReactNode, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { Muted } from './text.tsx';
@@ -12,9 +12,11 @@ class PartMissing extends Error {}
 /**
  * A component loaded on first use. If the service is unreachable, an error is shown in its place, and the rest of the
  * page with its input is kept.
+ * @param fallback shown while it loads
  */
 export function lazyPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
+  fallback: (props: Props) => ReactNode = () => null,
 ): (props: Props) => ReactNode {
   const Loaded = lazy(async (): Promise<{ readonly default: ComponentType<Props> }> => {
     try {
@@ -25,10 +27,15 @@ export function lazyPart<Props extends object>(
   });
   return (props) => (
     <Boundary>
-      <Loaded {...props} />
+      <Suspense fallback={fallback(props)}>
+        <Loaded {...props} />
+      </Suspense>
     </Boundary>
   );
 }
+
+/** A fallback as large as the frame around the part. */
+export const fillingSkeleton = () => <Skeleton h="100%" />;
 
 interface BoundaryProps {
   children: ReactNode;

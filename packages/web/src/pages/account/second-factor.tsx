@@ -4,11 +4,12 @@ import { call } from '@millrace/ui/api/client.ts';
 import { endpointKey } from '@millrace/ui/api/query.ts';
 import { CopyIcon } from '@millrace/ui/components/copy.tsx';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { notifyDone } from '@millrace/ui/components/notify.ts';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { ShieldCheck, ShieldOff } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { CodeField, PasswordField } from './fields.tsx';
 import { FormProblem, useFieldError } from './problems.tsx';
@@ -134,8 +135,11 @@ function NewCodes({ onClose }: { onClose: () => void }) {
   );
 }
 
-const QrCode = lazy(() => import('./qr-code.tsx'));
 const QR_SIZE = 188;
+const QrCode = lazyPart(
+  async () => (await import('./qr-code.tsx')).default,
+  () => <Skeleton width={QR_SIZE} height={QR_SIZE} />,
+);
 
 type Enrolment = ResponseBody<'POST /me/second-factor'>;
 
@@ -195,9 +199,7 @@ function ScanAndConfirm({
     >
       <Text size="sm">{t('account.scan')}</Text>
       <Group justify="center">
-        <Suspense fallback={<Skeleton width={QR_SIZE} height={QR_SIZE} />}>
-          <QrCode text={uri} label={t('account.qrCode')} />
-        </Suspense>
+        <QrCode text={uri} label={t('account.qrCode')} />
       </Group>
       <Stack gap={2}>
         <Hint>{t('account.typeSecret')}</Hint>

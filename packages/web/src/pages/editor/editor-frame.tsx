@@ -1,15 +1,15 @@
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import './editor.css';
-import { ActionIcon, Box, Group, Skeleton, Tabs } from '@mantine/core';
+import { ActionIcon, Box, Group, Tabs } from '@mantine/core';
 import { useDocumentTitle, useHotkeys, useMediaQuery } from '@mantine/hooks';
 import type { WorkflowDetail } from '@millrace/admin-api';
 import { type EditorStore, useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
-import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { notifyFailure, notifyWarning } from '@millrace/ui/components/notify.ts';
 import { ChevronDown, ChevronUp, Copy, Trash2 } from 'lucide-react';
-import { Suspense, useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DraftFailure } from './draft/draft-failure.tsx';
 import type { DraftSync } from './draft/draft-sync.ts';
@@ -23,14 +23,19 @@ import { TopBar } from './top-bar.tsx';
 import { useRunForm } from './trying/use-run-form.ts';
 import { useTrial } from './trying/use-trial.ts';
 
-const Canvas = lazyPart(async () => (await import('@millrace/editor/canvas/canvas.tsx')).Canvas);
+const Canvas = lazyPart(
+  async () => (await import('@millrace/editor/canvas/canvas.tsx')).Canvas,
+  fillingSkeleton,
+);
 const NodePanel = lazyPart(
   async () => (await import('@millrace/editor/node-panel/node-panel.tsx')).NodePanel,
+  fillingSkeleton,
 );
 const FlowSettingsForm = lazyPart(
   async () => (await import('@millrace/editor/node-panel/flow-settings.tsx')).FlowSettingsForm,
+  fillingSkeleton,
 );
-const RunPanel = lazyPart(async () => (await import('./trying/run-panel.tsx')).RunPanel);
+const RunPanel = lazyPart(async () => (await import('./trying/run-panel.tsx')).RunPanel, fillingSkeleton);
 
 /** The content of the side panel. */
 type Side = { readonly kind: 'node'; readonly nodeId: string } | { readonly kind: 'settings' } | null;
@@ -101,9 +106,7 @@ export function EditorFrame({
         <DraftFailure />
         <div className="editor-middle">
           <div className="editor-canvas">
-            <Suspense fallback={<Skeleton h="100%" />}>
-              <Canvas onOpenNode={onOpenNode} focus={focus} />
-            </Suspense>
+            <Canvas onOpenNode={onOpenNode} focus={focus} />
           </div>
           <SideFrame isOpen={isThere} onClose={() => setSide(null)}>
             {sideContent}
@@ -123,15 +126,13 @@ function SideContent({ side, onClose }: { side: Side; onClose: () => void }) {
         {side.kind === 'node' && <NodeActions nodeId={side.nodeId} />}
       </SideHead>
       <div className="editor-side-body">
-        <Suspense fallback={<Skeleton h="100%" />}>
-          {side.kind === 'node' ? (
-            <NodePanel nodeId={side.nodeId} />
-          ) : (
-            <Box p="sm" className="editor-settings">
-              <FlowSettingsForm />
-            </Box>
-          )}
-        </Suspense>
+        {side.kind === 'node' ? (
+          <NodePanel nodeId={side.nodeId} />
+        ) : (
+          <Box p="sm" className="editor-settings">
+            <FlowSettingsForm />
+          </Box>
+        )}
       </div>
     </>
   );
@@ -213,9 +214,7 @@ function BottomDrawer({
             <ProblemList />
           </Tabs.Panel>
           <Tabs.Panel value="run" h="100%">
-            <Suspense fallback={<Skeleton h="100%" />}>
-              <RunPanel />
-            </Suspense>
+            <RunPanel />
           </Tabs.Panel>
         </Box>
       </Tabs>

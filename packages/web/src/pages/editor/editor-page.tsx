@@ -13,7 +13,7 @@ import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { ErrorState, MissingPage } from '@millrace/ui/components/states.tsx';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DraftSync, type DraftSyncApi } from './draft/draft-sync.ts';
 import { follows, localCopies, putLocalCopy, takeLocalCopy } from './draft/local-copy.ts';
@@ -23,7 +23,7 @@ import { usePins } from './trying/use-pins.ts';
 import { useShownSample } from './trying/use-shown-sample.ts';
 import { readVersionSearch } from './version-search.ts';
 
-const VersionPage = lazyPart(async () => (await import('./versions/version-page.tsx')).VersionPage);
+const VersionPage = lazyPart(async () => (await import('./versions/version-page.tsx')).VersionPage, Loading);
 
 /** A workflow to view or edit; with a version in the address, that version, read-only. */
 export function EditorPage() {
@@ -40,9 +40,7 @@ export function EditorPage() {
   return isWorkedOn ? (
     <Workplace key={`${org} ${id}`} org={org} workflow={workflow.data} isAtVersion={version !== undefined} />
   ) : (
-    <Suspense fallback={<Loading />}>
-      <VersionPage org={org} workflow={workflow.data} version={version} />
-    </Suspense>
+    <VersionPage org={org} workflow={workflow.data} version={version} />
   );
 }
 

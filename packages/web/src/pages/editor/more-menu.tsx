@@ -7,7 +7,7 @@ import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { Braces, Copy, EllipsisVertical, Settings2, Tags, Undo } from 'lucide-react';
-import { Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ExportItem } from '../workflows/export-item.tsx';
 import { useWorkflowChanges } from '../workflows/workflow-changes.ts';
@@ -98,26 +98,24 @@ export function MoreMenu({ onSettings }: { onSettings: () => void }) {
           )}
         </Menu.Dropdown>
       </Menu>
-      <Suspense fallback={null}>
-        {isAsking && (
-          <ConfirmDialog
-            title={t('editor.discardTitle')}
-            action={t('editor.discard')}
-            onConfirm={() => void discard()}
-            onClose={() => setIsAsking(false)}
-          >
-            {t('editor.discardText', { version: workflow.version })}
-          </ConfirmDialog>
-        )}
-        {isDescribing && (
-          <DetailsDialog
-            workflow={workflow}
-            isBusy={update.isPending}
-            onStore={(details) => update.mutate(details, { onSuccess: () => setIsDescribing(false) })}
-            onClose={() => setIsDescribing(false)}
-          />
-        )}
-      </Suspense>
+      {isAsking && (
+        <ConfirmDialog
+          title={t('editor.discardTitle')}
+          action={t('editor.discard')}
+          onConfirm={() => void discard()}
+          onClose={() => setIsAsking(false)}
+        >
+          {t('editor.discardText', { version: workflow.version })}
+        </ConfirmDialog>
+      )}
+      {isDescribing && (
+        <DetailsDialog
+          workflow={workflow}
+          isBusy={update.isPending}
+          onStore={(details) => update.mutate(details, { onSuccess: () => setIsDescribing(false) })}
+          onClose={() => setIsDescribing(false)}
+        />
+      )}
     </>
   );
 }

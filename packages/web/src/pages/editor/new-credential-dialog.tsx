@@ -1,6 +1,5 @@
 import type { NewCredentialProps } from '@millrace/editor/form/new-credential.ts';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
-import { Suspense } from 'react';
 
 const CredentialDialog = lazyPart(
   async () => (await import('../credentials/credential-dialog.tsx')).CredentialDialog,
@@ -8,9 +7,5 @@ const CredentialDialog = lazyPart(
 
 /** Creates a credential from within a node's form. */
 export function NewCredentialDialog(props: NewCredentialProps) {
-  return (
-    <Suspense fallback={null}>
-      <CredentialDialog credential={null} {...props} />
-    </Suspense>
-  );
+  return <CredentialDialog credential={null} {...props} />;
 }

@@ -1,15 +1,19 @@
 import { Group, SegmentedControl, SimpleGrid, Skeleton, Text } from '@mantine/core';
 import type { SystemSample } from '@millrace/admin-api';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { EmptyState, ErrorState } from '@millrace/ui/components/states.tsx';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ChartLine } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { CHART_HEIGHT, type Line } from './chart-lines.ts';
 import { formatBytes } from './format.ts';
 
-const Chart = lazy(() => import('./chart.tsx'));
+const Chart = lazyPart(
+  async () => (await import('./chart.tsx')).default,
+  () => <Skeleton height={CHART_HEIGHT} />,
+);
 
 const SPANS = ['1', '6', '24', '168'] as const;
 type Span = (typeof SPANS)[number];
@@ -32,6 +36,35 @@ export function Charts() {
     color,
     values: items.map(of),
   });
+  const charts = [
+    {
+      title: t('system.chartQueue'),
+      format: number,
+      lines: [
+        line(t('executions.status.queued'), 'orange', (each) => each.queued),
+        line(t('executions.status.running'), 'teal', (each) => each.running),
+        line(t('executions.status.waiting_async'), 'grape', (each) => each.waiting),
+      ],
+    },
+    {
+      title: t('system.chartRate'),
+      format: number,
+      lines: [
+        line(t('system.started'), 'teal', (each) => each.started_per_minute),
+        line(t('system.failed'), 'red', (each) => each.failed_per_minute),
+      ],
+    },
+    {
+      title: t('system.chartWorkers'),
+      format: number,
+      lines: [line(t('system.workersAlive'), 'teal', (each) => each.workers)],
+    },
+    {
+      title: t('system.chartDatabase'),
+      format: bytes,
+      lines: [line(t('system.databaseSize'), 'teal', (each) => each.database_bytes)],
+    },
+  ];
   return (
     <div>
       <Group justify="flex-end" mb="xs">
@@ -52,41 +85,9 @@ export function Charts() {
       )}
       {items.length >= 2 && (
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-          <Titled
-            title={t('system.chartQueue')}
-            items={items}
-            hours={Number(span)}
-            format={number}
-            lines={[
-              line(t('executions.status.queued'), 'orange', (each) => each.queued),
-              line(t('executions.status.running'), 'teal', (each) => each.running),
-              line(t('executions.status.waiting_async'), 'grape', (each) => each.waiting),
-            ]}
-          />
-          <Titled
-            title={t('system.chartRate')}
-            items={items}
-            hours={Number(span)}
-            format={number}
-            lines={[
-              line(t('system.started'), 'teal', (each) => each.started_per_minute),
-              line(t('system.failed'), 'red', (each) => each.failed_per_minute),
-            ]}
-          />
-          <Titled
-            title={t('system.chartWorkers')}
-            items={items}
-            hours={Number(span)}
-            format={number}
-            lines={[line(t('system.workersAlive'), 'teal', (each) => each.workers)]}
-          />
-          <Titled
-            title={t('system.chartDatabase')}
-            items={items}
-            hours={Number(span)}
-            format={bytes}
-            lines={[line(t('system.databaseSize'), 'teal', (each) => each.database_bytes)]}
-          />
+          {charts.map((chart) => (
+            <Titled key={chart.title} {...chart} items={items} hours={Number(span)} />
+          ))}
         </SimpleGrid>
       )}
     </div>
@@ -114,16 +115,14 @@ function Titled({ title, items, hours, lines, format }: TitledProps) {
         {title}
       </Text>
       <div role="img" aria-label={t('system.chartSummary', { name: title, values: latest.join(', ') })}>
-        <Suspense fallback={<Skeleton height={CHART_HEIGHT} />}>
-          <Chart
-            at={items.map((sample) => Date.parse(sample.at) / 1_000)}
-            hours={hours}
-            lines={lines}
-            format={format}
-            language={i18n.language}
-            timeLabel={t('system.time')}
-          />
-        </Suspense>
+        <Chart
+          at={items.map((sample) => Date.parse(sample.at) / 1_000)}
+          hours={hours}
+          lines={lines}
+          format={format}
+          language={i18n.language}
+          timeLabel={t('system.time')}
+        />
       </div>
     </figure>
   );

@@ -2,7 +2,7 @@ import { Text, Tooltip } from '@mantine/core';
 import { useEditor } from '@millrace/editor/model/store.ts';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Check, CloudOff, LoaderCircle } from 'lucide-react';
-import { Suspense, useEffect } from 'react';
+import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useDraftSync, useDraftSyncState, useEditorPage } from '../editor-context.ts';
 import { useDraftFailure } from './draft-failure.tsx';
@@ -67,7 +67,7 @@ export function DraftStatus() {
           <span>{t(`editor.draft.state.${status}`, { time, version: workflow.version })}</span>
         </Text>
       </Tooltip>
-      <Suspense fallback={null}>{hasConflict && <ConflictDialog />}</Suspense>
+      {hasConflict && <ConflictDialog />}
     </>
   );
 }

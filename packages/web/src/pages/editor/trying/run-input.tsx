@@ -5,12 +5,14 @@ import { Code, JsonText } from '@millrace/ui/components/code.tsx';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { FieldError, Hint } from '@millrace/ui/components/text.tsx';
 import { useChange } from '@millrace/ui/components/use-change.ts';
-import { Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
 import { knownValueOf, type RunSource, readInput } from './run-choice.ts';
 
-const InputForm = lazyPart(async () => (await import('./input-form.tsx')).InputForm);
+const InputForm = lazyPart(
+  async () => (await import('./input-form.tsx')).InputForm,
+  () => <Skeleton h={120} />,
+);
 
 /** Chooses the input: a form generated from the input schema, JSON, the last sample, or a past execution's. */
 export function RunInputChoice() {
@@ -36,13 +38,11 @@ export function RunInputChoice() {
         ]}
       />
       {source === 'form' && schema !== null && (
-        <Suspense fallback={<Skeleton h={120} />}>
-          <InputForm
-            schema={schema}
-            value={value.kind === 'value' && isJsonObject(value.value) ? value.value : {}}
-            onChange={(next: JsonObject) => write({ kind: 'value', value: next })}
-          />
-        </Suspense>
+        <InputForm
+          schema={schema}
+          value={value.kind === 'value' && isJsonObject(value.value) ? value.value : {}}
+          onChange={(next: JsonObject) => write({ kind: 'value', value: next })}
+        />
       )}
       {source === 'json' && (
         <>

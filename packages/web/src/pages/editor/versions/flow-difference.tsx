@@ -3,12 +3,15 @@ import { FlowView } from '@millrace/editor/canvas/flow-view.tsx';
 import type { Flow } from '@millrace/engine';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Muted } from '@millrace/ui/components/text.tsx';
-import { type ReactNode, Suspense, useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ChangeList } from './change-list.tsx';
 import { diffFlows, flowText } from './flow-diff.ts';
 
-const TextDiff = lazyPart(async () => (await import('@millrace/ui/components/text-diff.tsx')).default);
+const TextDiff = lazyPart(
+  async () => (await import('@millrace/ui/components/text-diff.tsx')).default,
+  () => <Skeleton h={200} />,
+);
 
 /** The difference between two flows: a marked canvas with a list, or a line diff. */
 export function FlowDifferenceView({
@@ -58,9 +61,7 @@ export function FlowDifferenceView({
         </Group>
       ) : (
         <ScrollArea h={height} type="auto">
-          <Suspense fallback={<Skeleton h={200} />}>
-            <TextDiff {...texts} labels={labels} />
-          </Suspense>
+          <TextDiff {...texts} labels={labels} />
         </ScrollArea>
       )}
     </Stack>

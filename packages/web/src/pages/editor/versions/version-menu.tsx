@@ -2,11 +2,14 @@ import { Button, Modal, Tooltip } from '@mantine/core';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { LoadingRows } from '@millrace/ui/components/states.tsx';
 import { History } from 'lucide-react';
-import { Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
 
-const VersionHistory = lazyPart(async () => (await import('./version-history.tsx')).VersionHistory);
+const VersionHistory = lazyPart(
+  async () => (await import('./version-history.tsx')).VersionHistory,
+  () => <LoadingRows />,
+);
 
 /** Opens the version history. */
 export function VersionMenu() {
@@ -28,9 +31,7 @@ export function VersionMenu() {
         </Button>
       </Tooltip>
       <Modal opened={isOpen} onClose={() => setIsOpen(false)} title={t('editor.versions.title')} size="90rem">
-        <Suspense fallback={<LoadingRows />}>
-          {isOpen && <VersionHistory onDone={() => setIsOpen(false)} />}
-        </Suspense>
+        {isOpen && <VersionHistory onDone={() => setIsOpen(false)} />}
       </Modal>
     </>
   );

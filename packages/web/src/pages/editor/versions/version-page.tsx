@@ -6,13 +6,13 @@ import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
 import { createEditorStore, EditorProvider } from '@millrace/editor/model/store.ts';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
-import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { EmptyState, ErrorState } from '@millrace/ui/components/states.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { GitCompare, History } from 'lucide-react';
-import { Suspense, useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { SideFrame } from '../side-frame.tsx';
 import { SideHead } from '../side-head.tsx';
@@ -21,9 +21,13 @@ import { FlowDifferenceView } from './flow-difference.tsx';
 import { RestoreButton } from './restore-button.tsx';
 import { useAuthorName } from './version-author.ts';
 
-const Canvas = lazyPart(async () => (await import('@millrace/editor/canvas/canvas.tsx')).Canvas);
+const Canvas = lazyPart(
+  async () => (await import('@millrace/editor/canvas/canvas.tsx')).Canvas,
+  fillingSkeleton,
+);
 const NodePanel = lazyPart(
   async () => (await import('@millrace/editor/node-panel/node-panel.tsx')).NodePanel,
+  fillingSkeleton,
 );
 
 interface VersionPageProps {
@@ -82,17 +86,11 @@ function Shown({ org, workflow, version }: ShownProps) {
         <About workflow={workflow} version={version} />
         <div className="editor-middle">
           <div className="editor-canvas">
-            <Suspense fallback={<Skeleton h="100%" />}>
-              <Canvas onOpenNode={onOpenNode} />
-            </Suspense>
+            <Canvas onOpenNode={onOpenNode} />
           </div>
           <SideFrame isOpen={nodeId !== null} onClose={() => setNodeId(null)}>
             <SideHead nodeId={nodeId} onClose={() => setNodeId(null)} />
-            <div className="editor-side-body">
-              <Suspense fallback={<Skeleton h="100%" />}>
-                {nodeId !== null && <NodePanel nodeId={nodeId} />}
-              </Suspense>
-            </div>
+            <div className="editor-side-body">{nodeId !== null && <NodePanel nodeId={nodeId} />}</div>
           </SideFrame>
         </div>
       </div>
