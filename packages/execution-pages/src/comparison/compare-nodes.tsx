@@ -62,7 +62,7 @@ export function CompareNodes({
           { head: statusOf('b'), width: 150, cell: (line) => <StatusLink id={b.id} line={line} side="b" /> },
           {
             head: t('executions.compare.duration'),
-            width: 170,
+            width: 180,
             isNumber: true,
             cell: ({ node }) => node !== null && <Durations node={node} />,
           },
@@ -226,7 +226,9 @@ function hasTokens({ a, b }: NodeComparison): boolean {
   return (a?.consumed_ai_tokens ?? 0) + (b?.consumed_ai_tokens ?? 0) > 0;
 }
 
-/** Both values and the difference. */
+const UNBROKEN = { whiteSpace: 'nowrap' };
+
+/** Both values and the difference. Lines break between them, never before a unit. */
 function Pair({
   a,
   b,
@@ -240,9 +242,10 @@ function Pair({
   const change = a == null || b == null ? 0 : b - a;
   return (
     <>
-      {a == null ? '–' : format(a)} → {b == null ? '–' : format(b)}
+      <span style={UNBROKEN}>{a == null ? '–' : format(a)} →</span>{' '}
+      <span style={UNBROKEN}>{b == null ? '–' : format(b)}</span>{' '}
       {change !== 0 && (
-        <Hint span ml={6}>
+        <Hint span style={UNBROKEN}>
           {change > 0 ? '+' : '−'}
           {format(Math.abs(change))}
         </Hint>
