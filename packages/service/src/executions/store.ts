@@ -190,16 +190,13 @@ export async function listExecutions(
          SELECT id FROM executions WHERE organisation_id = $1 AND created_at > $6::timestamptz + interval '1 minute'
          ORDER BY created_at LIMIT 1), 9223372036854775807))))
      ORDER BY id DESC LIMIT $7`,
-    [
-      organisationId,
-      belowId,
-      filters.workflowId,
-      filters.status,
-      filters.createdAfter,
-      filters.createdBefore,
-      limit,
-    ],
+    valuesOf(organisationId, filters, belowId, limit),
   );
+}
+
+function valuesOf(organisationId: number, filters: ExecutionFilters, belowId: number, limit: number) {
+  const { workflowId, status, createdAfter, createdBefore } = filters;
+  return [organisationId, belowId, workflowId, status, createdAfter, createdBefore, limit] as const;
 }
 
 /**
@@ -225,15 +222,7 @@ async function listOfOneStatus(
          ORDER BY created_at DESC LIMIT 1), 0)
        AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at <= $6)
      ORDER BY -id LIMIT $7`,
-    [
-      organisationId,
-      belowId,
-      filters.workflowId,
-      filters.status,
-      filters.createdAfter,
-      filters.createdBefore,
-      limit,
-    ],
+    valuesOf(organisationId, filters, belowId, limit),
   );
 }
 

@@ -1,6 +1,12 @@
+import type { Flow, JsonObject } from '@millrace/engine';
 import type { WorkflowDetailRow } from '../workflows/store.ts';
 
 export const WEBHOOK_TRIGGER = 'trigger.webhook';
+
+/** The settings of a flow's webhook; `{}` if it has none. */
+export function webhookConfigOf({ nodes }: Flow): JsonObject {
+  return nodes.find((node) => node.type === WEBHOOK_TRIGGER)?.data?.config ?? {};
+}
 
 /** Why no call of its webhook starts a workflow; null if calls do. */
 export function webhookClosedBecause({

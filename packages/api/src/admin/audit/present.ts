@@ -1,6 +1,7 @@
 import type { AuditItem } from '@millrace/admin-api';
 import { type JsonObject, parseJson } from '@millrace/engine';
 import type { AuditRow } from '@millrace/identity/audit/admin-store';
+import { presentKeyOf } from '../api-keys/present.ts';
 
 /** An audit entry as displayed and exported. */
 export function presentAudit(row: AuditRow): AuditItem {
@@ -10,15 +11,7 @@ export function presentAudit(row: AuditRow): AuditItem {
     action: row.action,
     actor: row.actor,
     actor_name: actorName(row),
-    api_key:
-      row.api_key_id === null
-        ? null
-        : {
-            id: row.api_key_id,
-            name: row.api_key_name ?? '',
-            key_id: row.api_key_key_id ?? '',
-            last_four: row.api_key_last_four ?? '',
-          },
+    api_key: presentKeyOf(row),
     member: row.member_id === null ? null : { id: row.member_id, email: row.member_email ?? '' },
     source_ip: row.source_ip,
     request_id: row.request_id,

@@ -30,6 +30,7 @@ import type { AdminDetailRow, AdminExecutionRow } from '@millrace/service/execut
 import type { ChildTokens } from '@millrace/service/executions/store';
 import { parseChildTokens, presentItem, presentNode } from '../../public/executions/present.ts';
 import type { NodeOutput } from '../../public/executions/schema.ts';
+import { presentKeyOf } from '../api-keys/present.ts';
 import { presentError, presentExecutionError } from './present-error.ts';
 
 export function presentAdminItem(row: AdminExecutionRow): ExecutionItem {
@@ -46,11 +47,7 @@ export function presentAdminItem(row: AdminExecutionRow): ExecutionItem {
 
 /** The key that started an execution, and its address. */
 export function presentOrigin(row: AdminDetailRow): ExecutionOrigin {
-  const { api_key_id: id, api_key_name: name, api_key_key_id: keyId, api_key_last_four: lastFour } = row;
-  return {
-    api_key: id === null ? null : { id, name: name ?? '', key_id: keyId ?? '', last_four: lastFour ?? '' },
-    source_ip: row.source_ip,
-  };
+  return { api_key: presentKeyOf(row), source_ip: row.source_ip };
 }
 
 /** The state of each node, without potentially large values. */

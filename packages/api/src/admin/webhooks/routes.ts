@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Webhook } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
-import { type Flow, formatTimestamp, parseJson } from '@millrace/engine';
+import { formatTimestamp, parseJson } from '@millrace/engine';
 import { readWebhookOptions, type SignatureOptions } from '@millrace/nodes';
 import { findSample, type SampleRow } from '@millrace/service/samples/store';
-import { WEBHOOK_TRIGGER, webhookClosedBecause } from '@millrace/service/webhooks/closed';
+import { webhookClosedBecause, webhookConfigOf } from '@millrace/service/webhooks/closed';
 import { deleteFormerHashes, listFormerHashes, replaceHash } from '@millrace/service/webhooks/store';
 import { readLockedWorkflow, WEBHOOK_HASH_BYTES } from '@millrace/service/workflows/save';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
@@ -51,7 +51,7 @@ async function describeWebhook(tx: Queryable, row: WorkflowDetailRow, publicUrl:
   const url = urlOf(row.webhook_hash);
   const sample = await findSample(tx, row.id);
   const reason = webhookClosedBecause(row);
-  const signature = signatureOf(parseJson(row.flow_data));
+  const signature = readWebhookOptions(webhookConfigOf(parseJson(row.flow_data)))?.signature ?? null;
   const former = await listFormerHashes(tx, row.id);
   return {
     url,
@@ -70,11 +70,6 @@ async function describeWebhook(tx: Queryable, row: WorkflowDetailRow, publicUrl:
 
 function bodyOf(sample: SampleRow | undefined): string {
   return sample === undefined || sample.data.length > MAX_CURL_BODY ? '{}' : sample.data;
-}
-
-function signatureOf({ nodes }: Flow): SignatureOptions | null {
-  const trigger = nodes.find((node) => node.type === WEBHOOK_TRIGGER);
-  return readWebhookOptions(trigger?.data?.config ?? {})?.signature ?? null;
 }
 
 function presentSignature(signature: SignatureOptions): NonNullable<Webhook['signature']> {

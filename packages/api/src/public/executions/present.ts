@@ -101,14 +101,15 @@ export function presentNode(
   const base = {
     consumed_ai_tokens: consumedBy(record, childTokens),
     started_at: time(record.startedAtMs),
+    ...(record.attempts > 1 ? { attempts: record.attempts } : {}),
+    ...iterations,
   };
-  const counts = { ...(record.attempts > 1 ? { attempts: record.attempts } : {}), ...iterations };
   switch (record.status) {
     case 'running':
     case 'waiting':
       if (isFinalStatus(execution.status)) {
         const endedAt = execution.completed_at === null ? null : formatTimestamp(execution.completed_at);
-        return { status: 'cancelled', output: {}, ...base, completed_at: endedAt, ...counts };
+        return { status: 'cancelled', output: {}, ...base, completed_at: endedAt };
       }
       return {
         status: record.status,
@@ -116,16 +117,9 @@ export function presentNode(
         ...base,
         completed_at: null,
         ...(record.status === 'waiting' ? presentWait(record) : {}),
-        ...counts,
       };
     case 'cancelled':
-      return {
-        status: 'cancelled',
-        output: {},
-        ...base,
-        completed_at: time(record.completedAtMs),
-        ...counts,
-      };
+      return { status: 'cancelled', output: {}, ...base, completed_at: time(record.completedAtMs) };
     case 'success':
     case 'failed':
       return {
@@ -135,7 +129,6 @@ export function presentNode(
         completed_at: time(record.completedAtMs),
         ...(record.status === 'failed' ? { error: describeError(record.error) } : {}),
         ...(record.log === undefined ? {} : { log: record.log.map(({ level, text }) => ({ level, text })) }),
-        ...counts,
       };
   }
 }

@@ -10,7 +10,7 @@ import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { readWebhookOptions, type SignatureOptions, type WebhookOptions } from '@millrace/nodes';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
-import { WEBHOOK_TRIGGER } from '@millrace/service/webhooks/closed';
+import { webhookConfigOf } from '@millrace/service/webhooks/closed';
 import { type AllowsAddress, createAllowList } from '@millrace/service/webhooks/ip-allow-list';
 import type { OpenSecret } from '@millrace/service/webhooks/secrets';
 import { verifySignature } from '@millrace/service/webhooks/signature';
@@ -35,9 +35,7 @@ export function createGuards({
   /** A flow that can't run is guarded too: its executions fail, but not everyone may start them. */
   async function ofUnfinished({ id, organisationId, version }: StartableWorkflow): Promise<Guard> {
     const row = await findVersion(db, organisationId, id, version);
-    const nodes = row === undefined ? [] : parseJson(row.flow_data).nodes;
-    const trigger = nodes.find((node) => node.type === WEBHOOK_TRIGGER);
-    return toGuard(trigger?.data?.config ?? {});
+    return toGuard(row === undefined ? {} : webhookConfigOf(parseJson(row.flow_data)));
   }
 
   return (workflow, compiled) => {
