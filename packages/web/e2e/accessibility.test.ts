@@ -85,21 +85,21 @@ const walkInTheLight = once(() =>
 const lists = Object.fromEntries(LISTS.map((name) => [name, name]));
 
 describe('axe finds nothing serious', () => {
-  test('on any page with something in it', async () => {
+  test('on any page with content', async () => {
     expect((await walkInTheLight()).inspect).toEqual({});
   });
 
-  test('on any page with something in it, dark, in a narrow window', async () => {
+  test('on any page with content, dark, in a narrow window', async () => {
     const { found } = await walkPlaces(person, places(), { found: inspect }, { scheme: 'dark', ...NARROW });
     expect(found).toEqual({});
   });
 
-  test('on any page with nothing in it, in a narrow window, light', async () => {
+  test('on any empty page, in a narrow window, light', async () => {
     const { found } = await walkPlaces(newcomer, lists, { found: inspect }, { scheme: 'light', ...NARROW });
     expect(found).toEqual({});
   });
 
-  test('on any page with nothing in it, in a narrow window, dark', async () => {
+  test('on any empty page, in a narrow window, dark', async () => {
     const { found } = await walkPlaces(
       newcomer,
       lists,
@@ -128,8 +128,8 @@ const RETURNING = [
   'member-invite',
 ];
 
-describe('who uses the keyboard', () => {
-  test.each(RETURNING)('stays in %s, and comes back to where they were when they leave it', async (name) => {
+describe('with the keyboard', () => {
+  test.each(RETURNING)('focus stays in %s, and returns to where it was on leaving', async (name) => {
     const scene = scenesOf(furniture).find((each) => each.name === name);
     if (scene === undefined) throw new Error(`there is no scene ${name}`);
     const { page } = await world.openFor(person, scene.path);
@@ -153,7 +153,7 @@ describe('who uses the keyboard', () => {
     await layer.waitFor();
   });
 
-  test('finds the way from the top of each page to its content', async () => {
+  test('the content of each page can be reached from its top', async () => {
     const { page } = await world.openFor(person, 'workflows');
     await settle(page);
     await page.keyboard.press('Tab');
@@ -162,12 +162,12 @@ describe('who uses the keyboard', () => {
   });
 });
 
-describe('who sees in another way', () => {
-  test('can enlarge everything to 200 % without scrolling sideways', async () => {
+describe('with other ways of seeing', () => {
+  test('everything can be enlarged to 200 % without scrolling sideways', async () => {
     expect((await walkInTheLight()).inspectEnlarged).toEqual({});
   });
 
-  test('sees nothing move who asked for that', async () => {
+  test('nothing moves if reduced motion is requested', async () => {
     const opened = await world.openFor(person, `workflows/${furniture.workflowId}`);
     await settle(opened.page);
     await opened.page.getByRole('button', { name: say('editor.addNode'), exact: true }).click();

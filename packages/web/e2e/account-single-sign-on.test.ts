@@ -77,8 +77,8 @@ async function ownCookies({ context }: TestPage): Promise<string[]> {
 
 const verified = (email: string): OidcAccount => ({ email, email_verified: true, name: 'Ada Lovelace' });
 
-describe('lets in', () => {
-  test('who was invited, back to where they wanted to go, and out and in again', async () => {
+describe('admits', () => {
+  test('people who were invited, back to where they were going, and out and in again', async () => {
     const org = admin.organisationId;
     await admin.call('POST /orgs/:org/invitations', {
       params: { org },
@@ -109,7 +109,7 @@ describe('lets in', () => {
     expectNoComplaints(opened);
   });
 
-  test('an account of the same address, which stays as it is when the address was proved before', async () => {
+  test('an account with the same address, which stays as it is if the address was already proved', async () => {
     const person = await createAccount(world.service, 'editor');
     await world.service.database.db.query('UPDATE users SET email_verified_at = now() WHERE id = $1', [
       person.userId,
@@ -125,7 +125,7 @@ describe('lets in', () => {
     expectNoComplaints(opened);
   });
 
-  test('the owner of an address with which somebody else made an account, who is out then', async () => {
+  test('the owner of an address with which someone else created an account, who is signed out', async () => {
     const { data } = await admin.call('POST /orgs/:org/invitations', {
       params: { org: admin.organisationId },
       body: { role: 'viewer' },
@@ -148,10 +148,10 @@ describe('lets in', () => {
   });
 });
 
-describe('refuses, and says why', () => {
+describe('refuses, with a reason,', () => {
   const told = (page: Page, text: string | RegExp) => page.getByRole('alert').getByText(text).waitFor();
 
-  test('whom nobody has invited, in Japanese too, and does not forget where they wanted to go', async () => {
+  test('people who were not invited, in Japanese too, and remembers where they were going', async () => {
     const opened = await openDoor(`/o/${admin.organisationId}/keys`, 'ja');
     const { page } = opened;
     await page.waitForURL(/\/sign-in\?next=/);
@@ -162,7 +162,7 @@ describe('refuses, and says why', () => {
     expectNoComplaints(opened);
   });
 
-  test('an address that the provider does not vouch for', async () => {
+  test("an address that the provider doesn't vouch for", async () => {
     const person = await createAccount(world.service, 'editor');
     const opened = await openDoor();
     await signInAtProvider(opened.page, { email: person.email, email_verified: false });
@@ -170,7 +170,7 @@ describe('refuses, and says why', () => {
     expectNoComplaints(opened);
   });
 
-  test('who says no at the provider', async () => {
+  test('people who decline at the provider', async () => {
     const opened = await openDoor();
     await opened.page.getByRole('link', { name: CONTINUE }).click();
     await opened.page.getByRole('link', { name: /Cancel/ }).click();
@@ -195,7 +195,7 @@ describe('refuses, and says why', () => {
     expectNoComplaints(opened);
   });
 
-  test('an answer that was made for another sign-in (nonce)', async () => {
+  test('a response to another sign-in (nonce)', async () => {
     const person = await createAccount(world.service, 'viewer');
     const opened = await openDoor();
     const { page } = opened;

@@ -31,8 +31,8 @@ afterAll(async () => {
   await folder.remove();
 });
 
-describe('set-up', () => {
-  test('the setup link makes the first account, by keyboard only, and then no other', async () => {
+describe('setup', () => {
+  test('the setup link creates the first account, by keyboard only, and then no other', async () => {
     const token = (await makeSetupToken(world.service.database.db)) ?? '';
     const opened = await world.openPage();
     const { page } = opened;
@@ -66,7 +66,7 @@ describe('set-up', () => {
 });
 
 describe('signing in and out', () => {
-  test('leads back to where one wanted to go, says what is wrong, and out again', async () => {
+  test('leads back to where the user was going, explains failures, and out again', async () => {
     const person = await createAccount(world.service, 'editor');
     const opened = await world.openPage();
     const { page } = opened;
@@ -86,7 +86,7 @@ describe('signing in and out', () => {
     expectNoComplaints(opened);
   });
 
-  test('single sign-on has a button, and says in Japanese too why it did not work', async () => {
+  test('single sign-on has a button, and explains in Japanese too why it failed', async () => {
     const opened = await world.openPage({ language: 'ja' });
     const { page } = opened;
     await page.goto(`${world.url}/sign-in?next=%2Faccount&problem=unknown_person`);
@@ -96,7 +96,7 @@ describe('signing in and out', () => {
     expectNoComplaints(opened);
   });
 
-  test('a second factor is set up, asked for, and replaced by a recovery code', async () => {
+  test('a second factor is set up, required, and replaced by a recovery code', async () => {
     const person = await createAccount(world.service, 'editor');
     const opened = await world.openFor(person, '/account');
     const { page } = opened;
@@ -164,7 +164,7 @@ describe('signing in and out', () => {
     expectNoComplaints(second);
   });
 
-  test('somebody in no organisation is told so, and can leave', async () => {
+  test('a user without an organisation sees a message, and can leave', async () => {
     const person = await createAccount(world.service, 'viewer');
     await world.service.database.db.query('UPDATE members SET removed_at = now() WHERE id = $1', [
       person.memberId,
@@ -180,7 +180,7 @@ describe('signing in and out', () => {
     expectNoComplaints(opened);
   });
 
-  test('a sign-out that did not reach the service says so', async () => {
+  test('a sign-out that did not reach the service is reported', async () => {
     const opened = await world.openAs('viewer', 'workflows');
     const { page } = opened;
     await page.route('**/api/admin/sign-out', (route) => route.abort());
@@ -192,7 +192,7 @@ describe('signing in and out', () => {
   });
 });
 
-test('what an open page asks while nobody is at it does not count as use of the session', async () => {
+test("automatic requests of an unattended page don't count as use of the session", async () => {
   const person = await createAccount(world.service, 'viewer');
   const opened = await world.openPage({ isFresh: true });
   const { page } = opened;
@@ -219,7 +219,7 @@ test('what an open page asks while nobody is at it does not count as use of the 
 });
 
 describe('axe finds nothing serious', () => {
-  test.each(['light', 'dark'] as const)('at the doors and in their dialogs, %s', async (scheme) => {
+  test.each(['light', 'dark'] as const)('on the sign-in pages and in their dialogs, %s', async (scheme) => {
     const admin = await createAccount(world.service, 'system_admin');
     const { data } = await admin.call('POST /orgs/:org/invitations', {
       params: { org: admin.organisationId },

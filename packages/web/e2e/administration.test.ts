@@ -75,7 +75,7 @@ describe('API keys', () => {
     expectNoComplaints(opened);
   });
 
-  test('a key that was locked is unlocked', async () => {
+  test('a locked key is unlocked', async () => {
     const opened = await world.openAs('org_admin', 'keys');
     const { page, person } = opened;
     const key = await world.service.createKey({ organisationId: person.organisationId });
@@ -96,7 +96,7 @@ describe('API keys', () => {
 });
 
 describe('credentials', () => {
-  test('added by the form of their type, changed without their secret, removed', async () => {
+  test('are added with the form of their type, changed without their secret, and removed', async () => {
     const opened = await world.openAs('editor', 'credentials');
     const { page, person } = opened;
     await page.getByRole('button', { name: 'Add a credential' }).first().click();
@@ -151,7 +151,7 @@ describe('the form of a stored credential', () => {
       '入力内容の表示を切り替え',
     ],
   ] as const)(
-    'tells which secrets were entered, and shows what is typed, in %s',
+    'shows which secrets were entered, and what is typed, in %s',
     async (language, change, token, kept, show) => {
       const editor = await createPerson(world.service, 'editor');
       const { status } = await editor.call('POST /orgs/:org/credentials', {
@@ -179,7 +179,7 @@ describe('the form of a stored credential', () => {
 });
 
 describe('testing a credential', () => {
-  test('comes with adding one, says what is wrong and how to mend it, and is recorded', async () => {
+  test('happens on adding one, explains failures and how to fix them, and is recorded', async () => {
     const mail = await openMailServer();
     const opened = await world.openAs('editor', 'credentials');
     const { page, person } = opened;
@@ -224,7 +224,7 @@ describe('testing a credential', () => {
     await mail.close();
   });
 
-  test('of a token wants a page, and tells one that is open to all', async () => {
+  test('with a token needs a page, and recognises one that is open to all', async () => {
     const outside = await openOutside();
     const guarded: Reply = { body: { name: 'Ada' } };
     outside.on('GET /me', ({ headers }) =>
@@ -259,7 +259,7 @@ describe('testing a credential', () => {
 });
 
 describe('the audit log', () => {
-  test('is filtered, unfolded and exported; names in it stay text', async () => {
+  test('is filtered, expanded and exported; names in it stay text', async () => {
     const admin = await createPerson(world.service, 'org_admin');
     const params = { org: admin.organisationId };
     const body = { name: EVIL, scopes: ['workflows:read' as const], expires_at: null };
@@ -305,7 +305,7 @@ describe('the audit log', () => {
 });
 
 describe('settings', () => {
-  test('are saved section by section; what is wrong is said beside it', async () => {
+  test('are saved section by section, with errors beside them', async () => {
     const opened = await world.openAs('org_admin', 'settings');
     const { page } = opened;
     const retention = page.getByRole('region', { name: 'Retention' });
@@ -328,7 +328,7 @@ describe('settings', () => {
     expectNoComplaints(opened);
   });
 
-  test('the time zone is what a new workflow begins with', async () => {
+  test('the time zone is the default of new workflows', async () => {
     const admin = await createPerson(world.service, 'org_admin');
     const params = { org: admin.organisationId };
     await admin.call('PATCH /orgs/:org/settings', { params, body: { time_zone: 'Asia/Tokyo' } });
@@ -346,7 +346,7 @@ describe('settings', () => {
 });
 
 describe('the system page', () => {
-  test('shows workers, those that died too, and charts of the last hours with their latest values', async () => {
+  test('shows workers, including those that died, and charts of the last hours with their latest values', async () => {
     const { db } = world.service.database;
     await takeSample(db);
     await db.query(
@@ -375,7 +375,7 @@ describe('the system page', () => {
   });
 });
 
-test('whoever may not administer sees no action of it, and is told so', async () => {
+test('users who may not administer see no action of it, and why', async () => {
   for (const [role, path, action] of [
     ['editor', 'keys', 'Create a key'],
     ['viewer', 'credentials', 'Add a credential'],

@@ -25,7 +25,7 @@ async function statusesOf(key: TestKey, id: number): Promise<readonly (number | 
   return [read.status, read.json.code ?? read.json.status, start.status, start.json.code ?? 'started'];
 }
 
-test('an archived workflow is only kept; it comes back, or goes for good with all it had', async () => {
+test('an archived workflow is kept; it can be restored, or deleted permanently with everything it had', async () => {
   const opened = await world.openAs('org_admin', 'workflows');
   const { page, person } = opened;
   const { organisationId: org } = person;
@@ -84,7 +84,7 @@ test('an archived workflow is only kept; it comes back, or goes for good with al
   expectNoComplaints(opened);
 });
 
-test('an editor archives and restores, and deletes nothing', async () => {
+test("an editor archives and restores, and can't delete", async () => {
   const editor = await createPerson(world.service, 'editor');
   await createWorkflow(editor, NAME, greetingFlow('Hello'));
   const opened = await world.openFor(editor, 'workflows');

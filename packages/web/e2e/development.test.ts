@@ -24,7 +24,7 @@ afterEach(async () => {
   await rm(copy, { recursive: true, force: true });
 });
 
-test('one address for the page, which changes while it is open, and for the service, which is started again', async () => {
+test('one address for the page, which changes while it is open, and for the service, which restarts', async () => {
   const { output, address, interrupt } = await startDevelopment();
   expect(output().match(/^Millrace is ready: /gm)).toHaveLength(1);
   const setupUrl = /\(this link works once\): (\S+)/.exec(output())?.[1] ?? '';

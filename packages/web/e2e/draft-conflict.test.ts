@@ -56,7 +56,7 @@ async function labelsOf({ organisationId: org, call }: TestPerson, id: number): 
   return labels;
 }
 
-test('who saves second sees what differs, may wait, and overwrites only by a decision', async () => {
+test('the second to save sees the differences, can postpone, and overwrites only by decision', async () => {
   const { ada, grace, path, id } = await openTwo();
   const hers = await world.openFor(ada, path);
   const mine = await world.openFor(grace, path);
@@ -94,7 +94,7 @@ test('who saves second sees what differs, may wait, and overwrites only by a dec
   expectNoComplaints(mine);
 });
 
-test('who takes the other version gets the own one back by undo', async () => {
+test('taking the other version can be undone', async () => {
   const { ada, grace, path, id } = await openTwo();
   const mine = await world.openFor(grace, path);
   const { page } = mine;
@@ -116,7 +116,7 @@ test('who takes the other version gets the own one back by undo', async () => {
   expectNoComplaints(mine);
 });
 
-test('what only one of them has changed is taken from both; the rest is chosen', async () => {
+test('changes by one side only are merged from both; the rest is chosen', async () => {
   const { ada, grace, path, id } = await openTwo();
   const hers = await world.openFor(ada, path);
   const mine = await world.openFor(grace, path);
@@ -164,7 +164,7 @@ test('what only one of them has changed is taken from both; the rest is chosen',
   expectNoComplaints(mine);
 });
 
-test('two windows of one person do not overwrite each other either', async () => {
+test("two windows of one person don't overwrite each other either", async () => {
   const { ada, path } = await openTwo();
   const first = await world.openFor(ada, path);
   const second = await world.openFor(ada, path);
@@ -186,7 +186,7 @@ test('two windows of one person do not overwrite each other either', async () =>
   expectNoComplaints(second);
 });
 
-test('a window that has not seen the draft of the other does not throw it away by saving', async () => {
+test("a window that has not seen the other's draft doesn't discard it by saving", async () => {
   const { ada, path } = await openTwo();
   const first = await world.openFor(ada, path);
   const second = await world.openFor(ada, path);

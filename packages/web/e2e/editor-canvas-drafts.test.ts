@@ -43,7 +43,7 @@ async function addNode(page: Page, search: string): Promise<void> {
 const ids = (flow: Flow) => flow.nodes.map(({ id }) => id);
 
 describe('drafts', () => {
-  test('a change is kept by itself, is only mine, and is there again', async () => {
+  test('a change is saved by itself, is only mine, and is still there later', async () => {
     const person = await createPerson(world.service, 'editor');
     const other = await createPerson(world.service, 'editor', { organisationId: person.organisationId });
     const id = await createWorkflow(person, 'Orders', FLOW);
@@ -59,7 +59,7 @@ describe('drafts', () => {
     expectNoComplaints(mine);
   });
 
-  test('what was changed in the moment before the page was left is not lost', async () => {
+  test('changes in the moment before leaving the page are not lost', async () => {
     const person = await createPerson(world.service, 'editor');
     const id = await createWorkflow(person, 'Orders', FLOW);
     const opened = await openFlow(person, id);
@@ -69,7 +69,7 @@ describe('drafts', () => {
     await eventually(async () => ids(await draftOf({ person, id }))).toEqual(['start', 'set', 'code']);
   });
 
-  test('what could not be sent at all is in the browser, and is kept when the page is opened again', async () => {
+  test('what could not be sent is kept in the browser, and saved at the next visit', async () => {
     const person = await createPerson(world.service, 'editor');
     const id = await createWorkflow(person, 'Orders', FLOW);
     const { page, context } = await openFlow(person, id);
@@ -91,7 +91,7 @@ describe('drafts', () => {
     await eventually(async () => ids(await draftOf({ person, id }))).toEqual(['start', 'set', 'code']);
   });
 
-  test('without a connection one goes on; when it is back, the draft is kept by itself', async () => {
+  test('editing continues offline; when the connection is back, the draft is saved by itself', async () => {
     const person = await createPerson(world.service, 'editor');
     const id = await createWorkflow(person, 'Orders', FLOW);
     const { page, context } = await openFlow(person, id, { isFresh: true });
@@ -110,7 +110,7 @@ describe('drafts', () => {
     await page.getByRole('textbox', { name: 'Node name' }).waitFor();
   });
 
-  test('what was left in the browser is not lost, nor does it overwrite, when the draft went on elsewhere', async () => {
+  test("what was left in the browser is not lost and doesn't overwrite a draft that changed elsewhere", async () => {
     const person = await createPerson(world.service, 'editor');
     const id = await createWorkflow(person, 'Orders', FLOW);
     const { page: closed, context } = await openFlow(person, id, { isFresh: true });
@@ -138,7 +138,7 @@ describe('drafts', () => {
     ]);
   });
 
-  test('the session ends in the middle: one signs in again and goes on', async () => {
+  test('after the session ends midway, the user signs in again and continues', async () => {
     const person = await createPerson(world.service, 'editor');
     const { db } = world.service.database;
     await db.query('UPDATE users SET password_hash = $2 WHERE id = $1', [
@@ -179,7 +179,7 @@ describe('drafts', () => {
 });
 
 describe('saving', () => {
-  test('somebody else has saved: both are shown, and mine is saved only when I say so', async () => {
+  test('if someone else has saved, both are shown, and mine is saved only on request', async () => {
     const person = await createPerson(world.service, 'editor');
     const other = await createPerson(world.service, 'editor', { organisationId: person.organisationId });
     const id = await createWorkflow(person, 'Orders', FLOW);
@@ -206,7 +206,7 @@ describe('saving', () => {
     expectNoComplaints(mine);
   });
 
-  test('with a message, into a history that shows what changed and goes back', async () => {
+  test('with a message, into a history that shows changes and can go back', async () => {
     const person = await createPerson(world.service, 'editor');
     const id = await createWorkflow(person, 'Orders', FLOW);
     const opened = await openFlow(person, id);
@@ -243,7 +243,7 @@ describe('saving', () => {
     expectNoComplaints(opened);
   });
 
-  test('changes are discarded when I say so', async () => {
+  test('changes are discarded on request', async () => {
     const person = await createPerson(world.service, 'editor');
     const id = await createWorkflow(person, 'Orders', FLOW);
     const opened = await openFlow(person, id);
@@ -262,7 +262,7 @@ describe('saving', () => {
     expectNoComplaints(opened);
   });
 
-  test('a number that a browser cannot hold comes back as it was', async () => {
+  test('a number beyond a double comes back unchanged', async () => {
     const person = await createPerson(world.service, 'editor');
     const id = await createWorkflow(person, 'Orders', FLOW);
     const url = `${world.url}/api/admin/orgs/${person.organisationId}/workflows/${id}`;

@@ -43,7 +43,7 @@ function endOf(page: Page, key: string, end: 'source' | 'target'): Locator {
 }
 
 describe('an end of a connection', () => {
-  test('is pulled to another node, to another handle, and let go over nothing', async () => {
+  test('is dragged to another node, to another handle, and dropped over nothing', async () => {
     const opened = await openFlow(FLOW);
     const { page } = opened;
     const end = await middleOf(endOf(page, 'edge:b', 'target'));
@@ -75,7 +75,7 @@ describe('an end of a connection', () => {
     expectNoComplaints(opened);
   });
 
-  test('is not led to where it would close a circle', async () => {
+  test("can't be connected where it would close a cycle", async () => {
     const opened = await openFlow({
       ...FLOW,
       edges: [...FLOW.edges, { id: 'c', source: 'one', target: 'two' }],
@@ -91,7 +91,7 @@ describe('an end of a connection', () => {
     expectNoComplaints(opened);
   });
 
-  test('is led elsewhere by keyboard, from the menu of the connection', async () => {
+  test('is reconnected by keyboard, from the menu of the connection', async () => {
     const opened = await openFlow(FLOW);
     const { page } = opened;
     const edge = page.getByRole('group', { name: 'Connection from If (true) to Set values' });
@@ -118,7 +118,7 @@ describe('an end of a connection', () => {
   });
 });
 
-test('ids and names of handles may be any text', async () => {
+test('ids and names of handles can be any text', async () => {
   const odd = 'say "hi" \\ 100% [data-id]';
   const opened = await openFlow({
     nodes: [
@@ -156,7 +156,7 @@ test('ids and names of handles may be any text', async () => {
   expectNoComplaints(opened);
 });
 
-test('a node that is dropped on a connection goes between', async () => {
+test('a node dropped on a connection is inserted into it', async () => {
   const opened = await openFlow(FLOW);
   const { page } = opened;
   await page.getByRole('button', { name: 'Add node' }).click();
@@ -173,7 +173,7 @@ test('a node that is dropped on a connection goes between', async () => {
 });
 
 describe('the menu', () => {
-  test('of several nodes lines them up, of one copies it, of the canvas pastes it', async () => {
+  test('of several nodes aligns them, of one copies it, of the canvas pastes it', async () => {
     const opened = await openFlow(FLOW);
     const { page } = opened;
     const node = (id: string) => canvasNode(page, id).locator('.flow-node-title');
@@ -194,7 +194,7 @@ describe('the menu', () => {
     expectNoComplaints(opened);
   });
 
-  test('of a node gives the focus back, and shows a viewer nothing to change', async () => {
+  test('of a node returns the focus, and offers a viewer no changes', async () => {
     const opened = await openFlow(FLOW);
     const { page, person, id } = opened;
     await canvasNode(page, 'two').focus();
@@ -211,7 +211,7 @@ describe('the menu', () => {
   });
 });
 
-test('JSON from a text editor is pasted; a mistake in it is told with its place', async () => {
+test('JSON from a text editor is pasted; a mistake in it is reported with its position', async () => {
   const opened = await openFlow(FLOW);
   const { page } = opened;
   const paste = async (text: string) => {

@@ -42,7 +42,7 @@ async function chooseItem(page: Page, name: string): Promise<void> {
 }
 
 describe('by keyboard only', () => {
-  test('a workflow is built on the picture, undone, done again and saved', async () => {
+  test('a workflow is built on the canvas, undone, redone and saved', async () => {
     const opened = await openFlow({ nodes: [], edges: [] });
     const { page } = opened;
     for (const [key, search] of [
@@ -87,7 +87,7 @@ describe('by keyboard only', () => {
     expectNoComplaints(opened);
   });
 
-  test('what is in a loop is not pushed out of its frame', async () => {
+  test("nodes in a loop can't be moved out of its frame", async () => {
     const inner = { id: 'inner', type: 'core.set', parentId: 'each', position: { x: 32, y: 52 } };
     const opened = await openFlow({ ...FLOW, nodes: [...FLOW.nodes, inner] });
     const { page } = opened;
@@ -101,7 +101,7 @@ describe('by keyboard only', () => {
     expectNoComplaints(opened);
   });
 
-  test('what is pasted with the pointer in a loop is in the loop, but for a trigger', async () => {
+  test('nodes pasted with the pointer in a loop are in the loop, except a trigger', async () => {
     const opened = await openFlow(FLOW);
     const { page } = opened;
     const parents = async () =>
@@ -127,7 +127,7 @@ describe('by keyboard only', () => {
     expectNoComplaints(opened);
   });
 
-  test('an edge is reached by Tab, a node is put onto it', async () => {
+  test('an edge is reached by Tab, and a node inserted into it', async () => {
     const opened = await openFlow(FLOW);
     const { page } = opened;
     await canvasNode(page, 'set').waitFor();
@@ -141,7 +141,7 @@ describe('by keyboard only', () => {
     expectNoComplaints(opened);
   });
 
-  test('the list does what the picture does: add, connect, move into a loop, delete, open', async () => {
+  test('the list offers what the canvas does: add, connect, move into a loop, delete, open', async () => {
     const opened = await openFlow(FLOW);
     const { page } = opened;
     await page.getByRole('button', { name: 'Show as a list' }).focus();
@@ -192,7 +192,7 @@ describe('by keyboard only', () => {
     expectNoComplaints(opened);
   });
 
-  test('the keyboard map opens with a question mark; keys in a field are typed', async () => {
+  test('the keyboard map opens with a question mark; in a field, keys are typed', async () => {
     const opened = await openFlow(FLOW);
     const { page } = opened;
     await canvasNode(page, 'set').waitFor();

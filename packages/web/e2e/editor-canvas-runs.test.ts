@@ -43,7 +43,7 @@ async function writeInput(page: Page, text: string): Promise<void> {
 }
 
 describe('trying a workflow', () => {
-  test('runs what is on the canvas, shows each node on it, and what went in and out', async () => {
+  test('runs what is on the canvas, shows each node on it, and its input and output', async () => {
     const opened = await openFlow(FLOW);
     const { page, panel } = opened;
     await writeInput(page, '{"name":"Anneke"}');
@@ -59,7 +59,7 @@ describe('trying a workflow', () => {
     expectNoComplaints(opened);
   });
 
-  test('runs an unsaved change; the public API knows nothing of it', async () => {
+  test("runs an unsaved change, which the public API doesn't see", async () => {
     const opened = await openFlow(FLOW);
     const { page, panel, person, id } = opened;
     await canvasNode(page, 'greet').click();
@@ -73,7 +73,7 @@ describe('trying a workflow', () => {
     expectNoComplaints(opened);
   });
 
-  test('runs one node with the outputs of the last run, and with one that is pinned', async () => {
+  test('runs one node with the outputs of the last run, and with a pinned one', async () => {
     const opened = await openFlow(FLOW);
     const { page, panel } = opened;
     await writeInput(page, '{"name":"Anneke"}');
@@ -94,7 +94,7 @@ describe('trying a workflow', () => {
     expectNoComplaints(opened);
   });
 
-  test('a run that goes on is cancelled', async () => {
+  test('a running one is cancelled', async () => {
     const opened = await openFlow({
       ...FLOW,
       nodes: [
@@ -117,7 +117,7 @@ describe('trying a workflow', () => {
     expectNoComplaints(opened);
   });
 
-  test('the input is a form when the workflow says what it takes', async () => {
+  test('the input is a form if the workflow has a schema', async () => {
     const opened = await openFlow({
       ...FLOW,
       settings: {

@@ -64,8 +64,8 @@ const gripOf = (page: Page, id: string) => middleOf(canvasNode(page, id).locator
 const edges = (flow: Flow) =>
   flow.edges.map(({ source, sourceHandle, target }) => `${source}.${sourceHandle ?? 'out'}>${target}`).sort();
 
-describe('with a finger', () => {
-  test('nodes are connected by a drag, or by taps on a handle and on a node', async () => {
+describe('by touch', () => {
+  test('nodes are connected by dragging, or by tapping a handle and a node', async () => {
     const opened = await open();
     const { page, finger } = opened;
     await finger.drag(
@@ -90,7 +90,7 @@ describe('with a finger', () => {
     expectNoComplaints(opened);
   });
 
-  test('the end of a connection is pulled to another handle', async () => {
+  test('the end of a connection is dragged to another handle', async () => {
     const opened = await open();
     const { page, finger } = opened;
     await finger.drag(
@@ -124,7 +124,7 @@ describe('with a finger', () => {
     expectNoComplaints(opened);
   });
 
-  test('a node is moved, the picture is pushed along and drawn larger', async () => {
+  test('a node is moved, and the canvas is panned and zoomed', async () => {
     const opened = await open();
     const { page, finger } = opened;
     const placeOf = async () => (await draftOf(opened)).nodes.find(({ id }) => id === 'end')?.position;
@@ -170,7 +170,7 @@ describe('with a finger', () => {
     expectNoComplaints(opened);
   });
 
-  test('whatever can be hit is at least 24 pixels large', async () => {
+  test('every target is at least 24 pixels large', async () => {
     const opened = await open();
     const { page, finger } = opened;
     await finger.tap(await middleOf(page.locator('.react-flow__edge-path').first()));

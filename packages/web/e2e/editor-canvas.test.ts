@@ -40,7 +40,7 @@ const edges = (flow: Flow) =>
   flow.edges.map(({ source, sourceHandle, target }) => `${source}.${sourceHandle ?? 'out'}>${target}`).sort();
 
 describe('building by mouse only', () => {
-  test('from nothing to a workflow that is saved', async () => {
+  test('from nothing to a saved workflow', async () => {
     const opened = await openFlow({ nodes: [], edges: [] });
     const { page, person, id } = opened;
     await page.getByRole('button', { name: /^Manual start/ }).click();
@@ -74,7 +74,7 @@ describe('building by mouse only', () => {
     expectNoComplaints(opened);
   });
 
-  test('a node is put onto an edge, and an edge is removed, with the buttons on it', async () => {
+  test('a node is inserted into an edge, and an edge removed, with the buttons on it', async () => {
     const opened = await openFlow(LOOP_FLOW);
     const { page } = opened;
     await pressEdgeTool(page, 'edge:b', 'insert');
@@ -89,7 +89,7 @@ describe('building by mouse only', () => {
     expectNoComplaints(opened);
   });
 
-  test('a connection that would break the flow is refused, and the reason is told', async () => {
+  test('a connection that would break the flow is refused with the reason', async () => {
     const opened = await openFlow(LOOP_FLOW);
     const { page } = opened;
     const connect = async (source: Locator, target: Locator) =>
@@ -173,7 +173,7 @@ describe('building by mouse only', () => {
   });
 });
 
-test('a viewer sees the canvas and no action', async () => {
+test('a viewer sees the canvas without actions', async () => {
   const person = await createPerson(world.service, 'editor');
   const id = await createWorkflow(person, 'Orders', LOOP_FLOW);
   const viewer = await createPerson(world.service, 'viewer', { organisationId: person.organisationId });

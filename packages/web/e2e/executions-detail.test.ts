@@ -30,7 +30,7 @@ const ofLoop = (page: Page) => page.getByRole('tree', { name: 'Item and index' }
 const output = (page: Page) => page.getByRole('tree', { name: 'Output' });
 const showInput = (page: Page) => page.getByRole('complementary').getByText('Input', { exact: true }).click();
 
-test('a run inside loops shows what it was given, with item and index', async () => {
+test('a run inside loops shows its input, with item and index', async () => {
   const id = await start(
     [
       node('rows', 'core.for_each', { items: [['a'], ['b', 'c']] }),
@@ -64,7 +64,7 @@ test('a run inside loops shows what it was given, with item and index', async ()
   expectNoComplaints(opened);
 });
 
-test('what is not kept of a loop is said', async () => {
+test('says what is not kept of a loop', async () => {
   const id = await start(
     [
       node('each', 'core.for_each', { items: [10, 20], result: '{{nodes.note.output}}' }),
@@ -92,7 +92,7 @@ const ODD = `return {
   lists: Array.from({ length: 10_100 }, (_, n) => [n]),
 };`;
 
-test('an output of any size and shape is looked through', async () => {
+test('an output of any size and shape can be explored', async () => {
   const id = await start([node('make', 'core.code', { code: ODD, input: {} })], ['start>make']);
   await world.finished(editor, id);
   const opened = await world.openFor(editor, `executions/${id}?node=make`);
@@ -123,7 +123,7 @@ test('an output of any size and shape is looked through', async () => {
   expectNoComplaints(opened);
 });
 
-test('what was closed in an output stays so when the execution goes on', async () => {
+test('collapsed parts of an output stay collapsed while the execution continues', async () => {
   const id = await start(
     [
       node('make', 'core.code', { code: 'return { a: 1, b: 2 };', input: {} }),

@@ -50,7 +50,7 @@ async function showRows(page: Page, count: number): Promise<Locator> {
   return rows;
 }
 
-test('all that match are cancelled, far more than are shown, and the refused are told', async () => {
+test('all matches are cancelled, far more than are shown, and refusals are listed', async () => {
   const workflowId = await world.createWorkflow(editor, 'sleeping');
   const lastId = await insertMany(workflowId, 450, 'waiting_async');
   const opened = await world.openFor(editor, `executions?workflow=${workflowId}`);
@@ -79,7 +79,7 @@ test('all that match are cancelled, far more than are shown, and the refused are
   expectNoComplaints(opened);
 });
 
-test('more changes than the stream tells one by one show all the same', async () => {
+test('more changes than the stream reports one by one are shown all the same', async () => {
   const workflowId = await world.createWorkflow(editor, 'sleeping');
   const lastId = await insertMany(workflowId, 300, 'waiting_async');
   const { page } = await world.openFor(editor, `executions?workflow=${workflowId}`);
@@ -95,7 +95,7 @@ test('more changes than the stream tells one by one show all the same', async ()
   await expect.poll(() => rows.locator('[data-status="cancelled"]').count()).toBe(300);
 });
 
-test('what was missed shows although more is missed all the time', async () => {
+test('missed changes are shown although more are missed all the time', async () => {
   const workflowId = await world.createWorkflow(editor, 'sleeping');
   const lastId = await insertMany(workflowId, 1, 'waiting_async');
   const { page, context } = await world.openFor(editor, 'workflows', { isFresh: true });
@@ -127,7 +127,7 @@ test('what was missed shows although more is missed all the time', async () => {
   await row.locator('[data-status="completed"]').waitFor();
 });
 
-test('of many rows only those close to the window are drawn in full, and none moves for it', async () => {
+test('of many rows only those near the window are fully rendered, and none moves for it', async () => {
   const workflowId = await world.createWorkflow(editor, 'sleeping');
   await insertMany(workflowId, 300, 'completed');
   const opened = await world.openFor(editor, `executions?workflow=${workflowId}`);
@@ -159,7 +159,7 @@ test('of many rows only those close to the window are drawn in full, and none mo
   expectNoComplaints(opened);
 });
 
-test('whoever comes back finds the pages that were read and the place, whoever comes anew the latest', async () => {
+test('going back restores the loaded pages and the position, opening anew shows the latest', async () => {
   const workflowId = await world.createWorkflow(editor, 'sleeping');
   const lastId = await insertMany(workflowId, 260, 'completed');
   const opened = await world.openFor(editor, `executions?workflow=${workflowId}&range=hour`);
@@ -186,7 +186,7 @@ test('whoever comes back finds the pages that were read and the place, whoever c
   expectNoComplaints(opened);
 });
 
-test('a search goes on by itself until something fits, or says that nothing does', async () => {
+test('a search continues by itself until something matches, or says that nothing does', async () => {
   const workflowId = await world.createWorkflow(editor, 'orders');
   await insertMany(workflowId, 25_000, 'completed');
   const opened = await world.openFor(editor, `executions?workflow=${workflowId}&text=very+first`);
@@ -199,7 +199,7 @@ test('a search goes on by itself until something fits, or says that nothing does
   expectNoComplaints(opened);
 });
 
-test('a browser whose clock is wrong shows how long it lasts all the same', async () => {
+test('a browser whose clock is wrong shows the right duration', async () => {
   const id = await world.execute(editor, await world.createWorkflow(editor, 'sleeping'));
   const { page } = await world.openFor(editor, 'executions', { isFresh: true });
   await page.clock.install({ time: Date.now() + 7_200_000 });

@@ -24,7 +24,7 @@ afterAll(() => world.stop());
 const row = (page: Page, id: number) => page.locator(`[data-execution="${id}"]`);
 
 describe('the list', () => {
-  test('changes in place, announces what is new, and opens nothing by itself', async () => {
+  test('changes live, announces new executions, and opens nothing by itself', async () => {
     const opened = await world.openFor(editor, 'executions');
     const { page } = opened;
     await row(page, orders).waitFor();
@@ -40,7 +40,7 @@ describe('the list', () => {
     expectNoComplaints(opened);
   });
 
-  test('filters stand in the address and narrow the list', async () => {
+  test('filters are in the address and narrow the list', async () => {
     const { page } = await world.openFor(editor, 'executions');
     await row(page, broken).waitFor();
     await page.getByRole('textbox', { name: 'Search by name' }).fill('stock');
@@ -95,7 +95,7 @@ describe('the list', () => {
     await page.waitForURL(new RegExp(`executions/${orders}$`));
   });
 
-  test('several are run again, and what was refused is told one by one', async () => {
+  test('several are rerun, and refusals are listed one by one', async () => {
     const inactive = await world.createWorkflow(editor, 'broken');
     const refused = await world.execute(editor, inactive);
     await world.finished(editor, refused);
@@ -114,7 +114,7 @@ describe('the list', () => {
     await dialog.getByRole('link', { name: `#${refused}` }).waitFor();
   });
 
-  test('a viewer can look, and no more', async () => {
+  test('a viewer can look, and nothing else', async () => {
     const opened = await world.openFor(viewer, 'executions');
     await row(opened.page, orders).waitFor();
     expect(await opened.page.getByRole('checkbox').count()).toBe(0);
@@ -126,7 +126,7 @@ describe('the list', () => {
 });
 
 describe('one execution', () => {
-  test('shows graph, time line, and a node’s output with search, copy and download', async () => {
+  test("shows graph, timeline, and a node's output with search, copy and download", async () => {
     const opened = await world.openFor(editor, `executions/${orders}`);
     const { page } = opened;
     await page.locator('.react-flow__node').first().waitFor();
@@ -162,7 +162,7 @@ describe('one execution', () => {
       .waitFor();
   });
 
-  test('the time line is a table, too', async () => {
+  test('the timeline is a table, too', async () => {
     const { page } = await world.openFor(editor, `executions/${broken}`);
     await page.getByText('Table', { exact: true }).click();
     const table = page.getByRole('table', { name: /When each node ran/ });
@@ -170,7 +170,7 @@ describe('one execution', () => {
     await table.getByText('Wait before retry').waitFor();
   });
 
-  test('goes on from the failed node, and with another input that the workflow accepts', async () => {
+  test('is rerun from the failed node, and with different valid input', async () => {
     const { page } = await world.openFor(editor, `executions/${broken}`);
     await page.getByRole('button', { name: 'Rerun' }).click();
     await page.getByRole('menuitem', { name: /From the failed node/ }).click();
@@ -212,7 +212,7 @@ describe('one execution', () => {
     expectNoComplaints(opened);
   });
 
-  test('the time line is looked at closely, by buttons and by keys', async () => {
+  test('the timeline is zoomed and moved, by buttons and by keys', async () => {
     const { page } = await world.openFor(editor, `executions/${orders}`);
     const bars = (node: string) => page.locator(`[data-lane="${node}"] [data-told]`);
     await bars('sum').waitFor();
@@ -249,7 +249,7 @@ describe('one execution', () => {
     expectNoComplaints(opened);
   });
 
-  test('says what it waits for, and is decided where it is shown', async () => {
+  test('says what it waits for, and is decided on the same page', async () => {
     const id = await world.execute(editor, await world.createWorkflow(editor, 'asking'), { order: 4712 });
     const looking = await world.openFor(viewer, `executions/${id}`);
     await looking.page.getByText('Refund order 4712?').waitFor();
@@ -292,7 +292,7 @@ describe('one execution', () => {
     await page.getByText('"https://example.com/orders"').first().waitFor();
   });
 
-  test('one that does not exist says so', async () => {
+  test("one that doesn't exist says so", async () => {
     const { page } = await world.openFor(editor, 'executions/99999999');
     await page.getByText('Execution not found').waitFor();
   });

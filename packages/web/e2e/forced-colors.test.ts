@@ -47,7 +47,7 @@ async function expectSeen(page: Page, locator: Locator): Promise<void> {
 }
 
 describe.each(['light', 'dark'] as const)('with forced colours, %s', (scheme) => {
-  test('the last runs are seen, and which page one is on', async () => {
+  test('the last runs are visible, and so is the current page', async () => {
     const opened = await open('workflows', scheme);
     const { page } = opened;
     for (const status of ['failed', 'completed']) {
@@ -61,7 +61,7 @@ describe.each(['light', 'dark'] as const)('with forced colours, %s', (scheme) =>
     expectNoComplaints(opened);
   });
 
-  test('switches, tabs, and what is selected on the canvas are told apart', async () => {
+  test('switches, tabs, and the selection on the canvas are distinguishable', async () => {
     const opened = await open(`workflows/${furniture.workflowId}`, scheme);
     const { page } = opened;
     const node = canvasNode(page, 'small');
@@ -84,7 +84,7 @@ describe.each(['light', 'dark'] as const)('with forced colours, %s', (scheme) =>
     expectNoComplaints(opened);
   });
 
-  test('the bars of the time line are seen, and which view is shown', async () => {
+  test('the bars of the timeline are visible, and so is the current view', async () => {
     const opened = await open(`executions/${furniture.executionIds[0]}`, scheme);
     const { page } = opened;
     await expectSeen(page, page.locator('[data-kind="run"]').first());

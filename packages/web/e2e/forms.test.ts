@@ -70,7 +70,7 @@ async function replaceText(page: Page, name: string, text: string): Promise<void
 }
 
 describe('the panel of a node', () => {
-  test('offers what a template can read, and shows what it comes to with the sample', async () => {
+  test('offers what a template can read, and shows the result with the sample', async () => {
     const params = { org: person.organisationId, id: workflowId };
     await person.call('PUT /orgs/:org/workflows/:id/sample', {
       params,
@@ -92,7 +92,7 @@ describe('the panel of a node', () => {
     expectNoComplaints(opened);
   });
 
-  test('says what is empty, at its field and in the list of problems, until it is filled in', async () => {
+  test('reports what is empty, at its field and in the list of problems, until it is filled in', async () => {
     const opened = await openNode('The call');
     const { page } = opened;
     await replaceText(page, 'URL', ' ');
@@ -124,7 +124,7 @@ describe('the panel of a node', () => {
     expectNoComplaints(opened);
   });
 
-  test('a number is what was typed: below nothing, with a fraction, with more digits than a double holds', async () => {
+  test('a number is what was typed: negative, with a fraction, beyond a double', async () => {
     const opened = await openNode('The test');
     const { page } = opened;
     const right = page.getByRole('textbox', { name: 'Right side' });
@@ -179,7 +179,7 @@ describe('the panel of a node', () => {
     expectNoComplaints(opened);
   });
 
-  test('Ctrl+S in the middle of a name saves it, too', async () => {
+  test('Ctrl+S while editing a name saves it, too', async () => {
     const opened = await openNode('The call');
     const { page } = opened;
     await page.getByRole('button', { name: /more settings$/ }).click();
@@ -193,7 +193,7 @@ describe('the panel of a node', () => {
     expectNoComplaints(opened);
   });
 
-  test('without the service, a part that is not there yet says so, and the editor stays', async () => {
+  test('without the service, a part that is not loaded yet says so, and the editor stays', async () => {
     const opened = await openNode('The call', person, { isFresh: true });
     const { page, context } = opened;
     await page.getByRole('button', { name: /more settings$/ }).click();
@@ -208,7 +208,7 @@ describe('the panel of a node', () => {
     expect(await name.inputValue()).toBe('Written offline');
   });
 
-  test('values of every kind, without knowing how they are written as JSON', async () => {
+  test('values of every kind can be entered without knowing JSON', async () => {
     const opened = await openNode('The call');
     const { page } = opened;
     await page.getByRole('button', { name: /more settings$/ }).click();
@@ -233,7 +233,7 @@ describe('the panel of a node', () => {
     expectNoComplaints(opened);
   });
 
-  test('a condition: what is compared is asked for where the operator needs it', async () => {
+  test('a condition asks for the right side only where the operator needs it', async () => {
     const opened = await openNode('The test');
     const { page } = opened;
     await page.getByRole('textbox', { name: 'Right side' }).fill('7');
@@ -253,7 +253,7 @@ describe('the panel of a node', () => {
     expectNoComplaints(opened);
   });
 
-  test('what is wrong is told at the field, also at one that is not shown first', async () => {
+  test('errors are shown at the field, even one that is hidden at first', async () => {
     const opened = await openNode('The call');
     const { page } = opened;
     await replaceText(page, 'URL', 'https://api.example.com/{{nope}}');
@@ -268,7 +268,7 @@ describe('the panel of a node', () => {
     expectNoComplaints(opened);
   });
 
-  test('an example takes the place of the settings, in one step of undo', async () => {
+  test('an example replaces the settings, in one step of undo', async () => {
     const opened = await openNode('The call');
     const { page } = opened;
     await page.getByRole('tab', { name: 'Help' }).click();
@@ -286,7 +286,7 @@ describe('the panel of a node', () => {
     expectNoComplaints(opened);
   });
 
-  test('what happens when it fails', async () => {
+  test('what happens on failure', async () => {
     const opened = await openNode('The call');
     const { page } = opened;
     await page.getByRole('tab', { name: 'Errors and time' }).click();
@@ -317,7 +317,7 @@ describe('the panel of a node', () => {
 });
 
 describe('the settings of the workflow', () => {
-  test('what it is started with, as a list of fields', async () => {
+  test('the input, as a list of fields', async () => {
     const opened = await world.openFor(person, `workflows/${workflowId}`);
     const { page } = opened;
     await page.getByRole('button', { name: 'More', exact: true }).click();
@@ -341,7 +341,7 @@ describe('the settings of the workflow', () => {
 });
 
 describe('the panel of a trigger', () => {
-  test('a webhook: a new address, and the one before for a day more', async () => {
+  test('a webhook: a new URL, and the old one for another day', async () => {
     const opened = await openNode('The hook');
     const { page } = opened;
     const address = page.getByRole('region', { name: 'Webhook' }).locator('pre').first();

@@ -69,7 +69,7 @@ async function findEnglish(page: Page): Promise<string[]> {
 const addressOf = (path: string) => addressIn(world.url, person.organisationId, path);
 const openJapanese = () => world.openFor(person, '/account', { language: 'ja' });
 
-describe('a reader of Japanese', () => {
+describe('a Japanese reader', () => {
   test('finds no English on any page', async () => {
     const places = placesOf(furniture.workflowId, furniture.executionIds);
     const stops = Object.entries(places).map(([name, path]) => ({ name, address: addressOf(path) }));
@@ -103,7 +103,7 @@ describe('a reader of Japanese', () => {
     expect(await elsewhere.page.title()).toContain('ワークフロー');
   });
 
-  test('is told in Japanese why something was refused', async () => {
+  test('sees in Japanese why something was refused', async () => {
     const path = 'executions/compare?a=999999999&b=1';
     const { page } = await world.openFor(person, path, { language: 'ja' });
     // Once for each side.

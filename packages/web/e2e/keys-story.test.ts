@@ -63,7 +63,7 @@ async function act(page: Page, name: string, action: string): Promise<void> {
 
 const wrong = (key: string) => `${key.slice(0, -10)}${key.at(-10) === 'A' ? 'B' : 'A'}${key.slice(-9)}`;
 
-test('a key is issued in the page, starts a workflow by the public API, and can do no more', async () => {
+test('a key is issued on the page, starts a workflow through the public API, and can do nothing else', async () => {
   const opened = await world.openAs('org_admin', 'keys');
   const { page, person } = opened;
   const id = await createWorkflow(person, 'Greeting', greetingFlow('Hello {{trigger.data.name}}'));
@@ -101,7 +101,7 @@ async function paste(command: string): Promise<Body> {
   return JSON.parse(stdout) as Body;
 }
 
-test('the command that is shown with a key does what its scopes allow when it is pasted', async () => {
+test('the command shown with a key does what its scopes allow when pasted', async () => {
   const opened = await world.openAs('org_admin', 'keys');
   const { page, person } = opened;
   const id = await createWorkflow(person, "Ada's greeting", greetingFlow('Hello'));
@@ -128,7 +128,7 @@ test('the command that is shown with a key does what its scopes allow when it is
   expectNoComplaints(opened);
 });
 
-test('a rotated key works beside its successor, and the page tells who still uses it', async () => {
+test('a rotated key works beside its successor, and the page shows where it is still used', async () => {
   const opened = await world.openAs('org_admin', 'keys');
   const { page } = opened;
   const old = await issue(page, 'Shop', ['workflows:read']);
@@ -157,7 +157,7 @@ test('a rotated key works beside its successor, and the page tells who still use
   expectNoComplaints(opened);
 });
 
-test('ten wrong secrets lock a key, and it is unlocked in the page', async () => {
+test('ten wrong secrets lock a key, and it is unlocked on the page', async () => {
   const opened = await world.openAs('org_admin', 'keys');
   const { page } = opened;
   const key = await issue(page, 'Reports', ['workflows:read']);

@@ -10,8 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-describe('the page of sign-in', () => {
-  test('says nothing that only its address says', async () => {
+describe('the sign-in page', () => {
+  test('shows nothing that is only in its address', async () => {
     const opened = await service.openPage();
     await opened.page.goto(`${service.url}/sign-in?problem=Call+0800-EVIL`);
     await opened.page.getByRole('textbox', { name: 'E-mail address' }).waitFor();
@@ -36,7 +36,7 @@ describe('the page of sign-in', () => {
   );
 });
 
-test('lists show what they show when the address says nothing that they know', async () => {
+test('lists ignore unknown values in the address', async () => {
   const boss = await createPerson(service.service, 'system_admin');
   const opened = await service.openFor(boss, 'members?tab=other');
   await opened.page.getByRole('cell', { name: boss.email, exact: false }).first().waitFor();
@@ -45,14 +45,14 @@ test('lists show what they show when the address says nothing that they know', a
   expectNoComplaints(opened);
 });
 
-test('a workflow that does not exist is a page that is not there', async () => {
+test("a missing workflow is a page that doesn't exist", async () => {
   const viewer = await createPerson(service.service, 'viewer');
   const { page } = await service.openFor(viewer, 'workflows/999999');
   await page.getByRole('heading', { name: 'Page not found' }).waitFor();
   await expect.poll(() => page.title()).toBe('Page not found · Millrace');
 });
 
-test('a name that is refused is not said to be saved', async () => {
+test('a name that is refused is not reported as saved', async () => {
   const boss = await createPerson(service.service, 'org_admin');
   const opened = await service.openFor(boss, 'settings');
   const { page } = opened;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 describe('people', () => {
-  test('an invitation by link makes a member; role, removal and the last administrator', async () => {
+  test('an invitation link creates a member; role, removal and the last administrator', async () => {
     const admin = await world.openAs('org_admin', 'members');
     const { page } = admin;
     await page.getByRole('button', { name: 'Invite' }).click();
@@ -71,7 +71,7 @@ describe('people', () => {
     expectNoComplaints(guest);
   });
 
-  test('somebody with an account joins after signing in, and can switch organisations', async () => {
+  test('someone with an account joins after signing in, and can switch organisations', async () => {
     const admin = await createAccount(world.service, 'org_admin');
     const person = await createAccount(world.service, 'viewer');
     const { data } = await admin.call('POST /orgs/:org/invitations', {
@@ -97,7 +97,7 @@ describe('people', () => {
     expectNoComplaints(opened);
   });
 
-  test('somebody in many organisations searches them, and lands where their role lets them', async () => {
+  test('a member of many organisations searches them, and lands where their role allows', async () => {
     const person = await createAccount(world.service, 'org_admin');
     for (let index = 0; index < 8; index += 1)
       await createAccount(world.service, 'viewer', { email: person.email });
@@ -123,7 +123,7 @@ describe('people', () => {
     expectNoComplaints(opened);
   });
 
-  test('the owner of an address takes over the account that somebody else made with it', async () => {
+  test('the owner of an address takes over the account that someone else created with it', async () => {
     const squatter = await createAccount(world.service, 'org_admin');
     const { email } = await createAccount(world.service, 'viewer', {
       organisationId: squatter.organisationId,
@@ -156,7 +156,7 @@ describe('people', () => {
     expectNoComplaints(owner);
   });
 
-  test('somebody leaves an organisation, and who was removed is led to where they still belong', async () => {
+  test('a member leaves an organisation, and a removed one is redirected to where they still belong', async () => {
     const person = await createAccount(world.service, 'viewer');
     const { email } = person;
     const [second, third] = [
@@ -182,7 +182,7 @@ describe('people', () => {
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
   });
 
-  test('a system administrator makes, renames and enters organisations', async () => {
+  test('a system administrator creates, renames and opens organisations', async () => {
     const opened = await world.openAs('system_admin', 'organisations');
     const { page } = opened;
     await page.getByRole('button', { name: 'New organisation' }).click();
@@ -208,7 +208,7 @@ describe('people', () => {
 });
 
 describe('accounts', () => {
-  test('a system administrator finds somebody, sees what they belong to, and removes the account', async () => {
+  test('a system administrator finds a person, sees what they belong to, and removes the account', async () => {
     const person = await createAccount(world.service, 'editor', { email: 'leaving@example.com' });
     const theirs = await world.openFor(person, 'executions');
     await theirs.page.getByRole('heading', { name: 'Executions', exact: true }).waitFor();
@@ -237,7 +237,7 @@ describe('accounts', () => {
   });
 });
 
-describe('who may not administer', () => {
+describe('without the right to administer', () => {
   test.each([
     ['editor', 'members'],
     ['org_admin', 'organisations'],

@@ -37,7 +37,7 @@ const STEPS: ReadonlySet<string> = new Set<EndpointName>([
 ]);
 
 describe.each(ROLES)('%s', (role) => {
-  test('sees the places of the navigation and the actions that the role allows, and no other', async () => {
+  test('sees the pages and actions that the role allows, and no others', async () => {
     const opened = await world.openFor(world.people[role], 'workflows');
     const { page } = opened;
     await page.getByRole('link', { name: 'Orders' }).waitFor();
@@ -80,7 +80,7 @@ describe.each(ROLES)('%s', (role) => {
   });
 });
 
-test('the pages above have a control for every change that an organisation knows', async () => {
+test('the pages above have a control for every change to an organisation', async () => {
   const { page } = await world.openPage();
   const known = new Set(
     placesOfRoles(page, world).flatMap(({ views }) =>

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 describe('the frame', () => {
-  test('shows a viewer no way to what only administrators may see', async () => {
+  test("doesn't show viewers what only administrators may see", async () => {
     const viewer = await world.openAs('viewer', '');
     await viewer.page.getByRole('link', { name: 'Workflows' }).waitFor();
     expect(await viewer.page.getByRole('link', { name: 'API keys' }).count()).toBe(0);
@@ -21,7 +21,7 @@ describe('the frame', () => {
     expectNoComplaints(admin);
   });
 
-  test('speaks Japanese where the browser does, and English when that is chosen', async () => {
+  test('is in Japanese if the browser is, and in English once chosen', async () => {
     const opened = await world.openAs('viewer', '', { language: 'ja' });
     const { page } = opened;
     await page.getByRole('link', { name: 'ワークフロー' }).waitFor();
@@ -45,7 +45,7 @@ describe('the frame', () => {
     expectNoComplaints(opened);
   });
 
-  test('beside the editor the navigation is icons with names for readers, until one wants the words', async () => {
+  test('in the editor the navigation is icons with accessible names, until expanded', async () => {
     const person = await createPerson(world.service, 'editor');
     const id = await createWorkflow(person, 'Orders', greetingFlow('Hello'));
     const opened = await world.openFor(person, `workflows/${id}`);
@@ -74,7 +74,7 @@ describe('the frame', () => {
     expectNoComplaints(opened);
   });
 
-  test('who is not signed in is led to the door, and back to where they wanted to go', async () => {
+  test('without signing in leads to the sign-in page, and back to where the user was going', async () => {
     const { page } = await world.openPage();
     await page.goto(`${world.url}/o/1/executions`);
     await page.waitForURL(/\/sign-in\?next=%2Fo%2F1%2Fexecutions$/);
@@ -99,7 +99,7 @@ describe('a mistyped address', () => {
     expectNoComplaints(opened);
   });
 
-  test('is told to those who are not signed in, too', async () => {
+  test('is reported without signing in, too', async () => {
     const opened = await world.openPage();
     const answer = await opened.page.goto(`${world.url}/sign-on`);
     expect(answer?.status()).toBe(404);

@@ -64,7 +64,7 @@ test.each([
   ['the list of workflows', () => 'workflows', 'a[href*="/workflows/"]'],
   ['the editor', () => `workflows/${workflowId}`, '.react-flow__node'],
 ])(
-  '%s loads less than 400 KB of script, packed with gzip, until all of it is shown',
+  '%s loads less than 400 KB of script, compressed with gzip, until it is complete',
   async (_what, path, shows) => {
     const scripts = await listScripts(path(), shows);
     const sum = scripts.reduce((total, { bytes }) => total + bytes, 0);
@@ -73,7 +73,7 @@ test.each([
   },
 );
 
-test('who reads Japanese loads its texts besides, and who reads English loads none of them', async () => {
+test('Japanese readers load its texts in addition, and English readers load none of them', async () => {
   const [path, shows] = [`workflows/${workflowId}`, '.react-flow__node'];
   const isJapanese = ({ name }: { readonly name: string }) => name.startsWith('ja-');
   expect((await listScripts(path, shows)).filter(isJapanese)).toEqual([]);

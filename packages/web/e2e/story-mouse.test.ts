@@ -12,7 +12,7 @@ afterAll(() => world.stop());
 
 const PASSWORD = 'difference engine';
 
-test('from the setup link to a workflow that was built, saved, run, cancelled and rerun, by mouse', async () => {
+test('from the setup link to a workflow built, saved, run, cancelled and rerun, by mouse', async () => {
   const opened = await world.openPage();
   const { page } = opened;
   const hand = mouseOf(page);

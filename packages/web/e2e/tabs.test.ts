@@ -17,7 +17,7 @@ async function show(page: Page, state: 'visible' | 'hidden'): Promise<void> {
   }, state);
 }
 
-test('tabs that nobody sees take no connection from the one that is looked at, and go on when they are seen', async () => {
+test('hidden tabs take no connection from the visible one, and continue when shown', async () => {
   const person = await createPerson(service.service, 'editor');
   const opened = await service.openFor(person, 'executions');
   const { context, page: first } = opened;
@@ -39,7 +39,7 @@ test('tabs that nobody sees take no connection from the one that is looked at, a
   expect(context.pages()).toHaveLength(8);
 });
 
-test('a stream that was refused is opened again', async () => {
+test('a refused stream is opened again', async () => {
   const person = await createPerson(service.service, 'editor');
   let refusals = 0;
   const prepare = (page: Page) =>

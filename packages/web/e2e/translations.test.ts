@@ -50,7 +50,7 @@ const NODE_TEXTS: readonly Text[] = nodes.flatMap(({ type, title, description, c
   ...textsOf(configSchema as JsonObject, type),
 ]);
 
-describe('what the node catalogue says has Japanese', () => {
+describe('the node catalogue has Japanese for', () => {
   test('every title, description and example', () => {
     const lost = NODE_TEXTS.filter(
       ({ at, text }) => !Object.hasOwn(serviceJa.nodes, text) && !Object.hasOwn(serviceJa.nodes, at),
@@ -58,7 +58,7 @@ describe('what the node catalogue says has Japanese', () => {
     expect(lost).toEqual([]);
   });
 
-  test('every value of a choice that is no name', () => {
+  test("every value of a choice that isn't a name", () => {
     const lost = SCHEMAS.flatMap(({ type, schema }) =>
       choicesOf(schema)
         .filter((value) => !NAMES.test(value))
@@ -68,7 +68,7 @@ describe('what the node catalogue says has Japanese', () => {
     expect([...new Set(lost)]).toEqual([]);
   });
 
-  test('and no Japanese is left over', () => {
+  test('and nothing else', () => {
     const texts = new Set(NODE_TEXTS.flatMap(({ at, text }) => [at, text]));
     const values = new Set([
       ...SCHEMAS.flatMap(({ type, schema }) =>
@@ -81,7 +81,7 @@ describe('what the node catalogue says has Japanese', () => {
   });
 });
 
-test('every text of the gallery has Japanese, and none is left over', async () => {
+test('every text of the gallery has Japanese, and no translation is unused', async () => {
   const templates = await listTemplates();
   const texts = new Set(
     templates.flatMap(({ workflow, summary, setup, companions }) => [
@@ -95,14 +95,14 @@ test('every text of the gallery has Japanese, and none is left over', async () =
   expect(Object.keys(serviceJa.templates).filter((text) => !texts.has(text))).toEqual([]);
 });
 
-describe('Japanese is written in one way', () => {
+describe('Japanese is written consistently', () => {
   const texts = [
     ...leavesOf(ja, 'ja'),
     ...leavesOf(serviceJa, 'service'),
     ...leavesOf(messagesJa, 'messages'),
   ];
 
-  test('with full-width signs beside Japanese, and a blank between Japanese and Latin', () => {
+  test('with full-width punctuation, and a space between Japanese and Latin', () => {
     const JAPANESE = '[\\u3040-\\u309f\\u30a1-\\u30fa\\u30fc-\\u30ff\\u4e00-\\u9fff]';
     const faults: readonly (readonly [RegExp, string])[] = [
       [new RegExp(`${JAPANESE}[?!,]|${JAPANESE} ?[(]|[)] ?${JAPANESE}`), 'a half-width sign'],

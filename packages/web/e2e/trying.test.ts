@@ -39,7 +39,7 @@ async function openChain(flow: Flow = CHAIN) {
   return { opened, page: opened.page, editor: editorOf(opened.page), person, pins };
 }
 
-test('an output is pinned, is there another day, runs one node, and is unpinned', async () => {
+test('an output is pinned, is there later, runs one node, and is unpinned', async () => {
   const { opened, page, editor, pins } = await openChain();
   await editor.node('first').click();
   await editor.panel.getByRole('tab', { name: 'Output' }).click();
@@ -80,7 +80,7 @@ test('a run or activation refused for problems shows their list', async () => {
   await problem.waitFor();
 });
 
-test('after the page was closed, templates still know what came out last', async () => {
+test('after the page was closed, templates still know the last outputs', async () => {
   const { opened, page, editor, person } = await openChain();
   await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
   await editor.bottom.getByText('Completed').waitFor();
@@ -98,7 +98,7 @@ test('after the page was closed, templates still know what came out last', async
   expectNoComplaints(again);
 });
 
-test('a run begins with the input that is shown, from wherever one came', async () => {
+test('a run starts with the input that is shown, wherever it came from', async () => {
   const { opened, editor, person } = await openChain({
     ...CHAIN,
     settings: { input_schema: { type: 'object', properties: { order: { type: 'integer' } } } },
@@ -127,7 +127,7 @@ test('a run begins with the input that is shown, from wherever one came', async 
   expectNoComplaints(opened);
 });
 
-test('numbers that a double cannot hold are what they were, in samples, runs, pins and past inputs', async () => {
+test('numbers beyond a double stay exact, in samples, runs, pins and past inputs', async () => {
   const { opened, page, editor, person } = await openChain({
     ...CHAIN,
     nodes: [
@@ -176,7 +176,7 @@ test('numbers that a double cannot hold are what they were, in samples, runs, pi
   expectNoComplaints(opened);
 });
 
-test('a pinned output too large for a page that goes away is there at the next visit', async () => {
+test('a pinned output too large for a closing page is there at the next visit', async () => {
   const { opened, page, editor, pins } = await openChain();
   const large = { said: 'x'.repeat(100_000) };
   await editor.node('first').click();
@@ -201,7 +201,7 @@ test('a pinned output too large for a page that goes away is there at the next v
   ).toEqual([]);
 });
 
-test('a run that is cancelled shows on the canvas what it came to, and can be run again', async () => {
+test('a cancelled run shows its results on the canvas, and can be run again', async () => {
   const { opened, page, editor } = await openChain({
     nodes: [
       ...CHAIN.nodes.slice(0, 2),
@@ -234,7 +234,7 @@ test('a run that is cancelled shows on the canvas what it came to, and can be ru
   expectNoComplaints(opened);
 });
 
-test('the keys of the page work inside of fields, and code tells how to leave it', async () => {
+test("the page's shortcuts work inside fields, and code says how to leave it", async () => {
   const { opened, page, editor } = await openChain({
     nodes: [
       ...CHAIN.nodes.slice(0, 2),
@@ -274,7 +274,7 @@ test('the keys of the page work inside of fields, and code tells how to leave it
   expectNoComplaints(opened);
 });
 
-test('who writes in a field while its editor is still on its way goes on at the same place', async () => {
+test('typing in a field while its editor is loading continues at the same place', async () => {
   const { opened, page, editor } = await openChain();
   let letThrough = () => {};
   const isHeld = new Promise<void>((resolve) => {
@@ -298,7 +298,7 @@ test('who writes in a field while its editor is still on its way goes on at the 
   expectNoComplaints(opened);
 });
 
-test('a credential is made from the field that needs it, and the port follows the kind of server', async () => {
+test('a credential is added from the field that needs it, and the port follows the kind of server', async () => {
   const { opened, page, editor } = await openChain({
     nodes: [
       ...CHAIN.nodes.slice(0, 1),

@@ -64,7 +64,7 @@ test('a version is saved with a message, compared, pinned and restored as the la
   expectNoComplaints(opened);
 });
 
-test('a version has an address of its own: it is looked at there, compared, and restored', async () => {
+test('a version has its own address: it is viewed there, compared, and restored', async () => {
   const opened = await world.openAs('editor', 'workflows');
   const { page, person } = opened;
   const { organisationId: org, call } = person;

@@ -32,7 +32,7 @@ async function callWebhook(address: string, body: object): Promise<unknown> {
   return response.json();
 }
 
-test('the panel of a webhook tells how things stand after each change: saved, inactive, active', async () => {
+test('the panel of a webhook shows its state after each change: saved, inactive, active', async () => {
   const opened = await world.openAs('editor', 'workflows');
   const { page, person } = opened;
   const editor = editorOf(page);
@@ -62,7 +62,7 @@ test('the panel of a webhook tells how things stand after each change: saved, in
   expectNoComplaints(opened);
 });
 
-test('listening takes the next call as the sample, and templates are written by it', async () => {
+test('listening takes the next call as the sample, and templates are completed from it', async () => {
   const opened = await world.openAs('editor', 'workflows');
   const { page, person } = opened;
   const editor = editorOf(page);

@@ -22,7 +22,7 @@ const FLOW = {
 };
 
 describe('the list of workflows', () => {
-  test('nothing yet: a viewer is told what a workflow is, an editor is led to the templates', async () => {
+  test('empty: a viewer sees what a workflow is, an editor is led to the templates', async () => {
     const viewer = await world.openAs('viewer', 'workflows');
     await viewer.page.getByRole('heading', { name: 'No workflows yet' }).waitFor();
     expect(await viewer.page.getByRole('button', { name: 'New workflow' }).count()).toBe(0);
@@ -34,7 +34,7 @@ describe('the list of workflows', () => {
     expectNoComplaints(editor);
   });
 
-  test('imported, run, duplicated, archived, restored and deleted for good', async () => {
+  test('imported, run, duplicated, archived, restored and permanently deleted', async () => {
     const opened = await world.openAs('org_admin', 'workflows');
     const { page } = opened;
     await page.getByRole('button', { name: 'More ways to create a workflow' }).click();
@@ -104,7 +104,7 @@ describe('the list of workflows', () => {
     expectNoComplaints(opened);
   });
 
-  test('a file is dropped or chosen; what it is shows before it is imported', async () => {
+  test('a file is dropped or chosen, and its content shown before it is imported', async () => {
     const opened = await world.openAs('editor', 'workflows');
     const { page } = opened;
     await page.getByRole('button', { name: 'More ways to create a workflow' }).click();
@@ -164,7 +164,7 @@ describe('the list of workflows', () => {
     expectNoComplaints(opened);
   });
 
-  test('what may be imported is as large as the service says, white space apart', async () => {
+  test("the size limit of an import is the service's, not counting white space", async () => {
     const opened = await world.openAs('editor', 'workflows');
     const { page } = opened;
     await page.route('**/api/admin/limits', (route) => route.fulfill({ json: { flow_body_bytes: 100_000 } }));
@@ -247,7 +247,7 @@ describe('the list of workflows', () => {
     expectNoComplaints(opened);
   });
 
-  test('a template asks for what it needs and is there, with the workflow it brings along', async () => {
+  test('a template asks for what it needs, and is created with the workflow it brings along', async () => {
     const opened = await world.openAs('editor', 'templates');
     const { page } = opened;
     await page.getByRole('button', { name: 'Use Order paid', exact: false }).click();
@@ -263,7 +263,7 @@ describe('the list of workflows', () => {
     expectNoComplaints(opened);
   });
 
-  test('search and filters stand in the address', async () => {
+  test('search and filters are in the address', async () => {
     const opened = await world.openAs('editor', 'workflows?search=zebra');
     const { page } = opened;
     expect(await page.getByRole('textbox', { name: 'Search workflows' }).inputValue()).toBe('zebra');

@@ -232,15 +232,12 @@ async function walkPlaces(language: Language): Promise<Findings> {
   return found;
 }
 
-describe.each(['en', 'ja'] as const)(
-  'nothing that is stored runs, and it is shown as it is (%s)',
-  (language) => {
-    const found = once(() => walkPlaces(language));
-    test.each(PLACES)('%s', async (name) => {
-      expect((await found())[name]).toBeUndefined();
-    });
-  },
-);
+describe.each(['en', 'ja'] as const)('stored content never runs, and is shown as text (%s)', (language) => {
+  const found = once(() => walkPlaces(language));
+  test.each(PLACES)('%s', async (name) => {
+    expect((await found())[name]).toBeUndefined();
+  });
+});
 
 describe('what opens on a page', () => {
   async function openPage(name: string): Promise<{ page: Page; done: () => Promise<void> }> {
@@ -278,7 +275,7 @@ describe('what opens on a page', () => {
     await done();
   });
 
-  test('a node with an id like that is given another way out', async () => {
+  test('a node with such an id gets another handle', async () => {
     const { page, done } = await openPage('editor');
     const editor = editorOf(page);
     await editor.canvas.locator('.react-flow__node[data-id^="set "]').click();
@@ -308,7 +305,7 @@ describe('what opens on a page', () => {
   });
 });
 
-describe('addresses that somebody is sent', () => {
+describe('malicious links', () => {
   test.each([
     `/sign-in?next=${encodeURIComponent(LINK)}`,
     '/sign-in?next=//evil.example',
