@@ -34,8 +34,6 @@ export interface TestOverrides {
   readonly deps?: Partial<TestDeps>;
   /** False: nothing is executed, so executions stay queued. Default: a worker runs. */
   readonly runsWorker?: boolean;
-  /** Where it listens; a free port by default. */
-  readonly port?: number;
   /** Called before the service listens, to add the test's routes. */
   readonly extend?: (app: FastifyInstance) => void;
 }
@@ -77,7 +75,7 @@ export interface KeyOptions {
   readonly expiresAt?: Date;
 }
 
-/** Starts the service on 127.0.0.1. */
+/** Starts the service on a free port of 127.0.0.1. */
 export async function startTestService(overrides: TestOverrides = {}): Promise<TestService> {
   const database = await createTestDatabase();
   const logs: string[] = [];
@@ -90,7 +88,7 @@ export async function startTestService(overrides: TestOverrides = {}): Promise<T
   const deps = createDeps(parts, worker ?? NO_EXECUTOR, overrides);
   const app = buildApp(deps);
   overrides.extend?.(app);
-  await app.listen({ host: '127.0.0.1', port: overrides.port ?? 0 });
+  await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   return {

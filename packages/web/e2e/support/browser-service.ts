@@ -1,4 +1,3 @@
-import { createServer } from 'node:net';
 import type { Role } from '@millrace/admin-api';
 import { createPerson, type PersonOptions, type TestPerson } from '@millrace/testing/admin';
 import { startTestService, type TestOverrides, type TestService } from '@millrace/testing/service';
@@ -37,9 +36,6 @@ export interface TestPage {
   readonly complaints: readonly string[];
 }
 
-/** Of the last service. The browser has the scripts of the same address compiled already. */
-let usualPort = 0;
-
 /** Starts the service; builds the UI first if its sources have changed. */
 export async function openBrowserService(overrides: TestOverrides = {}): Promise<BrowserService> {
   const { browserPages } = globalThis;
@@ -51,10 +47,8 @@ export async function openBrowserService(overrides: TestOverrides = {}): Promise
     ...overrides,
     deps: { webPages, ...overrides.deps },
     config: { publicUrl: 'http://127.0.0.1', ...overrides.config },
-    port: (await isFree(usualPort)) ? usualPort : 0,
   });
   const { url } = service;
-  usualPort = service.port;
 
   async function openPage({ prepare, ...options }: OpenOptions = {}): Promise<TestPage> {
     const { page, context, giveBack } = await pages.borrow(url, options);
@@ -84,14 +78,6 @@ export async function openBrowserService(overrides: TestOverrides = {}): Promise
     },
     stop: () => service.stop(),
   };
-}
-
-function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 }
 
 function collectComplaints(page: Page): string[] {
