@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { clusterFolder } from '@millrace/database/embedded/cluster';
 import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/postmaster';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { copyDataDir } from '@millrace/testing/data-dir';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { ensureWebPage } from '../../../../tools/web-page.mjs';
 import { readRunningService } from './running-service.ts';
 
@@ -32,6 +33,11 @@ afterEach(async () => {
   if (left !== null) await stopPostmaster(left);
   await rm(folder, { recursive: true, force: true });
 });
+
+/** A data folder whose database is initialised: that takes longer than a start. */
+async function prepareDataDir(): Promise<void> {
+  await copyDataDir(inject('preparedDataDir'), dataDir);
+}
 
 interface Running {
   readonly child: ChildProcess;
@@ -112,6 +118,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
   });
 
   test.runIf(HAS_CURL)('the commands it prints can be pasted', async () => {
+    await prepareDataDir();
     const running = millraceStart();
     await ready(running);
     const commands = running.output().match(/^ {2}(ID=\$\(curl|curl) .*$/gm) ?? [];
@@ -121,6 +128,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
   });
 
   test('--json: one JSON value on standard output when it is ready, everything else on standard error', async () => {
+    await prepareDataDir();
     const running = millraceStart({}, ['--json']);
     await expect.poll(running.stdout, { timeout: 120_000 }).toMatch(/\}\n$/);
     const told = JSON.parse(running.stdout()) as { address: string; first_api_key: string };
@@ -142,6 +150,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
   });
 
   test("killed and started again: adopts PostgreSQL, and doesn't show the key again", async () => {
+    await prepareDataDir();
     const first = millraceStart();
     await ready(first);
     const postmaster = await findPostmaster(clusterFolder(dataDir));
@@ -157,6 +166,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
   });
 
   test('with more idle connections than open files are allowed, it keeps responding', async () => {
+    await prepareDataDir();
     const limited = `ulimit -n 1024 && exec "$0" "$1" start`;
     const running = launch(['sh', '-c', limited, process.execPath, CLI]);
     await ready(running);
@@ -180,6 +190,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
   });
 
   test('a signal to npm or npx alone stops everything in order', { timeout: 600_000 }, async () => {
+    await prepareDataDir();
     // The web page is built beforehand, so that the time below is that of the start alone.
     await ensureWebPage();
     const npm = await run('sh', ['-c', 'command -v npm && command -v npx']);
@@ -231,6 +242,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
   });
 
   test('warns about a port open to strangers with proxies that are only counted', async () => {
+    await prepareDataDir();
     const running = millraceStart({ HOST: '0.0.0.0', MILLRACE_TRUST_PROXY: '1' });
     await ready(running);
     expect(running.stderr()).toContain('anyone who reaches this port directly can claim any address');
@@ -247,6 +259,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
   });
 
   test('restarts PostgreSQL when it is killed, and the service continues', async () => {
+    await prepareDataDir();
     const running = millraceStart();
     await ready(running);
     const address = (await readRunningService(dataDir))?.address;
