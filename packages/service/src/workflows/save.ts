@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { WorkflowStatus } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import {
   canonicalJson,
