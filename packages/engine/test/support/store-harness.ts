@@ -114,18 +114,18 @@ export function contractSteps(harnessOf: () => StoreHarness) {
   return {
     request,
     /** A registered worker. */
-    async worker(): Promise<string> {
+    worker: async (): Promise<string> => {
       const harness = harnessOf();
       const id = harness.newWorkerId();
       await harness.store.registerWorker(id);
       return id;
     },
-    async queued(over: Partial<StartRequest> = {}): Promise<number> {
+    queued: async (over: Partial<StartRequest> = {}): Promise<number> => {
       const one = await request(over);
       await harnessOf().store.start([one]);
       return one.executionId;
     },
-    async read(id: number): Promise<StoredExecution> {
+    read: async (id: number): Promise<StoredExecution> => {
       const found = await harnessOf().readExecution(id);
       if (found === null) throw new Error(`execution ${id} is not stored`);
       return found;
