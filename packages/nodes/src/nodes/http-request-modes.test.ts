@@ -2,7 +2,7 @@ import { ServiceError, stringifyJson } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
-import { call, URL } from '../test-http-request.ts';
+import { call, URL } from '../testing-http.ts';
 
 describe('http.request: test mode', () => {
   it.each([

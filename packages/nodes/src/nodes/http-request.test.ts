@@ -8,8 +8,8 @@ import {
 import { verbatim } from '@millrace/messages';
 import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
-import { answer, call, URL } from '../test-http-request.ts';
 import { TEST_NOW_MS } from '../testing.ts';
+import { answer, call, URL } from '../testing-http.ts';
 
 describe('http.request: cookies', () => {
   it('stay a list when there are several', async () => {

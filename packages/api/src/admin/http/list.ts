@@ -16,8 +16,8 @@ interface AdminPage<Item> {
 interface AdminList<Row, Item> {
   readonly filters?: CursorBinding['filters'];
   /** At most `limit` rows below an id, latest first; null: from the latest. */
-  read(belowId: number | null, limit: number): Promise<readonly Row[]>;
-  present(row: Row): Item;
+  readonly read: (belowId: number | null, limit: number) => Promise<readonly Row[]>;
+  readonly present: (row: Row) => Item;
 }
 
 interface ListCall {
