@@ -80,7 +80,7 @@ test('an archived workflow is kept; it can be restored, or deleted permanently w
   await page.goto(`${world.url}/o/${org}/executions`);
   await page.getByRole('heading', { name: 'No executions yet' }).waitFor();
   await page.goto(`${list}/${id}`);
-  await page.getByRole('heading', { name: "Couldn't load this" }).waitFor();
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor();
   expectNoComplaints(opened);
 });
 

@@ -28,7 +28,7 @@ export function pasteText(
 ): void {
   const read = readClip(text);
   if ('fault' in read) {
-    notifyWarning(explain(read, t));
+    void explain(read, t).then(notifyWarning);
     return;
   }
   const { clip } = read;
@@ -40,7 +40,7 @@ export function pasteText(
   if (read.leftOut > 0) notifyWarning(t('canvas.pasteLeftOut', { count: read.leftOut }));
 }
 
-function explain(read: Exclude<Clipping, { readonly clip: unknown }>, t: TFunction): string {
+async function explain(read: Exclude<Clipping, { readonly clip: unknown }>, t: TFunction): Promise<string> {
   switch (read.fault) {
     case 'noJson':
       return t('editor.pasteNothing');
@@ -48,8 +48,11 @@ function explain(read: Exclude<Clipping, { readonly clip: unknown }>, t: TFuncti
       return t('canvas.pasteNoNodes');
     case 'foreign':
       return t('canvas.pasteForeign', { product: read.product });
-    case 'brokenJson':
-      return t('canvas.pasteBroken', { ...read.at });
+    case 'brokenJson': {
+      // Loaded when needed: the parser that finds places is larger than all else that pasting needs.
+      const { findJsonPlace } = await import('@millrace/ui/components/json-place.ts');
+      return t('canvas.pasteBroken', { ...findJsonPlace(read.json) });
+    }
   }
 }
 

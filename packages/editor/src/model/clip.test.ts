@@ -39,21 +39,10 @@ describe('readClip', () => {
     });
   });
 
-  test('says where JSON is invalid', () => {
-    expect(readClip('{\n  "nodes": [,]\n}')).toEqual({ fault: 'brokenJson', at: { line: 2, column: 13 } });
-    expect(readClip('{"nodes": [')).toEqual({ fault: 'brokenJson', at: { line: 1, column: 12 } });
-    expect(readClip('{"nodes": [],}')).toEqual({ fault: 'brokenJson', at: { line: 1, column: 14 } });
-    expect(readClip('{"nodes": "a\nb"}')).toEqual({ fault: 'brokenJson', at: { line: 1, column: 13 } });
-    expect(readClip('{"nodes": 01}')).toEqual({ fault: 'brokenJson', at: { line: 1, column: 12 } });
-    expect(readClip("{'nodes': []}")).toEqual({ fault: 'brokenJson', at: { line: 1, column: 2 } });
-    expect(readClip('{"nodes": []} x')).toEqual({ fault: 'brokenJson', at: { line: 1, column: 15 } });
-  });
-
-  test('finds the mistake in any invalid JSON, at or before where a reader notices', () => {
-    const json = JSON.stringify({ a: [1, -2.5e3, null, true, 'x"\\é'], b: {} });
-    for (let at = 1; at < json.length; at += 1) {
-      expect(readClip(json.slice(0, at))).toMatchObject({ fault: 'brokenJson', at: { line: 1 } });
-    }
+  test('returns invalid JSON, in which the mistake can be looked for', () => {
+    const json = '{\n  "nodes": [,]\n}';
+    expect(readClip(json)).toEqual({ fault: 'brokenJson', json });
+    expect(readClip('```json\n{"nodes": [\n```')).toEqual({ fault: 'brokenJson', json: '{"nodes": [' });
   });
 
   test.each([

@@ -8,7 +8,6 @@ import {
   parseJson,
   renameNodeReferences,
 } from '@millrace/engine';
-import { findJsonPlace, type TextPlace } from '@millrace/ui/components/read-json.ts';
 import { freeId, insideFrame, newEdge, rounded } from './change-nodes.ts';
 import type { EditorState, FlowClip, Point, StickyNote } from './editor-state.ts';
 import { type FlowValue, noteKeyOf, withBodies } from './flow-value.ts';
@@ -49,7 +48,7 @@ export type Clipping =
   | { readonly fault: 'noNodes' }
   /** From another product, whose nodes work differently. */
   | { readonly fault: 'foreign'; readonly product: string }
-  | { readonly fault: 'brokenJson'; readonly at: TextPlace };
+  | { readonly fault: 'brokenJson'; readonly json: string };
 
 /** Parses copied text: `{nodes, edges}`, a list of nodes, a single node, or an exported workflow. */
 export function readClip(text: string): Clipping {
@@ -59,7 +58,7 @@ export function readClip(text: string): Clipping {
   try {
     value = parseJson(json);
   } catch {
-    return { fault: 'brokenJson', at: findJsonPlace(json) };
+    return { fault: 'brokenJson', json };
   }
   const product = foreignProductOf(value);
   if (product !== null) return { fault: 'foreign', product };

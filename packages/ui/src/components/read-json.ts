@@ -1,4 +1,4 @@
-import { findJsonMistake, type JsonValue, parseJson } from '@millrace/engine';
+import { type JsonValue, parseJson } from '@millrace/engine';
 
 /** Parses JSON as it is typed; undefined while it is invalid. */
 export function readJson(text: string): JsonValue | undefined {
@@ -7,16 +7,4 @@ export function readJson(text: string): JsonValue | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** A place in a text; both count from 1. */
-export interface TextPlace {
-  readonly line: number;
-  readonly column: number;
-}
-
-/** Where a text stops being JSON. */
-export function findJsonPlace(text: string): TextPlace {
-  const before = text.slice(0, findJsonMistake(text)).split('\n');
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }

@@ -1,7 +1,7 @@
 import type { Body } from '@millrace/admin-api';
 import { foreignProductOf } from '@millrace/editor/model/foreign-product.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
-import { findJsonPlace, type TextPlace } from '@millrace/ui/components/read-json.ts';
+import { findJsonPlace, type TextPlace } from '@millrace/ui/components/json-place.ts';
 
 export type NewWorkflow = Body<'POST /orgs/:org/workflows'>;
 
