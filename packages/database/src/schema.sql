@@ -860,7 +860,7 @@ CREATE INDEX executions_limited_running ON public.executions USING btree (workfl
 
 CREATE INDEX executions_limited_waiting ON public.executions USING btree (workflow_id, wake_at) WHERE ((status = 'waiting_async'::text) AND (max_concurrency IS NOT NULL));
 
-CREATE INDEX executions_queued ON public.executions USING btree (id) WHERE ((status = 'queued'::text) AND (max_concurrency IS NULL));
+CREATE INDEX executions_queued ON public.executions USING btree (organisation_id, id) WHERE ((status = 'queued'::text) AND (max_concurrency IS NULL));
 
 CREATE INDEX executions_reruns ON public.executions USING btree (rerun_of) WHERE (rerun_of IS NOT NULL);
 
@@ -869,6 +869,8 @@ CREATE INDEX executions_running ON public.executions USING btree (worker_id) WHE
 CREATE INDEX executions_trials ON public.executions USING btree (workflow_id, workflow_version) WHERE (workflow_version < 0);
 
 CREATE INDEX executions_waiting ON public.executions USING btree (wake_at) WHERE ((status = 'waiting_async'::text) AND (max_concurrency IS NULL));
+
+CREATE INDEX executions_waiting_by_organisation ON public.executions USING btree (organisation_id, wake_at) WHERE ((status = 'waiting_async'::text) AND (max_concurrency IS NULL));
 
 CREATE INDEX former_webhook_hashes_by_age ON public.former_webhook_hashes USING btree (valid_until);
 

@@ -81,6 +81,7 @@ export { NO_RETRY, type RetryPolicy, retryDelayMs } from './retry.ts';
 export { type SchemaError, validateValue } from './schema.ts';
 export { describeUnusableSchema, findSchemaFaults, type SchemaFault } from './schema-faults.ts';
 export * from './services.ts';
+export { mayHoldAnother, type SlotShares } from './slot-shares.ts';
 export type { ExecutionInput, ExecutionLimits, ExecutionState, Phase } from './state.ts';
 export { begin, resume, type Step, step, stepAll } from './step.ts';
 export * from './store.ts';

@@ -3,6 +3,7 @@ import { executionStoreContract, MemoryStore } from './support/index.ts';
 executionStoreContract('memory', async () => {
   let nowMs = 1_000_000;
   let workers = 0;
+  let organisations = 1;
   const store = new MemoryStore({ now: () => nowMs, leaseMs: 30_000, maxCrashedAttempts: 3 });
   return {
     store,
@@ -22,6 +23,10 @@ executionStoreContract('memory', async () => {
       leaseTo: null,
       timeoutMs: null,
     }),
+    newOrganisation: async () => {
+      organisations += 1;
+      return { organisationId: organisations, workflowId: organisations };
+    },
     expireLease: async (workerId) => store.expireLease(workerId),
     endWait: async (executionId) => {
       nowMs = Math.max(nowMs, store.read(executionId)?.wakeAtMs ?? 0);

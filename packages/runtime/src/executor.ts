@@ -6,10 +6,10 @@ import type { ClaimedExecution } from '@millrace/engine';
  */
 export interface Executor {
   /**
-   * Reserves a slot. Returns the id of the worker to lease the row to, or null to store it queued: there is no free slot,
-   * older work is waiting, or the worker is stopping or can't be sure of its lease.
+   * Reserves a slot. Returns the id of the worker to lease the row to, or null to store it queued: there is no slot for the
+   * organisation, older work is waiting, or the worker is stopping or can't be sure of its lease.
    */
-  reserve(executionId: number): string | null;
+  reserve(executionId: number, organisationId: number): string | null;
   /** The row is stored with this lease; starts running it. */
   run(execution: ClaimedExecution): void;
   /** The row wasn't stored, wasn't leased, or that is unknown. If it was, the worker finds it by itself. */

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Queryable } from '@millrace/database/database';
 import { rowSet } from '@millrace/database/row-set';
-import { type Lease, storeError } from '@millrace/engine';
+import { type Lease, type SlotShares, storeError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 
 export async function insertWorker(db: Queryable, workerId: string, leaseMs: number): Promise<void> {
@@ -58,9 +58,26 @@ export interface ClaimedRow {
 export const CLAIMED = `e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at,
   e.timeout_ms, e.claim, e.checkpoint_seq, e.signal_seq, e.status`;
 
+/** How a claim shares free slots; see docs/adr/0026-fair-claims.md. */
+export interface ClaimShares extends SlotShares {
+  /** The organisation that had the last turn; the next ones come first. 0 begins with the first. */
+  readonly afterOrganisation: number;
+}
+
+/** Where the walk from organisation to organisation stands, and whether it left something. */
+export interface ClaimedTurn {
+  /** Order in which the rows were chosen, from 1. */
+  readonly turn: number;
+  /** There may be more to claim: this organisation got its part of the claim, or others had no place before those after them. */
+  readonly has_more: boolean;
+}
+
 /**
- * Leases runnable work, oldest first: queued and woken executions, and those of workers whose lease expired. The latter
- * count one crash each and fail at `maxCrashedAttempts`. Nothing is claimed for a worker whose own lease is not valid.
+ * Leases runnable work: queued and woken executions, and those of workers whose lease expired. The latter count one crash
+ * each and fail at `maxCrashedAttempts`. Nothing is claimed for a worker whose own lease is not valid.
+ *
+ * Organisations take turns, and each one's executions are claimed oldest first. None is claimed for an organisation that
+ * holds its share of the slots; what was running already is exempt.
  *
  * A crash counts for everything its worker was running, because nobody can tell which execution caused it. So a worker runs
  * at most one execution with one attempt left, and no innocent one fails alongside a guilty one.
@@ -75,49 +92,85 @@ export async function claimExecutions(
   workerId: string,
   limit: number,
   maxCrashedAttempts: number,
-): Promise<ClaimedRow[]> {
+  shares: ClaimShares,
+): Promise<(ClaimedRow & ClaimedTurn)[]> {
   const explanation = message('run.worker_crashed', { count: maxCrashedAttempts });
   const error = { code: 'worker_crashed', message: explanation, nodeId: null };
-  return db.query<ClaimedRow>(
-    `WITH queued AS MATERIALIZED (
-       SELECT id FROM executions WHERE status = 'queued' AND max_concurrency IS NULL AND crashed_attempts < $4
-       ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+  return db.query(
+    `WITH RECURSIVE held AS (
+       SELECT * FROM unnest($6::bigint[], $7::integer[]) AS h (organisation_id, slots)
+     ), ${walk('next', QUEUED, '$10', 'true')}, ${walk('first', QUEUED, '0', 'organisation_id <= $10')},
+     queued_of AS MATERIALIZED (
+       ${partsOf('SELECT organisation_id FROM next UNION ALL SELECT organisation_id FROM first')}
+     ), queued AS MATERIALIZED (
+       SELECT e.id, o.organisation_id, o.part < o.allowed AND count(*) OVER (PARTITION BY o.organisation_id) = o.part AS has_more
+       FROM queued_of o CROSS JOIN LATERAL (
+         SELECT id FROM executions
+         WHERE ${QUEUED} AND organisation_id = o.organisation_id AND crashed_attempts < $4
+         ORDER BY id LIMIT o.part FOR UPDATE SKIP LOCKED
+       ) e
+     ), due AS MATERIALIZED (
+       SELECT id, organisation_id FROM executions WHERE ${DUE} ORDER BY wake_at LIMIT $2
+     ), waiting_of (organisation_id) AS (
+       SELECT f.* FROM ${nextOrganisation(WAITING, '0')} f WHERE (SELECT count(*) FROM due) = $2
+       UNION ALL
+       SELECT n.* FROM waiting_of w CROSS JOIN LATERAL ${nextOrganisation(WAITING, 'w.organisation_id')} n
+     ), due_of AS MATERIALIZED (
+       ${partsOf(`SELECT organisation_id FROM due UNION SELECT w.organisation_id FROM waiting_of w
+         WHERE EXISTS (SELECT FROM executions WHERE ${DUE} AND organisation_id = w.organisation_id)`)}
      ), woken AS MATERIALIZED (
-       SELECT id FROM executions
-       WHERE status = 'waiting_async' AND max_concurrency IS NULL AND wake_at <= now() AND crashed_attempts < $4
-       ORDER BY wake_at LIMIT $2 FOR UPDATE SKIP LOCKED
+       SELECT e.id, o.organisation_id, o.part < o.allowed AND count(*) OVER (PARTITION BY o.organisation_id) = o.part AS has_more
+       FROM due_of o CROSS JOIN LATERAL (
+         SELECT id FROM executions
+         WHERE ${DUE} AND organisation_id = o.organisation_id AND crashed_attempts < $4
+         ORDER BY wake_at LIMIT o.part FOR UPDATE SKIP LOCKED
+       ) e
      ), lost AS MATERIALIZED (
-       SELECT e.id FROM workers w CROSS JOIN LATERAL (
-         SELECT id FROM executions WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 <> $4
+       SELECT e.* FROM workers w CROSS JOIN LATERAL (
+         SELECT id, organisation_id FROM executions
+         WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 <> $4
          ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
        ) e
        WHERE w.lease_expires_at <= clock_timestamp()
      ), suspect_given_back AS MATERIALIZED (
-       SELECT id FROM executions
+       SELECT id, organisation_id FROM executions
        WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $4 AND max_concurrency IS NULL
          AND (status = 'queued' OR (status = 'waiting_async' AND wake_at <= now()))
        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
      ), suspect_lost AS MATERIALIZED (
-       SELECT e.id FROM workers w CROSS JOIN LATERAL (
-         SELECT id FROM executions WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 = $4
+       SELECT e.* FROM workers w CROSS JOIN LATERAL (
+         SELECT id, organisation_id FROM executions
+         WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 = $4
          ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
        ) e
        WHERE w.lease_expires_at <= clock_timestamp()
      ), suspect AS (
-       SELECT id, crashed FROM (
-         SELECT id, false AS crashed FROM suspect_given_back UNION ALL SELECT id, true FROM suspect_lost
+       SELECT * FROM (
+         SELECT *, false AS crashed FROM suspect_given_back UNION ALL SELECT *, true FROM suspect_lost
        ) s
        WHERE NOT EXISTS (
          SELECT FROM executions
          WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $4 AND worker_id = $1
        )
        ORDER BY id LIMIT 1
+     ), candidate AS (
+       SELECT *, row_number() OVER (PARTITION BY organisation_id ORDER BY is_exempt DESC, id) AS round
+       FROM (
+         SELECT id, organisation_id, has_more, false AS crashed, false AS is_exempt FROM queued
+         UNION ALL SELECT id, organisation_id, has_more, false, false FROM woken
+         UNION ALL SELECT id, organisation_id, false, true, true FROM lost
+         UNION ALL SELECT id, organisation_id, false, crashed, true FROM suspect
+       ) c
+     ), in_turn AS (
+       SELECT *, row_number() OVER (
+         ORDER BY is_exempt DESC, round, organisation_id <= $10, organisation_id) AS turn
+       FROM candidate
+     ), judged AS (
+       SELECT c.*, is_exempt OR (coalesce(h.slots, 0) + round - 1) * (100 - $9) < $9 * ($8 - (turn - 1)) AS fits
+       FROM in_turn c LEFT JOIN held h USING (organisation_id)
      ), chosen AS (
-       SELECT id, false AS crashed FROM queued
-       UNION ALL SELECT id, false FROM woken
-       UNION ALL SELECT id, true FROM lost
-       UNION ALL SELECT id, crashed FROM suspect
-       ORDER BY id LIMIT $2
+       SELECT id, crashed, turn, has_more OR (SELECT bool_or(NOT fits) FROM judged) AS has_more
+       FROM judged WHERE fits ORDER BY turn LIMIT $2
      )
      UPDATE executions e SET
        status = CASE WHEN t.is_poison THEN 'failed' ELSE 'running' END,
@@ -132,15 +185,55 @@ export async function claimExecutions(
      FROM chosen c JOIN executions x USING (id)
      CROSS JOIN LATERAL (SELECT c.crashed AND x.crashed_attempts + 1 >= $3 AS is_poison) t
      WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())
-     RETURNING ${CLAIMED}`,
+     RETURNING ${CLAIMED}, c.turn, c.has_more`,
     [
       workerId,
       limit,
       maxCrashedAttempts,
       Math.max(maxCrashedAttempts - 1, 1),
       JSON.stringify(storeError(error)),
+      [...shares.held.keys()],
+      [...shares.held.values()],
+      shares.free,
+      shares.largestPercent,
+      shares.afterOrganisation,
     ],
   );
+}
+
+const QUEUED = "status = 'queued' AND max_concurrency IS NULL";
+const WAITING = "status = 'waiting_async' AND max_concurrency IS NULL";
+const DUE = `${WAITING} AND wake_at <= now()`;
+
+/** The next organisation after the given one that has such work: one probe of an index that starts with it. */
+function nextOrganisation(work: string, after: string): string {
+  return `(SELECT organisation_id FROM executions
+           WHERE ${work} AND organisation_id > ${after} ORDER BY organisation_id LIMIT 1)`;
+}
+
+/** The organisations with such work in their order, as many as can have a turn: those that hold slots may get none. */
+function walk(name: string, work: string, after: string, upTo: string): string {
+  return `${name} (organisation_id, place) AS (
+       SELECT organisation_id, 1 FROM ${nextOrganisation(work, after)} f WHERE ${upTo}
+       UNION ALL
+       SELECT n.organisation_id, w.place + 1
+       FROM ${name} w CROSS JOIN LATERAL ${nextOrganisation(work, 'w.organisation_id')} n
+       WHERE ${upTo.replace('organisation_id', 'n.organisation_id')} AND w.place < $2::integer + cardinality($6::bigint[])
+     )`;
+}
+
+/**
+ * How many executions each of the organisations may be given: \`allowed\` by its share of the slots, were it alone, and
+ * \`part\` of what this claim takes. Those whose turn it is, next ones first.
+ */
+function partsOf(organisations: string): string {
+  return `SELECT organisation_id, allowed, least(ceil($2::numeric / count(*) OVER ()), allowed)::bigint AS part
+       FROM (
+         SELECT o.organisation_id, ceil(($9::integer * $8::integer - (100 - $9) * coalesce(h.slots, 0)) / 100.0) AS allowed
+         FROM (${organisations}) o LEFT JOIN held h USING (organisation_id)
+         ORDER BY o.organisation_id <= $10, o.organisation_id
+       ) a
+       WHERE allowed > 0 LIMIT $2`;
 }
 
 /**

@@ -1,11 +1,12 @@
 import type { Queryable } from '@millrace/database/database';
-import { CLAIMED, type ClaimedRow } from './lease-statements.ts';
+import { CLAIMED, type ClaimedRow, type ClaimedTurn, type ClaimShares } from './lease-statements.ts';
 
 /** Workflows processed per round; further ones with a limit and runnable work wait for the next. */
 const MAX_WORKFLOWS = 50;
 
 /**
  * Leases runnable work of workflows with `max_concurrency`, oldest first per workflow and never more than may run at once.
+ * Organisations take turns and are held to their share of the slots, as in the other way of claiming.
  * Call it in a transaction: only one claimer at a time locks the workflow's row, and running executions are counted by a
  * later statement, which sees what the previous claimer leased.
  */
@@ -14,15 +15,16 @@ export async function claimLimited(
   workerId: string,
   limit: number,
   maxCrashedAttempts: number,
-): Promise<ClaimedRow[]> {
-  const workflows = await holdWorkflowsWithWork(tx);
+  shares: ClaimShares,
+): Promise<(ClaimedRow & Pick<ClaimedTurn, 'turn'>)[]> {
+  const workflows = await holdWorkflowsWithWork(tx, shares.afterOrganisation);
   if (workflows.length === 0) return [];
   const workflowIds = workflows.map(({ id }) => id);
-  return claimOfLocked(tx, workflowIds, workerId, limit, maxCrashedAttempts);
+  return claimOfLocked(tx, workflowIds, { workerId, limit, maxCrashedAttempts, shares });
 }
 
 /** Walks two indexes from workflow to workflow, so one workflow's long queue costs no more than a short one. */
-function holdWorkflowsWithWork(tx: Queryable): Promise<{ id: number }[]> {
+function holdWorkflowsWithWork(tx: Queryable, afterOrganisation: number): Promise<{ id: number }[]> {
   return tx.query(
     `WITH RECURSIVE queued (workflow_id, id) AS (
        (SELECT workflow_id, id FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL
@@ -45,28 +47,33 @@ function holdWorkflowsWithWork(tx: Queryable): Promise<{ id: number }[]> {
        FROM (SELECT workflow_id, id FROM queued UNION ALL SELECT workflow_id, id FROM waiting WHERE wake_at <= now()) f
        GROUP BY workflow_id
      ), with_place AS (
-       SELECT f.workflow_id FROM first f JOIN executions e USING (id)
+       SELECT f.workflow_id, e.organisation_id, row_number() OVER (PARTITION BY e.organisation_id ORDER BY f.id) AS round
+       FROM first f JOIN executions e USING (id)
        WHERE e.max_concurrency > (
          SELECT count(*) FROM executions r
          WHERE r.workflow_id = f.workflow_id AND r.status = 'running' AND r.max_concurrency IS NOT NULL)
-       ORDER BY f.id LIMIT $1
+       ORDER BY round, e.organisation_id <= $2, e.organisation_id LIMIT $1
      )
      SELECT id FROM workflows WHERE id IN (SELECT workflow_id FROM with_place)
      ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`,
-    [MAX_WORKFLOWS],
+    [MAX_WORKFLOWS, afterOrganisation],
   );
 }
 
 function claimOfLocked(
   tx: Queryable,
   workflowIds: readonly number[],
-  workerId: string,
-  limit: number,
-  maxCrashedAttempts: number,
-): Promise<ClaimedRow[]> {
-  return tx.query<ClaimedRow>(
+  claim: {
+    readonly workerId: string;
+    readonly limit: number;
+    readonly maxCrashedAttempts: number;
+    readonly shares: ClaimShares;
+  },
+): Promise<(ClaimedRow & Pick<ClaimedTurn, 'turn'>)[]> {
+  const { workerId, limit, maxCrashedAttempts, shares } = claim;
+  return tx.query(
     `WITH candidate AS MATERIALIZED (
-       SELECT c.id, c.max_concurrency, r.running, c.is_suspect,
+       SELECT c.id, c.organisation_id, c.max_concurrency, r.running, c.is_suspect,
          row_number() OVER (PARTITION BY w.id ORDER BY c.id) AS place,
          row_number() OVER (PARTITION BY c.is_suspect ORDER BY c.id) AS place_of_kind
        FROM unnest($2::bigint[]) AS w (id)
@@ -75,26 +82,34 @@ function claimOfLocked(
          WHERE workflow_id = w.id AND status = 'running' AND max_concurrency IS NOT NULL
        ) r
        CROSS JOIN LATERAL (
-         (SELECT id, max_concurrency, crashed_attempts >= $4 AS is_suspect FROM executions
+         (SELECT id, organisation_id, max_concurrency, crashed_attempts >= $4 AS is_suspect FROM executions
           WHERE workflow_id = w.id AND status = 'queued' AND max_concurrency IS NOT NULL
           ORDER BY id LIMIT $3)
          UNION ALL
-         (SELECT id, max_concurrency, crashed_attempts >= $4 FROM executions
+         (SELECT id, organisation_id, max_concurrency, crashed_attempts >= $4 FROM executions
           WHERE workflow_id = w.id AND status = 'waiting_async' AND max_concurrency IS NOT NULL AND wake_at <= now()
           ORDER BY wake_at LIMIT $3)
        ) c
-     ), chosen AS MATERIALIZED (
-       SELECT e.id FROM executions e
-       WHERE e.id IN (
-         SELECT id FROM candidate
+     ), in_turn AS (
+       SELECT *, row_number() OVER (ORDER BY round, organisation_id <= $9, organisation_id) AS turn FROM (
+         SELECT id, organisation_id, row_number() OVER (PARTITION BY organisation_id ORDER BY id) AS round
+         FROM candidate
          WHERE running + place <= max_concurrency
            -- A worker holds one execution at most that has one attempt left, as in the other way of claiming.
            AND (NOT is_suspect OR (place_of_kind = 1 AND NOT EXISTS (
              SELECT FROM executions
              WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $4 AND worker_id = $1)))
-         ORDER BY id LIMIT $3)
-         AND (e.status = 'queued' OR (e.status = 'waiting_async' AND e.wake_at <= now()))
-       ORDER BY e.id FOR UPDATE SKIP LOCKED
+       ) c
+     ), chosen AS MATERIALIZED (
+       SELECT e.id, f.turn
+       FROM (
+         SELECT t.id, t.turn FROM in_turn t
+         LEFT JOIN unnest($5::bigint[], $6::integer[]) AS h (organisation_id, slots) USING (organisation_id)
+         WHERE (coalesce(h.slots, 0) + t.round - 1) * (100 - $8::integer) < $8 * ($7::integer - (t.turn - 1))
+         ORDER BY t.turn LIMIT $3
+       ) f JOIN executions e USING (id)
+       WHERE (e.status = 'queued' OR (e.status = 'waiting_async' AND e.wake_at <= now()))
+       ORDER BY e.id FOR UPDATE OF e SKIP LOCKED
      )
      UPDATE executions e SET
        status = 'running',
@@ -104,7 +119,17 @@ function claimOfLocked(
        started_at = coalesce(e.started_at, date_trunc('milliseconds', now()))
      FROM chosen c
      WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())
-     RETURNING ${CLAIMED}`,
-    [workerId, workflowIds, limit, Math.max(maxCrashedAttempts - 1, 1)],
+     RETURNING ${CLAIMED}, c.turn`,
+    [
+      workerId,
+      workflowIds,
+      limit,
+      Math.max(maxCrashedAttempts - 1, 1),
+      [...shares.held.keys()],
+      [...shares.held.values()],
+      shares.free,
+      shares.largestPercent,
+      shares.afterOrganisation,
+    ],
   );
 }

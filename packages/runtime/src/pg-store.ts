@@ -7,6 +7,7 @@ import {
   type NodeRecord,
   type Outcome,
   parseJson,
+  type SlotShares,
   type StoredSignal,
   type WriteInfo,
 } from '@millrace/engine';
@@ -15,6 +16,7 @@ import { createFollowUps } from './follow-ups.ts';
 import {
   adoptExecutions,
   type ClaimedRow,
+  type ClaimShares,
   claimExecutions,
   endWorkerLease,
   findLostLeases,
@@ -48,6 +50,8 @@ export class PgExecutionStore implements ExecutionStore {
   /** Executions whose end was stored and left follow-up work for other executions. */
   readonly #unsettled = new Set<number>();
   #claims = 0;
+  /** The organisation that had the last turn when free slots were claimed. */
+  #lastOrganisation = 0;
 
   constructor(db: Database, options: PgStoreOptions) {
     this.#db = db;
@@ -72,13 +76,14 @@ export class PgExecutionStore implements ExecutionStore {
     await endWorkerLease(this.#db, workerId);
   }
 
-  async claim(workerId: string, limit: number): Promise<ClaimedExecution[]> {
+  async claim(workerId: string, limit: number, shares?: SlotShares): Promise<ClaimedExecution[]> {
+    const slots = shares ?? { free: limit, held: new Map(), largestPercent: 100 };
     const work = await lookForWork(this.#db);
     if (work.has_follow_ups) await this.#settle();
     if (work.has_failures) this.#options.onFailure();
     const rows = work.has_limited
-      ? await this.#claimBoth(workerId, limit)
-      : await this.#claimUnlimited(workerId, limit);
+      ? await this.#claimBoth(workerId, limit, slots)
+      : await this.#claimUnlimited(workerId, limit, slots);
     this.#options.onChanged(rows.map((row) => row.id));
     const running = rows.filter(({ status }) => status === 'running');
     if (running.length < rows.length) await this.#settleEnds();
@@ -141,24 +146,55 @@ export class PgExecutionStore implements ExecutionStore {
   }
 
   /** Limited and unlimited executions share the slots, and neither can starve the other: each has priority for half of them. */
-  async #claimBoth(workerId: string, limit: number): Promise<ClaimedRow[]> {
+  async #claimBoth(workerId: string, limit: number, shares: SlotShares): Promise<ClaimedRow[]> {
     this.#claims += 1;
-    const share = (limit + (this.#claims % 2)) >> 1;
-    const limited = share === 0 ? [] : await this.#claimLimited(workerId, share);
-    const unlimited =
-      limited.length === limit ? [] : await this.#claimUnlimited(workerId, limit - limited.length);
-    const slots = limit - limited.length - unlimited.length;
-    const more = limited.length < share || slots === 0 ? [] : await this.#claimLimited(workerId, slots);
-    return [...limited, ...unlimited, ...more];
+    const half = (limit + (this.#claims % 2)) >> 1;
+    const limited = half === 0 ? [] : await this.#claimLimited(workerId, half, shares);
+    const unlimited = await this.#claimUnlimited(workerId, limit - limited.length, without(shares, limited));
+    const claimed = [...limited, ...unlimited];
+    if (limited.length < half) return claimed;
+    return [
+      ...claimed,
+      ...(await this.#claimLimited(workerId, limit - claimed.length, without(shares, claimed))),
+    ];
   }
 
-  #claimUnlimited(workerId: string, limit: number): Promise<ClaimedRow[]> {
-    return claimExecutions(this.#db, workerId, limit, this.#options.maxCrashedAttempts);
+  /** Asks again while an organisation has more than its part of the last claim and slots are left. */
+  async #claimUnlimited(workerId: string, limit: number, shares: SlotShares): Promise<ClaimedRow[]> {
+    const claimed: ClaimedRow[] = [];
+    for (let hasMore = true; hasMore && claimed.length < limit; ) {
+      const left = limit - claimed.length;
+      const next = this.#nextIn(without(shares, claimed));
+      const rows = await claimExecutions(this.#db, workerId, left, this.#options.maxCrashedAttempts, next);
+      this.#noteTurn(rows);
+      claimed.push(...rows);
+      hasMore = rows.some((row) => row.has_more);
+    }
+    return claimed;
   }
 
-  #claimLimited(workerId: string, limit: number): Promise<ClaimedRow[]> {
+  async #claimLimited(workerId: string, limit: number, shares: SlotShares): Promise<ClaimedRow[]> {
+    if (limit <= 0) return [];
     const { maxCrashedAttempts } = this.#options;
-    return this.#db.transaction((tx) => claimLimited(tx, workerId, limit, maxCrashedAttempts));
+    const next = this.#nextIn(shares);
+    const rows = await this.#db.transaction((tx) =>
+      claimLimited(tx, workerId, limit, maxCrashedAttempts, next),
+    );
+    this.#noteTurn(rows);
+    return rows;
+  }
+
+  #nextIn(shares: SlotShares): ClaimShares {
+    return { ...shares, afterOrganisation: this.#lastOrganisation };
+  }
+
+  #noteTurn(rows: readonly { readonly organisation_id: number; readonly turn: number }[]): void {
+    let lastTurn = 0;
+    for (const { organisation_id: organisationId, turn } of rows) {
+      if (turn < lastTurn) continue;
+      lastTurn = turn;
+      this.#lastOrganisation = organisationId;
+    }
   }
 
   /** The ends are stored: if their follow-ups can't be done now, the next claiming round does them. */
@@ -190,4 +226,12 @@ export class PgExecutionStore implements ExecutionStore {
         signals: (signals.get(row.id) ?? []).map(toSignal),
       }));
   }
+}
+
+/** What is left to share after these were claimed. */
+function without(shares: SlotShares, claimed: readonly ClaimedRow[]): SlotShares {
+  if (claimed.length === 0) return shares;
+  const held = new Map(shares.held);
+  for (const { organisation_id: id } of claimed) held.set(id, (held.get(id) ?? 0) + 1);
+  return { ...shares, free: shares.free - claimed.length, held };
 }

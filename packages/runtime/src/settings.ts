@@ -1,6 +1,8 @@
 /** How a worker claims, leases and runs executions. */
 export interface WorkerSettings {
   readonly concurrency: number;
+  /** Percentage of the slots one organisation may hold when no other holds any. */
+  readonly organisationPercent: number;
   readonly leaseMs: number;
   readonly heartbeatMs: number;
   readonly pollMs: number;

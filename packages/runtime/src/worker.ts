@@ -15,6 +15,7 @@ import type { PlanCache } from './plans.ts';
 import { type RunDeps, runExecution } from './run.ts';
 import { RunningExecution } from './running-execution.ts';
 import type { NodeLimits, WorkerSettings } from './settings.ts';
+import { Slots } from './slots.ts';
 import { Wakeup } from './wakeup.ts';
 
 export interface WorkerDeps {
@@ -70,8 +71,10 @@ class PgWorker implements Worker {
   readonly #store: PgExecutionStore;
   readonly #runDeps: RunDeps;
   readonly #clock: DatabaseClock;
+  readonly #slots: Slots;
   readonly #running = new Map<number, RunningExecution>();
-  readonly #reserved = new Set<number>();
+  /** Organisations by the execution that a slot is reserved for. */
+  readonly #reserved = new Map<number, number>();
   readonly #wakeup = new Wakeup();
   readonly #heartbeatWakeup = new Wakeup();
   readonly #errorWorkflows: PeriodicTask;
@@ -80,6 +83,8 @@ class PgWorker implements Worker {
   #claiming = 0;
   /** The queue may hold more than could be claimed: free slots go to the queue first. */
   #hasBacklog = false;
+  /** Organisations that hold their share of the slots: the queue may hold more of theirs, which goes first. */
+  #atShare = new Set<number>();
   #registration: Registration | null = null;
   /** Lost registrations whose executions this process moves to its next one. */
   #formerIds: string[] = [];
@@ -94,6 +99,7 @@ class PgWorker implements Worker {
     this.#config = config.worker;
     this.#log = log;
     this.#clock = new DatabaseClock(db);
+    this.#slots = new Slots(config.worker, deps.slots);
     this.#errorWorkflows = createErrorWorkflows({ db, plans, log });
     this.#store = new PgExecutionStore(db, {
       leaseMs: config.worker.leaseMs,
@@ -140,31 +146,38 @@ class PgWorker implements Worker {
     return [...this.#running.keys()];
   }
 
-  reserve(executionId: number): string | null {
+  reserve(executionId: number, organisationId: number): string | null {
     const registration = this.#registration;
-    if (registration === null || this.#isStopping || this.#hasBacklog || this.#freePlaces() <= 0) return null;
-    if (!registration.lease.isValid) return null;
-    this.#reserved.add(executionId);
+    if (registration === null || this.#isStopping || !registration.lease.isValid) return null;
+    if (this.#hasBacklog || this.#atShare.has(organisationId)) return null;
+    if (!this.#slots.mayHoldAnother(organisationId, this.#claiming)) {
+      this.#atShare.add(organisationId);
+      return null;
+    }
+    this.#slots.take(organisationId);
+    this.#reserved.set(executionId, organisationId);
     return registration.id;
   }
 
   run(execution: ClaimedExecution): void {
-    this.#reserved.delete(execution.lease.executionId);
+    this.#endReservation(execution.lease.executionId);
     this.#hold(execution);
   }
 
   release(executionId: number): void {
+    this.#endReservation(executionId);
+    this.#slotFreed();
+  }
+
+  #endReservation(executionId: number): void {
+    const organisationId = this.#reserved.get(executionId);
+    if (organisationId === undefined) return;
     this.#reserved.delete(executionId);
-    this.#placeFreed();
+    this.#slots.giveBack(organisationId);
   }
 
-  #freePlaces(): number {
-    const slots = this.#config.concurrency + (this.#deps.slots?.count ?? 0);
-    return slots - this.#running.size - this.#reserved.size - this.#claiming;
-  }
-
-  #placeFreed(): void {
-    if (this.#hasBacklog) this.#wakeup.wake();
+  #slotFreed(): void {
+    if (this.#hasBacklog || this.#atShare.size > 0) this.#wakeup.wake();
   }
 
   #signalled(executionId: number): void {
@@ -210,7 +223,10 @@ class PgWorker implements Worker {
     // If its own work kept it from its heartbeat, it is as good as crashed: one of its executions would do it again.
     if (!wasBusy) this.#formerIds.push(registration.id);
     this.#registration = null;
-    for (const execution of this.#running.values()) execution.stop('lease_lost');
+    for (const execution of this.#running.values()) {
+      execution.stop('lease_lost');
+      this.#slots.giveBack(execution.claimed.organisationId);
+    }
     this.#running.clear();
     this.#heartbeatWakeup.wake();
   }
@@ -263,7 +279,7 @@ class PgWorker implements Worker {
     }));
     for (const id of await this.#store.findSignalled(seen)) this.#running.get(id)?.signal();
     if (this.#isStopping || this.#claiming > 0) return;
-    const known = [...this.#running.keys(), ...this.#reserved];
+    const known = [...this.#running.keys(), ...this.#reserved.keys()];
     const adopted = await this.#store.adopt(registration.id, known);
     for (const claimed of adopted) {
       this.#log.info({ execution_id: claimed.lease.executionId }, 'found an execution leased to this worker');
@@ -284,7 +300,7 @@ class PgWorker implements Worker {
   /** True if nothing more can be claimed now. */
   async #claim(): Promise<boolean> {
     const registration = this.#registration;
-    const limit = Math.min(this.#freePlaces(), MAX_CLAIMED_AT_ONCE);
+    const limit = Math.min(this.#slots.free, MAX_CLAIMED_AT_ONCE);
     if (registration === null || !registration.lease.isValid) return true;
     if (limit <= 0) {
       // Not known for sure, but until the next check new arrivals must not starve the queue.
@@ -293,9 +309,10 @@ class PgWorker implements Worker {
     }
     this.#claiming = limit;
     try {
-      const claimed = await this.#store.claim(registration.id, limit);
+      const claimed = await this.#store.claim(registration.id, limit, this.#slots.shares);
       this.#hasBacklog = claimed.length === limit;
       for (const execution of claimed) this.#hold(execution);
+      this.#atShare = new Set(this.#slots.atShare());
       return claimed.length < limit;
     } finally {
       this.#claiming = 0;
@@ -314,11 +331,15 @@ class PgWorker implements Worker {
     known?.stop('lease_lost');
     const execution = new RunningExecution(claimed, registration.lease);
     this.#running.set(executionId, execution);
+    if (known === undefined) this.#slots.take(claimed.organisationId);
     if (this.#isStopping) execution.stop('shutdown');
     const isSignalled = this.#signalledMeanwhile.delete(executionId);
     execution.ended = runExecution(claimed, this.#runDeps, execution).then(() => {
-      if (this.#running.get(executionId) === execution) this.#running.delete(executionId);
-      this.#placeFreed();
+      if (this.#running.get(executionId) === execution) {
+        this.#running.delete(executionId);
+        this.#slots.giveBack(claimed.organisationId);
+      }
+      this.#slotFreed();
     });
     if (isSignalled) execution.signal();
   }

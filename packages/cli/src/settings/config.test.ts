@@ -41,6 +41,7 @@ describe('loadConfig', () => {
       },
       worker: {
         concurrency: 200,
+        organisationPercent: 75,
         leaseMs: 30_000,
         heartbeatMs: 10_000,
         pollMs: 1000,

@@ -237,6 +237,14 @@ export const VARIABLES = {
     min: 1,
     max: 10_000,
   }),
+  MILLRACE_ORGANISATION_SLOTS_PERCENT: integer({
+    about:
+      'How many of these, in percent, one organisation may use while no other runs anything; the rest stays free for the others',
+    fallback: '75',
+    example: '100',
+    min: 1,
+    max: 100,
+  }),
   MILLRACE_LEASE_MS: integer({
     about: 'Time after which the executions of a worker that stopped responding are taken over',
     fallback: '30000',

@@ -6,10 +6,12 @@ import {
   isFinalStatus,
   type JsonValue,
   type Lease,
+  mayHoldAnother,
   type NodeRecord,
   type Outcome,
   type ParentLink,
   parseJson,
+  type SlotShares,
   type StoredSignal,
   stringifyJson,
   type WriteInfo,
@@ -40,6 +42,7 @@ type Row = {
 export class MemoryStore implements CompleteStore {
   readonly #options: MemoryStoreOptions;
   readonly #rows = new Map<number, Row>();
+  #lastOrganisation = 0;
   readonly #leases = new Map<string, number>();
   /** By parent, node, iteration and call key. */
   readonly #children = new Map<string, Row>();
@@ -90,12 +93,18 @@ export class MemoryStore implements CompleteStore {
     return { executionId: row.request.executionId, workflowVersion: row.request.workflowVersion };
   }
 
-  async claim(workerId: string, limit: number): Promise<ClaimedExecution[]> {
+  async claim(workerId: string, limit: number, shares?: SlotShares): Promise<ClaimedExecution[]> {
     const claimed: ClaimedExecution[] = [];
-    const rows = [...this.#rows.values()].sort((a, b) => a.request.executionId - b.request.executionId);
-    for (const row of rows) {
+    const held = new Map(shares?.held);
+    for (const row of this.#inTurn()) {
       if (claimed.length === limit) break;
       if (!this.#isClaimable(row) || (row.status !== 'running' && this.#isFull(row))) continue;
+      const { organisationId } = row.request;
+      const slots = held.get(organisationId) ?? 0;
+      const free = (shares?.free ?? limit) - claimed.length;
+      if (row.status !== 'running' && !mayHoldAnother(slots, free, shares?.largestPercent ?? 100)) continue;
+      held.set(organisationId, slots + 1);
+      this.#lastOrganisation = organisationId;
       if (row.status === 'running') row.crashedAttempts += 1;
       if (row.crashedAttempts >= this.#options.maxCrashedAttempts) {
         const message = verbatim(
@@ -108,6 +117,19 @@ export class MemoryStore implements CompleteStore {
       }
     }
     return claimed;
+  }
+
+  /** What may be claimed, oldest first; every organisation's first, then every one's second, and so on. */
+  #inTurn(): Row[] {
+    const rows = [...this.#rows.values()]
+      .filter((row) => this.#isClaimable(row))
+      .sort((a, b) => a.request.executionId - b.request.executionId);
+    const queues = [...Map.groupBy(rows, (row) => row.request.organisationId)].sort(([a], [b]) => a - b);
+    const isNext = ([id]: (typeof queues)[number]): boolean => id > this.#lastOrganisation;
+    return [...queues.filter(isNext), ...queues.filter((queue) => !isNext(queue))]
+      .flatMap(([, queue]) => queue.map((row, round) => ({ row, round })))
+      .sort((a, b) => a.round - b.round)
+      .map(({ row }) => row);
   }
 
   async checkpoint(lease: Lease, records: readonly NodeRecord[], info?: WriteInfo): Promise<boolean> {

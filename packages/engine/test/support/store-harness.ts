@@ -8,6 +8,7 @@ import type {
   Lease,
   NodeRecord,
   ParentLink,
+  SlotShares,
   StoredSignal,
 } from '../../src/index.ts';
 
@@ -72,11 +73,13 @@ export interface CompleteStore extends ExecutionStore {
   findChild(key: ChildKey): Promise<StoredChild | null>;
 
   /**
-   * Claims up to `limit` executions that are queued, whose wait is over, or whose worker's lease has expired, oldest first. One that
+   * Claims up to `limit` executions that are queued, whose wait is over, or whose worker's lease has expired. Organisations take turns;
+   * those of one are claimed oldest first, and none that its share of the slots leaves no room for, unless it was running. One that
    * crashed its worker for the third time fails with `worker_crashed` instead. One whose workflow has as many leased executions as its
    * `maxConcurrency` allows is skipped.
+   * @param shares absent: organisations take turns, and any may have all slots
    */
-  claim(workerId: string, limit: number): Promise<ClaimedExecution[]>;
+  claim(workerId: string, limit: number, shares?: SlotShares): Promise<ClaimedExecution[]>;
 
   /**
    * Sends a signal to a node of a non-final execution; a parked one can be claimed at once.
@@ -94,6 +97,8 @@ export interface StoreHarness {
   newWorkerId(): string;
   /** A request that the store accepts: its organisation and workflow exist. Always the same organisation. */
   newRequest(executionId: number): StartRequest;
+  /** Another organisation, with a workflow. */
+  newOrganisation(): Promise<Pick<StartRequest, 'organisationId' | 'workflowId'>>;
   /** Expires the lease of a worker. */
   expireLease(workerId: string): Promise<void>;
   /** Ends the wait of a parked execution. */

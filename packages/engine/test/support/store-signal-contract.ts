@@ -13,7 +13,7 @@ import { type CompleteStore, contractSteps, type StartRequest, type StoreHarness
 
 const HOUR_MS = 3_600_000;
 
-/** Signals, children and limits of workflows: the second part of the contract (SPEC.md, S14 to S20). */
+/** Signals, children and limits of workflows: the second part of the contract (SPEC.md, S14 to S19). */
 export function executionSignalContract(name: string, makeStore: () => Promise<StoreHarness>): void {
   describe(`execution store contract, signals and children: ${name}`, () => {
     let harness: StoreHarness;

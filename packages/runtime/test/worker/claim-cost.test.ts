@@ -11,6 +11,8 @@ const ROWS = 20_000;
 /** For claiming ten executions: each is read, locked, written and added to its indexes. */
 const MOST_BUFFERS = 600;
 
+const ALL_SLOTS = { free: 10, held: new Map<number, number>(), largestPercent: 100, afterOrganisation: 0 };
+
 let database: TestDatabase;
 let workerId: string;
 beforeAll(async () => {
@@ -70,9 +72,28 @@ async function buffersOf(work: (tx: Queryable) => Promise<unknown>): Promise<num
 class Undo extends Error {}
 
 /** Buffers touched by the claim's own statement, which claims ten. */
-const buffersOfClaim = () => buffersOf((tx) => claimExecutions(tx, workerId, 10, 3));
+const buffersOfClaim = () => buffersOf((tx) => claimExecutions(tx, workerId, 10, 3, ALL_SLOTS));
 
 test('a claim costs in proportion to what it takes, not to what waits', async () => {
+  expect(await buffersOfClaim()).toBeLessThan(MOST_BUFFERS);
+});
+
+test('a claim costs no more with a thousand other organisations in the queue', async () => {
+  const { db } = database;
+  await db.query(
+    `WITH o AS (INSERT INTO organisations (name) SELECT 'tenant ' || n FROM generate_series(1, 1000) n RETURNING id),
+     w AS (
+       INSERT INTO workflows (organisation_id, name, status, version, webhook_hash)
+       SELECT id, 'sample', 'active', 1, rpad('', 34, 'x') || lpad(id::text, 9, '0') FROM o RETURNING id, organisation_id
+     ), v AS (
+       INSERT INTO workflow_versions (workflow_id, version, organisation_id, flow_data)
+       SELECT id, 1, organisation_id, '{"nodes": [], "edges": []}' FROM w RETURNING workflow_id
+     )
+     INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+       is_test_mode, input)
+     SELECT organisation_id, id, 1, 'queued', 'api', 'sample', false, '{}' FROM w`,
+  );
+  await db.query('VACUUM ANALYZE executions');
   expect(await buffersOfClaim()).toBeLessThan(MOST_BUFFERS);
 });
 
@@ -98,7 +119,7 @@ test('a limit costs in proportion to what may run, not to what waits behind it',
   await db.query('VACUUM ANALYZE executions');
   let claimed = 0;
   const buffers = await buffersOf(async (tx) => {
-    claimed = (await claimLimited(tx, workerId, 10, 3)).length;
+    claimed = (await claimLimited(tx, workerId, 10, 3, ALL_SLOTS)).length;
   });
   expect(claimed).toBe(5);
   expect(buffers).toBeLessThan(MOST_BUFFERS);

@@ -37,6 +37,7 @@ async function makeHarness(): Promise<StoreHarness> {
       leaseTo: null,
       timeoutMs: null,
     }),
+    newOrganisation: () => insertWorkflow(db, randomUUID()),
     async expireLease(workerId) {
       await db.query("UPDATE workers SET lease_expires_at = now() - interval '1 second' WHERE id = $1", [
         workerId,

@@ -170,7 +170,7 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
 
 function delegate(worker: () => Worker | null): Executor {
   return {
-    reserve: (id) => worker()?.reserve(id) ?? null,
+    reserve: (id, organisationId) => worker()?.reserve(id, organisationId) ?? null,
     run: (execution) => worker()?.run(execution),
     release: (id) => worker()?.release(id),
   };

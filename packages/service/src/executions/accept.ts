@@ -51,7 +51,7 @@ export function createStarter({ db, executor }: StarterDeps): Starter {
       const { executionId } = order;
       // An execution of a workflow with a concurrency limit always has to be claimed.
       const isLimited = maxConcurrencyOf(order.compiled) !== null;
-      const leaseTo = isLimited ? null : executor.reserve(executionId);
+      const leaseTo = isLimited ? null : executor.reserve(executionId, order.workflow.organisationId);
       let isHandedOver = false;
       try {
         const row = toStartRow(order, leaseTo);

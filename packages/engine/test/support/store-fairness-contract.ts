@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ClaimedExecution, mayHoldAnother, type SlotShares } from '../../src/index.ts';
+import type { StartRequest, StoreHarness } from './store-harness.ts';
+
+/** How organisations share workers: the third part of the contract (SPEC.md, S20 and S21). */
+export function executionFairnessContract(name: string, makeStore: () => Promise<StoreHarness>): void {
+  describe(`execution store contract, organisations: ${name}`, () => {
+    let harness: StoreHarness;
+    let workerId: string;
+    beforeEach(async () => {
+      harness = await makeStore();
+      workerId = harness.newWorkerId();
+      await harness.store.registerWorker(workerId);
+    });
+    afterEach(() => harness.cleanup());
+
+    type Tenant = Pick<StartRequest, 'organisationId' | 'workflowId'>;
+
+    const tenants = (count: number): Promise<Tenant[]> =>
+      Promise.all(Array.from({ length: count }, () => harness.newOrganisation()));
+    const queue = async (tenant: Tenant, count: number, over: Partial<StartRequest> = {}): Promise<void> => {
+      const ids = await harness.store.reserveIds(count);
+      await harness.store.start(ids.map((id) => ({ ...harness.newRequest(id), ...tenant, ...over })));
+    };
+    const claim = (limit: number, shares?: SlotShares): Promise<ClaimedExecution[]> =>
+      harness.store.claim(workerId, limit, shares);
+    /** How many each was given, in the order of `all`. */
+    const countsOf = (claimed: readonly ClaimedExecution[], all: readonly Tenant[]): number[] =>
+      all.map(({ organisationId }) => claimed.filter((one) => one.organisationId === organisationId).length);
+
+    it('S20: organisations take turns, each with its oldest', async () => {
+      const all = await tenants(3);
+      for (const [index, count] of [10, 3, 1].entries()) await queue(all[index] as Tenant, count);
+      const claimed = await claim(8);
+      expect(countsOf(claimed, all)).toEqual([4, 3, 1]);
+      const ids = claimed.map(({ lease }) => lease.executionId);
+      const first = ids.filter((_, index) => claimed[index]?.organisationId === all[0]?.organisationId);
+      expect(Math.max(...first) - Math.min(...first)).toBe(3);
+      expect(countsOf(await claim(100), all)).toEqual([6, 0, 0]);
+    });
+
+    it('S20: turns go on from claim to claim', async () => {
+      const all = await tenants(3);
+      for (const tenant of all) await queue(tenant, 4);
+      const turns = [];
+      for (let count = 0; count < 6; count += 1) turns.push(...(await claim(1)));
+      expect(countsOf(turns, all)).toEqual([2, 2, 2]);
+    });
+
+    it('S20: also what was woken', async () => {
+      const [greedy, other] = (await tenants(2)) as [Tenant, Tenant];
+      await queue(greedy, 6);
+      await queue(other, 1);
+      for (const { lease } of await claim(7)) {
+        await harness.store.park(lease, [], (await harness.now()) + 1_000);
+        await harness.endWait(lease.executionId);
+      }
+      expect(countsOf(await claim(2), [greedy, other])).toEqual([1, 1]);
+    });
+
+    it('S20: also workflows with a limit', async () => {
+      const [greedy, other] = (await tenants(2)) as [Tenant, Tenant];
+      await queue(greedy, 6, { maxConcurrency: 6 });
+      await queue(other, 1, { maxConcurrency: 1 });
+      expect(countsOf(await claim(2), [greedy, other])).toEqual([1, 1]);
+    });
+
+    it('S21: an organisation is given no more than its share, whatever else is free', async () => {
+      const [greedy, other] = (await tenants(2)) as [Tenant, Tenant];
+      await queue(greedy, 20);
+      const alone = await claim(8, { free: 8, held: new Map(), largestPercent: 75 });
+      expect(alone).toHaveLength(6);
+      const held = new Map([[greedy.organisationId, 6]]);
+      expect(await claim(2, { free: 2, held, largestPercent: 75 })).toEqual([]);
+      await queue(other, 5);
+      const claimed = await claim(2, { free: 2, held, largestPercent: 75 });
+      expect(countsOf(claimed, [greedy, other])).toEqual([0, 2]);
+    });
+
+    it('S21: what was running is taken over whatever its organisation holds', async () => {
+      const [tenant] = (await tenants(1)) as [Tenant];
+      await queue(tenant, 3);
+      expect(await claim(3)).toHaveLength(3);
+      await harness.expireLease(workerId);
+      workerId = harness.newWorkerId();
+      await harness.store.registerWorker(workerId);
+      const held = new Map([[tenant.organisationId, 50]]);
+      expect(await claim(3, { free: 3, held, largestPercent: 10 })).toHaveLength(3);
+    });
+
+    it('S20, S21: nobody passes their share, and no slot stays empty that somebody may have', async () => {
+      const all = await tenants(4);
+      const amount = fc.nat({ max: 12 });
+      const situation = fc.record({
+        queued: fc.tuple(amount, amount, amount, amount),
+        held: fc.tuple(amount, amount, amount, amount),
+        free: fc.integer({ min: 1, max: 16 }),
+        largestPercent: fc.constantFrom(1, 30, 50, 75, 90, 100),
+      });
+      await fc.assert(
+        fc.asyncProperty(situation, async ({ queued, held, free, largestPercent }) => {
+          for (const [index, count] of queued.entries())
+            if (count > 0) await queue(all[index] as Tenant, count);
+          const slots = new Map(all.map(({ organisationId }, index) => [organisationId, held[index] ?? 0]));
+          const claimed = await claim(free, { free, held: slots, largestPercent });
+          const counts = countsOf(claimed, all);
+          const left = free - claimed.length;
+          for (const [index, count] of counts.entries()) {
+            const before = held[index] ?? 0;
+            // Its last slot was within its share when all others had theirs to come, at the latest.
+            if (count > 0)
+              expect(mayHoldAnother(before + count - 1, free - count + 1, largestPercent)).toBe(true);
+            const waits = (queued[index] ?? 0) - count;
+            if (waits > 0) expect(mayHoldAnother(before + count, left, largestPercent)).toBe(false);
+          }
+          for (const { lease } of [...claimed, ...(await claim(100))])
+            await harness.store.finish(lease, [], { status: 'completed' });
+        }),
+        { numRuns: 60 },
+      );
+    });
+  });
+}
