@@ -52,9 +52,13 @@ export async function openBrowserService(overrides: TestOverrides = {}): Promise
 
   async function openPage({ prepare, ...options }: OpenOptions = {}): Promise<TestPage> {
     const { page, context, giveBack } = await pages.borrow(url, options);
-    onTestFinished(giveBack);
+    const complaints = collectComplaints(page);
+    onTestFinished(async ({ task }) => {
+      if (task.result?.state === 'fail') await report(page, complaints);
+      await giveBack();
+    });
     await prepare?.(page);
-    return { page, context, complaints: collectComplaints(page) };
+    return { page, context, complaints };
   }
 
   async function openFor(person: TestPerson, path: string, options: OpenOptions = {}): Promise<TestPage> {
@@ -78,6 +82,15 @@ export async function openBrowserService(overrides: TestOverrides = {}): Promise
     },
     stop: () => service.stop(),
   };
+}
+
+/** Prints what a failed test's page shows. */
+async function report(page: Page, complaints: readonly string[]): Promise<void> {
+  const shown = await page
+    .locator('body')
+    .ariaSnapshot({ timeout: 5_000 })
+    .catch((error: unknown) => String(error));
+  console.error([`A test failed on ${page.url()}:`, ...complaints, shown].join('\n'));
 }
 
 function collectComplaints(page: Page): string[] {
