@@ -3,7 +3,6 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { createWorkflow, editorOf, greetingFlow } from './support/editor.ts';
-import { lookAway } from './support/look-away.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -30,14 +29,7 @@ async function rename(page: Page, label: string): Promise<void> {
   const editor = editorOf(page);
   await editor.node('greet').click();
   await editor.panel.getByRole('textbox', { name: 'Node name' }).fill(label);
-  await keptDraft(page);
-}
-
-async function keptDraft(page: Page): Promise<void> {
-  await lookAway(page);
-  await editorOf(page)
-    .state.getByText(/^Saved as draft/)
-    .waitFor();
+  await editor.state.getByText(/^Saved as draft/).waitFor();
 }
 
 const save = (page: Page) => editorOf(page).bar.getByRole('button', { name: 'Save', exact: true }).click();
@@ -111,7 +103,7 @@ test('taking the other version can be undone', async () => {
   await expect.poll(() => dialog.count()).toBe(0);
   await editor.bar.getByRole('button', { name: 'Undo' }).click();
   await editor.node('greet').getByText('Greet kindly').waitFor();
-  await keptDraft(page);
+  await editor.state.getByText(/^Saved as draft/).waitFor();
   expect(await labelsOf(ada, id)).toEqual(['Greet', 'Greet loudly']);
   expectNoComplaints(mine);
 });
@@ -153,7 +145,7 @@ test('changes by one side only are merged from both; the rest is chosen', async 
   await editor.node('delay').waitFor();
   await editor.node('code').waitFor();
   expect(await labelsOf(ada, id)).toEqual(['Greet', 'Greet loudly']);
-  await keptDraft(page);
+  await editor.state.getByText(/^Saved as draft/).waitFor();
   await save(page);
   await editor.state.getByText('Saved (v3)').waitFor();
   const { data } = await ada.call('GET /orgs/:org/workflows/:id', {
@@ -179,7 +171,7 @@ test("two windows of one person don't overwrite each other either", async () => 
   await editor.node('greet').getByText('Greet first').waitFor();
   await editor.bar.getByRole('button', { name: 'Undo' }).click();
   await editor.node('greet').getByText('Greet second').waitFor();
-  await keptDraft(second.page);
+  await editor.state.getByText(/^Saved as draft/).waitFor();
   await first.page.reload();
   await editorOf(first.page).node('greet').getByText('Greet second').waitFor();
   expectNoComplaints(first);

@@ -49,7 +49,7 @@ describe('drafts', () => {
     const id = await createWorkflow(person, 'Orders', FLOW);
     const mine = await openFlow(person, id);
     await addNode(mine.page, 'code');
-    await mine.page.getByText('Saved as draft').waitFor();
+    await keptDraft(mine.page);
     await mine.page.reload();
     await canvasNode(mine.page, 'code').waitFor();
     await mine.page.getByText('Saved as draft').waitFor();
@@ -103,7 +103,7 @@ describe('drafts', () => {
     await addNode(page, 'delay');
     await canvasNode(page, 'delay').waitFor();
     await context.setOffline(false);
-    await page.getByText('Saved as draft').waitFor();
+    await keptDraft(page);
     expect(ids(await draftOf({ person, id }))).toEqual(['start', 'set', 'code', 'delay']);
     await page.getByRole('button', { name: 'Reload' }).click();
     await canvasNode(page, 'delay').click();

@@ -10,7 +10,6 @@ import {
   type TestPage,
 } from './support/browser-service.ts';
 import { createWorkflow } from './support/editor.ts';
-import { lookAway } from './support/look-away.ts';
 
 let world: BrowserService;
 let person: TestPerson;
@@ -53,9 +52,8 @@ async function openNode(label: string, who = person, options: BorrowOptions = {}
   return opened;
 }
 
-/** A node's config in the draft that the page saves. */
-async function configInDraft(page: Page, id: string): Promise<JsonObject | null> {
-  await lookAway(page);
+/** A node's config in the saved draft. */
+async function configInDraft(id: string): Promise<JsonObject | null> {
   const params = { org: person.organisationId, id: workflowId };
   const { data } = await person.call('GET /orgs/:org/workflows/:id/draft', { params });
   const nodes = (data.draft?.flow_data.nodes ?? []) as unknown as typeof FLOW.nodes;
@@ -83,7 +81,7 @@ describe('the panel of a node', () => {
     await page.getByRole('option', { name: /trigger\.data\.customer\.name/ }).click();
     await page.getByText('= "Ada"').waitFor();
     await expect
-      .poll(() => configInDraft(page, 'test'))
+      .poll(() => configInDraft('test'))
       .toMatchObject({
         conditions: [{ left: '{{trigger.data.customer.name}}' }],
       });
@@ -108,19 +106,15 @@ describe('the panel of a node', () => {
     const { page } = opened;
     await page.getByRole('button', { name: 'Template for Concurrency' }).click();
     await replaceText(page, 'Concurrency, as a template', '{{trigger.data.speed}}');
-    await expect
-      .poll(() => configInDraft(page, 'loop'))
-      .toMatchObject({ concurrency: '{{trigger.data.speed}}' });
+    await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: '{{trigger.data.speed}}' });
     await page.getByRole('button', { name: 'Template for Concurrency' }).click();
     await page.getByRole('textbox', { name: 'Concurrency' }).fill('7');
-    await expect.poll(() => configInDraft(page, 'loop')).toMatchObject({ concurrency: 7 });
+    await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: 7 });
     // The value in the other form is restored.
     await page.getByRole('button', { name: 'Template for Concurrency' }).click();
-    await expect
-      .poll(() => configInDraft(page, 'loop'))
-      .toMatchObject({ concurrency: '{{trigger.data.speed}}' });
+    await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: '{{trigger.data.speed}}' });
     await page.getByRole('button', { name: 'Template for Concurrency' }).click();
-    await expect.poll(() => configInDraft(page, 'loop')).toMatchObject({ concurrency: 7 });
+    await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: 7 });
     expectNoComplaints(opened);
   });
 
@@ -137,7 +131,7 @@ describe('the panel of a node', () => {
       await page.keyboard.press('ControlOrMeta+A');
       await page.keyboard.type(text);
       await expect
-        .poll(async () => JSON.stringify(await configInDraft(page, 'test')))
+        .poll(async () => JSON.stringify(await configInDraft('test')))
         .toContain(`"right":${json}}`);
       expect(await right.inputValue()).toBe(text);
     }
@@ -151,7 +145,7 @@ describe('the panel of a node', () => {
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.insertText('1\n2');
     await page.keyboard.type('3');
-    const left = async () => (await configInDraft(page, 'test'))?.conditions;
+    const left = async () => (await configInDraft('test'))?.conditions;
     await expect.poll(left).toMatchObject([{ left: 'a1\n23b' }]);
     const kind = page.getByRole('combobox', { name: 'How to write Left side' });
     await kind.selectOption('Number');
@@ -170,12 +164,10 @@ describe('the panel of a node', () => {
     await headers.fill('x-shop');
     await headers.press('Tab');
     await replaceText(page, 'Value of x-shop', 'harbour');
-    await expect.poll(() => configInDraft(page, 'call')).toMatchObject({ headers: { 'x-shop': 'harbour' } });
+    await expect.poll(() => configInDraft('call')).toMatchObject({ headers: { 'x-shop': 'harbour' } });
     await page.getByRole('combobox', { name: 'Authentication' }).click();
     await page.getByRole('option', { name: /bearer/i }).click();
-    await expect
-      .poll(async () => (await configInDraft(page, 'call'))?.auth)
-      .toMatchObject({ type: 'bearer' });
+    await expect.poll(async () => (await configInDraft('call'))?.auth).toMatchObject({ type: 'bearer' });
     expectNoComplaints(opened);
   });
 
@@ -219,16 +211,16 @@ describe('the panel of a node', () => {
     await kind('Value of field_1').focus();
     await kind('Value of amount').selectOption('Number');
     await page.getByRole('textbox', { name: 'Value of amount' }).fill('12.5');
-    await expect.poll(() => configInDraft(page, 'call')).toMatchObject({ body: { amount: 12.5 } });
+    await expect.poll(() => configInDraft('call')).toMatchObject({ body: { amount: 12.5 } });
     await kind('Value of amount').selectOption('List');
     await kind('Value of amount 1').selectOption('Nothing');
     await page.getByRole('button', { name: 'Add to Value of amount' }).click();
     await kind('Value of amount 2').selectOption('Yes or no');
-    await expect.poll(() => configInDraft(page, 'call')).toMatchObject({ body: { amount: [null, true] } });
+    await expect.poll(() => configInDraft('call')).toMatchObject({ body: { amount: [null, true] } });
     await kind('Body').selectOption('JSON');
     await replaceText(page, 'Body', '{"amount": 9007199254740993}');
     await expect
-      .poll(async () => JSON.stringify(await configInDraft(page, 'call')))
+      .poll(async () => JSON.stringify(await configInDraft('call')))
       .toContain('"body":{"amount":9007199254740993}');
     expectNoComplaints(opened);
   });
@@ -237,18 +229,18 @@ describe('the panel of a node', () => {
     const opened = await openNode('The test');
     const { page } = opened;
     await page.getByRole('textbox', { name: 'Right side' }).fill('7');
-    await expect.poll(() => configInDraft(page, 'test')).toMatchObject({ conditions: [{ right: 7 }] });
+    await expect.poll(() => configInDraft('test')).toMatchObject({ conditions: [{ right: 7 }] });
     await page.getByRole('combobox', { name: 'Operator' }).click();
     await page.getByRole('option', { name: 'is empty', exact: true }).click();
     await expect
-      .poll(() => configInDraft(page, 'test'))
+      .poll(() => configInDraft('test'))
       .toMatchObject({ conditions: [{ left: '{{trigger.data.total}}', operator: 'is_empty' }] });
     expect(await page.getByRole('textbox', { name: 'Right side' }).count()).toBe(0);
     // Another operator needs it, and gets the previous value.
     await page.getByRole('combobox', { name: 'Operator' }).click();
     await page.getByRole('option', { name: 'less than', exact: true }).click();
     await expect
-      .poll(() => configInDraft(page, 'test'))
+      .poll(() => configInDraft('test'))
       .toMatchObject({ conditions: [{ operator: 'less_than', right: 7 }] });
     expectNoComplaints(opened);
   });
@@ -276,12 +268,10 @@ describe('the panel of a node', () => {
       .getByRole('button', { name: /^Use this example:/ })
       .first()
       .click();
-    await expect
-      .poll(async () => (await configInDraft(page, 'call'))?.url)
-      .not.toBe('https://api.example.com');
+    await expect.poll(async () => (await configInDraft('call'))?.url).not.toBe('https://api.example.com');
     await page.getByRole('button', { name: 'Undo' }).click();
     await expect
-      .poll(async () => (await configInDraft(page, 'call'))?.url ?? 'as saved')
+      .poll(async () => (await configInDraft('call'))?.url ?? 'as saved')
       .toMatch(/api\.example\.com|as saved/);
     expectNoComplaints(opened);
   });
@@ -295,7 +285,6 @@ describe('the panel of a node', () => {
     const params = { org: person.organisationId, id: workflowId };
     await expect
       .poll(async () => {
-        await lookAway(page);
         const { data } = await person.call('GET /orgs/:org/workflows/:id/draft', { params });
         return (data.draft?.flow_data.nodes as unknown as { id: string; data: object }[] | undefined)?.[2]
           ?.data;
@@ -331,7 +320,6 @@ describe('the settings of the workflow', () => {
     const params = { org: person.organisationId, id: workflowId };
     await expect
       .poll(async () => {
-        await lookAway(page);
         const { data } = await person.call('GET /orgs/:org/workflows/:id/draft', { params });
         return (data.draft?.flow_data.settings as JsonObject | undefined)?.input_schema;
       })
@@ -374,7 +362,7 @@ describe('the panel of a trigger', () => {
     await page.getByRole('checkbox', { name: 'Tue' }).uncheck();
     await times.getByText(/^At 06:15, .*Monday, Wednesday, Thursday,? and Friday$/).waitFor();
     await expect
-      .poll(() => configInDraft(page, 'clock'))
+      .poll(() => configInDraft('clock'))
       .toMatchObject({ schedule: { type: 'cron', cron: '15 6 * * 1,3,4,5' } });
     await page.getByRole('combobox', { name: 'Time zone' }).fill('berlin');
     await page.getByRole('option', { name: 'Europe/Berlin' }).click();

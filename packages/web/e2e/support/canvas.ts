@@ -5,7 +5,6 @@ import { expect } from 'vitest';
 import type { BorrowOptions } from './browser-pages.ts';
 import type { BrowserService, TestPage } from './browser-service.ts';
 import { createWorkflow } from './editor.ts';
-import { lookAway } from './look-away.ts';
 
 interface Point {
   readonly x: number;
@@ -35,16 +34,8 @@ export async function openFlow(
   return { ...(await openEditor(world, person, id, options)), person, id };
 }
 
-interface Draft {
-  readonly person: TestPerson;
-  readonly id: number;
-  /** Where it is being edited. */
-  readonly page?: Page;
-}
-
 /** The person's draft as saved by the service; the saved flow if there is none. */
-export async function draftOf({ person, id, page }: Draft): Promise<Flow> {
-  if (page !== undefined) await lookAway(page);
+export async function draftOf({ person, id }: { person: TestPerson; id: number }): Promise<Flow> {
   const params = { org: person.organisationId, id };
   const { data } = await person.call('GET /orgs/:org/workflows/:id/draft', { params });
   if (data.draft !== null) return data.draft.flow_data as unknown as Flow;
@@ -52,9 +43,8 @@ export async function draftOf({ person, id, page }: Draft): Promise<Flow> {
   return saved.data.flow_data as unknown as Flow;
 }
 
-/** Makes the service save the draft. */
+/** Waits until the service has saved the draft. */
 export async function keptDraft(page: Page): Promise<void> {
-  await lookAway(page);
   await page.getByText('Saved as draft').waitFor();
 }
 
