@@ -5,7 +5,6 @@ import { tmpdir, userInfo } from 'node:os';
 import { basename, join } from 'node:path';
 import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserContext, chromium as playwright } from 'playwright-core';
-import { waitPromptly } from './prompt-waits.ts';
 import { matchWholeNames } from './whole-names.ts';
 
 /** A browser with its own temporary folder. */
@@ -64,7 +63,6 @@ export async function launchChromium(args: readonly string[] = []): Promise<Test
         permissions: ['clipboard-read', 'clipboard-write'],
       });
       context.on('page', matchWholeNames);
-      context.on('page', waitPromptly);
       return context;
     },
     async close() {
