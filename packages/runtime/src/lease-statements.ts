@@ -99,9 +99,9 @@ export async function claimExecutions(
   return db.query(
     `WITH RECURSIVE held AS (
        SELECT * FROM unnest($6::bigint[], $7::integer[]) AS h (organisation_id, slots)
-     ), ${walk('next', QUEUED, '$10', 'true')}, ${walk('first', QUEUED, '0', 'organisation_id <= $10')},
+     ), ${QUEUED_AFTER}, ${QUEUED_BEFORE},
      queued_of AS MATERIALIZED (
-       ${partsOf('SELECT organisation_id FROM next UNION ALL SELECT organisation_id FROM first')}
+       ${QUEUED_PARTS}
      ), queued AS MATERIALIZED (
        SELECT e.id, o.organisation_id, o.part < o.allowed AND count(*) OVER (PARTITION BY o.organisation_id) = o.part AS has_more
        FROM queued_of o CROSS JOIN LATERAL (
@@ -112,12 +112,11 @@ export async function claimExecutions(
      ), due AS MATERIALIZED (
        SELECT id, organisation_id FROM executions WHERE ${DUE} ORDER BY wake_at LIMIT $2
      ), waiting_of (organisation_id) AS (
-       SELECT f.* FROM ${nextOrganisation(WAITING, '0')} f WHERE (SELECT count(*) FROM due) = $2
+       SELECT f.* FROM ${FIRST_WAITING} f WHERE (SELECT count(*) FROM due) = $2
        UNION ALL
-       SELECT n.* FROM waiting_of w CROSS JOIN LATERAL ${nextOrganisation(WAITING, 'w.organisation_id')} n
+       SELECT n.* FROM waiting_of w CROSS JOIN LATERAL ${NEXT_WAITING} n
      ), due_of AS MATERIALIZED (
-       ${partsOf(`SELECT organisation_id FROM due UNION SELECT w.organisation_id FROM waiting_of w
-         WHERE EXISTS (SELECT FROM executions WHERE ${DUE} AND organisation_id = w.organisation_id)`)}
+       ${DUE_PARTS}
      ), woken AS MATERIALIZED (
        SELECT e.id, o.organisation_id, o.part < o.allowed AND count(*) OVER (PARTITION BY o.organisation_id) = o.part AS has_more
        FROM due_of o CROSS JOIN LATERAL (
@@ -223,18 +222,26 @@ function walk(name: string, work: string, after: string, upTo: string): string {
 }
 
 /**
- * How many executions each of the organisations may be given: \`allowed\` by its share of the slots, were it alone, and
- * \`part\` of what this claim takes. Those whose turn it is, next ones first.
+ * How many executions each of the organisations may be given: \`allowed` by its share of the slots, were it alone, and
+ * `part` of what this claim takes. Those whose turn it is, next ones first.
  */
 function partsOf(organisations: string): string {
-  return `SELECT organisation_id, allowed, least(ceil($2::numeric / count(*) OVER ()), allowed)::bigint AS part
+  return `(SELECT organisation_id, allowed, least(ceil($2::numeric / count(*) OVER ()), allowed)::bigint AS part
        FROM (
          SELECT o.organisation_id, ceil(($9::integer * $8::integer - (100 - $9) * coalesce(h.slots, 0)) / 100.0) AS allowed
          FROM (${organisations}) o LEFT JOIN held h USING (organisation_id)
          ORDER BY o.organisation_id <= $10, o.organisation_id
        ) a
-       WHERE allowed > 0 LIMIT $2`;
+       WHERE allowed > 0 LIMIT $2)`;
 }
+
+const QUEUED_AFTER = walk('next', QUEUED, '$10', 'true');
+const QUEUED_BEFORE = walk('first', QUEUED, '0', 'organisation_id <= $10');
+const QUEUED_PARTS = partsOf('SELECT organisation_id FROM next UNION ALL SELECT organisation_id FROM first');
+const FIRST_WAITING = nextOrganisation(WAITING, '0');
+const NEXT_WAITING = nextOrganisation(WAITING, 'w.organisation_id');
+const DUE_PARTS = partsOf(`SELECT organisation_id FROM due UNION SELECT w.organisation_id FROM waiting_of w
+         WHERE EXISTS (SELECT FROM executions WHERE ${DUE} AND organisation_id = w.organisation_id)`);
 
 /**
  * Reclaims executions that are leased to the worker but that it doesn't know of: rows whose insert or claim was stored while
