@@ -14,5 +14,5 @@ export interface SlotShares {
 
 /** Whether an organisation that holds `held` slots may be given one of `free` ones. */
 export function mayHoldAnother(held: number, free: number, largestPercent: number): boolean {
-  return free > 0 && held * (100 - largestPercent) < free * largestPercent;
+  return held * (100 - largestPercent) < free * largestPercent;
 }

@@ -222,7 +222,7 @@ function walk(name: string, work: string, after: string, upTo: string): string {
 }
 
 /**
- * How many executions each of the organisations may be given: \`allowed` by its share of the slots, were it alone, and
+ * How many executions each of the organisations may be given: `allowed` by its share of the slots, were it alone, and
  * `part` of what this claim takes. Those whose turn it is, next ones first.
  */
 function partsOf(organisations: string): string {

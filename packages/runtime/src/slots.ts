@@ -1,11 +1,8 @@
 import { mayHoldAnother, type SlotShares } from '@millrace/engine';
 import type { BorrowedSlots } from './borrowed-slots.ts';
+import type { WorkerSettings } from './settings.ts';
 
-export interface SlotSettings {
-  readonly concurrency: number;
-  /** Percentage of the slots one organisation may hold when no other holds any. */
-  readonly organisationPercent: number;
-}
+type SlotSettings = Pick<WorkerSettings, 'concurrency' | 'organisationPercent'>;
 
 /** A worker's slots, each held for an execution of an organisation, and how organisations share them. */
 export class Slots {
@@ -47,7 +44,7 @@ export class Slots {
   }
 
   /** The organisations that are given no further slot while what is held and free stays as it is. */
-  atShare(): number[] {
-    return [...this.#held.keys()].filter((organisationId) => !this.mayHoldAnother(organisationId));
+  atShare(): Set<number> {
+    return new Set(this.#held.keys().filter((organisationId) => !this.mayHoldAnother(organisationId)));
   }
 }

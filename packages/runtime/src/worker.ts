@@ -312,7 +312,7 @@ class PgWorker implements Worker {
       const claimed = await this.#store.claim(registration.id, limit, this.#slots.shares);
       this.#hasBacklog = claimed.length === limit;
       for (const execution of claimed) this.#hold(execution);
-      this.#atShare = new Set(this.#slots.atShare());
+      this.#atShare = this.#slots.atShare();
       return claimed.length < limit;
     } finally {
       this.#claiming = 0;
