@@ -62,13 +62,13 @@ async function signIn({ email }: TestPerson, code?: string) {
 describe('setting it up', () => {
   test('takes effect once the first code is confirmed, and creates ten recovery codes', async () => {
     const person = await createAccount(service, 'editor');
-    const begun = await person.call('POST /me/second-factor', { body: { password: PASSWORD } });
-    expect(begun.data.uri).toContain(`secret=${begun.data.secret}`);
-    expect(begun.data.uri).toMatch(/^otpauth:\/\/totp\/Millrace:/);
+    const enrolment = await person.call('POST /me/second-factor', { body: { password: PASSWORD } });
+    expect(enrolment.data.uri).toContain(`secret=${enrolment.data.secret}`);
+    expect(enrolment.data.uri).toMatch(/^otpauth:\/\/totp\/Millrace:/);
     expect((await signIn(person)).status).toBe(204);
     const wrong = await person.call('POST /me/second-factor/confirm', { body: { code: '000000' } });
     expect([wrong.status, wrong.json.errors[0]?.code]).toEqual([422, 'wrong_code']);
-    const body = { code: codeOf(begun.data.secret) };
+    const body = { code: codeOf(enrolment.data.secret) };
     const { data } = await person.call('POST /me/second-factor/confirm', { body });
     expect(new Set(data.recovery_codes).size).toBe(10);
     expect(await signIn(person)).toEqual({ status: 401, code: 'second_factor_required' });

@@ -38,17 +38,14 @@ async function auditOf(action: string) {
 
 describe('cancel', () => {
   test('ends it, with an audit entry; a second time changes nothing', async () => {
-    let begun = () => {};
-    const isBegun = new Promise<void>((resolve) => {
-      begun = resolve;
-    });
+    const started = Promise.withResolvers<void>();
     service.behaviours.set('hang', ({ signal }) => {
-      begun();
+      started.resolve();
       return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     });
     const flow = flowOf([['act', 'test.effect', { config: { do: 'hang' } }]], ['start>act']);
     const id = await service.execute(await service.createWorkflow(flow));
-    await isBegun;
+    await started.promise;
     expect((await editor.call(CANCEL, of(id))).status).toBe(204);
     expect((await editor.call(CANCEL, of(id))).status).toBe(204);
     const { data } = await viewer.call(DETAIL, of(id));

@@ -50,12 +50,12 @@ async function comeBack(
 ): Promise<string> {
   const login = randomUUID();
   at.accounts.set(login, account);
-  const begun = await browser.go(
+  const redirect = await browser.go(
     `/api/admin/single-sign-on/start?return_to=${encodeURIComponent(returnTo)}`,
     { 'sec-fetch-site': 'same-origin' },
   );
-  expect(begun.status).toBe(302);
-  const authorization = new URL(begun.headers.get('location') ?? '');
+  expect(redirect.status).toBe(302);
+  const authorization = new URL(redirect.headers.get('location') ?? '');
   change(authorization);
   const { pathname, search } = new URL(await at.signIn(authorization.href, login));
   return `${pathname}${search}`;
