@@ -3,7 +3,15 @@ import { createPerson } from '@millrace/testing/admin';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { canvasNode, draftOf, dragTo, eventually, handleOf, openFlow as openIn } from './support/canvas.ts';
+import {
+  canvasNode,
+  draftOf,
+  dragTo,
+  eventually,
+  handleOf,
+  middleOf,
+  openFlow as openIn,
+} from './support/canvas.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -30,12 +38,6 @@ const edges = (flow: Flow) =>
   flow.edges
     .map(({ id, source, sourceHandle, target }) => `${id}: ${source}.${sourceHandle ?? 'out'}>${target}`)
     .sort();
-
-async function middleOf(locator: Locator) {
-  const box = await locator.boundingBox();
-  if (box === null) throw new Error('it is not to be seen');
-  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
-}
 
 /** Where to grab the end of an edge; visible while the edge is hovered. */
 function endOf(page: Page, key: string, end: 'source' | 'target'): Locator {

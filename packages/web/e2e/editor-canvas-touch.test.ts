@@ -1,8 +1,8 @@
 import type { Flow } from '@millrace/engine';
-import type { BrowserContext, Locator, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { canvasNode, draftOf, eventually, handleOf, openFlow } from './support/canvas.ts';
+import { canvasNode, draftOf, eventually, handleOf, middleOf, openFlow } from './support/canvas.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -51,12 +51,6 @@ async function fingerOn(page: Page, context: BrowserContext) {
       await send('touchEnd', []);
     },
   };
-}
-
-async function middleOf(locator: Locator): Promise<Point> {
-  const box = await locator.boundingBox();
-  if (box === null) throw new Error('it is not to be seen');
-  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
 const gripOf = (page: Page, id: string) => middleOf(canvasNode(page, id).locator('.flow-node-title'));

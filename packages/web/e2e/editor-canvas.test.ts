@@ -4,13 +4,16 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import {
+  boxOf,
   canvasNode,
   draftOf,
   dragTo,
   eventually,
   handleOf,
   keptDraft,
+  middleOf,
   openFlow as openIn,
+  stillCanvas,
 } from './support/canvas.ts';
 import { createWorkflow } from './support/editor.ts';
 
@@ -188,17 +191,6 @@ test('a viewer sees the canvas without actions', async () => {
   expectNoComplaints(opened);
 });
 
-async function boxOf(locator: Locator) {
-  const box = await locator.boundingBox();
-  if (box === null) throw new Error('it is not to be seen');
-  return box;
-}
-
-async function middleOf(locator: Locator) {
-  const { x, y, width, height } = await boxOf(locator);
-  return { x: x + width / 2, y: y + height / 2 };
-}
-
 /** Where to grab a node: its title. */
 async function gripOf(page: Page, id: string) {
   return middleOf(canvasNode(page, id).locator('.flow-node-title'));
@@ -206,17 +198,12 @@ async function gripOf(page: Page, id: string) {
 
 /** Hovers an edge and clicks one of the buttons it then shows. */
 async function pressEdgeTool(page: Page, key: string, tool: 'insert' | 'remove') {
+  await stillCanvas(page);
   const edge = page.locator(`.react-flow__edge[data-id="${key}"]`);
-  const path = edge.locator('.react-flow__edge-path');
-  // The canvas may still be animating to fit everything.
-  let before = await middleOf(path);
-  await eventually(async () => {
-    const now = await middleOf(path);
-    const isStill = now.x === before.x && now.y === before.y;
-    before = now;
-    await page.mouse.move(now.x, now.y);
-    return isStill && (await edge.locator(`[data-tool="${tool}"]`).isVisible());
-  }).toBe(true);
-  const at = await middleOf(edge.locator(`[data-tool="${tool}"]`));
+  const hovered = await middleOf(edge.locator('.react-flow__edge-path'));
+  await page.mouse.move(hovered.x, hovered.y);
+  const button = edge.locator(`[data-tool="${tool}"]`);
+  await button.waitFor();
+  const at = await middleOf(button);
   await page.mouse.click(at.x, at.y);
 }

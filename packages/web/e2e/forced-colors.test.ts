@@ -3,7 +3,7 @@ import type { TestPerson } from '@millrace/testing/admin';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { canvasNode } from './support/canvas.ts';
+import { boxOf, canvasNode } from './support/canvas.ts';
 import { furnish } from './support/furnish.ts';
 import { settle } from './support/places.ts';
 
@@ -26,8 +26,7 @@ async function open(path: string, scheme: 'light' | 'dark') {
 
 /** A screenshot of an element with a small margin. */
 async function pictureOf(page: Page, locator: Locator): Promise<string> {
-  const box = await locator.boundingBox();
-  if (box === null) throw new Error('it is not to be seen');
+  const box = await boxOf(locator);
   const clip = { x: box.x - 6, y: box.y - 6, width: box.width + 12, height: box.height + 12 };
   return (await page.screenshot({ clip, caret: 'hide' })).toString('base64');
 }

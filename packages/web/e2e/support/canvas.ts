@@ -56,6 +56,12 @@ export function handleOf(page: Page, id: string, kind: 'source' | 'target'): Loc
   return page.locator(`.react-flow__handle.${kind}[data-nodeid="${id}"]`);
 }
 
+/** What the page remembers between two frames. */
+interface CanvasMemory {
+  canvasPlaces?: string;
+  canvasFrames?: number;
+}
+
 /** Consecutive frames in which nothing may move. */
 const STILL_FRAMES = 10;
 
@@ -63,11 +69,14 @@ const STILL_FRAMES = 10;
  * Waits until the canvas has settled: node types, which determine sizes, have loaded and nothing moves. Positions
  * measured earlier would miss.
  */
-async function stillCanvas(page: Page): Promise<void> {
+export async function stillCanvas(page: Page): Promise<void> {
   await page.getByTestId('canvas').waitFor();
+  await page.evaluate(() => {
+    (window as CanvasMemory).canvasFrames = 0;
+  });
   await page.waitForFunction(
     (frames) => {
-      const memory = window as { canvasPlaces?: string; canvasFrames?: number };
+      const memory = window as CanvasMemory;
       const nodes = [...document.querySelectorAll('.react-flow__node')];
       const places = nodes.map((node) => Object.values(node.getBoundingClientRect().toJSON())).join();
       const isKnown = document.querySelector('.react-flow__node .flow-kind-unknown') === null;
@@ -79,6 +88,19 @@ async function stillCanvas(page: Page): Promise<void> {
     STILL_FRAMES,
     { polling: 'raf' },
   );
+}
+
+/** Where an element is drawn. @throws Error if it isn't */
+export async function boxOf(locator: Locator) {
+  const box = await locator.boundingBox();
+  if (box === null) throw new Error(`${locator.toString()} isn't shown`);
+  return box;
+}
+
+/** The point to press. @throws Error if it isn't drawn */
+export async function middleOf(locator: Locator): Promise<Point> {
+  const { x, y, width, height } = await boxOf(locator);
+  return { x: x + width / 2, y: y + height / 2 };
 }
 
 /** Drags with the mouse in steps, like a hand. */
