@@ -229,3 +229,11 @@ test('JSON from a text editor is pasted; a mistake in it is reported with its po
   await eventually(async () => (await draftOf(opened)).nodes.map(({ id }) => id)).toContain('new');
   expectNoComplaints(opened);
 });
+
+test('broken JSON is refused without its position while the service is unreachable', async () => {
+  const { page } = await openIn(world, FLOW, { isFresh: true });
+  await page.evaluate(() => navigator.clipboard.writeText('{"nodes": [{"id": "new"},]}'));
+  await page.context().setOffline(true);
+  await page.keyboard.press('Control+v');
+  await page.getByText('This JSON has an error, so nothing was pasted.').waitFor();
+});

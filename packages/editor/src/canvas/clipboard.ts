@@ -50,8 +50,9 @@ async function explain(read: Exclude<Clipping, { readonly clip: unknown }>, t: T
       return t('canvas.pasteForeign', { product: read.product });
     case 'brokenJson': {
       // Loaded when needed: the parser that finds places is larger than all else that pasting needs.
-      const { findJsonPlace } = await import('@millrace/ui/components/json-place.ts');
-      return t('canvas.pasteBroken', { ...findJsonPlace(read.json) });
+      const places = await import('@millrace/ui/components/json-place.ts').catch(() => null);
+      if (places === null) return t('canvas.pasteBrokenUnplaced');
+      return t('canvas.pasteBroken', { ...places.findJsonPlace(read.json) });
     }
   }
 }
