@@ -22,7 +22,7 @@ export async function createTestDatabase(options: DatabaseOptions = {}): Promise
   const name = `test_${randomBytes(8).toString('hex')}`;
   await asSuperuser(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} OWNER millrace STRATEGY file_copy`);
   const url = urlOf(serverUrl('databaseUrl'), name);
-  const db = createDatabase(url, { lanes: 2, maxSessions: 8, ...options });
+  const db = createDatabase(url, { lanes: 2, maxSessions: 8, ...PATIENT, ...options });
   return {
     url,
     superuserUrl: urlOf(serverUrl('superuserUrl'), name),
@@ -34,8 +34,15 @@ export async function createTestDatabase(options: DatabaseOptions = {}): Promise
   };
 }
 
+/** A busy machine may take its time: nothing is refused because a connection had to be waited for. */
+const PATIENT = { acquireTimeoutMs: 60_000, connectTimeoutMs: 60_000 };
+
 async function asSuperuser(statement: string): Promise<void> {
-  const server = createDatabase(serverUrl('superuserUrl'), { lanes: 1, statementTimeoutMs: 60_000 });
+  const server = createDatabase(serverUrl('superuserUrl'), {
+    ...PATIENT,
+    lanes: 1,
+    statementTimeoutMs: 60_000,
+  });
   try {
     await server.query(statement);
   } finally {

@@ -213,6 +213,8 @@ describe('secrets', () => {
   /** Kills `millrace secrets rotate` with SIGKILL while it waits for a credential locked by another transaction. */
   async function killInTheMiddle(heldId: number): Promise<void> {
     await database.db.transaction(async (tx) => {
+      // Until the command has come this far, however long that takes.
+      await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
       await tx.query('SELECT FROM credentials WHERE id = $1 FOR UPDATE', [heldId]);
       const child = spawn(process.execPath, [CLI, 'secrets', 'rotate'], {
         env: { PATH: process.env.PATH ?? '', DATABASE_URL: database.url, MILLRACE_DATA_DIR: folder },
