@@ -17,21 +17,41 @@ export interface ConnectionSettings {
   readonly statementTimeoutMs: number;
   /** A server that rejects writes is refused, and dropped when it stops accepting them. */
   readonly mustBeWritable: boolean;
+  /**
+   * Whether a pooler gives each transaction a server connection of its choice: a setting or a prepared statement of one transaction is not
+   * there for the next. The role then has to have {@link ROLE_SETTINGS}.
+   */
+  readonly isPooled: boolean;
 }
 
-/**
- * Settings the service relies on, whatever the server, the database or the role are configured to. Sent after connecting: a pooler allows
- * only few settings as startup parameters.
- */
-const SESSION_SETTINGS: Readonly<Record<string, string>> = {
+/** The server ends a statement at its limit; no response this much later means the connection is dead. */
+const ANSWER_MARGIN_MS = 3000;
+const IDLE_IN_TRANSACTION_MS = 10_000;
+/** The server ends a statement after this, unless a connection asks for something else. */
+export const STATEMENT_TIMEOUT_MS = 10_000;
+
+/** What values and statements depend on, whatever the server, the database or the role are configured to. */
+const STATEMENT_SETTINGS: Readonly<Record<string, string>> = {
   DateStyle: 'ISO',
   IntervalStyle: 'postgres',
   TimeZone: 'UTC',
   bytea_output: 'hex',
   default_transaction_isolation: 'read committed',
-  idle_session_timeout: '0',
   lock_timeout: '0',
   transaction_timeout: '0',
+};
+
+/** What the role must be configured to where a session can't be, because of a pooler in transaction mode. */
+export const ROLE_SETTINGS: Readonly<Record<string, string>> = {
+  ...STATEMENT_SETTINGS,
+  statement_timeout: String(STATEMENT_TIMEOUT_MS),
+  idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
+};
+
+/** Sent after connecting: a pooler allows only few settings as startup parameters. */
+const SESSION_SETTINGS: Readonly<Record<string, string>> = {
+  ...STATEMENT_SETTINGS,
+  idle_session_timeout: '0',
   // The server also gives up on a client that went silent, so that a host that was cut off holds no locks.
   client_connection_check_interval: '5000',
   tcp_keepalives_idle: '10',
@@ -46,15 +66,12 @@ const PREPARE_SESSION = `SELECT count(set_config(name, value, false)),
   FROM unnest($1::text[], $2::text[]) AS setting (name, value)
   WHERE current_setting(name, true) IS NOT NULL`;
 
-/** The server ends a statement at its limit; no response this much later means the connection is dead. */
-const ANSWER_MARGIN_MS = 3000;
-const IDLE_IN_TRANSACTION_MS = 10_000;
-
 /** One connection to PostgreSQL. Statements may be sent without waiting for earlier ones: they are pipelined. */
 export class Connection implements Queryable {
   readonly #client: pg.Client;
   readonly #statementTimeoutMs: number;
   readonly #mustBeWritable: boolean;
+  readonly #isPooled: boolean;
   /** How often the prepared statement of a name had to be recreated; each time it gets another name. */
   readonly #renewals = new Map<string, number>();
   #pending = 0;
@@ -66,6 +83,7 @@ export class Connection implements Queryable {
     this.#client = client;
     this.#statementTimeoutMs = settings.statementTimeoutMs;
     this.#mustBeWritable = settings.mustBeWritable;
+    this.#isPooled = settings.isPooled;
     client.on('error', (error) => this.#close(error));
     client.on('end', () => this.#close(new Error('Connection terminated unexpectedly')));
   }
@@ -96,12 +114,15 @@ export class Connection implements Queryable {
     statementTimeoutMs,
     connectTimeoutMs,
     mustBeWritable,
+    isPooled,
   }: ConnectionSettings): Promise<void> {
-    const values = {
-      ...SESSION_SETTINGS,
-      statement_timeout: String(statementTimeoutMs),
-      idle_in_transaction_session_timeout: String(statementTimeoutMs === 0 ? 0 : IDLE_IN_TRANSACTION_MS),
-    };
+    const values: Readonly<Record<string, string>> = isPooled
+      ? {}
+      : {
+          ...SESSION_SETTINGS,
+          statement_timeout: String(statementTimeoutMs),
+          idle_in_transaction_session_timeout: String(statementTimeoutMs === 0 ? 0 : IDLE_IN_TRANSACTION_MS),
+        };
     // Nothing monitors a connection that isn't open yet.
     const timer =
       connectTimeoutMs === 0
@@ -165,7 +186,7 @@ export class Connection implements Queryable {
     this.#pending += 1;
     const query: pg.QueryConfig<unknown[]> = { text };
     if (values !== undefined) query.values = [...values];
-    if (name !== undefined) query.name = name;
+    if (name !== undefined && !this.#isPooled) query.name = name;
     return new Promise((resolve, reject) => {
       this.#client.query(query, (error: Error | null, result: pg.QueryResult | pg.QueryResult[]) => {
         this.#pending -= 1;

@@ -28,6 +28,15 @@ export class StaleStatementError extends Error {
   }
 }
 
+/** Another process does what only one may do at a time. */
+export class LockTakenError extends Error {
+  override readonly name = 'LockTakenError';
+
+  constructor() {
+    super('Another process has the lock');
+  }
+}
+
 /** The SQLSTATE of a PostgreSQL error, or undefined for other errors. */
 export function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || !('severity' in error)) return undefined;

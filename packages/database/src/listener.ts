@@ -99,6 +99,31 @@ export class Listener {
   }
 }
 
+/** Where notifications can't be received: every subscriber looks again, as after a gap, at a fixed interval. */
+export class Poller {
+  readonly #onPoll: (() => void)[] = [];
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(pollMs: number) {
+    this.#timer = setInterval(() => {
+      for (const look of this.#onPoll) look();
+    }, pollMs);
+    this.#timer.unref();
+  }
+
+  async listen(
+    _channel: Channel,
+    _listener: (payload: string) => void,
+    onReconnect?: () => void,
+  ): Promise<void> {
+    if (onReconnect !== undefined) this.#onPoll.push(onReconnect);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+  }
+}
+
 function isChannel(name: string): name is Channel {
   return Object.hasOwn(LISTEN, name);
 }

@@ -32,19 +32,20 @@ const MAX_ATTEMPTS = 40;
 const PAUSE_MS = 100;
 
 /**
- * Brings the schema up to date, each migration in its own transaction. Several processes may do so at once: one works, the others wait and
- * then find nothing left to do.
+ * Brings the schema up to date, each migration in its own transaction. Several processes may do so at once: each migration is
+ * applied by one of them, while the others wait.
  * @returns the migrations this call applied, in order
  * @throws MigrationError when an applied migration was changed or belongs to a newer version of Millrace
  */
 export async function migrate(db: PgDatabase, folder = FOLDER): Promise<Migration[]> {
   const migrations = await readMigrations(folder);
   return await db.exclusive(async (session) => {
-    await session.query('SELECT pg_advisory_lock($1)', [LOCK]);
-    await createTable(session);
-    const pending = verify(migrations, await readApplied(session));
-    for (const migration of pending) await apply(session, migration);
-    return pending;
+    const applied: Migration[] = [];
+    for (;;) {
+      const migration = await applyNext(session, migrations);
+      if (migration === null) return applied;
+      applied.push(migration);
+    }
   });
 }
 
@@ -119,15 +120,23 @@ function verify(migrations: readonly Migration[], applied: readonly AppliedRow[]
 }
 
 /**
+ * Applies the first pending migration; null if there is none.
+ *
  * Processes of the previous version may be using the tables. When they and a migration block each other, or a migration waits too long, the
  * migration yields: statements queued behind its locks proceed, and it is retried.
  */
-async function apply(session: Queryable, migration: Migration): Promise<void> {
+async function applyNext(session: Queryable, migrations: readonly Migration[]): Promise<Migration | null> {
   for (let attempt = 1; ; attempt += 1) {
+    let migration = null as Migration | null;
     try {
-      return await applyOnce(session, migration);
+      return await transaction(session, async () => {
+        [migration = null] = verify(migrations, await readApplied(session));
+        if (migration !== null) await apply(session, migration);
+        return migration;
+      });
     } catch (error) {
       if (error instanceof DatabaseUnavailableError && !isLockTimeout(error)) throw error;
+      if (migration === null) throw error;
       const isInTheWay = isRetryable(error) || isLockTimeout(error);
       if (!isInTheWay || attempt === MAX_ATTEMPTS) {
         throw new MigrationError(
@@ -140,13 +149,24 @@ async function apply(session: Queryable, migration: Migration): Promise<void> {
   }
 }
 
-async function applyOnce(session: Queryable, { version, name, checksum, sql }: Migration): Promise<void> {
-  await session.query(`BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+async function apply(session: Queryable, { version, name, checksum, sql }: Migration): Promise<void> {
+  await session.query(sql);
+  const row = [version, name, checksum];
+  await session.query('INSERT INTO schema_migrations (version, name, checksum) VALUES ($1, $2, $3)', row);
+}
+
+/** The transaction has the lock of all migrations, for which it waits as long as it takes. */
+async function transaction<T>(session: Queryable, work: () => Promise<T>): Promise<T> {
+  await session.query(
+    'BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
+  );
   try {
-    await session.query(sql);
-    const row = [version, name, checksum];
-    await session.query('INSERT INTO schema_migrations (version, name, checksum) VALUES ($1, $2, $3)', row);
+    await session.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+    await session.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    await createTable(session);
+    const result = await work();
     await session.query('COMMIT');
+    return result;
   } catch (error) {
     if (!(error instanceof DatabaseUnavailableError) || isLockTimeout(error)) await session.query('ROLLBACK');
     throw error;

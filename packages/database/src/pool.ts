@@ -1,7 +1,9 @@
+import { STATEMENT_TIMEOUT_MS } from './connection.ts';
 import { Connector } from './connector.ts';
 import type { Database, Queryable } from './database.ts';
+import { LockTakenError } from './errors.ts';
 import { parseDatabaseHosts } from './hosts.ts';
-import { Listener } from './listener.ts';
+import { Listener, Poller } from './listener.ts';
 import { PipelinedPool } from './pipelined-pool.ts';
 import { runTransaction } from './transaction.ts';
 import { TransactionPool } from './transaction-pool.ts';
@@ -19,16 +21,22 @@ export interface DatabaseOptions {
   readonly connectTimeoutMs?: number;
   /** After this the server ends a statement; 10000 by default. 3 more seconds of silence close the connection. */
   readonly statementTimeoutMs?: number;
+  /** Where a pooler in transaction mode is in between; see {@link ConnectionSettings}. Notifications don't get through it, so their readers poll. */
+  readonly pooling?: { readonly pollMs: number };
 }
 
 /** What the process that runs the service needs in addition to {@link Database}. */
 export interface PgDatabase extends Database {
   /**
-   * Lends a dedicated connection, without time limits and outside any transaction, until `work` ends. For session locks and long tasks:
-   * migrations, the service's lock, dumps. The connection is closed afterwards.
-   * @param work gets the connection and a signal that is aborted when the connection is lost
+   * Lends a dedicated connection, without time limits and outside any transaction, until `work` ends, and closes it. For long tasks.
+   * Behind a pooler in transaction mode, the server's time limits apply, and only a transaction of its own keeps to one session.
    */
-  exclusive<T>(work: (session: Queryable, lost: AbortSignal) => Promise<T>): Promise<T>;
+  exclusive<T>(work: (session: Queryable) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` while no other process does the same with this lock, which a transaction on a connection of its own holds.
+   * @throws LockTakenError if another process has it
+   */
+  withLock<T>(lock: number, work: () => Promise<T>): Promise<T>;
   /**
    * Why writes fail although the database responds; null when they succeed.
    * @throws DatabaseUnavailableError when it doesn't respond
@@ -47,11 +55,13 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): PgDa
     mustBeWritable: hosts.mustBeWritable,
     applicationName: options.applicationName ?? 'millrace',
     connectTimeoutMs: options.connectTimeoutMs ?? 5000,
-    statementTimeoutMs: options.statementTimeoutMs ?? 10_000,
+    statementTimeoutMs: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    isPooled: options.pooling !== undefined,
   });
   const lanes = new PipelinedPool(connector, options.lanes ?? 4);
   const sessions = new TransactionPool(connector, options.maxSessions ?? 8, options.acquireTimeoutMs ?? 5000);
-  const listener = new Listener(connector);
+  const listener =
+    options.pooling === undefined ? new Listener(connector) : new Poller(options.pooling.pollMs);
   const writes = new WriteWatch(lanes);
   /** Reports a failure to the write watch and rethrows it. */
   async function watched<T>(outcome: Promise<T>): Promise<T> {
@@ -68,6 +78,7 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): PgDa
     forOrganisation: (organisationId, work) => watched(runTransaction(sessions, organisationId, work)),
     listen: (channel, onNotify, onReconnect) => listener.listen(channel, onNotify, onReconnect),
     exclusive: (work) => runExclusive(connector, work),
+    withLock: (lock, work) => runExclusive(connector, (session) => runLocked(session, lock, work)),
     findWriteObstacle: () => writes.check(),
     async close() {
       connector.refuse();
@@ -77,16 +88,25 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): PgDa
   };
 }
 
-async function runExclusive<T>(
-  connector: Connector,
-  work: (session: Queryable, lost: AbortSignal) => Promise<T>,
-): Promise<T> {
+async function runExclusive<T>(connector: Connector, work: (session: Queryable) => Promise<T>): Promise<T> {
   const connection = await connector.connect({ statementTimeoutMs: 0 });
-  const lost = new AbortController();
-  connection.onClose(() => lost.abort());
   try {
-    return await work(connection, lost.signal);
+    return await work(connection);
   } finally {
     await connection.end();
+  }
+}
+
+/** A lock of the session would stay behind in a pooler's server connection. */
+async function runLocked<T>(session: Queryable, lock: number, work: () => Promise<T>): Promise<T> {
+  await session.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0');
+  const [row] = await session.query<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS taken', [
+    lock,
+  ]);
+  try {
+    if (row?.taken !== true) throw new LockTakenError();
+    return await work();
+  } finally {
+    await session.query('ROLLBACK').catch(() => {});
   }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ROLE_SETTINGS } from './connection.ts';
 import type { Queryable } from './database.ts';
 import type { PgDatabase } from './pool.ts';
 
@@ -25,6 +26,22 @@ export async function isPooledByTransaction(db: PgDatabase): Promise<boolean> {
       return false;
     });
   });
+}
+
+/**
+ * What the role lacks of the settings that can't be made behind a pooler in transaction mode, as statements that make them; those that this
+ * version of PostgreSQL doesn't know are left out.
+ */
+export async function missingRoleSettings(db: Queryable): Promise<string[]> {
+  const rows = await db.query<{ statement: string }>(
+    `SELECT format('ALTER ROLE %I SET %I = %L', current_user, name, value) AS statement
+     FROM (
+       SELECT name, value, current_setting(name, true) AS present, set_config(name, value, true) AS wanted
+       FROM unnest($1::text[], $2::text[]) AS setting (name, value) WHERE current_setting(name, true) IS NOT NULL
+     ) AS setting WHERE present <> wanted`,
+    [Object.keys(ROLE_SETTINGS), Object.values(ROLE_SETTINGS)],
+  );
+  return rows.map(({ statement }) => statement);
 }
 
 async function readMark(session: Queryable): Promise<string | null> {

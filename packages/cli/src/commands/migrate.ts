@@ -1,20 +1,22 @@
 import { findEmbeddedUrls, startEmbedded } from '@millrace/database/embedded/embedded';
 import { migrate } from '@millrace/database/migrate';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
-import { isPooledByTransaction } from '@millrace/database/transaction-pooling';
-import { loadConfig } from '../settings/config.ts';
-import { transactionPooling } from '../start/postgres.ts';
+import { type Config, loadConfig } from '../settings/config.ts';
+import { checkPooling, poolingOf } from '../start/postgres.ts';
 import { readRunningService } from '../start/running-service.ts';
 import type { CommandResult } from './shell.ts';
 
 /** Applies pending migrations to the database of DATABASE_URL, else to the embedded one, which is started for this. */
 export async function migrateDatabase(): Promise<CommandResult> {
   const config = loadConfig();
-  const url = config.databaseUrl ?? (await urlOfRunningService(config.dataDir));
-  if (url !== null) return migrateAndClose(createDatabase(url));
+  if (config.databaseUrl !== null) {
+    return migrateAndClose(createDatabase(config.databaseUrl, poolingOf(config)), config);
+  }
+  const url = await urlOfRunningService(config.dataDir);
+  if (url !== null) return migrateAndClose(createDatabase(url), config);
   const server = await startEmbedded({ dataDir: config.dataDir });
   try {
-    return await migrateAndClose(createDatabase(server.url));
+    return await migrateAndClose(createDatabase(server.url), config);
   } finally {
     await server.stop();
   }
@@ -25,9 +27,9 @@ async function urlOfRunningService(dataDir: string): Promise<string | null> {
   return (await findEmbeddedUrls(dataDir))?.url ?? null;
 }
 
-async function migrateAndClose(db: PgDatabase): Promise<CommandResult> {
+async function migrateAndClose(db: PgDatabase, config: Config): Promise<CommandResult> {
   try {
-    if (await isPooledByTransaction(db)) throw transactionPooling();
+    await checkPooling(db, config);
     const applied = await migrate(db);
     const names = applied.map(({ version, name }) => `${String(version).padStart(4, '0')}_${name}`);
     const text =

@@ -2,6 +2,7 @@ import { findEmbeddedUrls } from '@millrace/database/embedded/embedded';
 import { DatabaseUnavailableError, sqlState } from '@millrace/database/errors';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
 import { type Config, loadConfig } from '../settings/config.ts';
+import { poolingOf } from '../start/postgres.ts';
 import { RefusedError } from './shell.ts';
 
 const UNDEFINED_TABLE = '42P01';
@@ -15,7 +16,11 @@ export async function withDatabase<T>(work: (db: PgDatabase, config: Config) => 
   const config = loadConfig();
   const url = config.databaseUrl ?? (await findEmbeddedUrls(config.dataDir))?.url;
   if (url === undefined) throw notRunning(config);
-  const db = createDatabase(url, { applicationName: 'millrace command', lanes: 1, maxSessions: 1 });
+  const options = { applicationName: 'millrace command', lanes: 1, maxSessions: 1 };
+  const db = createDatabase(
+    url,
+    config.databaseUrl === null ? options : { ...options, ...poolingOf(config) },
+  );
   try {
     await db.query('SELECT 1').catch((error: unknown) => {
       throw error instanceof DatabaseUnavailableError ? notRunning(config, error) : error;

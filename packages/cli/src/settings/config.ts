@@ -7,7 +7,7 @@ import type { WorkerSettings } from '@millrace/runtime/settings';
 import type { SecretKeySettings } from '@millrace/secrets/settings';
 import { nearestName } from './nearest-name.ts';
 import type { Variable } from './variable.ts';
-import { type LogLevel, VARIABLES } from './variables.ts';
+import { type DatabasePooling, type LogLevel, VARIABLES } from './variables.ts';
 
 /** All configuration from outside. Created by {@link loadConfig} only. */
 export interface Config extends ApiSettings, SecretKeySettings {
@@ -19,6 +19,8 @@ export interface Config extends ApiSettings, SecretKeySettings {
   readonly portIsExplicit: boolean;
   /** Null: the embedded PostgreSQL is used. */
   readonly databaseUrl: string | null;
+  /** What a pooler in front of it does; `session` without one. */
+  readonly databasePooling: DatabasePooling;
   /** False: derived from host and port, and adjusted if another port has to be used. */
   readonly publicUrlIsExplicit: boolean;
   readonly logLevel: LogLevel;
@@ -102,6 +104,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     portIsExplicit: isSet(env, 'PORT'),
     dataDir: dataDir === null ? defaultDataDir() : resolve(dataDir),
     databaseUrl: read('DATABASE_URL'),
+    databasePooling: need('MILLRACE_DATABASE_POOLING'),
     secretKeys: { current: read('MILLRACE_SECRET_KEY')?.[0] ?? null, previous: previousKeys },
     publicUrl: publicUrl ?? localUrl(host, port),
     publicUrlIsExplicit: publicUrl !== null,

@@ -15,6 +15,9 @@ import {
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+const DATABASE_POOLING = ['session', 'transaction'] as const;
+export type DatabasePooling = (typeof DATABASE_POOLING)[number];
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 const retentionDays = (status: string) =>
   integer({
@@ -47,6 +50,13 @@ export const VARIABLES = {
     about: 'PostgreSQL server to use instead of the embedded one',
     fallback: '',
     example: 'postgresql://millrace:secret@db.example.com:5432/millrace',
+  }),
+  MILLRACE_DATABASE_POOLING: oneOf({
+    about:
+      'Mode of the pooler between Millrace and PostgreSQL, if there is one. With transaction, processes look for work every MILLRACE_POLL_MS instead of being notified; see operations.md',
+    fallback: 'session',
+    example: 'transaction',
+    values: DATABASE_POOLING,
   }),
   MILLRACE_DATA_DIR: text({
     about: 'Data folder of the embedded PostgreSQL; see operations.md for the default',

@@ -1,8 +1,8 @@
 import { startEmbedded } from '@millrace/database/embedded/embedded';
 import { migrate } from '@millrace/database/migrate';
-import { createDatabase, type PgDatabase } from '@millrace/database/pool';
+import { createDatabase, type DatabaseOptions, type PgDatabase } from '@millrace/database/pool';
 import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/retry';
-import { isPooledByTransaction } from '@millrace/database/transaction-pooling';
+import { isPooledByTransaction, missingRoleSettings } from '@millrace/database/transaction-pooling';
 import type { Logger } from 'pino';
 import type { Config } from '../settings/config.ts';
 import { requireKnownUser } from './user.ts';
@@ -33,9 +33,9 @@ export async function openDatabase(
   retry: RetryOptions,
 ): Promise<ServiceDatabase> {
   if (config.databaseUrl !== null) {
-    const db = createDatabase(config.databaseUrl);
+    const db = createDatabase(config.databaseUrl, poolingOf(config));
     const stop = () => db.close();
-    return await prepared({ db, stop, stopWithoutWaiting: () => {} }, log, progress, retry);
+    return await prepared({ db, stop, stopWithoutWaiting: () => {} }, config, log, progress, retry);
   }
   requireKnownUser();
   const server = await startEmbedded({
@@ -52,11 +52,12 @@ export async function openDatabase(
     },
     stopWithoutWaiting: () => server.stopWithoutWaiting(),
   };
-  return await prepared(database, log, progress, retry);
+  return await prepared(database, config, log, progress, retry);
 }
 
 async function prepared(
   database: ServiceDatabase,
+  config: Config,
   log: Logger,
   progress: (text: string) => void,
   retry: RetryOptions,
@@ -64,7 +65,7 @@ async function prepared(
   const { db } = database;
   try {
     await waitForServer(db, progress, retry);
-    await retryWhileUnavailable(() => checkServer(db, log), retry);
+    await retryWhileUnavailable(() => checkServer(db, config, log), retry);
     const applied = await retryWhileUnavailable(() => migrate(db), retry);
     if (applied.length > 0) log.info({ migrations: applied.map(({ name }) => name) }, 'database migrated');
     return database;
@@ -92,7 +93,7 @@ async function waitForServer(
 }
 
 /** @throws UnsuitableDatabaseError if Millrace can't work with the server, or with the pooler in front of it */
-async function checkServer(db: PgDatabase, log: Logger): Promise<void> {
+async function checkServer(db: PgDatabase, config: Config, log: Logger): Promise<void> {
   const [server] = await db.query<{ version: number; name: string; encoding: string; unrestricted: boolean }>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name,
        current_setting('server_encoding') AS encoding, rolsuper OR rolbypassrls AS unrestricted
@@ -109,7 +110,7 @@ async function checkServer(db: PgDatabase, log: Logger): Promise<void> {
       `The database of DATABASE_URL has the encoding ${server.encoding}; Millrace needs UTF8. Create one with: CREATE DATABASE millrace ENCODING 'UTF8' TEMPLATE template0`,
     );
   }
-  if (await isPooledByTransaction(db)) throw transactionPooling();
+  await checkPooling(db, config);
   if (server.unrestricted) {
     log.warn(
       'the user of DATABASE_URL is a superuser or has BYPASSRLS, so row-level security has no effect; use an ordinary user who owns the database',
@@ -117,9 +118,22 @@ async function checkServer(db: PgDatabase, log: Logger): Promise<void> {
   }
 }
 
-/** The error for a pooler in transaction mode. */
-export function transactionPooling(): UnsuitableDatabaseError {
-  return new UnsuitableDatabaseError(
-    'DATABASE_URL uses a connection pooler in transaction mode; Millrace needs connections for whole sessions (LISTEN, advisory locks, prepared statements). Set the pooler to session mode (pgbouncer: pool_mode = session), or connect to PostgreSQL directly.',
+/** How the database of DATABASE_URL is opened. */
+export function poolingOf({ databasePooling, worker }: Config): Pick<DatabaseOptions, 'pooling'> {
+  return databasePooling === 'transaction' ? { pooling: { pollMs: worker.pollMs } } : {};
+}
+
+/** @throws UnsuitableDatabaseError if there is a pooler in transaction mode that isn't configured, or its role lacks settings */
+export async function checkPooling(db: PgDatabase, config: Config): Promise<void> {
+  if (config.databaseUrl === null || config.databasePooling === 'session') {
+    if (!(await isPooledByTransaction(db))) return;
+    throw new UnsuitableDatabaseError(
+      'DATABASE_URL uses a connection pooler in transaction mode. Set MILLRACE_DATABASE_POOLING=transaction, set the pooler to session mode (pgbouncer: pool_mode = session), or connect to PostgreSQL directly.',
+    );
+  }
+  const statements = await missingRoleSettings(db);
+  if (statements.length === 0) return;
+  throw new UnsuitableDatabaseError(
+    `With MILLRACE_DATABASE_POOLING=transaction, the role in DATABASE_URL needs other settings. Run these statements, and restart the pooler: ${statements.join('; ')};`,
   );
 }

@@ -24,11 +24,20 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
 });
 
-async function start(url: string): Promise<Service> {
-  const config = loadConfig({ DATABASE_URL: url, PORT: '0', MILLRACE_SHUTDOWN_GRACE_MS: '500' });
+async function start(
+  url: string,
+  environment: NodeJS.ProcessEnv = {},
+  roles = { api: true, worker: true },
+): Promise<Service> {
+  const config = loadConfig({
+    DATABASE_URL: url,
+    PORT: '0',
+    MILLRACE_SHUTDOWN_GRACE_MS: '500',
+    ...environment,
+  });
   const service = await startService({
     config,
-    roles: { api: true, worker: true },
+    roles,
     log: pino({ level: 'silent' }),
   });
   undo.push(() => service.stop());
@@ -106,11 +115,51 @@ describe.runIf(DEBIAN_BINARIES !== null)(`Debian's PostgreSQL and pgbouncer (${N
     expect(Math.abs(Date.now() - (row?.created_at.getTime() ?? 0))).toBeLessThan(300_000);
   });
 
-  test.each(['transaction', 'statement'] as const)('refuses pgbouncer in %s mode at start', async (mode) => {
+  test.each(['transaction', 'statement'] as const)(
+    'refuses pgbouncer in %s mode at start, unless it is configured',
+    async (mode) => {
+      const database = await server();
+      const { url } = await pooler(database, mode);
+      await expect(start(url)).rejects.toThrow('Set MILLRACE_DATABASE_POOLING=transaction');
+      expect(await countAll(database.urlOf('millrace'))).toEqual({});
+    },
+  );
+
+  test('works through pgbouncer in transaction mode once the role has the settings it asks for', async () => {
     const database = await server();
-    const { url } = await pooler(database, mode);
-    await expect(start(url)).rejects.toThrow('Set the pooler to session mode');
-    expect(await countAll(database.urlOf('millrace'))).toEqual({});
+    await database.execute("ALTER ROLE millrace SET DateStyle = 'German, DMY'");
+    await database.execute("ALTER ROLE millrace SET TimeZone = 'Asia/Tokyo'");
+    const unready = await pooler(database, 'transaction');
+    const environment = { MILLRACE_DATABASE_POOLING: 'transaction', MILLRACE_POLL_MS: '200' };
+    const refusal = await start(unready.url, environment).then(
+      () => '',
+      (error: Error) => error.message,
+    );
+    const statements = refusal.match(/ALTER ROLE [^;]+/g) ?? [];
+    expect(statements.map((statement) => statement.split(' ')[4])).toEqual([
+      '"DateStyle"',
+      '"TimeZone"',
+      'statement_timeout',
+      'idle_in_transaction_session_timeout',
+    ]);
+    for (const statement of statements) await database.execute(statement);
+
+    const { url } = await pooler(database, 'transaction');
+    const [api, worker] = await Promise.all([
+      start(url, environment, { api: true, worker: false }),
+      start(url, environment, { api: false, worker: true }),
+    ]);
+    const { apiKey = null, workflowId = 0 } = api.firstStart ?? worker.firstStart ?? {};
+    expect(await runSample(api, apiKey, workflowId)).toBe('completed');
+    // A session's lock would stay in the pooler; the second start finds nothing to migrate, and no lock.
+    const again = await start(url, environment);
+    expect(await runSample(again, apiKey, workflowId)).toBe('completed');
+    const locks = "SELECT FROM pg_locks WHERE locktype = 'advisory'";
+    expect(await api.db.query(locks)).toEqual([]);
+    expect(
+      await api.db.forOrganisation(999_999, (tx) => tx.query('SELECT FROM executions')),
+      'organisations are isolated',
+    ).toEqual([]);
   });
 
   test('the documented commands back up and restore everything, as the documented role', async () => {

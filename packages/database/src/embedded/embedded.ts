@@ -271,6 +271,7 @@ function connectAsSuperuser({ dataDir, credentials }: Server): Promise<Connectio
     applicationName: 'millrace supervisor',
     connectTimeoutMs: 5000,
     mustBeWritable: false,
+    isPooled: false,
     statementTimeoutMs: 60_000,
   });
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { LockTakenError } from '@millrace/database/errors';
 import type { PgDatabase } from '@millrace/database/pool';
 import { type AuditAction, type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { reencryptSecondFactors } from '@millrace/identity/users/reencrypt';
@@ -55,8 +56,7 @@ export async function rotateSecrets(
   onStep: (step: RotationStep) => void | Promise<void> = () => {},
 ): Promise<Rotation> {
   await prepareSecretKeys(db, keys, { makesKey: true });
-  return db.exclusive(async (session) => {
-    await takeLock(session);
+  const rotation = db.withLock(LOCK, async () => {
     const before = await listSecretKeys(db);
     const isResumed = before.some(({ state }) => state === 'retiring') || (await hasRetired(keys, before));
     if (!isResumed) await changeKey(db, keys, before, by, onStep);
@@ -67,6 +67,10 @@ export async function rotateSecrets(
     await onStep({ step: 'key_retired' });
     await dropRetired(db, keys);
     return { keyId: currentOf(await listSecretKeys(db)), retired, reencrypted: done, isResumed };
+  });
+  return await rotation.catch((error: unknown) => {
+    if (!(error instanceof LockTakenError)) throw error;
+    throw new SecretError('rotation_running', message('secrets.rotation_running'));
   });
 }
 
@@ -81,12 +85,6 @@ async function reencryptAll(
   if (credentials.damaged.length > 0) throw incomplete(credentials.damaged);
   if (people.damaged.length > 0) throw incompletePeople(people.damaged);
   return credentials.done + people.done;
-}
-
-async function takeLock(session: Queryable): Promise<void> {
-  const [lock] = await session.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [LOCK]);
-  if (lock?.taken === true) return;
-  throw new SecretError('rotation_running', message('secrets.rotation_running'));
 }
 
 /** From its commit on, everything new is encrypted with the next key. */
