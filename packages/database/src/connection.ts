@@ -4,6 +4,7 @@ import type { Queryable } from './database.ts';
 import {
   DatabaseUnavailableError,
   isReadOnly,
+  SilenceError,
   StaleStatementError,
   sqlState,
   toDatabaseError,
@@ -216,7 +217,7 @@ export class Connection implements Queryable {
     if (this.#pending === 0 || this.#statementTimeoutMs === 0 || this.#failure !== null) return;
     const silentMs = now - this.#lastAnswerAt;
     if (silentMs > this.#statementTimeoutMs + ANSWER_MARGIN_MS) {
-      this.destroy(new Error(`PostgreSQL did not answer for ${Math.round(silentMs / 1000)} seconds`));
+      this.destroy(new SilenceError(silentMs));
     }
   }
 
@@ -245,6 +246,23 @@ export class Connection implements Queryable {
     const callbacks = this.#onClose;
     this.#onClose = [];
     for (const callback of callbacks) callback();
+  }
+}
+
+/** {@link Connection.query}, once more if the prepared statement was refused before it ran. */
+export async function queryPrepared<Row>(
+  connection: Connection,
+  text: string,
+  values?: readonly unknown[],
+  name?: string,
+): Promise<Row[]> {
+  try {
+    return await connection.query<Row>(text, values, name);
+  } catch (error) {
+    if (!(error instanceof StaleStatementError)) throw error;
+    return await connection.query<Row>(text, values, name).catch((again: unknown) => {
+      throw again instanceof StaleStatementError ? again.cause : again;
+    });
   }
 }
 

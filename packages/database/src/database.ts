@@ -17,6 +17,11 @@ export type Channel = 'millrace_queue' | 'millrace_executions' | 'millrace_sched
 /** The service's access to PostgreSQL. Statements outside a transaction are pipelined over few connections. */
 export interface Database extends Queryable {
   /**
+   * For statements that carry much data, or took too long among the others. Each has a connection to itself and more time, so that none of
+   * the others is behind it; when all these connections are busy, it waits.
+   */
+  readonly large: Queryable;
+  /**
    * Runs `work` in one transaction on a dedicated connection; any throw rolls back. Sees all organisations. `work` reruns from the start
    * when PostgreSQL asks for it (deadlock, serialisation failure).
    */

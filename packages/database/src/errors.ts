@@ -10,6 +10,15 @@ export class DatabaseUnavailableError extends Error {
   }
 }
 
+/** A connection that was closed because the response to a statement was overdue. */
+export class SilenceError extends Error {
+  override readonly name = 'SilenceError';
+
+  constructor(silentMs: number) {
+    super(`PostgreSQL did not answer for ${Math.round(silentMs / 1000)} seconds`);
+  }
+}
+
 /** A transaction whose work succeeded although one of its statements had failed: PostgreSQL rolled all of it back. */
 export class TransactionRolledBackError extends Error {
   override readonly name = 'TransactionRolledBackError';
@@ -75,6 +84,15 @@ export function isReadOnly(error: unknown): boolean {
 export function isDiskFull(error: unknown): boolean {
   const state = error instanceof DatabaseUnavailableError ? sqlState(error.cause) : undefined;
   return state === '53100';
+}
+
+/**
+ * True when a statement took longer than it may. The database may be fine: the statement itself may be too much, or wait for a lock. Ended by
+ * the server, it changed nothing; ended by silence, its outcome is unknown.
+ */
+export function isTimeout(error: unknown): boolean {
+  if (!(error instanceof DatabaseUnavailableError)) return false;
+  return error.cause instanceof SilenceError || sqlState(error.cause) === '57014';
 }
 
 /** False for errors that persist until someone changes the address, the password or the database. */

@@ -1,7 +1,6 @@
-import type { Connection } from './connection.ts';
+import { type Connection, queryPrepared } from './connection.ts';
 import type { Connector } from './connector.ts';
 import type { Queryable } from './database.ts';
-import { StaleStatementError } from './errors.ts';
 
 interface Lane {
   connection: Connection | null;
@@ -23,14 +22,7 @@ export class PipelinedPool implements Queryable {
 
   async query<Row>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]> {
     const connection = this.#leastBusy() ?? (await this.#openFirst());
-    try {
-      return await connection.query<Row>(text, values, name);
-    } catch (error) {
-      if (!(error instanceof StaleStatementError)) throw error;
-      return await connection.query<Row>(text, values, name).catch((again: unknown) => {
-        throw again instanceof StaleStatementError ? again.cause : again;
-      });
-    }
+    return queryPrepared<Row>(connection, text, values, name);
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,7 @@ import { Connector } from './connector.ts';
 import type { Database, Queryable } from './database.ts';
 import { LockTakenError } from './errors.ts';
 import { parseDatabaseHosts } from './hosts.ts';
+import { LargePool } from './large-pool.ts';
 import { Listener, Poller } from './listener.ts';
 import { PipelinedPool } from './pipelined-pool.ts';
 import { runTransaction } from './transaction.ts';
@@ -23,6 +24,8 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs?: number;
   /** Where a pooler in transaction mode is in between; see {@link ConnectionSettings}. Notifications don't get through it, so their readers poll. */
   readonly pooling?: { readonly pollMs: number };
+  /** The same for statements that carry much data; 60000 by default. */
+  readonly largeStatementTimeoutMs?: number;
 }
 
 /** What the process that runs the service needs in addition to {@link Database}. */
@@ -60,6 +63,7 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): PgDa
   });
   const lanes = new PipelinedPool(connector, options.lanes ?? 4);
   const sessions = new TransactionPool(connector, options.maxSessions ?? 8, options.acquireTimeoutMs ?? 5000);
+  const large = new LargePool(connector, options.largeStatementTimeoutMs ?? 60_000);
   const listener =
     options.pooling === undefined ? new Listener(connector) : new Poller(options.pooling.pollMs);
   const writes = new WriteWatch(lanes);
@@ -74,6 +78,7 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): PgDa
   }
   return {
     query: (text, values, name) => watched(lanes.query(text, values, name)),
+    large: { query: (text, values, name) => watched(large.query(text, values, name)) },
     transaction: (work) => watched(runTransaction(sessions, null, work)),
     forOrganisation: (organisationId, work) => watched(runTransaction(sessions, organisationId, work)),
     listen: (channel, onNotify, onReconnect) => listener.listen(channel, onNotify, onReconnect),
@@ -82,7 +87,7 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): PgDa
     findWriteObstacle: () => writes.check(),
     async close() {
       connector.refuse();
-      await Promise.allSettled([lanes.close(), sessions.close(), listener.close()]);
+      await Promise.allSettled([lanes.close(), large.close(), sessions.close(), listener.close()]);
       connector.stop();
     },
   };

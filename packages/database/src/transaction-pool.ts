@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts';
+import type { Connection, ConnectionSettings } from './connection.ts';
 import type { Connector } from './connector.ts';
 import { DatabaseUnavailableError } from './errors.ts';
 
@@ -15,6 +15,7 @@ export class TransactionPool {
   readonly #connector: Connector;
   readonly #max: number;
   readonly #acquireTimeoutMs: number;
+  readonly #overrides: Partial<ConnectionSettings>;
   readonly #idle: { connection: Connection; sinceMs: number }[] = [];
   /** In order of arrival, without those that were served or gave up. */
   readonly #waiters = new Set<Waiter>();
@@ -23,10 +24,16 @@ export class TransactionPool {
   #count = 0;
   #closed = false;
 
-  constructor(connector: Connector, max: number, acquireTimeoutMs: number) {
+  constructor(
+    connector: Connector,
+    max: number,
+    acquireTimeoutMs: number,
+    overrides: Partial<ConnectionSettings> = {},
+  ) {
     this.#connector = connector;
     this.#max = max;
     this.#acquireTimeoutMs = acquireTimeoutMs;
+    this.#overrides = overrides;
     this.#timer = setInterval(() => this.#closeIdle(), IDLE_MS / 2);
     this.#timer.unref();
   }
@@ -75,7 +82,7 @@ export class TransactionPool {
   async #open(): Promise<Connection> {
     this.#count += 1;
     try {
-      return await this.#connector.connect();
+      return await this.#connector.connect(this.#overrides);
     } catch (error) {
       this.#count -= 1;
       const reason = error instanceof Error ? error : new DatabaseUnavailableError(error);

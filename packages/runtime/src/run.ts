@@ -19,6 +19,7 @@ import { message } from '@millrace/messages';
 import type { Logger } from 'pino';
 import { NodeRun, type NodeRunDeps } from './node-run.ts';
 import type { PlanCache } from './plans.ts';
+import { WriteTimeoutError } from './sure-writes.ts';
 
 /** What a run needs from its process. */
 export interface RunDeps extends NodeRunDeps {
@@ -77,13 +78,19 @@ export async function runExecution(
       return;
     }
     deps.log.error({ execution_id: executionId, err: error }, 'could not run or store execution');
-    const said = message('run.internal_error');
-    await endAsFailed(claimed, deps, { code: 'internal_error', message: said, nodeId: null }).catch(
-      (cause: unknown) => {
-        deps.log.error({ execution_id: executionId, err: cause }, 'could not end execution');
-      },
-    );
+    await endAsFailed(claimed, deps, explain(error)).catch((cause: unknown) => {
+      deps.log.error({ execution_id: executionId, err: cause }, 'could not end execution');
+    });
   }
+}
+
+/** Why an execution that could not be run or stored has failed. */
+function explain(error: unknown): ExecutionError {
+  if (error instanceof WriteTimeoutError) {
+    const said = message('run.storage_timeout', { bytes: error.bytes });
+    return { code: 'storage_timeout', message: said, nodeId: null };
+  }
+  return { code: 'internal_error', message: message('run.internal_error'), nodeId: null };
 }
 
 async function loadPlan(claimed: ClaimedExecution, deps: RunDeps, control: RunControl) {

@@ -1,6 +1,11 @@
 import { coalesce } from '@millrace/database/coalesce';
-import type { Database } from '@millrace/database/database';
-import { DatabaseUnavailableError, isRetryable, isUniqueViolation } from '@millrace/database/errors';
+import type { Database, Queryable } from '@millrace/database/database';
+import {
+  DatabaseUnavailableError,
+  isRetryable,
+  isTimeout,
+  isUniqueViolation,
+} from '@millrace/database/errors';
 import { pauseAfter } from '@millrace/database/retry';
 import {
   applyFencedWrites,
@@ -28,23 +33,56 @@ export interface SureWritesOptions {
 }
 
 /** Maximum rows of one statement, and bytes of JSON in it: PostgreSQL and this process keep all of it in memory. */
-const LIMITS = { maxItems: 500, maxWeight: 8 * 1024 * 1024 };
+const LIMITS = { maxItems: 500, maxWeight: 1024 * 1024 };
+/** From this size on, a write has a statement to itself, apart from the others: none of them waits until it is sent and stored. */
+const LARGE_BYTES = 64 * 1024;
+/** How often a write may time out by itself while the database stores others. */
+const MAX_TIMEOUTS = 2;
+
+/**
+ * The database repeatedly took too long for this one write, with time and a connection of its own, while it stored others: it isn't
+ * unavailable, and trying again won't help.
+ */
+export class WriteTimeoutError extends Error {
+  override readonly name = 'WriteTimeoutError';
+  readonly bytes: number;
+
+  constructor(bytes: number, cause: unknown) {
+    super(`Storing ${bytes} bytes took too long`, { cause });
+    this.bytes = bytes;
+  }
+}
 
 /**
  * Writes that resolve once it is known whether they are stored, even if a reply of the database is lost; false if the lease
- * a write is fenced by has ended. Concurrent ones share statements and commits.
+ * a write is fenced by has ended. Concurrent ones share statements and commits. Large ones are sent apart, and so is what timed
+ * out among the others: it may be to blame, and the others must not wait for it again.
+ * @throws WriteTimeoutError
  */
 export function createSureWrites(
   db: Database,
   options: SureWritesOptions,
 ): (write: FencedWrite) => Promise<boolean> {
-  return coalesce({
+  const together = coalesce({
     ...LIMITS,
-    run: (batch: readonly FencedWrite[]) => writeAll(db, batch, options),
-    weightOf: (write) => write.recordsJson?.length ?? 0,
+    run: (batch: readonly FencedWrite[]) => writeAll(db, db, batch, options),
+    weightOf: weightOfWrite,
     keyOf: (write) => write.executionId,
     isOneItemsFault: isStatementsFault,
   });
+  async function apart(write: FencedWrite, failed: number): Promise<boolean> {
+    const [isStored] = await writeAll(db, db.large, [write], options, failed);
+    return isStored === true;
+  }
+  return async (write) => {
+    if (weightOfWrite(write) >= LARGE_BYTES) return apart(write, 0);
+    try {
+      return await together(write);
+    } catch (error) {
+      if (!isTimeout(error) || !options.isLeaseValid(write.workerId)) throw error;
+      return apart(write, 1);
+    }
+  };
 }
 
 /**
@@ -53,29 +91,48 @@ export function createSureWrites(
  * then unknown.
  */
 export function createSureStarts(db: Database): (start: PendingStart) => Promise<Started> {
-  return coalesce({
+  const together = coalesce({
     ...LIMITS,
     run: (batch: readonly PendingStart[]) => startAll(db, batch),
-    weightOf: ({ row }) => row.inputJson.length + (row.recordsJson?.length ?? 0),
+    weightOf: weightOfStart,
     isOneItemsFault: isStatementsFault,
   });
+  return async (start) => {
+    if (weightOfStart(start) < LARGE_BYTES) return together(start);
+    const [started] = await startAll(db.large, [start]);
+    return started as Started;
+  };
 }
 
-/** Sends a batch until the outcome of each write is known. */
+function weightOfWrite({ recordsJson, errorJson }: FencedWrite): number {
+  return (recordsJson?.length ?? 0) + (errorJson?.length ?? 0);
+}
+
+function weightOfStart({ row }: PendingStart): number {
+  return row.inputJson.length + (row.recordsJson?.length ?? 0) + (row.response?.body.length ?? 0);
+}
+
+/**
+ * Sends a batch, through `writer`, until the outcome of each write is known.
+ * @param failed how many tries have failed before, so that their outcome is unknown
+ */
 async function writeAll(
   db: Database,
+  writer: Queryable,
   batch: readonly FencedWrite[],
   { isLeaseValid, onStored, onFollowUps }: SureWritesOptions,
+  failed = 0,
 ): Promise<boolean[]> {
   const outcomes = new Map<FencedWrite, boolean>();
   // In a fixed order, so that batches of two workers that touch the same rows don't deadlock.
   let open = batch.toSorted((a, b) => a.executionId - b.executionId);
-  for (let failures = 0; open.length > 0; ) {
+  let timeouts = 0;
+  for (let failures = failed; open.length > 0; ) {
     try {
       if (failures > 0) {
         // A reply was lost before: reads what is stored, and resends only what is certainly not.
         const states = await readStates(
-          db,
+          writer,
           open.map((write) => write.executionId),
         );
         for (const write of open) {
@@ -85,7 +142,7 @@ async function writeAll(
         open = open.filter((write) => !outcomes.has(write));
         if (open.length === 0) break;
       }
-      const rows = await applyFencedWrites(db, open);
+      const rows = await applyFencedWrites(writer, open);
       for (const row of rows) if (row.has_follow_ups) onFollowUps(row.id);
       const changed = new Set(rows.map((row) => row.id));
       // After a lost reply, a write that changed nothing may have been stored by the earlier try: read once more.
@@ -94,6 +151,12 @@ async function writeAll(
       open = open.filter((write) => !outcomes.has(write));
     } catch (error) {
       if (!isUnknownOutcome(error) || !batch.some(({ workerId }) => isLeaseValid(workerId))) throw error;
+      if (isTimeout(error)) {
+        // The lease is valid, so the database has stored heartbeats in the meantime: it isn't away.
+        timeouts += 1;
+        if (writer === db) throw error;
+        if (timeouts === MAX_TIMEOUTS) throw new WriteTimeoutError(batch.reduce(addWeight, 0), error);
+      }
       await pauseAfter(failures);
       failures += 1;
     }
@@ -102,8 +165,12 @@ async function writeAll(
   return batch.map((write) => outcomes.get(write) === true);
 }
 
+function addWeight(sum: number, write: FencedWrite): number {
+  return sum + weightOfWrite(write);
+}
+
 /** Inserts a batch until it is known for each row whether it is stored. */
-async function startAll(db: Database, batch: readonly PendingStart[]): Promise<Started[]> {
+async function startAll(db: Queryable, batch: readonly PendingStart[]): Promise<Started[]> {
   const rows = batch.map(({ row }) => row);
   for (let failures = 0; ; failures += 1) {
     try {
@@ -129,7 +196,7 @@ async function startAll(db: Database, batch: readonly PendingStart[]): Promise<S
   }
 }
 
-async function readStates(db: Database, ids: readonly number[]): Promise<Map<number, WrittenState>> {
+async function readStates(db: Queryable, ids: readonly number[]): Promise<Map<number, WrittenState>> {
   return new Map((await readWrittenStates(db, ids)).map((state) => [state.id, state]));
 }
 

@@ -4,6 +4,7 @@ import { SCOPES, type Scope } from '@millrace/admin-api';
 import { buildApp } from '@millrace/api/app';
 import type { AppDeps } from '@millrace/api/http/app-deps';
 import { type Config, loadConfig } from '@millrace/cli/settings/config';
+import type { DatabaseOptions } from '@millrace/database/pool';
 import { createEgress } from '@millrace/egress/egress';
 import { issueKey } from '@millrace/identity/api-keys/keys';
 import { createOrganisation } from '@millrace/identity/organisations/store';
@@ -32,6 +33,8 @@ export interface TestOverrides {
   readonly worker?: Partial<Config['worker']>;
   readonly config?: Partial<Config>;
   readonly deps?: Partial<TestDeps>;
+  /** How it connects. */
+  readonly database?: DatabaseOptions;
   /** False: nothing is executed, so executions stay queued. Default: a worker runs. */
   readonly runsWorker?: boolean;
   /** Called before the service listens, to add the test's routes. */
@@ -77,7 +80,7 @@ export interface KeyOptions {
 
 /** Starts the service on a free port of 127.0.0.1. */
 export async function startTestService(overrides: TestOverrides = {}): Promise<TestService> {
-  const database = await createTestDatabase();
+  const database = await createTestDatabase(overrides.database);
   const logs: string[] = [];
   const parts = createParts(database, logs, overrides);
   const { http } = parts.egress;

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '@millrace/database/database';
+import { DatabaseUnavailableError } from '@millrace/database/errors';
+import { createDatabase, type PgDatabase } from '@millrace/database/pool';
+import { type JsonObject, type Lease, type NodeRecord, success, successRecord } from '@millrace/engine';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createSureStarts, WriteTimeoutError } from '../../src/sure-writes.ts';
+import { PgCompleteStore, rowOf } from './complete-store.ts';
+import { chainOf } from './flows.ts';
+import { startWorkingService } from './service-with-worker.ts';
+
+const LARGE = 200_000;
+
+let database: TestDatabase;
+let ids: WorkflowIds;
+let workerId: string;
+/** With little time for every statement. */
+let hasty: PgDatabase;
+/** Names of the statements sent, of large ones with `large:` before it. */
+let sent: string[];
+/** True: the reply of the next large statement is lost. */
+let losesReply: boolean;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  ids = await insertWorkflow(database.db, 'large writes');
+  hasty = createDatabase(database.url, {
+    lanes: 1,
+    statementTimeoutMs: 400,
+    largeStatementTimeoutMs: 400,
+  });
+  sent = [];
+  losesReply = false;
+  workerId = randomUUID();
+  await makeStore().registerWorker(workerId);
+});
+afterEach(async () => {
+  await hasty.close();
+  await database.drop();
+});
+
+/** Records what is sent. */
+function observed(db: PgDatabase): Database {
+  return {
+    ...db,
+    query(text, values, name) {
+      sent.push(String(name));
+      return db.query(text, values, name);
+    },
+    large: {
+      async query<Row>(text: string, values?: readonly unknown[], name?: string) {
+        sent.push(`large:${name}`);
+        const rows = await db.large.query<Row>(text, values, name);
+        if (!losesReply || name === undefined) return rows;
+        losesReply = false;
+        throw new DatabaseUnavailableError(new Error('the reply was lost'));
+      },
+    },
+  };
+}
+
+function makeStore(db: PgDatabase = database.db): PgCompleteStore {
+  return new PgCompleteStore(observed(db));
+}
+
+async function begin(store: PgCompleteStore, input: JsonObject = {}): Promise<Lease> {
+  const [executionId = 0] = await store.reserveIds(1);
+  const fields = { workflowVersion: 1, triggerType: 'api', displayName: 'sample', isTestMode: false };
+  const row = rowOf({
+    ...ids,
+    ...fields,
+    executionId,
+    input,
+    leaseTo: workerId,
+    timeoutMs: null,
+  });
+  const { lease } = await createSureStarts(observed(database.db))({ row, keepTrying: () => true });
+  if (lease === null) throw new Error('it was not leased');
+  return lease;
+}
+
+function record(bytes: number): NodeRecord {
+  const progress = { nodeId: 'a', attempts: 1, startedAtMs: 1, consumedAiTokens: 0 };
+  return successRecord(progress, { text: 'x'.repeat(bytes) }, ['out'], 2);
+}
+
+/** Storing records of `LARGE` bytes takes for ever. */
+async function makeLargeOnesSlow(db: Database = database.db): Promise<void> {
+  await db.query(
+    `CREATE FUNCTION stall() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       IF octet_length(NEW.records::text) > ${LARGE} THEN PERFORM pg_sleep(600); END IF;
+       RETURN NEW;
+     END $$`,
+  );
+  await db.query(
+    'CREATE TRIGGER stall BEFORE INSERT ON execution_checkpoints FOR EACH ROW EXECUTE FUNCTION stall()',
+  );
+}
+
+async function chunksOf({ executionId }: Lease): Promise<number> {
+  const rows = await database.db.query('SELECT FROM execution_checkpoints WHERE execution_id = $1', [
+    executionId,
+  ]);
+  return rows.length;
+}
+
+test('a large write shares neither statement nor connection with the others, which complete before it', async () => {
+  await makeLargeOnesSlow();
+  const store = makeStore();
+  const [large, ...small] = [await begin(store), await begin(store), await begin(store)];
+  sent = [];
+  let isOver = false;
+  const slow = store.checkpoint(large as Lease, [record(LARGE)]).catch(() => {
+    isOver = true;
+  });
+  const stored = await Promise.all(small.map((lease) => store.checkpoint(lease, [record(10)])));
+  expect([stored, isOver]).toEqual([[true, true], false]);
+  expect(sent.filter((name) => name.endsWith('apply_fenced_writes'))).toEqual([
+    'large:apply_fenced_writes',
+    'apply_fenced_writes',
+  ]);
+  await endStalled();
+  await slow;
+});
+
+/** Ends what sleeps, as often as it is tried again. */
+async function endStalled(): Promise<void> {
+  for (let ended = 0; ended < 2; ) {
+    const rows = await database.db.query(
+      `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`,
+    );
+    ended += rows.length;
+  }
+}
+
+test('a write that times out by itself is given up, not tried for ever', async () => {
+  await makeLargeOnesSlow();
+  const store = makeStore(hasty);
+  const lease = await begin(store);
+  sent = [];
+  await expect(store.checkpoint(lease, [record(LARGE)])).rejects.toThrow(WriteTimeoutError);
+  expect(sent.filter((name) => name === 'large:apply_fenced_writes')).toHaveLength(2);
+  expect(await chunksOf(lease)).toBe(0);
+  expect(await store.finish(lease, [], { status: 'completed' })).toBe(true);
+});
+
+test('what times out among others continues apart from them, and they are stored once', async () => {
+  const store = makeStore(hasty);
+  const leases = [await begin(store), await begin(store), await begin(store)];
+  const blocked = leases[1] as Lease;
+  const unlock = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const blocking = database.db.transaction(async (tx) => {
+    await tx.query('SELECT FROM executions WHERE id = $1 FOR UPDATE', [blocked.executionId]);
+    locked.resolve();
+    await unlock.promise;
+  });
+  await locked.promise;
+  const outcomes = await Promise.allSettled(leases.map((lease) => store.checkpoint(lease, [record(10)])));
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  unlock.resolve();
+  await blocking;
+  expect(await Promise.all(leases.map(chunksOf))).toEqual([1, 0, 1]);
+});
+
+test('a large write whose reply is lost is stored once', async () => {
+  const store = makeStore();
+  const lease = await begin(store);
+  losesReply = true;
+  expect(await store.checkpoint(lease, [record(LARGE)])).toBe(true);
+  expect(await chunksOf(lease)).toBe(1);
+});
+
+test('a start with much data has a statement to itself', async () => {
+  const store = makeStore();
+  sent = [];
+  await Promise.all([begin(store), begin(store, { text: 'x'.repeat(LARGE) }), begin(store)]);
+  expect(sent.filter((name) => name === 'large:insert_executions')).toHaveLength(1);
+});
+
+test('the execution whose write times out fails with storage_timeout; others go on', async () => {
+  const service = await startWorkingService({ database: { largeStatementTimeoutMs: 400 } });
+  try {
+    await makeLargeOnesSlow(service.database.db);
+    service.behaviours.set('much', () => success({ text: 'x'.repeat(LARGE) }));
+    const failing = await service.execute(await service.createWorkflow(chainOf('much')));
+    const quick = await service.execute(await service.createWorkflow(chainOf('little')));
+    expect(await service.finished(quick)).toMatchObject({ status: 'completed' });
+    expect(await service.finished(failing)).toMatchObject({ error: { code: 'storage_timeout' } });
+  } finally {
+    await service.stop();
+  }
+});
