@@ -33,6 +33,7 @@ export type AuditAction =
   | 'member.role_changed'
   | 'organisation.created'
   | 'organisation.renamed'
+  | 'organisation.share_changed'
   | 'session.ended'
   | 'session.others_ended'
   | 'settings.changed'

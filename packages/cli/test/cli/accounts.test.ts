@@ -36,13 +36,30 @@ describe('orgs', () => {
       id: expect.any(Number),
       name: 'Acme',
       created_at: expect.stringMatching(/Z$/),
+      slot_weight: 1,
+      slot_cap_percent: 100,
     });
     expect(await json('orgs', 'list')).toEqual([created]);
     expect(await failure('orgs', 'create', '--name', 'Acme')).toMatchObject({
       exitCode: 1,
       code: 'organisation_exists',
     });
-    expect((await run('orgs', 'list')).stdout).toMatch(/^ID {2}NAME {2}CREATED\n +\d+ {2}Acme {2}\d{4}-/);
+    expect((await run('orgs', 'list')).stdout).toMatch(
+      /^ID {2}NAME {2}WEIGHT {4}CAP {2}CREATED\n +\d+ {2}Acme {7}1 {2}100 % {2}\d{4}-/,
+    );
+  });
+
+  it('changes the share of an organisation, and records it', async () => {
+    const changed = await json('orgs', 'set-share', '--org', 'Acme', '--weight', '3', '--cap', '50');
+    expect(changed).toMatchObject({ name: 'Acme', slot_weight: 3, slot_cap_percent: 50 });
+    expect(await json('orgs', 'set-share', '--org', 'Acme', '--cap', '40')).toEqual({
+      ...changed,
+      slot_cap_percent: 40,
+    });
+    expect(await failure('orgs', 'set-share', '--org', 'Acme')).toMatchObject({ code: 'missing_option' });
+    for (const weight of ['0', '101', '1.5', 'many']) {
+      expect((await run('orgs', 'set-share', '--org', 'Acme', '--weight', weight)).exitCode).toBe(2);
+    }
   });
 });
 

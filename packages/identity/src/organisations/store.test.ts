@@ -1,6 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createOrganisation, findOrganisation, listOrganisations } from './store.ts';
+import { changeShare, createOrganisation, findOrganisation, listOrganisations } from './store.ts';
 
 const BY = { actor: 'operator' } as const;
 let database: TestDatabase;
@@ -41,6 +41,30 @@ describe('organisations', () => {
   it.each(['', '   ', '42', 'x'.repeat(256)])('refuses the name %j', async (name) => {
     await expect(createOrganisation(database.db, name, BY)).rejects.toMatchObject({ code: 'invalid_value' });
   });
+
+  it('changes its share, with the values before and after in the audit log', async () => {
+    const { id } = await createOrganisation(database.db, 'Shared', BY);
+    expect(await changeShare(database.db, id, { weight: 5 }, BY)).toMatchObject({ slot_weight: 5 });
+    const changed = await changeShare(database.db, id, { capPercent: 20 }, BY);
+    expect(changed).toMatchObject({ id, slot_weight: 5, slot_cap_percent: 20 });
+    expect(await findOrganisation(database.db, 'Shared')).toEqual(changed);
+    const audit = await database.db.query<{ details: string }>(
+      "SELECT details::text FROM audit_log WHERE organisation_id = $1 AND action = 'organisation.share_changed' ORDER BY id",
+      [id],
+    );
+    expect(audit.map(({ details }) => JSON.parse(details))).toEqual([
+      { before: { weight: 1, cap_percent: 100 }, after: { weight: 5, cap_percent: 100 } },
+      { before: { weight: 5, cap_percent: 100 }, after: { weight: 5, cap_percent: 20 } },
+    ]);
+  });
+
+  it.each([{ weight: 0 }, { weight: 101 }, { weight: 1.5 }, { capPercent: 0 }, { capPercent: 101 }])(
+    'refuses the share %j',
+    async (share) => {
+      const { id } = await findOrganisation(database.db, 'Shared');
+      await expect(changeShare(database.db, id, share, BY)).rejects.toMatchObject({ code: 'invalid_value' });
+    },
+  );
 
   it('accepts 255 characters of any kind', async () => {
     expect((await createOrganisation(database.db, '𝄞'.repeat(255), BY)).name).toHaveLength(510);
