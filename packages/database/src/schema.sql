@@ -290,6 +290,7 @@ CREATE TABLE executions (
   error_workflow_id bigint,
   api_key_id bigint,
   source_ip text,
+  priority smallint DEFAULT 1 NOT NULL,
   CONSTRAINT executions_pkey PRIMARY KEY (id),
   CONSTRAINT executions_check CHECK (((status = 'running'::text) = (worker_id IS NOT NULL))),
   CONSTRAINT executions_check1 CHECK (((status = 'waiting_async'::text) = (wake_at IS NOT NULL))),
@@ -303,6 +304,7 @@ CREATE TABLE executions (
   CONSTRAINT executions_depth_check CHECK ((depth >= 0)),
   CONSTRAINT executions_max_concurrency_check CHECK ((max_concurrency >= 1)),
   CONSTRAINT executions_parent_call_check CHECK ((octet_length(parent_call) = 32)),
+  CONSTRAINT executions_priority_check CHECK (((priority >= 0) AND (priority <= 2))),
   CONSTRAINT executions_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'waiting_async'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
   CONSTRAINT executions_timeout_ms_check CHECK ((timeout_ms > 0))
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000);
@@ -397,9 +399,13 @@ CREATE TABLE organisations (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   name text NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
+  slot_weight integer DEFAULT 1 NOT NULL,
+  slot_cap_percent integer DEFAULT 100 NOT NULL,
   CONSTRAINT organisations_name_key UNIQUE (name),
   CONSTRAINT organisations_pkey PRIMARY KEY (id),
-  CONSTRAINT organisations_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255)))
+  CONSTRAINT organisations_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255))),
+  CONSTRAINT organisations_slot_cap_percent_check CHECK (((slot_cap_percent >= 1) AND (slot_cap_percent <= 100))),
+  CONSTRAINT organisations_slot_weight_check CHECK (((slot_weight >= 1) AND (slot_weight <= 100)))
 );
 
 CREATE TABLE pinned_outputs (
@@ -860,7 +866,7 @@ CREATE INDEX executions_limited_running ON public.executions USING btree (workfl
 
 CREATE INDEX executions_limited_waiting ON public.executions USING btree (workflow_id, wake_at) WHERE ((status = 'waiting_async'::text) AND (max_concurrency IS NOT NULL));
 
-CREATE INDEX executions_queued ON public.executions USING btree (organisation_id, id) WHERE ((status = 'queued'::text) AND (max_concurrency IS NULL));
+CREATE INDEX executions_queued ON public.executions USING btree (organisation_id, priority DESC, id) WHERE ((status = 'queued'::text) AND (max_concurrency IS NULL));
 
 CREATE INDEX executions_reruns ON public.executions USING btree (rerun_of) WHERE (rerun_of IS NOT NULL);
 
@@ -887,6 +893,8 @@ CREATE INDEX invitations_by_organisation ON public.invitations USING btree (orga
 CREATE INDEX members_by_email ON public.members USING btree (email) WHERE (removed_at IS NULL);
 
 CREATE UNIQUE INDEX members_present_email ON public.members USING btree (organisation_id, email) WHERE (removed_at IS NULL);
+
+CREATE INDEX organisations_with_own_share ON public.organisations USING btree (id) WHERE ((slot_weight <> 1) OR (slot_cap_percent <> 100));
 
 CREATE INDEX sample_listeners_by_age ON public.sample_listeners USING btree (expires_at);
 

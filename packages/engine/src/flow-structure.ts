@@ -1,4 +1,5 @@
 import { type Message, message } from '@millrace/messages';
+import { PRIORITIES } from './claim-order.ts';
 import {
   FLOW_POINTER,
   type FlowEdge,
@@ -104,11 +105,7 @@ function checkNodeData(check: Check, node: JsonObject, at: string): void {
   check.text(data, 'label', here, { required: false, maxLength: 255, mayBeEmpty: true });
   check.optionalObject(data, 'config', here);
   check.integer(data, 'timeout_ms', here, 1, DAY_MS);
-  const onError = data.on_error;
-  if (onError !== undefined && !ON_ERROR.some((mode) => mode === onError)) {
-    const fault = message('flow.not_one_of', { values: ON_ERROR.join(', ') });
-    check.add(`${here}/on_error`, 'invalid_value', fault);
-  }
+  check.choice(data, 'on_error', here, ON_ERROR);
   const retry = check.optionalObject(data, 'retry', here);
   if (retry === null) return;
   check.integer(retry, 'max_attempts', `${here}/retry`, 1, 20);
@@ -200,6 +197,7 @@ function checkSettings(check: Check, flow: JsonObject): void {
   check.text(settings, 'display_name', '/settings', { required: false, maxLength: 1_000 });
   check.integer(settings, 'timeout_s', '/settings', 1, YEAR_S);
   check.integer(settings, 'max_concurrency', '/settings', 1, 10_000);
+  check.choice(settings, 'priority', '/settings', PRIORITIES);
   check.integer(settings, 'error_workflow_id', '/settings', 1, Number.MAX_SAFE_INTEGER);
   check.integer(settings, 'token_budget', '/settings', 1, Number.MAX_SAFE_INTEGER);
   const timezone = check.text(settings, 'timezone', '/settings', { required: false, maxLength: 100 });
@@ -296,6 +294,13 @@ class Check {
     if (!Number.isInteger(value) || Number(value) < min || Number(value) > max) {
       this.add(`${at}/${name}`, 'invalid_value', message('flow.not_in_range', { min, max }));
     }
+  }
+
+  choice(owner: JsonObject, name: string, at: string, values: readonly string[]): void {
+    const value = own(owner, name);
+    if (value === undefined || values.some((known) => known === value)) return;
+    const fault = message('flow.not_one_of', { values: values.join(', ') });
+    this.add(`${at}/${name}`, 'invalid_value', fault);
   }
 
   knownMembers(owner: JsonObject, known: readonly string[], at: string): void {

@@ -1,4 +1,5 @@
 import type { Message } from '@millrace/messages';
+import type { Priority } from './claim-order.ts';
 import type { JsonObject } from './json.ts';
 import { DEFAULT_HANDLE } from './node-result.ts';
 import { NO_RETRY, type RetryPolicy } from './retry.ts';
@@ -61,6 +62,8 @@ export type FlowSettings = {
   readonly max_concurrency?: number;
   /** The workflow that is started, with the error as its input, when an execution fails. */
   readonly error_workflow_id?: number;
+  /** Which executions of the organisation are claimed first. */
+  readonly priority?: Priority;
   /** IANA name of the workflow's time zone. */
   readonly timezone?: string;
   /** AI tokens after which an execution fails with `token_budget_exceeded`. */

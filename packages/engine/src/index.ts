@@ -1,4 +1,6 @@
 /** The engine's public API. Pure: time, randomness and everything external are arguments. */
+
+export { isTurnOfOldest, PRIORITIES, type Priority, USUAL_PRIORITY } from './claim-order.ts';
 export { compareDecimals, type Decimal, parseDecimal } from './decimal.ts';
 export type { AbortReason, Effect, StepEvent, StopReason } from './effects.ts';
 export {
@@ -81,7 +83,13 @@ export { NO_RETRY, type RetryPolicy, retryDelayMs } from './retry.ts';
 export { type SchemaError, validateValue } from './schema.ts';
 export { describeUnusableSchema, findSchemaFaults, type SchemaFault } from './schema-faults.ts';
 export * from './services.ts';
-export { mayHoldAnother, type SlotShares } from './slot-shares.ts';
+export {
+  countSlots,
+  mayHoldAnother,
+  type OrganisationShare,
+  type SlotShares,
+  USUAL_SHARE,
+} from './slot-shares.ts';
 export type { ExecutionInput, ExecutionLimits, ExecutionState, Phase } from './state.ts';
 export { begin, resume, type Step, step, stepAll } from './step.ts';
 export * from './store.ts';

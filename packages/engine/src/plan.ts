@@ -1,4 +1,5 @@
 import { message } from '@millrace/messages';
+import { type Priority, USUAL_PRIORITY } from './claim-order.ts';
 import type { Flow, FlowEdge, FlowNode, OnError, Problem } from './flow.ts';
 import { handleOf, labelOf, retryPolicyOf } from './flow.ts';
 import { analyse } from './flow-problems.ts';
@@ -27,6 +28,7 @@ export interface Plan {
   readonly timeoutMs: number | null;
   /** Maximum number of concurrent executions of the workflow; null for any number. */
   readonly maxConcurrency: number | null;
+  readonly priority: Priority;
   /** The workflow that is started when an execution fails; null for none. */
   readonly errorWorkflowId: number | null;
   /** IANA name of the time zone in which templates show moments; null when the workflow has none. */
@@ -138,6 +140,7 @@ function buildPlan(
     inputSchema: settings?.input_schema ?? null,
     timeoutMs: settings?.timeout_s === undefined ? null : settings.timeout_s * 1_000,
     maxConcurrency: settings?.max_concurrency ?? null,
+    priority: settings?.priority ?? USUAL_PRIORITY,
     errorWorkflowId: settings?.error_workflow_id ?? null,
     timezone: settings?.timezone ?? null,
     tokenBudget: settings?.token_budget ?? null,

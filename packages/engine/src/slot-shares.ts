@@ -10,9 +10,37 @@ export interface SlotShares {
   readonly held: ReadonlyMap<number, number>;
   /** Percentage of all slots one organisation may hold when no other holds any: 1 to 100, which is no limit. */
   readonly largestPercent: number;
+  /** Organisations with a share of their own; {@link USUAL_SHARE} for those not listed. */
+  readonly own?: ReadonlyMap<number, OrganisationShare>;
 }
 
-/** Whether an organisation that holds `held` slots may be given one of `free` ones. */
-export function mayHoldAnother(held: number, free: number, largestPercent: number): boolean {
-  return held * (100 - largestPercent) < free * largestPercent;
+/** What an organisation is given compared to others. */
+export interface OrganisationShare {
+  /** Slots are shared in this proportion, and a turn is as many executions: 1 to 100. */
+  readonly weight: number;
+  /** Percentage of all slots it may hold, whatever is free; rounded up, so that it always gets one. */
+  readonly capPercent: number;
+}
+
+export const USUAL_SHARE: OrganisationShare = { weight: 1, capPercent: 100 };
+
+/** Slots of one worker: those an organisation holds, those that are free, and all. */
+export interface SlotCounts {
+  readonly held: number;
+  readonly free: number;
+  readonly all: number;
+}
+
+/** Whether an organisation may be given one of the free slots. */
+export function mayHoldAnother(
+  { held, free, all }: SlotCounts,
+  largestPercent: number,
+  { weight, capPercent }: OrganisationShare = USUAL_SHARE,
+): boolean {
+  return held * (100 - largestPercent) < weight * largestPercent * free && held * 100 < capPercent * all;
+}
+
+/** All slots of the worker. */
+export function countSlots({ free, held }: Pick<SlotShares, 'free' | 'held'>): number {
+  return held.values().reduce((sum, slots) => sum + slots, free);
 }

@@ -234,11 +234,24 @@ describe('structure of flow_data', () => {
       '/flow_data/settings/input_schema invalid_type',
     ]);
     expect(codes(flow([], [], { settings: 1 }))).toEqual(['/flow_data/settings invalid_type']);
-    const more = { max_concurrency: 10_000, error_workflow_id: 7, token_budget: 1, timezone: 'Asia/Tokyo' };
+    const more = {
+      max_concurrency: 10_000,
+      priority: 'high',
+      error_workflow_id: 7,
+      token_budget: 1,
+      timezone: 'Asia/Tokyo',
+    };
     expect(codes(flow([], [], { settings: more }))).toEqual([]);
-    const worse = { max_concurrency: 10_001, error_workflow_id: 0, token_budget: '1', timezone: 'Mars/Base' };
+    const worse = {
+      max_concurrency: 10_001,
+      priority: 'urgent',
+      error_workflow_id: 0,
+      token_budget: '1',
+      timezone: 'Mars/Base',
+    };
     expect(codes(flow([], [], { settings: worse }))).toEqual([
       '/flow_data/settings/max_concurrency invalid_value',
+      '/flow_data/settings/priority invalid_value',
       '/flow_data/settings/error_workflow_id invalid_value',
       '/flow_data/settings/token_budget invalid_value',
       '/flow_data/settings/timezone unknown_timezone',

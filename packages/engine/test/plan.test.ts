@@ -79,6 +79,7 @@ describe('plan', () => {
   it('F8: execution settings', () => {
     const settings = {
       max_concurrency: 3,
+      priority: 'low' as const,
       error_workflow_id: 9,
       timezone: 'Europe/Berlin',
       token_budget: 500,
@@ -86,12 +87,19 @@ describe('plan', () => {
     const plan = planOf({ ...flowOf({}, []), settings });
     expect(plan).toMatchObject({
       maxConcurrency: 3,
+      priority: 'low',
       errorWorkflowId: 9,
       timezone: 'Europe/Berlin',
       tokenBudget: 500,
     });
     expect(planOf(flowOf({}, []))).toMatchObject({
-      ...{ maxConcurrency: null, errorWorkflowId: null, timezone: null, tokenBudget: null },
+      ...{
+        maxConcurrency: null,
+        priority: 'normal',
+        errorWorkflowId: null,
+        timezone: null,
+        tokenBudget: null,
+      },
     });
   });
 

@@ -1,8 +1,21 @@
 import { hostname } from 'node:os';
 import type { Queryable } from '@millrace/database/database';
 import { rowSet } from '@millrace/database/row-set';
-import { type Lease, type SlotShares, storeError } from '@millrace/engine';
+import { type Lease, storeError } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import {
+  ALLOWED,
+  type ClaimShares,
+  FITS,
+  HELD,
+  HOLDERS,
+  NEXT_FIRST,
+  OLDEST_FIRST,
+  ROUND,
+  shareValues,
+  TAKEN_OF_TURN,
+  URGENT_FIRST,
+} from './share-statements.ts';
 
 export async function insertWorker(db: Queryable, workerId: string, leaseMs: number): Promise<void> {
   await db.query(
@@ -58,16 +71,12 @@ export interface ClaimedRow {
 export const CLAIMED = `e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at,
   e.timeout_ms, e.claim, e.checkpoint_seq, e.signal_seq, e.status`;
 
-/** How a claim shares free slots; see docs/adr/0026-fair-claims.md. */
-export interface ClaimShares extends SlotShares {
-  /** The organisation that had the last turn; the next ones come first. 0 begins with the first. */
-  readonly afterOrganisation: number;
-}
-
 /** Where the walk from organisation to organisation stands, and whether it left something. */
 export interface ClaimedTurn {
   /** Order in which the rows were chosen, from 1. */
   readonly turn: number;
+  /** How many executions its organisation has been given of its turn, this one included; 0 if the turn is over. */
+  readonly taken_of_turn: number;
   /** There may be more to claim: this organisation got its part of the claim, or others had no place before those after them. */
   readonly has_more: boolean;
 }
@@ -76,7 +85,7 @@ export interface ClaimedTurn {
  * Leases runnable work: queued and woken executions, and those of workers whose lease expired. The latter count one crash
  * each and fail at `maxCrashedAttempts`. Nothing is claimed for a worker whose own lease is not valid.
  *
- * Organisations take turns, and each one's executions are claimed oldest first. None is claimed for an organisation that
+ * Organisations take turns, and each one's executions are claimed by priority and then oldest first, or now and then oldest first. None is claimed for an organisation that
  * holds its share of the slots; what was running already is exempt.
  *
  * A crash counts for everything its worker was running, because nobody can tell which execution caused it. So a worker runs
@@ -97,49 +106,57 @@ export async function claimExecutions(
   const explanation = message('run.worker_crashed', { count: maxCrashedAttempts });
   const error = { code: 'worker_crashed', message: explanation, nodeId: null };
   return db.query(
-    `WITH RECURSIVE held AS (
-       SELECT * FROM unnest($6::bigint[], $7::integer[]) AS h (organisation_id, slots)
-     ), ${QUEUED_AFTER}, ${QUEUED_BEFORE},
+    `WITH RECURSIVE ${HELD}, ${QUEUED_AFTER}, ${QUEUED_BEFORE},
      queued_of AS MATERIALIZED (
        ${QUEUED_PARTS}
      ), queued AS MATERIALIZED (
-       SELECT e.id, o.organisation_id, o.part < o.allowed AND count(*) OVER (PARTITION BY o.organisation_id) = o.part AS has_more
+       SELECT e.id, o.organisation_id, e.priority,
+         o.part < o.allowed AND count(*) OVER (PARTITION BY o.organisation_id) = o.part AS has_more
        FROM queued_of o CROSS JOIN LATERAL (
-         SELECT id FROM executions
-         WHERE ${QUEUED} AND organisation_id = o.organisation_id AND crashed_attempts < $4
-         ORDER BY id LIMIT o.part FOR UPDATE SKIP LOCKED
+         SELECT * FROM (
+           SELECT id, priority FROM executions
+           WHERE ${QUEUED} AND organisation_id = o.organisation_id AND crashed_attempts < $14
+           ORDER BY priority DESC, id LIMIT CASE WHEN ${OLDEST_FIRST} THEN 0 ELSE o.part END FOR UPDATE SKIP LOCKED
+         ) u
+         UNION ALL
+         (SELECT s.* FROM unnest(ARRAY[0, 1, 2]) AS p (priority) CROSS JOIN LATERAL (
+           SELECT id, priority FROM executions
+           WHERE ${QUEUED} AND organisation_id = o.organisation_id AND priority = p.priority AND crashed_attempts < $14
+           ORDER BY id LIMIT CASE WHEN ${OLDEST_FIRST} THEN o.part ELSE 0 END FOR UPDATE SKIP LOCKED
+         ) s ORDER BY id LIMIT o.part)
        ) e
      ), due AS MATERIALIZED (
-       SELECT id, organisation_id FROM executions WHERE ${DUE} ORDER BY wake_at LIMIT $2
+       SELECT id, organisation_id FROM executions WHERE ${DUE} ORDER BY wake_at LIMIT $12
      ), waiting_of (organisation_id) AS (
-       SELECT f.* FROM ${FIRST_WAITING} f WHERE (SELECT count(*) FROM due) = $2
+       SELECT f.* FROM ${FIRST_WAITING} f WHERE (SELECT count(*) FROM due) = $12
        UNION ALL
        SELECT n.* FROM waiting_of w CROSS JOIN LATERAL ${NEXT_WAITING} n
      ), due_of AS MATERIALIZED (
        ${DUE_PARTS}
      ), woken AS MATERIALIZED (
-       SELECT e.id, o.organisation_id, o.part < o.allowed AND count(*) OVER (PARTITION BY o.organisation_id) = o.part AS has_more
+       SELECT e.id, o.organisation_id, e.priority,
+         o.part < o.allowed AND count(*) OVER (PARTITION BY o.organisation_id) = o.part AS has_more
        FROM due_of o CROSS JOIN LATERAL (
-         SELECT id FROM executions
-         WHERE ${DUE} AND organisation_id = o.organisation_id AND crashed_attempts < $4
+         SELECT id, priority FROM executions
+         WHERE ${DUE} AND organisation_id = o.organisation_id AND crashed_attempts < $14
          ORDER BY wake_at LIMIT o.part FOR UPDATE SKIP LOCKED
        ) e
      ), lost AS MATERIALIZED (
        SELECT e.* FROM workers w CROSS JOIN LATERAL (
          SELECT id, organisation_id FROM executions
-         WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 <> $4
-         ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+         WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 <> $14
+         ORDER BY id LIMIT $12 FOR UPDATE SKIP LOCKED
        ) e
        WHERE w.lease_expires_at <= clock_timestamp()
      ), suspect_given_back AS MATERIALIZED (
        SELECT id, organisation_id FROM executions
-       WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $4 AND max_concurrency IS NULL
+       WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $14 AND max_concurrency IS NULL
          AND (status = 'queued' OR (status = 'waiting_async' AND wake_at <= now()))
        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
      ), suspect_lost AS MATERIALIZED (
        SELECT e.* FROM workers w CROSS JOIN LATERAL (
          SELECT id, organisation_id FROM executions
-         WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 = $4
+         WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 = $14
          ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
        ) e
        WHERE w.lease_expires_at <= clock_timestamp()
@@ -149,53 +166,49 @@ export async function claimExecutions(
        ) s
        WHERE NOT EXISTS (
          SELECT FROM executions
-         WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $4 AND worker_id = $1
+         WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $14 AND worker_id = $11
        )
        ORDER BY id LIMIT 1
      ), candidate AS (
-       SELECT *, row_number() OVER (PARTITION BY organisation_id ORDER BY is_exempt DESC, id) AS round
+       SELECT *, row_number() OVER (PARTITION BY organisation_id ORDER BY is_exempt DESC, ${URGENT_FIRST}) AS nth
        FROM (
-         SELECT id, organisation_id, has_more, false AS crashed, false AS is_exempt FROM queued
-         UNION ALL SELECT id, organisation_id, has_more, false, false FROM woken
-         UNION ALL SELECT id, organisation_id, false, true, true FROM lost
-         UNION ALL SELECT id, organisation_id, false, crashed, true FROM suspect
+         SELECT id, organisation_id, priority, has_more, false AS crashed, false AS is_exempt FROM queued
+         UNION ALL SELECT id, organisation_id, priority, has_more, false, false FROM woken
+         UNION ALL SELECT id, organisation_id, 0, false, true, true FROM lost
+         UNION ALL SELECT id, organisation_id, 0, false, crashed, true FROM suspect
        ) c
      ), in_turn AS (
-       SELECT *, row_number() OVER (
-         ORDER BY is_exempt DESC, round, organisation_id <= $10, organisation_id) AS turn
-       FROM candidate
+       SELECT c.*, ${TAKEN_OF_TURN}, row_number() OVER (
+         ORDER BY is_exempt DESC, ${ROUND}, ${NEXT_FIRST}, nth) AS turn
+       FROM candidate c LEFT JOIN held h USING (organisation_id)
      ), judged AS (
-       SELECT c.*, is_exempt OR (coalesce(h.slots, 0) + round - 1) * (100 - $9) < $9 * ($8 - (turn - 1)) AS fits
+       SELECT c.*, is_exempt OR (${FITS}) AS fits
        FROM in_turn c LEFT JOIN held h USING (organisation_id)
      ), chosen AS (
-       SELECT id, crashed, turn, has_more OR (SELECT bool_or(NOT fits) FROM judged) AS has_more
-       FROM judged WHERE fits ORDER BY turn LIMIT $2
+       SELECT id, crashed, turn, taken_of_turn, has_more OR (SELECT bool_or(NOT fits) FROM judged) AS has_more
+       FROM judged WHERE fits ORDER BY turn LIMIT $12
      )
      UPDATE executions e SET
        status = CASE WHEN t.is_poison THEN 'failed' ELSE 'running' END,
-       worker_id = CASE WHEN NOT t.is_poison THEN $1::uuid END,
+       worker_id = CASE WHEN NOT t.is_poison THEN $11::uuid END,
        claim = e.claim + 1,
        crashed_attempts = e.crashed_attempts + c.crashed::integer,
        wake_at = NULL,
        started_at = coalesce(e.started_at, date_trunc('milliseconds', now())),
        completed_at = CASE WHEN t.is_poison
          THEN greatest(date_trunc('milliseconds', clock_timestamp()), e.started_at) END,
-       error = CASE WHEN t.is_poison THEN $5::json END
+       error = CASE WHEN t.is_poison THEN $15::json END
      FROM chosen c JOIN executions x USING (id)
-     CROSS JOIN LATERAL (SELECT c.crashed AND x.crashed_attempts + 1 >= $3 AS is_poison) t
-     WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())
-     RETURNING ${CLAIMED}, c.turn, c.has_more`,
+     CROSS JOIN LATERAL (SELECT c.crashed AND x.crashed_attempts + 1 >= $13 AS is_poison) t
+     WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $11 AND lease_expires_at > clock_timestamp())
+     RETURNING ${CLAIMED}, c.turn, c.taken_of_turn, c.has_more`,
     [
+      ...shareValues(shares),
       workerId,
       limit,
       maxCrashedAttempts,
       Math.max(maxCrashedAttempts - 1, 1),
       JSON.stringify(storeError(error)),
-      [...shares.held.keys()],
-      [...shares.held.values()],
-      shares.free,
-      shares.largestPercent,
-      shares.afterOrganisation,
     ],
   );
 }
@@ -217,7 +230,7 @@ function walk(name: string, work: string, after: string, upTo: string): string {
        UNION ALL
        SELECT n.organisation_id, w.place + 1
        FROM ${name} w CROSS JOIN LATERAL ${nextOrganisation(work, 'w.organisation_id')} n
-       WHERE ${upTo.replace('organisation_id', 'n.organisation_id')} AND w.place < $2::integer + cardinality($6::bigint[])
+       WHERE ${upTo.replace('organisation_id', 'n.organisation_id')} AND w.place < $12::integer + ${HOLDERS}
      )`;
 }
 
@@ -226,17 +239,18 @@ function walk(name: string, work: string, after: string, upTo: string): string {
  * `part` of what this claim takes. Those whose turn it is, next ones first.
  */
 function partsOf(organisations: string): string {
-  return `(SELECT organisation_id, allowed, least(ceil($2::numeric / count(*) OVER ()), allowed)::bigint AS part
+  return `(SELECT organisation_id, allowed,
+         least(ceil($12::numeric * weight / sum(weight) OVER ()), allowed)::bigint AS part
        FROM (
-         SELECT o.organisation_id, ceil(($9::integer * $8::integer - (100 - $9) * coalesce(h.slots, 0)) / 100.0) AS allowed
+         SELECT o.organisation_id, coalesce(h.weight, 1) AS weight, ${ALLOWED} AS allowed
          FROM (${organisations}) o LEFT JOIN held h USING (organisation_id)
-         ORDER BY o.organisation_id <= $10, o.organisation_id
+         ORDER BY ${NEXT_FIRST}
        ) a
-       WHERE allowed > 0 LIMIT $2)`;
+       WHERE allowed > 0 LIMIT $12)`;
 }
 
-const QUEUED_AFTER = walk('next', QUEUED, '$10', 'true');
-const QUEUED_BEFORE = walk('first', QUEUED, '0', 'organisation_id <= $10');
+const QUEUED_AFTER = walk('next', QUEUED, '$8', 'true');
+const QUEUED_BEFORE = walk('first', QUEUED, '0', 'organisation_id <= $8');
 const QUEUED_PARTS = partsOf('SELECT organisation_id FROM next UNION ALL SELECT organisation_id FROM first');
 const FIRST_WAITING = nextOrganisation(WAITING, '0');
 const NEXT_WAITING = nextOrganisation(WAITING, 'w.organisation_id');

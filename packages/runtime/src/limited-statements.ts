@@ -1,5 +1,15 @@
 import type { Queryable } from '@millrace/database/database';
-import { CLAIMED, type ClaimedRow, type ClaimedTurn, type ClaimShares } from './lease-statements.ts';
+import { CLAIMED, type ClaimedRow, type ClaimedTurn } from './lease-statements.ts';
+import {
+  type ClaimShares,
+  FITS,
+  HELD,
+  NEXT_FIRST,
+  ROUND,
+  shareValues,
+  TAKEN_OF_TURN,
+  URGENT_FIRST,
+} from './share-statements.ts';
 
 /** Workflows processed per round; further ones with a limit and runnable work wait for the next. */
 const MAX_WORKFLOWS = 50;
@@ -16,7 +26,7 @@ export async function claimLimited(
   limit: number,
   maxCrashedAttempts: number,
   shares: ClaimShares,
-): Promise<(ClaimedRow & Pick<ClaimedTurn, 'turn'>)[]> {
+): Promise<(ClaimedRow & Omit<ClaimedTurn, 'has_more'>)[]> {
   const workflows = await holdWorkflowsWithWork(tx, shares.afterOrganisation);
   if (workflows.length === 0) return [];
   const workflowIds = workflows.map(({ id }) => id);
@@ -69,67 +79,58 @@ function claimOfLocked(
     readonly maxCrashedAttempts: number;
     readonly shares: ClaimShares;
   },
-): Promise<(ClaimedRow & Pick<ClaimedTurn, 'turn'>)[]> {
+): Promise<(ClaimedRow & Omit<ClaimedTurn, 'has_more'>)[]> {
   const { workerId, limit, maxCrashedAttempts, shares } = claim;
   return tx.query(
-    `WITH candidate AS MATERIALIZED (
+    `WITH ${HELD}, candidate AS MATERIALIZED (
        SELECT c.id, c.organisation_id, c.max_concurrency, r.running, c.is_suspect,
+         -- Executions under a limit keep their order, with the priority of the first.
+         first_value(c.priority) OVER (PARTITION BY w.id ORDER BY c.id) AS priority,
          row_number() OVER (PARTITION BY w.id ORDER BY c.id) AS place,
          row_number() OVER (PARTITION BY c.is_suspect ORDER BY c.id) AS place_of_kind
-       FROM unnest($2::bigint[]) AS w (id)
+       FROM unnest($12::bigint[]) AS w (id)
        CROSS JOIN LATERAL (
          SELECT count(*) AS running FROM executions
          WHERE workflow_id = w.id AND status = 'running' AND max_concurrency IS NOT NULL
        ) r
        CROSS JOIN LATERAL (
-         (SELECT id, organisation_id, max_concurrency, crashed_attempts >= $4 AS is_suspect FROM executions
+         (SELECT id, organisation_id, max_concurrency, priority, crashed_attempts >= $14 AS is_suspect FROM executions
           WHERE workflow_id = w.id AND status = 'queued' AND max_concurrency IS NOT NULL
-          ORDER BY id LIMIT $3)
+          ORDER BY id LIMIT $13)
          UNION ALL
-         (SELECT id, organisation_id, max_concurrency, crashed_attempts >= $4 FROM executions
+         (SELECT id, organisation_id, max_concurrency, priority, crashed_attempts >= $14 FROM executions
           WHERE workflow_id = w.id AND status = 'waiting_async' AND max_concurrency IS NOT NULL AND wake_at <= now()
-          ORDER BY wake_at LIMIT $3)
+          ORDER BY wake_at LIMIT $13)
        ) c
      ), in_turn AS (
-       SELECT *, row_number() OVER (ORDER BY round, organisation_id <= $9, organisation_id) AS turn FROM (
-         SELECT id, organisation_id, row_number() OVER (PARTITION BY organisation_id ORDER BY id) AS round
+       SELECT c.*, ${TAKEN_OF_TURN}, row_number() OVER (ORDER BY ${ROUND}, ${NEXT_FIRST}, nth) AS turn FROM (
+         SELECT id, organisation_id, row_number() OVER (PARTITION BY organisation_id ORDER BY ${URGENT_FIRST}) AS nth
          FROM candidate
          WHERE running + place <= max_concurrency
            -- A worker holds one execution at most that has one attempt left, as in the other way of claiming.
            AND (NOT is_suspect OR (place_of_kind = 1 AND NOT EXISTS (
              SELECT FROM executions
-             WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $4 AND worker_id = $1)))
-       ) c
+             WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $14 AND worker_id = $11)))
+       ) c LEFT JOIN held h USING (organisation_id)
      ), chosen AS MATERIALIZED (
-       SELECT e.id, f.turn
+       SELECT e.id, f.turn, f.taken_of_turn
        FROM (
-         SELECT t.id, t.turn FROM in_turn t
-         LEFT JOIN unnest($5::bigint[], $6::integer[]) AS h (organisation_id, slots) USING (organisation_id)
-         WHERE (coalesce(h.slots, 0) + t.round - 1) * (100 - $8::integer) < $8 * ($7::integer - (t.turn - 1))
-         ORDER BY t.turn LIMIT $3
+         SELECT t.id, t.turn, t.taken_of_turn FROM in_turn t LEFT JOIN held h USING (organisation_id)
+         WHERE ${FITS}
+         ORDER BY t.turn LIMIT $13
        ) f JOIN executions e USING (id)
        WHERE (e.status = 'queued' OR (e.status = 'waiting_async' AND e.wake_at <= now()))
        ORDER BY e.id FOR UPDATE OF e SKIP LOCKED
      )
      UPDATE executions e SET
        status = 'running',
-       worker_id = $1::uuid,
+       worker_id = $11::uuid,
        claim = e.claim + 1,
        wake_at = NULL,
        started_at = coalesce(e.started_at, date_trunc('milliseconds', now()))
      FROM chosen c
-     WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())
-     RETURNING ${CLAIMED}, c.turn`,
-    [
-      workerId,
-      workflowIds,
-      limit,
-      Math.max(maxCrashedAttempts - 1, 1),
-      [...shares.held.keys()],
-      [...shares.held.values()],
-      shares.free,
-      shares.largestPercent,
-      shares.afterOrganisation,
-    ],
+     WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $11 AND lease_expires_at > clock_timestamp())
+     RETURNING ${CLAIMED}, c.turn, c.taken_of_turn`,
+    [...shareValues(shares), workerId, workflowIds, limit, Math.max(maxCrashedAttempts - 1, 1)],
   );
 }

@@ -3,8 +3,10 @@ import {
   type ClaimedExecution,
   type ExecutionStore,
   foldRecords,
+  isTurnOfOldest,
   type Lease,
   type NodeRecord,
+  type OrganisationShare,
   type Outcome,
   parseJson,
   type SlotShares,
@@ -16,7 +18,7 @@ import { createFollowUps } from './follow-ups.ts';
 import {
   adoptExecutions,
   type ClaimedRow,
-  type ClaimShares,
+  type ClaimedTurn,
   claimExecutions,
   endWorkerLease,
   findLostLeases,
@@ -25,6 +27,7 @@ import {
   renewWorkerLease,
 } from './lease-statements.ts';
 import { claimLimited } from './limited-statements.ts';
+import { type ClaimShares, selectOwnShares } from './share-statements.ts';
 import { findSignalled, selectAllSignals, selectSignals } from './signal-statements.ts';
 import { readChunks } from './statements.ts';
 import { toClaimed, toFencedWrite, toSignal, toTarget, type WriteTarget } from './store-rows.ts';
@@ -52,6 +55,8 @@ export class PgExecutionStore implements ExecutionStore {
   #claims = 0;
   /** The organisation that had the last turn when free slots were claimed. */
   #lastOrganisation = 0;
+  /** How many executions it was given of a turn that isn't over; 0 if it is. */
+  #takenOfTurn = 0;
 
   constructor(db: Database, options: PgStoreOptions) {
     this.#db = db;
@@ -76,14 +81,24 @@ export class PgExecutionStore implements ExecutionStore {
     await endWorkerLease(this.#db, workerId);
   }
 
+  /** The organisations whose share of the slots differs from the usual one. */
+  readOwnShares(): Promise<Map<number, OrganisationShare>> {
+    return selectOwnShares(this.#db);
+  }
+
   async claim(workerId: string, limit: number, shares?: SlotShares): Promise<ClaimedExecution[]> {
     const slots = shares ?? { free: limit, held: new Map(), largestPercent: 100 };
+    this.#claims += 1;
     const work = await lookForWork(this.#db);
     if (work.has_follow_ups) await this.#settle();
     if (work.has_failures) this.#options.onFailure();
-    const rows = work.has_limited
-      ? await this.#claimBoth(workerId, limit, slots)
-      : await this.#claimUnlimited(workerId, limit, slots);
+    const rows: ClaimedRow[] = [];
+    try {
+      for await (const more of this.#claimParts(workerId, limit, slots, work.has_limited)) rows.push(...more);
+    } catch (error) {
+      // What was claimed before is leased to this worker: it would wait for the next heartbeat to be found.
+      if (rows.length === 0) throw error;
+    }
     this.#options.onChanged(rows.map((row) => row.id));
     const running = rows.filter(({ status }) => status === 'running');
     if (running.length < rows.length) await this.#settleEnds();
@@ -146,21 +161,33 @@ export class PgExecutionStore implements ExecutionStore {
   }
 
   /** Limited and unlimited executions share the slots, and neither can starve the other: each has priority for half of them. */
-  async #claimBoth(workerId: string, limit: number, shares: SlotShares): Promise<ClaimedRow[]> {
-    this.#claims += 1;
+  async *#claimParts(
+    workerId: string,
+    limit: number,
+    shares: SlotShares,
+    hasLimited: boolean,
+  ): AsyncGenerator<ClaimedRow[]> {
+    if (!hasLimited) {
+      yield* this.#claimUnlimited(workerId, limit, shares);
+      return;
+    }
     const half = (limit + (this.#claims % 2)) >> 1;
-    const limited = half === 0 ? [] : await this.#claimLimited(workerId, half, shares);
-    const unlimited = await this.#claimUnlimited(workerId, limit - limited.length, without(shares, limited));
-    const claimed = [...limited, ...unlimited];
-    if (limited.length < half) return claimed;
-    return [
-      ...claimed,
-      ...(await this.#claimLimited(workerId, limit - claimed.length, without(shares, claimed))),
-    ];
+    const claimed = await this.#claimLimited(workerId, half, shares);
+    const wasFull = claimed.length === half;
+    yield claimed;
+    for await (const rows of this.#claimUnlimited(
+      workerId,
+      limit - claimed.length,
+      without(shares, claimed),
+    )) {
+      claimed.push(...rows);
+      yield rows;
+    }
+    if (wasFull) yield await this.#claimLimited(workerId, limit - claimed.length, without(shares, claimed));
   }
 
   /** Asks again while an organisation has more than its part of the last claim and slots are left. */
-  async #claimUnlimited(workerId: string, limit: number, shares: SlotShares): Promise<ClaimedRow[]> {
+  async *#claimUnlimited(workerId: string, limit: number, shares: SlotShares): AsyncGenerator<ClaimedRow[]> {
     const claimed: ClaimedRow[] = [];
     for (let hasMore = true; hasMore && claimed.length < limit; ) {
       const left = limit - claimed.length;
@@ -168,9 +195,9 @@ export class PgExecutionStore implements ExecutionStore {
       const rows = await claimExecutions(this.#db, workerId, left, this.#options.maxCrashedAttempts, next);
       this.#noteTurn(rows);
       claimed.push(...rows);
+      yield rows;
       hasMore = rows.some((row) => row.has_more);
     }
-    return claimed;
   }
 
   async #claimLimited(workerId: string, limit: number, shares: SlotShares): Promise<ClaimedRow[]> {
@@ -184,16 +211,20 @@ export class PgExecutionStore implements ExecutionStore {
     return rows;
   }
 
+  /** A turn that isn't over is continued. */
   #nextIn(shares: SlotShares): ClaimShares {
-    return { ...shares, afterOrganisation: this.#lastOrganisation };
+    const takenOfTurn = this.#takenOfTurn;
+    const afterOrganisation = this.#lastOrganisation - (takenOfTurn > 0 ? 1 : 0);
+    return { ...shares, afterOrganisation, takenOfTurn, isTurnOfOldest: isTurnOfOldest(this.#claims) };
   }
 
-  #noteTurn(rows: readonly { readonly organisation_id: number; readonly turn: number }[]): void {
+  #noteTurn(rows: readonly (Pick<ClaimedRow, 'organisation_id'> & Omit<ClaimedTurn, 'has_more'>)[]): void {
     let lastTurn = 0;
-    for (const { organisation_id: organisationId, turn } of rows) {
+    for (const { organisation_id: organisationId, turn, taken_of_turn: takenOfTurn } of rows) {
       if (turn < lastTurn) continue;
       lastTurn = turn;
       this.#lastOrganisation = organisationId;
+      this.#takenOfTurn = takenOfTurn;
     }
   }
 

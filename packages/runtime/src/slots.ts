@@ -1,4 +1,4 @@
-import { mayHoldAnother, type SlotShares } from '@millrace/engine';
+import { mayHoldAnother, type OrganisationShare, type SlotShares } from '@millrace/engine';
 import type { BorrowedSlots } from './borrowed-slots.ts';
 import type { WorkerSettings } from './settings.ts';
 
@@ -9,6 +9,7 @@ export class Slots {
   readonly #settings: SlotSettings;
   readonly #borrowed: BorrowedSlots | undefined;
   readonly #held = new Map<number, number>();
+  #own: ReadonlyMap<number, OrganisationShare> = new Map();
   #taken = 0;
 
   constructor(settings: SlotSettings, borrowed?: BorrowedSlots) {
@@ -18,11 +19,21 @@ export class Slots {
 
   /** May be negative: executions found leased to the worker are held whether a slot is free or not. */
   get free(): number {
-    return this.#settings.concurrency + (this.#borrowed?.count ?? 0) - this.#taken;
+    return this.#all - this.#taken;
+  }
+
+  get #all(): number {
+    return this.#settings.concurrency + (this.#borrowed?.count ?? 0);
   }
 
   get shares(): SlotShares {
-    return { free: this.free, held: this.#held, largestPercent: this.#settings.organisationPercent };
+    const { organisationPercent: largestPercent } = this.#settings;
+    return { free: this.free, held: this.#held, largestPercent, own: this.#own };
+  }
+
+  /** @param own the organisations with a share of their own */
+  setOwnShares(own: ReadonlyMap<number, OrganisationShare>): void {
+    this.#own = own;
   }
 
   take(organisationId: number): void {
@@ -39,8 +50,8 @@ export class Slots {
 
   /** @param except free slots that are promised to others */
   mayHoldAnother(organisationId: number, except = 0): boolean {
-    const held = this.#held.get(organisationId) ?? 0;
-    return mayHoldAnother(held, this.free - except, this.#settings.organisationPercent);
+    const counts = { held: this.#held.get(organisationId) ?? 0, free: this.free - except, all: this.#all };
+    return mayHoldAnother(counts, this.#settings.organisationPercent, this.#own.get(organisationId));
   }
 
   /** The organisations that are given no further slot while what is held and free stays as it is. */

@@ -3,7 +3,9 @@ import {
   displayNameOf,
   type JsonValue,
   type NodeRecord,
+  PRIORITIES,
   stringifyJson,
+  USUAL_PRIORITY,
 } from '@millrace/engine';
 import type { KeyedResponse, StartRow } from './statements.ts';
 
@@ -73,6 +75,7 @@ export function toStartRow(order: StartOrder, leaseTo: string | null): StartRow 
     sourceIp: order.origin?.sourceIp ?? null,
     recordsJson: records === undefined || records.length === 0 ? null : stringifyJson(records),
     maxConcurrency: maxConcurrencyOf(compiled),
+    priority: PRIORITIES.indexOf(plan?.priority ?? USUAL_PRIORITY),
     errorWorkflowId: plan?.errorWorkflowId ?? null,
     response: order.response ?? null,
   };

@@ -26,6 +26,8 @@ export interface StartRow {
   readonly recordsJson: string | null;
   /** `settings.max_concurrency` of its workflow: then it is queued even if `leaseTo` is set. Null for no limit. */
   readonly maxConcurrency: number | null;
+  /** Index of `settings.priority` in PRIORITIES. */
+  readonly priority: number;
   /** `settings.error_workflow_id`; null for none. */
   readonly errorWorkflowId: number | null;
   /** Null if it was started without an Idempotency-Key. */
@@ -57,6 +59,7 @@ export const EXECUTION_COLUMNS: Columns<StartRow> = {
   timeout_ms: ['bigint', (row) => row.timeoutMs],
   rerun_of: ['bigint', (row) => row.rerunOf],
   max_concurrency: ['integer', (row) => row.maxConcurrency],
+  priority: ['integer', (row) => row.priority],
   error_workflow_id: ['bigint', (row) => row.errorWorkflowId],
   api_key_id: ['bigint', (row) => row.apiKeyId],
   source_ip: ['text', (row) => row.sourceIp],

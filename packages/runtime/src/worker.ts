@@ -57,6 +57,8 @@ interface Registration {
 /** Maximum executions per claim, so that other workers get their share of a backlog. */
 const MAX_CLAIMED_AT_ONCE = 50;
 const RETRY_PAUSE_MS = 250;
+/** What a notification of the queue says when an organisation's share of the slots was changed. */
+const SHARES_CHANGED = 'shares';
 /** How long a stopping worker waits for the executions it hands back to be stored. */
 const HAND_BACK_MS = 5_000;
 
@@ -124,7 +126,10 @@ class PgWorker implements Worker {
     const { notifier, db } = this.#deps;
     await db.listen(
       'millrace_queue',
-      () => this.#wakeup.wake(),
+      (payload) => {
+        if (payload === SHARES_CHANGED) this.#heartbeatWakeup.wake();
+        this.#wakeup.wake();
+      },
       () => this.#wakeup.wake(),
     );
     // The last step that may fail: a registered worker has to send heartbeats.
@@ -192,6 +197,7 @@ class PgWorker implements Worker {
     const effort = new CpuUsage();
     await this.#store.registerWorker(id);
     await this.#clock.synchronise();
+    this.#slots.setOwnShares(await this.#store.readOwnShares());
     // Before the first claim under the new id, which would count these executions as crashed.
     if (this.#formerIds.length > 0) await this.#store.inherit(id, this.#formerIds);
     // Without a valid lease nothing was inherited; the next registration does it.
@@ -263,6 +269,8 @@ class PgWorker implements Worker {
     registration.effort = effort;
     this.#watchLease(registration);
     await this.#clock.synchronise();
+    this.#slots.setOwnShares(await this.#store.readOwnShares());
+    this.#wakeup.wake();
     await this.#reconcile(registration);
   }
 
@@ -291,6 +299,8 @@ class PgWorker implements Worker {
     while (!this.#isStopping) {
       const claimedAll = await this.#claim().catch((error: unknown) => {
         this.#log.warn({ err: error }, 'worker could not claim executions; retrying');
+        // It may have claimed some: they are found when running executions are compared with the database.
+        this.#heartbeatWakeup.wake();
         return true;
       });
       if (claimedAll) await this.#wakeup.wait(this.#config.pollMs);

@@ -2,18 +2,23 @@ import { verbatim } from '@millrace/messages';
 import {
   type ChildKey,
   type ClaimedExecution,
+  countSlots,
   foldRecords,
   isFinalStatus,
+  isTurnOfOldest,
   type JsonValue,
   type Lease,
   mayHoldAnother,
   type NodeRecord,
   type Outcome,
   type ParentLink,
+  PRIORITIES,
   parseJson,
   type SlotShares,
   type StoredSignal,
   stringifyJson,
+  USUAL_PRIORITY,
+  USUAL_SHARE,
   type WriteInfo,
 } from '../../src/index.ts';
 import type { CompleteStore, StartRequest, StoredChild, StoredExecution } from './store-harness.ts';
@@ -42,7 +47,10 @@ type Row = {
 export class MemoryStore implements CompleteStore {
   readonly #options: MemoryStoreOptions;
   readonly #rows = new Map<number, Row>();
+  #claims = 0;
   #lastOrganisation = 0;
+  /** How many executions it was given of a turn that isn't over; 0 if it is. */
+  #takenOfTurn = 0;
   readonly #leases = new Map<string, number>();
   /** By parent, node, iteration and call key. */
   readonly #children = new Map<string, Row>();
@@ -95,16 +103,20 @@ export class MemoryStore implements CompleteStore {
 
   async claim(workerId: string, limit: number, shares?: SlotShares): Promise<ClaimedExecution[]> {
     const claimed: ClaimedExecution[] = [];
+    this.#claims += 1;
     const held = new Map(shares?.held);
-    for (const row of this.#inTurn()) {
+    const all = countSlots({ free: shares?.free ?? limit, held });
+    for (const { row, takenOfTurn } of this.#inTurn(shares)) {
       if (claimed.length === limit) break;
       if (!this.#isClaimable(row) || (row.status !== 'running' && this.#isFull(row))) continue;
       const { organisationId } = row.request;
       const slots = held.get(organisationId) ?? 0;
-      const free = (shares?.free ?? limit) - claimed.length;
-      if (row.status !== 'running' && !mayHoldAnother(slots, free, shares?.largestPercent ?? 100)) continue;
+      const counts = { held: slots, free: (shares?.free ?? limit) - claimed.length, all };
+      const mayTake = mayHoldAnother(counts, shares?.largestPercent ?? 100, shares?.own?.get(organisationId));
+      if (row.status !== 'running' && !mayTake) continue;
       held.set(organisationId, slots + 1);
       this.#lastOrganisation = organisationId;
+      this.#takenOfTurn = takenOfTurn;
       if (row.status === 'running') row.crashedAttempts += 1;
       if (row.crashedAttempts >= this.#options.maxCrashedAttempts) {
         const message = verbatim(
@@ -119,17 +131,39 @@ export class MemoryStore implements CompleteStore {
     return claimed;
   }
 
-  /** What may be claimed, oldest first; every organisation's first, then every one's second, and so on. */
-  #inTurn(): Row[] {
+  /** Executions under a limit keep their order, with the priority of the first. */
+  #urgencyOf({ request }: Row): number {
+    if (isTurnOfOldest(this.#claims)) return 0;
+    const own = PRIORITIES.indexOf(request.priority ?? USUAL_PRIORITY);
+    if (request.maxConcurrency === undefined) return own;
+    // Rows are kept in the order of their ids.
+    const first = [...this.#rows.values()].find(
+      (row) => row.request.workflowId === request.workflowId && this.#isClaimable(row),
+    );
+    return PRIORITIES.indexOf(first?.request.priority ?? USUAL_PRIORITY);
+  }
+
+  /** What may be claimed, by priority and then oldest first; every organisation's first turn, then every one's second, and so on. */
+  #inTurn(shares?: SlotShares): { readonly row: Row; readonly takenOfTurn: number }[] {
     const rows = [...this.#rows.values()]
       .filter((row) => this.#isClaimable(row))
-      .sort((a, b) => a.request.executionId - b.request.executionId);
+      .sort(
+        (a, b) => this.#urgencyOf(b) - this.#urgencyOf(a) || a.request.executionId - b.request.executionId,
+      );
     const queues = [...Map.groupBy(rows, (row) => row.request.organisationId)].sort(([a], [b]) => a - b);
-    const isNext = ([id]: (typeof queues)[number]): boolean => id > this.#lastOrganisation;
+    const isContinued = this.#takenOfTurn > 0;
+    const isNext = ([id]: (typeof queues)[number]): boolean =>
+      id > this.#lastOrganisation || (isContinued && id === this.#lastOrganisation);
     return [...queues.filter(isNext), ...queues.filter((queue) => !isNext(queue))]
-      .flatMap(([, queue]) => queue.map((row, round) => ({ row, round })))
-      .sort((a, b) => a.round - b.round)
-      .map(({ row }) => row);
+      .flatMap(([id, queue]) => {
+        const { weight } = shares?.own?.get(id) ?? USUAL_SHARE;
+        const before = isContinued && id === this.#lastOrganisation ? this.#takenOfTurn : 0;
+        return queue.map((row, index) => {
+          const taken = before + index;
+          return { row, turn: Math.floor(taken / weight), takenOfTurn: (taken + 1) % weight };
+        });
+      })
+      .sort((a, b) => a.turn - b.turn);
   }
 
   async checkpoint(lease: Lease, records: readonly NodeRecord[], info?: WriteInfo): Promise<boolean> {

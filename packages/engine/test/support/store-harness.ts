@@ -8,6 +8,7 @@ import type {
   Lease,
   NodeRecord,
   ParentLink,
+  Priority,
   SlotShares,
   StoredSignal,
 } from '../../src/index.ts';
@@ -45,6 +46,8 @@ export interface StartRequest {
   readonly parent?: ParentLink;
   /** `settings.max_concurrency` of its workflow: the maximum number of its executions leased at the same time. Absent: no limit. */
   readonly maxConcurrency?: number;
+  /** `settings.priority` of its workflow. Absent: the usual one. */
+  readonly priority?: Priority;
 }
 
 /** A stored child, whichever attempt started it. */
@@ -74,7 +77,7 @@ export interface CompleteStore extends ExecutionStore {
 
   /**
    * Claims up to `limit` executions that are queued, whose wait is over, or whose worker's lease has expired. Organisations take turns;
-   * those of one are claimed oldest first, and none that its share of the slots leaves no room for, unless it was running. One that
+   * those of one are claimed by priority and then oldest first, and none that its share of the slots leaves no room for, unless it was running. One that
    * crashed its worker for the third time fails with `worker_crashed` instead. One whose workflow has as many leased executions as its
    * `maxConcurrency` allows is skipped.
    * @param shares absent: organisations take turns, and any may have all slots

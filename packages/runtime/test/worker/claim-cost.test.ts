@@ -6,12 +6,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lookForWork } from '../../src/follow-up-statements.ts';
 import { claimExecutions } from '../../src/lease-statements.ts';
 import { claimLimited } from '../../src/limited-statements.ts';
+import type { ClaimShares } from '../../src/share-statements.ts';
 
 const ROWS = 20_000;
 /** For claiming ten executions: each is read, locked, written and added to its indexes. */
 const MOST_BUFFERS = 600;
 
-const ALL_SLOTS = { free: 10, held: new Map<number, number>(), largestPercent: 100, afterOrganisation: 0 };
+const ALL_SLOTS = {
+  ...{ free: 10, held: new Map<number, number>(), largestPercent: 100 },
+  ...{ afterOrganisation: 0, takenOfTurn: 0, isTurnOfOldest: false },
+};
 
 let database: TestDatabase;
 let workerId: string;
@@ -72,7 +76,8 @@ async function buffersOf(work: (tx: Queryable) => Promise<unknown>): Promise<num
 class Undo extends Error {}
 
 /** Buffers touched by the claim's own statement, which claims ten. */
-const buffersOfClaim = () => buffersOf((tx) => claimExecutions(tx, workerId, 10, 3, ALL_SLOTS));
+const buffersOfClaim = (shares: Partial<ClaimShares> = {}) =>
+  buffersOf((tx) => claimExecutions(tx, workerId, 10, 3, { ...ALL_SLOTS, ...shares }));
 
 test('a claim costs in proportion to what it takes, not to what waits', async () => {
   expect(await buffersOfClaim()).toBeLessThan(MOST_BUFFERS);
@@ -95,6 +100,14 @@ test('a claim costs no more with a thousand other organisations in the queue', a
   );
   await db.query('VACUUM ANALYZE executions');
   expect(await buffersOfClaim()).toBeLessThan(MOST_BUFFERS);
+});
+
+test('a claim costs no more with a backlog of every priority, also when it takes the oldest', async () => {
+  const { db } = database;
+  await db.query("UPDATE executions SET priority = id % 3 WHERE status = 'queued'");
+  await db.query('VACUUM ANALYZE executions');
+  expect(await buffersOfClaim()).toBeLessThan(MOST_BUFFERS);
+  expect(await buffersOfClaim({ isTurnOfOldest: true })).toBeLessThan(MOST_BUFFERS);
 });
 
 test('a claim that finds nothing costs almost nothing', async () => {

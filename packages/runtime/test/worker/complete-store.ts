@@ -1,5 +1,12 @@
 import type { Database } from '@millrace/database/database';
-import { type ChildKey, type Lease, type StoredSignal, stringifyJson } from '@millrace/engine';
+import {
+  type ChildKey,
+  type Lease,
+  PRIORITIES,
+  type StoredSignal,
+  stringifyJson,
+  USUAL_PRIORITY,
+} from '@millrace/engine';
 import type { CompleteStore, StartRequest, StoredChild } from '@millrace/engine/testing';
 import { insertChild, selectChild } from '../../src/child-statements.ts';
 import { createFollowUps } from '../../src/follow-ups.ts';
@@ -77,6 +84,7 @@ export function rowOf(request: StartRequest): StartRow {
     sourceIp: null,
     recordsJson: null,
     maxConcurrency: request.maxConcurrency ?? null,
+    priority: PRIORITIES.indexOf(request.priority ?? USUAL_PRIORITY),
     errorWorkflowId: null,
     response: null,
   };

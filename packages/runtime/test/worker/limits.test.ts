@@ -60,6 +60,34 @@ test('thirty executions on three workers: never more than four at once, all run,
   }
 });
 
+test('an organisation keeps to its share of the slots, and a change applies at once', async () => {
+  const node = counted('count');
+  const workflowId = await service.createWorkflow(
+    flowOf([['work', 'test.effect', { config: { do: 'count' } }]], ['start>work']),
+  );
+  const { db } = service.database;
+  const setCap = (percent: number) =>
+    db.query(
+      "WITH o AS (UPDATE organisations SET slot_cap_percent = $1) SELECT pg_notify('millrace_queue', 'shares')",
+      [percent],
+    );
+  await setCap(25);
+  await service.startWorker({ concurrency: 8, heartbeatMs: 3_600_000, leaseMs: 7_200_000 });
+  const ids: number[] = [];
+  for (let n = 0; n < 6; n++) ids.push(await service.execute(workflowId));
+  await expect.poll(() => node.seen.now).toBe(2);
+  const queued = await db.query("SELECT FROM executions WHERE status = 'queued'");
+  expect(queued).toHaveLength(4);
+  await setCap(50);
+  await expect.poll(() => node.seen.now).toBe(4);
+  for (let n = 0; n < 6; n++) {
+    await expect.poll(() => node.waiting.length).toBeGreaterThan(0);
+    node.letOne();
+  }
+  for (const each of ids) expect((await service.finished(each)).status).toBe('completed');
+  expect(node.seen.most).toBe(4);
+});
+
 test("executions over a limit don't delay others", async () => {
   const node = counted('count');
   const limited = await limitedWorkflow(1);
