@@ -66,6 +66,7 @@ export const ERROR_CATALOGUE = {
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   validation_failed: { status: 422, title: 'Validation failed' },
   rate_limited: { status: 429, title: 'Too many requests' },
+  queue_full: { status: 429, title: 'Too many executions waiting' },
   too_many_failed_authentications: { status: 429, title: 'Too many failed authentication attempts' },
   headers_too_large: { status: 431, title: 'Request headers too large' },
   internal_error: { status: 500, title: 'Internal error' },
@@ -153,13 +154,16 @@ export function notFound(what: Resource): ApiError {
 }
 
 /** Seconds after which a request refused with 503 may be retried. */
-const RETRY_AFTER_SECONDS = '2';
+const RETRY_AFTER_SECONDS = 2;
 
 /** Creates the error of an overloaded, unready or closing service. */
 export function unavailable(
   code: 'database_unavailable' | 'overloaded' | 'shutting_down' | 'not_ready',
   explanation: Message,
-  cause?: unknown,
+  {
+    retryAfterSeconds = RETRY_AFTER_SECONDS,
+    cause,
+  }: { readonly retryAfterSeconds?: number; readonly cause?: unknown } = {},
 ): ApiError {
-  return new ApiError(code, explanation, { headers: { 'retry-after': RETRY_AFTER_SECONDS }, cause });
+  return new ApiError(code, explanation, { headers: { 'retry-after': String(retryAfterSeconds) }, cause });
 }

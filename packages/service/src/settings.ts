@@ -11,6 +11,12 @@ export interface RetentionSettings {
   readonly idleSessionMs: number;
 }
 
+/** How much may wait in the queue. 0: no limit. */
+export interface AdmissionSettings {
+  readonly queuedPerOrganisation: number;
+  readonly queuedInService: number;
+}
+
 /** How large a workflow may be. */
 export interface FlowLimits {
   readonly nodes: number;

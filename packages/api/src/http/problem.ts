@@ -106,7 +106,7 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
     return unavailable(
       'database_unavailable',
       message(isDiskFull(error) ? 'api.database_disk_full' : 'api.database_unavailable'),
-      error,
+      { cause: error },
     );
   }
   const known = error instanceof Error && 'code' in error ? FRAMEWORK_ERRORS[String(error.code)] : undefined;
@@ -119,7 +119,8 @@ function isDiskFull({ cause }: DatabaseUnavailableError): boolean {
   return sqlState(cause) === '53100';
 }
 
-const overloaded = (cause: unknown): ApiError => unavailable('overloaded', message('api.overloaded'), cause);
+const overloaded = (cause: unknown): ApiError =>
+  unavailable('overloaded', message('api.overloaded'), { cause });
 const badLength = (cause: unknown): ApiError =>
   new ApiError('invalid_body', message('api.body_length'), { cause });
 

@@ -1,7 +1,7 @@
 import type { SessionSettings } from '@millrace/identity/sessions/settings';
 import type { SingleSignOnSettings } from '@millrace/identity/single-sign-on/settings';
 import type { NodeLimits, WorkerSettings } from '@millrace/runtime/settings';
-import type { FlowLimits, RetentionSettings } from '@millrace/service/settings';
+import type { AdmissionSettings, FlowLimits, RetentionSettings } from '@millrace/service/settings';
 
 export interface RequestLimits {
   readonly bodyBytes: number;
@@ -33,6 +33,7 @@ export interface ApiSettings {
   readonly singleSignOn: SingleSignOnSettings | null;
   readonly worker: Pick<WorkerSettings, 'leaseMs' | 'maxCrashedAttempts'>;
   readonly retention: RetentionSettings;
+  readonly admission: AdmissionSettings;
   /** Hosts that nodes may call although they are in a private network. */
   readonly allowHosts: readonly string[];
 }

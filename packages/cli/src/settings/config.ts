@@ -149,6 +149,10 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       shutdownGraceMs: need('MILLRACE_SHUTDOWN_GRACE_MS'),
       inlineWaitMs: need('MILLRACE_INLINE_WAIT_MS'),
     },
+    admission: {
+      queuedPerOrganisation: need('MILLRACE_ORGANISATION_QUEUE_LIMIT'),
+      queuedInService: need('MILLRACE_QUEUE_LIMIT'),
+    },
     retention: {
       executionsDays: {
         completed: read('MILLRACE_RETENTION_DAYS_COMPLETED') ?? allDays,

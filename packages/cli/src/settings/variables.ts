@@ -255,6 +255,23 @@ export const VARIABLES = {
     min: 1,
     max: 100,
   }),
+  MILLRACE_ORGANISATION_QUEUE_LIMIT: integer({
+    about: 'Executions of one organisation that may wait for a worker; further starts get 429 queue_full',
+    fallback: '20000',
+    example: '5000',
+    min: 0,
+    max: 1_000_000,
+    zero: 'no limit',
+  }),
+  MILLRACE_QUEUE_LIMIT: integer({
+    about:
+      'Executions of all organisations that may wait for a worker; further starts get 503, except those of organisations with nothing waiting',
+    fallback: '100000',
+    example: '20000',
+    min: 0,
+    max: 10_000_000,
+    zero: 'no limit',
+  }),
   MILLRACE_LEASE_MS: integer({
     about: 'Time after which the executions of a worker that stopped responding are taken over',
     fallback: '30000',

@@ -1,9 +1,12 @@
 import { coalesce } from '@millrace/database/coalesce';
-import type { Database } from '@millrace/database/database';
+import type { Database, Queryable } from '@millrace/database/database';
 import type { Executor } from '@millrace/runtime/executor';
 import { maxConcurrencyOf, type StartOrder, toStartRow } from '@millrace/runtime/start-row';
+import { insertExecutions } from '@millrace/runtime/statements';
 import { createSureStarts } from '@millrace/runtime/sure-writes';
+import { createAdmission } from '../admission/admission.ts';
 import type { IdempotencyKey } from '../idempotency/store.ts';
+import type { AdmissionSettings } from '../settings.ts';
 import { lookUpStarts, lookUpWebhooks, type StartLookup } from './store.ts';
 
 /** Accepts starts: once it has returned true, the start is stored durably. Concurrent calls share statements. */
@@ -17,9 +20,15 @@ export interface Starter {
   /**
    * Stores the execution and has it run, by this process if it has a free slot.
    * @returns false if a concurrent request with the same Idempotency-Key came first; nothing is stored then
+   * @throws ApiError `queue_full`, `overloaded` if it would have to wait and too much is waiting already
    * @throws DatabaseUnavailableError if it can't be stored now, or if that is unknown
    */
   start(order: StartOrder): Promise<boolean>;
+  /**
+   * Stores starts of one organisation in the caller's transaction, to be run by any worker. All or none are admitted.
+   * @throws ApiError `queue_full`, `overloaded` if too much is waiting already
+   */
+  storeQueued(tx: Queryable, organisationId: number, orders: readonly StartOrder[]): Promise<void>;
 }
 
 const MAX_LOOKUPS = 500;
@@ -30,10 +39,12 @@ export interface StarterDeps {
   readonly db: Database;
   /** The worker of this process. */
   readonly executor: Executor;
+  readonly config: { readonly admission: AdmissionSettings };
 }
 
-export function createStarter({ db, executor }: StarterDeps): Starter {
+export function createStarter({ db, executor, config }: StarterDeps): Starter {
   const store = createSureStarts(db);
+  const admission = createAdmission(db, config.admission);
   const lookUpStart = coalesce({
     run: (requests: Parameters<typeof lookUpStarts>[1]) => lookUpStarts(db, requests),
     maxItems: MAX_LOOKUPS,
@@ -47,11 +58,17 @@ export function createStarter({ db, executor }: StarterDeps): Starter {
     lookUp: (organisationId, workflowId, idempotencyKey) =>
       lookUpStart({ organisationId, workflowId, idempotencyKey }),
     lookUpWebhook,
+    async storeQueued(tx, organisationId, orders) {
+      const settle = await admission.enterQueue(organisationId, orders.length);
+      const rows = orders.map((order) => toStartRow(order, null));
+      await insertExecutions(tx, rows).finally(settle);
+    },
     async start(order) {
-      const { executionId } = order;
+      const { executionId, workflow } = order;
       // An execution of a workflow with a concurrency limit always has to be claimed.
       const isLimited = maxConcurrencyOf(order.compiled) !== null;
-      const leaseTo = isLimited ? null : executor.reserve(executionId, order.workflow.organisationId);
+      const leaseTo = isLimited ? null : executor.reserve(executionId, workflow.organisationId);
+      const settle = leaseTo === null ? await admission.enterQueue(workflow.organisationId) : null;
       let isHandedOver = false;
       try {
         const row = toStartRow(order, leaseTo);
@@ -76,6 +93,7 @@ export function createStarter({ db, executor }: StarterDeps): Starter {
         }
         return stored;
       } finally {
+        settle?.();
         if (leaseTo !== null && !isHandedOver) executor.release(executionId);
       }
     },

@@ -6,6 +6,10 @@ import { queryRow } from '@millrace/database/query-row';
 export const COUNT_LIMIT = 100_000;
 const SAMPLE_DAYS = 7;
 
+/** Counts what is queued, with and without a limit of its workflow; each up to $1. */
+export const QUEUED_COUNT = `(SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NULL LIMIT $1) q)
+         + (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL LIMIT $1) q)`;
+
 /** The metrics of one minute. */
 export interface SampleRow {
   readonly minute: Date;
@@ -43,8 +47,7 @@ export async function insertSample(tx: Queryable): Promise<boolean> {
      INSERT INTO service_samples (minute, queued, running, waiting, workers, last_execution_id, started, failed,
        seconds, sampled_at, database_bytes)
      SELECT date_trunc('minute', now()),
-       (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NULL LIMIT $1) q)
-         + (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL LIMIT $1) q),
+       ${QUEUED_COUNT},
        (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'running' LIMIT $1) q),
        (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'waiting_async' AND max_concurrency IS NULL LIMIT $1) q)
          + (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL LIMIT $1) q),
@@ -97,9 +100,7 @@ export async function readQueue(db: Queryable): Promise<QueueRow> {
   const row = await queryRow<QueueRow>(
     db,
     `SELECT
-       (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NULL LIMIT $1) q)
-         + (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL LIMIT $1) q)
-         AS queued,
+       ${QUEUED_COUNT} AS queued,
        (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'running' LIMIT $1) q) AS running,
        (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'waiting_async' AND max_concurrency IS NULL LIMIT $1) q)
          + (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL LIMIT $1) q)

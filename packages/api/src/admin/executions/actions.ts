@@ -3,8 +3,7 @@ import type { JsonValue } from '@millrace/engine';
 import { ApiError, notFound, validationError } from '@millrace/errors/errors';
 import { type AuditAction, insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
-import { type StartableWorkflow, toStartRow } from '@millrace/runtime/start-row';
-import { insertExecutions } from '@millrace/runtime/statements';
+import type { StartableWorkflow } from '@millrace/runtime/start-row';
 import type { Starter } from '@millrace/service/executions/accept';
 import type { Cancel } from '@millrace/service/executions/cancel';
 import { refuseUnended, rerunFromFailedNode, rerunFromStart } from '@millrace/service/executions/rerun';
@@ -64,9 +63,9 @@ export function adminActionRoutes(
     const content = await prepare(id, source, workflow, body);
     // Queued, so that it is stored together with the audit entry; any worker with a free slot takes it.
     const origin = { apiKeyId: null, sourceIp: call.request.ip };
-    const row = toStartRow({ executionId, acceptedAt: now, workflow, origin, ...content }, null);
+    const order = { executionId, acceptedAt: now, workflow, origin, ...content };
     await db.forOrganisation(organisation.id, async (tx) => {
-      await insertExecutions(tx, [row]);
+      await starter.storeQueued(tx, organisation.id, [order]);
       const details = {
         execution_id: executionId,
         rerun_of: id,

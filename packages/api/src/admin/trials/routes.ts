@@ -16,8 +16,6 @@ import { notFound, validationError } from '@millrace/errors/errors';
 import { insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
 import { parseChunks } from '@millrace/runtime/chunks';
-import { toStartRow } from '@millrace/runtime/start-row';
-import { insertExecutions } from '@millrace/runtime/statements';
 import type { Starter } from '@millrace/service/executions/accept';
 import { findRerunSource } from '@millrace/service/executions/store';
 import { findPastInput } from '@millrace/service/samples/past-inputs';
@@ -74,7 +72,7 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
         origin: { apiKeyId: null, sourceIp: call.request.ip },
       };
       // Queued, so that it is stored together with its flow and the audit entry; any worker with a free slot takes it.
-      await insertExecutions(tx, [toStartRow(order, null)]);
+      await starter.storeQueued(tx, organisation.id, [order]);
       await record(tx, call, { execution_id: executionId, workflow_id: id, version: Math.max(version, 0) });
     });
     return { execution_id: executionId };

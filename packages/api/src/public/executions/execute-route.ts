@@ -53,7 +53,7 @@ export function executeRoute(
       scope: 'executions:execute',
       idempotent: true,
       emptyBodyIsObject: true,
-      problems: ['workflow_inactive', 'workflow_archived'],
+      problems: ['workflow_inactive', 'workflow_archived', 'queue_full'],
     },
     schema,
   } as const;

@@ -4,8 +4,8 @@ import type { JsonValue } from '@millrace/engine';
 import { type ApiError, validationError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { type DeduplicateOptions, eventIdOf } from '@millrace/nodes';
-import { type StartOrder, toStartRow } from '@millrace/runtime/start-row';
-import { insertExecutions } from '@millrace/runtime/statements';
+import type { StartOrder } from '@millrace/runtime/start-row';
+import type { Starter } from '@millrace/service/executions/accept';
 import { findDelivery, insertDelivery } from '@millrace/service/webhooks/store';
 import type { FastifyRequest } from 'fastify';
 
@@ -48,16 +48,22 @@ function missingId({ by, name }: DeduplicateOptions): ApiError {
 
 /**
  * Starts the execution of an event in the same transaction as its record, so that any number of calls with one id start one execution. The
- * execution is queued.
+ * execution is queued. A repeated event gets its response however much is waiting.
+ * @throws ApiError as {@link Starter.storeQueued} does
  */
-export async function startEvent(db: Database, event: EventKey, order: StartOrder): Promise<StartedCall> {
+export async function startEvent(
+  db: Database,
+  starter: Starter,
+  event: EventKey,
+  order: StartOrder,
+): Promise<StartedCall> {
   const { id: workflowId, organisationId } = order.workflow;
   const { executionId } = order;
   const { hash: eventHash, windowS } = event;
   for (;;) {
     const found = await db.transaction(async (tx) => {
       if (await insertDelivery(tx, { workflowId, organisationId, eventHash, executionId, windowS })) {
-        await insertExecutions(tx, [toStartRow(order, null)]);
+        await starter.storeQueued(tx, organisationId, [order]);
         return executionId;
       }
       return findDelivery(tx, workflowId, eventHash);

@@ -55,6 +55,7 @@ export function webhookRoutes(app: FastifyInstance, deps: AppDeps, starter: Star
 
 /** Errors a webhook can respond with besides those of every request. */
 const PROBLEMS = [
+  'queue_full',
   'invalid_signature',
   'stale_signature',
   'ip_not_allowed',
@@ -144,7 +145,7 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
 
   async function startOnce(request: FastifyRequest, guard: Guard, order: StartOrder): Promise<StartedCall> {
     const event = guard.deduplicate === null ? null : eventOf(guard.deduplicate, request, order.input);
-    if (event !== null) return startEvent(deps.db, event, order);
+    if (event !== null) return startEvent(deps.db, starter, event, order);
     await starter.start(order);
     return { executionId: order.executionId, isFirst: true };
   }
