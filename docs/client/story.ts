@@ -79,6 +79,28 @@ export async function tellTheStory(baseUrl: string, key: string): Promise<readon
   ) as components['schemas']['WebhookReceipt'];
   const byWebhook = await ended(call.execution_id);
 
+  const batch = given(
+    await api.POST('/api/v1/workflows/{id}/executions/batch', {
+      params: { path, header: { 'Idempotency-Key': crypto.randomUUID() } },
+      body: {
+        mode: 'each',
+        items: [
+          { input_data: { name: 'Alan' }, idempotency_key: 'greet-alan' },
+          { input_data: { nobody: true } },
+        ],
+      },
+    }),
+  );
+  const inBatch: string[] = [];
+  for (const entry of batch.data) {
+    if (entry.outcome === 'refused') {
+      inBatch.push(...entry.problem.errors.map(({ pointer }) => pointer));
+      continue;
+    }
+    const { node_outputs: outputs } = await ended(entry.receipt.execution_id);
+    inBatch.push(String(outputs.greet?.output.text));
+  }
+
   const rerun = given(
     await api.POST('/api/v1/executions/{id}/rerun', {
       params: { path: { id: byApi.id } },
@@ -100,6 +122,7 @@ export async function tellTheStory(baseUrl: string, key: string): Promise<readon
   return [
     faults,
     ...[byApi, byWebhook, again].map((execution) => execution.node_outputs.greet?.output.text),
+    inBatch,
     page.data.length,
     archived.status,
     listed.data[0]?.id === workflow.id,

@@ -1,6 +1,8 @@
 import { type JsonValue, stringifyJson } from '@millrace/engine';
 import { createStarter } from '@millrace/service/executions/accept';
+import { createStartBatch } from '@millrace/service/executions/batch';
 import { createCancel } from '@millrace/service/executions/cancel';
+import { createTurns } from '@millrace/service/executions/turns';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { accountRoutes } from './admin/accounts.ts';
 import { administrationRoutes } from './admin/administration.ts';
@@ -44,7 +46,9 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     // One instance for everything that starts executions, so that API and webhook starts share their statements too.
     const starter = createStarter(deps);
     const cancel = createCancel(deps);
-    executionRoutes(scope, deps, starter, cancel);
+    const turns = createTurns();
+    const startBatch = createStartBatch({ plans: deps.plans, starter, turns });
+    executionRoutes(scope, deps, { starter, startBatch, turns }, cancel);
     callbackRoutes(scope, deps);
     webhookRoutes(scope, deps, starter);
     accountRoutes(scope, deps);

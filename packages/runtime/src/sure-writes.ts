@@ -94,22 +94,97 @@ export function createSureStarts(db: Database): (start: PendingStart) => Promise
   const together = coalesce({
     ...LIMITS,
     run: (batch: readonly PendingStart[]) => startAll(db, batch),
-    weightOf: weightOfStart,
+    weightOf: ({ row }) => weightOfStart(row),
     isOneItemsFault: isStatementsFault,
   });
   return async (start) => {
-    if (weightOfStart(start) < LARGE_BYTES) return together(start);
+    if (weightOfStart(start.row) < LARGE_BYTES) return together(start);
     const [started] = await startAll(db.large, [start]);
     return started as Started;
   };
+}
+
+/** Starts to be stored by one transaction. */
+export interface JointStarts {
+  /** Of one organisation, and queued. */
+  readonly rows: readonly StartRow[];
+  /** Is part of the transaction; false rolls it back. */
+  readonly within: (tx: Queryable) => Promise<boolean>;
+  /** Checked before every further try while the database is unavailable. */
+  readonly keepTrying: () => boolean;
+}
+
+/**
+ * Stores all rows or none.
+ * @returns false if nothing is stored: `within` said so, or a concurrent request has used one of the idempotency keys. After a lost reply
+ * that may have been this request itself.
+ * @throws DatabaseUnavailableError if they were given up; whether they were stored is then unknown
+ */
+export async function startTogether(
+  db: Database,
+  organisationId: number,
+  { rows, within, keepTrying }: JointStarts,
+): Promise<boolean> {
+  const parts = splitByWeight(rows.toSorted(byKey));
+  const [first] = rows;
+  for (let failures = 0; ; failures += 1) {
+    try {
+      // All rows are stored if one of them is.
+      const isKnown = failures > 0 && first !== undefined && (await readStates(db, [first.id])).size > 0;
+      if (isKnown) return true;
+      await db.forOrganisation(organisationId, async (tx) => {
+        if (!(await within(tx))) throw new NothingStored();
+        for (const part of parts) {
+          const stored = await insertExecutions(tx, part);
+          if (stored.length < part.length) throw new NothingStored();
+        }
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof NothingStored) return false;
+      // The earlier try was stored between the read and the insert: the next read will find it.
+      const hasRaced = failures > 0 && isUniqueViolation(error);
+      if ((!hasRaced && !isUnknownOutcome(error)) || !keepTrying()) throw error;
+      await pauseAfter(failures);
+    }
+  }
+}
+
+/** Rolls back a transaction of {@link startTogether}. */
+class NothingStored extends Error {}
+
+/** In the order in which one statement locks keys, so that statements of concurrent transactions don't deadlock. */
+function byKey(a: StartRow, b: StartRow): number {
+  const [keyOfA, keyOfB] = [a, b].map(({ response }) => response?.idempotencyKey.key ?? '') as [
+    string,
+    string,
+  ];
+  if (keyOfA === keyOfB) return 0;
+  return keyOfA < keyOfB ? -1 : 1;
+}
+
+/** One statement carries all rows unless their inputs are too large for that. */
+function splitByWeight(rows: readonly StartRow[]): StartRow[][] {
+  const parts: StartRow[][] = [];
+  let weight = Number.POSITIVE_INFINITY;
+  for (const row of rows) {
+    const weightOfRow = weightOfStart(row);
+    if (weight + weightOfRow > LIMITS.maxWeight) {
+      parts.push([]);
+      weight = 0;
+    }
+    parts.at(-1)?.push(row);
+    weight += weightOfRow;
+  }
+  return parts;
 }
 
 function weightOfWrite({ recordsJson, errorJson }: FencedWrite): number {
   return (recordsJson?.length ?? 0) + (errorJson?.length ?? 0);
 }
 
-function weightOfStart({ row }: PendingStart): number {
-  return row.inputJson.length + (row.recordsJson?.length ?? 0) + (row.response?.body.length ?? 0);
+function weightOfStart({ inputJson, recordsJson, response }: StartRow): number {
+  return inputJson.length + (recordsJson?.length ?? 0) + (response?.body.length ?? 0);
 }
 
 /**

@@ -24,8 +24,8 @@ declare module 'fastify' {
     scope?: Scope;
     /** Reachable without a key. */
     public?: boolean;
-    /** Accepts an Idempotency-Key: a malformed one is refused, and {@link FastifyRequest.idempotencyKey} is set. */
-    idempotent?: boolean;
+    /** Accepts an Idempotency-Key: a malformed one is refused, and {@link FastifyRequest.idempotencyKey} is set. `by_route`: by the route's own hook. */
+    idempotent?: boolean | 'by_route';
     /** Accepts If-Match: 412 if it names another state. */
     conditional?: boolean;
     /** Authenticated by the `hash` in its path; rate limited per hash instead of per key. */

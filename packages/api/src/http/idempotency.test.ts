@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '@millrace/database/database';
 import { createOrganisation } from '@millrace/identity/organisations/store';
+import { fingerprintOf } from '@millrace/service/idempotency/fingerprint';
 import {
   createIdempotentRunner,
   type IdempotencyKey,
@@ -8,7 +9,6 @@ import {
 } from '@millrace/service/idempotency/store';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fingerprintOf } from './idempotency.ts';
 
 let database: TestDatabase;
 let organisationId: number;

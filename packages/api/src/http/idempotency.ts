@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { Queryable } from '@millrace/database/database';
-import { canonicalJson, type JsonValue } from '@millrace/engine';
+import type { JsonValue } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
+import { fingerprintOf } from '@millrace/service/idempotency/fingerprint';
 import {
   checkFingerprint,
   findRecord,
@@ -20,6 +20,12 @@ const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
  * @throws ApiError `invalid_idempotency_key` (400)
  */
 export function readIdempotencyKey(request: FastifyRequest): IdempotencyKey | null {
+  const use = readKeyUse(request);
+  return use === null ? null : { ...use, fingerprint: fingerprintOf(request.body as JsonValue | undefined) };
+}
+
+/** The same without the fingerprint, for routes that compute it themselves. */
+export function readKeyUse(request: FastifyRequest): Omit<IdempotencyKey, 'fingerprint'> | null {
   const header = request.headers['idempotency-key'];
   if (header === undefined) return null;
   if (typeof header !== 'string' || !VISIBLE_ASCII.test(header)) {
@@ -31,20 +37,12 @@ export function readIdempotencyKey(request: FastifyRequest): IdempotencyKey | nu
     familyId,
     route: `${request.method} ${pathOf(request)}`,
     key: header,
-    fingerprint: fingerprintOf(request.body as JsonValue | undefined),
   };
 }
 
 /** The request's path, normalised over all its spellings; the router has decoded it, so decoding can't fail. */
 function pathOf(request: FastifyRequest): string {
   return decodeURIComponent(request.url.split('?', 1)[0] ?? '');
-}
-
-/** SHA-256 of a body's canonical JSON: member order and whitespace don't matter. No body means `{}`. */
-export function fingerprintOf(body: JsonValue | undefined): Buffer {
-  return createHash('sha256')
-    .update(canonicalJson(body ?? {}))
-    .digest();
 }
 
 /**

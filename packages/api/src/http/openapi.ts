@@ -216,7 +216,7 @@ function completeOperation(operation: Operation, route: RouteOptions): void {
   );
   operation.parameters = [
     ...declared,
-    ...(idempotent === true ? [IDEMPOTENCY_KEY] : []),
+    ...(idempotent === undefined ? [] : [IDEMPOTENCY_KEY]),
     ...(conditional === true ? [IF_MATCH] : []),
     ...Object.entries(readsHeaders).map(([name, description]) => ({
       in: 'header',
@@ -246,7 +246,7 @@ function errorCodes(route: RouteOptions): ErrorCode[] {
     ...(scope === undefined ? [] : WITH_SCOPE),
     ...(takesBody ? WITH_BODY : []),
     ...(webhook === true || callback === true ? (['rate_limited', 'not_found'] as const) : []),
-    ...(idempotent === true ? (['invalid_idempotency_key', 'idempotency_key_reused'] as const) : []),
+    ...(idempotent === undefined ? [] : (['invalid_idempotency_key', 'idempotency_key_reused'] as const)),
     ...(conditional === true ? (['precondition_failed'] as const) : []),
     ...(route.url.includes('/:') ? (['not_found'] as const) : []),
     ...problems,

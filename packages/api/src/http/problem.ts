@@ -76,6 +76,11 @@ function presentEnglish(said: Message): { readonly message: string } {
   return { message: inEnglish(said) };
 }
 
+/** Invalid values as they appear in responses. */
+export function presentFieldErrors(errors: readonly FieldError[]): FieldProblem[] {
+  return errors.map((each) => presentField(each, presentEnglish));
+}
+
 function presentField({ pointer, field, code, message: said }: FieldError, present: PresentMessage) {
   return { pointer, field: field ?? pointerToField(pointer), code, ...present(said) };
 }

@@ -5,7 +5,7 @@ function withClock(limit: number) {
   let now = 1_000;
   const limiter = createRateLimiter(limit, () => now);
   return {
-    take: (caller = 'a') => limiter.take(caller),
+    take: (caller = 'a', count = 1) => limiter.take(caller, { count }),
     forget: (caller: string) => limiter.forget(caller),
     passSeconds: (seconds: number) => {
       now += seconds * 1_000;
@@ -55,6 +55,33 @@ describe('createRateLimiter', () => {
     for (let count = 0; count < 3; count += 1) take();
     passSeconds(120);
     expect(take()).toMatchObject({ allowed: true, remaining: 2 });
+  });
+
+  test('several requests are counted together, or not at all, and fit after the announced wait', () => {
+    for (const pauses of [[], [30], [61]]) {
+      const { take, passSeconds } = withClock(10);
+      for (const pause of pauses) {
+        take('a', 4);
+        passSeconds(pause);
+      }
+      let refusal = take('a', 4);
+      while (refusal?.allowed) refusal = take('a', 4);
+      const wait = refusal?.resetSeconds ?? 0;
+      passSeconds(wait - 1.001);
+      expect([pauses, take('a', 4)?.allowed]).toEqual([pauses, false]);
+      passSeconds(1.001);
+      expect([pauses, take('a', 4)?.allowed]).toEqual([pauses, true]);
+    }
+  });
+
+  test('more than the limit are accepted when none was counted before, and use all of it', () => {
+    const { take, passSeconds } = withClock(10);
+    expect(take('a', 1_000)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(take()).toMatchObject({ allowed: false });
+    passSeconds(119);
+    expect(take('a', 1_000)?.allowed).toBe(false);
+    passSeconds(1);
+    expect(take('a', 1_000)?.allowed).toBe(true);
   });
 
   test('0 turns it off', () => {

@@ -24,14 +24,21 @@ export interface RateDecision {
   readonly resetSeconds: number;
 }
 
+export interface TakeOptions {
+  /** Replaces the limiter's limit for this caller. */
+  readonly limit?: number;
+  /** How many requests are counted together; 1 by default. */
+  readonly count?: number;
+}
+
 /** Counts requests of many callers against a limit per minute. */
 export interface RateLimiter {
   readonly limit: number;
   /**
-   * Counts one request of `caller` unless it is over the limit; null if the limit is off.
-   * @param ownLimit replaces the limiter's limit for this caller
+   * Counts requests of `caller` unless they are over the limit; null if the limit is off. More than the limit are
+   * allowed when none was counted before, and use it up: otherwise they never would be.
    */
-  take(caller: string, ownLimit?: number): RateDecision | null;
+  take(caller: string, options?: TakeOptions): RateDecision | null;
   /** Stops counting a made-up caller, to leave the room for others. */
   forget(caller: string): void;
 }
@@ -64,31 +71,32 @@ export function createRateLimiter(common: number, now: () => number = () => perf
   return {
     limit: common,
     forget: (caller) => void counters.delete(caller),
-    take(caller, limit = common) {
-      if (limit === 0) return null;
+    take(caller, { limit = common, count: asked = 1 } = {}) {
+      if (limit === 0 || asked === 0) return null;
+      const count = Math.min(asked, limit);
       const at = now();
       const counter = counterOf(caller, at);
       if (counter === null) return { allowed: false, limit, remaining: 0, resetSeconds: WINDOW_MS / 1000 };
       const elapsed = at - counter.windowStart;
       const used = counter.previous * (1 - elapsed / WINDOW_MS) + counter.current;
-      if (used + 1 > limit) return refused(counter, limit, elapsed);
-      counter.current += 1;
+      if (used + count > limit) return refused(counter, limit, elapsed, count);
+      counter.current += count;
       return {
         allowed: true,
         limit,
-        remaining: Math.floor(limit - used - 1),
+        remaining: Math.floor(limit - used - count),
         resetSeconds: Math.ceil((WINDOW_MS - elapsed) / 1000),
       };
     },
   };
 }
 
-function refused(counter: Counter, limit: number, elapsed: number): RateDecision {
-  // The previous minute's share shrinks linearly; solved for the moment at which one more request fits.
+function refused(counter: Counter, limit: number, elapsed: number, count: number): RateDecision {
+  // The previous minute's share shrinks linearly; solved for the moment at which the requests fit.
   const waitMs =
-    counter.current + 1 <= limit
-      ? WINDOW_MS * (1 - (limit - counter.current - 1) / counter.previous) - elapsed
-      : WINDOW_MS - elapsed + WINDOW_MS * (1 - (limit - 1) / counter.current);
+    counter.current + count <= limit
+      ? WINDOW_MS * (1 - (limit - counter.current - count) / counter.previous) - elapsed
+      : WINDOW_MS - elapsed + WINDOW_MS * (1 - (limit - count) / counter.current);
   return { allowed: false, limit, remaining: 0, resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
 }
 
@@ -102,7 +110,7 @@ export function makeRoom<Count>(counts: Map<string, Count>, isOver: (first: Coun
 /**
  * Sets `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers) on the response.
  * @param policy the policy's name in both headers
- * @param ownLimit replaces the limiter's limit for this caller
+ * @param options the caller's own limit, and how many requests are counted
  * @throws ApiError `rate_limited` with Retry-After
  */
 export function applyRateLimit(
@@ -110,9 +118,9 @@ export function applyRateLimit(
   policy: string,
   caller: string,
   reply: FastifyReply,
-  ownLimit?: number,
+  options?: TakeOptions,
 ): void {
-  const decision = limiter.take(caller, ownLimit);
+  const decision = limiter.take(caller, options);
   if (decision === null) return;
   reply.header('ratelimit-policy', `"${policy}";q=${decision.limit};w=${WINDOW_MS / 1000}`);
   reply.header('ratelimit', `"${policy}";r=${decision.remaining};t=${decision.resetSeconds}`);

@@ -72,7 +72,8 @@ export function freeObject(about: { readonly description?: string; readonly exam
 /** A moment in UTC with milliseconds. */
 export const TIMESTAMP = Type.String({ format: 'date-time', examples: ['2026-11-20T09:30:00.000Z'] });
 
-const FieldErrorSchema = Type.Object({
+/** One invalid value of a request. */
+export const FieldErrorSchema = Type.Object({
   pointer: Type.String({ description: 'JSON Pointer to the value.' }),
   field: Type.String({ description: 'The same path in dot notation.' }),
   code: Type.String(),

@@ -7,6 +7,8 @@ export interface RequestLimits {
   readonly bodyBytes: number;
   /** Wherever flow_data is sent. */
   readonly flowBodyBytes: number;
+  /** Of a batch of starts. */
+  readonly batchBodyBytes: number;
   /** 0: no limit. */
   readonly requestsPerMinutePerKey: number;
   /** 0: no limit. */

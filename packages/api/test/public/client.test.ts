@@ -55,7 +55,8 @@ test('and it runs', async () => {
   expect(await tellTheStory(service.url, service.key.text)).toEqual([
     ['/input_data/name'],
     ...['Hello Ada', 'Hello Grace', 'Hello Ada'],
-    3,
+    ['Hello Alan', '/items/1/input_data/name'],
+    4,
     'archived',
     true,
   ]);

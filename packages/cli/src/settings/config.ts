@@ -114,6 +114,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     limits: {
       bodyBytes: need('MILLRACE_BODY_LIMIT'),
       flowBodyBytes: need('MILLRACE_FLOW_BODY_LIMIT'),
+      batchBodyBytes: need('MILLRACE_BATCH_BODY_LIMIT'),
       requestsPerMinutePerKey: need('MILLRACE_RATE_LIMIT'),
       requestsPerMinutePerWebhook: need('MILLRACE_WEBHOOK_RATE_LIMIT'),
       failedAuthPerMinutePerIp: need('MILLRACE_FAILED_AUTH_LIMIT'),

@@ -187,6 +187,13 @@ export const VARIABLES = {
     min: '1KiB',
     max: '256MiB',
   }),
+  MILLRACE_BATCH_BODY_LIMIT: bytes({
+    about: 'Maximum size of a request body with a batch of starts',
+    fallback: '4MiB',
+    example: '8MiB',
+    min: '1KiB',
+    max: '256MiB',
+  }),
   MILLRACE_MAX_NODES: integer({
     about: 'Maximum number of nodes in a workflow',
     fallback: '2000',

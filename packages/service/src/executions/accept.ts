@@ -2,12 +2,13 @@ import { coalesce } from '@millrace/database/coalesce';
 import type { Database, Queryable } from '@millrace/database/database';
 import type { Executor } from '@millrace/runtime/executor';
 import { maxConcurrencyOf, type StartOrder, toStartRow } from '@millrace/runtime/start-row';
-import { insertExecutions } from '@millrace/runtime/statements';
-import { createSureStarts } from '@millrace/runtime/sure-writes';
+import { insertExecutions, type StartRow } from '@millrace/runtime/statements';
+import { createSureStarts, startTogether } from '@millrace/runtime/sure-writes';
 import { createAdmission } from '../admission/admission.ts';
 import type { IdempotencyKey } from '../idempotency/store.ts';
 import type { AdmissionSettings } from '../settings.ts';
 import { lookUpStarts, lookUpWebhooks, type StartLookup } from './store.ts';
+import type { Turns } from './turns.ts';
 
 /** Accepts starts: once it has returned true, the start is stored durably. Concurrent calls share statements. */
 export interface Starter {
@@ -16,6 +17,12 @@ export interface Starter {
     workflowId: number,
     idempotencyKey: IdempotencyKey | null,
   ): Promise<StartLookup>;
+  /** The same for all items of a batch, in order and by one statement. */
+  lookUpAll(
+    organisationId: number,
+    workflowId: number,
+    idempotencyKeys: readonly (IdempotencyKey | null)[],
+  ): Promise<readonly StartLookup[]>;
   lookUpWebhook(hash: string): Promise<StartLookup>;
   /**
    * Stores the execution and has it run, by this process if it has a free slot.
@@ -29,6 +36,19 @@ export interface Starter {
    * @throws ApiError `queue_full`, `overloaded` if too much is waiting already
    */
   storeQueued(tx: Queryable, organisationId: number, orders: readonly StartOrder[]): Promise<void>;
+  /**
+   * Stores all of them, queued, or none. They are of one organisation.
+   * @param within is part of the transaction; false stores nothing
+   * @returns false if nothing is stored: `within` said so, or a concurrent request has used one of the keys
+   * @throws ApiError `queue_full`, `overloaded` if too much is waiting already
+   * @throws DatabaseUnavailableError if they can't be stored now, or if that is unknown
+   */
+  startTogether(
+    organisationId: number,
+    orders: readonly StartOrder[],
+    turns: Turns,
+    within: (tx: Queryable) => Promise<boolean>,
+  ): Promise<boolean>;
 }
 
 const MAX_LOOKUPS = 500;
@@ -57,11 +77,24 @@ export function createStarter({ db, executor, config }: StarterDeps): Starter {
   return {
     lookUp: (organisationId, workflowId, idempotencyKey) =>
       lookUpStart({ organisationId, workflowId, idempotencyKey }),
+    lookUpAll: (organisationId, workflowId, keys) =>
+      lookUpStarts(
+        db,
+        keys.map((idempotencyKey) => ({ organisationId, workflowId, idempotencyKey })),
+      ),
     lookUpWebhook,
     async storeQueued(tx, organisationId, orders) {
       const settle = await admission.enterQueue(organisationId, orders.length);
       const rows = orders.map((order) => toStartRow(order, null));
       await insertExecutions(tx, rows).finally(settle);
+    },
+    async startTogether(organisationId, orders, turns, within) {
+      const rows: StartRow[] = [];
+      await turns.forEach(organisationId, orders, (order) => void rows.push(toStartRow(order, null)));
+      const settle = await admission.enterQueue(organisationId, rows.length);
+      return startTogether(db, organisationId, { rows, within, keepTrying: untilImpatient() }).finally(
+        settle,
+      );
     },
     async start(order) {
       const { executionId, workflow } = order;
@@ -72,9 +105,7 @@ export function createStarter({ db, executor, config }: StarterDeps): Starter {
       let isHandedOver = false;
       try {
         const row = toStartRow(order, leaseTo);
-        const patientUntil = performance.now() + PATIENCE_MS;
-        const keepTrying = () => performance.now() < patientUntil;
-        const { stored, lease } = await store({ row, keepTrying });
+        const { stored, lease } = await store({ row, keepTrying: untilImpatient() });
         if (lease !== null) {
           const startedAtMs = order.acceptedAt.getTime();
           isHandedOver = true;
@@ -98,4 +129,9 @@ export function createStarter({ db, executor, config }: StarterDeps): Starter {
       }
     },
   };
+}
+
+function untilImpatient(): () => boolean {
+  const patientUntil = performance.now() + PATIENCE_MS;
+  return () => performance.now() < patientUntil;
 }

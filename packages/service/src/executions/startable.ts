@@ -1,4 +1,5 @@
-import { ApiError, notFound } from '@millrace/errors/errors';
+import { type CompileResult, type JsonValue, validateValue } from '@millrace/engine';
+import { ApiError, type FieldError, notFound } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { StartableWorkflow, StartOrder } from '@millrace/runtime/start-row';
 
@@ -18,4 +19,17 @@ export function startable(workflow: StartableWorkflow | null): StartableWorkflow
     throw new ApiError('workflow_inactive', message('service.start_inactive'));
   }
   return workflow;
+}
+
+/**
+ * The faults of an input according to the workflow's input schema; empty if it declares none.
+ * @param at JSON Pointer of the input in the body
+ */
+export function faultsOfInput(compiled: CompileResult, input: JsonValue, at: string): readonly FieldError[] {
+  if (compiled.kind !== 'plan' || compiled.plan.inputSchema === null) return [];
+  return validateValue(compiled.plan.inputSchema, input).map(({ pointer, code, message: said }) => ({
+    pointer: `${at}${pointer}`,
+    code,
+    message: said,
+  }));
 }

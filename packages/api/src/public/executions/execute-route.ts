@@ -1,6 +1,7 @@
-import { type CompileResult, type JsonValue, type SchemaError, validateValue } from '@millrace/engine';
-import { type FieldError, validationError } from '@millrace/errors/errors';
+import type { CompileResult, JsonValue } from '@millrace/engine';
+import { validationError } from '@millrace/errors/errors';
 import type { Starter } from '@millrace/service/executions/accept';
+import { faultsOfInput } from '@millrace/service/executions/startable';
 import type { StartLookup } from '@millrace/service/executions/store';
 import { checkFingerprint } from '@millrace/service/idempotency/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -102,11 +103,6 @@ export function executeRoute(
  * @throws ApiError 422 if the workflow declares an input schema and the input doesn't match it
  */
 export function refuseInput(compiled: CompileResult, input: JsonValue, at = '/input_data'): void {
-  if (compiled.kind !== 'plan' || compiled.plan.inputSchema === null) return;
-  const errors = validateValue(compiled.plan.inputSchema, input);
-  if (errors.length > 0) throw validationError(errors.map((error) => toFieldError(error, at)));
-}
-
-function toFieldError({ pointer, code, message }: SchemaError, at: string): FieldError {
-  return { pointer: `${at}${pointer}`, code, message };
+  const errors = faultsOfInput(compiled, input, at);
+  if (errors.length > 0) throw validationError(errors);
 }

@@ -1,7 +1,6 @@
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
-import type { Starter } from '@millrace/service/executions/accept';
 import type { Cancel } from '@millrace/service/executions/cancel';
 import { EXECUTION_STATUS_MESSAGES } from '@millrace/service/executions/status-messages';
 import { findExecution } from '@millrace/service/executions/store';
@@ -12,6 +11,7 @@ import { principalOf } from '../../http/context.ts';
 import { pathId } from '../../http/ids.ts';
 import { originOf } from '../../http/origin.ts';
 import { response } from '../../http/responses.ts';
+import { type BatchParts, batchRoute } from './batch-route.ts';
 import { executeRoute } from './execute-route.ts';
 import { presentDetail } from './present.ts';
 import { readRoutes } from './read-routes.ts';
@@ -20,10 +20,17 @@ import { CancelBody, EXECUTION_SCHEMAS } from './schema.ts';
 import { createRespondToStart } from './start-response.ts';
 
 /** Starting workflows, and reading, cancelling and repeating executions. */
-export function executionRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter, cancel: Cancel): void {
+export function executionRoutes(
+  app: FastifyInstance,
+  deps: AppDeps,
+  parts: BatchParts,
+  cancel: Cancel,
+): void {
+  const { starter } = parts;
   for (const schema of EXECUTION_SCHEMAS) app.addSchema(schema);
   const respondToStart = createRespondToStart(deps, starter);
   executeRoute(app, deps, starter, respondToStart);
+  batchRoute(app, deps, parts);
   readRoutes(app, deps);
   addCancel(app, deps, cancel);
   rerunRoute(app, deps, starter, respondToStart);

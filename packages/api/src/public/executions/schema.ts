@@ -1,6 +1,7 @@
 import { EXECUTION_STATUSES, NODE_STATUSES } from '@millrace/engine';
+import { MAX_BATCH_ITEMS } from '@millrace/service/executions/batch';
 import { type Static, Type } from 'typebox';
-import { freeObject, PAGE_PARAMETERS, pageOf, TIMESTAMP } from '../../http/responses.ts';
+import { FieldErrorSchema, freeObject, PAGE_PARAMETERS, pageOf, TIMESTAMP } from '../../http/responses.ts';
 
 /** `waiting_async` appears in responses but isn't a filter. */
 export const FILTER_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
@@ -133,7 +134,44 @@ export const StartReceipt = Type.Object(
   { $id: 'StartReceipt', additionalProperties: false },
 );
 
-export const EXECUTION_SCHEMAS = [ExecutionItem, ExecutionDetail, StartReceipt] as const;
+const Count = Type.Integer({ minimum: 0, maximum: MAX_BATCH_ITEMS });
+/** In a union, members that all alternatives have are in each of them: clients generated from it can tell them apart. */
+export const BatchReceipt = Type.Object(
+  {
+    started: Count,
+    replayed: Count,
+    refused: Count,
+    data: Type.Array(
+      Type.Union([
+        Type.Object(
+          {
+            outcome: Type.Enum(['started', 'replayed'], {
+              type: 'string',
+              description:
+                '`replayed`: a start with the same idempotency key was accepted before; this is its receipt.',
+            }),
+            receipt: Type.Ref('StartReceipt#'),
+          },
+          { additionalProperties: false },
+        ),
+        Type.Object(
+          {
+            outcome: Type.Literal('refused'),
+            problem: Type.Object(
+              { code: Type.String(), detail: Type.String(), errors: Type.Array(FieldErrorSchema) },
+              { additionalProperties: false },
+            ),
+          },
+          { additionalProperties: false },
+        ),
+      ]),
+      { description: 'One entry for each item, in order.' },
+    ),
+  },
+  { $id: 'BatchReceipt', additionalProperties: false },
+);
+
+export const EXECUTION_SCHEMAS = [ExecutionItem, ExecutionDetail, StartReceipt, BatchReceipt] as const;
 export const ExecutionPage = pageOf(Type.Ref('ExecutionItem#'));
 
 export const ExecuteBody = Type.Object(
@@ -148,6 +186,38 @@ export const ExecuteBody = Type.Object(
   { additionalProperties: false },
 );
 export type ExecuteBody = Static<typeof ExecuteBody>;
+
+export const BatchBody = Type.Object(
+  {
+    items: Type.Array(
+      Type.Object(
+        {
+          ...ExecuteBody.properties,
+          idempotency_key: Type.Optional(
+            Type.String({
+              pattern: '^[\\x21-\\x7e]{1,255}$',
+              description:
+                'As the Idempotency-Key header of a single start, and in the same namespace: 1 to 255 visible ASCII characters.',
+              examples: ['order-4711'],
+            }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      { minItems: 1, maxItems: MAX_BATCH_ITEMS },
+    ),
+    mode: Type.Optional(
+      Type.Enum(['all', 'each'], {
+        type: 'string',
+        default: 'all',
+        description:
+          "`all`: nothing starts if an item is refused. `each`: the items that aren't refused start.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type BatchBody = Static<typeof BatchBody>;
 
 export const RerunBody = Type.Object(
   {

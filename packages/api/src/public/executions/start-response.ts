@@ -22,6 +22,19 @@ export interface StartRequest {
 /** Starts an execution and responds with its receipt, once per Idempotency-Key. */
 export type RespondToStart = (request: StartRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
+/** The response to an accepted start. */
+export function receiptOf(publicUrl: string, executionId: number, acceptedAt: Date) {
+  const pollingUrl = `${publicUrl}/api/v1/executions/${executionId}`;
+  // The contract's receipt reports `running` even while no worker has the execution yet.
+  const receipt = {
+    execution_id: executionId,
+    status: 'running',
+    polling_url: pollingUrl,
+    started_at: formatTimestamp(acceptedAt),
+  };
+  return { status: 202, location: pollingUrl, body: stringifyJson(receipt) };
+}
+
 /** @throws (by the returned function) ApiError 404, 409 `workflow_inactive` or `workflow_archived` */
 export function createRespondToStart({ config }: AppDeps, starter: Starter): RespondToStart {
   const startOnce = createStartOnce();
@@ -31,15 +44,7 @@ export function createRespondToStart({ config }: AppDeps, starter: Starter): Res
     const workflow = startable(found.workflow);
     const content = await request.prepare(workflow);
     const { executionId, now: acceptedAt } = found;
-    const pollingUrl = `${config.publicUrl}/api/v1/executions/${executionId}`;
-    // The contract's receipt reports `running` even while no worker has the execution yet.
-    const receipt = {
-      execution_id: executionId,
-      status: 'running',
-      polling_url: pollingUrl,
-      started_at: formatTimestamp(acceptedAt),
-    };
-    const response = { status: 202, location: pollingUrl, body: stringifyJson(receipt) };
+    const response = receiptOf(config.publicUrl, executionId, acceptedAt);
     const { idempotencyKey, origin } = request;
     const order = { executionId, acceptedAt, workflow, origin, ...content };
     const isStored = await starter.start(
