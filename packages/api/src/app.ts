@@ -2,7 +2,7 @@ import { type JsonValue, stringifyJson } from '@millrace/engine';
 import { createStarter } from '@millrace/service/executions/accept';
 import { createStartBatch } from '@millrace/service/executions/batch';
 import { createCancel } from '@millrace/service/executions/cancel';
-import { createTurns } from '@millrace/service/executions/turns';
+import { createTurns } from '@millrace/service/turns';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { accountRoutes } from './admin/accounts.ts';
 import { administrationRoutes } from './admin/administration.ts';

@@ -140,6 +140,7 @@ describe('202', () => {
       const items = textItems(count).map((item, n) => ({ ...item, idempotency_key: `${count}-${n}` }));
       const answer = await batch(id, { items }, { 'idempotency-key': randomUUID() });
       expect([answer.status, answer.json.started]).toEqual([202, count]);
+      expect(idsOf(answer)).toEqual(idsOf(answer).toSorted((a, b) => a - b));
       const statements = outside.mock.calls.length + inside;
       vi.restoreAllMocks();
       return statements;

@@ -1,10 +1,31 @@
 import { describe, expect, it } from 'vitest';
-import { chain, post, type Start } from './support/client.ts';
-import { allFinished } from './support/ledger.ts';
+import { type Client, chain, post, type Start, set } from './support/client.ts';
+import { allFinished, readExecutions } from './support/ledger.ts';
 import { retryUntilAccepted } from './support/load.ts';
 import { useWorld } from './support/world.ts';
 
 const world = useWorld();
+
+const ITEMS = 50;
+
+/** What became of one batch: its receipts, or null if no response arrived. */
+interface Sent {
+  readonly name: string;
+  readonly ids: readonly number[] | null;
+}
+
+async function sendBatch(client: Client, workflow: number, name: string): Promise<Sent> {
+  const items = Array.from({ length: ITEMS }, (_, n) => ({
+    input_data: { marker: `${name}-${n}` },
+    idempotency_key: `${name}-${n}`,
+  }));
+  const path = `/workflows/${workflow}/executions/batch`;
+  const response = await client.post(path, { items }, { 'idempotency-key': name }).catch(() => null);
+  const text = await response?.text().catch(() => null);
+  if (response?.status !== 202 || text === null || text === undefined) return { name, ids: null };
+  const { data } = JSON.parse(text) as { data: { receipt: { execution_id: number } }[] };
+  return { name, ids: data.map(({ receipt }) => receipt.execution_id) };
+}
 
 describe('SIGKILL of the process that accepts starts', () => {
   // `api` queues every start; `start` leases it to itself on insert.
@@ -50,4 +71,40 @@ describe('SIGKILL of the process that accepts starts', () => {
         expect(new Set(requests.map((each) => each.deliveryKey)).size).toBe(1);
     },
   );
+
+  it('stores a batch as a whole or not at all, and a retry gets the receipts of what was stored', async () => {
+    const { db } = world();
+    const service = await (await world().spawn('api')).ready();
+    const client = world().client(service);
+    const workflow = await client.createWorkflow('batches', chain(set('done', { ok: true })));
+    const names = Array.from({ length: 48 }, (_, n) => `batch-${n}`);
+    const waiting = [...names];
+    const sent: Sent[] = [];
+    const clients = Array.from({ length: 8 }, async () => {
+      for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+        sent.push(await sendBatch(client, workflow, name));
+        if (sent.length === 16) await service.end('SIGKILL');
+      }
+    });
+    await Promise.all(clients);
+    expect(sent.some(({ ids }) => ids === null)).toBe(true);
+    const stored = Map.groupBy(await readExecutions(db, workflow), ({ marker }) =>
+      marker.slice(0, marker.lastIndexOf('-')),
+    );
+    expect([...stored.values()].filter((rows) => rows.length !== ITEMS)).toEqual([]);
+    for (const { name, ids } of sent)
+      if (ids !== null) expect(stored.get(name)?.map(({ id }) => id)).toEqual(ids);
+
+    client.url = (await (await world().spawn('api')).ready()).url;
+    await world().worker();
+    for (const { name } of sent) {
+      const { ids } = await sendBatch(client, workflow, name);
+      const before = stored.get(name);
+      if (before !== undefined) expect(ids).toEqual(before.map(({ id }) => id));
+    }
+    const rows = await allFinished(db, workflow);
+    expect(rows).toHaveLength(names.length * ITEMS);
+    expect(new Set(rows.map(({ marker }) => marker)).size).toBe(rows.length);
+    expect(rows.filter(({ status }) => status !== 'completed')).toEqual([]);
+  });
 });

@@ -7,8 +7,8 @@ import { createSureStarts, startTogether } from '@millrace/runtime/sure-writes';
 import { createAdmission } from '../admission/admission.ts';
 import type { IdempotencyKey } from '../idempotency/store.ts';
 import type { AdmissionSettings } from '../settings.ts';
+import type { Turns } from '../turns.ts';
 import { lookUpStarts, lookUpWebhooks, type StartLookup } from './store.ts';
-import type { Turns } from './turns.ts';
 
 /** Accepts starts: once it has returned true, the start is stored durably. Concurrent calls share statements. */
 export interface Starter {
@@ -77,11 +77,13 @@ export function createStarter({ db, executor, config }: StarterDeps): Starter {
   return {
     lookUp: (organisationId, workflowId, idempotencyKey) =>
       lookUpStart({ organisationId, workflowId, idempotencyKey }),
-    lookUpAll: (organisationId, workflowId, keys) =>
-      lookUpStarts(
-        db,
-        keys.map((idempotencyKey) => ({ organisationId, workflowId, idempotencyKey })),
-      ),
+    lookUpAll: async (organisationId, workflowId, keys) => {
+      const requests = keys.map((idempotencyKey) => ({ organisationId, workflowId, idempotencyKey }));
+      const lookups = await lookUpStarts(db, requests);
+      // The statement reserves ids in the order in which its plan reads the rows.
+      const ids = lookups.map(({ executionId }) => executionId).sort((a, b) => a - b);
+      return lookups.map((found, index) => ({ ...found, executionId: ids[index] ?? found.executionId }));
+    },
     lookUpWebhook,
     async storeQueued(tx, organisationId, orders) {
       const settle = await admission.enterQueue(organisationId, orders.length);

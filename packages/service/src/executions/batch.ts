@@ -6,10 +6,10 @@ import type { PlanCache } from '@millrace/runtime/plans';
 import type { StartableWorkflow, StartOrder, StartOrigin } from '@millrace/runtime/start-row';
 import { fingerprintOf } from '../idempotency/fingerprint.ts';
 import type { IdempotencyKey, IdempotencyRecord, StoredResponse } from '../idempotency/store.ts';
+import type { Turns } from '../turns.ts';
 import type { Starter } from './accept.ts';
 import { faultsOfInput, startable } from './startable.ts';
 import type { StartLookup } from './store.ts';
-import type { Turns } from './turns.ts';
 
 /** Maximum items of one batch; part of the public API. */
 export const MAX_BATCH_ITEMS = 1_000;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, isJsonArray, type JsonObject, type JsonValue } from '@millrace/engine';
-import type { Turns } from '../executions/turns.ts';
+import type { Turns } from '../turns.ts';
 
 /** SHA-256 of a body's canonical JSON: member order and whitespace don't matter. No body means `{}`. */
 export function fingerprintOf(body: JsonValue | undefined): Buffer {
