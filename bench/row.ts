@@ -1,7 +1,7 @@
 import type { PgDatabase } from '../packages/database/src/pool.ts';
 import type { LoadProcess } from './load-client.ts';
 
-export type Unit = '/s' | 'ms' | 'µs' | 's' | 'MiB';
+export type Unit = '/s' | 'ms' | 'µs' | 's' | 'MiB' | '×';
 
 /** Headings of the report, in order. */
 export const SECTIONS = [

@@ -38,12 +38,19 @@ export const ONE_NODE = {
   edges: THREE_NODES.edges.slice(0, 1),
 };
 
-/** Input of every start; takes the `true` branch of {@link THREE_NODES}. */
-export const INPUT_BODY = JSON.stringify({
+const INPUT = {
   input_data: {
     id: 4711,
     total: 1290.5,
     customer: { name: 'Kestrel Works', country: 'JP' },
     lines: [1, 2, 3],
   },
-});
+};
+
+/** Input of every start; takes the `true` branch of {@link THREE_NODES}. */
+export const INPUT_BODY = JSON.stringify(INPUT);
+
+/** As many of them in one request. */
+export function batchBody(items: number): string {
+  return JSON.stringify({ items: Array.from({ length: items }, () => INPUT) });
+}

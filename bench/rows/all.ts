@@ -1,5 +1,6 @@
 import type { Row } from '../row.ts';
 import { bareRow, coalescedRow } from './bare.ts';
+import { bulkStartRow } from './bulk-start.ts';
 import { coldStartRow } from './cold-start.ts';
 import { editorRow } from './editor.ts';
 import { executeRows } from './execute.ts';
@@ -11,6 +12,7 @@ export const ROWS: readonly Row[] = [
   bareRow,
   coalescedRow,
   ...executeRows,
+  bulkStartRow,
   latencyRow,
   coldStartRow,
   pagesRow,
