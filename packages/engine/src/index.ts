@@ -94,6 +94,12 @@ export type { ExecutionInput, ExecutionLimits, ExecutionState, Phase } from './s
 export { begin, resume, type Step, step, stepAll } from './step.ts';
 export * from './store.ts';
 export {
+  type InputProperty,
+  inputOfRow,
+  inputPropertiesOf,
+  undeclaredProperty,
+} from './table-input.ts';
+export {
   listPaths,
   type PlacedTemplateError,
   parseTemplate,

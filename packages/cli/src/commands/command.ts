@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type CommandResult, printResult } from './shell.ts';
+import { type CommandResult, printResult, ReportedFailure } from './shell.ts';
 
 /** One option: its flags, its description, and how its text is parsed. */
 export interface OptionSpec {
@@ -40,7 +40,9 @@ export function addCommand<Options>(parent: Command, spec: CommandSpec<Options>)
   command.action(async () => {
     const options = command.opts<Options & { json?: boolean }>();
     const result = await spec.run(command.args, options);
-    if (result !== null) await printResult(result, options.json === true);
+    if (result === null) return;
+    await printResult(result, options.json === true);
+    if (result.isFailure === true) throw new ReportedFailure();
   });
 }
 

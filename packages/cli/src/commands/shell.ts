@@ -12,6 +12,13 @@ export interface CommandResult {
   readonly json: unknown;
   /** Printed otherwise, followed by a newline. */
   readonly text: string;
+  /** Part of the work couldn't be done, as the result says; the exit code is 1. */
+  readonly isFailure?: boolean;
+}
+
+/** The command failed, and its result has already said how. */
+export class ReportedFailure extends Error {
+  override readonly name = 'ReportedFailure';
 }
 
 /** Exit codes of every command. */
@@ -73,6 +80,7 @@ export function indentedJson(value: unknown): string {
  * the exit code.
  */
 export function printError(error: unknown, asJson: boolean): number {
+  if (error instanceof ReportedFailure) return EXIT.failed;
   const { code, message, details, exit } = explain(error);
   if (exit === EXIT.done) return exit;
   if (asJson) {

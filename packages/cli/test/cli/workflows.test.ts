@@ -149,3 +149,139 @@ describe('executions', () => {
     expect(audit).toEqual([{ actor: 'operator', details: '{"execution_id":502}' }]);
   });
 });
+
+describe('executions batch', () => {
+  const FLOW = {
+    ...WORKFLOW,
+    name: 'Orders',
+    flow_data: {
+      ...WORKFLOW.flow_data,
+      settings: {
+        input_schema: {
+          type: 'object',
+          properties: { name: { type: 'string' }, amount: { type: 'number' }, paid: { type: 'boolean' } },
+          required: ['name'],
+        },
+      },
+    },
+  };
+  let orders: string;
+  beforeAll(async () => {
+    orders = String((await importText(JSON.stringify(FLOW))).id);
+  });
+
+  async function inputs(workflow: string): Promise<unknown[]> {
+    const rows = await database.db.query<{ input: string }>(
+      `SELECT input FROM executions WHERE workflow_id = $1 AND trigger_type = 'manual' AND status = 'queued' ORDER BY id`,
+      [Number(workflow)],
+    );
+    return rows.map(({ input }) => JSON.parse(input));
+  }
+
+  async function startFile(name: string, content: string | Uint8Array, ...words: string[]) {
+    const file = join(folder, name);
+    await writeFile(file, content);
+    const { exitCode, stdout, stderr } = await run(['executions', 'batch', orders, file, '--json', ...words]);
+    expect(stderr).toBe('');
+    return { exitCode, ...(JSON.parse(stdout) as Record<string, unknown>) };
+  }
+
+  it('starts the rows of a CSV file, converted by the schema, and once only', async () => {
+    const csv =
+      '\uFEFFname,amount,paid,note\r\n"Ada, Countess",12.50,true,"two\nlines"\r\nGrace,,FALSE,\r\n\r\n';
+    const first = await startFile('orders.csv', csv);
+    expect(first).toMatchObject({ exitCode: 0, started: 2, replayed: 0, refused: 0, problems: [] });
+    const expected = [
+      { name: 'Ada, Countess', amount: 12.5, paid: true, note: 'two\nlines' },
+      { name: 'Grace', paid: false },
+    ];
+    expect(await inputs(orders)).toEqual(expected);
+    expect(await startFile('renamed.csv', csv)).toMatchObject({ exitCode: 0, started: 0, replayed: 2 });
+    expect(await startFile('again.csv', csv, '--key', 'again')).toMatchObject({ started: 2, replayed: 0 });
+    const [audit] = await database.db.query<{ details: string; actor: string }>(
+      `SELECT details, actor FROM audit_log WHERE action = 'execution.started' ORDER BY id LIMIT 1`,
+    );
+    expect([audit?.actor, JSON.parse(audit?.details ?? '')]).toEqual([
+      'operator',
+      { workflow_id: Number(orders), count: 2 },
+    ]);
+  });
+
+  it('reads other encodings, and says so if the given one is wrong', async () => {
+    // "name" and a name in Shift_JIS.
+    const bytes = Buffer.concat([
+      Buffer.from('name;amount\n'),
+      Buffer.from('93fa967b', 'hex'),
+      Buffer.from(';7\n'),
+    ]);
+    const before = (await inputs(orders)).length;
+    const started = await startFile('sjis.csv', bytes, '--encoding', 'shift_jis');
+    expect(started).toMatchObject({ exitCode: 0, started: 1 });
+    expect((await inputs(orders)).slice(before)).toEqual([{ name: '日本', amount: 7 }]);
+    const wrong = await run(['executions', 'batch', orders, join(folder, 'sjis.csv'), '--json']);
+    expect(wrong.exitCode).toBe(1);
+    expect(JSON.parse(wrong.stderr)).toMatchObject({ error: { code: 'file_unreadable' } });
+  });
+
+  it('starts what fits, names the other rows and exits with 1', async () => {
+    const csv = 'name,amount\nAda,1\n,2\nGrace,x\n';
+    expect(await startFile('faulty.csv', csv)).toMatchObject({
+      exitCode: 1,
+      started: 1,
+      refused: 2,
+      problems: [
+        { row: 2, code: 'validation_failed', errors: [{ pointer: '/name' }] },
+        { row: 3, code: 'validation_failed', errors: [{ pointer: '/amount', message: 'must be a number' }] },
+      ],
+    });
+    const { exitCode, stdout } = await run(['executions', 'batch', orders, join(folder, 'faulty.csv')]);
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain('0 started, 1 already started before, 2 refused');
+    expect(stdout).toContain('row 3: /amount: must be a number');
+  });
+
+  it('reads JSON Lines and JSON, from standard input too', async () => {
+    const lines = Array.from({ length: 2_300 }, (_, n) => `{"name":"n${n}","big":9007199254740993}`).join(
+      '\n',
+    );
+    const piped = await run(
+      ['executions', 'batch', orders, '-', '--format', 'jsonl', '--key', 'piped', '--json'],
+      lines,
+    );
+    expect(JSON.parse(piped.stdout)).toMatchObject({ started: 2_300 });
+    const again = await run(
+      ['executions', 'batch', orders, '-', '--format', 'jsonl', '--key', 'piped'],
+      lines,
+    );
+    expect(again.stdout).toContain('0 started, 2300 already started before');
+    expect(await startFile('list.json', '[{"name":"a"},{"name":"b"}]')).toMatchObject({ started: 2 });
+  });
+
+  it.each([
+    ['a line that is no object', ['broken.jsonl'], '{"name":"a"}\n[1]\n', 'invalid_row', 1],
+    ['no JSON list', ['broken.json'], '{}', 'invalid_row', 1],
+    ['an unknown format', ['rows.txt'], 'name\n', 'unknown_format', 2],
+    ['a malformed key', ['rows.csv', '--key', 'a b'], 'name\n', 'invalid_key', 2],
+    ['an unknown encoding', ['rows.csv', '--encoding', 'x'], 'name\n', 'usage', 2],
+    ['a row that is too large', ['large.csv'], `name\n${'x'.repeat(1024 * 1024)}\n`, 'row_too_large', 1],
+  ])('refuses %s', async (_what, [name = '', ...words], content, code, exit) => {
+    const file = join(folder, name);
+    await writeFile(file, content);
+    const { exitCode, stderr } = await run(['executions', 'batch', orders, file, '--json', ...words]);
+    expect([exitCode, JSON.parse(stderr).error.code]).toEqual([exit, code]);
+  });
+
+  it('refuses an unknown workflow, an inactive one and a missing file', async () => {
+    const file = join(folder, 'rows.csv');
+    await writeFile(file, 'name\nAda\n');
+    const codeOf = async (workflow: string, path: string) => {
+      const { stderr } = await run(['executions', 'batch', workflow, path, '--json']);
+      return JSON.parse(stderr).error.code as string;
+    };
+    const { id } = await importText(JSON.stringify({ ...FLOW, status: 'draft' }));
+    await database.db.query(`UPDATE workflows SET status = 'inactive' WHERE id = $1`, [id]);
+    expect(await codeOf('999999', file)).toBe('not_found');
+    expect(await codeOf(String(id), file)).toBe('workflow_inactive');
+    expect(await codeOf(orders, join(folder, 'missing.csv'))).toBe('file_unreadable');
+  });
+});
