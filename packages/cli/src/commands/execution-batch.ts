@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { receiptOf } from '@millrace/api/public/executions/start-response';
 import type { PgDatabase } from '@millrace/database/pool';
 import { type JsonObject, type JsonSchema, jsonDepthExceeds, stringifyJson } from '@millrace/engine';
-import { notFound } from '@millrace/errors/errors';
+import { ApiError, notFound } from '@millrace/errors/errors';
 import { insertAudit } from '@millrace/identity/audit/store';
 import { inEnglish } from '@millrace/messages/english';
 import { registry } from '@millrace/nodes';
@@ -107,34 +108,52 @@ async function findTarget(db: PgDatabase, config: Config, workflowId: number): P
   const organisationId = await findOwner(db, 'workflow', workflowId);
   const plans = createPlanCache(db, registry);
   const turns = createTurns();
-  const starter = createStarter({ db, executor: NO_EXECUTOR });
+  const starter = createStarter({ db, executor: NO_EXECUTOR, config });
   const startBatch = createStartBatch({ plans, starter, turns });
   return {
     schema: await schemaOf(db, plans, organisationId, workflowId),
     async start(inputs, keyPrefix, before) {
-      const results = await startBatch({
-        organisationId,
-        workflowId,
-        items: inputs.map((input, index) => ({
-          body: { input_data: input },
-          key: `${keyPrefix}${before + index + 1}`,
-        })),
-        mode: 'each',
-        keys: { familyId: OPERATOR_FAMILY, route: `POST /api/v1/workflows/${workflowId}/execute` },
-        triggerType: 'manual',
-        receiptOf: (executionId, acceptedAt) => receiptOf(config.publicUrl, executionId, acceptedAt),
-        within: async (tx, all) => {
-          const count = all.filter(({ outcome }) => outcome === 'started').length;
-          const details = { workflow_id: workflowId, count };
-          if (count > 0)
-            await insertAudit(tx, { organisationId, action: 'execution.started', by: OPERATOR, details });
-          return true;
-        },
-      });
+      const results = await whileQueueIsFull(() =>
+        startBatch({
+          organisationId,
+          workflowId,
+          items: inputs.map((input, index) => ({
+            body: { input_data: input },
+            key: `${keyPrefix}${before + index + 1}`,
+          })),
+          mode: 'each',
+          keys: { familyId: OPERATOR_FAMILY, route: `POST /api/v1/workflows/${workflowId}/execute` },
+          triggerType: 'manual',
+          receiptOf: (executionId, acceptedAt) => receiptOf(config.publicUrl, executionId, acceptedAt),
+          within: async (tx, all) => {
+            const count = all.filter(({ outcome }) => outcome === 'started').length;
+            const details = { workflow_id: workflowId, count };
+            if (count > 0)
+              await insertAudit(tx, { organisationId, action: 'execution.started', by: OPERATOR, details });
+            return true;
+          },
+        }),
+      );
       if (results === null) throw new Error('a batch without a record of its own was not wanted');
       return results;
     },
   };
+}
+
+/** How often a chunk is sent again while too much is waiting; a worker that gets on with it needs fewer. */
+const MAX_WAITS = 100;
+
+/** Waits as long as the service asks for. @throws ApiError `queue_full`, `overloaded` if the queue doesn't get shorter */
+async function whileQueueIsFull<T>(start: () => Promise<T>): Promise<T> {
+  for (let waits = 0; ; waits += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      const seconds = error instanceof ApiError ? Number(error.headers['retry-after'] ?? 0) : 0;
+      if (seconds === 0 || waits === MAX_WAITS) throw error;
+      await pause(seconds * 1_000);
+    }
+  }
 }
 
 async function schemaOf(
