@@ -225,6 +225,7 @@ export const EDITOR_ENDPOINTS = {
 
   'POST /orgs/:org/workflows/:id/run': {
     access: 'editor',
+    startsExecutions: true,
     summary:
       'Start an execution by hand. 422 if the flow has structure errors, the input does not match its input_schema, or `only_node` cannot be run alone',
     body: Closed({

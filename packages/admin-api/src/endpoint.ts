@@ -34,6 +34,8 @@ export interface Endpoint {
   readonly file?: string;
   /** Accepts a workflow's `flow_data`, so its body may be larger. */
   readonly takesFlow?: boolean;
+  /** Starts executions: refused while the service is overloaded. */
+  readonly startsExecutions?: true;
   /**
    * Its responses, errors or events contain values written by users or workflows: they are parsed without rounding numbers beyond a
    * double's precision. The service marks them with `EXACT_HEADER`.

@@ -344,6 +344,7 @@ export const EXECUTION_ENDPOINTS = {
   },
   'POST /orgs/:org/executions/:execution/rerun': {
     access: 'editor',
+    startsExecutions: true,
     summary:
       'Rerun an execution that has ended: from the start with the currently saved version, or from the failed node',
     body: Closed({

@@ -34,7 +34,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   app.setReplySerializer(toJson);
   addJsonBodies(app, deps.config.limits);
   const pages = openAdminPages(deps.webPages ?? null);
-  addRequestHooks(app, deps, pages);
+  const urgent = addRequestHooks(app, deps, pages);
   endSilentConnections(app);
   limitConnections(app, deps.config, deps.log);
   addOpenApi(app);
@@ -45,16 +45,16 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     workflowRoutes(scope, deps);
     // One instance for everything that starts executions, so that API and webhook starts share their statements too.
     const starter = createStarter(deps);
-    const cancel = createCancel(deps);
+    const cancel = createCancel(urgent);
     const turns = createTurns();
     const startBatch = createStartBatch({ plans: deps.plans, starter, turns });
     executionRoutes(scope, deps, { starter, startBatch, turns }, cancel);
-    callbackRoutes(scope, deps);
+    callbackRoutes(scope, urgent);
     webhookRoutes(scope, deps, starter);
-    accountRoutes(scope, deps);
+    accountRoutes(scope, urgent);
     editorRoutes(scope, deps, starter);
     adminExecutionRoutes(scope, deps, starter, cancel);
-    adminApprovalRoutes(scope, deps);
+    adminApprovalRoutes(scope, urgent);
     administrationRoutes(scope, deps);
   });
   return app;

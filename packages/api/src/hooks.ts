@@ -12,7 +12,7 @@ import { DOCS_PATH } from './http/docs-page.ts';
 import { readIdempotencyKey } from './http/idempotency.ts';
 import { describeError, logRequest, noteCause } from './http/logging.ts';
 import { refuseUnacceptable } from './http/negotiation.ts';
-import { addOverloadProtection } from './http/overload.ts';
+import { addOverloadProtection, whileOverloaded } from './http/overload.ts';
 import { type AdminPages, ASSETS_PATH } from './http/pages.ts';
 import { sendProblem, toApiError } from './http/problem.ts';
 import { applyRateLimit, createRateLimiter, type RateLimiter, sourceOf } from './http/rate-limit.ts';
@@ -41,27 +41,35 @@ declare module 'fastify' {
 /**
  * Installs the checks of every request, in this order: 401, 403, 429, negotiation, body syntax, idempotency; then validation and the
  * handler's look-ups. Register it before any route.
+ * @returns the deps of routes that are answered while the service is overloaded
  */
-export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: AdminPages | null): void {
+export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: AdminPages | null): AppDeps {
   app.decorateRequest('principal', null);
   app.decorateRequest('session', null);
   app.decorateRequest('idempotencyKey', null);
   app.decorateRequest('forgetSecret', null);
   app.decorateRequest('countRequests', null);
-  addOverloadProtection(app);
+  const pressure = addOverloadProtection(app, deps);
+  const urgent = { ...deps, db: whileOverloaded(pressure, deps.db, deps.reservedDb ?? deps.db) };
   addSecurityHeaders(app, deps.config.publicUrl);
   warnOfUntrustedProxy(app, deps.config);
-  addEntryChecks(app, deps, pages);
+  addEntryChecks(app, deps, urgent, pages);
   app.addHook('preValidation', async (request) => prepareBody(request));
   app.addHook('preHandler', async (request) => refuseUnsupportedCharacters(request));
   app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
   app.setErrorHandler(async (error, request, reply) => respondToError(error, request, reply));
+  return urgent;
 }
 
-function addEntryChecks(app: FastifyInstance, deps: AppDeps, pages: AdminPages | null): void {
+function addEntryChecks(
+  app: FastifyInstance,
+  deps: AppDeps,
+  urgent: AppDeps,
+  pages: AdminPages | null,
+): void {
   const { limits } = deps.config;
   const authenticator = createAuthenticator(deps.db, limits.failedAuthPerMinutePerIp);
-  const enterAdmin = createAdminEntry(deps);
+  const enterAdmin = createAdminEntry(urgent);
   const perKey = createRateLimiter(limits.requestsPerMinutePerKey);
   // Separate, so that filling one with made-up callers doesn't lock out those of another.
   const perSession = createRateLimiter(limits.requestsPerMinutePerKey);

@@ -145,6 +145,11 @@ export class Connection implements Queryable {
     return this.#pending;
   }
 
+  /** How long PostgreSQL hasn't responded to what is pending; 0 if nothing is. */
+  silentMs(now: number): number {
+    return this.#pending === 0 ? 0 : now - this.#lastAnswerAt;
+  }
+
   get isOpen(): boolean {
     return this.#failure === null;
   }
@@ -215,7 +220,7 @@ export class Connection implements Queryable {
   /** Closes the connection when the response to the oldest statement is overdue. */
   cutIfSilent(now: number): void {
     if (this.#pending === 0 || this.#statementTimeoutMs === 0 || this.#failure !== null) return;
-    const silentMs = now - this.#lastAnswerAt;
+    const silentMs = this.silentMs(now);
     if (silentMs > this.#statementTimeoutMs + ANSWER_MARGIN_MS) {
       this.destroy(new SilenceError(silentMs));
     }

@@ -25,6 +25,12 @@ export class PipelinedPool implements Queryable {
     return queryPrepared<Row>(connection, text, values, name);
   }
 
+  /** How long all lanes have been silent with statements pending: a further one would wait behind those. */
+  get waitingMs(): number {
+    const now = performance.now();
+    return Math.min(...this.#lanes.map(({ connection }) => connection?.silentMs(now) ?? 0));
+  }
+
   async close(): Promise<void> {
     await Promise.allSettled(
       this.#lanes.map(async (lane) => {

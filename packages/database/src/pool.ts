@@ -28,6 +28,9 @@ export interface DatabaseOptions {
   readonly largeStatementTimeoutMs?: number;
 }
 
+/** Enough for people who sign in, and for callbacks, while everything else waits. */
+const RESERVED = { lanes: 1, sessions: 2 };
+
 /** What the process that runs the service needs in addition to {@link Database}. */
 export interface PgDatabase extends Database {
   /**
@@ -40,6 +43,13 @@ export interface PgDatabase extends Database {
    * @throws LockTakenError if another process has it
    */
   withLock<T>(lock: number, work: () => Promise<T>): Promise<T>;
+  /**
+   * The same database by a few connections of their own, for what has to be answered while all others are busy. They are opened on
+   * first use.
+   */
+  readonly reserved: Database;
+  /** How long the first of those that need a connection has been waiting for one, in milliseconds; 0 if nobody has to. */
+  waitingMs(): number;
   /**
    * Why writes fail although the database responds; null when they succeed.
    * @throws DatabaseUnavailableError when it doesn't respond
@@ -62,8 +72,11 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): PgDa
     isPooled: options.pooling !== undefined,
   });
   const lanes = new PipelinedPool(connector, options.lanes ?? 4);
-  const sessions = new TransactionPool(connector, options.maxSessions ?? 8, options.acquireTimeoutMs ?? 5000);
+  const acquireTimeoutMs = options.acquireTimeoutMs ?? 5000;
+  const sessions = new TransactionPool(connector, options.maxSessions ?? 8, acquireTimeoutMs);
   const large = new LargePool(connector, options.largeStatementTimeoutMs ?? 60_000);
+  const reservedLanes = new PipelinedPool(connector, RESERVED.lanes);
+  const reservedSessions = new TransactionPool(connector, RESERVED.sessions, acquireTimeoutMs);
   const listener =
     options.pooling === undefined ? new Listener(connector) : new Poller(options.pooling.pollMs);
   const writes = new WriteWatch(lanes);
@@ -76,20 +89,30 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): PgDa
       throw error;
     }
   }
+  /** Access by the connections of two pools. */
+  function accessBy(statements: PipelinedPool, transactions: TransactionPool): Omit<Database, 'close'> {
+    return {
+      query: (text, values, name) => watched(statements.query(text, values, name)),
+      large: { query: (text, values, name) => watched(large.query(text, values, name)) },
+      transaction: (work) => watched(runTransaction(transactions, null, work)),
+      forOrganisation: (organisationId, work) => watched(runTransaction(transactions, organisationId, work)),
+      listen: (channel, onNotify, onReconnect) => listener.listen(channel, onNotify, onReconnect),
+    };
+  }
+  async function close(): Promise<void> {
+    connector.refuse();
+    const pools = [lanes, large, sessions, reservedLanes, reservedSessions, listener];
+    await Promise.allSettled(pools.map((pool) => pool.close()));
+    connector.stop();
+  }
   return {
-    query: (text, values, name) => watched(lanes.query(text, values, name)),
-    large: { query: (text, values, name) => watched(large.query(text, values, name)) },
-    transaction: (work) => watched(runTransaction(sessions, null, work)),
-    forOrganisation: (organisationId, work) => watched(runTransaction(sessions, organisationId, work)),
-    listen: (channel, onNotify, onReconnect) => listener.listen(channel, onNotify, onReconnect),
+    ...accessBy(lanes, sessions),
+    close,
+    reserved: { ...accessBy(reservedLanes, reservedSessions), close },
+    waitingMs: () => Math.max(sessions.waitingMs, lanes.waitingMs),
     exclusive: (work) => runExclusive(connector, work),
     withLock: (lock, work) => runExclusive(connector, (session) => runLocked(session, lock, work)),
     findWriteObstacle: () => writes.check(),
-    async close() {
-      connector.refuse();
-      await Promise.allSettled([lanes.close(), large.close(), sessions.close(), listener.close()]);
-      connector.stop();
-    },
   };
 }
 

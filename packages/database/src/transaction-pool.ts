@@ -8,6 +8,7 @@ interface Waiter {
   readonly resolve: (connection: Connection) => void;
   readonly reject: (error: Error) => void;
   readonly timer: NodeJS.Timeout;
+  readonly sinceMs: number;
 }
 
 /** Connections, each used by one transaction at a time. Opened on demand, closed after a minute of inactivity. */
@@ -36,6 +37,12 @@ export class TransactionPool {
     this.#overrides = overrides;
     this.#timer = setInterval(() => this.#closeIdle(), IDLE_MS / 2);
     this.#timer.unref();
+  }
+
+  /** How long the first waiter has been waiting; 0 if there is none. */
+  get waitingMs(): number {
+    const [first] = this.#waiters;
+    return first === undefined ? 0 : performance.now() - first.sinceMs;
   }
 
   /** @throws DatabaseUnavailableError when no connection can be opened or none becomes free in time */
@@ -100,7 +107,7 @@ export class TransactionPool {
           new DatabaseUnavailableError(new Error(`all ${this.#max} connections were busy for too long`)),
         );
       }, this.#acquireTimeoutMs);
-      const waiter: Waiter = { resolve, reject, timer };
+      const waiter: Waiter = { resolve, reject, timer, sinceMs: performance.now() };
       this.#waiters.add(waiter);
     });
   }

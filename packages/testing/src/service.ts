@@ -88,7 +88,7 @@ export async function startTestService(overrides: TestOverrides = {}): Promise<T
   const worker = overrides.runsWorker === false ? null : createWorker({ ...parts, http, services, slots });
   await parts.notifier.start();
   await worker?.start();
-  const deps = createDeps(parts, worker ?? NO_EXECUTOR, overrides);
+  const deps = createDeps(parts, database, worker ?? NO_EXECUTOR, overrides);
   const app = buildApp(deps);
   overrides.extend?.(app);
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -142,8 +142,20 @@ function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverri
   };
 }
 
-function createDeps(parts: Parts, executor: Executor, overrides: TestOverrides): TestDeps {
-  return { ...parts, executor, readiness: async () => ({ ready: true }), ...overrides.deps };
+function createDeps(
+  parts: Parts,
+  { db }: TestDatabase,
+  executor: Executor,
+  overrides: TestOverrides,
+): TestDeps {
+  return {
+    ...parts,
+    reservedDb: db.reserved,
+    poolWaitMs: () => db.waitingMs(),
+    executor,
+    readiness: async () => ({ ready: true }),
+    ...overrides.deps,
+  };
 }
 
 /** External access for nodes, as in the service itself. */

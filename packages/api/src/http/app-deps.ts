@@ -17,6 +17,10 @@ export type Readiness = { readonly ready: true } | { readonly ready: false; read
 export interface AppDeps {
   readonly config: ApiSettings;
   readonly db: Database;
+  /** By connections of its own, for what is answered while those of `db` are busy; `db` if undefined. */
+  readonly reservedDb?: Database;
+  /** How long something has been waiting for a connection of `db`, in milliseconds; 0 if undefined. */
+  readonly poolWaitMs?: () => number;
   readonly log: Logger;
   readonly registry: NodeRegistry;
   readonly plans: PlanCache;

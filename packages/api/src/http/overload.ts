@@ -1,28 +1,40 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Database } from '@millrace/database/database';
 import { unavailable } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { AppDeps } from './app-deps.ts';
+import { Pressure } from './pressure.ts';
 
-/** Average event loop lag over a second; a single large body doesn't cause that. */
-const LONGEST_LAG_MS = 2_000;
-/** A single pause (a start, a garbage collection, a machine waking up) shows in the second after it; overload lasts. */
-const LASTING_MS = 3_000;
-const SAMPLE_MS = 1_000;
+const SAMPLE_MS = 500;
 const RESOLUTION_MS = 10;
 
 /**
- * Refuses requests with 503 while the process can't keep up. Nothing here opens a file, as reading memory usage would: a timer that fails
- * for lack of a descriptor ends the process.
+ * Refuses new starts and reads with 503 while the process or its database connections can't keep up, before anything is done for them.
+ * Everything else is answered: probes, sign-in, callbacks, cancelling and changes. Nothing here opens a file, as reading memory usage
+ * would: a timer that fails for lack of a descriptor ends the process.
  */
-export function addOverloadProtection(app: FastifyInstance): void {
+export function addOverloadProtection(
+  app: FastifyInstance,
+  { config, log, poolWaitMs = () => 0 }: Pick<AppDeps, 'config' | 'log' | 'poolWaitMs'>,
+): Pressure {
+  const pressure = new Pressure(config.shedding);
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();
-  let laggingSince: number | null = null;
   const timer = setInterval(() => {
-    // No measurements at all means that the loop was blocked for the whole second.
-    const lagMs = Number.isNaN(delays.mean) ? Number.POSITIVE_INFINITY : delays.mean / 1e6 - RESOLUTION_MS;
+    // No measurements at all means that the loop was blocked for the whole time.
+    const delayMs = Number.isNaN(delays.mean) ? SAMPLE_MS : delays.mean / 1e6 - RESOLUTION_MS;
     delays.reset();
-    laggingSince = lagMs > LONGEST_LAG_MS ? (laggingSince ?? performance.now()) : null;
+    const sample = { loopDelayMs: Math.round(delayMs), poolWaitMs: Math.round(poolWaitMs()) };
+    const now = performance.now();
+    const change = pressure.note(sample, now);
+    if (change === null) return;
+    if ('began' in change) {
+      log.warn(sample, 'overloaded: new starts and reads are refused');
+    } else {
+      const { refused, sinceMs } = change.ended;
+      log.warn({ refused, seconds: Math.round((now - sinceMs) / 1000) }, 'overload ended');
+    }
   }, SAMPLE_MS);
   timer.unref();
   app.addHook('onClose', async () => {
@@ -30,13 +42,34 @@ export function addOverloadProtection(app: FastifyInstance): void {
     delays.disable();
   });
   app.addHook('onRequest', async (request) => {
-    if (laggingSince === null || performance.now() - laggingSince < LASTING_MS) return;
-    // Probes need a response, or a busy process would be considered dead.
-    if (isProbe(request.routeOptions.url)) return;
-    throw unavailable('overloaded', message('api.overloaded'));
+    const { episode } = pressure;
+    if (episode === null || !isSheddable(request)) return;
+    const retryAfterSeconds = pressure.refuse(episode, performance.now());
+    throw unavailable('overloaded', message('api.overloaded'), { retryAfterSeconds });
   });
+  return pressure;
 }
 
-function isProbe(url: string | undefined): boolean {
-  return url === '/healthz' || url === '/readyz';
+/** New work, which adds to the load, and reads, which can be repeated at any time. */
+function isSheddable({ method, routeOptions: { config } }: FastifyRequest): boolean {
+  const { scope, admin, webhook, idempotent } = config;
+  if (webhook === true) return true;
+  const isRead = method === 'GET' || method === 'HEAD';
+  if (scope !== undefined) return isRead || (scope === 'executions:execute' && idempotent === true);
+  // Everyone who signs in needs the other endpoints without an organisation; those of the system show what is wrong.
+  if (admin === undefined || ['anyone', 'signed_in', 'system_admin'].includes(admin.access)) return false;
+  return isRead || admin.startsExecutions === true;
+}
+
+/** The database, by its reserved connections while all others may be busy: for what is answered even then. */
+export function whileOverloaded(pressure: Pressure, db: Database, reserved: Database): Database {
+  const current = () => (pressure.episode === null ? db : reserved);
+  return {
+    query: (text, values, name) => current().query(text, values, name),
+    large: { query: (text, values, name) => current().large.query(text, values, name) },
+    transaction: (work) => current().transaction(work),
+    forOrganisation: (organisationId, work) => current().forOrganisation(organisationId, work),
+    listen: (channel, onNotify, onReconnect) => db.listen(channel, onNotify, onReconnect),
+    close: () => db.close(),
+  };
 }

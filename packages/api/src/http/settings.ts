@@ -2,6 +2,7 @@ import type { SessionSettings } from '@millrace/identity/sessions/settings';
 import type { SingleSignOnSettings } from '@millrace/identity/single-sign-on/settings';
 import type { NodeLimits, WorkerSettings } from '@millrace/runtime/settings';
 import type { AdmissionSettings, FlowLimits, RetentionSettings } from '@millrace/service/settings';
+import type { SheddingSettings } from './pressure.ts';
 
 export interface RequestLimits {
   readonly bodyBytes: number;
@@ -36,6 +37,7 @@ export interface ApiSettings {
   readonly worker: Pick<WorkerSettings, 'leaseMs' | 'maxCrashedAttempts'>;
   readonly retention: RetentionSettings;
   readonly admission: AdmissionSettings;
+  readonly shedding: SheddingSettings;
   /** Hosts that nodes may call although they are in a private network. */
   readonly allowHosts: readonly string[];
 }

@@ -154,6 +154,10 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       queuedPerOrganisation: need('MILLRACE_ORGANISATION_QUEUE_LIMIT'),
       queuedInService: need('MILLRACE_QUEUE_LIMIT'),
     },
+    shedding: {
+      loopDelayMs: need('MILLRACE_SHED_LOOP_DELAY_MS'),
+      poolWaitMs: need('MILLRACE_SHED_POOL_WAIT_MS'),
+    },
     retention: {
       executionsDays: {
         completed: read('MILLRACE_RETENTION_DAYS_COMPLETED') ?? allDays,

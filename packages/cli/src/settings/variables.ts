@@ -279,6 +279,25 @@ export const VARIABLES = {
     max: 10_000_000,
     zero: 'no limit',
   }),
+  MILLRACE_SHED_LOOP_DELAY_MS: integer({
+    about: 'Average delay of the event loop from which on a process refuses new starts and reads with 503',
+    fallback: '1000',
+    example: '500',
+    min: 0,
+    max: 60_000,
+    unit: 'milliseconds',
+    zero: 'never',
+  }),
+  MILLRACE_SHED_POOL_WAIT_MS: integer({
+    about:
+      'Time that something has waited for a database connection from which on a process refuses new starts and reads with 503',
+    fallback: '1000',
+    example: '500',
+    min: 0,
+    max: 60_000,
+    unit: 'milliseconds',
+    zero: 'never',
+  }),
   MILLRACE_LEASE_MS: integer({
     about: 'Time after which the executions of a worker that stopped responding are taken over',
     fallback: '30000',

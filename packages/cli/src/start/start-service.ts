@@ -1,12 +1,10 @@
 import { buildApp } from '@millrace/api/app';
-import type { AppDeps, Readiness } from '@millrace/api/http/app-deps';
+import type { AppDeps } from '@millrace/api/http/app-deps';
 import { findWebPages } from '@millrace/api/http/pages';
 import type { PgDatabase } from '@millrace/database/pool';
 import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/retry';
-import type { WriteObstacle } from '@millrace/database/write-watch';
 import { createEgress, type Egress } from '@millrace/egress/egress';
 import { hasUser } from '@millrace/identity/users/store';
-import { type Message, message } from '@millrace/messages';
 import { registry } from '@millrace/nodes';
 import { createBorrowedSlots } from '@millrace/runtime/borrowed-slots';
 import { NO_EXECUTOR } from '@millrace/runtime/executor';
@@ -25,6 +23,7 @@ import { type Config, localUrl } from '../settings/config.ts';
 import { type FirstStart, makeSetupUrl, prepareFirstStart } from './first-start.ts';
 import { type Listening, listen } from './listen.ts';
 import { openDatabase } from './postgres.ts';
+import { checkReadiness } from './readiness.ts';
 import { removeRunningService, writeRunningService } from './running-service.ts';
 
 /** The roles of this process; at least one of them. */
@@ -190,6 +189,8 @@ async function startApi(
       config,
       registry,
       executor: worker ?? NO_EXECUTOR,
+      reservedDb: db.reserved,
+      poolWaitMs: () => db.waitingMs(),
       readiness,
       webPages: findWebPages(),
     }),
@@ -203,26 +204,6 @@ async function startApi(
   });
   return api;
 }
-
-/** Ready: the database responds, is migrated and accepts writes, and the process isn't stopping. */
-async function checkReadiness(db: PgDatabase, isStopping: boolean): Promise<Readiness> {
-  if (isStopping) return { ready: false, reason: message('api.stopping') };
-  try {
-    const [state] = await db.query<{ is_read_only: boolean }>(
-      `SELECT current_setting('transaction_read_only') = 'on' AS is_read_only FROM schema_migrations LIMIT 1`,
-    );
-    if (state === undefined) return { ready: false, reason: message('api.database_unmigrated') };
-    const obstacle = state.is_read_only ? 'read_only' : await db.findWriteObstacle();
-    return obstacle === null ? { ready: true } : { ready: false, reason: REASONS[obstacle] };
-  } catch {
-    return { ready: false, reason: message('api.database_unreachable') };
-  }
-}
-
-const REASONS: Readonly<Record<WriteObstacle, Message>> = {
-  read_only: message('api.database_read_only'),
-  disk_full: message('api.database_full'),
-};
 
 async function announceInDataFolder(dataDir: string, address: string | null, undo: Undo[]): Promise<void> {
   undo.push(() => removeRunningService(dataDir));
