@@ -55,7 +55,7 @@ function isSheddable({ method, routeOptions: { config } }: FastifyRequest): bool
   const { scope, admin, webhook, idempotent } = config;
   if (webhook === true) return true;
   const isRead = method === 'GET' || method === 'HEAD';
-  if (scope !== undefined) return isRead || (scope === 'executions:execute' && idempotent === true);
+  if (scope !== undefined) return isRead || (scope === 'executions:execute' && idempotent !== undefined);
   // Everyone who signs in needs the other endpoints without an organisation; those of the system show what is wrong.
   if (admin === undefined || ['anyone', 'signed_in', 'system_admin'].includes(admin.access)) return false;
   return isRead || admin.startsExecutions === true;

@@ -102,6 +102,10 @@ describe('while connections are exhausted and the loop is busy', () => {
         await service.api('GET', '/workflows', { key }),
         await service.api('GET', `/executions/${parked.id}`, { key }),
         await service.api('POST', `/workflows/${workflowId}/execute`, { key, body: {} }),
+        await service.api('POST', `/workflows/${workflowId}/executions/batch`, {
+          key,
+          body: { items: [{}] },
+        }),
         await service.api('POST', `/webhooks/${hash}`, { body: {} }),
       ];
       for (const { status, json, headers } of refused) {
@@ -124,7 +128,7 @@ describe('while connections are exhausted and the loop is busy', () => {
     expect(await service.finished(parked.id)).toMatchObject({ status: 'completed' });
     expect(service.logs.filter((line) => line.includes('overloaded: new starts'))).toHaveLength(1);
     const ended = service.logs.find((line) => line.includes('overload ended'));
-    expect(JSON.parse(ended ?? '{}').refused).toBe(6);
+    expect(JSON.parse(ended ?? '{}').refused).toBe(7);
   });
 });
 
