@@ -291,6 +291,7 @@ CREATE TABLE executions (
   api_key_id bigint,
   source_ip text,
   priority smallint DEFAULT 1 NOT NULL,
+  stored_bytes bigint DEFAULT 0 NOT NULL,
   CONSTRAINT executions_pkey PRIMARY KEY (id),
   CONSTRAINT executions_check CHECK (((status = 'running'::text) = (worker_id IS NOT NULL))),
   CONSTRAINT executions_check1 CHECK (((status = 'waiting_async'::text) = (wake_at IS NOT NULL))),

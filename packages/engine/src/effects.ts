@@ -90,6 +90,8 @@ interface Write {
   readonly records: readonly NodeRecord[];
   /** By the execution's own nodes. */
   readonly consumedAiTokens: number;
+  /** Of everything stored for the execution, these records included. */
+  readonly storedBytes: number;
   /** `seq` of the last signal reported to the run. */
   readonly signalsSeen: number;
 }

@@ -14,6 +14,7 @@ import { drainDirtyRecords, type ExecutionState, endTime, setRecord, skip } from
 import type { Outcome } from './store.ts';
 import { skipUnrecorded, summarise } from './summaries.ts';
 import { addTokens, type Tokens, withTokens } from './tokens.ts';
+import { dropRecord } from './unstored.ts';
 
 /** The driver stops: running nodes are aborted, and on shutdown unstored records are handed back. */
 export function halt(state: ExecutionState, reason: StopReason, effects: Effect[]): void {
@@ -95,7 +96,8 @@ function isShownInsteadOf(shown: Frame | null, frame: Frame): boolean {
 export function leaveRun(state: ExecutionState, run: LoopRun): Tokens {
   const { slot } = run;
   slot.run = null;
-  for (const end of run.ends) state.unstored.drop(end);
+  for (const end of run.ends) dropRecord(state, end);
+  state.heldBytes -= run.bytes;
   addTokens(slot.frame, run);
   state.stalled.delete(run);
   return run;
@@ -106,11 +108,12 @@ export function leaveFrame(state: ExecutionState, run: LoopRun, frame: Frame, ke
   run.frames.delete(indexOf(frame));
   addTokens(run, frame);
   state.frames -= 1;
+  for (const slot of frame.slots) state.heldBytes -= slot.bytes;
   if (frame.isStored && keepsAll) return;
-  for (const summary of frame.summaries?.values() ?? []) state.unstored.drop(summary);
+  for (const summary of frame.summaries?.values() ?? []) dropRecord(state, summary);
   for (const slot of frame.slots) {
     const isKept = frame.isStored && (slot.node.kind === 'effect' || slot.record?.status === 'failed');
-    if (!isKept || slot.record?.status === 'skipped') state.unstored.drop(slot);
+    if (!isKept || slot.record?.status === 'skipped') dropRecord(state, slot);
   }
 }
 
@@ -126,7 +129,7 @@ export function finish(state: ExecutionState, effects: Effect[]): void {
 export function takeWrite(state: ExecutionState) {
   const { signalsSeen } = state;
   const consumedAiTokens = state.consumedAiTokens - state.childAiTokens;
-  return { records: drainDirtyRecords(state), consumedAiTokens, signalsSeen };
+  return { records: drainDirtyRecords(state), consumedAiTokens, storedBytes: state.bytes, signalsSeen };
 }
 
 /** Aborts the node's code if it is running. */

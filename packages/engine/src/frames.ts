@@ -51,6 +51,8 @@ export interface Slot {
   isResuming: boolean;
   /** Set for a running loop. */
   run: LoopRun | null;
+  /** Of its record; see `recordBytes`. */
+  bytes: number;
   /** Managed by {@link Unstored}. */
   unstoredAt: number;
 }
@@ -137,6 +139,7 @@ export function newFrame(
       resumed: null,
       isResuming: false,
       run: null,
+      bytes: 0,
       unstoredAt: NOWHERE,
     });
   }

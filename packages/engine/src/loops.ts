@@ -25,6 +25,7 @@ import { failNode, succeed } from './results.ts';
 import { type ExecutionState, endTime, setRecord } from './state.ts';
 import { summarise } from './summaries.ts';
 import { tokensOf, withTokens } from './tokens.ts';
+import { checkTotal } from './total-bytes.ts';
 import { looseRecord } from './unstored.ts';
 
 /** Limit per step; beyond it the driver is asked to call again at once. */
@@ -182,6 +183,7 @@ function remember(state: ExecutionState, run: LoopRun, frame: Frame, end: Iterat
   if (run.items !== null && !frame.isStored) return;
   const record = looseRecord(iterationRecord(state, run, frame, end));
   state.unstored.add(record);
+  state.bytes += record.bytes;
   if (run.items === null) run.ends.push(record);
 }
 
@@ -279,6 +281,7 @@ function countBytes(state: ExecutionState, run: LoopRun, value: JsonValue, effec
   const bytes = jsonBytes(value, maxOutputBytes - run.bytes);
   if (typeof bytes === 'number') {
     run.bytes += bytes + 1;
+    state.heldBytes += bytes + 1;
     return;
   }
   const result =
@@ -302,8 +305,9 @@ function endOfAll(state: ExecutionState, run: LoopRun, effects: Effect[]): void 
 
 function succeedLoop(state: ExecutionState, run: LoopRun, output: JsonObject, effects: Effect[]): void {
   const fault = checkOutput(output, state.input.limits.maxOutputBytes);
-  if (fault !== null) {
-    failLoop(state, run, failure(fault.code, fault.message), effects);
+  const refused = fault === null ? checkTotal(state, run.slot, output) : failure(fault.code, fault.message);
+  if (refused !== null) {
+    failLoop(state, run, refused, effects);
     return;
   }
   const progress = withTokens(progressOf(run.slot, state.nowMs), leaveRun(state, run));

@@ -26,6 +26,7 @@ import { retryDelayMs } from './retry.ts';
 import { deliverSignal, deliverTimeout } from './signals.ts';
 import { decideEdges, type ExecutionState, endTime, setRecord } from './state.ts';
 import { addTokens, type Tokens, tokensOf, withTokens } from './tokens.ts';
+import { checkTotal } from './total-bytes.ts';
 
 const NO_TOKENS: Tokens = { consumedAiTokens: 0 };
 
@@ -40,7 +41,7 @@ export function takeResult(
   const record = slot?.record;
   if (slot === undefined || record === undefined || record.status === 'skipped') return;
   if (!isAtWork(slot) || record.attempts !== event.attempt) return;
-  const result = resultFor(slot, event.result, state.input.limits.maxOutputBytes);
+  const result = resultFor(state, slot, event.result);
   const tokens = result.kind === 'wait' || result.kind === 'stop' ? NO_TOKENS : result;
   const progress = withTokens(progressOf(slot, state.nowMs), tokens);
   addTokens(state, tokens);
@@ -66,10 +67,13 @@ export function takeResult(
   }
 }
 
-function resultFor({ node }: Slot, given: NodeResult, maxBytes: number): NodeResult {
-  const result = checkResult(given, maxBytes);
-  if (result.kind !== 'await_signal' || node.definition.resume !== undefined) return result;
-  return failure('invalid_output', message('run.cannot_wait'), tokensOf(result));
+function resultFor(state: ExecutionState, slot: Slot, given: NodeResult): NodeResult {
+  const result = checkResult(given, state.input.limits.maxOutputBytes);
+  const tokens = result.kind === 'wait' || result.kind === 'stop' ? NO_TOKENS : tokensOf(result);
+  const refused = result.output === undefined ? null : checkTotal(state, slot, result.output, tokens);
+  if (refused !== null) return refused;
+  if (result.kind !== 'await_signal' || slot.node.definition.resume !== undefined) return result;
+  return failure('invalid_output', message('run.cannot_wait'), tokens);
 }
 
 function awaitSignal(

@@ -12,10 +12,11 @@ import {
 } from './frames.ts';
 import type { JsonValue } from './json.ts';
 import type { Plan, PlanEdge } from './plan.ts';
+import { recordBytes } from './record-bytes.ts';
 import { skipInside } from './summaries.ts';
 import { Timers } from './timers.ts';
 import { addTokens } from './tokens.ts';
-import { Unstored } from './unstored.ts';
+import { NOWHERE, Unstored } from './unstored.ts';
 
 /** The input for starting or resuming an execution. */
 export interface ExecutionInput {
@@ -24,11 +25,15 @@ export interface ExecutionInput {
   /** Epoch milliseconds at which the execution fails with `execution_timeout`; null for never. */
   readonly deadlineAtMs: number | null;
   readonly limits: ExecutionLimits;
+  /** Bytes that were stored for it before, from the store; absent is 0. */
+  readonly storedBytes?: number;
 }
 
 export interface ExecutionLimits {
   /** Limit of a node's output in UTF-8 bytes of JSON text; also the limit of a rendered config's texts. */
   readonly maxOutputBytes: number;
+  /** Limit of all that is stored for the execution, counted like an output. */
+  readonly maxExecutionBytes: number;
   /** If only a wait longer than this remains, the execution is parked. Milliseconds. */
   readonly inlineWaitMs: number;
 }
@@ -78,6 +83,10 @@ export interface ExecutionState {
   consumedAiTokens: number;
   /** The share of those executions. */
   childAiTokens: number;
+  /** Bytes of all outputs that were stored or will be, those of earlier attempts and ended iterations included. */
+  bytes: number;
+  /** Bytes of the outputs that are still in memory. */
+  heldBytes: number;
   readonly unstored: Unstored<Frame>;
   /** Whether something must be stored before anything starts. */
   mustCheckpoint: boolean;
@@ -107,6 +116,8 @@ export function newState(plan: Plan, input: ExecutionInput, nowMs: number): Exec
     waiting: 0,
     consumedAiTokens: 0,
     childAiTokens: 0,
+    bytes: input.storedBytes ?? 0,
+    heldBytes: 0,
     unstored: new Unstored(),
     mustCheckpoint: false,
     timers: new Timers(),
@@ -122,7 +133,11 @@ export function setRecord(state: ExecutionState, slot: Slot, record: ShownRecord
   slot.timer = null;
   slot.resumed = null;
   slot.isResuming = false;
+  // A record that is replaced before it was stored never will be.
+  if (slot.unstoredAt !== NOWHERE) state.bytes -= slot.bytes;
   slot.record = record;
+  hold(state, slot, recordBytes(record));
+  state.bytes += slot.bytes;
   // What happened inside a loop is stored before the loop's result; otherwise a reader couldn't distinguish its attempts.
   const { kind } = slot.node;
   if (kind === 'loop') state.unstored.drop(slot);
@@ -136,11 +151,17 @@ export function setRecord(state: ExecutionState, slot: Slot, record: ShownRecord
 export function restoreRecord(state: ExecutionState, slot: Slot, record: ShownRecord): void {
   const { frame } = slot;
   slot.record = record;
+  hold(state, slot, recordBytes(record));
   count(state, slot, 1);
   markStored(frame);
   if (record.status === 'skipped') return;
   addTokens(frame, record);
   addTokens(state, record);
+}
+
+function hold(state: ExecutionState, slot: Slot, bytes: number): void {
+  state.heldBytes += bytes - slot.bytes;
+  slot.bytes = bytes;
 }
 
 function markStored(frame: Frame): void {

@@ -8,6 +8,7 @@ import { failLoop, resumeStalled, settle, startLoop } from './loops.ts';
 import { DEFAULT_HANDLE, failure } from './node-result.ts';
 import { inputsOf, loopAttemptsOf, renderConfig, rendererOf } from './node-start.ts';
 import type { Plan } from './plan.ts';
+import { recordBytes } from './record-bytes.ts';
 import { restore } from './restore.ts';
 import { failNode, succeed, takeResult } from './results.ts';
 import { deliverTimeout, keepSignals, takeSignal } from './signals.ts';
@@ -39,6 +40,8 @@ export function resume(
   const state = newState(plan, input, atMs);
   const effects: Effect[] = [];
   keepSignals(state, signals);
+  // What a rerun keeps was stored by its start, which counts nothing.
+  if (state.bytes === 0) for (const record of records) state.bytes += recordBytes(record);
   restore(state, records, effects);
   passTime(state, atMs, effects);
   return flush(state, effects);

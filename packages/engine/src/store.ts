@@ -46,6 +46,8 @@ export interface ClaimedExecution {
   /** Epoch milliseconds of the first start, by the store's clock. */
   readonly startedAtMs: number;
   readonly deadlineAtMs: number | null;
+  /** See {@link WriteInfo}; absent is 0. */
+  readonly storedBytes?: number;
   /** Node records of all checkpoints so far, folded by `foldRecords`. */
   readonly records: readonly NodeRecord[];
   /** All signals sent to it so far, in order. A node that has ended ignores them. */
@@ -61,6 +63,8 @@ export type Outcome =
 export interface WriteInfo {
   /** AI tokens consumed by its own nodes so far, excluding its children; absent leaves the stored count unchanged. */
   readonly consumedAiTokens?: number;
+  /** Bytes of everything stored for the execution, these records included; absent leaves the stored count unchanged. */
+  readonly storedBytes?: number;
   /**
    * `seq` of the last signal reported to the run; absent is 0. An execution parked with less than has been sent can be claimed at once, so
    * a signal that arrives while it is being parked isn't lost.

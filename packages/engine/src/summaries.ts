@@ -2,12 +2,13 @@ import type { ShownRecord } from './execution.ts';
 import { skippedRecord } from './execution.ts';
 import { type Frame, indexOf, type LoopRun, placeOf, type Summary } from './frames.ts';
 import type { PlanNode, Scope } from './plan.ts';
-import { NOWHERE, type Unstored } from './unstored.ts';
+import { dropRecord, looseRecord, type Unstored } from './unstored.ts';
 
 /** What summaries are added to. */
 interface Growing {
   readonly unstored: Unstored<Frame>;
   readonly nowMs: number;
+  bytes: number;
 }
 
 /**
@@ -67,12 +68,13 @@ export function skipUnrecorded(state: Growing, root: Frame, nodes: readonly Plan
 function putSummary(state: Growing, frame: Frame, record: ShownRecord): void {
   frame.summaries ??= new Map();
   const before = frame.summaries.get(record.nodeId);
-  if (before !== undefined) state.unstored.drop(before);
+  if (before !== undefined) dropRecord(state, before);
   const summary = summaryOf(record);
   frame.summaries.set(record.nodeId, summary);
   state.unstored.add(summary);
+  state.bytes += summary.bytes;
 }
 
 export function summaryOf(record: ShownRecord): Summary {
-  return { record, frame: null, unstoredAt: NOWHERE };
+  return { ...looseRecord(record), record };
 }

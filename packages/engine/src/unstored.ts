@@ -1,9 +1,12 @@
 import type { IterationRecord, ShownRecord } from './execution.ts';
+import { recordBytes } from './record-bytes.ts';
 
 /** A record that doesn't belong to a slot: a summary, or the end of an iteration. */
 export interface LooseRecord {
   readonly record: ShownRecord | IterationRecord;
   readonly frame: null;
+  /** Of the record; see `recordBytes`. */
+  readonly bytes: number;
   unstoredAt: number;
 }
 
@@ -68,9 +71,19 @@ export class Unstored<Frame> {
   }
 }
 
+/** A record needn't be stored after all, and no longer counts. */
+export function dropRecord<Frame>(
+  from: { readonly unstored: Unstored<Frame>; bytes: number },
+  entry: Entry<Frame> & { readonly bytes: number },
+): void {
+  if (entry.unstoredAt === NOWHERE) return;
+  from.unstored.drop(entry);
+  from.bytes -= entry.bytes;
+}
+
 /** `unstoredAt` of records that are stored, or don't exist. */
 export const NOWHERE = -1;
 
 export function looseRecord(record: ShownRecord | IterationRecord): LooseRecord {
-  return { record, frame: null, unstoredAt: NOWHERE };
+  return { record, frame: null, bytes: recordBytes(record), unstoredAt: NOWHERE };
 }

@@ -7,7 +7,7 @@ import { effect, forEach, looped, ok, outputOf, playOn } from './support/loops.t
 
 describe('long loops', () => {
   const items = Array.from({ length: 100_000 }, (_, n) => n);
-  const limits = { maxOutputBytes: 16_000_000, inlineWaitMs: 5_000 };
+  const limits = { maxOutputBytes: 16_000_000, maxExecutionBytes: 1_000_000_000, inlineWaitMs: 5_000 };
 
   it('L10 L8: 100,000 pure items need one write of a few records, and keep only the running frames', () => {
     const nodes = {

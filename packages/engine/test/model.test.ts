@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Flow } from '../src/index.ts';
+import { recordBytes } from '../src/record-bytes.ts';
 import { agree } from './support/agreement.ts';
 import { arbitraryFlow, evaluateFlow, planOf } from './support/index.ts';
 import { nameOf, type Schedule, World, type WorldEnd } from './support/world.ts';
@@ -25,6 +26,16 @@ function anyFlow(maxNodes = 8): fc.Arbitrary<Flow> {
 
 /** Positions over the whole run: before which effects or events something happens. */
 const places = fc.array(fc.nat(100), { maxLength: 10 });
+
+/** Bytes of the trigger's output, which has ended when the execution starts. */
+const TRIGGER_BYTES = 16;
+/** Bytes of the empty output of the node that exceeds the limit. */
+const EMPTY_BYTES = 2;
+
+/** Whether it has nodes that are tried again. */
+function isRepeating(flow: Flow): boolean {
+  return flow.nodes.some(({ data }) => (data?.retry?.max_attempts ?? 1) > 1);
+}
 
 /** Whether the result, including tokens, is independent of the order of events. */
 function isSure(flow: Flow): boolean {
@@ -61,6 +72,60 @@ describe('model', () => {
         }
       }),
       { numRuns: 100, ...PARAMETERS },
+    );
+  });
+
+  it('E29 E12: what is stored stays within its limit, and a crash never changes whether it does', () => {
+    // Without loops and retries, what is stored doesn't depend on when it is stored.
+    const flows = arbitraryFlow(6).filter((flow) => !isRepeating(flow));
+    fc.assert(
+      fc.property(
+        flows,
+        arbitraryChoices,
+        fc.double({ min: 0, max: 1.5, noNaN: true }),
+        (flow, choices, part) => {
+          const plan = planOf(flow);
+          const whole = new World(plan, undisturbed(choices)).run();
+          fc.pre(whole.records.every(({ status }) => status === 'success' || status === 'running'));
+          const maxBytes = Math.round(whole.storedBytes * part);
+          const limited = { ...undisturbed(choices), maxBytes };
+          const { status, error, storedBytes, effects } = new World(plan, limited).run();
+          // The trigger's own output was accepted before.
+          const fits = whole.storedBytes <= Math.max(maxBytes, TRIGGER_BYTES);
+          expect([status, error?.code]).toEqual(
+            fits ? ['completed', undefined] : ['failed', 'execution_too_large'],
+          );
+          expect(storedBytes).toBeLessThanOrEqual(Math.max(maxBytes, TRIGGER_BYTES) + EMPTY_BYTES);
+          for (let at = 0; at < effects; at++) {
+            const end = new World(plan, { ...limited, crashesAt: new Set([at]) }).run();
+            agree(flow, end);
+            expect([end.status, end.error?.code]).toEqual([status, error?.code]);
+          }
+        },
+      ),
+      { numRuns: 100, ...PARAMETERS },
+    );
+  });
+
+  it('E29: whatever a flow does, what is stored stays within its limit, apart from copies of what was', () => {
+    fc.assert(
+      fc.property(anyFlow(), arbitraryChoices, places, fc.nat(600), (flow, choices, crashes, maxBytes) => {
+        const schedule = { ...undisturbed(choices), crashesAt: new Set(crashes), maxBytes };
+        const end = new World(planOf(flow), schedule).run();
+        agree(flow, end);
+        const outputs = new Map<string, number>();
+        for (const record of end.records) {
+          const isCopy = 'iterations' in record || record.status === 'iteration_ended';
+          // Of a failure that was handled, only code and message are known.
+          if (isCopy || record.status === 'failed' || !('output' in record)) continue;
+          const name = nameOf(record.nodeId, record.iteration);
+          // The output of a delay is stored again when it is over.
+          outputs.set(`${name} ${JSON.stringify(record.output)}`, recordBytes(record));
+        }
+        const bytes = [...outputs.values()].reduce((sum, each) => sum + each, 0);
+        expect(bytes).toBeLessThanOrEqual(Math.max(maxBytes, TRIGGER_BYTES) + EMPTY_BYTES);
+      }),
+      { numRuns: 300, ...PARAMETERS },
     );
   });
 

@@ -11,6 +11,7 @@ import {
 } from '../src/index.ts';
 import { abbreviate, Drive } from './support/drive.ts';
 import { flowOf, planOf } from './support/index.ts';
+import { forEach, playOn } from './support/loops.ts';
 
 const effect = { type: 'test.effect', timeout_ms: 60_000 };
 const ok = success({ text: 'ok' });
@@ -34,6 +35,43 @@ describe('limits of an execution', () => {
     expect(drive.outcome()).toMatchObject({ error: { code: 'execution_timeout', nodeId: null } });
     const late = new Drive(plan, { deadlineAtMs: 500 });
     expect(abbreviate(late.effects)).toEqual(['finish failed']);
+  });
+
+  it('E29: the output with which the execution would exceed its limit is not stored, and fails it', () => {
+    const lenient = { ...effect, on_error: 'continue', retry: { max_attempts: 3 } } as const;
+    const plan = planOf(flowOf({ a: effect, b: lenient, c: effect }, ['t -> a', 'a -> b', 'b -> c']));
+    const limits = { maxOutputBytes: 10_000, maxExecutionBytes: 10_000, inlineWaitMs: 5_000 };
+    const drive = new Drive(plan, { limits });
+    drive.end('a', success({ text: 'x'.repeat(5_000) }));
+    drive.end('b', success({ text: 'x'.repeat(5_000) }, { consumedAiTokens: 3 }));
+    expect(drive.outcome()).toMatchObject({
+      status: 'failed',
+      error: {
+        code: 'execution_too_large',
+        nodeId: 'b',
+        message: { params: { node: 'b', stored: 5_034, bytes: 5_011, max: 10_000 } },
+      },
+    });
+    expect(drive.stored().get('b')).toMatchObject({ status: 'failed', output: {}, consumedAiTokens: 3 });
+    // Another worker counts on from what was stored.
+    const again = new Drive(plan, { limits, storedBytes: 9_990 }, [...drive.journal()].slice(0, 3));
+    again.end('b', success({ text: 'xxx' }));
+    expect(again.outcome()).toMatchObject({ error: { code: 'execution_too_large', nodeId: 'b' } });
+  });
+
+  it("E29: a loop's results count when it ends, its pure iterations don't", () => {
+    const items = Array.from({ length: 30 }, () => 0);
+    const limits = { maxOutputBytes: 10_000, maxExecutionBytes: 4_000, inlineWaitMs: 5_000 };
+    const run = (text: string, result: string) => {
+      const nodes = { l: forEach(items, { result }), p: { in: 'l' }, e: effect };
+      const drive = new Drive(planOf(flowOf(nodes, ['t -> l', 'l -> e'])), { limits });
+      playOn(drive, (id) => (id === 'p' ? success({ text }) : ok));
+      return drive.outcome();
+    };
+    expect(run('x'.repeat(1_000), 'done')).toEqual({ status: 'completed' });
+    expect(run('x'.repeat(200), '{{nodes.p.output.text}}')).toMatchObject({
+      error: { code: 'execution_too_large', nodeId: 'l' },
+    });
   });
 
   it('E14 E10: a parked execution wakes for its deadline', () => {

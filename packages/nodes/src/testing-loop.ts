@@ -56,7 +56,7 @@ export async function runLoop(
     executionId: 1,
     triggerData: options.trigger ?? null,
     deadlineAtMs: null,
-    limits: { maxOutputBytes: 16 * 1024 * 1024, inlineWaitMs: 5_000 },
+    limits: { maxOutputBytes: 16 * 1024 * 1024, maxExecutionBytes: 1_000_000_000, inlineWaitMs: 5_000 },
   };
   let { state, effects } = resume(compiled.plan, input, [], TEST_NOW_MS);
   while (state.phase.kind === 'running') {

@@ -63,13 +63,14 @@ export interface ClaimedRow {
   readonly claim: number;
   readonly checkpoint_seq: number;
   readonly signal_seq: number;
+  readonly stored_bytes: number;
   /** `failed`: it crashed its worker too often and was ended instead of being leased. */
   readonly status: 'running' | 'failed';
 }
 
 /** What a claim returns of the executions `e`. */
 export const CLAIMED = `e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at,
-  e.timeout_ms, e.claim, e.checkpoint_seq, e.signal_seq, e.status`;
+  e.timeout_ms, e.claim, e.checkpoint_seq, e.signal_seq, e.stored_bytes, e.status`;
 
 /** Where the walk from organisation to organisation stands, and whether it left something. */
 export interface ClaimedTurn {

@@ -29,9 +29,9 @@ import {
 import { claimLimited } from './limited-statements.ts';
 import { type ClaimShares, selectOwnShares } from './share-statements.ts';
 import { findSignalled, selectAllSignals, selectSignals } from './signal-statements.ts';
-import { readChunks } from './statements.ts';
+import { readChunks, type StoredChunk } from './statements.ts';
 import { toClaimed, toFencedWrite, toSignal, toTarget, type WriteTarget } from './store-rows.ts';
-import { createSureWrites } from './sure-writes.ts';
+import { createSureWrites, LARGE_BYTES } from './sure-writes.ts';
 
 export interface PgStoreOptions {
   readonly leaseMs: number;
@@ -238,10 +238,19 @@ export class PgExecutionStore implements ExecutionStore {
     return this.#write(toFencedWrite(lease, records, target));
   }
 
+  /** Those of executions that stored much are read one after the other, apart from everyone's statements. */
+  async #readChunks(rows: readonly ClaimedRow[]): Promise<StoredChunk[]> {
+    const stored = rows.filter((row) => row.checkpoint_seq > 0);
+    const small = stored.filter((row) => row.stored_bytes < LARGE_BYTES).map((row) => row.id);
+    const chunks = small.length === 0 ? [] : await readChunks(this.#db, small);
+    for (const { id, stored_bytes: bytes } of stored) {
+      if (bytes >= LARGE_BYTES) chunks.push(...(await readChunks(this.#db.large, [id])));
+    }
+    return chunks;
+  }
+
   async #load(workerId: string, rows: readonly ClaimedRow[]): Promise<ClaimedExecution[]> {
-    const withRecords = rows.filter((row) => row.checkpoint_seq > 0).map((row) => row.id);
-    const rowsOfChunks = withRecords.length === 0 ? [] : await readChunks(this.#db, withRecords);
-    const chunks = rowsOfChunks.map((chunk) => ({
+    const chunks = (await this.#readChunks(rows)).map((chunk) => ({
       executionId: chunk.execution_id,
       records: parseJson(chunk.records),
     }));

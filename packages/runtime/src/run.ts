@@ -150,6 +150,7 @@ class Run {
       triggerData: input,
       deadlineAtMs,
       limits: this.#deps.limits,
+      storedBytes: this.#claimed.storedBytes ?? 0,
     };
     try {
       let { state, effects } = resume(this.#plan, execution, records, this.#deps.clock.now(), signals);
@@ -181,7 +182,8 @@ class Run {
   ): Promise<boolean> {
     const { store, log } = this.#deps;
     const { lease } = this.#claimed;
-    const info = { consumedAiTokens: effect.consumedAiTokens, signalsSeen: effect.signalsSeen };
+    const { consumedAiTokens, storedBytes, signalsSeen } = effect;
+    const info = { consumedAiTokens, storedBytes, signalsSeen };
     const isStored = await storeEffect(store, lease, effect, info);
     if (!isStored) {
       log.info(

@@ -11,7 +11,8 @@ export interface WorkerSettings {
   readonly inlineWaitMs: number;
 }
 
-/** Limits on one node's output. */
+/** Limits on one node's output, and on all that is stored for one execution. */
 export interface NodeLimits {
   readonly nodeOutputBytes: number;
+  readonly executionBytes: number;
 }

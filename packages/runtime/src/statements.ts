@@ -148,6 +148,8 @@ export interface FencedWrite {
   readonly signalsSeen: number;
   /** Null leaves the count unchanged. */
   readonly consumedAiTokens: number | null;
+  /** Null leaves the count unchanged. */
+  readonly storedBytes: number | null;
 }
 
 const WRITES = rowSet<FencedWrite>({
@@ -159,6 +161,7 @@ const WRITES = rowSet<FencedWrite>({
   error: ['text', (write) => write.errorJson],
   wake_at_ms: ['double precision', (write) => write.wakeAtMs],
   consumed_ai_tokens: ['bigint', (write) => write.consumedAiTokens],
+  stored_bytes: ['bigint', (write) => write.storedBytes],
   signals_seen: ['integer', (write) => write.signalsSeen],
 });
 
@@ -190,7 +193,8 @@ export async function applyFencedWrites(
          completed_at = CASE WHEN w.status IN ('completed', 'failed', 'cancelled')
            THEN greatest(date_trunc('milliseconds', clock_timestamp()), e.started_at) END,
          checkpoint_seq = e.checkpoint_seq + (w.records IS NOT NULL)::integer,
-         consumed_ai_tokens = coalesce(w.consumed_ai_tokens, e.consumed_ai_tokens)
+         consumed_ai_tokens = coalesce(w.consumed_ai_tokens, e.consumed_ai_tokens),
+         stored_bytes = coalesce(w.stored_bytes, e.stored_bytes)
        FROM write w
        WHERE e.id = w.execution_id AND e.worker_id IS NOT DISTINCT FROM w.worker_id AND e.claim = w.claim
          AND e.status = 'running'
@@ -229,11 +233,14 @@ export async function readWrittenStates(db: Queryable, ids: readonly number[]): 
   );
 }
 
-/** Chunks of node records as JSON text, in the order they were stored. */
-export async function readChunks(
-  db: Queryable,
-  executionIds: readonly number[],
-): Promise<{ execution_id: number; records: JsonText<NodeRecord[]> }[]> {
+/** One checkpoint of an execution, as JSON text. */
+export interface StoredChunk {
+  readonly execution_id: number;
+  readonly records: JsonText<NodeRecord[]>;
+}
+
+/** Chunks of node records in the order they were stored. */
+export async function readChunks(db: Queryable, executionIds: readonly number[]): Promise<StoredChunk[]> {
   return db.query(
     `SELECT execution_id, records FROM execution_checkpoints WHERE execution_id = ANY($1::bigint[])
      ORDER BY execution_id, seq`,

@@ -42,6 +42,7 @@ export function toFencedWrite(
     wakeAtMs: target.wakeAtMs ?? null,
     signalsSeen: target.signalsSeen ?? 0,
     consumedAiTokens: target.consumedAiTokens ?? null,
+    storedBytes: target.storedBytes ?? null,
   };
 }
 
@@ -88,6 +89,7 @@ export function toClaimed(workerId: string, row: ClaimedRow): Omit<ClaimedExecut
     workflowVersion: row.workflow_version,
     isTestMode: row.is_test_mode,
     input: parseJson(row.input),
+    storedBytes: row.stored_bytes,
     startedAtMs,
     deadlineAtMs: row.timeout_ms === null ? null : startedAtMs + row.timeout_ms,
   };

@@ -35,7 +35,7 @@ export interface SureWritesOptions {
 /** Maximum rows of one statement, and bytes of JSON in it: PostgreSQL and this process keep all of it in memory. */
 const LIMITS = { maxItems: 500, maxWeight: 1024 * 1024 };
 /** From this size on, a write has a statement to itself, apart from the others: none of them waits until it is sent and stored. */
-const LARGE_BYTES = 64 * 1024;
+export const LARGE_BYTES = 64 * 1024;
 /** How often a write may time out by itself while the database stores others. */
 const MAX_TIMEOUTS = 2;
 

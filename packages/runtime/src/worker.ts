@@ -116,7 +116,11 @@ class PgWorker implements Worker {
       clock: this.#clock,
       http,
       services,
-      limits: { maxOutputBytes: config.limits.nodeOutputBytes, inlineWaitMs: config.worker.inlineWaitMs },
+      limits: {
+        maxOutputBytes: config.limits.nodeOutputBytes,
+        maxExecutionBytes: config.limits.executionBytes,
+        inlineWaitMs: config.worker.inlineWaitMs,
+      },
       log,
       random: deps.random ?? Math.random,
     };

@@ -34,6 +34,7 @@ describe('loadConfig', () => {
         nodes: 2000,
         jsonDepth: 100,
         nodeOutputBytes: 16_777_216,
+        executionBytes: 67_108_864,
         headerBytes: 16_384,
         headersTimeoutMs: 10_000,
         connections: null,

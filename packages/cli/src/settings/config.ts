@@ -121,6 +121,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       nodes: need('MILLRACE_MAX_NODES'),
       jsonDepth: need('MILLRACE_JSON_DEPTH'),
       nodeOutputBytes: need('MILLRACE_NODE_OUTPUT_LIMIT'),
+      executionBytes: need('MILLRACE_EXECUTION_LIMIT'),
       headerBytes: need('MILLRACE_HEADER_LIMIT'),
       headersTimeoutMs: need('MILLRACE_HEADERS_TIMEOUT_MS'),
       connections: read('MILLRACE_MAX_CONNECTIONS'),

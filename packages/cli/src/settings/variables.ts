@@ -215,6 +215,13 @@ export const VARIABLES = {
     min: '1KiB',
     max: '128MiB',
   }),
+  MILLRACE_EXECUTION_LIMIT: bytes({
+    about: 'Maximum size of everything that is stored for one execution: its input and all outputs, as JSON',
+    fallback: '64MiB',
+    example: '256MiB',
+    min: '1KiB',
+    max: '512MiB',
+  }),
   MILLRACE_HEADER_LIMIT: bytes({
     about: 'Maximum size of a request head',
     fallback: '16KiB',

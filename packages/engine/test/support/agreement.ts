@@ -12,6 +12,9 @@ export interface Ended {
   readonly consumedAiTokens: number;
 }
 
+/** They end the whole execution with the node that exceeded a limit, whatever its own end would have been. */
+const LIMIT_CODES = ['token_budget_exceeded', 'execution_too_large'];
+
 /**
  * Compares an end with the model; a cancelled, failed or stopped execution is compared as far as it got.
  * @throws AssertionError
@@ -23,7 +26,8 @@ export function agree(flow: Flow, end: Ended): void {
     if (record.status !== 'iteration_ended') records.set(nameOf(record.nodeId, record.iteration), record);
   }
   const isStopped = end.records.some((record) => record.status === 'success' && record.isStop === true);
-  const overBudget = end.error?.code === 'token_budget_exceeded' ? end.error.nodeId : null;
+  const isOverLimit = LIMIT_CODES.includes(end.error?.code ?? '');
+  const overBudget = isOverLimit ? (end.error?.nodeId ?? null) : null;
   for (const [name, record] of records) {
     // It ends with its last attempt, without a retry or successors.
     if (record.nodeId === overBudget) continue;
@@ -59,6 +63,7 @@ function agreeOnFailure(
   { error }: Pick<Ended, 'error'>,
 ): void {
   if (error?.code === 'execution_timeout' || error?.code === 'token_budget_exceeded') return;
+  if (error?.code === 'execution_too_large') return;
   const codes = new Map<string, string | null>();
   for (const [name, { fails, isFatal, code }] of expected) {
     if (isFatal || (fails && top.includes(name))) codes.set(idIn(name), code);

@@ -33,7 +33,7 @@ export class Drive {
       executionId: 7,
       triggerData: { name: 'Ada' },
       deadlineAtMs: null,
-      limits: { maxOutputBytes: 10_000, inlineWaitMs: 5_000 },
+      limits: { maxOutputBytes: 10_000, maxExecutionBytes: 1_000_000_000, inlineWaitMs: 5_000 },
       ...over,
     };
     this.nowMs = nowMs;

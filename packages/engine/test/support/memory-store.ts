@@ -40,6 +40,7 @@ type Row = {
   readonly chunks: string[];
   readonly signals: string[];
   signalsSeen: number;
+  storedBytes: number;
   crashedAttempts: number;
 };
 
@@ -288,6 +289,7 @@ export class MemoryStore implements CompleteStore {
     if (row === undefined || !isHeld) return null;
     if (records.length > 0) row.chunks.push(stringifyJson(records as JsonValue));
     row.consumedAiTokens = info?.consumedAiTokens ?? row.consumedAiTokens;
+    row.storedBytes = info?.storedBytes ?? row.storedBytes;
     return row;
   }
 
@@ -337,6 +339,7 @@ function newRow(request: StartRequest): Row {
     completedAtMs: null,
     wakeAtMs: null,
     consumedAiTokens: 0,
+    storedBytes: 0,
   };
 }
 
@@ -363,6 +366,7 @@ function toClaimed(row: Row, lease: Lease): ClaimedExecution {
     startedAtMs,
     deadlineAtMs: timeoutMs === null ? null : startedAtMs + timeoutMs,
     records: foldRecords([{ records: recordsIn(row.chunks) }]),
+    storedBytes: row.storedBytes,
     signals: signalsIn(row),
   };
 }

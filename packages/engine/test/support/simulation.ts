@@ -24,7 +24,7 @@ import { nameOf } from './world.ts';
 
 const LEASE_MS = 30_000;
 const ORGANISATION = 1;
-const LIMITS = { maxOutputBytes: 1_000_000, inlineWaitMs: 5_000 };
+const LIMITS = { maxOutputBytes: 1_000_000, maxExecutionBytes: 1_000_000_000, inlineWaitMs: 5_000 };
 /** Maximum concurrent executions of a called workflow. */
 const MOST_CHILDREN = 2;
 

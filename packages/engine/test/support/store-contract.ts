@@ -245,6 +245,14 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
       expect((await read(lease.executionId)).consumedAiTokens).toBe(5);
     });
 
+    it('S23: a claim gets the bytes that were stored, as last reported', async () => {
+      const lease = await started();
+      await store.checkpoint(lease, [done('a', 1)], { storedBytes: 3_000_000_000 });
+      await store.checkpoint(lease, [done('a', 2)]);
+      await harness.expireLease(lease.workerId);
+      expect((await claimOne(await worker())).storedBytes).toBe(3_000_000_000);
+    });
+
     it('S11: input and records come back without loss', async () => {
       const text =
         '{"big":9007199254740993,"huge":1e400,"nul":"a\\u0000b","lone":"\\ud800","__proto__":{"x":1},"z":1,"a":[null]}';

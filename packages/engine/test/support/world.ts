@@ -15,9 +15,10 @@ import {
   type StoredSignal,
   stepAll,
 } from '../../src/index.ts';
+import { recordBytes } from '../../src/record-bytes.ts';
 import { awaitedRound, isHanging, playScript, playSignal } from './nodes.ts';
 
-const LIMITS = { maxOutputBytes: 1_000_000, inlineWaitMs: 5_000 };
+const LIMITS = { maxOutputBytes: 1_000_000, maxExecutionBytes: 1_000_000_000, inlineWaitMs: 5_000 };
 /** Later times are limits of nodes, which never expire in these tests. */
 const SOON_MS = 3_600_000;
 const START_MS = 1_000;
@@ -33,6 +34,8 @@ export interface Schedule {
   readonly cancelAt: number | null;
   /** Time limit of the execution; absent for none. */
   readonly timeoutMs?: number;
+  /** Limit of everything stored; absent for none. */
+  readonly maxBytes?: number;
 }
 
 export interface WorldEnd {
@@ -41,6 +44,7 @@ export interface WorldEnd {
   /** In storage order. */
   readonly records: readonly NodeRecord[];
   readonly consumedAiTokens: number;
+  readonly storedBytes: number;
   /** How many effects were performed: the number of possible crash points. */
   readonly effects: number;
 }
@@ -84,6 +88,7 @@ export class World {
   #effects = 0;
   #events = 0;
   #consumedAiTokens = 0;
+  #storedBytes = 0;
   #outcome: Outcome | null = null;
 
   constructor(plan: Plan, schedule: Schedule) {
@@ -106,7 +111,7 @@ export class World {
       throw new Error(`ended ${isLate ? 'after' : 'before'} its deadline, but ${error?.code ?? status}`);
     return {
       ...{ status, error, records: this.#journal },
-      ...{ consumedAiTokens: this.#consumedAiTokens, effects: this.#effects },
+      ...{ consumedAiTokens: this.#consumedAiTokens, storedBytes: this.#storedBytes, effects: this.#effects },
     };
   }
 
@@ -116,7 +121,8 @@ export class World {
       executionId: 7,
       triggerData: { x: 1 },
       deadlineAtMs: this.#deadlineAtMs,
-      limits: LIMITS,
+      limits: { ...LIMITS, maxExecutionBytes: this.#schedule.maxBytes ?? LIMITS.maxExecutionBytes },
+      storedBytes: this.#storedBytes,
     };
     const { state, effects } =
       this.#journal.length === 0 && this.#signals.length === 0
@@ -180,20 +186,20 @@ export class World {
         memory.timerAtMs = effect.atMs;
         return false;
       case 'checkpoint':
-        this.#store(effect.records, effect.consumedAiTokens);
+        this.#store(effect);
         return false;
       case 'park':
         this.#checkIdle(memory);
-        this.#store(effect.records, effect.consumedAiTokens);
+        this.#store(effect);
         this.#sleep(effect);
         return true;
       case 'hand_back':
         this.#checkIdle(memory);
-        this.#store(effect.records, effect.consumedAiTokens);
+        this.#store(effect);
         return true;
       case 'finish':
         this.#checkIdle(memory);
-        this.#store(effect.records, effect.consumedAiTokens);
+        this.#store(effect);
         this.#outcome = effect.outcome;
         // The clock may be ahead: events that arrived together with the last one are no longer processed.
         this.#endedAtMs = memory.state.nowMs;
@@ -215,7 +221,11 @@ export class World {
     }
   }
 
-  #store(records: readonly NodeRecord[], consumedAiTokens: number): void {
+  #store({
+    records,
+    consumedAiTokens,
+    storedBytes,
+  }: Extract<Effect, { readonly storedBytes: number }>): void {
     for (const record of records) {
       const name = nameOf(record.nodeId, record.iteration);
       this.#journal.push(record);
@@ -235,6 +245,9 @@ export class World {
         this.#forget(node, record.iteration ?? []);
     }
     this.#consumedAiTokens = consumedAiTokens;
+    for (const record of records) this.#storedBytes += recordBytes(record);
+    if (storedBytes !== this.#storedBytes)
+      throw new Error(`${this.#storedBytes} bytes are stored, not ${storedBytes}`);
   }
 
   /** What happened inside a loop is stored before its end; otherwise a reader couldn't distinguish its attempts. */

@@ -397,6 +397,32 @@ describe('when one organisation has more to run than there are slots', () => {
   });
 });
 
+test('an execution fails once its outputs together exceed the limit, also after a take-over', async () => {
+  await start({ limits: { executionBytes: 9_800 } });
+  const flow = chainOf('first', 'second', 'third');
+  for (const name of ['first', 'third']) {
+    service.behaviours.set(name, () => success({ text: 'x'.repeat(4_900) }));
+  }
+  const second = holdNode('second');
+  const lost = await service.startWorker(DEAF);
+  const id = await service.execute(await service.createWorkflow(flow));
+  await expect.poll(() => second.starts).toBe(1);
+  await expireLeases();
+  await service.startWorker();
+  await expect.poll(() => second.starts).toBe(2);
+  second.release.resolve();
+  const detail = await service.finished(id);
+  expect(detail).toMatchObject({
+    status: 'failed',
+    error: { code: 'execution_too_large', node_id: 'third' },
+    node_outputs: { first: { status: 'success' }, third: { status: 'failed', output: {} } },
+  });
+  expect(detail.error?.message).toMatch(
+    /^The output of "third" has 4911 bytes, and 49\d\d bytes were recorded/,
+  );
+  await lost.stop();
+});
+
 test('an output over the limit fails the node', async () => {
   await start({ limits: { nodeOutputBytes: 1_000 } });
   service.behaviours.set('big', () => success({ text: 'x'.repeat(1_001) }));

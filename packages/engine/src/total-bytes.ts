@@ -1,0 +1,37 @@
+import { message } from '@millrace/messages';
+import type { Slot } from './frames.ts';
+import type { JsonObject } from './json.ts';
+import { jsonBytes } from './json-size.ts';
+import { type Failure, failure } from './node-result.ts';
+import type { ExecutionState } from './state.ts';
+import type { Tokens } from './tokens.ts';
+
+/**
+ * The failure of an output with which more would be stored for the execution than its limit allows; null if it fits. No other attempt and no
+ * `on_error` can help: every further output would be refused, too.
+ */
+export function checkTotal(
+  state: ExecutionState,
+  { node }: Slot,
+  output: JsonObject,
+  tokens?: Tokens,
+): Failure | null {
+  const { maxExecutionBytes: max, maxOutputBytes } = state.input.limits;
+  // An output is no larger than that, so nearly always there is no need to measure it.
+  if (state.bytes + maxOutputBytes <= max) return null;
+  const bytes = jsonBytes(output, maxOutputBytes);
+  if (typeof bytes === 'number' && state.bytes + bytes <= max) return null;
+  return failure(
+    'execution_too_large',
+    message('run.execution_too_large', {
+      node: node.label,
+      stored: state.bytes,
+      bytes: Number(bytes),
+      max,
+    }),
+    {
+      fatal: true,
+      ...tokens,
+    },
+  );
+}
