@@ -1,4 +1,4 @@
-// Runs one of the project's commands: `start`, `dev`, `test`, `test:unit`, `test:changed`, `test:durations`, `lint`, `bench`, `db:dump`,
+// Runs one of the project's commands: `start`, `dev`, `test`, `test:unit`, `test:changed`, `test:durations`, `lint`, `bench`, `bench:main-thread`, `db:dump`,
 // `openapi:dump`, `docs:nodes`, `screenshots`.
 // Plain JavaScript for any Node from 20 on: it installs the dependencies, including the Node version the project targets, and runs the
 // command with that.
@@ -32,6 +32,7 @@ const COMMANDS = {
   ],
   lint: ['tools/check.ts'],
   bench: ['bench/main.ts'],
+  'bench:main-thread': ['bench/main-thread/main.ts'],
   'db:dump': ['tools/dump-schema.ts'],
   'openapi:dump': ['tools/dump-openapi.ts'],
   'docs:nodes': ['tools/node-reference.ts'],

@@ -8,11 +8,18 @@ export interface Decimal {
 
 const NUMBER_TEXT = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** Parses a JSON number exactly, however many digits it has; null when the text isn't one. */
+/** Reading the digits of an exponent takes time quadratic in their number. */
+const MAX_EXPONENT_DIGITS = 1_000;
+
+/** Parses a JSON number exactly, however many digits it has; null when the text isn't one, or has an exponent of over a thousand digits. */
 export function parseDecimal(text: string): Decimal | null {
+  // Most texts aren't numbers.
+  const first = text.charCodeAt(0);
+  if (!(first === 0x2d || (first >= 0x30 && first <= 0x39))) return null;
   const match = NUMBER_TEXT.exec(text);
   if (match === null) return null;
   const [, minus = '', integer = '', fraction = '', exponent = '0'] = match;
+  if (exponent.length > MAX_EXPONENT_DIGITS) return null;
   const padded = integer + fraction;
   // Loops, because `/0+$/` is quadratic on a long run of zeros in the middle of the text.
   let start = 0;

@@ -1,7 +1,7 @@
 /** The engine's public API. Pure: time, randomness and everything external are arguments. */
-
+export { canonicalWork } from './canonical-work.ts';
 export { isTurnOfOldest, PRIORITIES, type Priority, USUAL_PRIORITY } from './claim-order.ts';
-export { compareDecimals, type Decimal, parseDecimal } from './decimal.ts';
+export { compareDecimals, type Decimal, decimalText, parseDecimal } from './decimal.ts';
 export type { AbortReason, Effect, StepEvent, StopReason } from './effects.ts';
 export {
   addExact,
@@ -118,4 +118,6 @@ export {
   templateStep,
 } from './template-references.ts';
 export { render, type TemplateScope } from './template-render.ts';
+export { includesText, searchFor } from './text-search.ts';
 export { formatTimestamp, parseTimestamp } from './timestamp.ts';
+export { finishWork, isWork, Meter, mapWork, sortWork, TooManyStepsError, type Work } from './work.ts';

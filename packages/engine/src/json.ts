@@ -202,6 +202,8 @@ export function setOwn<Value>(object: { [key: string]: Value }, name: string, va
 }
 
 function isHeldExactly(source: string, value: number): boolean {
+  // Nearly all numbers are written the way JavaScript writes them; comparing digits takes ten times as long.
+  if (String(value) === source) return true;
   return Number.isFinite(value) && normalDecimal(source) === normalDecimal(String(value));
 }
 

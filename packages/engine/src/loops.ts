@@ -20,13 +20,16 @@ import type { JsonObject, JsonValue } from './json.ts';
 import { jsonBytes } from './json-size.ts';
 import { DEFAULT_HANDLE, type Failure, failure } from './node-result.ts';
 import { renderDeferred } from './node-start.ts';
+import type { PlanNode } from './plan.ts';
 import { checkOutput } from './result.ts';
 import { failNode, succeed } from './results.ts';
 import { type ExecutionState, endTime, setRecord } from './state.ts';
 import { summarise } from './summaries.ts';
+import { MAX_TEMPLATE_STEPS } from './template-filter.ts';
 import { tokensOf, withTokens } from './tokens.ts';
 import { checkTotal } from './total-bytes.ts';
 import { looseRecord } from './unstored.ts';
+import { finishWork, TooManyStepsError } from './work.ts';
 
 /** Limit per step; beyond it the driver is asked to call again at once. */
 const MAX_STARTED_PER_STEP = 500;
@@ -214,7 +217,19 @@ function endOf(state: ExecutionState, run: LoopRun, frame: Frame): IterationEnd 
   // With items the config may be as large as they are; deferred members may be anything.
   const fault = members.length === 0 ? null : describeRenderedFault(node.definition.configSchema, rendered);
   if (fault !== null) return blameLoop(run, failure('invalid_config', fault));
-  return { output, isDone: node.definition.loop?.isDone?.(rendered) ?? false };
+  const isDone = isLoopDone(node, rendered);
+  return typeof isDone === 'boolean' ? { output, isDone } : blameLoop(run, isDone);
+}
+
+function isLoopDone(node: PlanNode, config: JsonObject): boolean | Failure {
+  const found = node.definition.loop?.isDone?.(config) ?? false;
+  if (typeof found === 'boolean') return found;
+  try {
+    return finishWork(found, MAX_TEMPLATE_STEPS);
+  } catch (error) {
+    if (!(error instanceof TooManyStepsError)) throw error;
+    return failure('node_too_expensive', message('run.node_too_expensive', { max: MAX_TEMPLATE_STEPS }));
+  }
 }
 
 function isGiven(config: JsonObject, name: string): boolean {

@@ -4,6 +4,7 @@ import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { Failure, NodeResult } from './node-result.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { AiAnswer, Credential, NodeServices } from './services.ts';
+import type { Work } from './work.ts';
 
 /**
  * What a node's type guarantees about running it again.
@@ -163,7 +164,7 @@ export interface LoopDefinition {
       }
     | Failure;
   /** Called after each iteration of a loop without items, with the members deferred to `iteration` rendered. */
-  isDone?(config: JsonObject): boolean;
+  isDone?(config: JsonObject): boolean | Work<boolean>;
 }
 
 /** A fault of a config that matches its schema. `pointer` is a JSON Pointer into the config. */
@@ -206,8 +207,8 @@ export interface NodeDefinition<Config = JsonObject> {
   /** Required for kind `loop`, and only allowed there. */
   readonly loop?: LoopDefinition;
   readonly examples: readonly NodeExample[];
-  /** Never called for triggers and loops. */
-  run(context: NodeContext<Config>): NodeResult | Promise<NodeResult>;
+  /** Never called for triggers and loops. What takes long for large data is returned as {@link Work}. */
+  run(context: NodeContext<Config>): NodeResult | Promise<NodeResult> | Work<NodeResult>;
   /**
    * Handles the signal the node asked for, or the end of its wait. May be called again after a crash, so it must not have effects.
    * @param waiting the output given to {@link awaitSignal}
@@ -216,7 +217,7 @@ export interface NodeDefinition<Config = JsonObject> {
     context: NodeContext<Config>,
     signal: NodeSignal,
     waiting: JsonObject,
-  ): NodeResult | Promise<NodeResult>;
+  ): NodeResult | Promise<NodeResult> | Work<NodeResult>;
 }
 
 /** Checks a definition's own shape at load time and converts it to the type the catalogue stores. */

@@ -2,15 +2,40 @@ import { type Message, message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
 import { isJsonArray, isRawNumber, type JsonObject, type JsonValue, stringifyJson } from './json.ts';
 import { checkJsonSize, utf8Bytes } from './json-size.ts';
+import { stepsToRead } from './work.ts';
 
 /** Thrown when rendering would exceed its limits; the node then fails with `code`. */
-export class RenderLimitError extends ExplainedError {
-  readonly code = 'template_too_large';
+export abstract class RenderLimitError extends ExplainedError {
+  abstract readonly code: string;
+}
+
+/** Thrown when what is rendered would be too large. */
+export class TemplateSizeError extends RenderLimitError {
+  override readonly code = 'template_too_large';
   constructor(maxBytes: number) {
     super(message('run.template_too_large', { max: maxBytes }));
-    this.name = 'RenderLimitError';
   }
 }
+
+/** Thrown when rendering would take more steps than it may. */
+export class TemplateStepsError extends RenderLimitError {
+  override readonly code = 'template_too_expensive';
+  constructor() {
+    super(message('run.template_too_expensive', { max: MAX_TEMPLATE_STEPS }));
+  }
+}
+
+/**
+ * Steps of rendering one config; a step is about what looking at one item of a list takes. A constant, because it bounds how long the main
+ * thread is held, not how much an organisation may use: rendering isn't interrupted.
+ */
+export const MAX_TEMPLATE_STEPS = 1_000_000;
+
+/**
+ * Announces work, before it is done.
+ * @throws TemplateStepsError
+ */
+export type Spend = (steps: number) => void;
 
 export interface Filter {
   readonly minArgs: number;
@@ -20,10 +45,16 @@ export interface Filter {
   /** Checks arguments known before anything runs; paths are passed as undefined. Null when there is no fault. */
   findFault?(args: readonly (JsonValue | undefined)[], name: string): Message | null;
   /**
-   * Total: invalid input returns null, "" or an empty list, never an error except the size limit.
+   * Total: invalid input returns null, "" or an empty list, never an error except those of the limits.
    * @param timezone the workflow's
    */
-  apply(value: JsonValue, args: readonly JsonValue[], maxBytes: number, timezone: string): JsonValue;
+  apply(
+    value: JsonValue,
+    args: readonly JsonValue[],
+    maxBytes: number,
+    timezone: string,
+    spend: Spend,
+  ): JsonValue;
 }
 
 /** Filters by name. */
@@ -41,17 +72,37 @@ export function takes(given: Message, example: string): Filter['usage'] {
     message('flow.filter_arguments', { name, arguments: given, example: `${name}: ${example}` });
 }
 
+/** Characters of a text that are read in one step. */
+const STEP_CHARACTERS = 64;
+
+/** Steps that reading a text takes. */
+export function textSteps(text: string): number {
+  return text.length / STEP_CHARACTERS;
+}
+
+/** Steps that going through a text or a list once takes. */
+export function lengthSteps(value: JsonValue): number {
+  if (typeof value === 'string') return textSteps(value);
+  return isJsonArray(value) ? value.length : 1;
+}
+
+/** Steps that reading all of a value takes, members of members included; announced before it is read. */
+export function spendReading(value: JsonValue, spend: Spend, times = 1): void {
+  spend(times * stepsToRead(value, MAX_TEMPLATE_STEPS + 1));
+}
+
 /** A value as part of a longer string: strings unchanged, null as nothing, everything else as JSON. */
-export function textOf(value: JsonValue, maxBytes: number): string {
+export function textOf(value: JsonValue, maxBytes: number, spend: Spend): string {
   if (typeof value === 'string') return value;
   if (value === null) return '';
   if (typeof value !== 'object') return String(value);
-  return jsonOf(value, maxBytes);
+  return jsonOf(value, maxBytes, spend);
 }
 
 /** JSON text within the limit. */
-export function jsonOf(value: JsonValue, maxBytes: number): string {
-  if (checkJsonSize(value, maxBytes) !== 'fits') throw new RenderLimitError(maxBytes);
+export function jsonOf(value: JsonValue, maxBytes: number, spend: Spend): string {
+  spendReading(value, spend);
+  if (checkJsonSize(value, maxBytes) !== 'fits') throw new TemplateSizeError(maxBytes);
   return stringifyJson(value);
 }
 
@@ -62,7 +113,7 @@ export function concat(pieces: Iterable<string>, maxBytes: number): string {
   for (const piece of pieces) {
     text += piece;
     bytes += utf8Bytes(piece);
-    if (bytes > maxBytes) throw new RenderLimitError(maxBytes);
+    if (bytes > maxBytes) throw new TemplateSizeError(maxBytes);
   }
   return text;
 }

@@ -1,7 +1,7 @@
 import { message } from '@millrace/messages';
 import { isRawNumber, type JsonValue } from './json.ts';
 import { utf8Bytes } from './json-size.ts';
-import { type FilterGroup, RenderLimitError, takes } from './template-filter.ts';
+import { type FilterGroup, TemplateSizeError, takes } from './template-filter.ts';
 import { toNumber } from './template-filters-number.ts';
 import { inZone, isZone, parseMoment, type ZonedTime } from './zoned-time.ts';
 
@@ -102,7 +102,7 @@ export const DATE_FILTERS: FilterGroup = {
         : message('flow.filter_wrong_zone', { name }),
     apply(value, [format = DEFAULT_FORMAT, zone], maxBytes, timezone) {
       const date = formatDate(value, format, zone === undefined ? timezone : zone);
-      if (typeof date === 'string' && utf8Bytes(date) > maxBytes) throw new RenderLimitError(maxBytes);
+      if (typeof date === 'string' && utf8Bytes(date) > maxBytes) throw new TemplateSizeError(maxBytes);
       return date;
     },
   },

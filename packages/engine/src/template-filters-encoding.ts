@@ -3,7 +3,14 @@ import { md5, sha1 } from '@noble/hashes/legacy.js';
 import { sha256, sha512 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { JsonValue } from './json.ts';
-import { concat, type FilterGroup, NO_ARGUMENT, RenderLimitError, takes, textOf } from './template-filter.ts';
+import {
+  concat,
+  type FilterGroup,
+  NO_ARGUMENT,
+  TemplateSizeError,
+  takes,
+  textOf,
+} from './template-filter.ts';
 
 const HASHES: ReadonlyMap<string, (bytes: Uint8Array) => Uint8Array> = new Map([
   ['sha256', sha256],
@@ -60,7 +67,7 @@ function fromBase64(text: string): JsonValue {
 
 function toBase64(text: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(text);
-  if (Math.ceil(bytes.length / 3) * 4 > maxBytes) throw new RenderLimitError(maxBytes);
+  if (Math.ceil(bytes.length / 3) * 4 > maxBytes) throw new TemplateSizeError(maxBytes);
   let encoded = '';
   // A multiple of three, so that only the last piece is padded.
   for (let at = 0; at < bytes.length; at += 24_000)
@@ -69,9 +76,15 @@ function toBase64(text: string, maxBytes: number): string {
 }
 
 export const ENCODING_FILTERS: FilterGroup = {
-  url_encode: { ...NO_ARGUMENT, apply: (value, _, max) => concat(urlEncoded(textOf(value, max)), max) },
-  base64: { ...NO_ARGUMENT, apply: (value, _, max) => toBase64(textOf(value, max), max) },
-  base64_decode: { ...NO_ARGUMENT, apply: (value, _, max) => fromBase64(textOf(value, max)) },
+  url_encode: {
+    ...NO_ARGUMENT,
+    apply: (value, _, max, __, spend) => concat(urlEncoded(textOf(value, max, spend)), max),
+  },
+  base64: { ...NO_ARGUMENT, apply: (value, _, max, __, spend) => toBase64(textOf(value, max, spend), max) },
+  base64_decode: {
+    ...NO_ARGUMENT,
+    apply: (value, _, max, __, spend) => fromBase64(textOf(value, max, spend)),
+  },
   hash: {
     minArgs: 0,
     maxArgs: 1,
@@ -80,6 +93,6 @@ export const ENCODING_FILTERS: FilterGroup = {
       algorithm === undefined || (typeof algorithm === 'string' && HASHES.has(algorithm))
         ? null
         : message('flow.filter_wrong_choice', { name, choices: HASH_NAMES }),
-    apply: (value, [algorithm], max) => hash(textOf(value, max), algorithm ?? 'sha256'),
+    apply: (value, [algorithm], max, _, spend) => hash(textOf(value, max, spend), algorithm ?? 'sha256'),
   },
 };

@@ -2,7 +2,15 @@ import { message } from '@millrace/messages';
 import { canonicalJson, isJsonArray, isJsonObject, isNumber, type JsonValue } from './json.ts';
 import { checkJsonSize } from './json-size.ts';
 import { compareKeys, orderKey } from './order-key.ts';
-import { type FilterGroup, NO_ARGUMENT, RenderLimitError, readField, takes } from './template-filter.ts';
+import {
+  type FilterGroup,
+  NO_ARGUMENT,
+  readField,
+  type Spend,
+  spendReading,
+  TemplateSizeError,
+  takes,
+} from './template-filter.ts';
 import { toNumber } from './template-filters-number.ts';
 
 function length(value: JsonValue): number {
@@ -30,21 +38,22 @@ function last(value: JsonValue): JsonValue {
   return isJsonArray(value) ? (value.at(-1) ?? null) : null;
 }
 
-function reverse(value: JsonValue): JsonValue {
-  if (typeof value === 'string') return Array.from(value).reverse().join('');
-  return isJsonArray(value) ? value.toReversed() : [];
+function reverse(value: JsonValue, spend: Spend): JsonValue {
+  if (typeof value !== 'string') return isJsonArray(value) ? value.toReversed() : [];
+  spend(value.length);
+  return Array.from(value).reverse().join('');
 }
 
 /** The same key for equal values; numbers are compared by value, however they are written. */
 function keyOf(value: JsonValue, maxBytes: number): string {
   if (typeof value === 'object' && value !== null && checkJsonSize(value, maxBytes) !== 'fits') {
-    throw new RenderLimitError(maxBytes);
+    throw new TemplateSizeError(maxBytes);
   }
   return canonicalJson(value);
 }
 
 /** Returns a test for equality: same type and content; a number equals a string that is a number of the same value. */
-export function equalTo(wanted: JsonValue, maxBytes: number): (value: JsonValue) => boolean {
+export function equalTo(wanted: JsonValue, maxBytes: number, spend: Spend): (value: JsonValue) => boolean {
   const isWantedNumber = isNumber(wanted);
   const wantedNumber = toNumber(wanted);
   let wantedKey: string | null = null;
@@ -58,6 +67,7 @@ export function equalTo(wanted: JsonValue, maxBytes: number): (value: JsonValue)
     if (isNumber(left) !== isNumber(right) || typeof right === 'string' || typeof right === 'boolean')
       return false;
     wantedKey ??= keyOf(right, maxBytes);
+    spendReading(left, spend);
     return keyOf(left, maxBytes) === wantedKey;
   };
 }
@@ -66,8 +76,14 @@ function pathOf(field: JsonValue | undefined): string {
   return typeof field === 'string' ? field : '';
 }
 
-function sort(value: JsonValue, field: JsonValue | undefined, direction: JsonValue | undefined): JsonValue {
+function sort(
+  value: JsonValue,
+  field: JsonValue | undefined,
+  direction: JsonValue | undefined,
+  spend: Spend,
+): JsonValue {
   if (!isJsonArray(value)) return [];
+  spend(value.length * Math.log2(value.length + 1));
   const sign = direction === 'desc' ? -1 : 1;
   const rows = value.map((item) => ({ item, key: orderKey(readField(item, pathOf(field))) }));
   return rows
@@ -75,9 +91,10 @@ function sort(value: JsonValue, field: JsonValue | undefined, direction: JsonVal
     .map(({ item }) => item);
 }
 
-function unique(value: JsonValue, field: JsonValue | undefined, maxBytes: number): JsonValue {
+function unique(value: JsonValue, field: JsonValue | undefined, maxBytes: number, spend: Spend): JsonValue {
   if (!isJsonArray(value)) return [];
-  if (checkJsonSize(value, maxBytes) !== 'fits') throw new RenderLimitError(maxBytes);
+  spendReading(value, spend, 2);
+  if (checkJsonSize(value, maxBytes) !== 'fits') throw new TemplateSizeError(maxBytes);
   const seen = new Set<string>();
   return value.filter((item) => {
     const key = canonicalJson(readField(item, pathOf(field)));
@@ -85,11 +102,16 @@ function unique(value: JsonValue, field: JsonValue | undefined, maxBytes: number
   });
 }
 
-function where(value: JsonValue, [field, wanted]: readonly JsonValue[], maxBytes: number): JsonValue {
+function where(
+  value: JsonValue,
+  [field, wanted]: readonly JsonValue[],
+  maxBytes: number,
+  spend: Spend,
+): JsonValue {
   if (!isJsonArray(value)) return [];
   const path = pathOf(field);
   if (wanted === undefined) return value.filter((item) => isTruthy(readField(item, path)));
-  const isWanted = equalTo(wanted, maxBytes);
+  const isWanted = equalTo(wanted, maxBytes, spend);
   return value.filter((item) => isWanted(readField(item, path)));
 }
 
@@ -106,7 +128,7 @@ export const LIST_FILTERS: FilterGroup = {
   length: { ...NO_ARGUMENT, apply: length },
   first: { ...NO_ARGUMENT, apply: first },
   last: { ...NO_ARGUMENT, apply: last },
-  reverse: { ...NO_ARGUMENT, apply: reverse },
+  reverse: { ...NO_ARGUMENT, apply: (value, _, __, ___, spend) => reverse(value, spend) },
   keys: { ...NO_ARGUMENT, apply: (value) => (isJsonObject(value) ? Object.keys(value) : []) },
   values: { ...NO_ARGUMENT, apply: values },
   map: {
@@ -120,7 +142,7 @@ export const LIST_FILTERS: FilterGroup = {
     minArgs: 1,
     maxArgs: 2,
     usage: takes(message('flow.takes_field_and_value'), '"status", "paid"'),
-    apply: where,
+    apply: (value, args, max, _, spend) => where(value, args, max, spend),
   },
   sort: {
     minArgs: 0,
@@ -130,12 +152,12 @@ export const LIST_FILTERS: FilterGroup = {
       direction === undefined || direction === 'asc' || direction === 'desc'
         ? null
         : message('flow.filter_wrong_direction', { name }),
-    apply: (value, [field, direction]) => sort(value, field, direction),
+    apply: (value, [field, direction], _, __, spend) => sort(value, field, direction, spend),
   },
   unique: {
     minArgs: 0,
     maxArgs: 1,
     usage: takes(message('flow.takes_unique_field'), '"email"'),
-    apply: (value, [field], max) => unique(value, field, max),
+    apply: (value, [field], max, _, spend) => unique(value, field, max, spend),
   },
 };

@@ -11,7 +11,15 @@ import {
   toExact,
 } from './exact-number.ts';
 import { isJsonArray, isNumber, isRawNumber, type JsonValue, parseJson } from './json.ts';
-import { type FilterGroup, integerOf, NO_ARGUMENT, readField, takes } from './template-filter.ts';
+import {
+  type Filter,
+  type FilterGroup,
+  integerOf,
+  NO_ARGUMENT,
+  readField,
+  type Spend,
+  takes,
+} from './template-filter.ts';
 
 const MAX_PLACES = 15;
 
@@ -42,19 +50,32 @@ function calculate(
 }
 
 /** The numbers in a list, or in a field of its items; other values are ignored. */
-function numbersIn(value: JsonValue, field: JsonValue | undefined): ExactNumber[] {
+function numbersIn(value: JsonValue, field: JsonValue | undefined, spend: Spend): ExactNumber[] {
   if (!isJsonArray(value)) return [];
   const path = typeof field === 'string' ? field : '';
-  return value.flatMap((item) => toExact(readField(item, path)) ?? []);
+  const numbers: ExactNumber[] = [];
+  for (const item of value) {
+    const read = readField(item, path);
+    spend(stepsToCompute(read));
+    const number = toExact(read);
+    if (number !== null) numbers.push(number);
+  }
+  return numbers;
 }
 
-function extreme(sign: 1n | -1n): (value: JsonValue, args: readonly JsonValue[]) => JsonValue {
-  return (value, [field]) => {
-    const [first, ...rest] = numbersIn(value, field);
-    if (first === undefined) return null;
-    return fromExact(
-      rest.reduce((best, each) => (subtractExact(each, best).units * sign > 0n ? each : best), first),
-    );
+/** Steps that reading a number and computing with it takes. */
+function stepsToCompute(value: JsonValue): number {
+  if (typeof value === 'string') return 5 + value.length / 4;
+  return isRawNumber(value) ? 5 + value.rawJSON.length / 4 : 5;
+}
+
+function extreme(sign: 1n | -1n): Filter['apply'] {
+  return (value, [field], _, __, spend) => {
+    let best: ExactNumber | null = null;
+    for (const each of numbersIn(value, field, spend)) {
+      if (best === null || subtractExact(each, best).units * sign > 0n) best = each;
+    }
+    return best === null ? null : fromExact(best);
   };
 }
 
@@ -75,7 +96,8 @@ export const NUMBER_FILTERS: FilterGroup = {
   divided_by: { ...ONE_NUMBER, apply: calculate(divideExact) },
   sum: {
     ...FIELD,
-    apply: (value, [field]) => fromExact(numbersIn(value, field).reduce(addExact, { units: 0n, scale: 0 })),
+    apply: (value, [field], _, __, spend) =>
+      fromExact(numbersIn(value, field, spend).reduce(addExact, { units: 0n, scale: 0 })),
   },
   min: { ...FIELD, apply: extreme(-1n) },
   max: { ...FIELD, apply: extreme(1n) },

@@ -2,7 +2,16 @@ import { type JsonObject, type JsonValue, setOwn } from './json.ts';
 import { utf8Bytes } from './json-size.ts';
 import type { Template } from './template.ts';
 import type { Expression, Operand } from './template-expression.ts';
-import { RenderLimitError, readPath, textOf } from './template-filter.ts';
+import {
+  lengthSteps,
+  MAX_TEMPLATE_STEPS,
+  readPath,
+  type Spend,
+  TemplateSizeError,
+  TemplateStepsError,
+  textOf,
+  textSteps,
+} from './template-filter.ts';
 import { FILTERS } from './template-filters.ts';
 
 /** What expressions can read. Anything else is null. */
@@ -23,22 +32,43 @@ export interface TemplateScope {
 
 /**
  * Replaces expressions by values: one pass, so the contents of a value are never evaluated. Constants are passed through, not copied.
- * @throws RenderLimitError when the rendered strings exceed `maxBytes`
+ * @param onSteps told how many steps it took
+ * @throws TemplateSizeError when the rendered strings exceed `maxBytes`
+ * @throws TemplateStepsError when it would take more than {@link MAX_TEMPLATE_STEPS}
  */
-export function render(template: Template, scope: TemplateScope, maxBytes: number): JsonValue {
+export function render(
+  template: Template,
+  scope: TemplateScope,
+  maxBytes: number,
+  onSteps?: (steps: number) => void,
+): JsonValue {
   if (template.kind === 'constant') return template.value;
-  return renderWithin(template, scope, { left: maxBytes, maxBytes });
+  const budget: Budget = { left: maxBytes, maxBytes, steps: 0, spend: (steps) => spendSteps(budget, steps) };
+  try {
+    return renderWithin(template, scope, budget);
+  } finally {
+    onSteps?.(budget.steps);
+  }
 }
 
 /** One budget for a whole config, so that many strings together can't explode either. */
 interface Budget {
   left: number;
   readonly maxBytes: number;
+  /** Taken so far. */
+  steps: number;
+  readonly spend: Spend;
+}
+
+function spendSteps(budget: Budget, steps: number): void {
+  budget.steps += steps;
+  if (budget.steps > MAX_TEMPLATE_STEPS) throw new TemplateStepsError();
 }
 
 function spend(budget: Budget, text: string): void {
+  budget.spend(textSteps(text));
   budget.left -= utf8Bytes(text);
-  if (budget.left < 0) throw new RenderLimitError(budget.maxBytes);
+  if (budget.left < 0) throw new TemplateSizeError(budget.maxBytes);
 }
 
 function renderWithin(template: Template, scope: TemplateScope, budget: Budget): JsonValue {
@@ -51,7 +81,9 @@ function renderWithin(template: Template, scope: TemplateScope, budget: Budget):
       let text = '';
       for (const part of template.parts) {
         const piece =
-          typeof part === 'string' ? part : textOf(evaluate(part, scope, budget), budget.maxBytes);
+          typeof part === 'string'
+            ? part
+            : textOf(evaluate(part, scope, budget), budget.maxBytes, budget.spend);
         spend(budget, piece);
         text += piece;
       }
@@ -69,12 +101,14 @@ function renderWithin(template: Template, scope: TemplateScope, budget: Budget):
 }
 
 function evaluate(expression: Expression, scope: TemplateScope, budget: Budget): JsonValue {
+  budget.spend(1);
   let value = readOperand(expression.operand, scope);
   for (const call of expression.filters) {
     const filter = FILTERS.get(call.name);
     if (filter === undefined) return null;
     const args = call.args.map((arg) => readOperand(arg, scope));
-    value = filter.apply(value, args, budget.left, scope.timezone ?? 'UTC');
+    budget.spend(lengthSteps(value));
+    value = filter.apply(value, args, budget.left, scope.timezone ?? 'UTC', budget.spend);
     if (typeof value === 'string') spend(budget, value);
   }
   return value;

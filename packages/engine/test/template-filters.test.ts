@@ -12,6 +12,7 @@ import {
   multiplyExact,
   parseJson,
   parseTemplate,
+  parseTemplates,
   RenderLimitError,
   render,
   roundExact,
@@ -30,6 +31,15 @@ function filtered(filters: string, v: JsonValue, maxBytes = LIMIT): JsonValue {
   if (!parsed.ok) throw new Error(inEnglish(parsed.error.message));
   const scope = { triggerData: { v }, executionId: 1, vars: {}, nodeOutput: () => null };
   return render(parsed.template, scope, maxBytes);
+}
+
+function codeOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof RenderLimitError) return error.code;
+  }
+  return 'none';
 }
 
 function faultOf(filters: string): string {
@@ -137,6 +147,33 @@ describe('filters', () => {
     const grow = (): JsonValue => filtered(filters, value, 1_000);
     if (filters.startsWith('date')) expect(grow()).toBeNull();
     else expect(grow).toThrow(RenderLimitError);
+  });
+
+  it.each([
+    'sort',
+    'sort: "k", "desc"',
+    'unique',
+    'where: "k", "v1"',
+    'map: "k"',
+    'reverse',
+    'contains: "v1"',
+    'sum: "k"',
+    'json',
+    'join',
+  ])('T15: %s of 40,000 items is within the steps of one config, many of them are not', (filter) => {
+    const items = Array.from({ length: 40_000 }, (_, index) => ({ k: `v${index}` }));
+    expect(() => filtered(filter, items, 16_000_000)).not.toThrow();
+    const parsed = parseTemplates(Array(40).fill(`{{trigger.data | ${filter}}}`));
+    const scope = { triggerData: items, executionId: 1, vars: {}, nodeOutput: () => null };
+    expect(codeOf(() => render(parsed.template, scope, 1e12))).toBe('template_too_expensive');
+  });
+
+  it('T15: a long part in a long text is found in linear time', () => {
+    const part = `${'a'.repeat(250_000)}b${'a'.repeat(250_000)}`;
+    const text = 'a'.repeat(1_000_000) + part;
+    expect(apply('contains', text, [part], 2_000_000)).toBe(true);
+    expect(apply('replace', text, [part, 'c'], 2_000_000)).toBe(`${'a'.repeat(1_000_000)}c`);
+    expect(apply('split', text, [part], 2_000_000)).toEqual(['a'.repeat(1_000_000), '']);
   });
 
   it('T10: excessive growth is refused before it happens', () => {

@@ -1,6 +1,10 @@
-import { type JsonValue, parseJson } from '@millrace/engine';
+import { finishWork, type JsonValue, Meter, parseJson } from '@millrace/engine';
 import { describe, expect, it } from 'vitest';
-import { areMet, isMet, OPERATORS, type Operator } from './conditions.ts';
+import { type Combine, type Condition, areMet as met, OPERATORS, type Operator } from './conditions.ts';
+
+const areMet = (conditions: readonly Condition[], combine: Combine): boolean =>
+  finishWork(met(conditions, combine, new Meter()));
+const isMet = (condition: Condition): boolean => areMet([condition], 'all');
 
 /** Values are written as JSON text, so that big numbers arrive as a caller would send them. */
 type Row = readonly [left: string, operator: Operator, right: string, expected: boolean];

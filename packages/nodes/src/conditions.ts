@@ -1,13 +1,18 @@
 import {
   compareDecimals,
+  type Decimal,
+  includesText,
   isJsonArray,
   isJsonObject,
   isNumber,
   type JsonValue,
+  type Meter,
   parseDecimal,
   toDecimal,
+  type Work,
 } from '@millrace/engine';
 import { Type } from 'typebox';
+import { membersOf } from './members.ts';
 import { deepEquals, scalarText } from './values.ts';
 
 /*
@@ -30,28 +35,30 @@ import { deepEquals, scalarText } from './values.ts';
  * 8.  Each not_ operator is the opposite of the operator without it, whatever the types.
  */
 
-type Compare = (left: JsonValue, right: JsonValue) => boolean;
+/** Whether a left side meets a condition: known at once, or after work on large values. */
+type Test = (left: JsonValue, meter: Meter) => boolean | Work<boolean>;
 
+/** Tests by operator, for a right side that many left sides may be compared with. */
 const COMPARISONS = {
-  equals,
-  not_equals: (left, right) => !equals(left, right),
-  greater_than: (left, right) => (order(left, right) ?? 0) > 0,
-  greater_or_equal: (left, right) => (order(left, right) ?? -1) >= 0,
-  less_than: (left, right) => (order(left, right) ?? 0) < 0,
-  less_or_equal: (left, right) => (order(left, right) ?? 1) <= 0,
-  contains,
-  not_contains: (left, right) => !contains(left, right),
-  starts_with: (left, right) => hasAffix(left, right, (text, part) => text.startsWith(part)),
-  ends_with: (left, right) => hasAffix(left, right, (text, part) => text.endsWith(part)),
-  in: (left, right) => contains(right, left),
-  not_in: (left, right) => !contains(right, left),
-  exists: (left) => left !== null,
-  not_exists: (left) => left === null,
-  is_empty: isEmpty,
-  is_not_empty: (left) => !isEmpty(left),
-  is_true: (left) => equals(left, true),
-  is_false: (left) => equals(left, false),
-} as const satisfies Record<string, Compare>;
+  equals: equalTo,
+  not_equals: (right) => not(equalTo(right)),
+  greater_than: (right) => ordered(right, (order) => order > 0),
+  greater_or_equal: (right) => ordered(right, (order) => order >= 0),
+  less_than: (right) => ordered(right, (order) => order < 0),
+  less_or_equal: (right) => ordered(right, (order) => order <= 0),
+  contains: (right) => (left, meter) => contains(left, right, meter),
+  not_contains: (right) => not((left, meter) => contains(left, right, meter)),
+  starts_with: (right) => affix(right, (text, part) => text.startsWith(part)),
+  ends_with: (right) => affix(right, (text, part) => text.endsWith(part)),
+  in: (right) => (left, meter) => contains(right, left, meter),
+  not_in: (right) => not((left, meter) => contains(right, left, meter)),
+  exists: () => (left) => left !== null,
+  not_exists: () => (left) => left === null,
+  is_empty: () => isEmpty,
+  is_not_empty: () => (left) => !isEmpty(left),
+  is_true: () => equalTo(true),
+  is_false: () => equalTo(false),
+} as const satisfies Record<string, (right: JsonValue) => Test>;
 
 export type Operator = keyof typeof COMPARISONS;
 export const OPERATORS = Object.keys(COMPARISONS) as readonly Operator[];
@@ -65,49 +72,97 @@ export interface Condition {
 
 export type Combine = 'all' | 'any';
 
-/** Whether one condition is true, by the rules 1 to 8. */
-export function isMet(condition: Condition): boolean {
-  return COMPARISONS[condition.operator](condition.left ?? null, condition.right ?? null);
+/** A condition without its left side, prepared for many of them. */
+export function testOf({ operator, right }: Omit<Condition, 'left'>): Test {
+  return COMPARISONS[operator](right ?? null);
 }
 
-/** Whether all, or any, of the conditions are true. */
-export function areMet(conditions: readonly Condition[], combine: Combine): boolean {
-  return combine === 'any' ? conditions.some(isMet) : conditions.every(isMet);
+/** Whether all, or any, of the conditions are true, by the rules 1 to 8. */
+export function* areMet(conditions: readonly Condition[], combine: Combine, meter: Meter): Work<boolean> {
+  for (const condition of conditions) {
+    const met = testOf(condition)(condition.left ?? null, meter);
+    const isMet = typeof met === 'boolean' ? met : yield* met;
+    meter.spend(1);
+    if (meter.isDue) yield meter.take();
+    if (isMet === (combine === 'any')) return isMet;
+  }
+  return combine === 'all';
 }
 
-function equals(left: JsonValue, right: JsonValue): boolean {
-  if (typeof left === 'string' && typeof right !== 'string') return textEquals(left, right);
-  if (typeof right === 'string' && typeof left !== 'string') return textEquals(right, left);
-  return deepEquals(left, right);
+function not(test: Test): Test {
+  return (left, meter) => {
+    const met = test(left, meter);
+    return typeof met === 'boolean' ? !met : negated(met);
+  };
 }
 
-function textEquals(text: string, other: JsonValue): boolean {
-  if (typeof other === 'boolean') return text === String(other);
-  const number = isNumber(other) ? toDecimal(other) : null;
+function* negated(met: Work<boolean>): Work<boolean> {
+  return !(yield* met);
+}
+
+function equalTo(right: JsonValue): Test {
+  const text = typeof right === 'string' ? textTest(right) : null;
+  return (left, meter) => {
+    if (typeof left !== 'string') return text === null ? deepEquals(left, right, meter) : text(left);
+    if (text === null) return textTest(left)(right);
+    meter.spendText(left.length);
+    return left === right;
+  };
+}
+
+/** Whether what isn't a string equals a string. */
+function textTest(text: string): (other: JsonValue) => boolean {
   const read = parseDecimal(text);
-  return number !== null && read !== null && compareDecimals(read, number) === 0;
+  return (other) => {
+    if (typeof other === 'boolean') return text === String(other);
+    const number = read !== null && isNumber(other) ? toDecimal(other) : null;
+    return read !== null && number !== null && compareDecimals(read, number) === 0;
+  };
 }
 
-/** Negative, zero or positive; undefined when the two have no order. */
-function order(left: JsonValue, right: JsonValue): number | undefined {
-  const a = typeof left === 'string' ? parseDecimal(left) : toDecimal(left);
-  const b = typeof right === 'string' ? parseDecimal(right) : toDecimal(right);
-  if (a !== null && b !== null) return compareDecimals(a, b);
-  if (typeof left !== 'string' || typeof right !== 'string') return undefined;
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
+/** Rule 4; `fits` gets a negative number, zero or a positive one. */
+function ordered(right: JsonValue, fits: (order: number) => boolean): Test {
+  const b = decimalOf(right);
+  return (left, meter) => {
+    if (typeof left === 'string') meter.spendText(left.length);
+    const a = decimalOf(left);
+    if (a !== null && b !== null) return fits(compareDecimals(a, b));
+    if (typeof left !== 'string' || typeof right !== 'string') return false;
+    if (left === right) return fits(0);
+    return fits(left < right ? -1 : 1);
+  };
 }
 
-function contains(container: JsonValue, member: JsonValue): boolean {
-  if (isJsonArray(container)) return container.some((each) => equals(each, member));
+function decimalOf(value: JsonValue): Decimal | null {
+  return typeof value === 'string' ? parseDecimal(value) : toDecimal(value);
+}
+
+function contains(container: JsonValue, member: JsonValue, meter: Meter): boolean | Work<boolean> {
+  if (isJsonArray(container)) return isMember(container, member, meter);
   if (isJsonObject(container)) return typeof member === 'string' && Object.hasOwn(container, member);
-  return hasAffix(container, member, (text, part) => text.includes(part));
+  return affix(member, includesText)(container, meter);
 }
 
-function hasAffix(left: JsonValue, right: JsonValue, test: (text: string, part: string) => boolean): boolean {
-  const text = scalarText(left);
+function* isMember(list: readonly JsonValue[], member: JsonValue, meter: Meter): Work<boolean> {
+  const members = yield* membersOf(list, meter);
+  if (members !== null) return yield* members.has(member, meter);
+  const test = equalTo(member);
+  for (const each of list) {
+    const met = test(each, meter);
+    if (typeof met === 'boolean' ? met : yield* met) return true;
+    meter.spend(1);
+    if (meter.isDue) yield meter.take();
+  }
+  return false;
+}
+
+function affix(right: JsonValue, test: (text: string, part: string) => boolean): Test {
   const part = scalarText(right);
-  return text !== undefined && part !== undefined && test(text, part);
+  return (left, meter) => {
+    const text = scalarText(left);
+    if (text !== undefined) meter.spendText(text.length);
+    return text !== undefined && part !== undefined && test(text, part);
+  };
 }
 
 function isEmpty(value: JsonValue): boolean {

@@ -3,6 +3,7 @@ import {
   describeKeyword,
   type Failure,
   failure,
+  isWork,
   type JsonObject,
   type JsonSchema,
   type JsonValue,
@@ -14,12 +15,16 @@ import {
   REQUIRED,
   readField,
   UNKNOWN_FIELD,
+  type Work,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { serviceFailure } from './service-failure.ts';
 import { typeName } from './values.ts';
+
+/** What a node's functions return: its result, or a promise of it, or the work that leads to it. */
+type Running = NodeResult | Promise<NodeResult> | Work<NodeResult>;
 
 /** A node as its file defines it: its functions get the validated config with all defaults filled in. */
 interface CheckedNode<Properties extends TProperties>
@@ -31,20 +36,17 @@ interface CheckedNode<Properties extends TProperties>
    * Deferred members contain their templates and aren't checked; render them first.
    * @throws NodeProblem, ServiceError, HttpClientError, which become failures
    */
-  readonly run: (
-    config: Static<TObject<Properties>>,
-    context: NodeContext,
-  ) => NodeResult | Promise<NodeResult>;
+  readonly run: (config: Static<TObject<Properties>>, context: NodeContext) => Running;
   /** See `NodeDefinition.resume`. */
   readonly resume?: (
     config: Static<TObject<Properties>>,
     context: NodeContext,
     signal: NodeSignal,
     waiting: JsonObject,
-  ) => NodeResult | Promise<NodeResult>;
+  ) => Running;
   readonly loop?: {
     readonly begin: (config: Static<TObject<Properties>>) => ReturnType<LoopDefinition['begin']>;
-    readonly isDone?: (config: Static<TObject<Properties>>) => boolean;
+    readonly isDone?: (config: Static<TObject<Properties>>) => Work<boolean>;
   };
 }
 
@@ -91,10 +93,19 @@ export function checkedNode<Properties extends TProperties>(node: CheckedNode<Pr
 }
 
 /** Turns what a node may throw into its failure. */
-function outcomeOf(work: () => NodeResult | Promise<NodeResult>): NodeResult | Promise<NodeResult> {
+function outcomeOf(begin: () => Running): Running {
   try {
-    const result = work();
-    return result instanceof Promise ? result.catch(serviceFailure) : result;
+    const running = begin();
+    if (isWork(running)) return outcomeOfWork(running);
+    return running instanceof Promise ? running.catch(serviceFailure) : running;
+  } catch (error) {
+    return serviceFailure(error);
+  }
+}
+
+function* outcomeOfWork(work: Work<NodeResult>): Work<NodeResult> {
+  try {
+    return yield* work;
   } catch (error) {
     return serviceFailure(error);
   }
@@ -111,7 +122,14 @@ function checkedLoop<Properties extends TProperties>(
   return {
     begin: (config) => withConfig(config, begin),
     // Invalid members were refused before: the engine checks the whole config when it has rendered the rest of it.
-    ...(isDone === undefined ? {} : { isDone: (config) => withConfig(config, isDone) === true }),
+    ...(isDone === undefined
+      ? {}
+      : {
+          isDone: (config) => {
+            const found = withConfig(config, isDone);
+            return 'next' in found ? found : false;
+          },
+        }),
   };
 }
 

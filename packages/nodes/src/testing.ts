@@ -2,12 +2,14 @@ import {
   type AiAnswer,
   type AiRequest,
   type Credential,
+  finishWork,
   type HttpClient,
   HttpClientError,
   type HttpRequest,
   type HttpResponse,
   isJsonArray,
   isJsonObject,
+  isWork,
   type JsonObject,
   type JsonValue,
   type NodeContext,
@@ -98,9 +100,11 @@ export async function runNode(definition: NodeDefinition, options: RunOptions = 
     now: () => (typeof now === 'number' ? now : now()),
   };
   const { resumed } = options;
-  const result = await (resumed === undefined
-    ? definition.run(context)
-    : definition.resume?.(context, resumed.signal, resumed.waiting));
+  const running =
+    resumed === undefined
+      ? definition.run(context)
+      : definition.resume?.(context, resumed.signal, resumed.waiting);
+  const result = await (isWork(running) ? finishWork(running) : running);
   if (result === undefined) throw new Error(`${definition.type} takes no signal`);
   return { result, requests };
 }

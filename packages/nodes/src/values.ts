@@ -6,7 +6,9 @@ import {
   isNumber,
   type JsonValue,
   joinPointer,
+  type Meter,
   stringifyJson,
+  type Work,
 } from '@millrace/engine';
 import { type Message, message, verbatim } from '@millrace/messages';
 
@@ -44,17 +46,27 @@ export function templatesIn(value: JsonValue, said: Message, pointer = ''): Conf
 }
 
 /** Same type and same content, through lists and objects; numbers by exact value, member order doesn't matter. */
-export function deepEquals(left: JsonValue, right: JsonValue): boolean {
-  // An explicit stack: a response nested thousands of levels deep must not exhaust the call stack.
-  const pairs: [JsonValue, JsonValue][] = [[left, right]];
+export function deepEquals(left: JsonValue, right: JsonValue, meter: Meter): boolean | Work<boolean> {
+  const pairs: Pair[] = [];
+  if (!sameShape(left, right, pairs, meter)) return false;
+  return pairs.length === 0 || allSame(pairs, meter);
+}
+
+type Pair = readonly [JsonValue, JsonValue];
+
+/** An explicit stack: a response nested thousands of levels deep must not exhaust the call stack. */
+function* allSame(pairs: Pair[], meter: Meter): Work<boolean> {
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
-    if (!sameShape(pair[0], pair[1], pairs)) return false;
+    if (!sameShape(pair[0], pair[1], pairs, meter)) return false;
+    meter.spend(1);
+    if (meter.isDue) yield meter.take();
   }
   return true;
 }
 
 /** Compares one level and pushes the pairs of the next level onto the stack. */
-function sameShape(left: JsonValue, right: JsonValue, pairs: [JsonValue, JsonValue][]): boolean {
+function sameShape(left: JsonValue, right: JsonValue, pairs: Pair[], meter: Meter): boolean {
+  if (typeof left === 'string') meter.spendText(left.length);
   if (left === right) return true;
   if (isJsonArray(left)) {
     if (!isJsonArray(right) || left.length !== right.length) return false;

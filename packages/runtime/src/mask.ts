@@ -1,11 +1,14 @@
 import {
+  finishWork,
   isJsonArray,
   isJsonObject,
   isRawNumber,
   type JsonObject,
   type JsonValue,
+  Meter,
   type NodeResult,
   setOwn,
+  type Work,
 } from '@millrace/engine';
 import { type Message, mapTexts } from '@millrace/messages';
 import { type Ranges, SecretSearch, unionOf } from './mask-search.ts';
@@ -31,18 +34,19 @@ const MAX_DEPTH = 1_100;
  * with the length of the texts alone, not with the number of secrets: about half a second of CPU time for 16 MiB of base64,
  * a fifth of that for prose.
  */
-export function maskSecrets(result: NodeResult, secrets: Iterable<string>): NodeResult {
+export function* maskSecrets(result: NodeResult, secrets: Iterable<string>): Work<NodeResult> {
   const masking = maskingOf(secrets);
   if (masking === null) return result;
+  const meter = new Meter();
   // Fields that control the engine stay: a secret that is the word "success" must not change the node's outcome.
   const members: JsonObject = { ...result };
   const shown: { [member: string]: JsonValue } = {};
   for (const member of ['output', 'log']) {
     const value = members[member];
-    if (value !== undefined) shown[member] = mask(value, masking, 0);
+    if (value !== undefined) shown[member] = yield* mask(value, masking, 0, meter);
   }
   if (result.kind !== 'failure') return { ...result, ...shown } as NodeResult;
-  return { ...result, ...shown, message: maskMessage(result.message, masking) } as NodeResult;
+  return { ...result, ...shown, message: maskMessage(result.message, masking, meter) } as NodeResult;
 }
 
 interface Masking {
@@ -68,48 +72,66 @@ function maskingOf(secrets: Iterable<string>): Masking | null {
 }
 
 /** Ranges of secrets in a text, under up to `encodings` nested encodings. */
-function findSecrets(text: Buffer, masking: Masking, search: SecretSearch, encodings: number): Ranges {
+function* findSecrets(
+  text: Buffer,
+  masking: Masking,
+  search: SecretSearch,
+  encodings: number,
+  meter: Meter,
+): Work<Ranges> {
   const found = search.find(text);
+  yield* pause(text, meter);
   if (encodings === 0) return found;
   const shortest = masking.long?.shortest ?? Number.POSITIVE_INFINITY;
   const limits = { shortest, reach: search.longest * MAX_GROWTH ** encodings };
   const source = sourceOf(text, limits);
-  const all = VIEWS.map((view): Ranges => {
+  yield* pause(text, meter);
+  const all = [found];
+  for (const view of VIEWS) {
     const inView = view.isBinary ? masking.long : search;
-    if (inView === null) return [];
+    if (inView === null) continue;
     const seen = view.open(source, limits, null);
-    if (seen === null) return [];
-    const ranges = findSecrets(seen, masking, inView, encodings - 1);
-    if (ranges.length === 0) return ranges;
+    yield* pause(text, meter);
+    if (seen === null) continue;
+    const ranges = yield* findSecrets(seen, masking, inView, encodings - 1, meter);
+    if (ranges.length === 0) continue;
     // Decoded again, because recording where each byte comes from costs more than all the rest.
     const spans = { starts: new Uint32Array(seen.length), ends: new Uint32Array(seen.length) };
     view.open(source, limits, spans);
-    return rangesIn(ranges, spans);
-  });
-  return unionOf([found, ...all]);
+    yield* pause(text, meter);
+    all.push(rangesIn(ranges, spans));
+  }
+  return unionOf(all);
 }
 
-function maskText(text: string, masking: Masking): string {
+/** Looking through a text is one piece of work. */
+function* pause({ length }: Buffer, meter: Meter): Work<void> {
+  meter.spendText(length);
+  if (meter.isDue) yield meter.take();
+}
+
+function* maskText(text: string, masking: Masking, meter: Meter): Work<string> {
   if (text.length < masking.minLength) return text;
   const bytes = Buffer.from(text, 'utf8');
-  const found = findSecrets(bytes, masking, masking.all, MAX_ENCODINGS);
+  const found = yield* findSecrets(bytes, masking, masking.all, MAX_ENCODINGS, meter);
   if (found.length === 0) return text;
   return (
-    maskEncoded(text, masking) ?? splice(text, bytes.length === text.length ? found : inUnits(text, found))
+    (yield* maskEncoded(text, masking, meter)) ??
+    splice(text, bytes.length === text.length ? found : inUnits(text, found))
   );
 }
 
 /** A text that is base64 as a whole is decoded, masked and encoded again, so that its reader can still decode it. */
-function maskEncoded(text: string, masking: Masking): string | null {
+function* maskEncoded(text: string, masking: Masking, meter: Meter): Work<string | null> {
   const encoding =
     BASE64.test(text) && text.length % 4 === 0 ? 'base64' : BASE64_URL.test(text) ? 'base64url' : null;
   if (encoding === null || masking.long === null) return null;
   const bytes = Buffer.from(text, encoding);
-  const found = findSecrets(bytes, masking, masking.long, MAX_ENCODINGS - 1);
+  const found = yield* findSecrets(bytes, masking, masking.long, MAX_ENCODINGS - 1, meter);
   if (found.length === 0) return null;
   const masked = Buffer.concat(spliced(bytes, found)).toString(encoding);
   // A secret that is base64 itself may still occur unchanged.
-  const left = findSecrets(Buffer.from(masked), masking, masking.all, MAX_ENCODINGS);
+  const left = yield* findSecrets(Buffer.from(masked), masking, masking.all, MAX_ENCODINGS, meter);
   return left.length === 0 ? masked : null;
 }
 
@@ -155,25 +177,31 @@ function inUnits(text: string, ranges: Ranges): Ranges {
   return offsets;
 }
 
-function mask(value: JsonValue, masking: Masking, depth: number): JsonValue {
-  if (typeof value === 'string') return maskText(value, masking);
+function* mask(value: JsonValue, masking: Masking, depth: number, meter: Meter): Work<JsonValue> {
+  meter.spend(1);
+  if (meter.isDue) yield meter.take();
+  if (typeof value === 'string') return yield* maskText(value, masking, meter);
   if (typeof value === 'number') return masking.known.has(String(value)) ? MASK : value;
   if (typeof value !== 'object' || value === null) return value;
   if (isRawNumber(value)) return masking.known.has(value.rawJSON) ? MASK : value;
   if (depth === MAX_DEPTH) return MASK;
-  if (isJsonArray(value)) return value.map((item) => mask(item, masking, depth + 1));
-  return isJsonObject(value) ? maskMembers(value, masking, depth) : value;
+  if (isJsonObject(value)) return yield* maskMembers(value, masking, depth, meter);
+  if (!isJsonArray(value)) return value;
+  const masked: JsonValue[] = [];
+  for (const item of value) masked.push(yield* mask(item, masking, depth + 1, meter));
+  return masked;
 }
 
 /** Keys and parameter names are the service's own; parameter values may contain a secret. */
-function maskMessage(original: Message, masking: Masking): Message {
-  return mapTexts(original, (text) => maskText(text, masking));
+function maskMessage(original: Message, masking: Masking, meter: Meter): Message {
+  return mapTexts(original, (text) => finishWork(maskText(text, masking, meter)));
 }
 
-function maskMembers(object: JsonObject, masking: Masking, depth: number): JsonObject {
+function* maskMembers(object: JsonObject, masking: Masking, depth: number, meter: Meter): Work<JsonObject> {
   const masked: { [name: string]: JsonValue } = {};
   for (const [name, value] of Object.entries(object)) {
-    setOwn(masked, maskText(name, masking), mask(value, masking, depth + 1));
+    const maskedName = yield* maskText(name, masking, meter);
+    setOwn(masked, maskedName, yield* mask(value, masking, depth + 1, meter));
   }
   return masked;
 }

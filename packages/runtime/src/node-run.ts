@@ -5,15 +5,19 @@ import {
   type Effect,
   failure,
   type HttpClient,
+  isWork,
   type JsonObject,
   type JsonValue,
   type NodeContext,
   type NodeResult,
   type NodeServices,
   RenderLimitError,
+  type Work,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { reasonOf } from '@millrace/messages/explained-error';
+import { AbortedWorkError, drive, TooExpensiveError } from './drive.ts';
+import { type Holder, handOver, hold } from './main-thread.ts';
 import { maskSecrets } from './mask.ts';
 import { type Caller, SERVICE_NAMES, type Services, servicesFor } from './node-services.ts';
 
@@ -25,6 +29,8 @@ export interface NodeRunDeps {
   readonly http: (organisationId: number) => HttpClient;
   readonly clock: { now(): number };
   readonly services: Services;
+  /** Most steps of work on one node's data. */
+  readonly maxSteps: number;
 }
 
 /** One attempt of one node, and all that the node sees of the process. */
@@ -55,11 +61,14 @@ export class NodeRun implements NodeContext {
   readonly #effect: StartNode;
   readonly #services: Services;
   readonly #startedAtMs: number;
+  readonly #holder: Holder;
+  readonly #maxSteps: number;
   #madeServices: NodeServices | null = null;
   #secrets: Set<string> | null = null;
   #controller: AbortController | null = null;
 
-  constructor(claimed: ClaimedExecution, effect: StartNode, { http, clock, services }: NodeRunDeps) {
+  constructor(claimed: ClaimedExecution, effect: StartNode, deps: NodeRunDeps) {
+    const { http, clock, services, maxSteps } = deps;
     this.config = effect.config;
     this.node = { id: effect.node.id, label: effect.node.label };
     this.execution = {
@@ -76,7 +85,9 @@ export class NodeRun implements NodeContext {
     this.iteration = effect.iteration;
     this.aiTokensLeft = effect.aiTokensLeft;
     this.timezone = effect.timezone;
-    this.http = http(claimed.organisationId);
+    this.#holder = { executionId: claimed.lease.executionId, nodeId: effect.node.id };
+    this.#maxSteps = maxSteps;
+    this.http = noted(http(claimed.organisationId), this.#holder);
     this.now = () => clock.now();
     this.render = effect.render;
     this.#effect = effect;
@@ -111,14 +122,8 @@ export class NodeRun implements NodeContext {
    * attempt would repeat.
    */
   begin(): NodeResult | Promise<NodeResult> {
-    try {
-      const result = this.#call();
-      return isPromise(result)
-        ? result.catch(thrownFailure).then((ended) => this.#mask(ended))
-        : this.#mask(result);
-    } catch (error) {
-      return this.#mask(thrownFailure(error));
-    }
+    const ended = this.#attempt(() => this.#call());
+    return ended instanceof Promise ? ended.then((result) => this.#mask(result)) : this.#mask(ended);
   }
 
   abort(reason: AbortReason): void {
@@ -126,7 +131,24 @@ export class NodeRun implements NodeContext {
     this.#controller.abort(new Error(`aborted: ${reason}`));
   }
 
-  #call(): NodeResult | Promise<NodeResult> {
+  #attempt(
+    begin: () => NodeResult | Promise<NodeResult> | Work<NodeResult>,
+  ): NodeResult | Promise<NodeResult> {
+    try {
+      const running = hold(this.#holder, begin);
+      const ended = isWork(running) ? this.#drive(running) : running;
+      return ended instanceof Promise ? ended.catch(thrownFailure) : ended;
+    } catch (error) {
+      return thrownFailure(error);
+    }
+  }
+
+  #drive(work: Work<NodeResult>): NodeResult | Promise<NodeResult> {
+    const isAborted = (): boolean => this.#controller?.signal.aborted ?? false;
+    return drive(work, { holder: this.#holder, maxSteps: this.#maxSteps, isAborted });
+  }
+
+  #call(): NodeResult | Promise<NodeResult> | Work<NodeResult> {
     const { node, resumed } = this.#effect;
     if (resumed === undefined) return node.definition.run(this);
     if (node.definition.resume === undefined) {
@@ -135,8 +157,9 @@ export class NodeRun implements NodeContext {
     return node.definition.resume(this, resumed.signal, resumed.waiting);
   }
 
-  #mask(result: NodeResult): NodeResult {
-    return this.#secrets === null ? result : maskSecrets(result, this.#secrets);
+  #mask(result: NodeResult): NodeResult | Promise<NodeResult> {
+    const secrets = this.#secrets;
+    return secrets === null ? result : this.#attempt(() => maskSecrets(result, secrets));
   }
 
   #ownServices(): NodeServices {
@@ -163,11 +186,25 @@ export class NodeRun implements NodeContext {
   }
 }
 
-function isPromise(result: NodeResult | Promise<NodeResult>): result is Promise<NodeResult> {
-  return result instanceof Promise;
+/** What a node does with a response is noted as its own. */
+function noted(http: HttpClient, holder: Holder): HttpClient {
+  return {
+    async send(request, signal) {
+      try {
+        return await http.send(request, signal);
+      } finally {
+        handOver(holder);
+      }
+    },
+  };
 }
 
 function thrownFailure(error: unknown): NodeResult {
-  if (error instanceof RenderLimitError) return failure(error.code, error.explanation);
+  if (error instanceof RenderLimitError || error instanceof TooExpensiveError) {
+    return failure(error.code, error.explanation);
+  }
+  if (error instanceof AbortedWorkError) {
+    return failure('aborted', message('nodes.steps_stopped'), { retryable: true });
+  }
   return failure('node_error', message('run.node_failed', { reason: reasonOf(error) }));
 }

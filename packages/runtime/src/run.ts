@@ -17,9 +17,11 @@ import {
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Logger } from 'pino';
+import { type Holder, hold } from './main-thread.ts';
 import { NodeRun, type NodeRunDeps } from './node-run.ts';
 import type { PlanCache } from './plans.ts';
 import { WriteTimeoutError } from './sure-writes.ts';
+import { yieldTurn } from './turns.ts';
 
 /** What a run needs from its process. */
 export interface RunDeps extends NodeRunDeps {
@@ -47,8 +49,6 @@ export interface RunControl {
 
 /** Longest single timer; a later time is waited for in steps. */
 const MAX_TIMER_MS = 3_600_000;
-/** Pure nodes of all runs together yield the event loop to heartbeats and requests after this long. */
-const MAX_TURN_MS = 15;
 const PLAN_RETRY_MS = 250;
 
 /**
@@ -123,6 +123,7 @@ class Run {
   readonly #plan: Plan;
   readonly #deps: RunDeps;
   readonly #control: RunControl;
+  readonly #holder: Holder;
   /** By node and iteration. */
   readonly #nodes = new Map<string, NodeRun>();
   #events: StepEvent[] = [];
@@ -137,6 +138,7 @@ class Run {
     this.#plan = plan;
     this.#deps = deps;
     this.#control = control;
+    this.#holder = { executionId: claimed.lease.executionId, nodeId: null };
   }
 
   async drive(): Promise<void> {
@@ -153,9 +155,11 @@ class Run {
       storedBytes: this.#claimed.storedBytes ?? 0,
     };
     try {
-      let { state, effects } = resume(this.#plan, execution, records, this.#deps.clock.now(), signals);
+      const now = this.#deps.clock.now();
+      let { state, effects } = hold(this.#holder, () => resume(this.#plan, execution, records, now, signals));
       while ((await this.#perform(effects)) && state.phase.kind === 'running') {
-        ({ state, effects } = stepAll(state, await this.#nextEvents()));
+        const events = await this.#nextEvents();
+        ({ state, effects } = hold(this.#holder, () => stepAll(state, events)));
       }
     } finally {
       if (this.#timer !== null) clearTimeout(this.#timer);
@@ -184,7 +188,8 @@ class Run {
     const { lease } = this.#claimed;
     const { consumedAiTokens, storedBytes, signalsSeen } = effect;
     const info = { consumedAiTokens, storedBytes, signalsSeen };
-    const isStored = await storeEffect(store, lease, effect, info);
+    // Writing the records as JSON takes place before the first wait.
+    const isStored = await hold(this.#holder, () => storeEffect(store, lease, effect, info));
     if (!isStored) {
       log.info(
         { execution_id: lease.executionId },
@@ -323,26 +328,6 @@ interface Attempt {
 
 function keyOf(nodeId: string, iteration: readonly number[]): string {
   return `${iteration.join('.')}/${nodeId}`;
-}
-
-let turnStartedAt: number | null = null;
-
-/**
- * Waits for the next turn of the event loop when this one is used up. All runs share one clock: fifty claimed together would
- * otherwise delay timers and sockets fifty times as long.
- */
-async function yieldTurn(): Promise<void> {
-  for (;;) {
-    const now = performance.now();
-    if (turnStartedAt === null) {
-      turnStartedAt = now;
-      setImmediate(() => {
-        turnStartedAt = null;
-      });
-    }
-    if (now - turnStartedAt <= MAX_TURN_MS) return;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 function storeEffect(

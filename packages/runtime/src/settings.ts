@@ -15,4 +15,6 @@ export interface WorkerSettings {
 export interface NodeLimits {
   readonly nodeOutputBytes: number;
   readonly executionBytes: number;
+  /** Steps of work on its data; a step is about what one comparison takes. */
+  readonly nodeSteps: number;
 }

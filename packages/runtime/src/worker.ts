@@ -121,6 +121,7 @@ class PgWorker implements Worker {
         maxExecutionBytes: config.limits.executionBytes,
         inlineWaitMs: config.worker.inlineWaitMs,
       },
+      maxSteps: config.limits.nodeSteps,
       log,
       random: deps.random ?? Math.random,
     };

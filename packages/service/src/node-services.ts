@@ -46,7 +46,7 @@ export function createServices(deps: ServicesDeps): Services {
     data: createDataService({ db }),
     workflows: createWorkflowService({ db, plans, notifier, slots }),
     callbacks: createCallbackService({ db, keys: secretKeys, publicUrl }),
-    tools: createToolService(registry, () => services),
+    tools: createToolService(registry, () => services, config.limits),
     async close() {
       await code.close();
     },

@@ -122,6 +122,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       jsonDepth: need('MILLRACE_JSON_DEPTH'),
       nodeOutputBytes: need('MILLRACE_NODE_OUTPUT_LIMIT'),
       executionBytes: need('MILLRACE_EXECUTION_LIMIT'),
+      nodeSteps: need('MILLRACE_NODE_STEPS'),
       headerBytes: need('MILLRACE_HEADER_LIMIT'),
       headersTimeoutMs: need('MILLRACE_HEADERS_TIMEOUT_MS'),
       connections: read('MILLRACE_MAX_CONNECTIONS'),

@@ -222,6 +222,14 @@ export const VARIABLES = {
     min: '1KiB',
     max: '512MiB',
   }),
+  MILLRACE_NODE_STEPS: integer({
+    about:
+      'Steps of work that one run of a node may spend on its data: filtering, sorting, joining, masking. A step takes about 0.1 to 0.2 microseconds, in pieces between other work',
+    fallback: '50000000',
+    example: '200000000',
+    min: 10_000,
+    max: 10_000_000_000,
+  }),
   MILLRACE_HEADER_LIMIT: bytes({
     about: 'Maximum size of a request head',
     fallback: '16KiB',

@@ -10,5 +10,5 @@ export function applyFilter(
 ): JsonValue {
   const filter = FILTERS.get(name);
   if (filter === undefined) throw new Error(`no filter ${name}`);
-  return filter.apply(value, args, maxBytes, 'UTC');
+  return filter.apply(value, args, maxBytes, 'UTC', () => {});
 }

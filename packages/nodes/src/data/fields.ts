@@ -17,39 +17,68 @@ export function hasField(object: JsonObject, path: string): boolean {
 
 /** A copy with a member set, creating missing objects. Other members are shared, not copied. */
 export function withField(object: JsonObject, path: string, value: JsonValue): JsonObject {
-  const [name = '', ...rest] = stepsOf(path);
-  const copy = copyOf(object);
-  if (rest.length === 0) {
-    setOwn(copy, name, value);
-  } else {
-    const inner = Object.hasOwn(object, name) ? (object[name] ?? null) : null;
-    setOwn(copy, name, withField(isJsonObject(inner) ? inner : {}, rest.join('.'), value));
-  }
-  return copy;
+  return new Draft(object).set(path, value).object;
 }
 
-/** A copy without a member; the same object when it has none. */
-export function withoutField(object: JsonObject, path: string): JsonObject {
-  const [name = '', ...rest] = stepsOf(path);
-  if (!Object.hasOwn(object, name)) return object;
-  const copy = copyOf(object);
-  if (rest.length === 0) {
-    delete copy[name];
+type Members = { [name: string]: JsonValue };
+
+/** A copy of an object that is changed several times. What is changed in it is copied once; other members are shared. */
+export class Draft {
+  readonly #copies = new Set<JsonValue>();
+  #object: JsonObject;
+
+  constructor(object: JsonObject) {
+    this.#object = object;
+  }
+
+  get object(): JsonObject {
+    return this.#object;
+  }
+
+  /** Sets a member, creating missing objects. */
+  set(path: string, value: JsonValue): this {
+    const names = stepsOf(path);
+    let at = this.#own();
+    for (const name of names.slice(0, -1)) {
+      const inner = Object.hasOwn(at, name) ? (at[name] ?? null) : null;
+      const own = this.#copy(isJsonObject(inner) ? inner : {});
+      setOwn(at, name, own);
+      at = own;
+    }
+    setOwn(at, names.at(-1) ?? '', value);
+    return this;
+  }
+
+  /** Removes a member if there is one. */
+  remove(path: string): this {
+    if (!hasField(this.#object, path)) return this;
+    const names = stepsOf(path);
+    let at = this.#own();
+    for (const name of names.slice(0, -1)) {
+      const own = this.#copy(at[name] as JsonObject);
+      setOwn(at, name, own);
+      at = own;
+    }
+    delete at[names.at(-1) ?? ''];
+    return this;
+  }
+
+  #own(): Members {
+    const own = this.#copy(this.#object);
+    this.#object = own;
+    return own;
+  }
+
+  #copy(object: JsonObject): Members {
+    if (this.#copies.has(object)) return object as Members;
+    const copy: Members = {};
+    for (const name of Object.keys(object)) setOwn(copy, name, object[name] ?? null);
+    this.#copies.add(copy);
     return copy;
   }
-  const inner = object[name] ?? null;
-  if (!isJsonObject(inner)) return object;
-  setOwn(copy, name, withoutField(inner, rest.join('.')));
-  return copy;
 }
 
 /** The last name of a path, which names a column made from it. */
 export function columnOf(path: string): string {
   return stepsOf(path).at(-1) ?? path;
-}
-
-function copyOf(object: JsonObject): { [name: string]: JsonValue } {
-  const copy: { [name: string]: JsonValue } = {};
-  for (const name of Object.keys(object)) setOwn(copy, name, object[name] ?? null);
-  return copy;
 }

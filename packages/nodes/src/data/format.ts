@@ -2,10 +2,12 @@ import {
   formatDate,
   fromExact,
   type JsonValue,
+  type Meter,
   readField,
   roundExact,
   stringifyJson,
   toExact,
+  type Work,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import type { StepOf } from './config.ts';
@@ -16,19 +18,24 @@ import { DataProblem, describeMismatch, eachItem, fieldOf, objectAt } from './pr
 export interface StepContext {
   /** IANA name of the workflow's time zone; null without one. */
   readonly timezone: string | null;
+  /** Counts the work on the data. */
+  readonly meter: Meter;
 }
+
+/** Steps that formatting a value takes. */
+const FORMATTING = 10;
 
 /** Formats moments, in the step's time zone or else the workflow's. */
 export function dateFormat(
   data: JsonValue,
   step: StepOf<'format_date'>,
-  { timezone }: StepContext,
-): JsonValue {
+  { timezone, meter }: StepContext,
+): Work<JsonValue> {
   const { format = 'yyyy-MM-dd', zone = timezone ?? 'UTC' } = step;
   if (formatDate(0, 'yyyy', zone) === null) {
     throw new DataProblem(message('nodes.unknown_zone', { zone }));
   }
-  return eachField(data, step, (value, where) => {
+  return eachField(data, step, meter, (value, where) => {
     const text = formatDate(value, format, zone);
     if (text === null)
       throw new DataProblem(message('nodes.needs_date', { where, given: describeMismatch(value, 'date') }));
@@ -37,9 +44,13 @@ export function dateFormat(
 }
 
 /** Formats numbers, rounded half away from zero. */
-export function numberFormat(data: JsonValue, step: StepOf<'format_number'>): JsonValue {
+export function numberFormat(
+  data: JsonValue,
+  step: StepOf<'format_number'>,
+  { meter }: StepContext,
+): Work<JsonValue> {
   const { decimals = 2, decimal_separator = '.', thousands_separator = ',', prefix = '', suffix = '' } = step;
-  return eachField(data, step, (value, where) => {
+  return eachField(data, step, meter, (value, where) => {
     const number = toExact(value);
     if (number === null)
       throw new DataProblem(
@@ -69,9 +80,11 @@ function plainText(value: JsonValue): string {
 function eachField(
   data: JsonValue,
   { field = '', to = '' }: { readonly field?: string; readonly to?: string },
+  meter: Meter,
   format: (value: JsonValue, where: Message) => JsonValue,
-): JsonValue {
-  return eachItem(data, (item, where) => {
+): Work<JsonValue> {
+  return eachItem(data, meter, (item, where) => {
+    meter.spend(FORMATTING);
     if (field === '') return item === null ? null : format(item, where);
     const object = objectAt(item, where);
     const value = readField(object, field);

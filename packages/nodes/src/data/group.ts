@@ -7,16 +7,20 @@ import {
   isNumber,
   type JsonObject,
   type JsonValue,
+  type Meter,
+  mapWork,
   type OrderKey,
   orderKey,
   readField,
   setOwn,
   toExact,
+  type Work,
 } from '@millrace/engine';
-import { message } from '@millrace/messages';
+import { type Message, message } from '@millrace/messages';
 import { typeName } from '../values.ts';
 import type { StepOf } from './config.ts';
 import { columnOf } from './fields.ts';
+import type { StepContext } from './format.ts';
 import { identityOf } from './order.ts';
 import { DataProblem, describeMismatch, fieldOf, itemAt, listOf } from './problem.ts';
 
@@ -32,11 +36,11 @@ interface Group {
 }
 
 /** Groups in the order of their first items. */
-function groupsOf(list: readonly JsonValue[], by: readonly string[]): Group[] {
+function* groupsOf(list: readonly JsonValue[], by: readonly string[], meter: Meter): Work<Group[]> {
   const groups = new Map<string, Group>();
   for (const [index, item] of list.entries()) {
     const values = by.map((field) => readField(item, field));
-    const identity = identityOf(values);
+    const identity = yield* identityOf(values, meter);
     const group = groups.get(identity);
     if (group !== undefined) group.rows.push({ item, index });
     else groups.set(identity, { key: keyOf(by, values), rows: [{ item, index }] });
@@ -51,22 +55,30 @@ function keyOf(by: readonly string[], values: readonly JsonValue[]): JsonObject 
 }
 
 /** `{key, items, count}` for each group. */
-export function group(data: JsonValue, { by }: StepOf<'group'>): JsonValue {
+export function* group(data: JsonValue, { by }: StepOf<'group'>, { meter }: StepContext): Work<JsonValue> {
   checkColumns(by.map(columnOf));
-  return groupsOf(listOf(data), by).map(({ key, rows }) => ({
-    key,
-    items: rows.map(({ item }) => item),
-    count: rows.length,
-  }));
+  const groups = yield* groupsOf(listOf(data), by, meter);
+  return yield* mapWork(groups, meter, ({ key, rows }) => {
+    meter.spend(rows.length / 10);
+    return { key, items: rows.map(({ item }) => item), count: rows.length };
+  });
 }
 
 /** One object of results, or with `by` one for each group. */
-export function aggregate(data: JsonValue, { by = [], values }: StepOf<'aggregate'>): JsonValue {
+export function* aggregate(
+  data: JsonValue,
+  { by = [], values }: StepOf<'aggregate'>,
+  { meter }: StepContext,
+): Work<JsonValue> {
   const list = listOf(data);
   checkColumns([...by.map(columnOf), ...values.map(nameOf)]);
-  if (by.length === 0)
-    return resultsOf({ key: {}, rows: list.map((item, index) => ({ item, index })) }, values);
-  return groupsOf(list, by).map((each) => resultsOf(each, values));
+  if (by.length === 0) {
+    const rows = yield* mapWork(list, meter, (item, index) => ({ item, index }));
+    return yield* resultsOf({ key: {}, rows }, values, meter);
+  }
+  const results: JsonObject[] = [];
+  for (const each of yield* groupsOf(list, by, meter)) results.push(yield* resultsOf(each, values, meter));
+  return results;
 }
 
 type Value = StepOf<'aggregate'>['values'][number];
@@ -83,28 +95,38 @@ function checkColumns(names: readonly string[]): void {
   }
 }
 
-function resultsOf({ key, rows }: Group, values: readonly Value[]): JsonObject {
+function* resultsOf({ key, rows }: Group, values: readonly Value[], meter: Meter): Work<JsonObject> {
   const results: { [name: string]: JsonValue } = { ...key };
   for (const value of values)
-    setOwn(results, nameOf(value), FUNCTIONS[value.function](rows, value.field ?? ''));
+    setOwn(results, nameOf(value), yield* FUNCTIONS[value.function](rows, value.field ?? '', meter));
   return results;
 }
 
-type Aggregate = (rows: readonly Row[], field: string) => JsonValue;
+type Aggregate = (rows: readonly Row[], field: string, meter: Meter) => Work<JsonValue>;
 
 const FUNCTIONS: Record<Value['function'], Aggregate> = {
-  count: (rows, field) => (field === '' ? rows.length : present(rows, field).length),
-  sum: (rows, field) => fromExact(sumOf(numbersOf(rows, field))),
-  average(rows, field) {
-    const numbers = numbersOf(rows, field);
-    const average = divideExact(sumOf(numbers), { units: BigInt(numbers.length), scale: 0 });
+  *count(rows, field, meter) {
+    return field === '' ? rows.length : (yield* present(rows, field, meter)).length;
+  },
+  *sum(rows, field, meter) {
+    return fromExact((yield* sumOf(rows, field, meter)).sum);
+  },
+  *average(rows, field, meter) {
+    const { sum, count } = yield* sumOf(rows, field, meter);
+    const average = divideExact(sum, { units: BigInt(count), scale: 0 });
     return average === null ? null : fromExact(average);
   },
-  min: (rows, field) => extreme(rows, field, -1),
-  max: (rows, field) => extreme(rows, field, 1),
-  first: (rows, field) => present(rows, field)[0]?.value ?? null,
-  last: (rows, field) => present(rows, field).at(-1)?.value ?? null,
-  list: (rows, field) => present(rows, field).map(({ value }) => value),
+  min: (rows, field, meter) => extreme(rows, field, -1, meter),
+  max: (rows, field, meter) => extreme(rows, field, 1, meter),
+  *first(rows, field, meter) {
+    return (yield* present(rows, field, meter))[0]?.value ?? null;
+  },
+  *last(rows, field, meter) {
+    return (yield* present(rows, field, meter)).at(-1)?.value ?? null;
+  },
+  *list(rows, field, meter) {
+    return yield* mapWork(yield* present(rows, field, meter), meter, ({ value }) => value);
+  },
 };
 
 interface Present {
@@ -113,49 +135,58 @@ interface Present {
 }
 
 /** The field of each item that has one. */
-function present(rows: readonly Row[], field: string): Present[] {
-  return rows.flatMap(({ item, index }) => {
+function* present(rows: readonly Row[], field: string, meter: Meter): Work<Present[]> {
+  const found: Present[] = [];
+  for (const { item, index } of rows) {
     const value = readField(item, field);
-    return value === null ? [] : [{ value, index }];
-  });
+    if (value !== null) found.push({ value, index });
+    meter.spend(1);
+    if (meter.isDue) yield meter.take();
+  }
+  return found;
 }
 
 /** A string that isn't a number must be reported: a sum without it would be silently wrong. */
-function numbersOf(rows: readonly Row[], field: string): ExactNumber[] {
-  return present(rows, field).map(({ value, index }) => {
+function* sumOf(
+  rows: readonly Row[],
+  field: string,
+  meter: Meter,
+): Work<{ readonly sum: ExactNumber; readonly count: number }> {
+  let sum: ExactNumber = { units: 0n, scale: 0 };
+  const values = yield* present(rows, field, meter);
+  for (const { value, index } of values) {
     const number = toExact(value);
-    if (number !== null) return number;
-    throw new DataProblem(
-      message('nodes.needs_numbers', {
-        where: fieldOf(field, itemAt(index)),
-        given: describeMismatch(value, 'number'),
-      }),
-    );
-  });
+    if (number === null) throw notANumber(value, fieldOf(field, itemAt(index)));
+    sum = addExact(sum, number);
+    meter.spend(ADDING);
+    if (meter.isDue) yield meter.take();
+  }
+  return { sum, count: values.length };
 }
 
-function sumOf(numbers: readonly ExactNumber[]): ExactNumber {
-  return numbers.reduce(addExact, { units: 0n, scale: 0 });
+/** Steps that adding a number takes. */
+const ADDING = 10;
+
+function notANumber(value: JsonValue, where: Message): DataProblem {
+  return new DataProblem(message('nodes.needs_numbers', { where, given: describeMismatch(value, 'number') }));
 }
 
-function extreme(rows: readonly Row[], field: string, sign: 1 | -1): JsonValue {
-  const [first, ...rest] = present(rows, field);
-  if (first === undefined) return null;
-  let best = { value: first.value, key: comparable(first, field) };
-  for (const each of rest) {
+function* extreme(rows: readonly Row[], field: string, sign: 1 | -1, meter: Meter): Work<JsonValue> {
+  let best: { readonly value: JsonValue; readonly key: OrderKey } | null = null;
+  for (const each of yield* present(rows, field, meter)) {
+    const { value } = each;
     const key = comparable(each, field);
-    if (key.rank !== best.key.rank) {
+    if (best !== null && key.rank !== best.key.rank) {
+      const [first, second] = [typeName(best.value), typeName(value)];
       throw new DataProblem(
-        message('nodes.not_comparable', {
-          first: typeName(best.value),
-          second: typeName(each.value),
-          where: fieldOf(field, itemAt(each.index)),
-        }),
+        message('nodes.not_comparable', { first, second, where: fieldOf(field, itemAt(each.index)) }),
       );
     }
-    if (compareKeys(key, best.key) * sign > 0) best = { value: each.value, key };
+    if (best === null || compareKeys(key, best.key) * sign > 0) best = { value, key };
+    meter.spend(1);
+    if (meter.isDue) yield meter.take();
   }
-  return best.value;
+  return best?.value ?? null;
 }
 
 /** Numbers and strings have an order. */

@@ -1,10 +1,12 @@
 import {
-  canonicalJson,
+  canonicalWork,
   type JsonValue,
   LAST_RANK,
+  type Meter,
   type OrderKey,
   orderKey,
   toDecimal,
+  type Work,
 } from '@millrace/engine';
 import { scalarText } from '../values.ts';
 
@@ -21,7 +23,7 @@ export function sortKey(value: JsonValue, as: 'auto' | 'number' | 'text' = 'auto
 }
 
 /** The same key for equal values: same type and content, numbers by value. */
-export function identityOf(values: readonly JsonValue[]): string {
+export function identityOf(values: readonly JsonValue[], meter: Meter): Work<string> {
   const [first = null] = values;
-  return values.length === 1 ? canonicalJson(first) : canonicalJson(values);
+  return canonicalWork(values.length === 1 ? first : values, meter);
 }

@@ -1,4 +1,12 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Meter,
+  mapWork,
+  type Work,
+} from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { NodeProblem } from '../node-problem.ts';
 import { typeName } from '../values.ts';
@@ -17,8 +25,12 @@ export function listOf(data: JsonValue): readonly JsonValue[] {
 }
 
 /** Applies a function to each item of a list, or to data of any other kind. */
-export function eachItem(data: JsonValue, change: (item: JsonValue, where: Message) => JsonValue): JsonValue {
-  if (isJsonArray(data)) return data.map((item, index) => change(item, itemAt(index)));
+export function* eachItem(
+  data: JsonValue,
+  meter: Meter,
+  change: (item: JsonValue, where: Message) => JsonValue,
+): Work<JsonValue> {
+  if (isJsonArray(data)) return yield* mapWork(data, meter, (item, index) => change(item, itemAt(index)));
   return change(data, message('nodes.the_data'));
 }
 
@@ -28,9 +40,10 @@ export function eachItem(data: JsonValue, change: (item: JsonValue, where: Messa
  */
 export function eachObject(
   data: JsonValue,
+  meter: Meter,
   change: (object: JsonObject, where: Message) => JsonValue,
-): JsonValue {
-  return eachItem(data, (item, where) => change(objectAt(item, where), where));
+): Work<JsonValue> {
+  return eachItem(data, meter, (item, where) => change(objectAt(item, where), where));
 }
 
 /** @throws DataProblem when it isn't an object */

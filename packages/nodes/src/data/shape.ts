@@ -1,31 +1,44 @@
-import { type JsonObject, type JsonValue, readField, setOwn } from '@millrace/engine';
+import { type JsonObject, type JsonValue, readField, setOwn, type Work } from '@millrace/engine';
 import type { StepOf } from './config.ts';
-import { hasField, withField, withoutField } from './fields.ts';
+import { Draft, hasField } from './fields.ts';
+import type { StepContext } from './format.ts';
 import { eachObject } from './problem.ts';
 
 /** Keeps the given fields; missing ones are ignored. */
-export function pick(data: JsonValue, { fields }: StepOf<'pick'>): JsonValue {
-  return eachObject(data, (object) =>
-    fields.reduce<JsonObject>(
-      (kept, field) => (hasField(object, field) ? withField(kept, field, readField(object, field)) : kept),
-      {},
-    ),
-  );
+export function pick(data: JsonValue, { fields }: StepOf<'pick'>, { meter }: StepContext): Work<JsonValue> {
+  return eachObject(data, meter, (object) => {
+    meter.spend(fields.length);
+    const kept = new Draft({});
+    for (const field of fields) if (hasField(object, field)) kept.set(field, readField(object, field));
+    return kept.object;
+  });
 }
 
 /** Removes the given fields. */
-export function omit(data: JsonValue, { fields }: StepOf<'omit'>): JsonValue {
-  return eachObject(data, (object) => fields.reduce(withoutField, object));
+export function omit(data: JsonValue, { fields }: StepOf<'omit'>, { meter }: StepContext): Work<JsonValue> {
+  return eachObject(data, meter, (object) => {
+    meter.spend(fields.length);
+    const left = new Draft(object);
+    for (const field of fields) left.remove(field);
+    return left.object;
+  });
 }
 
 /** Renames fields; all are read before any is written, so that two can be swapped. */
-export function rename(data: JsonValue, { fields }: StepOf<'rename'>): JsonValue {
-  return eachObject(data, (object) => {
+export function rename(
+  data: JsonValue,
+  { fields }: StepOf<'rename'>,
+  { meter }: StepContext,
+): Work<JsonValue> {
+  return eachObject(data, meter, (object) => {
+    meter.spend(fields.length);
     const moved = fields.filter(({ from }) => hasField(object, from));
     const isPlain = moved.every(({ from, to }) => Object.hasOwn(object, from) && !to.includes('.'));
     if (isPlain) return renameInPlace(object, new Map(moved.map(({ from, to }) => [from, to])));
-    const rest = moved.reduce((left, { from }) => withoutField(left, from), object);
-    return moved.reduce((left, { from, to }) => withField(left, to, readField(object, from)), rest);
+    const renamed = new Draft(object);
+    for (const { from } of moved) renamed.remove(from);
+    for (const { from, to } of moved) renamed.set(to, readField(object, from));
+    return renamed.object;
   });
 }
 

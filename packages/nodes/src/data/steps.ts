@@ -1,4 +1,4 @@
-import { isJsonArray, type JsonValue } from '@millrace/engine';
+import { isWork, type JsonValue, type Work } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Step, StepOf } from './config.ts';
 import { dateFormat, numberFormat, type StepContext } from './format.ts';
@@ -13,7 +13,7 @@ const OPERATIONS: {
     data: JsonValue,
     step: StepOf<Name>,
     surroundings: StepContext,
-  ) => JsonValue;
+  ) => JsonValue | Work<JsonValue>;
 } = {
   pick,
   omit,
@@ -31,38 +31,29 @@ const OPERATIONS: {
   format_number: numberFormat,
 };
 
-/** Lists of at least this length yield to the event loop between two steps. */
-const LONG = 10_000;
-
 /**
  * Applies the steps in order. The input is never modified; unchanged parts are shared.
- * @returns null when it was aborted
  * @throws DataProblem whose explanation names the step and the fault in the data
  */
-export async function applySteps(
+export function* applySteps(
   data: JsonValue,
   steps: readonly Step[],
-  { signal, ...surroundings }: StepContext & { readonly signal: AbortSignal },
-): Promise<{ readonly data: JsonValue } | null> {
+  surroundings: StepContext,
+): Work<JsonValue> {
   let current = data;
-  for (const [index, step] of steps.entries()) {
-    if (index > 0 && isJsonArray(current) && current.length >= LONG) {
-      await new Promise((resolve) => setImmediate(resolve));
-      if (signal.aborted) return null;
-    }
-    current = applyStep(current, step, index, surroundings);
-  }
-  return { data: current };
+  for (const [index, step] of steps.entries()) current = yield* applyStep(current, step, index, surroundings);
+  return current;
 }
 
-function applyStep(data: JsonValue, step: Step, index: number, surroundings: StepContext): JsonValue {
+function* applyStep(data: JsonValue, step: Step, index: number, surroundings: StepContext): Work<JsonValue> {
   const operation = OPERATIONS[step.operation] as (
     data: JsonValue,
     step: Step,
     surroundings: StepContext,
-  ) => JsonValue;
+  ) => JsonValue | Work<JsonValue>;
   try {
-    return operation(data, step, surroundings);
+    const result = operation(data, step, surroundings);
+    return isWork(result) ? yield* result : result;
   } catch (error) {
     if (!(error instanceof DataProblem)) throw error;
     const { explanation: problem } = error;

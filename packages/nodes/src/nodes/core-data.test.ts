@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, parseJson, stringifyJson, success } from '@millrace/engine';
+import { type JsonObject, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 import { inEnglish } from '@millrace/messages/english';
 import { describe, expect, it } from 'vitest';
 import { runNode } from '../testing.ts';
@@ -355,24 +355,6 @@ describe('core.data', () => {
   ])('refuses $steps', async (config) => {
     const { result } = await runNode(coreData, { config: { data: [], ...config } });
     expect(result).toMatchObject({ kind: 'failure', code: 'invalid_config' });
-  });
-
-  it('yields between steps over long lists, and can be stopped there', async () => {
-    const data = Array.from({ length: 10_000 }, (_, id) => ({ id }));
-    const config = { data, steps: Array(5).fill({ operation: 'pick', fields: ['id'] }) };
-    let turns = 0;
-    const count = (): void => {
-      turns += 1;
-      if (turns < 100) setImmediate(count);
-    };
-    setImmediate(count);
-    const { result } = await runNode(coreData, { config });
-    expect(result).toEqual({ ...success({ data, count: 10_000 }) });
-    expect(turns).toBeGreaterThanOrEqual(4);
-    const controller = new AbortController();
-    setImmediate(() => controller.abort());
-    const stopped = await runNode(coreData, { config, signal: controller.signal });
-    expect(stopped.result).toMatchObject({ kind: 'failure', code: 'aborted', retryable: true });
   });
 
   it('handles 30,000 rows easily', async () => {

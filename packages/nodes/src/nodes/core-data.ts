@@ -1,5 +1,4 @@
-import { failure, isJsonArray, success } from '@millrace/engine';
-import { message } from '@millrace/messages';
+import { isJsonArray, Meter, success } from '@millrace/engine';
 import { dataProperties } from '../data/config.ts';
 import { applySteps } from '../data/steps.ts';
 import { checkedNode } from '../define.ts';
@@ -187,10 +186,8 @@ export const coreData = checkedNode({
       expect: { failure: { code: 'invalid_data' } },
     },
   ],
-  async run({ data, steps }, context) {
-    const result = await applySteps(data, steps, { signal: context.signal, timezone: context.timezone });
-    if (result === null) return failure('aborted', message('nodes.steps_stopped'), { retryable: true });
-    const count = isJsonArray(result.data) ? result.data.length : null;
-    return success({ data: result.data, count });
+  *run({ data, steps }, { timezone }) {
+    const result = yield* applySteps(data, steps, { timezone, meter: new Meter() });
+    return success({ data: result, count: isJsonArray(result) ? result.length : null });
   },
 });

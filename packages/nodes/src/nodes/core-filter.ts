@@ -1,7 +1,7 @@
-import { failure, isJsonArray, type JsonValue, readField, success } from '@millrace/engine';
+import { failure, isJsonArray, type JsonValue, Meter, readField, success, type Work } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { Type } from 'typebox';
-import { areMet, combineSchema, operatorSchema, rightSchema } from '../conditions.ts';
+import { type Combine, combineSchema, operatorSchema, rightSchema, testOf } from '../conditions.ts';
 import { checkedNode } from '../define.ts';
 import { typeName } from '../values.ts';
 
@@ -74,20 +74,39 @@ export const coreFilter = checkedNode({
       expect: { failure: { code: 'not_a_list' } },
     },
   ],
-  run({ items, conditions, combine }) {
+  *run({ items, conditions, combine }) {
     if (!isJsonArray(items)) {
       return failure(
         'not_a_list',
         message('nodes.items_not_list', { given: typeName(items), example: '{{trigger.data.items}}' }),
       );
     }
-    const kept = items.filter((item) =>
-      areMet(
-        conditions.map((each) => ({ ...each, left: readField(item, each.field ?? '') })),
-        combine,
-      ),
-    );
+    const tests = conditions.map(({ field = '', ...condition }) => ({ field, test: testOf(condition) }));
+    const meter = new Meter();
+    const kept: JsonValue[] = [];
+    for (const item of items) if (yield* isKept(item, tests, combine, meter)) kept.push(item);
     const output = { items: kept, count: kept.length, rejected_count: items.length - kept.length };
     return success(output, { handles: [kept.length > 0 ? 'out' : 'empty'] });
   },
 });
+
+interface FieldTest {
+  readonly field: string;
+  readonly test: ReturnType<typeof testOf>;
+}
+
+function* isKept(
+  item: JsonValue,
+  tests: readonly FieldTest[],
+  combine: Combine,
+  meter: Meter,
+): Work<boolean> {
+  for (const { field, test } of tests) {
+    const met = test(readField(item, field), meter);
+    const isMet = typeof met === 'boolean' ? met : yield* met;
+    meter.spend(1);
+    if (meter.isDue) yield meter.take();
+    if (isMet === (combine === 'any')) return isMet;
+  }
+  return combine === 'all';
+}

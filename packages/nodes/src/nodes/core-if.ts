@@ -1,4 +1,4 @@
-import { success } from '@millrace/engine';
+import { Meter, success } from '@millrace/engine';
 import { areMet, combineSchema, conditionsSchema } from '../conditions.ts';
 import { checkedNode } from '../define.ts';
 
@@ -31,8 +31,8 @@ export const coreIf = checkedNode({
       expect: { output: { result: false }, handles: ['false'] },
     },
   ],
-  run(config) {
-    const result = areMet(config.conditions, config.combine);
+  *run(config) {
+    const result = yield* areMet(config.conditions, config.combine, new Meter());
     return success({ result }, { handles: [String(result)] });
   },
 });

@@ -1,4 +1,4 @@
-import { type JsonObject, success } from '@millrace/engine';
+import { type JsonObject, type JsonValue, Meter, setOwn, success, type Work } from '@millrace/engine';
 import { Type } from 'typebox';
 import { checkedNode } from '../define.ts';
 
@@ -38,16 +38,30 @@ export const coreMerge = checkedNode({
       expect: { output: { carrier: 'fast' } },
     },
   ],
-  run(config, context) {
+  *run(config, context) {
     // fromEntries defines members; assigning would let a member named __proto__ change the object instead.
     const outputs = context.inputOrder.map((id): [string, JsonObject] => [id, context.inputs[id] ?? {}]);
     switch (config.mode) {
       case 'all':
         return success(Object.fromEntries(outputs));
       case 'combine':
-        return success(Object.fromEntries(outputs.flatMap(([, output]) => Object.entries(output))));
+        return success(yield* combined(outputs.map(([, output]) => output)));
       case 'first':
         return success(outputs[0]?.[1] ?? {});
     }
   },
 });
+
+/** The members of all outputs; later ones win. */
+function* combined(outputs: readonly JsonObject[]): Work<JsonObject> {
+  const meter = new Meter();
+  const members: { [name: string]: JsonValue } = {};
+  for (const output of outputs) {
+    for (const name of Object.keys(output)) {
+      setOwn(members, name, output[name] ?? null);
+      meter.spend(1);
+      if (meter.isDue) yield meter.take();
+    }
+  }
+  return members;
+}

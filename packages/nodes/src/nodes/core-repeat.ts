@@ -1,4 +1,4 @@
-import type { JsonValue } from '@millrace/engine';
+import { type JsonValue, Meter } from '@millrace/engine';
 import { Type } from 'typebox';
 import { areMet, combineSchema, conditionsSchema } from '../conditions.ts';
 import { checkedNode } from '../define.ts';
@@ -72,7 +72,7 @@ export const coreRepeat = checkedNode({
       onItemError: 'fail',
       onLimit,
     }),
-    isDone: ({ until, combine }) => areMet(until, combine),
+    isDone: ({ until, combine }) => areMet(until, combine, new Meter()),
   },
   run: () => {
     throw new Error('the engine runs loops');

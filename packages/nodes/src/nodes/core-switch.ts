@@ -1,4 +1,4 @@
-import { failure, type JsonObject, success } from '@millrace/engine';
+import { failure, type JsonObject, Meter, success } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { Type } from 'typebox';
 import { areMet, combineSchema, conditionsSchema } from '../conditions.ts';
@@ -80,15 +80,19 @@ export const coreSwitch = checkedNode({
       expect: { output: { matched: [] }, handles: ['default'] },
     },
   ],
-  run(config) {
+  *run(config) {
     const names = config.cases.map(({ name }) => name);
     const unfit = names.find((name, index) => RESERVED.includes(name) || names.indexOf(name) !== index);
     if (unfit !== undefined) {
       return failure('invalid_config', message('nodes.case_name', { name: unfit }));
     }
-    const holding = config.cases.filter((each) => areMet(each.conditions, each.combine ?? 'all'));
-    const taken = config.mode === 'all_matches' ? holding : holding.slice(0, 1);
-    const matched = taken.map(({ name }) => name);
+    const matched: string[] = [];
+    const meter = new Meter();
+    for (const { name, conditions, combine = 'all' } of config.cases) {
+      if (!(yield* areMet(conditions, combine, meter))) continue;
+      matched.push(name);
+      if (config.mode === 'first_match') break;
+    }
     return success({ matched }, { handles: matched.length === 0 ? ['default'] : matched });
   },
 });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   failure,
+  isWork,
   type NodeContext,
   type NodeDefinition,
   type NodeRegistry,
@@ -8,9 +9,11 @@ import {
   type NodeServices,
   ServiceError,
   type ToolService,
+  type Work,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { reasonOf } from '@millrace/messages/explained-error';
+import { drive, TooExpensiveError } from '../drive.ts';
 import { maskSecrets } from '../mask.ts';
 import { type Caller, type Services, servicesFor } from '../node-services.ts';
 
@@ -20,6 +23,7 @@ type ToolResult = Awaited<ReturnType<ToolService['run']>>;
 export function createToolService(
   registry: NodeRegistry,
   services: () => Services,
+  limits: { readonly nodeSteps: number },
 ): (caller: Caller, context: NodeContext) => ToolService {
   return (caller, context) => ({
     async run({ type, config, callKey, aiTokensLeft = context.aiTokensLeft }) {
@@ -32,7 +36,9 @@ export function createToolService(
       const own = { config, idempotencyKey: inner.idempotencyKey, aiTokensLeft };
       made.context = innerContext(context, definition, own, ofInner);
       // Not only at the end of the outer node: an agent passes its tools' output on to a model.
-      return checkResult(maskSecrets(await runInner(definition, made.context), secrets), type);
+      const work = { maxSteps: limits.nodeSteps, context: made.context };
+      const result = await runInner(definition, work);
+      return checkResult(await finish(maskSecrets(result, secrets), work), type);
     },
   });
 }
@@ -89,13 +95,25 @@ function innerContext(
     NodeServices;
 }
 
-async function runInner(definition: NodeDefinition, context: NodeContext): Promise<NodeResult> {
+interface InnerWork {
+  readonly context: NodeContext;
+  readonly maxSteps: number;
+}
+
+async function runInner(definition: NodeDefinition, work: InnerWork): Promise<NodeResult> {
   try {
-    return await definition.run(context);
+    const running = definition.run(work.context);
+    return await (isWork(running) ? finish(running, work) : running);
   } catch (error) {
+    if (error instanceof TooExpensiveError) return failure(error.code, error.explanation);
     const explanation = message('ports.tool_failed', { type: definition.type, reason: reasonOf(error) });
     return failure('node_error', explanation);
   }
+}
+
+function finish(work: Work<NodeResult>, { context, maxSteps }: InnerWork): NodeResult | Promise<NodeResult> {
+  const holder = { executionId: context.execution.id, nodeId: context.node.id };
+  return drive(work, { holder, maxSteps, isAborted: () => context.signal.aborted });
 }
 
 function checkResult(result: NodeResult, type: string): ToolResult {

@@ -1,6 +1,7 @@
 import {
   type AiProvider,
   failure,
+  isWork,
   type JsonObject,
   type NodeContext,
   type NodeResult,
@@ -58,7 +59,7 @@ async function runAgent(
     },
   } as unknown as NodeContext;
   const result = await registry('ai.agent')?.run(context);
-  if (result === undefined) throw new Error('there is no ai.agent');
+  if (result === undefined || isWork(result)) throw new Error('there is no ai.agent');
   return { result, requests: server.requests, runs };
 }
 

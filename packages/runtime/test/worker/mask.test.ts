@@ -1,7 +1,9 @@
 import {
   failure,
+  finishWork,
   type JsonObject,
   type JsonValue,
+  type NodeResult,
   parseJson,
   stringifyJson,
   success,
@@ -9,7 +11,10 @@ import {
 import { verbatim } from '@millrace/messages';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { maskSecrets } from '../../src/mask.ts';
+import { maskSecrets as masking } from '../../src/mask.ts';
+
+const maskSecrets = (result: NodeResult, secrets: Iterable<string>): NodeResult =>
+  finishWork(masking(result, secrets));
 
 const SECRET = `p@ss/w"rd ?é<!'`;
 

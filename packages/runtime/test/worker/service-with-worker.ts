@@ -108,7 +108,7 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
   const services: Services = {
     ...made.services,
     // So that tools also get the test's services.
-    tools: createToolService(registry, () => services),
+    tools: createToolService(registry, () => services, config.limits),
     ...overrides.services,
   };
   const workerDeps: WorkerDeps = { config, db, plans, notifier, http, services, slots: made.slots, log };

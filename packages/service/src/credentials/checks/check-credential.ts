@@ -1,7 +1,7 @@
 import type { CredentialTest } from '@millrace/admin-api';
 import type { Database } from '@millrace/database/database';
 import type { Egress } from '@millrace/egress/egress';
-import { type CredentialService, type CredentialType, failure } from '@millrace/engine';
+import { type CredentialService, type CredentialType, failure, finishWork } from '@millrace/engine';
 import { notFound, validationError } from '@millrace/errors/errors';
 import { type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { type Message, message, verbatim } from '@millrace/messages';
@@ -158,7 +158,7 @@ function hostOf(settings: string): string {
 /** Messages from the other side may repeat what they were sent. */
 function maskResult(result: TestResult, secrets: ReadonlySet<string>): TestResult {
   const mask = (said: Message): Message => {
-    const masked = maskSecrets(failure('tested', said), secrets);
+    const masked = finishWork(maskSecrets(failure('tested', said), secrets));
     return 'message' in masked ? masked.message : said;
   };
   const { where, refusal } = result;

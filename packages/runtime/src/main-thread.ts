@@ -1,0 +1,72 @@
+/** Whose data the main thread works on. */
+export interface Holder {
+  readonly executionId: number;
+  /** Null for the execution as a whole: its next step, its records. */
+  readonly nodeId: string | null;
+}
+
+/** The main thread was held at a stretch for longer than {@link MAX_HELD_MS}. */
+export interface Stall extends Holder {
+  readonly ms: number;
+  /** `performance.now()` at its end. */
+  readonly endedAt: number;
+}
+
+/** Nothing may hold the main thread for longer: heartbeats, requests and all other executions wait. */
+export const MAX_HELD_MS = 50;
+/** Stalls remembered, for telling who made a worker lose its lease. */
+const MAX_STALLS = 1_000;
+
+const stalls: Stall[] = [];
+const listeners = new Set<(stall: Stall) => void>();
+let isHeld = false;
+/** All time held so far. */
+let heldMs = 0;
+
+/** Does something for an execution that can't be interrupted, and notes who it was when it takes long. */
+export function hold<Result>(holder: Holder, work: () => Result): Result {
+  // What is inside another's section belongs to that one.
+  if (isHeld) return work();
+  isHeld = true;
+  const startedAt = performance.now();
+  try {
+    return work();
+  } finally {
+    isHeld = false;
+    note(holder, performance.now() - startedAt);
+  }
+}
+
+/**
+ * An execution's promise is about to resolve: what runs until the next turn of the event loop, and isn't noted as someone else's, is
+ * taken for its continuation.
+ */
+export function handOver(holder: Holder): void {
+  const startedAt = performance.now();
+  const before = heldMs;
+  setImmediate(() => note(holder, performance.now() - startedAt - (heldMs - before)));
+}
+
+function note({ executionId, nodeId }: Holder, ms: number): void {
+  heldMs += ms;
+  if (ms <= MAX_HELD_MS) return;
+  const stall = { executionId, nodeId, ms, endedAt: performance.now() };
+  stalls.push(stall);
+  if (stalls.length > MAX_STALLS) stalls.shift();
+  for (const listener of listeners) listener(stall);
+}
+
+/** Calls back after every stall. @returns a function that ends this */
+export function onStall(listener: (stall: Stall) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** How long each execution has stalled the main thread since then (`performance.now()`), in milliseconds. */
+export function stalledSince(time: number): ReadonlyMap<number, number> {
+  const held = new Map<number, number>();
+  for (const { executionId, ms, endedAt } of stalls) {
+    if (endedAt > time) held.set(executionId, (held.get(executionId) ?? 0) + Math.min(ms, endedAt - time));
+  }
+  return held;
+}

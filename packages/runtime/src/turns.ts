@@ -1,0 +1,44 @@
+/** Work of all runs together yields the event loop to heartbeats and requests after this long. */
+const MAX_TURN_MS = 15;
+
+let startedAt: number | null = null;
+/** Those that wait for a turn: first those that have been waiting since before the last one. */
+let before: (() => void)[] = [];
+let fresh: (() => void)[] = [];
+let isPlanned = false;
+
+/** Whether this turn of the event loop is used up. All runs share one clock: fifty of them would otherwise delay timers and sockets fifty times as long. */
+export function isTurnSpent(): boolean {
+  const now = performance.now();
+  if (startedAt === null) {
+    startedAt = now;
+    plan();
+  }
+  return now - startedAt > MAX_TURN_MS;
+}
+
+/** Waits for a turn that isn't used up. Whoever has waited longest comes first, so long work takes turns with all others. */
+export async function yieldTurn(): Promise<void> {
+  let hasWaited = false;
+  while (isTurnSpent()) {
+    const queue = hasWaited ? before : fresh;
+    await new Promise<void>((resolve) => {
+      queue.push(resolve);
+      plan();
+    });
+    hasWaited = true;
+  }
+}
+
+function plan(): void {
+  if (isPlanned) return;
+  isPlanned = true;
+  setImmediate(() => {
+    isPlanned = false;
+    startedAt = null;
+    const waiting = [...before, ...fresh];
+    before = [];
+    fresh = [];
+    for (const go of waiting) go();
+  });
+}
