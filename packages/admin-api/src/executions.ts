@@ -48,6 +48,19 @@ const itemFields = {
   is_test_mode: Type.Boolean(),
   parent: Nullable(Closed({ execution_id: Id, node_id: Type.String() })),
   error: Type.Optional(ExecutionError),
+  /** While its workflow's rate or debounce keeps it in the queue, probably until then. */
+  hold: Type.Optional(
+    Closed({ reason: Type.Enum(['rate', 'debounce'], { type: 'string' }), until: Timestamp }),
+  ),
+  /** Why the service itself cancelled it, and for which execution. */
+  cancellation: Type.Optional(
+    Closed({
+      code: Type.String(),
+      execution_id: Nullable(Id),
+      message: Type.String(),
+      ...explanation,
+    }),
+  ),
 };
 
 /** An execution as shown in lists. */

@@ -292,7 +292,12 @@ CREATE TABLE executions (
   source_ip text,
   priority smallint DEFAULT 1 NOT NULL,
   stored_bytes bigint DEFAULT 0 NOT NULL,
+  held_until timestamp with time zone,
+  cancel_code text,
+  cancelled_for bigint,
   CONSTRAINT executions_pkey PRIMARY KEY (id),
+  CONSTRAINT executions_cancel_check CHECK (((cancel_code IS NULL) OR (status = 'cancelled'::text))),
+  CONSTRAINT executions_cancelled_for_check CHECK (((cancelled_for IS NULL) OR (cancel_code IS NOT NULL))),
   CONSTRAINT executions_check CHECK (((status = 'running'::text) = (worker_id IS NOT NULL))),
   CONSTRAINT executions_check1 CHECK (((status = 'waiting_async'::text) = (wake_at IS NOT NULL))),
   CONSTRAINT executions_check2 CHECK (((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) = (completed_at IS NOT NULL))),
@@ -303,6 +308,7 @@ CREATE TABLE executions (
   CONSTRAINT executions_check7 CHECK (((parent_execution_id IS NULL) = (parent_call IS NULL))),
   CONSTRAINT executions_check8 CHECK (((parent_execution_id IS NOT NULL) OR (NOT parent_waits))),
   CONSTRAINT executions_depth_check CHECK ((depth >= 0)),
+  CONSTRAINT executions_held_check CHECK (((held_until IS NULL) OR (status = ANY (ARRAY['queued'::text, 'cancelled'::text])))),
   CONSTRAINT executions_max_concurrency_check CHECK ((max_concurrency >= 1)),
   CONSTRAINT executions_parent_call_check CHECK ((octet_length(parent_call) = 32)),
   CONSTRAINT executions_priority_check CHECK (((priority >= 0) AND (priority <= 2))),
@@ -325,6 +331,16 @@ CREATE TABLE former_webhook_hashes (
   valid_until timestamp with time zone NOT NULL,
   CONSTRAINT former_webhook_hashes_pkey PRIMARY KEY (hash),
   CONSTRAINT former_webhook_hashes_hash_check CHECK ((hash ~ '^[A-Za-z0-9_-]{43}$'::text))
+);
+
+CREATE TABLE held_starts (
+  workflow_id bigint NOT NULL,
+  key_hash bytea NOT NULL,
+  seq bigint NOT NULL,
+  execution_id bigint NOT NULL,
+  organisation_id bigint NOT NULL,
+  CONSTRAINT held_starts_execution_id_key UNIQUE (execution_id),
+  CONSTRAINT held_starts_pkey PRIMARY KEY (workflow_id, key_hash, seq)
 );
 
 CREATE TABLE idempotency_records (
@@ -535,6 +551,38 @@ CREATE TABLE setup_links (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT setup_links_pkey PRIMARY KEY (token_hash),
   CONSTRAINT setup_links_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+
+CREATE TABLE start_debounces (
+  workflow_id bigint NOT NULL,
+  key_hash bytea NOT NULL,
+  organisation_id bigint NOT NULL,
+  execution_id bigint,
+  first_at timestamp with time zone NOT NULL,
+  due_at timestamp with time zone NOT NULL,
+  rate_key_hash bytea,
+  rate_interval_us bigint,
+  rate_tolerance_us bigint,
+  CONSTRAINT start_debounces_pkey PRIMARY KEY (workflow_id, key_hash),
+  CONSTRAINT start_debounces_check CHECK ((((rate_key_hash IS NULL) = (rate_interval_us IS NULL)) AND ((rate_key_hash IS NULL) = (rate_tolerance_us IS NULL)))),
+  CONSTRAINT start_debounces_key_hash_check CHECK ((octet_length(key_hash) = 32)),
+  CONSTRAINT start_debounces_rate_key_hash_check CHECK ((octet_length(rate_key_hash) = 32))
+);
+
+CREATE TABLE start_rates (
+  workflow_id bigint NOT NULL,
+  key_hash bytea NOT NULL,
+  organisation_id bigint NOT NULL,
+  interval_us bigint NOT NULL,
+  tolerance_us bigint NOT NULL,
+  due_at timestamp with time zone NOT NULL,
+  waiting bigint DEFAULT 0 NOT NULL,
+  last_seq bigint DEFAULT 0 NOT NULL,
+  CONSTRAINT start_rates_pkey PRIMARY KEY (workflow_id, key_hash),
+  CONSTRAINT start_rates_interval_us_check CHECK ((interval_us > 0)),
+  CONSTRAINT start_rates_key_hash_check CHECK ((octet_length(key_hash) = 32)),
+  CONSTRAINT start_rates_tolerance_us_check CHECK ((tolerance_us >= 0)),
+  CONSTRAINT start_rates_waiting_check CHECK ((waiting >= 0))
 );
 
 CREATE TABLE users (
@@ -751,6 +799,8 @@ ALTER TABLE former_webhook_hashes ADD CONSTRAINT former_webhook_hashes_organisat
 
 ALTER TABLE former_webhook_hashes ADD CONSTRAINT former_webhook_hashes_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
 
+ALTER TABLE held_starts ADD CONSTRAINT held_starts_workflow_id_key_hash_fkey FOREIGN KEY (workflow_id, key_hash) REFERENCES start_rates(workflow_id, key_hash) ON DELETE CASCADE;
+
 ALTER TABLE idempotency_records ADD CONSTRAINT idempotency_records_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
 ALTER TABLE invitations ADD CONSTRAINT invitations_accepted_by_fkey FOREIGN KEY (accepted_by) REFERENCES users(id) ON DELETE SET NULL;
@@ -786,6 +836,10 @@ ALTER TABLE schedules ADD CONSTRAINT schedules_organisation_id_fkey FOREIGN KEY 
 ALTER TABLE schedules ADD CONSTRAINT schedules_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
 
 ALTER TABLE sessions ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE start_debounces ADD CONSTRAINT start_debounces_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
+
+ALTER TABLE start_rates ADD CONSTRAINT start_rates_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
 
 ALTER TABLE users ADD CONSTRAINT users_totp_key_id_fkey FOREIGN KEY (totp_key_id) REFERENCES secret_keys(id);
 
@@ -859,15 +913,17 @@ CREATE INDEX executions_crashed ON public.executions USING btree (id) WHERE ((cr
 
 CREATE INDEX executions_failed_by_end ON public.executions USING btree (completed_at) WHERE (status = 'failed'::text);
 
+CREATE INDEX executions_held ON public.executions USING btree (organisation_id, id) WHERE ((status = 'queued'::text) AND (held_until IS NOT NULL));
+
 CREATE INDEX executions_in_test_mode ON public.executions USING btree (organisation_id, id) WHERE is_test_mode;
 
-CREATE INDEX executions_limited_queued ON public.executions USING btree (workflow_id, id) WHERE ((status = 'queued'::text) AND (max_concurrency IS NOT NULL));
+CREATE INDEX executions_limited_queued ON public.executions USING btree (workflow_id, id) WHERE ((status = 'queued'::text) AND (max_concurrency IS NOT NULL) AND (held_until IS NULL));
 
 CREATE INDEX executions_limited_running ON public.executions USING btree (workflow_id) WHERE ((status = 'running'::text) AND (max_concurrency IS NOT NULL));
 
 CREATE INDEX executions_limited_waiting ON public.executions USING btree (workflow_id, wake_at) WHERE ((status = 'waiting_async'::text) AND (max_concurrency IS NOT NULL));
 
-CREATE INDEX executions_queued ON public.executions USING btree (organisation_id, priority DESC, id) WHERE ((status = 'queued'::text) AND (max_concurrency IS NULL));
+CREATE INDEX executions_queued ON public.executions USING btree (organisation_id, priority DESC, id) WHERE ((status = 'queued'::text) AND (max_concurrency IS NULL) AND (held_until IS NULL));
 
 CREATE INDEX executions_reruns ON public.executions USING btree (rerun_of) WHERE (rerun_of IS NOT NULL);
 
@@ -912,6 +968,12 @@ CREATE UNIQUE INDEX secret_keys_one_current ON public.secret_keys USING btree (s
 CREATE INDEX sessions_by_age ON public.sessions USING btree (expires_at);
 
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id, id);
+
+CREATE INDEX start_debounces_due ON public.start_debounces USING btree (due_at);
+
+CREATE INDEX start_rates_due ON public.start_rates USING btree (due_at) WHERE (waiting > 0);
+
+CREATE INDEX start_rates_idle ON public.start_rates USING btree (due_at) WHERE (waiting = 0);
 
 CREATE UNIQUE INDEX users_by_email ON public.users USING btree (email) WHERE (removed_at IS NULL);
 
@@ -1019,6 +1081,12 @@ ALTER TABLE former_webhook_hashes FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON former_webhook_hashes AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
+ALTER TABLE held_starts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE held_starts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON held_starts AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
 ALTER TABLE idempotency_records ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE idempotency_records FORCE ROW LEVEL SECURITY;
@@ -1066,6 +1134,18 @@ ALTER TABLE schedules ENABLE ROW LEVEL SECURITY;
 ALTER TABLE schedules FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON schedules AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE start_debounces ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE start_debounces FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON start_debounces AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE start_rates ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE start_rates FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON start_rates AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE webhook_deliveries ENABLE ROW LEVEL SECURITY;
 

@@ -28,6 +28,8 @@ export interface Analysis {
   /** Parsed config of each node, in the flow's order. */
   readonly configs: readonly Template[];
   readonly displayName: Template | null;
+  readonly rateKey: Template | null;
+  readonly debounceKey: Template | null;
 }
 
 /**
@@ -46,9 +48,12 @@ export function analyse(flow: Flow, registry: NodeRegistry, at = FLOW_POINTER): 
   search.loops();
   search.edges();
   search.references();
-  const displayName = search.displayName();
+  const { display_name: name, rate, debounce } = flow.settings ?? {};
+  const displayName = search.setting(name, '/settings/display_name');
+  const rateKey = search.setting(rate?.key, '/settings/rate/key');
+  const debounceKey = search.setting(debounce?.key, '/settings/debounce/key');
   search.inputSchema();
-  return { ...search.outcome(), configs, displayName };
+  return { ...search.outcome(), configs, displayName, rateKey, debounceKey };
 }
 
 /** Names that every JavaScript object inherits: they read as null, and aren't worth reporting as typos. */
@@ -248,10 +253,9 @@ class Search {
     });
   }
 
-  displayName(): Template | null {
-    const text = this.#flow.settings?.display_name;
+  /** A template that is rendered before any node has run; null if it is absent or can't be parsed. */
+  setting(text: string | undefined, pointer: string): Template | null {
     if (text === undefined) return null;
-    const pointer = '/settings/display_name';
     const parsed = parseTemplate(text);
     if (!parsed.ok) {
       this.#add(null, pointer, parsed.error.code, parsed.error.message);

@@ -32,6 +32,7 @@ const MAX_ERRORS = 100;
 const MAX_NAMES_OF_CYCLE = 20;
 const MAX_LOOPS_AROUND = 50;
 const DAY_MS = 86_400_000;
+const DAY_S = 86_400;
 const YEAR_S = 31_536_000;
 
 /**
@@ -198,6 +199,7 @@ function checkSettings(check: Check, flow: JsonObject): void {
   check.integer(settings, 'timeout_s', '/settings', 1, YEAR_S);
   check.integer(settings, 'max_concurrency', '/settings', 1, 10_000);
   check.choice(settings, 'priority', '/settings', PRIORITIES);
+  checkHolds(check, settings);
   check.integer(settings, 'error_workflow_id', '/settings', 1, Number.MAX_SAFE_INTEGER);
   check.integer(settings, 'token_budget', '/settings', 1, Number.MAX_SAFE_INTEGER);
   const timezone = check.text(settings, 'timezone', '/settings', { required: false, maxLength: 100 });
@@ -207,6 +209,28 @@ function checkSettings(check: Check, flow: JsonObject): void {
   }
   check.optionalObject(settings, 'vars', '/settings');
   check.optionalObject(settings, 'input_schema', '/settings');
+}
+
+function checkHolds(check: Check, settings: JsonObject): void {
+  const rate = check.optionalObject(settings, 'rate', '/settings');
+  if (rate !== null) {
+    const at = '/settings/rate';
+    check.requiredInteger(rate, 'limit', at, 1, 100_000);
+    check.requiredInteger(rate, 'per_seconds', at, 1, DAY_S);
+    check.text(rate, 'key', at, { required: false, maxLength: 1_000 });
+    check.knownMembers(rate, ['limit', 'per_seconds', 'key'], at);
+  }
+  const debounce = check.optionalObject(settings, 'debounce', '/settings');
+  if (debounce !== null) {
+    const at = '/settings/debounce';
+    check.requiredInteger(debounce, 'seconds', at, 1, DAY_S);
+    // Shorter than the wait itself, it would make the wait meaningless.
+    const { seconds } = debounce;
+    const min = typeof seconds === 'number' ? Math.max(seconds, 1) : 1;
+    check.integer(debounce, 'max_seconds', at, min, 7 * DAY_S);
+    check.text(debounce, 'key', at, { required: false, maxLength: 1_000 });
+    check.knownMembers(debounce, ['seconds', 'max_seconds', 'key'], at);
+  }
 }
 
 function checkCycle(check: Check, nodes: readonly FlowNode[], edges: readonly FlowEdge[]): void {
@@ -301,6 +325,11 @@ class Check {
     if (value === undefined || values.some((known) => known === value)) return;
     const fault = message('flow.not_one_of', { values: values.join(', ') });
     this.add(`${at}/${name}`, 'invalid_value', fault);
+  }
+
+  requiredInteger(owner: JsonObject, name: string, at: string, min: number, max: number): void {
+    if (own(owner, name) === undefined) this.add(`${at}/${name}`, 'required', message('flow.required'));
+    else this.integer(owner, name, at, min, max);
   }
 
   knownMembers(owner: JsonObject, known: readonly string[], at: string): void {

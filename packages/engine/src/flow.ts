@@ -60,6 +60,10 @@ export type FlowSettings = {
   readonly vars?: JsonObject;
   /** Maximum number of concurrent executions of the workflow; the others are queued. */
   readonly max_concurrency?: number;
+  /** How many executions begin in any period; further ones are held. */
+  readonly rate?: { readonly limit: number; readonly per_seconds: number; readonly key?: string };
+  /** A start waits for a newer one with the same key, which replaces it. */
+  readonly debounce?: { readonly seconds: number; readonly max_seconds?: number; readonly key?: string };
   /** The workflow that is started, with the error as its input, when an execution fails. */
   readonly error_workflow_id?: number;
   /** Which executions of the organisation are claimed first. */

@@ -90,6 +90,19 @@ export {
   type SlotShares,
   USUAL_SHARE,
 } from './slot-shares.ts';
+export {
+  type Admission,
+  admit,
+  type CellRate,
+  cellRateOf,
+  debouncedUntil,
+  dueAfter,
+  type RateState,
+  releasable,
+  type StartDebounce,
+  type StartRate,
+  startKeyOf,
+} from './start-holds.ts';
 export type { ExecutionInput, ExecutionLimits, ExecutionState, Phase } from './state.ts';
 export { begin, resume, type Step, step, stepAll } from './step.ts';
 export * from './store.ts';

@@ -1,13 +1,14 @@
 import { message } from '@millrace/messages';
 import { type Priority, USUAL_PRIORITY } from './claim-order.ts';
-import type { Flow, FlowEdge, FlowNode, OnError, Problem } from './flow.ts';
+import type { Flow, FlowEdge, FlowNode, FlowSettings, OnError, Problem } from './flow.ts';
 import { handleOf, labelOf, retryPolicyOf } from './flow.ts';
-import { analyse } from './flow-problems.ts';
+import { type Analysis, analyse } from './flow-problems.ts';
 import { validateStructure } from './flow-structure.ts';
 import { buildGraph, topologicalOrder } from './graph.ts';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { DeferredUntil, NodeDefinition, NodeKind, NodeRegistry } from './node.ts';
 import type { RetryPolicy } from './retry.ts';
+import type { StartDebounce, StartRate } from './start-holds.ts';
 import type { Outcome } from './store.ts';
 import type { Template } from './template.ts';
 import { render } from './template-render.ts';
@@ -29,6 +30,10 @@ export interface Plan {
   /** Maximum number of concurrent executions of the workflow; null for any number. */
   readonly maxConcurrency: number | null;
   readonly priority: Priority;
+  /** Null for starts at any rate. */
+  readonly rate: StartRate | null;
+  /** Null for starts that don't wait for newer ones. */
+  readonly debounce: StartDebounce | null;
   /** The workflow that is started when an execution fails; null for none. */
   readonly errorWorkflowId: number | null;
   /** IANA name of the time zone in which templates show moments; null when the workflow has none. */
@@ -113,16 +118,15 @@ export function compile(flowData: JsonValue, registry: NodeRegistry): CompileRes
     return { kind: 'invalid', problem: { pointer, node_id: null, code, message: said } };
   }
   const flow = flowData as Flow;
-  const { obstacle, configs, displayName } = analyse(flow, registry);
-  if (obstacle !== null) return { kind: 'invalid', problem: obstacle };
-  return { kind: 'plan', plan: buildPlan(flow, registry, configs, displayName) };
+  const analysis = analyse(flow, registry);
+  if (analysis.obstacle !== null) return { kind: 'invalid', problem: analysis.obstacle };
+  return { kind: 'plan', plan: buildPlan(flow, registry, analysis) };
 }
 
 function buildPlan(
   flow: Flow,
   registry: NodeRegistry,
-  configs: readonly Template[],
-  displayName: Template | null,
+  { configs, displayName, rateKey, debounceKey }: Analysis,
 ): Plan {
   const nodes = planNodes(flow, registry, configs);
   const root = nodes[0]?.scope;
@@ -141,9 +145,25 @@ function buildPlan(
     timeoutMs: settings?.timeout_s === undefined ? null : settings.timeout_s * 1_000,
     maxConcurrency: settings?.max_concurrency ?? null,
     priority: settings?.priority ?? USUAL_PRIORITY,
+    rate: rateOf(settings?.rate, rateKey),
+    debounce: debounceOf(settings?.debounce, debounceKey),
     errorWorkflowId: settings?.error_workflow_id ?? null,
     timezone: settings?.timezone ?? null,
     tokenBudget: settings?.token_budget ?? null,
+  };
+}
+
+function rateOf(rate: FlowSettings['rate'], key: Template | null): StartRate | null {
+  return rate === undefined ? null : { limit: rate.limit, periodMs: rate.per_seconds * 1_000, key };
+}
+
+function debounceOf(debounce: FlowSettings['debounce'], key: Template | null): StartDebounce | null {
+  if (debounce === undefined) return null;
+  const { seconds, max_seconds: maxSeconds } = debounce;
+  return {
+    waitMs: seconds * 1_000,
+    maxWaitMs: maxSeconds === undefined ? null : maxSeconds * 1_000,
+    key,
   };
 }
 

@@ -67,6 +67,7 @@ export const ERROR_CATALOGUE = {
   validation_failed: { status: 422, title: 'Validation failed' },
   rate_limited: { status: 429, title: 'Too many requests' },
   queue_full: { status: 429, title: 'Too many executions waiting' },
+  rate_queue_full: { status: 429, title: "Too many starts for the workflow's rate" },
   too_many_failed_authentications: { status: 429, title: 'Too many failed authentication attempts' },
   headers_too_large: { status: 431, title: 'Request headers too large' },
   internal_error: { status: 500, title: 'Internal error' },

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Queryable } from '@millrace/database/database';
 import { type Columns, rowSet } from '@millrace/database/row-set';
 import type { ChildKey, ParentLink } from '@millrace/engine';
+import { storeStarts } from './held-starts.ts';
 import { EXECUTION_COLUMNS, type StartedRow, type StartRow } from './statements.ts';
 
 /** An execution started by another one. */
@@ -58,7 +59,7 @@ async function markWaiting(tx: Queryable, executionId: number): Promise<void> {
 export async function insertChild(
   tx: Queryable,
   row: StartRow & { readonly parent: ParentLink },
-): Promise<StartedRow[]> {
+): Promise<readonly StartedRow[]> {
   const [parent] = await holdParent(tx, row.parent.executionId);
   if (parent === undefined) return [];
   if (row.parent.waits) await markWaiting(tx, row.parent.executionId);
@@ -69,7 +70,14 @@ export async function insertChild(
  * Returns no row if the parent already has a child with the same key. @throws unique_violation from the database if the id
  * already exists
  */
-export async function insertFollower(tx: Queryable, row: FollowerRow): Promise<StartedRow[]> {
+export async function insertFollower(tx: Queryable, row: FollowerRow): Promise<readonly StartedRow[]> {
+  const insert = ([held = row]: readonly FollowerRow[]) => insertOne(tx, held);
+  if (row.hold === null) return insert([row]);
+  // What it belongs to has been accepted already, so it waits however long that takes.
+  return (await storeStarts(tx, [row], null, (_tx, rows) => insert(rows))).stored;
+}
+
+async function insertOne(tx: Queryable, row: FollowerRow): Promise<StartedRow[]> {
   return tx.query<StartedRow>(
     `WITH stored AS (
        INSERT INTO executions (${COPIED_LIST.list()}, parent_iteration, status, input, started_at, worker_id, claim)
@@ -78,11 +86,14 @@ export async function insertFollower(tx: Queryable, row: FollowerRow): Promise<S
          (w.id IS NOT NULL)::integer
        FROM ${FOLLOWERS.sql} AS r (${FOLLOWERS.list()})
        LEFT JOIN workers w
-         ON w.id = r.lease_to AND r.max_concurrency IS NULL AND w.lease_expires_at > clock_timestamp()
+         ON w.id = r.lease_to AND r.max_concurrency IS NULL AND r.held_until IS NULL
+         AND w.lease_expires_at > clock_timestamp()
        ON CONFLICT (parent_execution_id, parent_call) WHERE parent_execution_id IS NOT NULL DO NOTHING
-       RETURNING id, worker_id, claim
+       RETURNING id, worker_id, claim, held_until
      )
-     SELECT id, worker_id, claim, CASE WHEN worker_id IS NULL THEN pg_notify('millrace_queue', '') END FROM stored`,
+     SELECT id, worker_id, claim,
+       CASE WHEN worker_id IS NULL AND held_until IS NULL THEN pg_notify('millrace_queue', '') END
+     FROM stored`,
     [row.parent?.iteration ?? null, ...FOLLOWERS.values([row])],
   );
 }

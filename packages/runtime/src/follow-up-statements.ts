@@ -1,6 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 import type { JsonText, StoredError } from '@millrace/engine';
+import { NEXT_HELD_MS } from './held-start-statements.ts';
 
 /** Pending work besides what {@link claimExecutions} claims; checked in every claiming round. */
 export interface WaitingWork {
@@ -9,16 +10,20 @@ export interface WaitingWork {
   /** Ended executions left follow-up work. */
   readonly has_follow_ups: boolean;
   readonly has_failures: boolean;
+  /** How long until something held may be released; 0 or less: now. Null if nothing is held. */
+  readonly next_held_ms: number | null;
 }
 
 export async function lookForWork(db: Queryable): Promise<WaitingWork> {
   const row = await queryRow<WaitingWork>(
     db,
-    `SELECT EXISTS (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL)
+    `SELECT EXISTS (
+         SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL AND held_until IS NULL)
          OR EXISTS (SELECT FROM executions
            WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL AND wake_at <= now()) AS has_limited,
        EXISTS (SELECT FROM execution_follow_ups WHERE kind IN ('tell_parent', 'cancel_children')) AS has_follow_ups,
-       EXISTS (SELECT FROM execution_follow_ups WHERE kind = 'start_error_workflow') AS has_failures`,
+       EXISTS (SELECT FROM execution_follow_ups WHERE kind = 'start_error_workflow') AS has_failures,
+       ${NEXT_HELD_MS} AS next_held_ms`,
     [],
     'look_for_work',
   );

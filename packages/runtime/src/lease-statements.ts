@@ -214,7 +214,7 @@ export async function claimExecutions(
   );
 }
 
-const QUEUED = "status = 'queued' AND max_concurrency IS NULL";
+const QUEUED = "status = 'queued' AND max_concurrency IS NULL AND held_until IS NULL";
 const WAITING = "status = 'waiting_async' AND max_concurrency IS NULL";
 const DUE = `${WAITING} AND wake_at <= now()`;
 

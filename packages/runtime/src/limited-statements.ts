@@ -37,12 +37,12 @@ export async function claimLimited(
 function holdWorkflowsWithWork(tx: Queryable, afterOrganisation: number): Promise<{ id: number }[]> {
   return tx.query(
     `WITH RECURSIVE queued (workflow_id, id) AS (
-       (SELECT workflow_id, id FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL
+       (SELECT workflow_id, id FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL AND held_until IS NULL
         ORDER BY workflow_id, id LIMIT 1)
        UNION ALL
        SELECT n.workflow_id, n.id FROM queued q CROSS JOIN LATERAL (
          SELECT workflow_id, id FROM executions
-         WHERE status = 'queued' AND max_concurrency IS NOT NULL AND workflow_id > q.workflow_id
+         WHERE status = 'queued' AND max_concurrency IS NOT NULL AND held_until IS NULL AND workflow_id > q.workflow_id
          ORDER BY workflow_id, id LIMIT 1) n
      ), waiting (workflow_id, id, wake_at) AS (
        (SELECT workflow_id, id, wake_at FROM executions WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL
@@ -95,7 +95,7 @@ function claimOfLocked(
        ) r
        CROSS JOIN LATERAL (
          (SELECT id, organisation_id, max_concurrency, priority, crashed_attempts >= $14 AS is_suspect FROM executions
-          WHERE workflow_id = w.id AND status = 'queued' AND max_concurrency IS NOT NULL
+          WHERE workflow_id = w.id AND status = 'queued' AND max_concurrency IS NOT NULL AND held_until IS NULL
           ORDER BY id LIMIT $13)
          UNION ALL
          (SELECT id, organisation_id, max_concurrency, priority, crashed_attempts >= $14 FROM executions

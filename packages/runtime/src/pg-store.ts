@@ -15,6 +15,7 @@ import {
 } from '@millrace/engine';
 import { lookForWork } from './follow-up-statements.ts';
 import { createFollowUps } from './follow-ups.ts';
+import { releaseHeldStarts } from './held-starts.ts';
 import {
   adoptExecutions,
   type ClaimedRow,
@@ -53,6 +54,7 @@ export class PgExecutionStore implements ExecutionStore {
   /** Executions whose end was stored and left follow-up work for other executions. */
   readonly #unsettled = new Set<number>();
   #claims = 0;
+  #nextHeldMs: number | null = null;
   /** The organisation that had the last turn when free slots were claimed. */
   #lastOrganisation = 0;
   /** How many executions it was given of a turn that isn't over; 0 if it is. */
@@ -92,6 +94,10 @@ export class PgExecutionStore implements ExecutionStore {
     const work = await lookForWork(this.#db);
     if (work.has_follow_ups) await this.#settle();
     if (work.has_failures) this.#options.onFailure();
+    this.#nextHeldMs = work.next_held_ms;
+    if (work.next_held_ms !== null && work.next_held_ms <= 0) {
+      this.#nextHeldMs = await releaseHeldStarts(this.#db);
+    }
     const rows: ClaimedRow[] = [];
     try {
       for await (const more of this.#claimParts(workerId, limit, slots, work.has_limited)) rows.push(...more);
@@ -103,6 +109,11 @@ export class PgExecutionStore implements ExecutionStore {
     const running = rows.filter(({ status }) => status === 'running');
     if (running.length < rows.length) await this.#settleEnds();
     return this.#load(workerId, running);
+  }
+
+  /** How long after the last claim something held may be released, in milliseconds; null if nothing was held. */
+  get nextHeldMs(): number | null {
+    return this.#nextHeldMs;
   }
 
   /** Adopts what the database has leased to the worker but is not among `runningIds`. */

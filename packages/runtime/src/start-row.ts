@@ -1,13 +1,18 @@
+import { createHash } from 'node:crypto';
 import {
   type CompileResult,
+  cellRateOf,
   displayNameOf,
   type JsonValue,
   type NodeRecord,
+  type Plan,
   PRIORITIES,
+  startKeyOf,
   stringifyJson,
+  type Template,
   USUAL_PRIORITY,
 } from '@millrace/engine';
-import type { KeyedResponse, StartRow } from './statements.ts';
+import type { KeyedResponse, StartHold, StartRow } from './statements.ts';
 
 /** The parts of a workflow needed to start it. */
 export interface StartableWorkflow {
@@ -54,6 +59,25 @@ export function maxConcurrencyOf(compiled: CompileResult): number | null {
   return compiled.kind === 'plan' ? compiled.plan.maxConcurrency : null;
 }
 
+/** A trial runs at once, and a rerun is wanted for itself. */
+function holdOf(
+  { executionId, triggerType, version, rerunOf, input }: StartOrder,
+  plan: Plan | null,
+): StartHold | null {
+  if (plan === null || triggerType === 'manual' || version < 0) return null;
+  const { rate, debounce: written } = plan;
+  const debounce = rerunOf === undefined ? written : null;
+  if (rate === null && debounce === null) return null;
+  const hashOf = (key: Template | null) =>
+    createHash('sha256')
+      .update(startKeyOf(key, plan, { executionId, triggerData: input }))
+      .digest();
+  return {
+    rate: rate && { keyHash: hashOf(rate.key), rate: cellRateOf(rate) },
+    debounce: debounce && { ...debounce, keyHash: hashOf(debounce.key) },
+  };
+}
+
 /** The row of an accepted start. @param leaseTo the worker to lease it to; null to queue it */
 export function toStartRow(order: StartOrder, leaseTo: string | null): StartRow {
   const { workflow, compiled, records, executionId } = order;
@@ -76,6 +100,8 @@ export function toStartRow(order: StartOrder, leaseTo: string | null): StartRow 
     recordsJson: records === undefined || records.length === 0 ? null : stringifyJson(records),
     maxConcurrency: maxConcurrencyOf(compiled),
     priority: PRIORITIES.indexOf(plan?.priority ?? USUAL_PRIORITY),
+    hold: holdOf(order, plan),
+    heldUntil: null,
     errorWorkflowId: plan?.errorWorkflowId ?? null,
     response: order.response ?? null,
   };

@@ -1,7 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 import { type Columns, rowSet } from '@millrace/database/row-set';
-import type { ExecutionStatus, JsonText, NodeRecord } from '@millrace/engine';
+import type { CellRate, ExecutionStatus, JsonText, NodeRecord, StartDebounce } from '@millrace/engine';
 
 /** One execution to insert; its idempotency record, if any, is stored by the same statement. */
 export interface StartRow {
@@ -28,10 +28,20 @@ export interface StartRow {
   readonly maxConcurrency: number | null;
   /** Index of `settings.priority` in PRIORITIES. */
   readonly priority: number;
+  /** What its workflow's rate and debounce hold it by; null for neither. */
+  readonly hold: StartHold | null;
+  /** Until when it is probably held: then it is queued even if `leaseTo` is set. Null: not held. Set where it is stored. */
+  readonly heldUntil: Date | null;
   /** `settings.error_workflow_id`; null for none. */
   readonly errorWorkflowId: number | null;
   /** Null if it was started without an Idempotency-Key. */
   readonly response: KeyedResponse | null;
+}
+
+/** Rate and debounce of a start, with its keys. */
+export interface StartHold {
+  readonly rate: { readonly keyHash: Buffer; readonly rate: CellRate } | null;
+  readonly debounce: (Pick<StartDebounce, 'waitMs' | 'maxWaitMs'> & { readonly keyHash: Buffer }) | null;
 }
 
 /** The response to a start with an Idempotency-Key. */
@@ -60,6 +70,7 @@ export const EXECUTION_COLUMNS: Columns<StartRow> = {
   rerun_of: ['bigint', (row) => row.rerunOf],
   max_concurrency: ['integer', (row) => row.maxConcurrency],
   priority: ['integer', (row) => row.priority],
+  held_until: ['timestamptz', (row) => row.heldUntil],
   error_workflow_id: ['bigint', (row) => row.errorWorkflowId],
   api_key_id: ['bigint', (row) => row.apiKeyId],
   source_ip: ['text', (row) => row.sourceIp],
@@ -117,16 +128,19 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
        FROM request r
        CROSS JOIN LATERAL (SELECT coalesce(r.created_at, date_trunc('milliseconds', now())) AS created_at) t
        LEFT JOIN workers w
-         ON w.id = r.lease_to AND r.max_concurrency IS NULL AND w.lease_expires_at > clock_timestamp()
+         ON w.id = r.lease_to AND r.max_concurrency IS NULL AND r.held_until IS NULL
+         AND w.lease_expires_at > clock_timestamp()
        LEFT JOIN recorded USING (key_family_id, route, idempotency_key)
        WHERE r.idempotency_key IS NULL OR recorded.idempotency_key IS NOT NULL
-       RETURNING id, organisation_id, worker_id, claim
+       RETURNING id, organisation_id, worker_id, claim, held_until
      ), chunk AS (
        INSERT INTO execution_checkpoints (execution_id, seq, organisation_id, records)
        SELECT stored.id, 1, stored.organisation_id, request.records::json
        FROM stored JOIN request USING (id) WHERE request.records IS NOT NULL
      )
-     SELECT id, worker_id, claim, CASE WHEN worker_id IS NULL THEN pg_notify('millrace_queue', '') END FROM stored`,
+     SELECT id, worker_id, claim,
+       CASE WHEN worker_id IS NULL AND held_until IS NULL THEN pg_notify('millrace_queue', '') END
+     FROM stored`,
     STARTS.values(rows),
     'insert_executions',
   );

@@ -24,6 +24,8 @@ export interface Started {
   readonly stored: boolean;
   /** Null if it waits in the queue. */
   readonly lease: Lease | null;
+  /** Null unless its workflow's rate refused it: after how long it would be accepted. */
+  readonly refusedForMs: number | null;
 }
 
 /** The fenced write of a lease. */
@@ -59,12 +61,14 @@ export function judge(write: FencedWrite, state: WrittenState | undefined): 'sto
 export function toStarted(
   row: StartRow,
   state: { worker_id: string | null; claim: number } | undefined,
+  refusedForMs: number | null = null,
 ): Started {
   const isLeased =
     state !== undefined && state.worker_id !== null && state.worker_id === row.leaseTo && state.claim === 1;
   return {
     stored: state !== undefined,
     lease: isLeased ? { executionId: row.id, workerId: state.worker_id as string, claim: state.claim } : null,
+    refusedForMs,
   };
 }
 

@@ -7,6 +7,7 @@ import {
   isUniqueViolation,
 } from '@millrace/database/errors';
 import { pauseAfter } from '@millrace/database/retry';
+import { type HeldStarts, StartRefusedError, storeStarts } from './held-starts.ts';
 import {
   applyFencedWrites,
   type FencedWrite,
@@ -87,27 +88,43 @@ export function createSureWrites(
 
 /**
  * The same for accepted starts. `stored` is false if the row's idempotency key was already used (or its id, which never
- * happens to reserved ids). A start is rejected with DatabaseUnavailableError if it was given up; whether it was stored is
+ * happens to reserved ids), or if its rate would hold it for longer than the given time. A start is rejected with DatabaseUnavailableError if it was given up; whether it was stored is
  * then unknown.
  */
-export function createSureStarts(db: Database): (start: PendingStart) => Promise<Started> {
-  const together = coalesce({
-    ...LIMITS,
-    run: (batch: readonly PendingStart[]) => startAll(db, batch),
-    weightOf: ({ row }) => weightOfStart(row),
-    isOneItemsFault: isStatementsFault,
-  });
+export function createSureStarts(
+  db: Database,
+  maxRateWaitMs: number,
+): (start: PendingStart) => Promise<Started> {
+  const startWith = (insert: InsertStarts) =>
+    coalesce({
+      ...LIMITS,
+      run: (batch: readonly PendingStart[]) => startAll(db, batch, insert),
+      weightOf: ({ row }) => weightOfStart(row),
+      isOneItemsFault: isStatementsFault,
+    });
+  const together = startWith(insertBy(db));
+  // Apart from the others, which must not wait for the locks of these.
+  const heldTogether = startWith((rows) => db.transaction((tx) => storeStarts(tx, rows, maxRateWaitMs)));
   return async (start) => {
+    if (start.row.hold !== null) return heldTogether(start);
     if (weightOfStart(start.row) < LARGE_BYTES) return together(start);
-    const [started] = await startAll(db.large, [start]);
+    const [started] = await startAll(db.large, [start], insertBy(db.large));
     return started as Started;
   };
+}
+
+type InsertStarts = (rows: readonly StartRow[]) => Promise<HeldStarts>;
+
+function insertBy(writer: Queryable): InsertStarts {
+  return async (rows) => ({ stored: await insertExecutions(writer, rows), refusedForMs: new Map() });
 }
 
 /** Starts to be stored by one transaction. */
 export interface JointStarts {
   /** Of one organisation, and queued. */
   readonly rows: readonly StartRow[];
+  /** A start that its rate would hold for longer is refused, and with it all of them. */
+  readonly maxRateWaitMs: number;
   /** Is part of the transaction; false rolls it back. */
   readonly within: (tx: Queryable) => Promise<boolean>;
   /** Checked before every further try while the database is unavailable. */
@@ -119,11 +136,12 @@ export interface JointStarts {
  * @returns false if nothing is stored: `within` said so, or a concurrent request has used one of the idempotency keys. After a lost reply
  * that may have been this request itself.
  * @throws DatabaseUnavailableError if they were given up; whether they were stored is then unknown
+ * @throws StartRefusedError
  */
 export async function startTogether(
   db: Database,
   organisationId: number,
-  { rows, within, keepTrying }: JointStarts,
+  { rows, maxRateWaitMs, within, keepTrying }: JointStarts,
 ): Promise<boolean> {
   const parts = splitByWeight(rows.toSorted(byKey));
   const [first] = rows;
@@ -135,7 +153,8 @@ export async function startTogether(
       await db.forOrganisation(organisationId, async (tx) => {
         if (!(await within(tx))) throw new NothingStored();
         for (const part of parts) {
-          const stored = await insertExecutions(tx, part);
+          const { stored, refusedForMs } = await storeStarts(tx, part, maxRateWaitMs);
+          if (refusedForMs.size > 0) throw new StartRefusedError(Math.max(...refusedForMs.values()));
           if (stored.length < part.length) throw new NothingStored();
         }
       });
@@ -245,7 +264,11 @@ function addWeight(sum: number, write: FencedWrite): number {
 }
 
 /** Inserts a batch until it is known for each row whether it is stored. */
-async function startAll(db: Queryable, batch: readonly PendingStart[]): Promise<Started[]> {
+async function startAll(
+  db: Queryable,
+  batch: readonly PendingStart[],
+  insert: InsertStarts,
+): Promise<Started[]> {
   const rows = batch.map(({ row }) => row);
   for (let failures = 0; ; failures += 1) {
     try {
@@ -258,9 +281,9 @@ async function startAll(db: Queryable, batch: readonly PendingStart[]): Promise<
               rows.map((row) => row.id),
             );
       const missing = rows.filter((row) => !known.has(row.id));
-      const inserted = missing.length === 0 ? [] : await insertExecutions(db, missing);
-      const stored = new Map([...known.values(), ...inserted].map((row) => [row.id, row]));
-      return rows.map((row) => toStarted(row, stored.get(row.id)));
+      const inserted = missing.length === 0 ? null : await insert(missing);
+      const stored = new Map([...known.values(), ...(inserted?.stored ?? [])].map((row) => [row.id, row]));
+      return rows.map((row) => toStarted(row, stored.get(row.id), inserted?.refusedForMs.get(row.id)));
     } catch (error) {
       // The earlier try was stored between the read and the insert: the next read will find it.
       const hasRaced = failures > 0 && isUniqueViolation(error);

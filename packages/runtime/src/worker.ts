@@ -59,6 +59,8 @@ const MAX_CLAIMED_AT_ONCE = 50;
 const RETRY_PAUSE_MS = 250;
 /** What a notification of the queue says when an organisation's share of the slots was changed. */
 const SHARES_CHANGED = 'shares';
+/** Between two releases of what is held; rates that need more let several go at once. */
+const MIN_RELEASE_PAUSE_MS = 10;
 /** How long a stopping worker waits for the executions it hands back to be stored. */
 const HAND_BACK_MS = 5_000;
 
@@ -308,8 +310,15 @@ class PgWorker implements Worker {
         this.#heartbeatWakeup.wake();
         return true;
       });
-      if (claimedAll) await this.#wakeup.wait(this.#config.pollMs);
+      if (claimedAll) await this.#wakeup.wait(this.#pauseMs());
     }
+  }
+
+  /** Until the next poll, or until something held may be released if that is sooner and there are slots for it. */
+  #pauseMs(): number {
+    const { nextHeldMs } = this.#store;
+    if (nextHeldMs === null || this.#slots.free <= 0) return this.#config.pollMs;
+    return Math.min(this.#config.pollMs, Math.max(nextHeldMs, MIN_RELEASE_PAUSE_MS));
   }
 
   /** True if nothing more can be claimed now. */

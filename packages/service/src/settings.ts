@@ -17,6 +17,12 @@ export interface AdmissionSettings {
   readonly queuedInService: number;
 }
 
+/** How starts may queue up. */
+export interface StartLimits {
+  /** A start that its workflow's rate would hold for longer is refused. */
+  readonly maxRateWaitMs: number;
+}
+
 /** How large a workflow may be. */
 export interface FlowLimits {
   readonly nodes: number;

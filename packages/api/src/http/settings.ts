@@ -1,7 +1,12 @@
 import type { SessionSettings } from '@millrace/identity/sessions/settings';
 import type { SingleSignOnSettings } from '@millrace/identity/single-sign-on/settings';
 import type { NodeLimits, WorkerSettings } from '@millrace/runtime/settings';
-import type { AdmissionSettings, FlowLimits, RetentionSettings } from '@millrace/service/settings';
+import type {
+  AdmissionSettings,
+  FlowLimits,
+  RetentionSettings,
+  StartLimits,
+} from '@millrace/service/settings';
 import type { SheddingSettings } from './pressure.ts';
 
 export interface RequestLimits {
@@ -30,7 +35,7 @@ export interface ApiSettings {
   readonly publicUrl: string;
   /** False, the number of trusted proxies in front, or their addresses. */
   readonly trustProxy: false | number | string[];
-  readonly limits: RequestLimits & FlowLimits & NodeLimits;
+  readonly limits: RequestLimits & FlowLimits & NodeLimits & StartLimits;
   readonly sessions: SessionSettings;
   /** OpenID Connect; null: people sign in with passwords only. */
   readonly singleSignOn: SingleSignOnSettings | null;

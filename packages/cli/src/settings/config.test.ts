@@ -36,6 +36,7 @@ describe('loadConfig', () => {
         nodeOutputBytes: 16_777_216,
         executionBytes: 67_108_864,
         nodeSteps: 50_000_000,
+        maxRateWaitMs: 86_400_000,
         headerBytes: 16_384,
         headersTimeoutMs: 10_000,
         connections: null,

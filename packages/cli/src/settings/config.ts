@@ -123,6 +123,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       nodeOutputBytes: need('MILLRACE_NODE_OUTPUT_LIMIT'),
       executionBytes: need('MILLRACE_EXECUTION_LIMIT'),
       nodeSteps: need('MILLRACE_NODE_STEPS'),
+      maxRateWaitMs: need('MILLRACE_MAX_RATE_WAIT_S') * 1_000,
       headerBytes: need('MILLRACE_HEADER_LIMIT'),
       headersTimeoutMs: need('MILLRACE_HEADERS_TIMEOUT_MS'),
       connections: read('MILLRACE_MAX_CONNECTIONS'),

@@ -329,6 +329,15 @@ export const VARIABLES = {
     max: DAY_MS,
     unit: 'milliseconds',
   }),
+  MILLRACE_MAX_RATE_WAIT_S: integer({
+    about:
+      "Longest time for which a workflow's rate may hold a start over the API, a webhook or a rerun; beyond it, they get 429 `rate_queue_full`",
+    fallback: '86400',
+    example: '3600',
+    min: 0,
+    max: 31_536_000,
+    unit: 'seconds',
+  }),
   MILLRACE_POLL_MS: integer({
     about: 'Interval at which the queue is polled when there are no notifications',
     fallback: '1000',

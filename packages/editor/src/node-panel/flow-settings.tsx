@@ -1,6 +1,7 @@
 import { Stack } from '@mantine/core';
 import { isJsonObject, type JsonValue } from '@millrace/engine';
 import { Muted } from '@millrace/ui/components/text.tsx';
+import type { TFunction } from 'i18next';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Field } from '../fields/field.tsx';
@@ -17,9 +18,46 @@ const SCHEMAS: { readonly [Name in SettingName]: Schema } = {
   timezone: { type: 'string', 'x-time-zone': true },
   timeout_s: { type: 'integer', minimum: 1 },
   max_concurrency: { type: 'integer', minimum: 1 },
+  rate: {
+    type: 'object',
+    properties: {
+      limit: { type: 'integer', minimum: 1, maximum: 100_000 },
+      per_seconds: { type: 'integer', minimum: 1, maximum: 86_400 },
+      key: { type: 'string' },
+    },
+    required: ['limit', 'per_seconds'],
+  },
+  debounce: {
+    type: 'object',
+    properties: {
+      seconds: { type: 'integer', minimum: 1, maximum: 86_400 },
+      max_seconds: { type: 'integer', minimum: 1, maximum: 604_800 },
+      key: { type: 'string' },
+    },
+    required: ['seconds'],
+  },
   token_budget: { type: 'integer', minimum: 1 },
   error_workflow_id: { type: 'integer', 'x-workflow': true },
 };
+
+/** The members of a setting with their titles and descriptions. */
+function withTexts(schema: Schema, setting: SettingName, t: TFunction): Schema {
+  if (setting !== 'rate' && setting !== 'debounce') return schema;
+  const properties = Object.entries(schema.properties as { readonly [name: string]: Schema });
+  return {
+    ...schema,
+    properties: Object.fromEntries(
+      properties.map(([name, member]) => [
+        name,
+        {
+          ...member,
+          title: t(`forms.settingMember.${setting}.${name}` as never),
+          description: t(`forms.settingMemberAbout.${setting}.${name}` as never),
+        },
+      ]),
+    ),
+  };
+}
 
 /** Settings of the whole workflow. */
 export function FlowSettingsForm() {
@@ -50,7 +88,7 @@ export function FlowSettingsForm() {
             key={name}
             name={name}
             schema={{
-              ...SCHEMAS[name],
+              ...withTexts(SCHEMAS[name], name, t),
               title: t(`forms.setting.${name}`),
               description: t(`forms.settingAbout.${name}`),
             }}

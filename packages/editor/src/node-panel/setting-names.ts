@@ -6,6 +6,8 @@ export const SETTING_NAMES = [
   'timezone',
   'timeout_s',
   'max_concurrency',
+  'rate',
+  'debounce',
   'token_budget',
   'error_workflow_id',
 ] as const;

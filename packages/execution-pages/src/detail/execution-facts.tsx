@@ -4,6 +4,7 @@ import { useOrg } from '@millrace/ui/api/me.ts';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
 import { useNow } from '@millrace/ui/components/use-now.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -58,6 +59,19 @@ export function ExecutionFacts({
           <Hint>{t('executions.detail.queuedFor', { time: formatDuration(waitedMs) })}</Hint>
         )}
       </Fact>
+      {execution.hold !== undefined && (
+        <Fact name={t('executions.detail.hold')}>
+          <Held hold={execution.hold} now={now} />
+        </Fact>
+      )}
+      {execution.cancellation !== undefined && (
+        <Fact name={t('executions.detail.cancellation')}>
+          <Text size="sm">{translateMessage(execution.cancellation)}</Text>
+          {execution.cancellation.execution_id !== null && (
+            <ExecutionLink id={execution.cancellation.execution_id} />
+          )}
+        </Fact>
+      )}
       <Fact name={t('executions.detail.duration')}>
         <span className={classes.number}>
           {lastsMs === null ? '–' : formatDuration(Math.max(0, lastsMs))}
@@ -89,6 +103,21 @@ export function ExecutionFacts({
         </Fact>
       )}
     </dl>
+  );
+}
+
+/** What keeps it in the queue, and until when; a time that has passed isn't shown. */
+function Held({ hold, now }: { hold: NonNullable<ExecutionDetail['execution']['hold']>; now: number }) {
+  const { t } = useTranslation();
+  return (
+    <Stack gap={0}>
+      <Text size="sm">{t(`executions.detail.heldBy.${hold.reason}`)}</Text>
+      {Date.parse(hold.until) > now && (
+        <Hint>
+          {t('executions.detail.heldUntil')} <Moment at={hold.until} />
+        </Hint>
+      )}
+    </Stack>
   );
 }
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Queryable } from '@millrace/database/database';
+import type { Database, Queryable } from '@millrace/database/database';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertWorkflow } from '@millrace/testing/rows';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lookForWork } from '../../src/follow-up-statements.ts';
+import { releaseHeldStarts } from '../../src/held-starts.ts';
 import { claimExecutions } from '../../src/lease-statements.ts';
 import { claimLimited } from '../../src/limited-statements.ts';
 import type { ClaimShares } from '../../src/share-statements.ts';
@@ -116,6 +117,31 @@ test('a claim that finds nothing costs almost nothing', async () => {
   );
   await database.db.query('VACUUM ANALYZE executions');
   expect(await buffersOfClaim()).toBeLessThan(50);
+});
+
+test('held starts cost claims nothing, and a release costs what it releases', async () => {
+  const { db } = database;
+  const { organisationId, workflowId } = await insertWorkflow(db, 'held');
+  await db.query(
+    `WITH rate AS (
+       INSERT INTO start_rates (workflow_id, key_hash, organisation_id, interval_us, tolerance_us, due_at, waiting, last_seq)
+       VALUES ($2, decode(repeat('00', 32), 'hex'), $1, 1000000, 0, 'epoch', $3, $3)
+     ), held AS (
+       INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+         is_test_mode, input, held_until)
+       SELECT $1, $2, 1, 'queued', 'api', 'sample', false, '{}', now() + n * interval '1 second'
+       FROM generate_series(1, $3::integer) n RETURNING id
+     )
+     INSERT INTO held_starts (workflow_id, key_hash, seq, execution_id, organisation_id)
+     SELECT $2, decode(repeat('00', 32), 'hex'), row_number() OVER (ORDER BY id), id, $1 FROM held`,
+    [organisationId, workflowId, ROWS],
+  );
+  await db.query('VACUUM ANALYZE executions, start_rates, held_starts');
+  expect(await buffersOfClaim()).toBeLessThan(50);
+  expect(await buffersOf(lookForWork)).toBeLessThan(50);
+  const release = (tx: Queryable) =>
+    releaseHeldStarts({ ...tx, transaction: (work) => work(tx) } as Database);
+  expect(await buffersOf(release)).toBeLessThan(MOST_BUFFERS);
 });
 
 test('a limit costs in proportion to what may run, not to what waits behind it', async () => {

@@ -86,6 +86,8 @@ export function rowOf(request: StartRequest): StartRow {
     maxConcurrency: request.maxConcurrency ?? null,
     priority: PRIORITIES.indexOf(request.priority ?? USUAL_PRIORITY),
     errorWorkflowId: null,
+    hold: null,
+    heldUntil: null,
     response: null,
   };
 }

@@ -76,7 +76,7 @@ async function begin(store: PgCompleteStore, input: JsonObject = {}): Promise<Le
     leaseTo: workerId,
     timeoutMs: null,
   });
-  const { lease } = await createSureStarts(observed(database.db))({ row, keepTrying: () => true });
+  const { lease } = await createSureStarts(observed(database.db), 0)({ row, keepTrying: () => true });
   if (lease === null) throw new Error('it was not leased');
   return lease;
 }

@@ -58,7 +58,7 @@ async function begin(store: PgCompleteStore): Promise<Lease> {
     leaseTo: workerId,
     timeoutMs: null,
   });
-  const { lease } = await createSureStarts(faulty())({ row, keepTrying: () => true });
+  const { lease } = await createSureStarts(faulty(), 0)({ row, keepTrying: () => true });
   if (lease === null) throw new Error('it was not leased');
   return lease;
 }

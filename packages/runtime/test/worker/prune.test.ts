@@ -143,6 +143,7 @@ test('audit entries, idempotency records and workers long gone are deleted', asy
     idempotencyRecords: 1,
     workers: 1,
     scheduleFires: 0,
+    startRates: 0,
     webhookDeliveries: 0,
     trials: 0,
     sampleListeners: 0,

@@ -1,12 +1,15 @@
 import { coalesce } from '@millrace/database/coalesce';
 import type { Database, Queryable } from '@millrace/database/database';
+import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import type { Executor } from '@millrace/runtime/executor';
+import { StartRefusedError, storeStarts } from '@millrace/runtime/held-starts';
 import { maxConcurrencyOf, type StartOrder, toStartRow } from '@millrace/runtime/start-row';
-import { insertExecutions, type StartRow } from '@millrace/runtime/statements';
+import type { StartRow } from '@millrace/runtime/statements';
 import { createSureStarts, startTogether } from '@millrace/runtime/sure-writes';
 import { createAdmission } from '../admission/admission.ts';
 import type { IdempotencyKey } from '../idempotency/store.ts';
-import type { AdmissionSettings } from '../settings.ts';
+import type { AdmissionSettings, StartLimits } from '../settings.ts';
 import type { Turns } from '../turns.ts';
 import { lookUpStarts, lookUpWebhooks, type StartLookup } from './store.ts';
 
@@ -29,11 +32,13 @@ export interface Starter {
    * @returns false if a concurrent request with the same Idempotency-Key came first; nothing is stored then
    * @throws ApiError `queue_full`, `overloaded` if it would have to wait and too much is waiting already
    * @throws DatabaseUnavailableError if it can't be stored now, or if that is unknown
+   * @throws ApiError `rate_queue_full`
    */
   start(order: StartOrder): Promise<boolean>;
   /**
    * Stores starts of one organisation in the caller's transaction, to be run by any worker. All or none are admitted.
    * @throws ApiError `queue_full`, `overloaded` if too much is waiting already
+   * @throws ApiError `rate_queue_full`
    */
   storeQueued(tx: Queryable, organisationId: number, orders: readonly StartOrder[]): Promise<void>;
   /**
@@ -41,6 +46,7 @@ export interface Starter {
    * @param within is part of the transaction; false stores nothing
    * @returns false if nothing is stored: `within` said so, or a concurrent request has used one of the keys
    * @throws ApiError `queue_full`, `overloaded` if too much is waiting already
+   * @throws ApiError `rate_queue_full`
    * @throws DatabaseUnavailableError if they can't be stored now, or if that is unknown
    */
   startTogether(
@@ -59,11 +65,12 @@ export interface StarterDeps {
   readonly db: Database;
   /** The worker of this process. */
   readonly executor: Executor;
-  readonly config: { readonly admission: AdmissionSettings };
+  readonly config: { readonly admission: AdmissionSettings; readonly limits: StartLimits };
 }
 
 export function createStarter({ db, executor, config }: StarterDeps): Starter {
-  const store = createSureStarts(db);
+  const { maxRateWaitMs } = config.limits;
+  const store = createSureStarts(db, maxRateWaitMs);
   const admission = createAdmission(db, config.admission);
   const lookUpStart = coalesce({
     run: (requests: Parameters<typeof lookUpStarts>[1]) => lookUpStarts(db, requests),
@@ -88,26 +95,31 @@ export function createStarter({ db, executor, config }: StarterDeps): Starter {
     async storeQueued(tx, organisationId, orders) {
       const settle = await admission.enterQueue(organisationId, orders.length);
       const rows = orders.map((order) => toStartRow(order, null));
-      await insertExecutions(tx, rows).finally(settle);
+      const { refusedForMs } = await storeStarts(tx, rows, maxRateWaitMs).finally(settle);
+      if (refusedForMs.size > 0) throw rateQueueFull(Math.max(...refusedForMs.values()));
     },
     async startTogether(organisationId, orders, turns, within) {
       const rows: StartRow[] = [];
       await turns.forEach(organisationId, orders, (order) => void rows.push(toStartRow(order, null)));
       const settle = await admission.enterQueue(organisationId, rows.length);
-      return startTogether(db, organisationId, { rows, within, keepTrying: untilImpatient() }).finally(
-        settle,
-      );
+      const starts = { rows, maxRateWaitMs, within, keepTrying: untilImpatient() };
+      return startTogether(db, organisationId, starts)
+        .catch((error: unknown) => {
+          throw error instanceof StartRefusedError ? rateQueueFull(error.waitMs) : error;
+        })
+        .finally(settle);
     },
     async start(order) {
       const { executionId, workflow } = order;
       // An execution of a workflow with a concurrency limit always has to be claimed.
-      const isLimited = maxConcurrencyOf(order.compiled) !== null;
-      const leaseTo = isLimited ? null : executor.reserve(executionId, workflow.organisationId);
+      const mayRunHere = maxConcurrencyOf(order.compiled) === null && !isDebounced(order);
+      const leaseTo = mayRunHere ? executor.reserve(executionId, workflow.organisationId) : null;
       const settle = leaseTo === null ? await admission.enterQueue(workflow.organisationId) : null;
       let isHandedOver = false;
       try {
         const row = toStartRow(order, leaseTo);
-        const { stored, lease } = await store({ row, keepTrying: untilImpatient() });
+        const { stored, lease, refusedForMs } = await store({ row, keepTrying: untilImpatient() });
+        if (refusedForMs !== null) throw rateQueueFull(refusedForMs);
         if (lease !== null) {
           const startedAtMs = order.acceptedAt.getTime();
           isHandedOver = true;
@@ -136,4 +148,16 @@ export function createStarter({ db, executor, config }: StarterDeps): Starter {
 function untilImpatient(): () => boolean {
   const patientUntil = performance.now() + PATIENCE_MS;
   return () => performance.now() < patientUntil;
+}
+
+/** Such a start is always held first. */
+function isDebounced({ compiled }: StartOrder): boolean {
+  return compiled.kind === 'plan' && compiled.plan.debounce !== null;
+}
+
+function rateQueueFull(waitMs: number): ApiError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
+  return new ApiError('rate_queue_full', message('service.rate_queue_full', { seconds }), {
+    headers: { 'retry-after': String(seconds) },
+  });
 }

@@ -1,7 +1,7 @@
 import type { ExecutionDetail } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import type { ExecutionStatus, Flow, JsonText, NodeRecord } from '@millrace/engine';
-import { CHILD_TOKENS, type ChildTokens, type ExecutionRow } from './store.ts';
+import { CHILD_TOKENS, type ChildTokens, type ExecutionRow, HOLD_COLUMNS } from './store.ts';
 
 /** An execution as the admin area's lists show it. */
 export interface AdminExecutionRow extends ExecutionRow {
@@ -30,7 +30,7 @@ export interface AdminDetailRow extends AdminExecutionRow {
 /** Columns of an {@link AdminExecutionRow} `e` with its workflow `w`. */
 const ITEM_COLUMNS = `e.id, e.organisation_id, e.workflow_id, w.name AS workflow_name, e.workflow_version, e.status,
   e.display_name, e.trigger_type, e.is_test_mode, e.created_at, e.started_at, e.completed_at, e.error,
-  e.parent_execution_id, e.parent_node_id, e.rerun_of,
+  e.parent_execution_id, e.parent_node_id, e.rerun_of, ${HOLD_COLUMNS},
   (SELECT * FROM total_ai_tokens(e.id, e.consumed_ai_tokens)) AS consumed_ai_tokens`;
 
 const MAX_CHILDREN = 1_000;

@@ -140,7 +140,19 @@ export interface ExecutionRow {
   /** Both null if no other execution started it. */
   readonly parent_execution_id: number | null;
   readonly parent_node_id: string | null;
+  /** Why the service itself cancelled it, and for which execution; null otherwise. */
+  readonly cancel_code: string | null;
+  readonly cancelled_for: number | null;
+  /** What it is held by while it is queued, probably until then; both null if it isn't. */
+  readonly held_by: 'rate' | 'debounce' | null;
+  readonly held_until: Date | null;
 }
+
+/** Columns of an execution `e` that say why it doesn't run. */
+export const HOLD_COLUMNS = `e.cancel_code, e.cancelled_for,
+  CASE WHEN e.status = 'queued' THEN e.held_until END AS held_until,
+  CASE WHEN e.status = 'queued' AND e.held_until IS NOT NULL THEN
+    CASE WHEN EXISTS (SELECT FROM held_starts h WHERE h.execution_id = e.id) THEN 'rate' ELSE 'debounce' END END AS held_by`;
 
 export interface ExecutionFilters {
   readonly workflowId: number | null;
@@ -152,7 +164,7 @@ export interface ExecutionFilters {
 
 /** Columns of an {@link ExecutionRow} `e`. */
 const ITEM_COLUMNS = `e.id, e.workflow_id, e.workflow_version, e.status, e.display_name, e.trigger_type, e.is_test_mode,
-  e.created_at, e.started_at, e.completed_at, e.error, e.parent_execution_id, e.parent_node_id,
+  e.created_at, e.started_at, e.completed_at, e.error, e.parent_execution_id, e.parent_node_id, ${HOLD_COLUMNS},
   (SELECT * FROM total_ai_tokens(e.id, e.consumed_ai_tokens)) AS consumed_ai_tokens`;
 
 /** The column of {@link ChildTokens} of an execution `e`. */

@@ -2,6 +2,7 @@ import type { Database, Queryable } from '@millrace/database/database';
 import { pruneInvitations } from '@millrace/identity/invitations/store';
 import { pruneSessions } from '@millrace/identity/sessions/store';
 import { pruneSetupLinks } from '@millrace/identity/setup/store';
+import { pruneStartRates } from '@millrace/runtime/held-start-statements';
 import { createPeriodicTask, type PeriodicTask } from '@millrace/runtime/periodic-task';
 import { DATA_WRITE_DAYS } from '@millrace/runtime/ports/data';
 import { pruneDataEntries, pruneDataWrites } from '@millrace/runtime/ports/data-store';
@@ -70,6 +71,7 @@ export async function prune(
     trials: await repeat((tx) => pruneTrials(tx, BATCH)),
     sampleListeners: await repeat((tx) => pruneListeners(tx, BATCH)),
     formerWebhookHashes: await repeat((tx) => pruneFormerHashes(tx, BATCH)),
+    startRates: await repeat((tx) => pruneStartRates(tx, BATCH)),
     dataEntries: await repeat((tx) => pruneDataEntries(tx, BATCH)),
     dataWrites: await repeat((tx) => pruneDataWrites(tx, DATA_WRITE_DAYS, BATCH)),
     sessions: await repeat((tx) => pruneSessions(tx, idleSessionMs, BATCH)),

@@ -1,9 +1,10 @@
 import type { Queryable } from '@millrace/database/database';
 import { parseJson } from '@millrace/engine';
 import { readSchedule, type ScheduleDefinition } from '@millrace/nodes';
+import { storeStarts } from '@millrace/runtime/held-starts';
 import type { PlanCache } from '@millrace/runtime/plans';
 import { toStartRow } from '@millrace/runtime/start-row';
-import { insertExecutions, reserveExecutionIds } from '@millrace/runtime/statements';
+import { reserveExecutionIds } from '@millrace/runtime/statements';
 import { type DueFire, dueTime, takeDue } from './due.ts';
 import {
   advanceSchedule,
@@ -164,6 +165,7 @@ async function startExecutions(
     ),
   );
   for (let from = 0; from < rows.length; from += BATCH) {
-    await insertExecutions(tx, rows.slice(from, from + BATCH));
+    // A fire is never refused: a schedule has its own bound on what it queues.
+    await storeStarts(tx, rows.slice(from, from + BATCH), null);
   }
 }

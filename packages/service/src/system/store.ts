@@ -6,9 +6,10 @@ import { queryRow } from '@millrace/database/query-row';
 export const COUNT_LIMIT = 100_000;
 const SAMPLE_DAYS = 7;
 
-/** Counts what is queued, with and without a limit of its workflow; each up to $1. */
-export const QUEUED_COUNT = `(SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NULL LIMIT $1) q)
-         + (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL LIMIT $1) q)`;
+/** Counts what is queued, held ones included: one count for each of the indexes, each up to $1. */
+export const QUEUED_COUNT = `(SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NULL AND held_until IS NULL LIMIT $1) q)
+         + (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL AND held_until IS NULL LIMIT $1) q)
+         + (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND held_until IS NOT NULL LIMIT $1) q)`;
 
 /** The metrics of one minute. */
 export interface SampleRow {
@@ -105,7 +106,7 @@ export async function readQueue(db: Queryable): Promise<QueueRow> {
        (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'waiting_async' AND max_concurrency IS NULL LIMIT $1) q)
          + (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL LIMIT $1) q)
          AS waiting,
-       (SELECT created_at FROM executions WHERE status = 'queued' AND max_concurrency IS NULL ORDER BY id LIMIT 1)
+       (SELECT created_at FROM executions WHERE status = 'queued' AND max_concurrency IS NULL AND held_until IS NULL ORDER BY id LIMIT 1)
          AS oldest_queued_at`,
     [COUNT_LIMIT],
   );

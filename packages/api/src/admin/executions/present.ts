@@ -18,6 +18,7 @@ import {
   type ShownRecord,
   stringifyJson,
 } from '@millrace/engine';
+import { presentMessage } from '@millrace/messages/english';
 import type { PlacedRecord } from '@millrace/service/executions/admin-iterations';
 import {
   type EndedIteration,
@@ -27,6 +28,7 @@ import {
   type Span,
 } from '@millrace/service/executions/admin-journal';
 import type { AdminDetailRow, AdminExecutionRow } from '@millrace/service/executions/admin-store';
+import { type Cancellation, cancellationOf } from '@millrace/service/executions/cancellation-messages';
 import type { ChildTokens } from '@millrace/service/executions/store';
 import { parseChildTokens, presentItem, presentNode } from '../../public/executions/present.ts';
 import type { NodeOutput } from '../../public/executions/schema.ts';
@@ -34,7 +36,8 @@ import { presentKeyOf } from '../api-keys/present.ts';
 import { presentError, presentExecutionError } from './present-error.ts';
 
 export function presentAdminItem(row: AdminExecutionRow): ExecutionItem {
-  const { error: _, ...item } = presentItem(row);
+  const { error: _, cancellation: __, ...item } = presentItem(row);
+  const cancellation = cancellationOf(row);
   return {
     ...item,
     // The public API shows every trial as 0.
@@ -42,7 +45,12 @@ export function presentAdminItem(row: AdminExecutionRow): ExecutionItem {
     workflow_name: row.workflow_name,
     rerun_of: row.rerun_of,
     ...(row.error === null ? {} : { error: presentExecutionError(row.error) }),
+    ...(cancellation === null ? {} : { cancellation: presentCancellation(cancellation) }),
   };
+}
+
+function presentCancellation({ code, execution_id, explanation }: Cancellation) {
+  return { code, execution_id, ...presentMessage(explanation) };
 }
 
 /** The key that started an execution, and its address. */

@@ -13,7 +13,9 @@ import {
   recordsToShow,
   type ShownRecord,
 } from '@millrace/engine';
+import { inEnglish } from '@millrace/messages/english';
 import { parseChunks } from '@millrace/runtime/chunks';
+import { cancellationOf } from '@millrace/service/executions/cancellation-messages';
 import type { ChildTokens, ExecutionDetailRow, ExecutionRow } from '@millrace/service/executions/store';
 import type { ExecutionDetail, ExecutionItem, NodeOutput } from './schema.ts';
 
@@ -37,7 +39,20 @@ export function presentItem(row: ExecutionRow): ExecutionItem {
     is_test_mode: row.is_test_mode,
     parent: parentOf(row),
     ...(row.error === null ? {} : { error: describeExecutionError(readError(parseJson(row.error))) }),
+    ...holdOf(row),
+    ...cancellationMember(row),
   };
+}
+
+function holdOf({ held_by: reason, held_until: until }: ExecutionRow): Pick<ExecutionItem, 'hold'> {
+  return reason === null || until === null ? {} : { hold: { reason, until: formatTimestamp(until) } };
+}
+
+function cancellationMember(row: ExecutionRow): Pick<ExecutionItem, 'cancellation'> {
+  const cancellation = cancellationOf(row);
+  if (cancellation === null) return {};
+  const { code, execution_id, explanation } = cancellation;
+  return { cancellation: { code, message: inEnglish(explanation), execution_id } };
 }
 
 function parentOf({

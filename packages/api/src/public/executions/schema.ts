@@ -48,6 +48,34 @@ const itemMembers = {
       { description: 'With status `failed` only.', additionalProperties: false },
     ),
   ),
+  hold: Type.Optional(
+    Type.Object(
+      {
+        reason: Type.Enum(['rate', 'debounce'], { type: 'string' }),
+        until: TIMESTAMP,
+      },
+      {
+        description:
+          "Extension: while it is `queued` because of its workflow's `settings.rate` or `settings.debounce`, and probably until then.",
+        additionalProperties: false,
+      },
+    ),
+  ),
+  cancellation: Type.Optional(
+    Type.Object(
+      {
+        code: Type.String({ examples: ['replaced_by_newer_start'] }),
+        message: Type.String(),
+        execution_id: Type.Union([ID, Type.Null()], {
+          description: 'The execution that made it superfluous.',
+        }),
+      },
+      {
+        description: 'Extension: why it is `cancelled`, if the service itself cancelled it.',
+        additionalProperties: false,
+      },
+    ),
+  ),
 };
 
 export const NodeOutput = Type.Object(

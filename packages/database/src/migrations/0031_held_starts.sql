@@ -1,12 +1,16 @@
 -- Queued, but not to be claimed before it is released: its workflow's rate or debounce holds it, probably until then.
 ALTER TABLE executions ADD COLUMN held_until timestamptz;
 ALTER TABLE executions ADD CONSTRAINT executions_held_check CHECK (held_until IS NULL OR status IN ('queued', 'cancelled'));
--- Why the service itself cancelled it; null when a person did, or its parent's end.
-ALTER TABLE executions ADD COLUMN cancellation json;
-ALTER TABLE executions ADD CONSTRAINT executions_cancellation_check CHECK (cancellation IS NULL OR status = 'cancelled');
+-- Why the service itself cancelled it, and the execution that made it superfluous; null when a person did, or its
+-- parent's end.
+ALTER TABLE executions ADD COLUMN cancel_code text;
+ALTER TABLE executions ADD COLUMN cancelled_for bigint;
+ALTER TABLE executions ADD CONSTRAINT executions_cancel_check
+  CHECK (cancel_code IS NULL OR status = 'cancelled'), ADD CONSTRAINT executions_cancelled_for_check
+  CHECK (cancelled_for IS NULL OR cancel_code IS NOT NULL);
 
 DROP INDEX executions_queued;
-CREATE INDEX executions_queued ON executions (organisation_id, id)
+CREATE INDEX executions_queued ON executions (organisation_id, priority DESC, id)
   WHERE status = 'queued' AND max_concurrency IS NULL AND held_until IS NULL;
 DROP INDEX executions_limited_queued;
 CREATE INDEX executions_limited_queued ON executions (workflow_id, id)
