@@ -1,25 +1,14 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { clusterFolder } from '@millrace/database/embedded/cluster';
-import { type EmbeddedPostgres, startEmbedded } from '@millrace/database/embedded/embedded';
+import { startEmbedded } from '@millrace/database/embedded/embedded';
 import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/postmaster';
-import { migrate } from '@millrace/database/migrate';
-import { createDatabase } from '@millrace/database/pool';
 import type { TestProject } from 'vitest/node';
 import { copyDataDir } from './data-dir.ts';
-import { TEMPLATE } from './template.ts';
+import { FAST_SETTINGS, prepareDataDir } from './prepared-data-dir.ts';
 
 /** One per user, so that users don't block each other. */
 const ROOT = `/tmp/millrace-tests-${process.getuid?.() ?? 0}`;
-
-/** Surviving a crash of the whole machine doesn't matter here; speed does. */
-const FAST_SETTINGS = {
-  fsync: 'off',
-  synchronous_commit: 'off',
-  full_page_writes: 'off',
-  autovacuum: 'off',
-  max_connections: '300',
-};
 
 /** Starts one PostgreSQL for all test files and prepares the database that {@link createTestDatabase} copies. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -42,27 +31,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await postgres.stop();
     await rm(folder, { recursive: true, force: true });
   };
-}
-
-/** Creates a server with the template, for this run and for the servers that tests kill. */
-async function prepareDataDir(dataDir: string): Promise<void> {
-  const postgres = await startEmbedded({ dataDir, settings: FAST_SETTINGS });
-  try {
-    await createTemplate(postgres);
-  } finally {
-    await postgres.stop();
-  }
-}
-
-async function createTemplate(postgres: EmbeddedPostgres): Promise<void> {
-  const server = createDatabase(postgres.superuserUrl);
-  await server.query(`CREATE DATABASE ${TEMPLATE} OWNER millrace`);
-  await server.close();
-  const url = new URL(postgres.url);
-  url.pathname = `/${TEMPLATE}`;
-  const template = createDatabase(url.href);
-  await migrate(template);
-  await template.close();
 }
 
 /** Removes what killed runs left behind: their folders are named after processes that are gone. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Client, chain, post, type Start, set } from './support/client.ts';
 import { allFinished, readExecutions } from './support/ledger.ts';
 import { retryUntilAccepted } from './support/load.ts';
-import { useWorld } from './support/world.ts';
+import { useWorld } from './support/use-world.ts';
 
 const world = useWorld();
 

@@ -4,7 +4,7 @@ import { allFinished } from './support/ledger.ts';
 import { Load, retryUntilAccepted } from './support/load.ts';
 import { LEASE_MS, type ServiceProcess } from './support/service-process.ts';
 import { until } from './support/until.ts';
-import { useWorld } from './support/world.ts';
+import { useWorld } from './support/use-world.ts';
 
 const world = useWorld();
 const CLIENTS = 8;

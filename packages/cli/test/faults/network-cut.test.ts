@@ -5,7 +5,7 @@ import { retryUntilAccepted } from './support/load.ts';
 import { PgProxy } from './support/pg-proxy.ts';
 import { LONG_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
-import { useWorld } from './support/world.ts';
+import { useWorld } from './support/use-world.ts';
 
 const world = useWorld();
 let proxy: PgProxy;

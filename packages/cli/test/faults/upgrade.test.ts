@@ -8,7 +8,7 @@ import { chain, set } from './support/client.ts';
 import { allFinished } from './support/ledger.ts';
 import { Load } from './support/load.ts';
 import { until } from './support/until.ts';
-import { useWorld } from './support/world.ts';
+import { useWorld } from './support/use-world.ts';
 
 const world = useWorld();
 const RELEASED = fileURLToPath(new URL('../../../database/src/migrations', import.meta.url));

@@ -3,7 +3,7 @@ import { chain, type Flow, post } from './support/client.ts';
 import { finished, readExecution } from './support/ledger.ts';
 import { LONG_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
-import { useWorld } from './support/world.ts';
+import { useWorld } from './support/use-world.ts';
 
 const world = useWorld();
 

@@ -8,7 +8,7 @@ import { finished, readExecution } from './support/ledger.ts';
 import type { Received } from './support/receiver.ts';
 import { LONG_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
-import { useWorld } from './support/world.ts';
+import { useWorld } from './support/use-world.ts';
 
 /** All processes of one service share it. */
 const KEY = { MILLRACE_SECRET_KEY: randomBytes(32).toString('base64') };

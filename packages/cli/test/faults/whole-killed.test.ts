@@ -12,7 +12,7 @@ import { freshFolder, sweepAbandoned } from './support/folders.ts';
 import { finished, timesRecorded } from './support/ledger.ts';
 import { Receiver } from './support/receiver.ts';
 import { CLI, ServiceProcess } from './support/service-process.ts';
-import { giveTime } from './support/world.ts';
+import { giveTime } from './support/use-world.ts';
 
 giveTime();
 let receiver: Receiver;

@@ -3,7 +3,7 @@ import { chain, post, set } from './support/client.ts';
 import { allFinished, finished, readExecutions, timesRecorded } from './support/ledger.ts';
 import { LONG_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
-import { useWorld } from './support/world.ts';
+import { useWorld } from './support/use-world.ts';
 
 const world = useWorld();
 

@@ -3,6 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Certainly not executed: the request may be repeated, with or without a key. */
 const OVERLOADED = 'overloaded';
 const RETRY_MS = 100;
+/** A process that is stopped for longer is as good as dead to its clients. */
+const REQUEST_TIMEOUT_MS = 60_000;
 
 /** The outcome of a start for its client. */
 export type Answer =
@@ -39,17 +41,19 @@ export class Client {
   }
 
   async post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
-    return await fetch(`${this.url}/api/v1${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    });
+    return await this.#send('POST', path, body, headers);
+  }
+
+  async put(path: string, body: unknown): Promise<Response> {
+    return await this.#send('PUT', path, body);
+  }
+
+  async archive(workflowId: number): Promise<Response> {
+    return await this.#send('DELETE', `/workflows/${workflowId}`);
   }
 
   async get<T>(path: string): Promise<T> {
-    const response = await fetch(`${this.url}/api/v1${path}`, {
-      headers: { authorization: `Bearer ${this.#key}` },
-    });
+    const response = await this.#send('GET', path);
     if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as T;
   }
@@ -68,8 +72,13 @@ export class Client {
   }
 
   /** Starts the workflow; every outcome is returned as an answer. */
-  async start(workflowId: number, marker: string, key: string | null = null): Promise<Start> {
-    return { marker, key, answer: await this.#start(workflowId, marker, key) };
+  async start(
+    workflowId: number,
+    marker: string,
+    key: string | null = null,
+    input: object = {},
+  ): Promise<Start> {
+    return { marker, key, answer: await this.#start(workflowId, key, { marker, ...input }) };
   }
 
   /** Starts the workflow, retrying while the service is too busy to process the request. */
@@ -88,12 +97,31 @@ export class Client {
     return answer.executionId;
   }
 
-  async #start(workflowId: number, marker: string, key: string | null): Promise<Answer> {
+  async #send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
+    const hasBody = body !== undefined;
+    return await fetch(`${this.url}/api/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#key}`,
+        ...(hasBody ? { 'content-type': 'application/json' } : {}),
+        ...headers,
+      },
+      ...(hasBody ? { body: JSON.stringify(body) } : {}),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    });
+  }
+
+  async #start(workflowId: number, key: string | null, input: object): Promise<Answer> {
     const headers: Record<string, string> = key === null ? {} : { 'idempotency-key': key };
     let response: Response;
     let body: string;
     try {
-      response = await this.post(`/workflows/${workflowId}/execute`, { input_data: { marker } }, headers);
+      response = await this.post(`/workflows/${workflowId}/execute`, { input_data: input }, headers);
       body = await response.text();
     } catch {
       return { kind: 'cut' };
@@ -115,13 +143,22 @@ export interface Flow {
   readonly settings?: object;
 }
 
-type Step = { readonly id: string; readonly type: string; readonly config: object };
+export type Step = {
+  readonly id: string;
+  readonly type: string;
+  readonly config: object;
+  readonly retry?: object;
+};
 
 /** A workflow whose nodes run sequentially after a manual trigger. */
 export function chain(...steps: Step[]): Flow {
   const nodes = [
     { id: 'start', type: 'trigger.manual', data: {} },
-    ...steps.map(({ id, type, config }) => ({ id, type, data: { config } })),
+    ...steps.map(({ id, type, config, retry }) => ({
+      id,
+      type,
+      data: retry ? { config, retry } : { config },
+    })),
   ];
   const edges = nodes.slice(1).map(({ id }, index) => ({ source: nodes[index]?.id ?? '', target: id }));
   return { nodes, edges };

@@ -1,12 +1,16 @@
+import { execFile } from 'node:child_process';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { clusterFolder } from '@millrace/database/embedded/cluster';
 import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/postmaster';
 
 /** One per user: files left behind by root must not block another user. */
 const ROOT = `/tmp/millrace-faults-${process.getuid?.() ?? 'all'}`;
 const PIDS = 'services.pids';
+/** Data folder of a server on a file system of its own, below where that is mounted. */
+export const DATA_ON_DISK = 'cluster';
 
 /** A new path in a folder that belongs to this process; only the parent is created. */
 export function freshFolder(name: string): string {
@@ -17,6 +21,20 @@ export function freshFolder(name: string): string {
 }
 
 let freshCount = 0;
+
+/** Removes everything in the folder that belongs to this process. */
+export async function removeOwnFolder(): Promise<void> {
+  await removeFolder(join(ROOT, String(process.pid)));
+}
+
+/** File systems that were mounted in it are unmounted first. */
+async function removeFolder(folder: string): Promise<void> {
+  const mounts = (await readFile('/proc/mounts', 'utf8')).split('\n').map((line) => line.split(' ')[1] ?? '');
+  for (const mount of mounts.filter((path) => path.startsWith(`${folder}/`))) {
+    await promisify(execFile)('umount', ['--lazy', mount]);
+  }
+  await rm(folder, { recursive: true, force: true });
+}
 
 /** Records a started process, so that the next run can end it if this one is killed. */
 export function rememberProcess(pid: number): void {
@@ -36,10 +54,12 @@ export async function sweepAbandoned(): Promise<void> {
         process.kill(Number(line), 'SIGKILL');
     }
     for (const name of await readdir(folder).catch(() => [])) {
-      const postmaster = await findPostmaster(clusterFolder(join(folder, name))).catch(() => null);
-      if (postmaster !== null) await stopPostmaster(postmaster);
+      for (const dataDir of [join(folder, name), join(folder, name, DATA_ON_DISK)]) {
+        const postmaster = await findPostmaster(clusterFolder(dataDir)).catch(() => null);
+        if (postmaster !== null) await stopPostmaster(postmaster);
+      }
     }
-    await rm(folder, { recursive: true, force: true });
+    await removeFolder(folder);
   }
 }
 

@@ -64,6 +64,27 @@ export async function timesRecorded(db: Queryable, executionId: number, nodeId: 
   return row?.count ?? 0;
 }
 
+/** One recorded end of a node; `iteration` has the index of each loop around it, outermost first. */
+export interface NodeEnd {
+  readonly executionId: number;
+  readonly node: string;
+  readonly iteration: readonly number[];
+  /** The database's time in epoch milliseconds. */
+  readonly completedAtMs: number;
+}
+
+/** Every recorded end of a node, over all executions. */
+export async function readNodeEnds(db: Queryable): Promise<NodeEnd[]> {
+  const rows = await db.query<Omit<NodeEnd, 'iteration'> & { readonly iteration: string }>(
+    `SELECT execution_id AS "executionId", record ->> 'nodeId' AS node,
+       coalesce(record -> 'iteration', '[]') AS iteration,
+       (record ->> 'completedAtMs')::double precision AS "completedAtMs"
+     FROM execution_checkpoints, json_array_elements(records) AS record
+     WHERE record ->> 'completedAtMs' IS NOT NULL`,
+  );
+  return rows.map((row) => ({ ...row, iteration: JSON.parse(row.iteration) }));
+}
+
 async function selectExecutions(
   db: Queryable,
   ids: readonly number[] | null,

@@ -16,8 +16,9 @@ export class PgProxy {
   readonly #server: Server;
   readonly #socketPath: string;
   readonly #pairs = new Set<Pair>();
-  /** Data in transit while nothing gets through; null while everything does. */
-  #delayed: { readonly to: Socket; readonly data: Buffer }[] | null = null;
+  /** Data in transit, in the order it came; null while everything gets through at once. */
+  #delayed: { readonly to: Socket; readonly data: Buffer; readonly dueAt: number }[] | null = null;
+  #delayMs = 0;
   #loseReplyTo: string | null = null;
   #lost = 0;
 
@@ -44,7 +45,21 @@ export class PgProxy {
 
   /** From now on nothing gets through in either direction, and no connection is closed or refused: packets vanish. */
   swallowEverything(): void {
-    this.#delayed = [];
+    this.delayEverything(Number.POSITIVE_INFINITY);
+  }
+
+  /** From now on everything takes this much longer, in both directions. */
+  delayEverything(ms: number): void {
+    this.#delayed ??= [];
+    this.#delayMs = ms;
+  }
+
+  /** Cuts all connections; new ones can be made. */
+  cutEverything(): void {
+    for (const pair of [...this.#pairs]) {
+      pair.client.resetAndDestroy();
+      this.#separate(pair);
+    }
   }
 
   /** Whether a message that contains `name` was swallowed. */
@@ -56,6 +71,7 @@ export class PgProxy {
   heal(): void {
     const delayed = this.#delayed ?? [];
     this.#delayed = null;
+    this.#delayMs = 0;
     for (const { to, data } of delayed) to.write(data);
     for (const { client, server } of this.#pairs) {
       if (client.destroyed) server.end();
@@ -66,6 +82,11 @@ export class PgProxy {
   /** The next statement whose message contains `name` is executed by the server; its reply is lost and the connection is cut. */
   loseReplyTo(name: string): void {
     this.#loseReplyTo = name;
+  }
+
+  /** Lets the reply through if the statement has not been sent yet. */
+  loseNoReply(): void {
+    this.#loseReplyTo = null;
   }
 
   /** How many replies were lost so far. */
@@ -113,8 +134,17 @@ export class PgProxy {
   }
 
   #pass(to: Socket, data: Buffer): void {
-    if (this.#delayed === null) to.write(data);
-    else this.#delayed.push({ to, data });
+    if (this.#delayed === null) return void to.write(data);
+    this.#delayed.push({ to, data, dueAt: performance.now() + this.#delayMs });
+    if (Number.isFinite(this.#delayMs)) setTimeout(() => this.#deliverDue(), this.#delayMs + 1);
+  }
+
+  #deliverDue(): void {
+    const delayed = this.#delayed;
+    while (delayed?.[0] !== undefined && delayed[0].dueAt <= performance.now()) {
+      const { to, data } = delayed.shift() ?? {};
+      if (data !== undefined) to?.write(data);
+    }
   }
 
   #separate(pair: Pair): void {

@@ -12,15 +12,26 @@ export interface Received {
   readonly body: unknown;
   /** Milliseconds of the test process's monotonic clock. */
   readonly atMs: number;
+  /** When its response was sent or its connection ended; null until then. */
+  endedAtMs: number | null;
 }
 
-/** The receiver's reaction to a request: a response with this status, or a cut connection. */
-export type Reaction = number | 'cut';
+/** A response with more than a status. */
+export interface FullResponse {
+  readonly status: number;
+  readonly headers?: { readonly [name: string]: string };
+  readonly body?: string;
+}
+
+/** The receiver's reaction to a request: a response with this status, a whole response, or a cut connection. */
+export type Reaction = number | FullResponse | 'cut';
 type Handler = (request: Received, count: number) => Reaction | Promise<Reaction>;
 
 /** The outside world: an HTTP server in the test's process that records all requests. */
 export class Receiver {
   readonly received: Received[] = [];
+  /** Requests so far, by path. */
+  readonly #counts = new Map<string, number>();
   readonly #server: Server;
   readonly #handlers = new Map<string, Handler>();
   readonly #holds = new Set<Hold>();
@@ -86,11 +97,19 @@ export class Receiver {
       headers: request.headers,
       body: text === '' ? null : JSON.parse(text),
       atMs: performance.now(),
+      endedAtMs: null,
     };
+    response.once('close', () => {
+      received.endedAtMs = performance.now();
+    });
     this.received.push(received);
-    const reaction = (await this.#handlers.get(path)?.(received, this.to(path).length)) ?? 200;
-    if (reaction === 'cut') response.destroy();
-    else response.writeHead(reaction, { 'content-type': 'application/json' }).end('{"taken":true}');
+    const count = (this.#counts.get(path) ?? 0) + 1;
+    this.#counts.set(path, count);
+    const reaction = (await this.#handlers.get(path)?.(received, count)) ?? 200;
+    if (reaction === 'cut') return void response.destroy();
+    const full: FullResponse = typeof reaction === 'number' ? { status: reaction } : reaction;
+    response.writeHead(full.status, { 'content-type': 'application/json', ...full.headers });
+    response.end(full.body ?? '{"taken":true}');
   }
 }
 

@@ -3,12 +3,18 @@ import { clusterFolder } from '@millrace/database/embedded/cluster';
 import { type EmbeddedPostgres, startEmbedded } from '@millrace/database/embedded/embedded';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
 import { copyDataDir } from '@millrace/testing/data-dir';
-import { inject } from 'vitest';
 import { freshFolder } from './folders.ts';
 import { until } from './until.ts';
 
 /** Commits don't wait for the disk: the operating system keeps what a killed process has written. Everything else is as in production. */
 const SETTINGS = { fsync: 'off' };
+
+export interface ClusterOptions {
+  /** A stopped server with the migrated template, which is copied. */
+  readonly preparedDataDir: string;
+  /** Folder of the copy, in a folder that exists; by default a new one. */
+  readonly dataDir?: string;
+}
 
 /** A separate PostgreSQL server with the schema, which can be killed and restarted. */
 export class TestCluster {
@@ -20,9 +26,11 @@ export class TestCluster {
     this.#postgres = postgres;
   }
 
-  static async start(): Promise<TestCluster> {
-    const dataDir = freshFolder('cluster');
-    await copyDataDir(inject('preparedDataDir'), dataDir);
+  static async start({
+    preparedDataDir,
+    dataDir = freshFolder('cluster'),
+  }: ClusterOptions): Promise<TestCluster> {
+    await copyDataDir(preparedDataDir, dataDir);
     const cluster = new TestCluster(dataDir, await startEmbedded({ dataDir, settings: SETTINGS }));
     const superuser = createDatabase(cluster.#postgres.superuserUrl, { lanes: 1 });
     await superuser.query('DROP DATABASE millrace');
@@ -48,17 +56,16 @@ export class TestCluster {
 
   /** SIGKILL for the server's main process and then for each of its other processes, as in a power failure. */
   async kill(): Promise<void> {
-    process.kill(this.#postgres.pid, 'SIGKILL');
-    for (const pid of await this.#processes()) {
+    for (const pid of [this.#postgres.pid, ...(await this.#processes())]) {
       try {
         process.kill(pid, 'SIGKILL');
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
       }
     }
-    await until('the end of PostgreSQL', async () => (await this.#processes()).length === 0);
-    // Only releases the folder: the server is gone.
+    // Releases the folder. Its supervisor may have been about to start the next server.
     await this.#postgres.stop();
+    await until('the end of PostgreSQL', async () => (await this.#processes()).length === 0);
   }
 
   /** Restarts it on the same data; it recovers from its log first. */

@@ -1,18 +1,15 @@
-import { rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { SCOPES } from '@millrace/admin-api';
 import type { PgDatabase } from '@millrace/database/pool';
 import { issueKey } from '@millrace/identity/api-keys/keys';
 import { createOrganisation } from '@millrace/identity/organisations/store';
-import { afterAll, afterEach, beforeAll, beforeEach, onTestFailed, vi } from 'vitest';
 import { Client } from './client.ts';
-import { sweepAbandoned } from './folders.ts';
+import { removeOwnFolder, sweepAbandoned } from './folders.ts';
 import { Receiver } from './receiver.ts';
 import { type Environment, ServiceProcess } from './service-process.ts';
-import { TestCluster } from './test-cluster.ts';
+import { type ClusterOptions, TestCluster } from './test-cluster.ts';
 import { until } from './until.ts';
 
-/** The environment of one file of fault tests: a database server, the outside world, processes of the service. */
+/** What a file of fault tests or a campaign works with: a database server, the outside world, processes of the service. */
 export class World {
   readonly cluster: TestCluster;
   readonly receiver: Receiver;
@@ -37,17 +34,11 @@ export class World {
   }
 
   /** @param environment of every process of the service */
-  static async create(environment: Environment = {}): Promise<World> {
+  static async create(options: ClusterOptions, environment: Environment = {}): Promise<World> {
     await sweepAbandoned();
-    const [cluster, receiver] = await Promise.all([TestCluster.start(), Receiver.start()]);
+    const [cluster, receiver] = await Promise.all([TestCluster.start(options), Receiver.start()]);
     const db = cluster.connect();
-    const { id } = await createOrganisation(db, 'Acme', { actor: 'operator' });
-    const key = await issueKey(
-      db,
-      { organisationId: id, name: 'fault test', scopes: SCOPES },
-      { actor: 'operator' },
-    );
-    return new World({ cluster, receiver, db, apiKey: key.text }, environment);
+    return new World({ cluster, receiver, db, apiKey: await addOrganisation(db, 'Acme') }, environment);
   }
 
   /** Starts a process of the service on the cluster. */
@@ -122,37 +113,17 @@ export class World {
     await this.db.close();
     await this.receiver.stop();
     await this.cluster.stop();
-    await rm(dirname(this.cluster.dataDir), { recursive: true, force: true });
+    await removeOwnFolder();
   }
 }
 
-/** Real processes on a possibly busy machine: the limit only ends tests that hang. */
-export function giveTime(): void {
-  vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
-}
-
-/**
- * Creates a world for the tests of a file; each test's processes end with it.
- *
- * @param environment of every process of the service
- */
-export function useWorld(environment: Environment = {}): () => World {
-  let world: World | undefined;
-  const current = (): World => {
-    if (world === undefined) throw new Error('The world is made before the first test');
-    return world;
-  };
-  giveTime();
-  beforeAll(async () => {
-    world = await World.create(environment);
-  });
-  beforeEach(() => {
-    current().forgetServices();
-    onTestFailed(async () => {
-      process.stderr.write(`${await current().logs()}\n`);
-    });
-  });
-  afterEach(() => current().endServices());
-  afterAll(() => world?.destroy());
-  return current;
+/** Creates an organisation. @returns an API key of it, with all scopes */
+export async function addOrganisation(db: PgDatabase, name: string): Promise<string> {
+  const { id } = await createOrganisation(db, name, { actor: 'operator' });
+  const key = await issueKey(
+    db,
+    { organisationId: id, name: 'fault test', scopes: SCOPES },
+    { actor: 'operator' },
+  );
+  return key.text;
 }

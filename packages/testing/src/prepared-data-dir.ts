@@ -1,0 +1,34 @@
+import { type EmbeddedPostgres, startEmbedded } from '@millrace/database/embedded/embedded';
+import { migrate } from '@millrace/database/migrate';
+import { createDatabase } from '@millrace/database/pool';
+import { TEMPLATE } from './template.ts';
+
+/** Surviving a crash of the whole machine doesn't matter here; speed does. */
+export const FAST_SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+  max_connections: '300',
+};
+
+/** Creates a server with the template, for a run's own server and for those that tests kill. */
+export async function prepareDataDir(dataDir: string): Promise<void> {
+  const postgres = await startEmbedded({ dataDir, settings: FAST_SETTINGS });
+  try {
+    await createTemplate(postgres);
+  } finally {
+    await postgres.stop();
+  }
+}
+
+async function createTemplate(postgres: EmbeddedPostgres): Promise<void> {
+  const server = createDatabase(postgres.superuserUrl);
+  await server.query(`CREATE DATABASE ${TEMPLATE} OWNER millrace`);
+  await server.close();
+  const url = new URL(postgres.url);
+  url.pathname = `/${TEMPLATE}`;
+  const template = createDatabase(url.href);
+  await migrate(template);
+  await template.close();
+}
