@@ -295,6 +295,9 @@ CREATE TABLE executions (
   held_until timestamp with time zone,
   cancel_code text,
   cancelled_for bigint,
+  concurrency_key bytea DEFAULT '\x'::bytea NOT NULL,
+  concurrency_limit integer,
+  on_limit text,
   CONSTRAINT executions_pkey PRIMARY KEY (id),
   CONSTRAINT executions_cancel_check CHECK (((cancel_code IS NULL) OR (status = 'cancelled'::text))),
   CONSTRAINT executions_cancelled_for_check CHECK (((cancelled_for IS NULL) OR (cancel_code IS NOT NULL))),
@@ -307,9 +310,17 @@ CREATE TABLE executions (
   CONSTRAINT executions_check6 CHECK (((parent_execution_id IS NULL) = (parent_iteration IS NULL))),
   CONSTRAINT executions_check7 CHECK (((parent_execution_id IS NULL) = (parent_call IS NULL))),
   CONSTRAINT executions_check8 CHECK (((parent_execution_id IS NOT NULL) OR (NOT parent_waits))),
+  CONSTRAINT executions_concurrency_check CHECK (
+CASE
+    WHEN (concurrency_limit IS NULL) THEN ((concurrency_key = '\x'::bytea) AND (on_limit IS NULL))
+    ELSE (max_concurrency IS NOT NULL)
+END),
+  CONSTRAINT executions_concurrency_key_check CHECK ((octet_length(concurrency_key) = ANY (ARRAY[0, 32]))),
+  CONSTRAINT executions_concurrency_limit_check CHECK ((concurrency_limit >= 1)),
   CONSTRAINT executions_depth_check CHECK ((depth >= 0)),
   CONSTRAINT executions_held_check CHECK (((held_until IS NULL) OR (status = ANY (ARRAY['queued'::text, 'cancelled'::text])))),
   CONSTRAINT executions_max_concurrency_check CHECK ((max_concurrency >= 1)),
+  CONSTRAINT executions_on_limit_check CHECK ((on_limit = ANY (ARRAY['skip'::text, 'cancel_running'::text]))),
   CONSTRAINT executions_parent_call_check CHECK ((octet_length(parent_call) = 32)),
   CONSTRAINT executions_priority_check CHECK (((priority >= 0) AND (priority <= 2))),
   CONSTRAINT executions_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'waiting_async'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
@@ -911,15 +922,17 @@ CREATE UNIQUE INDEX executions_children ON public.executions USING btree (parent
 
 CREATE INDEX executions_crashed ON public.executions USING btree (id) WHERE ((crashed_attempts > 0) AND (completed_at IS NULL));
 
+CREATE INDEX executions_decided ON public.executions USING btree (workflow_id, concurrency_key, id) WHERE ((completed_at IS NULL) AND (concurrency_limit IS NOT NULL) AND (on_limit IS NULL));
+
 CREATE INDEX executions_failed_by_end ON public.executions USING btree (completed_at) WHERE (status = 'failed'::text);
 
 CREATE INDEX executions_held ON public.executions USING btree (organisation_id, id) WHERE ((status = 'queued'::text) AND (held_until IS NOT NULL));
 
 CREATE INDEX executions_in_test_mode ON public.executions USING btree (organisation_id, id) WHERE is_test_mode;
 
-CREATE INDEX executions_limited_queued ON public.executions USING btree (workflow_id, id) WHERE ((status = 'queued'::text) AND (max_concurrency IS NOT NULL) AND (held_until IS NULL));
+CREATE INDEX executions_limited_queued ON public.executions USING btree (workflow_id, concurrency_key, id) WHERE ((status = 'queued'::text) AND (max_concurrency IS NOT NULL) AND (on_limit IS NULL) AND (held_until IS NULL));
 
-CREATE INDEX executions_limited_running ON public.executions USING btree (workflow_id) WHERE ((status = 'running'::text) AND (max_concurrency IS NOT NULL));
+CREATE INDEX executions_limited_running ON public.executions USING btree (workflow_id, concurrency_key) WHERE ((status = 'running'::text) AND (max_concurrency IS NOT NULL));
 
 CREATE INDEX executions_limited_waiting ON public.executions USING btree (workflow_id, wake_at) WHERE ((status = 'waiting_async'::text) AND (max_concurrency IS NOT NULL));
 
@@ -930,6 +943,8 @@ CREATE INDEX executions_reruns ON public.executions USING btree (rerun_of) WHERE
 CREATE INDEX executions_running ON public.executions USING btree (worker_id) WHERE (status = 'running'::text);
 
 CREATE INDEX executions_trials ON public.executions USING btree (workflow_id, workflow_version) WHERE (workflow_version < 0);
+
+CREATE INDEX executions_undecided ON public.executions USING btree (workflow_id, id) WHERE ((status = 'queued'::text) AND (on_limit IS NOT NULL) AND (held_until IS NULL));
 
 CREATE INDEX executions_waiting ON public.executions USING btree (wake_at) WHERE ((status = 'waiting_async'::text) AND (max_concurrency IS NULL));
 

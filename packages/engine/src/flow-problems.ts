@@ -30,6 +30,7 @@ export interface Analysis {
   readonly displayName: Template | null;
   readonly rateKey: Template | null;
   readonly debounceKey: Template | null;
+  readonly concurrencyKey: Template | null;
 }
 
 /**
@@ -48,12 +49,13 @@ export function analyse(flow: Flow, registry: NodeRegistry, at = FLOW_POINTER): 
   search.loops();
   search.edges();
   search.references();
-  const { display_name: name, rate, debounce } = flow.settings ?? {};
+  const { display_name: name, rate, debounce, concurrency } = flow.settings ?? {};
   const displayName = search.setting(name, '/settings/display_name');
   const rateKey = search.setting(rate?.key, '/settings/rate/key');
   const debounceKey = search.setting(debounce?.key, '/settings/debounce/key');
+  const concurrencyKey = search.setting(concurrency?.key, '/settings/concurrency/key');
   search.inputSchema();
-  return { ...search.outcome(), configs, displayName, rateKey, debounceKey };
+  return { ...search.outcome(), configs, displayName, rateKey, debounceKey, concurrencyKey };
 }
 
 /** Names that every JavaScript object inherits: they read as null, and aren't worth reporting as typos. */

@@ -1,5 +1,6 @@
 import { type Message, message } from '@millrace/messages';
 import { PRIORITIES } from './claim-order.ts';
+import { ON_LIMIT } from './concurrency.ts';
 import {
   FLOW_POINTER,
   type FlowEdge,
@@ -198,6 +199,7 @@ function checkSettings(check: Check, flow: JsonObject): void {
   check.text(settings, 'display_name', '/settings', { required: false, maxLength: 1_000 });
   check.integer(settings, 'timeout_s', '/settings', 1, YEAR_S);
   check.integer(settings, 'max_concurrency', '/settings', 1, 10_000);
+  checkConcurrency(check, settings);
   check.choice(settings, 'priority', '/settings', PRIORITIES);
   checkHolds(check, settings);
   check.integer(settings, 'error_workflow_id', '/settings', 1, Number.MAX_SAFE_INTEGER);
@@ -231,6 +233,16 @@ function checkHolds(check: Check, settings: JsonObject): void {
     check.text(debounce, 'key', at, { required: false, maxLength: 1_000 });
     check.knownMembers(debounce, ['seconds', 'max_seconds', 'key'], at);
   }
+}
+
+function checkConcurrency(check: Check, settings: JsonObject): void {
+  const concurrency = check.optionalObject(settings, 'concurrency', '/settings');
+  if (concurrency === null) return;
+  const at = '/settings/concurrency';
+  check.requiredInteger(concurrency, 'limit', at, 1, 10_000);
+  check.text(concurrency, 'key', at, { required: false, maxLength: 1_000 });
+  check.choice(concurrency, 'on_limit', at, ON_LIMIT);
+  check.knownMembers(concurrency, ['key', 'limit', 'on_limit'], at);
 }
 
 function checkCycle(check: Check, nodes: readonly FlowNode[], edges: readonly FlowEdge[]): void {

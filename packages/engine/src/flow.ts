@@ -1,5 +1,6 @@
 import type { Message } from '@millrace/messages';
 import type { Priority } from './claim-order.ts';
+import type { OnLimit } from './concurrency.ts';
 import type { JsonObject } from './json.ts';
 import { DEFAULT_HANDLE } from './node-result.ts';
 import { NO_RETRY, type RetryPolicy } from './retry.ts';
@@ -66,6 +67,8 @@ export type FlowSettings = {
   readonly debounce?: { readonly seconds: number; readonly max_seconds?: number; readonly key?: string };
   /** The workflow that is started, with the error as its input, when an execution fails. */
   readonly error_workflow_id?: number;
+  /** Maximum number of concurrent executions with the same key, and what happens to further ones. */
+  readonly concurrency?: { readonly limit: number; readonly key?: string; readonly on_limit?: OnLimit };
   /** Which executions of the organisation are claimed first. */
   readonly priority?: Priority;
   /** IANA name of the workflow's time zone. */

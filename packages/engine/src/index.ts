@@ -1,6 +1,12 @@
 /** The engine's public API. Pure: time, randomness and everything external are arguments. */
 export { canonicalWork } from './canonical-work.ts';
 export { isTurnOfOldest, PRIORITIES, type Priority, USUAL_PRIORITY } from './claim-order.ts';
+export {
+  CANCELLED_BY_CONCURRENCY,
+  type Concurrency,
+  ON_LIMIT,
+  type OnLimit,
+} from './concurrency.ts';
 export { compareDecimals, type Decimal, decimalText, parseDecimal } from './decimal.ts';
 export type { AbortReason, Effect, StepEvent, StopReason } from './effects.ts';
 export {

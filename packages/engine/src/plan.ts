@@ -1,5 +1,6 @@
 import { message } from '@millrace/messages';
 import { type Priority, USUAL_PRIORITY } from './claim-order.ts';
+import type { Concurrency } from './concurrency.ts';
 import type { Flow, FlowEdge, FlowNode, FlowSettings, OnError, Problem } from './flow.ts';
 import { handleOf, labelOf, retryPolicyOf } from './flow.ts';
 import { type Analysis, analyse } from './flow-problems.ts';
@@ -29,6 +30,8 @@ export interface Plan {
   readonly timeoutMs: number | null;
   /** Maximum number of concurrent executions of the workflow; null for any number. */
   readonly maxConcurrency: number | null;
+  /** Maximum number of concurrent executions with the same key; null for any number. */
+  readonly concurrency: Concurrency | null;
   readonly priority: Priority;
   /** Null for starts at any rate. */
   readonly rate: StartRate | null;
@@ -126,7 +129,7 @@ export function compile(flowData: JsonValue, registry: NodeRegistry): CompileRes
 function buildPlan(
   flow: Flow,
   registry: NodeRegistry,
-  { configs, displayName, rateKey, debounceKey }: Analysis,
+  { configs, displayName, rateKey, debounceKey, concurrencyKey }: Analysis,
 ): Plan {
   const nodes = planNodes(flow, registry, configs);
   const root = nodes[0]?.scope;
@@ -144,6 +147,7 @@ function buildPlan(
     inputSchema: settings?.input_schema ?? null,
     timeoutMs: settings?.timeout_s === undefined ? null : settings.timeout_s * 1_000,
     maxConcurrency: settings?.max_concurrency ?? null,
+    concurrency: concurrencyOf(settings?.concurrency, concurrencyKey),
     priority: settings?.priority ?? USUAL_PRIORITY,
     rate: rateOf(settings?.rate, rateKey),
     debounce: debounceOf(settings?.debounce, debounceKey),
@@ -165,6 +169,10 @@ function debounceOf(debounce: FlowSettings['debounce'], key: Template | null): S
     maxWaitMs: maxSeconds === undefined ? null : maxSeconds * 1_000,
     key,
   };
+}
+
+function concurrencyOf(setting: FlowSettings['concurrency'], key: Template | null): Concurrency | null {
+  return setting === undefined ? null : { key, limit: setting.limit, onLimit: setting.on_limit ?? 'queue' };
 }
 
 type Building<Type> = { -readonly [Name in keyof Type]: Type[Name] };

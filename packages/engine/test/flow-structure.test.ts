@@ -256,6 +256,18 @@ describe('structure of flow_data', () => {
       '/flow_data/settings/token_budget invalid_value',
       '/flow_data/settings/timezone unknown_timezone',
     ]);
+    const concurrency = { key: '{{trigger.data.id}}', limit: 1, on_limit: 'cancel_running' };
+    expect(codes(flow([], [], { settings: { concurrency } }))).toEqual([]);
+    const wrong = { key: 7, limit: 0, on_limit: 'wait', more: true };
+    expect(codes(flow([], [], { settings: { concurrency: wrong } }))).toEqual([
+      '/flow_data/settings/concurrency/limit invalid_value',
+      '/flow_data/settings/concurrency/key invalid_type',
+      '/flow_data/settings/concurrency/on_limit invalid_value',
+      '/flow_data/settings/concurrency/more unknown_field',
+    ]);
+    expect(codes(flow([], [], { settings: { concurrency: {} } }))).toEqual([
+      '/flow_data/settings/concurrency/limit required',
+    ]);
     for (const timezone of ['+09:00', '', 7]) {
       expect(codes(flow([], [], { settings: { timezone } }))).toHaveLength(1);
     }

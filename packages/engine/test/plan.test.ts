@@ -7,10 +7,12 @@ import {
   displayNameOf,
   type Flow,
   failure,
+  findProblems,
   type JsonValue,
   outcomeOfProblem,
   recordsToKeep,
   renderAtEnd,
+  startKeyOf,
   success,
   triggerTypeOf,
   validateValue,
@@ -101,6 +103,26 @@ describe('plan', () => {
         tokenBudget: null,
       },
     });
+  });
+
+  it('F8 P8: a concurrency key is a template over the trigger, rendered as text', () => {
+    const key = '{{trigger.data.customer}}';
+    const { concurrency, ...plan } = planOf({
+      ...flowOf({}, []),
+      settings: { concurrency: { key, limit: 2 } },
+    });
+    if (concurrency === null) throw new Error('no concurrency');
+    expect(concurrency).toMatchObject({ limit: 2, onLimit: 'queue' });
+    const keyOf = (customer: JsonValue): string =>
+      startKeyOf(concurrency.key, plan, { executionId: 1, triggerData: { customer } });
+    expect([keyOf('a'), keyOf(5), keyOf('5'), keyOf({ b: 1 })]).toEqual(['a', '5', '5', '{"b":1}']);
+    const unknown = { ...flowOf({}, []), settings: { concurrency: { key: '{{nodes.x.output}}', limit: 1 } } };
+    expect(findProblems(unknown, testRegistry).map(({ pointer }) => pointer)).toEqual([
+      '/flow_data/settings/concurrency/key',
+    ]);
+    const keyless = planOf({ ...flowOf({}, []), settings: { concurrency: { limit: 1, on_limit: 'skip' } } });
+    expect(keyless.concurrency).toEqual({ key: null, limit: 1, onLimit: 'skip' });
+    expect(planOf(flowOf({}, [])).concurrency).toBeNull();
   });
 
   it('L1: the top level and each body are separate scopes, marked as pure or not', () => {

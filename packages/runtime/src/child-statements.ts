@@ -89,10 +89,11 @@ async function insertOne(tx: Queryable, row: FollowerRow): Promise<StartedRow[]>
          ON w.id = r.lease_to AND r.max_concurrency IS NULL AND r.held_until IS NULL
          AND w.lease_expires_at > clock_timestamp()
        ON CONFLICT (parent_execution_id, parent_call) WHERE parent_execution_id IS NOT NULL DO NOTHING
-       RETURNING id, worker_id, claim, held_until
+       RETURNING id, worker_id, claim, held_until, on_limit
      )
      SELECT id, worker_id, claim,
-       CASE WHEN worker_id IS NULL AND held_until IS NULL THEN pg_notify('millrace_queue', '') END
+       CASE WHEN worker_id IS NULL AND held_until IS NULL
+         THEN pg_notify('millrace_queue', CASE WHEN on_limit IS NULL THEN '' ELSE 'undecided' END) END
      FROM stored`,
     [row.parent?.iteration ?? null, ...FOLLOWERS.values([row])],
   );

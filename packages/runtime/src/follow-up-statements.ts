@@ -7,6 +7,8 @@ import { NEXT_HELD_MS } from './held-start-statements.ts';
 export interface WaitingWork {
   /** Work of a workflow with a concurrency limit could be claimed if there is a slot. */
   readonly has_limited: boolean;
+  /** Starts wait for the decision whether they are skipped, or what they cancel. */
+  readonly has_undecided: boolean;
   /** Ended executions left follow-up work. */
   readonly has_follow_ups: boolean;
   readonly has_failures: boolean;
@@ -21,6 +23,7 @@ export async function lookForWork(db: Queryable): Promise<WaitingWork> {
          SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL AND held_until IS NULL)
          OR EXISTS (SELECT FROM executions
            WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL AND wake_at <= now()) AS has_limited,
+       EXISTS (SELECT FROM executions WHERE status = 'queued' AND on_limit IS NOT NULL AND held_until IS NULL) AS has_undecided,
        EXISTS (SELECT FROM execution_follow_ups WHERE kind IN ('tell_parent', 'cancel_children')) AS has_follow_ups,
        EXISTS (SELECT FROM execution_follow_ups WHERE kind = 'start_error_workflow') AS has_failures,
        ${NEXT_HELD_MS} AS next_held_ms`,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Queryable } from '@millrace/database/database';
 import { CLAIMED, type ClaimedRow, type ClaimedTurn } from './lease-statements.ts';
 import {
@@ -13,10 +14,21 @@ import {
 
 /** Workflows processed per round; further ones with a limit and runnable work wait for the next. */
 const MAX_WORKFLOWS = 50;
+/** Length of a SHA-256. */
+const KEY_BYTES = 32;
+
+interface LimitedClaim {
+  readonly workerId: string;
+  readonly limit: number;
+  readonly maxCrashedAttempts: number;
+  readonly shares: ClaimShares;
+  /** A random key: where the look at the keys of a workflow begins. */
+  readonly firstKey: Buffer;
+}
 
 /**
- * Leases runnable work of workflows with `max_concurrency`, oldest first per workflow and never more than may run at once.
- * Organisations take turns and are held to their share of the slots, as in the other way of claiming.
+ * Leases runnable work of workflows with `max_concurrency` or `concurrency`, oldest first per workflow and key and never more than may run
+ * at once. Organisations take turns and are held to their share of the slots, as in the other way of claiming.
  * Call it in a transaction: only one claimer at a time locks the workflow's row, and running executions are counted by a
  * later statement, which sees what the previous claimer leased.
  */
@@ -27,110 +39,188 @@ export async function claimLimited(
   maxCrashedAttempts: number,
   shares: ClaimShares,
 ): Promise<(ClaimedRow & Omit<ClaimedTurn, 'has_more'>)[]> {
-  const workflows = await holdWorkflowsWithWork(tx, shares.afterOrganisation);
+  const claim = { workerId, limit, maxCrashedAttempts, shares, firstKey: randomBytes(KEY_BYTES) };
+  const workflows = await holdWorkflowsWithWork(tx, claim);
   if (workflows.length === 0) return [];
   const workflowIds = workflows.map(({ id }) => id);
-  return claimOfLocked(tx, workflowIds, { workerId, limit, maxCrashedAttempts, shares });
+  return claimOfLocked(tx, workflowIds, claim);
 }
 
+const QUEUED =
+  "status = 'queued' AND max_concurrency IS NOT NULL AND on_limit IS NULL AND held_until IS NULL";
+const DUE = "status = 'waiting_async' AND max_concurrency IS NOT NULL AND wake_at <= now()";
+
+/** How many executions of workflow `w` that carry a limit are running. */
+const RUNNING = `(SELECT count(*) AS running FROM executions
+         WHERE workflow_id = w.id AND status = 'running' AND max_concurrency IS NOT NULL) r`;
+
+/** How many of them have the key of `k`. */
+const RUNNING_WITH_KEY = `(SELECT count(*) AS running_with_key FROM executions
+         WHERE workflow_id = w.id AND concurrency_key = k.concurrency_key AND status = 'running'
+           AND max_concurrency IS NOT NULL) n`;
+
+/** The first queued execution of workflow `w` with the next key. */
+function nextKey(from: string): string {
+  return `(SELECT concurrency_key, id, concurrency_limit FROM executions
+           WHERE ${QUEUED} AND workflow_id = w.id AND ${from} ORDER BY concurrency_key, id LIMIT 1)`;
+}
+
+function walkKeys(name: string, start: string, upTo: string, limit: string): string {
+  return `${name} (concurrency_key, id, concurrency_limit, place) AS (
+         SELECT f.*, 1 FROM ${nextKey(start)} f
+         UNION ALL
+         SELECT n.*, p.place + 1
+         FROM ${name} p CROSS JOIN LATERAL ${nextKey(`concurrency_key > p.concurrency_key${upTo}`)} n
+         WHERE p.place < ${limit} + r.running
+       )`;
+}
+
+/**
+ * The keys of workflow `w` with queued executions of which at least one may run, and how many: `limit` of them, oldest first. The walk from
+ * key to key visits as many as are running and `limit` more, so it finds one that isn't full if there is one. Where more keys wait, it begins
+ * somewhere else (`first`) each time.
+ */
+function openKeys(limit: string, first: string): string {
+  return `(
+         WITH RECURSIVE ${walkKeys('later', `concurrency_key >= ${first}`, '', limit)},
+         ${walkKeys('earlier', `concurrency_key < ${first}`, ` AND concurrency_key < ${first}`, limit)}
+         SELECT k.concurrency_key, k.id,
+           coalesce(k.concurrency_limit, ${limit} + n.running_with_key) - n.running_with_key AS places
+         FROM (SELECT * FROM later UNION ALL SELECT * FROM earlier) k CROSS JOIN LATERAL ${RUNNING_WITH_KEY}
+         WHERE n.running_with_key < coalesce(k.concurrency_limit, n.running_with_key + 1)
+         ORDER BY k.id LIMIT ${limit}
+       )`;
+}
+
+const OPEN_KEYS = openKeys('$1::integer', '$2::bytea');
+const OPEN_KEYS_OF_LOCKED = openKeys('$11::integer', '$12::bytea');
+
+/** Woken executions of one workflow that a claim looks at, for those whose key isn't full. */
+const MAX_DUE = 500;
+
 /** Walks two indexes from workflow to workflow, so one workflow's long queue costs no more than a short one. */
-function holdWorkflowsWithWork(tx: Queryable, afterOrganisation: number): Promise<{ id: number }[]> {
+function holdWorkflowsWithWork(
+  tx: Queryable,
+  { limit, firstKey, shares }: LimitedClaim,
+): Promise<{ id: number }[]> {
   return tx.query(
-    `WITH RECURSIVE queued (workflow_id, id) AS (
-       (SELECT workflow_id, id FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL AND held_until IS NULL
-        ORDER BY workflow_id, id LIMIT 1)
+    `WITH RECURSIVE queued (workflow_id) AS (
+       (SELECT workflow_id FROM executions WHERE ${QUEUED} ORDER BY workflow_id LIMIT 1)
        UNION ALL
-       SELECT n.workflow_id, n.id FROM queued q CROSS JOIN LATERAL (
-         SELECT workflow_id, id FROM executions
-         WHERE status = 'queued' AND max_concurrency IS NOT NULL AND held_until IS NULL AND workflow_id > q.workflow_id
-         ORDER BY workflow_id, id LIMIT 1) n
-     ), waiting (workflow_id, id, wake_at) AS (
-       (SELECT workflow_id, id, wake_at FROM executions WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL
+       SELECT n.workflow_id FROM queued q CROSS JOIN LATERAL (
+         SELECT workflow_id FROM executions WHERE ${QUEUED} AND workflow_id > q.workflow_id ORDER BY workflow_id LIMIT 1) n
+     ), waiting (workflow_id, wake_at) AS (
+       (SELECT workflow_id, wake_at FROM executions WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL
         ORDER BY workflow_id, wake_at LIMIT 1)
        UNION ALL
-       SELECT n.workflow_id, n.id, n.wake_at FROM waiting w CROSS JOIN LATERAL (
-         SELECT workflow_id, id, wake_at FROM executions
+       SELECT n.workflow_id, n.wake_at FROM waiting w CROSS JOIN LATERAL (
+         SELECT workflow_id, wake_at FROM executions
          WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL AND workflow_id > w.workflow_id
          ORDER BY workflow_id, wake_at LIMIT 1) n
      ), first AS (
-       SELECT workflow_id, min(id) AS id
-       FROM (SELECT workflow_id, id FROM queued UNION ALL SELECT workflow_id, id FROM waiting WHERE wake_at <= now()) f
-       GROUP BY workflow_id
+       SELECT w.id AS workflow_id, r.running, o.id
+       FROM (SELECT workflow_id AS id FROM queued UNION SELECT workflow_id FROM waiting WHERE wake_at <= now()) w
+       CROSS JOIN LATERAL ${RUNNING}
+       CROSS JOIN LATERAL (
+         SELECT min(c.id) AS id FROM (
+           SELECT id FROM ${OPEN_KEYS} q
+           UNION ALL
+           SELECT k.id FROM (
+             SELECT id, concurrency_key, concurrency_limit FROM executions
+             WHERE ${DUE} AND workflow_id = w.id ORDER BY wake_at LIMIT $3
+           ) k CROSS JOIN LATERAL ${RUNNING_WITH_KEY}
+           WHERE k.concurrency_limit IS NULL OR n.running_with_key < k.concurrency_limit
+         ) c
+       ) o
      ), with_place AS (
        SELECT f.workflow_id, e.organisation_id, row_number() OVER (PARTITION BY e.organisation_id ORDER BY f.id) AS round
        FROM first f JOIN executions e USING (id)
-       WHERE e.max_concurrency > (
-         SELECT count(*) FROM executions r
-         WHERE r.workflow_id = f.workflow_id AND r.status = 'running' AND r.max_concurrency IS NOT NULL)
-       ORDER BY round, e.organisation_id <= $2, e.organisation_id LIMIT $1
+       WHERE e.max_concurrency > f.running
+       ORDER BY round, e.organisation_id <= $5, e.organisation_id LIMIT $4
      )
      SELECT id FROM workflows WHERE id IN (SELECT workflow_id FROM with_place)
      ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`,
-    [MAX_WORKFLOWS, afterOrganisation],
+    [limit, firstKey, MAX_DUE, MAX_WORKFLOWS, shares.afterOrganisation],
   );
 }
 
 function claimOfLocked(
   tx: Queryable,
   workflowIds: readonly number[],
-  claim: {
-    readonly workerId: string;
-    readonly limit: number;
-    readonly maxCrashedAttempts: number;
-    readonly shares: ClaimShares;
-  },
+  claim: LimitedClaim,
 ): Promise<(ClaimedRow & Omit<ClaimedTurn, 'has_more'>)[]> {
   const { workerId, limit, maxCrashedAttempts, shares } = claim;
   return tx.query(
-    `WITH ${HELD}, candidate AS MATERIALIZED (
-       SELECT c.id, c.organisation_id, c.max_concurrency, r.running, c.is_suspect,
-         -- Executions under a limit keep their order, with the priority of the first.
-         first_value(c.priority) OVER (PARTITION BY w.id ORDER BY c.id) AS priority,
-         row_number() OVER (PARTITION BY w.id ORDER BY c.id) AS place,
-         row_number() OVER (PARTITION BY c.is_suspect ORDER BY c.id) AS place_of_kind
-       FROM unnest($12::bigint[]) AS w (id)
+    `WITH ${HELD}, looked_at AS MATERIALIZED (
+       SELECT w.id AS workflow_id, r.running, c.*
+       FROM unnest($14::bigint[]) AS w (id)
+       CROSS JOIN LATERAL ${RUNNING}
        CROSS JOIN LATERAL (
-         SELECT count(*) AS running FROM executions
-         WHERE workflow_id = w.id AND status = 'running' AND max_concurrency IS NOT NULL
-       ) r
-       CROSS JOIN LATERAL (
-         (SELECT id, organisation_id, max_concurrency, priority, crashed_attempts >= $14 AS is_suspect FROM executions
-          WHERE workflow_id = w.id AND status = 'queued' AND max_concurrency IS NOT NULL AND held_until IS NULL
-          ORDER BY id LIMIT $13)
+         SELECT q.* FROM ${OPEN_KEYS_OF_LOCKED} k CROSS JOIN LATERAL (
+           SELECT id, organisation_id, max_concurrency, concurrency_key, concurrency_limit, priority,
+             crashed_attempts >= $15 AS is_suspect
+           FROM executions WHERE ${QUEUED} AND workflow_id = w.id AND concurrency_key = k.concurrency_key
+           ORDER BY id LIMIT least(k.places, $11)
+         ) q
          UNION ALL
-         (SELECT id, organisation_id, max_concurrency, priority, crashed_attempts >= $14 FROM executions
-          WHERE workflow_id = w.id AND status = 'waiting_async' AND max_concurrency IS NOT NULL AND wake_at <= now()
+         (SELECT id, organisation_id, max_concurrency, concurrency_key, concurrency_limit, priority, crashed_attempts >= $15
+          FROM executions WHERE ${DUE} AND workflow_id = w.id
           ORDER BY wake_at LIMIT $13)
        ) c
+     ), key AS MATERIALIZED (
+       SELECT w.id AS workflow_id, k.concurrency_key, n.running_with_key
+       FROM (SELECT DISTINCT workflow_id AS id, concurrency_key FROM looked_at) w
+       CROSS JOIN LATERAL (SELECT w.concurrency_key) k
+       CROSS JOIN LATERAL ${RUNNING_WITH_KEY}
+     ), in_order AS (
+       SELECT c.*, k.running_with_key, row_number() OVER (PARTITION BY c.workflow_id, c.concurrency_key ORDER BY c.id) AS place_of_key
+       FROM looked_at c JOIN key k USING (workflow_id, concurrency_key)
+     ), candidate AS MATERIALIZED (
+       SELECT *, row_number() OVER (PARTITION BY workflow_id ORDER BY id) AS place,
+         row_number() OVER (PARTITION BY is_suspect ORDER BY id) AS place_of_kind,
+         -- Executions under a limit keep their order, with the priority of the first.
+         first_value(priority) OVER (PARTITION BY workflow_id, concurrency_key ORDER BY id) AS shared_priority
+       FROM in_order
+       WHERE concurrency_limit IS NULL OR running_with_key + place_of_key <= concurrency_limit
      ), in_turn AS (
        SELECT c.*, ${TAKEN_OF_TURN}, row_number() OVER (ORDER BY ${ROUND}, ${NEXT_FIRST}, nth) AS turn FROM (
          SELECT id, organisation_id, row_number() OVER (PARTITION BY organisation_id ORDER BY ${URGENT_FIRST}) AS nth
-         FROM candidate
-         WHERE running + place <= max_concurrency
-           -- A worker holds one execution at most that has one attempt left, as in the other way of claiming.
-           AND (NOT is_suspect OR (place_of_kind = 1 AND NOT EXISTS (
-             SELECT FROM executions
-             WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $14 AND worker_id = $11)))
+         FROM (
+           SELECT id, organisation_id, shared_priority AS priority FROM candidate
+           WHERE running + place <= max_concurrency
+             -- A worker holds one execution at most that has one attempt left, as in the other way of claiming.
+             AND (NOT is_suspect OR (place_of_kind = 1 AND NOT EXISTS (
+               SELECT FROM executions
+               WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $15 AND worker_id = $16)))
+         ) p
        ) c LEFT JOIN held h USING (organisation_id)
      ), chosen AS MATERIALIZED (
        SELECT e.id, f.turn, f.taken_of_turn
        FROM (
          SELECT t.id, t.turn, t.taken_of_turn FROM in_turn t LEFT JOIN held h USING (organisation_id)
          WHERE ${FITS}
-         ORDER BY t.turn LIMIT $13
+         ORDER BY t.turn LIMIT $11
        ) f JOIN executions e USING (id)
        WHERE (e.status = 'queued' OR (e.status = 'waiting_async' AND e.wake_at <= now()))
        ORDER BY e.id FOR UPDATE OF e SKIP LOCKED
      )
      UPDATE executions e SET
        status = 'running',
-       worker_id = $11::uuid,
+       worker_id = $16::uuid,
        claim = e.claim + 1,
        wake_at = NULL,
        started_at = coalesce(e.started_at, date_trunc('milliseconds', now()))
      FROM chosen c
-     WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $11 AND lease_expires_at > clock_timestamp())
+     WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $16 AND lease_expires_at > clock_timestamp())
      RETURNING ${CLAIMED}, c.turn, c.taken_of_turn`,
-    [...shareValues(shares), workerId, workflowIds, limit, Math.max(maxCrashedAttempts - 1, 1)],
+    [
+      ...shareValues(shares),
+      limit,
+      claim.firstKey,
+      MAX_DUE,
+      workflowIds,
+      Math.max(maxCrashedAttempts - 1, 1),
+      workerId,
+    ],
   );
 }

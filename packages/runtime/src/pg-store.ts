@@ -13,6 +13,7 @@ import {
   type StoredSignal,
   type WriteInfo,
 } from '@millrace/engine';
+import { decideAllStarts } from './concurrency.ts';
 import { lookForWork } from './follow-up-statements.ts';
 import { createFollowUps } from './follow-ups.ts';
 import { releaseHeldStarts } from './held-starts.ts';
@@ -83,6 +84,14 @@ export class PgExecutionStore implements ExecutionStore {
     await endWorkerLease(this.#db, workerId);
   }
 
+  /** Decides which starts that may be skipped, or cancel older executions, can be claimed; starts that come meanwhile, too. */
+  async decideStarts(): Promise<void> {
+    const changed = await decideAllStarts(this.#db);
+    if (changed.length === 0) return;
+    this.#options.onChanged(changed);
+    await this.#settleEnds();
+  }
+
   /** The organisations whose share of the slots differs from the usual one. */
   readOwnShares(): Promise<Map<number, OrganisationShare>> {
     return selectOwnShares(this.#db);
@@ -92,6 +101,7 @@ export class PgExecutionStore implements ExecutionStore {
     const slots = shares ?? { free: limit, held: new Map(), largestPercent: 100 };
     this.#claims += 1;
     const work = await lookForWork(this.#db);
+    if (work.has_undecided) await this.decideStarts();
     if (work.has_follow_ups) await this.#settle();
     if (work.has_failures) this.#options.onFailure();
     this.#nextHeldMs = work.next_held_ms;

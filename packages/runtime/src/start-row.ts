@@ -12,7 +12,7 @@ import {
   type Template,
   USUAL_PRIORITY,
 } from '@millrace/engine';
-import type { KeyedResponse, StartHold, StartRow } from './statements.ts';
+import type { KeyedConcurrency, KeyedResponse, StartHold, StartRow } from './statements.ts';
 
 /** The parts of a workflow needed to start it. */
 export interface StartableWorkflow {
@@ -54,9 +54,25 @@ export interface StartOrder {
   readonly response?: KeyedResponse;
 }
 
-/** How many executions of the workflow may run at once; null for no limit. */
+/** What an execution with a limit by key has as that of its workflow if there is none: no number of executions reaches it. */
+export const NO_WORKFLOW_LIMIT = 2 ** 31 - 1;
+
+/** How many executions of the workflow may run at once; null if its executions don't have to be claimed. */
 export function maxConcurrencyOf(compiled: CompileResult): number | null {
-  return compiled.kind === 'plan' ? compiled.plan.maxConcurrency : null;
+  if (compiled.kind !== 'plan') return null;
+  const { maxConcurrency, concurrency } = compiled.plan;
+  return maxConcurrency ?? (concurrency === null ? null : NO_WORKFLOW_LIMIT);
+}
+
+function keyedConcurrencyOf(plan: Plan | null, { executionId, input }: StartOrder): KeyedConcurrency | null {
+  if (plan === null || plan.concurrency === null) return null;
+  const { key, limit, onLimit } = plan.concurrency;
+  const text = key === null ? null : startKeyOf(key, plan, { executionId, triggerData: input });
+  return { key: text === null ? Buffer.alloc(0) : hashOfKey(text), limit, onLimit };
+}
+
+export function hashOfKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
 }
 
 /** A trial runs at once, and a rerun is wanted for itself. */
@@ -69,9 +85,7 @@ function holdOf(
   const debounce = rerunOf === undefined ? written : null;
   if (rate === null && debounce === null) return null;
   const hashOf = (key: Template | null) =>
-    createHash('sha256')
-      .update(startKeyOf(key, plan, { executionId, triggerData: input }))
-      .digest();
+    hashOfKey(startKeyOf(key, plan, { executionId, triggerData: input }));
   return {
     rate: rate && { keyHash: hashOf(rate.key), rate: cellRateOf(rate) },
     debounce: debounce && { ...debounce, keyHash: hashOf(debounce.key) },
@@ -99,6 +113,7 @@ export function toStartRow(order: StartOrder, leaseTo: string | null): StartRow 
     sourceIp: order.origin?.sourceIp ?? null,
     recordsJson: records === undefined || records.length === 0 ? null : stringifyJson(records),
     maxConcurrency: maxConcurrencyOf(compiled),
+    concurrency: keyedConcurrencyOf(plan, order),
     priority: PRIORITIES.indexOf(plan?.priority ?? USUAL_PRIORITY),
     hold: holdOf(order, plan),
     heldUntil: null,

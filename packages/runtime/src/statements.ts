@@ -1,7 +1,14 @@
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 import { type Columns, rowSet } from '@millrace/database/row-set';
-import type { CellRate, ExecutionStatus, JsonText, NodeRecord, StartDebounce } from '@millrace/engine';
+import type {
+  CellRate,
+  ExecutionStatus,
+  JsonText,
+  NodeRecord,
+  OnLimit,
+  StartDebounce,
+} from '@millrace/engine';
 
 /** One execution to insert; its idempotency record, if any, is stored by the same statement. */
 export interface StartRow {
@@ -24,8 +31,10 @@ export interface StartRow {
   readonly sourceIp: string | null;
   /** JSON text of the node records the execution starts with (a rerun's); null for none. */
   readonly recordsJson: string | null;
-  /** `settings.max_concurrency` of its workflow: then it is queued even if `leaseTo` is set. Null for no limit. */
+  /** `settings.max_concurrency` of its workflow: then it is queued even if `leaseTo` is set. Null for no limit at all. */
   readonly maxConcurrency: number | null;
+  /** Null without `settings.concurrency`; else `maxConcurrency` is set. */
+  readonly concurrency: KeyedConcurrency | null;
   /** Index of `settings.priority` in PRIORITIES. */
   readonly priority: number;
   /** What its workflow's rate and debounce hold it by; null for neither. */
@@ -44,6 +53,14 @@ export interface StartHold {
   readonly debounce: (Pick<StartDebounce, 'waitMs' | 'maxWaitMs'> & { readonly keyHash: Buffer }) | null;
 }
 
+/** `settings.concurrency` as it applies to one execution. */
+export interface KeyedConcurrency {
+  /** SHA-256 of the rendered key; empty for none. */
+  readonly key: Buffer;
+  readonly limit: number;
+  readonly onLimit: OnLimit;
+}
+
 /** The response to a start with an Idempotency-Key. */
 export interface KeyedResponse {
   readonly idempotencyKey: {
@@ -57,6 +74,8 @@ export interface KeyedResponse {
   readonly body: string;
 }
 
+const NO_KEY = Buffer.alloc(0);
+
 /** Columns of an execution that are stored unchanged. */
 export const EXECUTION_COLUMNS: Columns<StartRow> = {
   id: ['bigint', (row) => row.id],
@@ -69,6 +88,9 @@ export const EXECUTION_COLUMNS: Columns<StartRow> = {
   timeout_ms: ['bigint', (row) => row.timeoutMs],
   rerun_of: ['bigint', (row) => row.rerunOf],
   max_concurrency: ['integer', (row) => row.maxConcurrency],
+  concurrency_key: ['bytea', (row) => row.concurrency?.key ?? NO_KEY],
+  concurrency_limit: ['integer', (row) => row.concurrency?.limit],
+  on_limit: ['text', (row) => (row.concurrency?.onLimit === 'queue' ? null : row.concurrency?.onLimit)],
   priority: ['integer', (row) => row.priority],
   held_until: ['timestamptz', (row) => row.heldUntil],
   error_workflow_id: ['bigint', (row) => row.errorWorkflowId],
@@ -132,14 +154,15 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
          AND w.lease_expires_at > clock_timestamp()
        LEFT JOIN recorded USING (key_family_id, route, idempotency_key)
        WHERE r.idempotency_key IS NULL OR recorded.idempotency_key IS NOT NULL
-       RETURNING id, organisation_id, worker_id, claim, held_until
+       RETURNING id, organisation_id, worker_id, claim, held_until, on_limit
      ), chunk AS (
        INSERT INTO execution_checkpoints (execution_id, seq, organisation_id, records)
        SELECT stored.id, 1, stored.organisation_id, request.records::json
        FROM stored JOIN request USING (id) WHERE request.records IS NOT NULL
      )
      SELECT id, worker_id, claim,
-       CASE WHEN worker_id IS NULL AND held_until IS NULL THEN pg_notify('millrace_queue', '') END
+       CASE WHEN worker_id IS NULL AND held_until IS NULL
+         THEN pg_notify('millrace_queue', CASE WHEN on_limit IS NULL THEN '' ELSE 'undecided' END) END
      FROM stored`,
     STARTS.values(rows),
     'insert_executions',

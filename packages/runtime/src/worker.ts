@@ -61,6 +61,8 @@ const RETRY_PAUSE_MS = 250;
 const SHARES_CHANGED = 'shares';
 /** Between two releases of what is held; rates that need more let several go at once. */
 const MIN_RELEASE_PAUSE_MS = 10;
+/** What it says when a start may be skipped or cancel older executions. */
+const UNDECIDED = 'undecided';
 /** How long a stopping worker waits for the executions it hands back to be stored. */
 const HAND_BACK_MS = 5_000;
 
@@ -85,6 +87,8 @@ class PgWorker implements Worker {
   /** Executions that were sent signals while it was claiming; the claimed ones may be among them. */
   readonly #signalledMeanwhile = new Set<number>();
   #claiming = 0;
+  /** Starts may wait for the decision whether they are skipped, or what they cancel. */
+  #mayHaveUndecided = true;
   /** The queue may hold more than could be claimed: free slots go to the queue first. */
   #hasBacklog = false;
   /** Organisations that hold their share of the slots: the queue may hold more of theirs, which goes first. */
@@ -135,6 +139,7 @@ class PgWorker implements Worker {
       'millrace_queue',
       (payload) => {
         if (payload === SHARES_CHANGED) this.#heartbeatWakeup.wake();
+        if (payload === UNDECIDED) this.#mayHaveUndecided = true;
         this.#wakeup.wake();
       },
       () => this.#wakeup.wake(),
@@ -277,6 +282,8 @@ class PgWorker implements Worker {
     this.#watchLease(registration);
     await this.#clock.synchronise();
     this.#slots.setOwnShares(await this.#store.readOwnShares());
+    // Notifications may have been lost.
+    this.#mayHaveUndecided = true;
     this.#wakeup.wake();
     await this.#reconcile(registration);
   }
@@ -327,6 +334,7 @@ class PgWorker implements Worker {
     const limit = Math.min(this.#slots.free, MAX_CLAIMED_AT_ONCE);
     if (registration === null || !registration.lease.isValid) return true;
     if (limit <= 0) {
+      await this.#decideStarts();
       // Not known for sure, but until the next check new arrivals must not starve the queue.
       this.#hasBacklog = true;
       return true;
@@ -342,6 +350,13 @@ class PgWorker implements Worker {
       this.#claiming = 0;
       this.#signalledMeanwhile.clear();
     }
+  }
+
+  /** Needs no free slot: a start may cancel the very execution that holds the last one. */
+  async #decideStarts(): Promise<void> {
+    if (!this.#mayHaveUndecided) return;
+    this.#mayHaveUndecided = false;
+    await this.#store.decideStarts();
   }
 
   #hold(claimed: ClaimedExecution): void {

@@ -1,5 +1,6 @@
 import { verbatim } from '@millrace/messages';
 import {
+  CANCELLED_BY_CONCURRENCY,
   type ChildKey,
   type ClaimedExecution,
   countSlots,
@@ -42,6 +43,8 @@ type Row = {
   signalsSeen: number;
   storedBytes: number;
   crashedAttempts: number;
+  /** Its `skip` or `cancel_running` hasn't been decided. */
+  isUndecided: boolean;
 };
 
 /** {@link CompleteStore} in memory, with the clock as an input. Passes the same contract as the real one. */
@@ -91,7 +94,7 @@ export class MemoryStore implements CompleteStore {
       const row = newRow(request);
       this.#rows.set(request.executionId, row);
       if (request.parent !== undefined) this.#children.set(keyOf(request.parent), row);
-      const isQueued = request.leaseTo === null || request.maxConcurrency !== undefined;
+      const isQueued = request.leaseTo === null || isLimited(request);
       return isQueued ? null : this.#lease(row, request.leaseTo);
     });
   }
@@ -102,7 +105,39 @@ export class MemoryStore implements CompleteStore {
     return { executionId: row.request.executionId, workflowVersion: row.request.workflowVersion };
   }
 
+  async decideStarts(): Promise<void> {
+    for (const row of this.#rows.values()) if (row.isUndecided) this.#decide(row);
+  }
+
+  #decide(row: Row): void {
+    row.isUndecided = false;
+    const { concurrency, executionId } = row.request;
+    if (isFinalStatus(row.status) || concurrency === undefined) return;
+    const unfinished = [...this.#rows.values()].filter(
+      (other) =>
+        other !== row &&
+        !other.isUndecided &&
+        other.request.concurrency !== undefined &&
+        !isFinalStatus(other.status) &&
+        haveSameKey(other.request, row.request),
+    );
+    const cancelled = unfinished.slice(0, Math.max(0, unfinished.length + 1 - concurrency.limit));
+    if (cancelled.length === 0) return;
+    const code = CANCELLED_BY_CONCURRENCY[concurrency.onLimit === 'skip' ? 'skip' : 'cancel_running'];
+    const [oldest] = unfinished;
+    if (concurrency.onLimit === 'skip') {
+      row.cancellation = { code, executionId: oldest?.request.executionId ?? 0 };
+      this.#end(row, { status: 'cancelled' });
+      return;
+    }
+    for (const other of cancelled) {
+      other.cancellation = { code, executionId };
+      this.#end(other, { status: 'cancelled' });
+    }
+  }
+
   async claim(workerId: string, limit: number, shares?: SlotShares): Promise<ClaimedExecution[]> {
+    await this.decideStarts();
     const claimed: ClaimedExecution[] = [];
     this.#claims += 1;
     const held = new Map(shares?.held);
@@ -136,10 +171,10 @@ export class MemoryStore implements CompleteStore {
   #urgencyOf({ request }: Row): number {
     if (isTurnOfOldest(this.#claims)) return 0;
     const own = PRIORITIES.indexOf(request.priority ?? USUAL_PRIORITY);
-    if (request.maxConcurrency === undefined) return own;
+    if (!isLimited(request)) return own;
     // Rows are kept in the order of their ids.
     const first = [...this.#rows.values()].find(
-      (row) => row.request.workflowId === request.workflowId && this.#isClaimable(row),
+      (row) => haveSameKey(row.request, request) && isLimited(row.request) && this.#isClaimable(row),
     );
     return PRIORITIES.indexOf(first?.request.priority ?? USUAL_PRIORITY);
   }
@@ -236,10 +271,20 @@ export class MemoryStore implements CompleteStore {
   read(executionId: number): StoredExecution | null {
     const row = this.#rows.get(executionId);
     if (row === undefined) return null;
-    const { status, workerId, claim, error, startedAtMs, completedAtMs, wakeAtMs, consumedAiTokens } = row;
+    const {
+      status,
+      workerId,
+      claim,
+      error,
+      cancellation,
+      startedAtMs,
+      completedAtMs,
+      wakeAtMs,
+      consumedAiTokens,
+    } = row;
     const records = recordsIn(row.chunks);
     return {
-      ...{ status, workerId, claim, records, error },
+      ...{ status, workerId, claim, records, error, cancellation },
       ...{ startedAtMs, completedAtMs, wakeAtMs, consumedAiTokens },
     };
   }
@@ -261,12 +306,16 @@ export class MemoryStore implements CompleteStore {
     return row.status === 'running' && !this.#isAlive(row.workerId ?? '');
   }
 
-  #isFull({ request: { workflowId, maxConcurrency } }: Row): boolean {
-    if (maxConcurrency === undefined) return false;
+  #isFull({ request }: Row): boolean {
+    const { workflowId, maxConcurrency, concurrency } = request;
+    if (!isLimited(request)) return false;
     const leased = [...this.#rows.values()].filter(
-      (row) => row.request.workflowId === workflowId && row.status === 'running',
+      (row) => row.request.workflowId === workflowId && row.status === 'running' && isLimited(row.request),
     );
-    return leased.length >= maxConcurrency;
+    const withKey = leased.filter((row) => haveSameKey(row.request, request));
+    return (
+      leased.length >= (maxConcurrency ?? Infinity) || withKey.length >= (concurrency?.limit ?? Infinity)
+    );
   }
 
   #mayHaveChild(parent: ParentLink): boolean {
@@ -315,6 +364,14 @@ export class MemoryStore implements CompleteStore {
   }
 }
 
+function isLimited({ maxConcurrency, concurrency }: StartRequest): boolean {
+  return maxConcurrency !== undefined || concurrency !== undefined;
+}
+
+function haveSameKey(a: StartRequest, b: StartRequest): boolean {
+  return a.workflowId === b.workflowId && (a.concurrency?.key ?? '') === (b.concurrency?.key ?? '');
+}
+
 function keyOf({ executionId, nodeId, iteration, callKey }: ChildKey): string {
   return JSON.stringify([executionId, nodeId, iteration, callKey]);
 }
@@ -334,7 +391,9 @@ function newRow(request: StartRequest): Row {
     workerId: null,
     claim: 0,
     crashedAttempts: 0,
+    isUndecided: (request.concurrency?.onLimit ?? 'queue') !== 'queue',
     error: null,
+    cancellation: null,
     startedAtMs: null,
     completedAtMs: null,
     wakeAtMs: null,

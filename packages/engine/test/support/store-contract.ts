@@ -8,6 +8,7 @@ import {
   stringifyJson,
   successRecord,
 } from '../../src/index.ts';
+import { executionConcurrencyContract } from './store-concurrency-contract.ts';
 import { executionFairnessContract } from './store-fairness-contract.ts';
 import { type CompleteStore, contractSteps, type StoreHarness } from './store-harness.ts';
 import { executionSignalContract } from './store-signal-contract.ts';
@@ -318,4 +319,5 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
   });
   executionSignalContract(name, makeStore);
   executionFairnessContract(name, makeStore);
+  executionConcurrencyContract(name, makeStore);
 }

@@ -7,6 +7,7 @@ import type {
   JsonValue,
   Lease,
   NodeRecord,
+  OnLimit,
   ParentLink,
   Priority,
   SlotShares,
@@ -21,6 +22,8 @@ export interface StoredExecution {
   /** In storage order, not folded. */
   readonly records: readonly NodeRecord[];
   readonly error: ExecutionError | null;
+  /** Why the store cancelled it, and the execution that made it superfluous. */
+  readonly cancellation: { readonly code: string; readonly executionId: number } | null;
   readonly startedAtMs: number | null;
   readonly completedAtMs: number | null;
   readonly wakeAtMs: number | null;
@@ -38,7 +41,7 @@ export interface StartRequest {
   readonly displayName: string;
   readonly isTestMode: boolean;
   readonly input: JsonValue;
-  /** A worker to lease the row to at once, unless `maxConcurrency` is set; null to queue it. */
+  /** A worker to lease the row to at once, unless `maxConcurrency` or `concurrency` is set; null to queue it. */
   readonly leaseTo: string | null;
   /** Milliseconds from start after which the execution fails with `execution_timeout`; null for none. */
   readonly timeoutMs: number | null;
@@ -46,6 +49,8 @@ export interface StartRequest {
   readonly parent?: ParentLink;
   /** `settings.max_concurrency` of its workflow: the maximum number of its executions leased at the same time. Absent: no limit. */
   readonly maxConcurrency?: number;
+  /** `settings.concurrency` of its workflow with the rendered key. Absent: no limit. */
+  readonly concurrency?: { readonly key: string; readonly limit: number; readonly onLimit: OnLimit };
   /** `settings.priority` of its workflow. Absent: the usual one. */
   readonly priority?: Priority;
 }
@@ -75,6 +80,8 @@ export interface CompleteStore extends ExecutionStore {
   /** The child stored under a key; null when there is none. */
   findChild(key: ChildKey): Promise<StoredChild | null>;
 
+  /** Decides which starts that may be skipped, or cancel older executions, can be claimed. A claim does it first. */
+  decideStarts(): Promise<void>;
   /**
    * Claims up to `limit` executions that are queued, whose wait is over, or whose worker's lease has expired. Organisations take turns;
    * those of one are claimed by priority and then oldest first, and none that its share of the slots leaves no room for, unless it was running. One that

@@ -12,6 +12,7 @@ import { insertChild, selectChild } from '../../src/child-statements.ts';
 import { createFollowUps } from '../../src/follow-ups.ts';
 import { PgExecutionStore, type PgStoreOptions } from '../../src/pg-store.ts';
 import { insertSignal } from '../../src/signal-statements.ts';
+import { hashOfKey, NO_WORKFLOW_LIMIT } from '../../src/start-row.ts';
 import {
   cancelExecution,
   insertExecutions,
@@ -67,6 +68,7 @@ export class PgCompleteStore extends PgExecutionStore implements CompleteStore {
 
 /** The row of a start that has neither an idempotency key nor is a rerun. */
 export function rowOf(request: StartRequest): StartRow {
+  const { concurrency } = request;
   return {
     id: request.executionId,
     organisationId: request.organisationId,
@@ -83,7 +85,8 @@ export function rowOf(request: StartRequest): StartRow {
     apiKeyId: null,
     sourceIp: null,
     recordsJson: null,
-    maxConcurrency: request.maxConcurrency ?? null,
+    maxConcurrency: request.maxConcurrency ?? (concurrency === undefined ? null : NO_WORKFLOW_LIMIT),
+    concurrency: concurrency === undefined ? null : { ...concurrency, key: hashOfKey(concurrency.key) },
     priority: PRIORITIES.indexOf(request.priority ?? USUAL_PRIORITY),
     errorWorkflowId: null,
     hold: null,

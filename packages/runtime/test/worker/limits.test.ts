@@ -88,6 +88,83 @@ test('an organisation keeps to its share of the slots, and a change applies at o
   expect(node.seen.most).toBe(4);
 });
 
+function workflowWith(concurrency: object): Promise<number> {
+  const node = ['work', 'test.effect', { config: { do: 'count' } }] as const;
+  return service.createWorkflow(flowOf([node], ['start>work'], { concurrency }));
+}
+
+test('executions with the same key wait for each other on three workers, in order; those with other keys do not', async () => {
+  const node = counted('count');
+  const workflowId = await workflowWith({ key: '{{trigger.data.customer}}', limit: 2 });
+  const ids: number[] = [];
+  for (let n = 0; n < 12; n++) ids.push(await service.execute(workflowId, { customer: n < 9 ? 'busy' : n }));
+  for (let n = 0; n < 3; n++) await service.startWorker({ concurrency: 10 });
+  // Two of nine with the key, and all three others.
+  await expect.poll(() => node.seen.now).toBe(5);
+  expect(node.seen.order.toSorted((a, b) => a - b)).toEqual([...ids.slice(0, 2), ...ids.slice(9)]);
+  for (let ended = 0; ended < 12; ended++) {
+    await expect.poll(() => node.waiting.length).toBeGreaterThan(0);
+    node.letOne();
+  }
+  for (const id of ids) expect((await service.finished(id)).status).toBe('completed');
+  expect(node.seen).toMatchObject({ most: 5, started: 12 });
+  const busy = node.seen.order.filter((id) => ids.indexOf(id) < 9);
+  for (const [rank, id] of ids.slice(0, 9).entries())
+    expect(Math.abs(busy.indexOf(id) - rank)).toBeLessThan(2);
+});
+
+test('skip: accepted like any other start, and cancelled while one with its key runs, even if no slot is free', async () => {
+  const node = counted('count');
+  const workflowId = await workflowWith({ limit: 1, on_limit: 'skip' });
+  await service.startWorker({ concurrency: 1 });
+  const first = await service.execute(workflowId);
+  await expect.poll(() => node.seen.now).toBe(1);
+  const second = await service.execute(workflowId);
+  expect((await service.finished(second)).status).toBe('cancelled');
+  expect(await cancellationsOf([first, second])).toEqual([null, 'skipped_by_concurrency']);
+  node.letOne();
+  expect((await service.finished(first)).status).toBe('completed');
+  const third = await service.execute(workflowId);
+  await expect.poll(() => node.seen.started).toBe(2);
+  node.letOne();
+  expect((await service.finished(third)).status).toBe('completed');
+});
+
+test('cancel_running: a newer start stops the one with its key, even if that holds the only slot', async () => {
+  const begun: number[] = [];
+  let letGo: () => void = () => {};
+  service.behaviours.set('count', async ({ execution, signal }) => {
+    begun.push(execution.id);
+    await new Promise<void>((resolve) => {
+      letGo = resolve;
+      signal.addEventListener('abort', () => resolve());
+    });
+    return success({});
+  });
+  const workflowId = await workflowWith({
+    key: '{{trigger.data.branch}}',
+    limit: 1,
+    on_limit: 'cancel_running',
+  });
+  await service.startWorker({ concurrency: 1 });
+  const first = await service.execute(workflowId, { branch: 'main' });
+  await expect.poll(() => begun).toEqual([first]);
+  const second = await service.execute(workflowId, { branch: 'main' });
+  await expect.poll(() => begun).toEqual([first, second]);
+  expect((await service.finished(first)).status).toBe('cancelled');
+  expect(await cancellationsOf([first, second])).toEqual(['cancelled_by_newer_execution', null]);
+  letGo();
+  expect((await service.finished(second)).status).toBe('completed');
+});
+
+async function cancellationsOf(ids: readonly number[]): Promise<(string | null)[]> {
+  const rows = await service.database.db.query<{ cancel_code: string | null }>(
+    'SELECT cancel_code FROM executions WHERE id = ANY($1::bigint[]) ORDER BY id',
+    [ids],
+  );
+  return rows.map((row) => row.cancel_code);
+}
+
 test("executions over a limit don't delay others", async () => {
   const node = counted('count');
   const limited = await limitedWorkflow(1);

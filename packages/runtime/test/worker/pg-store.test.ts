@@ -10,6 +10,8 @@ interface Row {
   readonly worker_id: string | null;
   readonly claim: number;
   readonly error: string | null;
+  readonly cancel_code: string | null;
+  readonly cancelled_for: number | null;
   readonly started_at: Date | null;
   readonly completed_at: Date | null;
   /** A number if it is parked forever. */
@@ -66,6 +68,8 @@ async function makeHarness(): Promise<StoreHarness> {
         claim: row.claim,
         records: chunks.flatMap((chunk) => parseJson(chunk.records) as NodeRecord[]),
         error: error === null ? null : { code: error.code, message: error.message, nodeId: error.node_id },
+        cancellation:
+          row.cancel_code === null ? null : { code: row.cancel_code, executionId: row.cancelled_for ?? 0 },
         startedAtMs: row.started_at?.getTime() ?? null,
         completedAtMs: row.completed_at?.getTime() ?? null,
         wakeAtMs: row.wake_at instanceof Date ? row.wake_at.getTime() : null,

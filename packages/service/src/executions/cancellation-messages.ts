@@ -8,6 +8,8 @@ export interface Cancellation {
 }
 
 const MESSAGES: { readonly [code: string]: (executionId: number) => Message } = {
+  skipped_by_concurrency: (id) => message('service.skipped_by_concurrency', { id }),
+  cancelled_by_newer_execution: (id) => message('service.cancelled_by_newer_execution', { id }),
   replaced_by_newer_start: (id) => message('service.replaced_by_newer_start', { id }),
 };
 

@@ -1,0 +1,19 @@
+import type { Template } from './template.ts';
+
+/** What happens to a start when as many executions with its key as allowed haven't ended. */
+export const ON_LIMIT = ['queue', 'skip', 'cancel_running'] as const;
+export type OnLimit = (typeof ON_LIMIT)[number];
+
+/** `settings.concurrency`: how many executions with the same key may run at the same time. */
+export interface Concurrency {
+  /** Null: all executions of the workflow have the same key. */
+  readonly key: Template | null;
+  readonly limit: number;
+  readonly onLimit: OnLimit;
+}
+
+/** Why the service cancelled an execution because of {@link Concurrency}. */
+export const CANCELLED_BY_CONCURRENCY = {
+  skip: 'skipped_by_concurrency',
+  cancel_running: 'cancelled_by_newer_execution',
+} as const satisfies { readonly [mode in Exclude<OnLimit, 'queue'>]: string };
