@@ -70,3 +70,80 @@ it('max_concurrency is never exceeded on three processes, one of which is killed
   // Those that get their slots together may call in any order.
   for (const [rank, id] of ids.entries()) expect(Math.abs(firsts.indexOf(id) - rank)).toBeLessThan(LIMIT);
 });
+
+it('a limit by key is never exceeded on three processes, one of which is killed; each key keeps its order, and none waits for another', async () => {
+  const { db, receiver } = world();
+  const answers = new Map<number, () => void>();
+  const calls: number[] = [];
+  receiver.on('/keyed', async ({ body }) => {
+    const id = Number((body as { execution: number }).execution);
+    calls.push(id);
+    await new Promise<void>((resolve) => answers.set(id, resolve));
+    return 200;
+  });
+  const client = world().client(await world().api());
+  const concurrency = { key: '{{trigger.data.marker}}', limit: 2 };
+  const flow = { ...chain(post('work', receiver.url('/keyed'))), settings: { concurrency } };
+  const workflow = await client.createWorkflow('limited by key', flow);
+  const markers = ['a', 'a', 'a', 'a', 'a', 'b', 'b', 'b'];
+  const ids: number[] = [];
+  for (const marker of markers) ids.push(await client.accept(workflow, marker));
+  const keyOf = (id: number): string | undefined => markers[ids.indexOf(id)];
+  const openOf = (key: string): number[] => [...answers.keys()].filter((id) => keyOf(id) === key);
+  const workers = await Promise.all(Array.from({ length: 3 }, () => world().worker(LONG_LEASE)));
+  await until('all places of both keys to be taken', () => answers.size === 4);
+  const held = (await readExecutions(db, workflow)).filter((row) => row.status === 'running');
+  expect(held.map(({ id }) => id)).toEqual([...ids.slice(0, 2), ...ids.slice(5, 7)]);
+  const leases = await Promise.all(workers.map((worker) => world().leaseOf(worker)));
+  const victim = workers[leases.indexOf(held[0]?.worker_id ?? null)];
+  if (victim === undefined) throw new Error('no worker holds the oldest');
+  const lost = held.filter((row) => row.worker_id === held[0]?.worker_id).map((row) => row.id);
+  await world().killForGood(victim);
+  await until('the killed ones to be run again', () => {
+    return lost.every((id) => calls.filter((call) => call === id).length === 2);
+  });
+  for (const key of ['b', 'a']) {
+    const count = markers.filter((marker) => marker === key).length;
+    for (let left = count; left > 0; left--) {
+      await until('the free places to be taken', () => openOf(key).length === Math.min(2, left));
+      const [id = 0] = openOf(key).toSorted((a, b) => a - b);
+      answers.get(id)?.();
+      answers.delete(id);
+    }
+  }
+  const ended = await allFinished(db, workflow);
+  expect(ended.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
+  for (const key of ['a', 'b']) {
+    const firsts = [...new Set(calls)].filter((id) => keyOf(id) === key);
+    const inOrder = ids.filter((id) => keyOf(id) === key);
+    for (const [rank, id] of inOrder.entries()) expect(Math.abs(firsts.indexOf(id) - rank)).toBeLessThan(2);
+  }
+});
+
+it('a newer start cancels one whose worker was killed, and runs', async () => {
+  const { db, receiver } = world();
+  const calls: number[] = [];
+  const abandoned = Promise.withResolvers<void>();
+  receiver.on('/newest', async ({ body }) => {
+    calls.push(Number((body as { execution: number }).execution));
+    if (calls.length === 1) await abandoned.promise;
+    return 200;
+  });
+  const client = world().client(await world().api());
+  const concurrency = { limit: 1, on_limit: 'cancel_running' };
+  const flow = { ...chain(post('work', receiver.url('/newest'))), settings: { concurrency } };
+  const workflow = await client.createWorkflow('newest', flow);
+  const victim = await world().worker(LONG_LEASE);
+  const older = await client.accept(workflow, 'm');
+  await until('the older one to run', () => calls.length === 1);
+  await world().killForGood(victim);
+  const newer = await client.accept(workflow, 'm');
+  await world().worker(LONG_LEASE);
+  const ended = await allFinished(db, workflow);
+  expect(ended.map(({ id, status }) => [id, status])).toEqual([
+    [older, 'cancelled'],
+    [newer, 'completed'],
+  ]);
+  expect(calls).toEqual([older, newer]);
+  abandoned.resolve();
+});
