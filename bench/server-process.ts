@@ -69,6 +69,7 @@ export async function startMillrace(options: MillraceOptions): Promise<ServerPro
       MILLRACE_WEBHOOK_RATE_LIMIT: '0',
       MILLRACE_ORGANISATION_QUEUE_LIMIT: '0',
       MILLRACE_QUEUE_LIMIT: '0',
+      MILLRACE_ORGANISATION_EXECUTIONS_STORAGE: '0',
       MILLRACE_SHED_LOOP_DELAY_MS: '0',
       MILLRACE_SHED_POOL_WAIT_MS: '0',
       ...(options.databaseUrl === null ? {} : { DATABASE_URL: options.databaseUrl }),

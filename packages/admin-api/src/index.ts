@@ -7,6 +7,7 @@ import { EXECUTION_ENDPOINTS } from './executions.ts';
 import { KEY_ENDPOINTS } from './keys.ts';
 import { PEOPLE_ENDPOINTS } from './people.ts';
 import { SETTINGS_ENDPOINTS } from './settings.ts';
+import { STORAGE_ENDPOINTS } from './storage.ts';
 import { SYSTEM_ENDPOINTS } from './system.ts';
 import { WORKFLOW_ENDPOINTS } from './workflows.ts';
 
@@ -19,6 +20,7 @@ export const ADMIN_API = {
   ...KEY_ENDPOINTS,
   ...PEOPLE_ENDPOINTS,
   ...SETTINGS_ENDPOINTS,
+  ...STORAGE_ENDPOINTS,
   ...SYSTEM_ENDPOINTS,
   ...WORKFLOW_ENDPOINTS,
   ...EDITOR_ENDPOINTS,
@@ -63,6 +65,7 @@ export { type ApiKey, type IssuedKey, type KeyIssuer, type KeyState, SCOPES, typ
 export type { Account, Invitation, InvitationState, Member, Organisation } from './people.ts';
 export { isAtLeast, ROLES, type Role } from './roles.ts';
 export type { OrganisationSettings } from './settings.ts';
+export type { StoragePart } from './storage.ts';
 export type { HealthState, SystemSample, SystemState, WorkerItem, WorkerState } from './system.ts';
 export {
   type FlowProblem,

@@ -20,18 +20,35 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.count_data_bytes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE data_usage u SET bytes = u.bytes + c.bytes
+  FROM (SELECT organisation_id, sum(bytes) AS bytes FROM (
+      SELECT organisation_id, octet_length(value::text) AS bytes FROM changed
+      UNION ALL SELECT organisation_id, -octet_length(value::text) FROM former) s
+    GROUP BY organisation_id) c
+  WHERE u.organisation_id = c.organisation_id AND c.bytes <> 0;
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.count_data_entries()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 BEGIN
   IF TG_OP = 'INSERT' THEN
-    INSERT INTO data_usage (organisation_id, entries)
-    SELECT organisation_id, count(*) FROM changed GROUP BY organisation_id ORDER BY organisation_id
-    ON CONFLICT (organisation_id) DO UPDATE SET entries = data_usage.entries + excluded.entries;
+    INSERT INTO data_usage (organisation_id, entries, bytes)
+    SELECT organisation_id, count(*), sum(octet_length(key) + octet_length(value::text)) FROM changed
+    GROUP BY organisation_id ORDER BY organisation_id
+    ON CONFLICT (organisation_id) DO UPDATE
+      SET entries = data_usage.entries + excluded.entries, bytes = data_usage.bytes + excluded.bytes;
   ELSE
-    UPDATE data_usage u SET entries = u.entries - c.entries
-    FROM (SELECT organisation_id, count(*) AS entries FROM changed GROUP BY organisation_id) c
+    UPDATE data_usage u SET entries = u.entries - c.entries, bytes = u.bytes - c.bytes
+    FROM (SELECT organisation_id, count(*) AS entries, sum(octet_length(key) + octet_length(value::text)) AS bytes
+      FROM changed GROUP BY organisation_id) c
     WHERE u.organisation_id = c.organisation_id;
   END IF;
   RETURN NULL;
@@ -75,6 +92,16 @@ BEGIN
       NEW.status = 'failed' AND NEW.error_workflow_id IS NOT NULL AND NEW.trigger_type <> 'error')
   ) AS f (kind, is_due)
   WHERE is_due;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.note_deleted_bytes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO storage_changes (organisation_id, bytes)
+  SELECT organisation_id, -sum(kept_bytes) FROM gone WHERE kept_bytes > 0 GROUP BY organisation_id;
   RETURN NULL;
 END $function$;
 
@@ -203,6 +230,7 @@ CREATE TABLE data_entries (
 CREATE TABLE data_usage (
   organisation_id bigint NOT NULL,
   entries bigint NOT NULL,
+  bytes bigint DEFAULT 0 NOT NULL,
   CONSTRAINT data_usage_pkey PRIMARY KEY (organisation_id)
 );
 
@@ -298,6 +326,7 @@ CREATE TABLE executions (
   concurrency_key bytea DEFAULT '\x'::bytea NOT NULL,
   concurrency_limit integer,
   on_limit text,
+  kept_bytes bigint DEFAULT 0 NOT NULL,
   CONSTRAINT executions_pkey PRIMARY KEY (id),
   CONSTRAINT executions_cancel_check CHECK (((cancel_code IS NULL) OR (status = 'cancelled'::text))),
   CONSTRAINT executions_cancelled_for_check CHECK (((cancelled_for IS NULL) OR (cancel_code IS NOT NULL))),
@@ -596,6 +625,17 @@ CREATE TABLE start_rates (
   CONSTRAINT start_rates_waiting_check CHECK ((waiting >= 0))
 );
 
+CREATE TABLE storage_changes (
+  organisation_id bigint NOT NULL,
+  bytes bigint NOT NULL
+) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
+
+CREATE TABLE storage_usage (
+  organisation_id bigint NOT NULL,
+  bytes bigint NOT NULL,
+  CONSTRAINT storage_usage_pkey PRIMARY KEY (organisation_id)
+);
+
 CREATE TABLE users (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   email text NOT NULL,
@@ -852,6 +892,8 @@ ALTER TABLE start_debounces ADD CONSTRAINT start_debounces_workflow_id_fkey FORE
 
 ALTER TABLE start_rates ADD CONSTRAINT start_rates_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
 
+ALTER TABLE storage_usage ADD CONSTRAINT storage_usage_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
 ALTER TABLE users ADD CONSTRAINT users_totp_key_id_fkey FOREIGN KEY (totp_key_id) REFERENCES secret_keys(id);
 
 ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
@@ -1004,6 +1046,8 @@ CREATE TRIGGER data_entries_count_delete AFTER DELETE ON public.data_entries REF
 
 CREATE TRIGGER data_entries_count_insert AFTER INSERT ON public.data_entries REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_data_entries();
 
+CREATE TRIGGER data_entries_count_update AFTER UPDATE ON public.data_entries REFERENCING OLD TABLE AS former NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_data_bytes();
+
 CREATE TRIGGER executions_count_child_tokens AFTER UPDATE ON public.executions FOR EACH ROW WHEN (((new.completed_at IS NOT NULL) AND (old.completed_at IS NULL) AND (new.parent_execution_id IS NOT NULL) AND (new.consumed_ai_tokens > 0))) EXECUTE FUNCTION count_child_tokens();
 
 CREATE TRIGGER executions_forget_child_tokens AFTER DELETE ON public.executions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_child_tokens();
@@ -1011,6 +1055,8 @@ CREATE TRIGGER executions_forget_child_tokens AFTER DELETE ON public.executions 
 CREATE TRIGGER executions_guard_status BEFORE UPDATE ON public.executions FOR EACH ROW WHEN ((old.status <> 'running'::text)) EXECUTE FUNCTION guard_execution_status();
 
 CREATE TRIGGER executions_leave_follow_ups AFTER UPDATE ON public.executions FOR EACH ROW WHEN (((new.completed_at IS NOT NULL) AND (old.completed_at IS NULL) AND (new.parent_waits OR new.has_waited_children OR (new.error_workflow_id IS NOT NULL)))) EXECUTE FUNCTION leave_follow_ups();
+
+CREATE TRIGGER executions_note_deleted_bytes AFTER DELETE ON public.executions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_deleted_bytes();
 
 ALTER TABLE api_keys ENABLE ROW LEVEL SECURITY;
 
@@ -1161,6 +1207,18 @@ ALTER TABLE start_rates ENABLE ROW LEVEL SECURITY;
 ALTER TABLE start_rates FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON start_rates AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE storage_changes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE storage_changes FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON storage_changes AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE storage_usage ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE storage_usage FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON storage_usage AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE webhook_deliveries ENABLE ROW LEVEL SECURITY;
 

@@ -66,6 +66,7 @@ export const ERROR_CATALOGUE = {
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   validation_failed: { status: 422, title: 'Validation failed' },
   rate_limited: { status: 429, title: 'Too many requests' },
+  storage_full: { status: 429, title: 'No storage left' },
   queue_full: { status: 429, title: 'Too many executions waiting' },
   rate_queue_full: { status: 429, title: "Too many starts for the workflow's rate" },
   too_many_failed_authentications: { status: 429, title: 'Too many failed authentication attempts' },

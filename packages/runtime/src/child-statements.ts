@@ -80,16 +80,19 @@ export async function insertFollower(tx: Queryable, row: FollowerRow): Promise<r
 async function insertOne(tx: Queryable, row: FollowerRow): Promise<StartedRow[]> {
   return tx.query<StartedRow>(
     `WITH stored AS (
-       INSERT INTO executions (${COPIED_LIST.list()}, parent_iteration, status, input, started_at, worker_id, claim)
+       INSERT INTO executions (${COPIED_LIST.list()}, parent_iteration, status, input, started_at, worker_id, claim,
+         kept_bytes)
        SELECT ${COPIED_LIST.list('r')}, $1::integer[], CASE WHEN w.id IS NULL THEN 'queued' ELSE 'running' END,
          r.input::json, CASE WHEN w.id IS NOT NULL THEN date_trunc('milliseconds', now()) END, w.id,
-         (w.id IS NOT NULL)::integer
+         (w.id IS NOT NULL)::integer, octet_length(r.input)
        FROM ${FOLLOWERS.sql} AS r (${FOLLOWERS.list()})
        LEFT JOIN workers w
          ON w.id = r.lease_to AND r.max_concurrency IS NULL AND r.held_until IS NULL
          AND w.lease_expires_at > clock_timestamp()
        ON CONFLICT (parent_execution_id, parent_call) WHERE parent_execution_id IS NOT NULL DO NOTHING
-       RETURNING id, worker_id, claim, held_until, on_limit
+       RETURNING id, worker_id, claim, held_until, on_limit, kept_bytes
+     ), kept AS (
+       INSERT INTO storage_changes (organisation_id, bytes) SELECT organisation_id, kept_bytes FROM stored
      )
      SELECT id, worker_id, claim,
        CASE WHEN worker_id IS NULL AND held_until IS NULL

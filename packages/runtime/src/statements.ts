@@ -143,10 +143,10 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
        RETURNING key_family_id, route, idempotency_key
      ), stored AS (
        INSERT INTO executions (${COPIED.list()}, status, input, created_at, started_at, worker_id, claim,
-         checkpoint_seq)
+         checkpoint_seq, kept_bytes)
        SELECT ${COPIED.list('r')}, CASE WHEN w.id IS NULL THEN 'queued' ELSE 'running' END, r.input::json,
          t.created_at, CASE WHEN w.id IS NOT NULL THEN t.created_at END, w.id, (w.id IS NOT NULL)::integer,
-         (r.records IS NOT NULL)::integer
+         (r.records IS NOT NULL)::integer, octet_length(r.input) + coalesce(octet_length(r.records), 0)
        FROM request r
        CROSS JOIN LATERAL (SELECT coalesce(r.created_at, date_trunc('milliseconds', now())) AS created_at) t
        LEFT JOIN workers w
@@ -154,7 +154,10 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
          AND w.lease_expires_at > clock_timestamp()
        LEFT JOIN recorded USING (key_family_id, route, idempotency_key)
        WHERE r.idempotency_key IS NULL OR recorded.idempotency_key IS NOT NULL
-       RETURNING id, organisation_id, worker_id, claim, held_until, on_limit
+       RETURNING id, organisation_id, worker_id, claim, held_until, on_limit, kept_bytes
+     ), kept AS (
+       INSERT INTO storage_changes (organisation_id, bytes)
+       SELECT organisation_id, sum(kept_bytes) FROM stored GROUP BY organisation_id
      ), chunk AS (
        INSERT INTO execution_checkpoints (execution_id, seq, organisation_id, records)
        SELECT stored.id, 1, stored.organisation_id, request.records::json
@@ -231,13 +234,17 @@ export async function applyFencedWrites(
            THEN greatest(date_trunc('milliseconds', clock_timestamp()), e.started_at) END,
          checkpoint_seq = e.checkpoint_seq + (w.records IS NOT NULL)::integer,
          consumed_ai_tokens = coalesce(w.consumed_ai_tokens, e.consumed_ai_tokens),
-         stored_bytes = coalesce(w.stored_bytes, e.stored_bytes)
+         stored_bytes = coalesce(w.stored_bytes, e.stored_bytes),
+         kept_bytes = e.kept_bytes + coalesce(octet_length(w.records), 0)
        FROM write w
        WHERE e.id = w.execution_id AND e.worker_id IS NOT DISTINCT FROM w.worker_id AND e.claim = w.claim
          AND e.status = 'running'
        RETURNING e.id, e.organisation_id, e.status, e.checkpoint_seq, w.records, e.wake_at, e.max_concurrency,
          e.completed_at IS NOT NULL AND (e.parent_waits OR e.has_waited_children OR e.error_workflow_id IS NOT NULL)
            AS has_follow_ups
+     ), kept AS (
+       INSERT INTO storage_changes (organisation_id, bytes)
+       SELECT organisation_id, sum(octet_length(records)) FROM changed WHERE records IS NOT NULL GROUP BY organisation_id
      ), chunk AS (
        INSERT INTO execution_checkpoints (execution_id, seq, organisation_id, records)
        SELECT id, checkpoint_seq, organisation_id, records::json FROM changed WHERE records IS NOT NULL

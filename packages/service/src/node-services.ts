@@ -17,9 +17,10 @@ import type { SecretKeys } from '@millrace/secrets/keys';
 import type { Logger } from 'pino';
 import { createCallbackService } from './callbacks/create-callbacks.ts';
 import { createCredentialService } from './credentials/service.ts';
+import type { StorageSettings } from './settings.ts';
 
 export interface ServicesDeps {
-  readonly config: { readonly limits: NodeLimits };
+  readonly config: { readonly limits: NodeLimits; readonly storage: StorageSettings };
   readonly db: Database;
   readonly log: Logger;
   readonly registry: NodeRegistry;
@@ -43,7 +44,7 @@ export function createServices(deps: ServicesDeps): Services {
     sql: createSqlService({ sockets }),
     ai: createAiService({ outbound: fetch }),
     code: code.service,
-    data: createDataService({ db }),
+    data: createDataService({ db, maxBytes: config.storage.dataBytes }),
     workflows: createWorkflowService({ db, plans, notifier, slots }),
     callbacks: createCallbackService({ db, keys: secretKeys, publicUrl }),
     tools: createToolService(registry, () => services, config.limits),

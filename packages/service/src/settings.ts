@@ -23,6 +23,14 @@ export interface StartLimits {
   readonly maxRateWaitMs: number;
 }
 
+/** How much one organisation may store, in bytes. 0: no limit. */
+export interface StorageSettings {
+  /** Inputs and node records of its executions. */
+  readonly executionsBytes: number;
+  /** Entries of `data.store`. */
+  readonly dataBytes: number;
+}
+
 /** How large a workflow may be. */
 export interface FlowLimits {
   readonly nodes: number;

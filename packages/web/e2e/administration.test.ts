@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { createOrganisation } from '@millrace/identity/organisations/store';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { takeSample } from '@millrace/service/system/sampler';
 import { createPerson } from '@millrace/testing/admin';
@@ -371,6 +372,31 @@ describe('the system page', () => {
     );
     await page.getByText(/Stopped responding in the last hour: far-away \(Process 7\)/).waitFor();
     await page.getByRole('row', { name: /far-away.*Not responding/ }).waitFor();
+    expectNoComplaints(opened);
+  });
+
+  test('and the settings show what organisations store', async () => {
+    const { db } = world.service.database;
+    const { dataBytes, executionsBytes } = world.service.deps.config.storage;
+    const { id } = await createOrganisation(db, 'Storage hall', { actor: 'operator' });
+    await db.query('INSERT INTO storage_usage (organisation_id, bytes) VALUES ($1, $2)', [
+      id,
+      executionsBytes,
+    ]);
+    await db.query('INSERT INTO data_usage (organisation_id, entries, bytes) VALUES ($1, 1, $2)', [
+      id,
+      dataBytes / 4,
+    ]);
+    const opened = await world.openAs('system_admin', 'system');
+    const { page } = opened;
+    const bar = (name: string) => page.getByRole('progressbar', { name });
+    await expect.poll(() => bar('Storage hall: Executions').getAttribute('aria-valuenow')).toBe('100');
+    expect(await bar('Storage hall: Data store').getAttribute('aria-valuenow')).toBe('25');
+    await page.getByText('Full: nothing can be started until old executions are deleted.').waitFor();
+    await page.getByText('2.7 GB of 10.7 GB').waitFor();
+    await page.goto(`${world.url}/o/${id}/settings`);
+    await page.getByRole('region', { name: 'Storage' }).getByText('107.4 GB of 107.4 GB').waitFor();
+    expect(await bar('Executions').getAttribute('aria-valuenow')).toBe('100');
     expectNoComplaints(opened);
   });
 });

@@ -4,6 +4,7 @@ import { apiKeyRoutes } from './api-keys/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { credentialRoutes } from './credentials/routes.ts';
 import { settingsRoutes } from './settings/routes.ts';
+import { storageRoutes } from './storage/routes.ts';
 import { systemRoutes } from './system/routes.ts';
 
 export function administrationRoutes(app: FastifyInstance, deps: AppDeps): void {
@@ -12,4 +13,5 @@ export function administrationRoutes(app: FastifyInstance, deps: AppDeps): void 
   auditRoutes(app, deps);
   settingsRoutes(app, deps);
   systemRoutes(app, deps);
+  storageRoutes(app, deps);
 }

@@ -6,6 +6,7 @@ import type {
   FlowLimits,
   RetentionSettings,
   StartLimits,
+  StorageSettings,
 } from '@millrace/service/settings';
 import type { SheddingSettings } from './pressure.ts';
 
@@ -42,6 +43,7 @@ export interface ApiSettings {
   readonly worker: Pick<WorkerSettings, 'leaseMs' | 'maxCrashedAttempts'>;
   readonly retention: RetentionSettings;
   readonly admission: AdmissionSettings;
+  readonly storage: StorageSettings;
   readonly shedding: SheddingSettings;
   /** Hosts that nodes may call although they are in a private network. */
   readonly allowHosts: readonly string[];

@@ -157,6 +157,10 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       queuedPerOrganisation: need('MILLRACE_ORGANISATION_QUEUE_LIMIT'),
       queuedInService: need('MILLRACE_QUEUE_LIMIT'),
     },
+    storage: {
+      executionsBytes: need('MILLRACE_ORGANISATION_EXECUTIONS_STORAGE'),
+      dataBytes: need('MILLRACE_ORGANISATION_DATA_STORAGE'),
+    },
     shedding: {
       loopDelayMs: need('MILLRACE_SHED_LOOP_DELAY_MS'),
       poolWaitMs: need('MILLRACE_SHED_POOL_WAIT_MS'),

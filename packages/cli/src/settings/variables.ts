@@ -294,6 +294,23 @@ export const VARIABLES = {
     max: 10_000_000,
     zero: 'no limit',
   }),
+  MILLRACE_ORGANISATION_EXECUTIONS_STORAGE: bytes({
+    about:
+      'Size of the inputs and node outputs that one organisation may store; at this size, starts get 429 storage_full until retention makes room',
+    fallback: '100GiB',
+    example: '20GiB',
+    min: '1KiB',
+    max: '1000000GiB',
+    zero: 'no limit',
+  }),
+  MILLRACE_ORGANISATION_DATA_STORAGE: bytes({
+    about: 'Size of the data.store entries that one organisation may store; beyond it, writes fail',
+    fallback: '10GiB',
+    example: '1GiB',
+    min: '1KiB',
+    max: '1000000GiB',
+    zero: 'no limit',
+  }),
   MILLRACE_SHED_LOOP_DELAY_MS: integer({
     about: 'Average delay of the event loop from which on a process refuses new starts and reads with 503',
     fallback: '1000',

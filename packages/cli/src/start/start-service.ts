@@ -16,6 +16,7 @@ import { createServices } from '@millrace/service/node-services';
 import { createPruner } from '@millrace/service/retention/prune';
 import { createScheduler } from '@millrace/service/schedules/scheduler';
 import { createAllowedHostsReader } from '@millrace/service/settings/allowed-hosts';
+import { createStorageTally } from '@millrace/service/storage/tally';
 import { createSampler } from '@millrace/service/system/sampler';
 import { createSecretOpener } from '@millrace/service/webhooks/secrets';
 import type { Logger } from 'pino';
@@ -172,6 +173,9 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
   const sampler = createSampler(parts);
   undo.push(() => sampler.stop());
   sampler.start();
+  const tally = createStorageTally(parts);
+  undo.push(() => tally.stop());
+  tally.start();
   return worker;
 }
 

@@ -163,13 +163,20 @@ export async function findWrite(
   return row;
 }
 
-/** How many entries an organisation has, including those awaiting deletion. */
-export async function countEntries(db: Queryable, organisationId: number): Promise<number> {
-  const [row] = await db.query<{ entries: number }>(
-    'SELECT entries FROM data_usage WHERE organisation_id = $1',
+/** What an organisation has, including entries that have expired and await deletion. */
+export interface DataUsageRow {
+  readonly entries: number;
+  /** Of keys and values. */
+  readonly bytes: number;
+}
+
+export async function readDataUsage(db: Queryable, organisationId: number): Promise<DataUsageRow> {
+  const [row] = await db.query<DataUsageRow>(
+    'SELECT entries, bytes FROM data_usage WHERE organisation_id = $1',
     [organisationId],
+    'read_data_usage',
   );
-  return row?.entries ?? 0;
+  return row ?? { entries: 0, bytes: 0 };
 }
 
 /** Deletes an organisation's expired entries, except those that others are writing. */

@@ -14,14 +14,15 @@ import type { Caller } from '../node-services.ts';
 import {
   addToEntry,
   claimWrite,
-  countEntries,
   type DataEntryRow,
+  type DataUsageRow,
   type DataWriteRow,
   dropWrite,
   findEntry,
   findWrite,
   listEntries,
   putEntry,
+  readDataUsage,
   removeEntry,
   removeExpiredOf,
   storeWrite,
@@ -37,6 +38,8 @@ export interface DataServiceDeps {
   readonly db: Database;
   /** Maximum entries per organisation; 100,000 by default. */
   readonly maxEntries?: number;
+  /** Maximum bytes of all keys and values of an organisation; 0: no limit. */
+  readonly maxBytes: number;
 }
 
 /**
@@ -44,19 +47,26 @@ export interface DataServiceDeps {
  * gets what its first run got, whatever others have written in between.
  */
 export function createDataService(deps: DataServiceDeps): (caller: Caller) => DataService {
-  return (caller) => new OrganisationData(deps.db, deps.maxEntries ?? MAX_ENTRIES, caller);
+  const limits = { entries: deps.maxEntries ?? MAX_ENTRIES, bytes: deps.maxBytes };
+  return (caller) => new OrganisationData(deps.db, limits, caller);
+}
+
+interface DataLimits {
+  readonly entries: number;
+  /** 0: no limit. */
+  readonly bytes: number;
 }
 
 class OrganisationData implements DataService {
   readonly #db: Database;
-  readonly #maxEntries: number;
+  readonly #limits: DataLimits;
   readonly #caller: Caller;
   /** How many times this attempt has made each write: the same write twice is two writes. */
   readonly #made = new Map<string, number>();
 
-  constructor(db: Database, maxEntries: number, caller: Caller) {
+  constructor(db: Database, limits: DataLimits, caller: Caller) {
     this.#db = db;
-    this.#maxEntries = maxEntries;
+    this.#limits = limits;
     this.#caller = caller;
   }
 
@@ -79,6 +89,7 @@ class OrganisationData implements DataService {
       const applied = await this.#claim(tx, writeKey);
       if (applied !== null)
         return { entry: { key, value, expiresAtMs: applied.expires_at_ms }, isWritten: true };
+      const before = await readDataUsage(tx, this.#organisationId);
       const row = await putEntry(tx, this.#organisationId, { key, value: text, ...options });
       if (row === undefined) {
         await dropWrite(tx, this.#organisationId, writeKey);
@@ -87,7 +98,7 @@ class OrganisationData implements DataService {
         if (standing === undefined) throw busy(key);
         return { entry: toEntry(standing), isWritten: false };
       }
-      await this.#keepLimit(tx, key);
+      await this.#keepLimits(tx, key, before);
       await storeWrite(tx, this.#organisationId, writeKey, writeOf(row, 'null'));
       return { entry: { key, value, expiresAtMs: row.expires_at?.getTime() ?? null }, isWritten: true };
     });
@@ -104,11 +115,12 @@ class OrganisationData implements DataService {
       const applied = await this.#claim(tx, writeKey);
       if (applied !== null)
         return { key, value: parseJson(applied.value), expiresAtMs: applied.expires_at_ms };
+      const before = await readDataUsage(tx, this.#organisationId);
       const row = await addToEntry(tx, this.#organisationId, key, String(by), options.ttlMs);
       if (row === undefined) {
         throw new ServiceError('data_not_a_number', message('ports.data_not_a_number', { key }));
       }
-      await this.#keepLimit(tx, key);
+      await this.#keepLimits(tx, key, before);
       await storeWrite(tx, this.#organisationId, writeKey, writeOf(row, row.value));
       return toEntry(row);
     });
@@ -155,12 +167,23 @@ class OrganisationData implements DataService {
     return applied;
   }
 
-  /** After a write, because only then is it known whether the key was new. */
-  async #keepLimit(tx: Queryable, key: string): Promise<void> {
-    if ((await countEntries(tx, this.#organisationId)) <= this.#maxEntries) return;
+  /** After a write, because only then is it known whether the key was new, and what it added. */
+  async #keepLimits(tx: Queryable, key: string, before: DataUsageRow): Promise<void> {
+    if (this.#excess(await readDataUsage(tx, this.#organisationId), before) === null) return;
     await removeExpiredOf(tx, this.#organisationId, key);
-    if ((await countEntries(tx, this.#organisationId)) <= this.#maxEntries) return;
-    throw new ServiceError('data_limit_reached', message('ports.data_limit', { max: this.#maxEntries }));
+    const excess = this.#excess(await readDataUsage(tx, this.#organisationId), before);
+    if (excess !== null) throw excess;
+  }
+
+  /** What is above its limit, if anything. A write that takes no more room than before is fine even then. */
+  #excess(now: DataUsageRow, before: DataUsageRow): ServiceError | null {
+    const { entries, bytes } = this.#limits;
+    if (now.entries > entries) {
+      return new ServiceError('data_limit_reached', message('ports.data_limit', { max: entries }));
+    }
+    if (bytes === 0 || now.bytes <= bytes || now.bytes <= before.bytes) return null;
+    const max = Math.round((bytes / 1e9) * 1000) / 1000;
+    return new ServiceError('data_storage_full', message('ports.data_full', { max }));
   }
 }
 

@@ -4,7 +4,7 @@ import { saying } from '@millrace/messages/testing';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDataService, DATA_WRITE_DAYS } from '../../src/ports/data.ts';
-import { countEntries, pruneDataEntries, pruneDataWrites } from '../../src/ports/data-store.ts';
+import { pruneDataEntries, pruneDataWrites, readDataUsage } from '../../src/ports/data-store.ts';
 
 let database: TestDatabase;
 let organisationId: number;
@@ -27,6 +27,7 @@ interface Run {
   readonly idempotencyKey?: string;
   readonly organisationId?: number;
   readonly maxEntries?: number;
+  readonly maxBytes?: number;
 }
 
 /** A node's data service; each call is a different node unless specified. */
@@ -34,6 +35,7 @@ function data(run: Run = {}): DataService {
   count += 1;
   const service = createDataService({
     db: database.db,
+    maxBytes: run.maxBytes ?? 0,
     ...(run.maxEntries === undefined ? {} : { maxEntries: run.maxEntries }),
   });
   return service({
@@ -170,12 +172,12 @@ describe('expiry', () => {
   });
 
   test('pruning deletes them and nothing else, and adjusts the count', async () => {
-    expect(await countEntries(database.db, organisationId)).toBe(2);
+    expect((await readDataUsage(database.db, organisationId)).entries).toBe(2);
     expect(await pruneDataEntries(database.db, 1000)).toBeGreaterThanOrEqual(1);
     expect(
       await database.db.query('SELECT key FROM data_entries WHERE organisation_id = $1', [organisationId]),
     ).toEqual([{ key: 'stays' }]);
-    expect(await countEntries(database.db, organisationId)).toBe(1);
+    expect((await readDataUsage(database.db, organisationId)).entries).toBe(1);
   });
 
   test.each([0, -1, 1.5, Number.NaN, 1e15])('an expiry of %d is refused', async (ttlMs) => {
@@ -281,7 +283,7 @@ describe('an organisation', () => {
     await limited().set('a', 2, PUT);
     await age('data_entries', 'expires_at', '2 seconds');
     await limited().set('d', 1, PUT);
-    expect(await countEntries(database.db, organisationId)).toBe(3);
+    expect((await readDataUsage(database.db, organisationId)).entries).toBe(3);
     await limited().delete('a');
     await limited().set('e', 1, PUT);
   });
@@ -292,6 +294,38 @@ describe('an organisation', () => {
     );
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(25);
     expect(await data().list('', 100)).toHaveLength(25);
+  });
+
+  test('counts the bytes of keys and values, whatever changes them', async () => {
+    const bytesOf = async () => (await readDataUsage(database.db, organisationId)).bytes;
+    await data().set('ä', 'ö', PUT);
+    expect(await bytesOf()).toBe(2 + 4);
+    await data().set('ä', 'longer', PUT);
+    await data().increment('n', 9, { ttlMs: null });
+    await data().increment('n', 1, { ttlMs: null });
+    expect(await bytesOf()).toBe(2 + 8 + 1 + 2);
+    await data().set('old', 1, { ttlMs: 1000, ifAbsent: false });
+    await age('data_entries', 'expires_at', '2 seconds');
+    await pruneDataEntries(database.db, 1000);
+    await data().delete('n');
+    expect(await bytesOf()).toBe(2 + 8);
+  });
+
+  test('has a limit of bytes; writes that take no more room than before are fine, and expired entries make room', async () => {
+    const limited = () => data({ maxBytes: 100 });
+    const over = { code: 'data_storage_full', message: saying('GB, which is the limit') };
+    await limited().set('a', 'x'.repeat(50), PUT);
+    await limited().set('b', 'x'.repeat(30), { ttlMs: 1000, ifAbsent: false });
+    await expect(limited().set('c', 'x'.repeat(30), PUT)).rejects.toMatchObject(over);
+    expect(await data().get('c')).toBeNull();
+    // The limit was higher before.
+    await data().set('c', 'x'.repeat(100), PUT);
+    await expect(limited().increment('n', 1, { ttlMs: null })).rejects.toMatchObject(over);
+    await limited().set('c', 'x'.repeat(99), PUT);
+    await limited().delete('c');
+    await age('data_entries', 'expires_at', '2 seconds');
+    await limited().set('d', 'x'.repeat(30), PUT);
+    expect(await data().get('b')).toBeNull();
   });
 
   test('loses all entries when it is deleted', async () => {

@@ -1,7 +1,8 @@
 import type { Queryable } from '@millrace/database/database';
 import { ApiError, unavailable } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-import type { AdmissionSettings } from '../settings.ts';
+import type { AdmissionSettings, StorageSettings } from '../settings.ts';
+import { createStorageQuota } from '../storage/quota.ts';
 import { QueueGauge } from './queue-gauge.ts';
 import { countQueues, countServiceQueue, readLastExecutionId } from './store.ts';
 
@@ -15,20 +16,40 @@ const PAUSES_PER_COUNT = 20;
 const FORGET_MS = 60_000;
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
-/** Decides whether a start may be accepted: the only place that refuses starts because too much is waiting already. */
+/** Decides whether a start may be accepted: the only place that refuses starts because too much is waiting or stored already. */
 export interface Admission {
   /**
+   * For starts that don't have to wait.
+   * @throws ApiError 429 `storage_full` if the organisation has used up its storage
+   */
+  checkStorage(organisationId: number): Promise<void>;
+  /**
    * Takes places in the queue for starts that have to wait for a worker. Call the result once they are stored, or known not to be.
-   * @throws ApiError 429 `queue_full` if the organisation has too much waiting, 503 `overloaded` if the service has
+   * @throws ApiError 429 `storage_full`; 429 `queue_full` if the organisation has too much waiting, 503 `overloaded` if the service has
    */
   enterQueue(organisationId: number, count?: number): Promise<() => void>;
 }
 
+export interface AdmissionLimits {
+  readonly admission: AdmissionSettings;
+  readonly storage: StorageSettings;
+}
+
 /** For one process; each counts for itself, at most once a second, and only while starts have to wait. */
-export function createAdmission(db: Queryable, settings: AdmissionSettings): Admission {
-  const { queuedPerOrganisation, queuedInService } = settings;
-  if (queuedPerOrganisation === 0 && queuedInService === 0) return { enterQueue: async () => () => {} };
-  return new QueueLimits(db, settings);
+export function createAdmission(db: Queryable, { admission, storage }: AdmissionLimits): Admission {
+  const quota = createStorageQuota(db, storage);
+  const queues = isUnlimited(admission) ? null : new QueueLimits(db, admission);
+  return {
+    checkStorage: quota.check,
+    async enterQueue(organisationId, count = 1) {
+      await quota.check(organisationId);
+      return queues === null ? () => {} : await queues.enter(organisationId, count);
+    },
+  };
+}
+
+function isUnlimited({ queuedPerOrganisation, queuedInService }: AdmissionSettings): boolean {
+  return queuedPerOrganisation === 0 && queuedInService === 0;
 }
 
 interface OrganisationQueue {
@@ -38,7 +59,7 @@ interface OrganisationQueue {
   sinceId: number | null;
 }
 
-class QueueLimits implements Admission {
+class QueueLimits {
   readonly #db: Queryable;
   readonly #perOrganisation: number;
   readonly #inService: number;
@@ -53,7 +74,7 @@ class QueueLimits implements Admission {
     this.#inService = queuedInService === 0 ? UNLIMITED : queuedInService;
   }
 
-  async enterQueue(organisationId: number, count = 1): Promise<() => void> {
+  async enter(organisationId: number, count: number): Promise<() => void> {
     const queue = this.#queueOf(organisationId);
     queue.usedAtMs = performance.now();
     await this.#bringUpToDate(queue);

@@ -9,7 +9,7 @@ import type { StartRow } from '@millrace/runtime/statements';
 import { createSureStarts, startTogether } from '@millrace/runtime/sure-writes';
 import { createAdmission } from '../admission/admission.ts';
 import type { IdempotencyKey } from '../idempotency/store.ts';
-import type { AdmissionSettings, StartLimits } from '../settings.ts';
+import type { AdmissionSettings, StartLimits, StorageSettings } from '../settings.ts';
 import type { Turns } from '../turns.ts';
 import { lookUpStarts, lookUpWebhooks, type StartLookup } from './store.ts';
 
@@ -65,13 +65,17 @@ export interface StarterDeps {
   readonly db: Database;
   /** The worker of this process. */
   readonly executor: Executor;
-  readonly config: { readonly admission: AdmissionSettings; readonly limits: StartLimits };
+  readonly config: {
+    readonly admission: AdmissionSettings;
+    readonly storage: StorageSettings;
+    readonly limits: StartLimits;
+  };
 }
 
 export function createStarter({ db, executor, config }: StarterDeps): Starter {
   const { maxRateWaitMs } = config.limits;
   const store = createSureStarts(db, maxRateWaitMs);
-  const admission = createAdmission(db, config.admission);
+  const admission = createAdmission(db, config);
   const lookUpStart = coalesce({
     run: (requests: Parameters<typeof lookUpStarts>[1]) => lookUpStarts(db, requests),
     maxItems: MAX_LOOKUPS,
@@ -111,6 +115,7 @@ export function createStarter({ db, executor, config }: StarterDeps): Starter {
     },
     async start(order) {
       const { executionId, workflow } = order;
+      await admission.checkStorage(workflow.organisationId);
       // An execution of a workflow with a concurrency limit always has to be claimed.
       const mayRunHere = maxConcurrencyOf(order.compiled) === null && !isDebounced(order);
       const leaseTo = mayRunHere ? executor.reserve(executionId, workflow.organisationId) : null;

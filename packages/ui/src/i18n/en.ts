@@ -10,6 +10,7 @@ import keys from './en/keys.json';
 import people from './en/people.json';
 import settings from './en/settings.json';
 import shell from './en/shell.json';
+import storage from './en/storage.json';
 import system from './en/system.json';
 import workflows from './en/workflows.json';
 
@@ -27,6 +28,7 @@ export const en = {
   people,
   settings,
   shell,
+  storage,
   system,
   workflows,
 };

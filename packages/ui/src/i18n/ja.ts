@@ -11,6 +11,7 @@ import keys from './ja/keys.json';
 import people from './ja/people.json';
 import settings from './ja/settings.json';
 import shell from './ja/shell.json';
+import storage from './ja/storage.json';
 import system from './ja/system.json';
 import workflows from './ja/workflows.json';
 
@@ -28,6 +29,7 @@ export const ja = {
   people,
   settings,
   shell,
+  storage,
   system,
   workflows,
 };

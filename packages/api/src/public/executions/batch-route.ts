@@ -74,7 +74,7 @@ export function batchRoute(app: FastifyInstance, { config }: AppDeps, parts: Bat
       scope: 'executions:execute',
       extension: true,
       idempotent: 'by_route',
-      problems: ['workflow_inactive', 'workflow_archived'],
+      problems: ['workflow_inactive', 'workflow_archived', 'queue_full', 'storage_full'],
     },
     schema,
   } as const;

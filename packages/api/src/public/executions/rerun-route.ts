@@ -41,6 +41,7 @@ export function rerunRoute(
         'execution_not_final',
         'no_failed_node',
         'queue_full',
+        'storage_full',
       ],
     },
     preValidation: replayBeforeValidation(db),

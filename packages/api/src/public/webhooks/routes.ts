@@ -56,6 +56,7 @@ export function webhookRoutes(app: FastifyInstance, deps: AppDeps, starter: Star
 /** Errors a webhook can respond with besides those of every request. */
 const PROBLEMS = [
   'queue_full',
+  'storage_full',
   'invalid_signature',
   'stale_signature',
   'ip_not_allowed',

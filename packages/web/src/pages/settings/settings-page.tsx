@@ -11,6 +11,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { problemOf, type SectionProps, useSaveSettings } from './save-settings.ts';
 import { Section } from './section.tsx';
+import { StorageSection } from './storage-section.tsx';
 
 /** The organisation's settings; each section is saved separately. */
 export function SettingsPage() {
@@ -26,6 +27,7 @@ export function SettingsPage() {
           <RetentionSection settings={settings.data} />
           <LimitsSection settings={settings.data} />
           <HostsSection settings={settings.data} />
+          <StorageSection />
         </div>
       )}
     </Page>

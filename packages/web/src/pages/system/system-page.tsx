@@ -11,6 +11,7 @@ import { useQuery } from '@tanstack/react-query';
 import { CircleCheck, CircleStop, CircleX, type LucideIcon, Server, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Trans, useTranslation } from 'react-i18next';
+import { OrganisationsStorage } from '../storage/organisations-storage.tsx';
 import { Charts } from './charts.tsx';
 import { formatBytes } from './format.ts';
 
@@ -36,6 +37,7 @@ export function SystemPage() {
             <Title order={2}>{t('system.workers')}</Title>
             <WorkerTable items={system.data.workers} />
           </Stack>
+          <OrganisationsStorage />
           <Hint>
             {t('system.version', { version: system.data.version })} ·{' '}
             {t('system.versions', {

@@ -1,0 +1,35 @@
+import type { StoragePart } from '@millrace/admin-api';
+import { notFound } from '@millrace/errors/errors';
+import type { StorageSettings } from '@millrace/service/settings';
+import { findStorage, listStorage, type StorageRow } from '@millrace/service/storage/store';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { adminRoute } from '../http/route.ts';
+
+/** Organisations on the system page. */
+const MOST_ORGANISATIONS = 10;
+
+/** What organisations store. */
+export function storageRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const { db, config } = deps;
+
+  adminRoute(app, deps, 'GET /system/storage', async () => ({
+    items: (await listStorage(db, MOST_ORGANISATIONS)).map((row) => ({
+      organisation: { id: row.organisation_id, name: row.name },
+      parts: present(row, config.storage),
+    })),
+  }));
+
+  adminRoute(app, deps, 'GET /orgs/:org/storage', async ({ organisation: { id } }) => {
+    const row = await db.forOrganisation(id, (tx) => findStorage(tx, id));
+    if (row === undefined) throw notFound('organisation');
+    return { parts: present(row, config.storage) };
+  });
+}
+
+function present(row: StorageRow, { executionsBytes, dataBytes }: StorageSettings): StoragePart[] {
+  return [
+    { part: 'executions', bytes: Math.max(row.executions_bytes, 0), limit_bytes: executionsBytes || null },
+    { part: 'data', bytes: Math.max(row.data_bytes, 0), limit_bytes: dataBytes || null },
+  ];
+}

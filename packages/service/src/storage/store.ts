@@ -1,0 +1,79 @@
+import type { Queryable } from '@millrace/database/database';
+
+/** Changes added up by one statement. */
+const CHANGES_AT_ONCE = 50_000;
+/** Organisations over their limit that one process knows of; more than these are found when others have gone. */
+const MAX_FULL = 10_000;
+
+/** Held until the end of the transaction; false if another process holds it. */
+export async function tryStorageLock(tx: Queryable): Promise<boolean> {
+  const [row] = await tx.query<{ locked: boolean }>(
+    `SELECT pg_try_advisory_xact_lock(hashtextextended('millrace storage', 0)) AS locked`,
+  );
+  return row?.locked === true;
+}
+
+/**
+ * Adds up what has changed since the last time. Statements that store or delete executions only append their changes, so that they don't wait for each
+ * other.
+ * @returns whether there may be more
+ */
+export async function addUpChanges(tx: Queryable): Promise<boolean> {
+  const [row] = await tx.query<{ changes: number }>(
+    `WITH taken AS (
+       DELETE FROM storage_changes WHERE ctid = ANY (ARRAY(SELECT ctid FROM storage_changes LIMIT $1))
+       RETURNING organisation_id, bytes
+     ), added AS (
+       INSERT INTO storage_usage AS u (organisation_id, bytes)
+       SELECT t.organisation_id, sum(t.bytes) FROM taken t JOIN organisations o ON o.id = t.organisation_id
+       GROUP BY t.organisation_id
+       ON CONFLICT (organisation_id) DO UPDATE SET bytes = u.bytes + excluded.bytes
+     )
+     SELECT count(*) AS changes FROM taken`,
+    [CHANGES_AT_ONCE],
+  );
+  return row?.changes === CHANGES_AT_ONCE;
+}
+
+/** Organisations whose executions take up at least this many bytes. */
+export async function listFullOrganisations(
+  db: Queryable,
+  executionsBytes: number,
+): Promise<{ readonly organisation_id: number }[]> {
+  return db.query(
+    'SELECT organisation_id FROM storage_usage WHERE bytes >= $1 ORDER BY bytes DESC LIMIT $2',
+    [executionsBytes, MAX_FULL],
+    'list_full_organisations',
+  );
+}
+
+/** What an organisation stores, in bytes. */
+export interface StorageRow {
+  readonly organisation_id: number;
+  readonly name: string;
+  readonly executions_bytes: number;
+  readonly data_bytes: number;
+}
+
+/** The organisations that store most, by all of it together. */
+export async function listStorage(db: Queryable, limit: number): Promise<StorageRow[]> {
+  return db.query<StorageRow>(
+    `SELECT o.id AS organisation_id, o.name, coalesce(u.bytes, 0) AS executions_bytes, coalesce(d.bytes, 0) AS data_bytes
+     FROM organisations o LEFT JOIN storage_usage u ON u.organisation_id = o.id
+       LEFT JOIN data_usage d ON d.organisation_id = o.id
+     ORDER BY coalesce(u.bytes, 0) + coalesce(d.bytes, 0) DESC, o.id LIMIT $1`,
+    [limit],
+  );
+}
+
+/** What one organisation stores; undefined if there is no such organisation. */
+export async function findStorage(db: Queryable, organisationId: number): Promise<StorageRow | undefined> {
+  const [row] = await db.query<StorageRow>(
+    `SELECT o.id AS organisation_id, o.name, coalesce(u.bytes, 0) AS executions_bytes, coalesce(d.bytes, 0) AS data_bytes
+     FROM organisations o LEFT JOIN storage_usage u ON u.organisation_id = o.id
+       LEFT JOIN data_usage d ON d.organisation_id = o.id
+     WHERE o.id = $1`,
+    [organisationId],
+  );
+  return row;
+}

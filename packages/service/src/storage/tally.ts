@@ -1,0 +1,28 @@
+import type { Database } from '@millrace/database/database';
+import { createPeriodicTask, type PeriodicTask } from '@millrace/runtime/periodic-task';
+import type { Logger } from 'pino';
+import { addUpChanges, tryStorageLock } from './store.ts';
+
+const INTERVAL_MS = 5_000;
+
+/** Adds up what organisations store, every few seconds, in one process at a time. */
+export function createStorageTally({
+  db,
+  log,
+}: {
+  readonly db: Database;
+  readonly log: Logger;
+}): PeriodicTask {
+  return createPeriodicTask({
+    work: (isStopping) => tallyStorage(db, isStopping),
+    pauseMs: () => INTERVAL_MS,
+    onFailure: (error) => log.warn({ err: error }, 'could not add up what is stored; retrying'),
+  });
+}
+
+/** Adds up everything that has changed, unless another process is doing it. */
+export async function tallyStorage(db: Database, isStopping: () => boolean = () => false): Promise<void> {
+  for (let hasMore = true; hasMore && !isStopping(); ) {
+    hasMore = await db.transaction(async (tx) => (await tryStorageLock(tx)) && (await addUpChanges(tx)));
+  }
+}
