@@ -7,6 +7,7 @@ import { createAdminEntry } from './admin/http/route.ts';
 import type { AppDeps } from './http/app-deps.ts';
 import { createAuthenticator } from './http/auth.ts';
 import { refuseContentEncoding } from './http/body.ts';
+import { BodyBudget, type BodyRoom, reserveBody } from './http/body-budget.ts';
 import type { Principal } from './http/context.ts';
 import { DOCS_PATH } from './http/docs-page.ts';
 import { readIdempotencyKey } from './http/idempotency.ts';
@@ -33,6 +34,8 @@ declare module 'fastify' {
     forgetSecret: (() => void) | null;
     /** Set on routes with a scope: counts this many more requests of the key. @throws ApiError `rate_limited` */
     countRequests: ((count: number) => void) | null;
+    /** The memory reserved for the body; null without one. */
+    bodyRoom: BodyRoom | null;
     /** Set after the body is parsed on `idempotent` routes; null if no key was sent. */
     idempotencyKey: IdempotencyKey | null;
   }
@@ -48,13 +51,17 @@ export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: Admi
   app.decorateRequest('session', null);
   app.decorateRequest('idempotencyKey', null);
   app.decorateRequest('forgetSecret', null);
+  app.decorateRequest('bodyRoom', null);
   app.decorateRequest('countRequests', null);
   const pressure = addOverloadProtection(app, deps);
   const urgent = { ...deps, db: whileOverloaded(pressure, deps.db, deps.reservedDb ?? deps.db) };
   addSecurityHeaders(app, deps.config.publicUrl);
   warnOfUntrustedProxy(app, deps.config);
   addEntryChecks(app, deps, urgent, pages);
-  app.addHook('preValidation', async (request) => prepareBody(request));
+  app.addHook('preValidation', async (request) => {
+    request.bodyRoom?.arrived();
+    prepareBody(request);
+  });
   app.addHook('preHandler', async (request) => refuseUnsupportedCharacters(request));
   app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
   app.setErrorHandler(async (error, request, reply) => respondToError(error, request, reply));
@@ -76,6 +83,7 @@ function addEntryChecks(
   const perAddress = createRateLimiter(limits.requestsPerMinutePerKey);
   const perOrganisation = createRateLimiter(0);
   const perWebhook = createRateLimiter(limits.requestsPerMinutePerWebhook);
+  const bodies = new BodyBudget(limits.bodyBudgetBytes);
   const table = watchRoutes(app, [DOCS_PATH, ASSETS_PATH]);
   /** Requests without a session are limited by address. */
   function limitSession({ session, ip }: FastifyRequest, reply: FastifyReply): void {
@@ -123,6 +131,7 @@ function addEntryChecks(
     }
     refuseUnacceptable(request);
     refuseContentEncoding(request);
+    reserveBody(bodies, request, reply);
     return undefined;
   });
 

@@ -12,6 +12,8 @@ import type { SheddingSettings } from './pressure.ts';
 
 export interface RequestLimits {
   readonly bodyBytes: number;
+  /** For all bodies of the process together. */
+  readonly bodyBudgetBytes: number;
   /** Wherever flow_data is sent. */
   readonly flowBodyBytes: number;
   /** Of a batch of starts. */

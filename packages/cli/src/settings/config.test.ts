@@ -27,6 +27,7 @@ describe('loadConfig', () => {
       trustProxy: false,
       limits: {
         bodyBytes: 1_048_576,
+        bodyBudgetBytes: expect.any(Number),
         flowBodyBytes: 5_242_880,
         requestsPerMinutePerKey: 6000,
         requestsPerMinutePerWebhook: 6000,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { getHeapStatistics } from 'node:v8';
 import type { ApiSettings } from '@millrace/api/http/settings';
 import { parseAllowHosts } from '@millrace/egress/allow-hosts';
 import type { WorkerSettings } from '@millrace/runtime/settings';
@@ -113,6 +114,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     trustProxy: need('MILLRACE_TRUST_PROXY'),
     limits: {
       bodyBytes: need('MILLRACE_BODY_LIMIT'),
+      bodyBudgetBytes: read('MILLRACE_BODY_BUDGET') ?? partOfHeap(16),
       flowBodyBytes: need('MILLRACE_FLOW_BODY_LIMIT'),
       batchBodyBytes: need('MILLRACE_BATCH_BODY_LIMIT'),
       requestsPerMinutePerKey: need('MILLRACE_RATE_LIMIT'),
@@ -182,6 +184,11 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
 }
 
 /** Codes and tokens must not cross a network in the clear. */
+/** Bytes: one of so many parts of the memory that JavaScript may use in this process. */
+function partOfHeap(parts: number): number {
+  return Math.floor(getHeapStatistics().heap_size_limit / parts);
+}
+
 function isSafeIssuer(issuer: string): boolean {
   const { protocol, hostname } = new URL(issuer);
   return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);

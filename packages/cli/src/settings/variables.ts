@@ -180,6 +180,14 @@ export const VARIABLES = {
     min: '1KiB',
     max: '256MiB',
   }),
+  MILLRACE_BODY_BUDGET: bytes({
+    about:
+      'Maximum size of all request bodies that one process receives at the same time; one organisation or address gets half of it at most. Default: a sixteenth of the memory that Node may use',
+    fallback: '',
+    example: '64MiB',
+    min: '1MiB',
+    max: '16GiB',
+  }),
   MILLRACE_FLOW_BODY_LIMIT: bytes({
     about: 'Maximum size of a request body with flow_data',
     fallback: '5MiB',

@@ -109,6 +109,8 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
     try {
       const started = await start(request, guard, order, isListening);
       if (!started.isFirst) return sendReceipt(reply, started);
+      // The end may be far away, and the body has been stored.
+      request.bodyRoom?.release();
       const { organisationId } = workflow;
       const { executionId } = order;
       const read = () =>
