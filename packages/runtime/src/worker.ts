@@ -282,10 +282,11 @@ class PgWorker implements Worker {
     this.#watchLease(registration);
     await this.#clock.synchronise();
     this.#slots.setOwnShares(await this.#store.readOwnShares());
+    await this.#reconcile(registration);
     // Notifications may have been lost.
     this.#mayHaveUndecided = true;
+    // Only now: nothing is adopted while a claim is under way.
     this.#wakeup.wake();
-    await this.#reconcile(registration);
   }
 
   /** Reconciles running executions with the database: replies, cancellations and signals may have been lost. */
