@@ -90,7 +90,7 @@ async function insertOne(tx: Queryable, row: FollowerRow): Promise<StartedRow[]>
          ON w.id = r.lease_to AND r.max_concurrency IS NULL AND r.held_until IS NULL
          AND w.lease_expires_at > clock_timestamp()
        ON CONFLICT (parent_execution_id, parent_call) WHERE parent_execution_id IS NOT NULL DO NOTHING
-       RETURNING id, worker_id, claim, held_until, on_limit, kept_bytes
+       RETURNING id, organisation_id, worker_id, claim, held_until, on_limit, kept_bytes
      ), kept AS (
        INSERT INTO storage_changes (organisation_id, bytes) SELECT organisation_id, kept_bytes FROM stored
      )
