@@ -266,6 +266,25 @@ describe('problems of a flow', () => {
     expect(tool({ count: 'many' })).toEqual(['a invalid_config']);
   });
 
+  it('P7 P8: keys of rate and debounce read what is known at the start', () => {
+    const problems = (key: string) =>
+      findProblems(
+        {
+          ...flowOf({}, []),
+          settings: { rate: { limit: 1, per_seconds: 1, key }, debounce: { seconds: 1, key } },
+        },
+        testRegistry,
+      ).map(({ pointer, code }) => `${pointer} ${code}`);
+    const both = (code: string) => [
+      `/flow_data/settings/rate/key ${code}`,
+      `/flow_data/settings/debounce/key ${code}`,
+    ];
+    expect(problems('{{trigger.data.customer}} {{execution.id}}')).toEqual([]);
+    expect(problems('{{')).toEqual(both('template_syntax'));
+    expect(problems('{{vars.none}}')).toEqual(both('unknown_variable'));
+    expect(problems('{{nodes.t.output.data}}')).toEqual(both('node_not_before'));
+  });
+
   it('P9: problems of nodes come first, in the order of the flow', () => {
     const flow: Flow = {
       ...flowOf({ a: { type: 'no.a' }, b: { type: 'no.b' }, c: {} }, ['t -> a', 'a -> b', 't:odd -> c']),

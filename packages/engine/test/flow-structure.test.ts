@@ -268,6 +268,27 @@ describe('structure of flow_data', () => {
     expect(codes(flow([], [], { settings: { concurrency: {} } }))).toEqual([
       '/flow_data/settings/concurrency/limit required',
     ]);
+    const holds = {
+      rate: { limit: 100_000, per_seconds: 86_400, key: 'x' },
+      debounce: { seconds: 60, max_seconds: 60, key: '{{trigger.data.id}}' },
+    };
+    expect(codes(flow([], [], { settings: holds }))).toEqual([]);
+    const wrongHolds = {
+      rate: { limit: 0, key: '', burst: 5 },
+      debounce: { seconds: 60, max_seconds: 59, key: 7 },
+    };
+    expect(codes(flow([], [], { settings: wrongHolds }))).toEqual([
+      '/flow_data/settings/rate/limit invalid_value',
+      '/flow_data/settings/rate/per_seconds required',
+      '/flow_data/settings/rate/key empty',
+      '/flow_data/settings/rate/burst unknown_field',
+      '/flow_data/settings/debounce/max_seconds invalid_value',
+      '/flow_data/settings/debounce/key invalid_type',
+    ]);
+    expect(codes(flow([], [], { settings: { rate: 5, debounce: {} } }))).toEqual([
+      '/flow_data/settings/rate invalid_type',
+      '/flow_data/settings/debounce/seconds required',
+    ]);
     for (const timezone of ['+09:00', '', 7]) {
       expect(codes(flow([], [], { settings: { timezone } }))).toHaveLength(1);
     }

@@ -82,6 +82,8 @@ describe('plan', () => {
     const settings = {
       max_concurrency: 3,
       priority: 'low' as const,
+      rate: { limit: 5, per_seconds: 60, key: '{{trigger.data.id}}' },
+      debounce: { seconds: 2 },
       error_workflow_id: 9,
       timezone: 'Europe/Berlin',
       token_budget: 500,
@@ -90,6 +92,8 @@ describe('plan', () => {
     expect(plan).toMatchObject({
       maxConcurrency: 3,
       priority: 'low',
+      rate: { limit: 5, periodMs: 60_000, key: { kind: 'expression' } },
+      debounce: { waitMs: 2_000, maxWaitMs: null, key: null },
       errorWorkflowId: 9,
       timezone: 'Europe/Berlin',
       tokenBudget: 500,
@@ -98,6 +102,8 @@ describe('plan', () => {
       ...{
         maxConcurrency: null,
         priority: 'normal',
+        rate: null,
+        debounce: null,
         errorWorkflowId: null,
         timezone: null,
         tokenBudget: null,

@@ -1,3 +1,4 @@
+import { logRates, readReleases } from '@millrace/testing/rate-log';
 import { expect, it } from 'vitest';
 import { chain, post } from './support/client.ts';
 import { allFinished, readExecutions } from './support/ledger.ts';
@@ -146,4 +147,43 @@ it('a newer start cancels one whose worker was killed, and runs', async () => {
   ]);
   expect(calls).toEqual([older, newer]);
   abandoned.resolve();
+});
+
+it('a rate holds on three processes, all of which are killed halfway: nothing is released early, lost or out of order', async () => {
+  const { db, receiver } = world();
+  const calls: number[] = [];
+  receiver.on('/rated', ({ body }) => {
+    calls.push(Number((body as { execution: number }).execution));
+    return 200;
+  });
+  await logRates(db);
+  const client = world().client(await world().api());
+  const flow = {
+    ...chain(post('work', receiver.url('/rated'))),
+    settings: { rate: { limit: 4, per_seconds: 2 } },
+  };
+  const workflow = await client.createWorkflow('rated', flow);
+  const ids: number[] = [];
+  for (let n = 0; n < COUNT; n++) ids.push(await client.accept(workflow, 'm'));
+  const workers = await Promise.all(Array.from({ length: 3 }, () => world().worker()));
+  await until('some to be called', () => new Set(calls).size >= COUNT / 3);
+  await Promise.all(workers.map((worker) => world().killForGood(worker)));
+  const survivors = [...new Set(calls)];
+  // Each was released after the one before it; two workers may still call in another order.
+  for (const [rank, id] of survivors.entries()) expect(Math.abs(ids.indexOf(id) - rank)).toBeLessThan(LIMIT);
+  // What is due by now must not be released all at once.
+  await db.query("UPDATE start_rates SET due_at = due_at - interval '1 minute'");
+  await db.query('TRUNCATE rate_log');
+  await world().worker();
+  await world().worker();
+  const ended = await allFinished(db, workflow);
+  expect(ended.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
+  expect([...new Set(calls)].toSorted((a, b) => a - b)).toEqual(ids);
+  const releases = await readReleases(db);
+  expect(releases.length).toBeGreaterThan(0);
+  for (const { was_due, released, intervals } of releases) {
+    expect(was_due).toBe(true);
+    expect(released).toBe(1);
+    expect(intervals).toBeGreaterThanOrEqual(1);
+  }
 });
