@@ -64,6 +64,25 @@ test('a run inside loops shows its input, with item and index', async () => {
   expectNoComplaints(opened);
 });
 
+test('says what an execution waits for, and which one replaced it', async () => {
+  const settings = { debounce: { seconds: 3_600 } };
+  const body = { name: 'Held', flow_data: flowOf([node('note', 'core.set', {})], ['start>note'], settings) };
+  const key = await world.service.createKey({ organisationId: editor.organisationId });
+  const { json } = await world.service.api('POST', '/workflows', { key, body });
+  const execute = async () => {
+    const answer = await world.service.api('POST', `/workflows/${json.id}/execute`, { key, body: {} });
+    return Number(answer.json.execution_id);
+  };
+  const [replaced, waiting] = [await execute(), await execute()];
+  const opened = await world.openFor(editor, `executions/${replaced}`);
+  const { page } = opened;
+  await page.getByText(`Execution ${waiting} started later with the same key`).waitFor();
+  await page.getByRole('link', { name: `#${waiting}`, exact: true }).click();
+  await page.getByText('For newer starts').waitFor();
+  await page.getByText('probably until').waitFor();
+  expectNoComplaints(opened);
+});
+
 test('says what is not kept of a loop', async () => {
   const id = await start(
     [

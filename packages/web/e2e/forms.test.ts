@@ -61,6 +61,12 @@ async function configInDraft(id: string): Promise<JsonObject | null> {
   return config !== undefined && isJsonObject(config) ? config : null;
 }
 
+async function settingsInDraft(): Promise<unknown> {
+  const params = { org: person.organisationId, id: workflowId };
+  const { data } = await person.call('GET /orgs/:org/workflows/:id/draft', { params });
+  return data.draft?.flow_data.settings;
+}
+
 async function replaceText(page: Page, name: string, text: string): Promise<void> {
   await page.getByRole('textbox', { name, exact: true }).click();
   await page.keyboard.press('ControlOrMeta+A');
@@ -306,6 +312,21 @@ describe('the panel of a node', () => {
 });
 
 describe('the settings of the workflow', () => {
+  test('a rate and a debounce', async () => {
+    const opened = await world.openFor(person, `workflows/${workflowId}`);
+    const { page } = opened;
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Workflow settings' }).click();
+    await replaceText(page, 'Executions', '100');
+    await replaceText(page, 'In how many seconds', '60');
+    await replaceText(page, 'Wait in seconds', '30');
+    await expect.poll(settingsInDraft).toMatchObject({
+      rate: { limit: 100, per_seconds: 60 },
+      debounce: { seconds: 30 },
+    });
+    expectNoComplaints(opened);
+  });
+
   test('the input, as a list of fields', async () => {
     const opened = await world.openFor(person, `workflows/${workflowId}`);
     const { page } = opened;
@@ -317,13 +338,9 @@ describe('the settings of the workflow', () => {
     await name.press('Tab');
     await page.getByRole('combobox', { name: 'Type of order' }).selectOption('Whole number');
     await page.getByRole('checkbox', { name: 'order is required' }).check();
-    const params = { org: person.organisationId, id: workflowId };
-    await expect
-      .poll(async () => {
-        const { data } = await person.call('GET /orgs/:org/workflows/:id/draft', { params });
-        return (data.draft?.flow_data.settings as JsonObject | undefined)?.input_schema;
-      })
-      .toEqual({ type: 'object', properties: { order: { type: 'integer' } }, required: ['order'] });
+    await expect.poll(settingsInDraft).toEqual({
+      input_schema: { type: 'object', properties: { order: { type: 'integer' } }, required: ['order'] },
+    });
     expectNoComplaints(opened);
   });
 });
