@@ -89,6 +89,8 @@ class PgWorker implements Worker {
   #claiming = 0;
   /** Starts may wait for the decision whether they are skipped, or what they cancel. */
   #mayHaveUndecided = true;
+  /** What is leased to this worker is to be compared with what it is running. */
+  #isAdoptionDue = false;
   /** The queue may hold more than could be claimed: free slots go to the queue first. */
   #hasBacklog = false;
   /** Organisations that hold their share of the slots: the queue may hold more of theirs, which goes first. */
@@ -266,8 +268,8 @@ class PgWorker implements Worker {
     const registration = this.#registration;
     if (registration === null) {
       if (this.#isStopping) return;
-      await this.#reconcile(await this.#register());
-      this.#wakeup.wake();
+      await this.#register();
+      await this.#reconcile();
       return;
     }
     const sentAt = performance.now();
@@ -282,15 +284,15 @@ class PgWorker implements Worker {
     this.#watchLease(registration);
     await this.#clock.synchronise();
     this.#slots.setOwnShares(await this.#store.readOwnShares());
-    await this.#reconcile(registration);
     // Notifications may have been lost.
     this.#mayHaveUndecided = true;
-    // Only now: nothing is adopted while a claim is under way.
-    this.#wakeup.wake();
+    await this.#reconcile();
   }
 
   /** Reconciles running executions with the database: replies, cancellations and signals may have been lost. */
-  async #reconcile(registration: Registration): Promise<void> {
+  async #reconcile(): Promise<void> {
+    this.#isAdoptionDue = true;
+    this.#wakeup.wake();
     const leases = [...this.#running.values()].map((execution) => execution.claimed.lease);
     for (const id of await this.#store.findLost(leases)) {
       const execution = this.#running.get(id);
@@ -301,10 +303,17 @@ class PgWorker implements Worker {
       seq: execution.signalsSeen,
     }));
     for (const id of await this.#store.findSignalled(seen)) this.#running.get(id)?.signal();
-    if (this.#isStopping || this.#claiming > 0) return;
+  }
+
+  /**
+   * Finds what is leased to this worker but not known to it. Between two claims: what a claim has leased is unknown until its reply is here.
+   */
+  async #adopt(): Promise<void> {
+    const registration = this.#registration;
+    if (!this.#isAdoptionDue || registration === null) return;
+    this.#isAdoptionDue = false;
     const known = [...this.#running.keys(), ...this.#reserved.keys()];
-    const adopted = await this.#store.adopt(registration.id, known);
-    for (const claimed of adopted) {
+    for (const claimed of await this.#store.adopt(registration.id, known)) {
       this.#log.info({ execution_id: claimed.lease.executionId }, 'found an execution leased to this worker');
       this.#hold(claimed);
     }
@@ -312,7 +321,7 @@ class PgWorker implements Worker {
 
   async #claimLoop(): Promise<void> {
     while (!this.#isStopping) {
-      const claimedAll = await this.#claim().catch((error: unknown) => {
+      const claimedAll = await this.#adoptAndClaim().catch((error: unknown) => {
         this.#log.warn({ err: error }, 'worker could not claim executions; retrying');
         // It may have claimed some: they are found when running executions are compared with the database.
         this.#heartbeatWakeup.wake();
@@ -330,6 +339,11 @@ class PgWorker implements Worker {
   }
 
   /** True if nothing more can be claimed now. */
+  async #adoptAndClaim(): Promise<boolean> {
+    await this.#adopt();
+    return await this.#claim();
+  }
+
   async #claim(): Promise<boolean> {
     const registration = this.#registration;
     const limit = Math.min(this.#slots.free, MAX_CLAIMED_AT_ONCE);

@@ -103,6 +103,22 @@ describe('take-over', () => {
     poison.release.resolve();
   });
 
+  test('an idle worker finds an execution that is leased to it, although the reply that said so was lost', async () => {
+    const id = await service.execute(await service.createWorkflow(RUNNABLE_FLOW));
+    await service.database.db.transaction(async (tx) => {
+      // Nobody claims it while it is locked.
+      await tx.query('SELECT FROM executions WHERE id = $1 FOR UPDATE', [id]);
+      await service.startWorker({ pollMs: 3_600_000, heartbeatMs: 100 });
+      await tx.query(
+        `UPDATE executions SET status = 'running', started_at = now(), claim = 1, worker_id = (SELECT id FROM workers)
+         WHERE id = $1`,
+        [id],
+      );
+    });
+    expect((await service.finished(id)).status).toBe('completed');
+    expect(await rowOf(id)).toMatchObject({ claim: 2, crashed_attempts: 0 });
+  });
+
   test('a worker that lost its lease drops everything and continues under a new one', async () => {
     const held = holdNode('held');
     await service.startWorker({ pollMs: 50, heartbeatMs: 100 });
