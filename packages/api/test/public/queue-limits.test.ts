@@ -85,6 +85,22 @@ describe('the queue of an organisation', () => {
     expect((await execute(service, await newTenant(service))).status).toBe(202);
   });
 
+  test('takes a batch as a whole or refuses it, and answers repeated items even when it is full', async () => {
+    const tenant = await newTenant(service);
+    const batch = (items: readonly object[]) =>
+      service.api('POST', `/workflows/${tenant.workflowId}/executions/batch`, {
+        key: tenant.key,
+        body: { items },
+      });
+    const keyed = Array.from({ length: LIMIT - 1 }, (_, n) => ({ idempotency_key: `item-${n}` }));
+    expect((await batch(keyed)).status).toBe(202);
+    const refused = await batch([{}, {}]);
+    expect([refused.status, refused.json.code]).toEqual([429, 'queue_full']);
+    expect(await countOf(service, tenant, 'queued')).toBe(LIMIT - 1);
+    expect((await batch([...keyed, {}])).json).toMatchObject({ started: 1, replayed: LIMIT - 1 });
+    expect((await batch(keyed)).json).toMatchObject({ started: 0, replayed: LIMIT - 1 });
+  });
+
   test('counts what any process has stored', async () => {
     const tenant = await newTenant(service);
     const { db } = service.database;

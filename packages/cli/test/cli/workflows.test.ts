@@ -167,6 +167,8 @@ describe('executions batch', () => {
   };
   let orders: string;
   beforeAll(async () => {
+    // Beyond the ids that the tests above have chosen.
+    await database.db.query(`SELECT setval('execution_ids', 1000)`);
     orders = String((await importText(JSON.stringify(FLOW))).id);
   });
 
@@ -248,6 +250,7 @@ describe('executions batch', () => {
       ['executions', 'batch', orders, '-', '--format', 'jsonl', '--key', 'piped', '--json'],
       lines,
     );
+    expect(piped.stderr).toBe('');
     expect(JSON.parse(piped.stdout)).toMatchObject({ started: 2_300 });
     const again = await run(
       ['executions', 'batch', orders, '-', '--format', 'jsonl', '--key', 'piped'],

@@ -105,7 +105,8 @@ export function createStarter({ db, executor, config }: StarterDeps): Starter {
     async startTogether(organisationId, orders, turns, within) {
       const rows: StartRow[] = [];
       await turns.forEach(organisationId, orders, (order) => void rows.push(toStartRow(order, null)));
-      const settle = await admission.enterQueue(organisationId, rows.length);
+      // Repeated items get their receipts however much is waiting.
+      const settle = rows.length === 0 ? null : await admission.enterQueue(organisationId, rows.length);
       const starts = { rows, maxRateWaitMs, within, keepTrying: untilImpatient() };
       return startTogether(db, organisationId, starts)
         .catch((error: unknown) => {
