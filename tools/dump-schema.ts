@@ -23,6 +23,7 @@ export async function dumpSchema(db: Queryable): Promise<string> {
     dumpFunctions(db),
     dumpSequences(db),
     dumpTables(db),
+    dumpViews(db),
     dumpTableFunctions(db),
     dumpForeignKeys(db),
     dumpIndexes(db),
@@ -106,6 +107,16 @@ async function dumpTables(db: Queryable): Promise<string[]> {
     const tail = options === null ? '' : ` WITH (${options})`;
     return `CREATE TABLE ${name} (\n${lines.map((line) => `  ${line}`).join(',\n')}\n)${tail};`;
   });
+}
+
+async function dumpViews(db: Queryable): Promise<string[]> {
+  return texts(
+    await db.query<Statement>(
+      `SELECT 'CREATE VIEW ' || quote_ident(relname) || coalesce(' WITH (' || array_to_string(reloptions, ', ') || ')', '')
+         || E' AS\\n' || rtrim(pg_get_viewdef(oid), ';') AS statement
+       FROM pg_class WHERE relkind = 'v' AND relnamespace = 'public'::regnamespace ORDER BY relname`,
+    ),
+  );
 }
 
 async function dumpForeignKeys(db: Queryable): Promise<string[]> {

@@ -327,6 +327,8 @@ CREATE TABLE executions (
   concurrency_limit integer,
   on_limit text,
   kept_bytes bigint DEFAULT 0 NOT NULL,
+  first_records json,
+  first_records_at timestamp with time zone,
   CONSTRAINT executions_pkey PRIMARY KEY (id),
   CONSTRAINT executions_cancel_check CHECK (((cancel_code IS NULL) OR (status = 'cancelled'::text))),
   CONSTRAINT executions_cancelled_for_check CHECK (((cancelled_for IS NULL) OR (cancel_code IS NOT NULL))),
@@ -339,6 +341,7 @@ CREATE TABLE executions (
   CONSTRAINT executions_check6 CHECK (((parent_execution_id IS NULL) = (parent_iteration IS NULL))),
   CONSTRAINT executions_check7 CHECK (((parent_execution_id IS NULL) = (parent_call IS NULL))),
   CONSTRAINT executions_check8 CHECK (((parent_execution_id IS NOT NULL) OR (NOT parent_waits))),
+  CONSTRAINT executions_check9 CHECK (((first_records IS NULL) = (first_records_at IS NULL))),
   CONSTRAINT executions_concurrency_check CHECK (
 CASE
     WHEN (concurrency_limit IS NULL) THEN ((concurrency_key = '\x'::bytea) AND (on_limit IS NULL))
@@ -752,6 +755,22 @@ CREATE TABLE write_probes (
   filler text NOT NULL
 );
 
+CREATE VIEW execution_chunks WITH (security_invoker=true) AS
+ SELECT executions.id AS execution_id,
+    1 AS seq,
+    executions.organisation_id,
+    executions.first_records AS records,
+    executions.first_records_at AS created_at
+   FROM executions
+  WHERE (executions.first_records IS NOT NULL)
+UNION ALL
+ SELECT execution_checkpoints.execution_id,
+    execution_checkpoints.seq,
+    execution_checkpoints.organisation_id,
+    execution_checkpoints.records,
+    execution_checkpoints.created_at
+   FROM execution_checkpoints;
+
 CREATE OR REPLACE FUNCTION public.api_key_valid_until(k api_keys)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -1055,6 +1074,8 @@ CREATE TRIGGER executions_forget_child_tokens AFTER DELETE ON public.executions 
 CREATE TRIGGER executions_guard_status BEFORE UPDATE ON public.executions FOR EACH ROW WHEN ((old.status <> 'running'::text)) EXECUTE FUNCTION guard_execution_status();
 
 CREATE TRIGGER executions_leave_follow_ups AFTER UPDATE ON public.executions FOR EACH ROW WHEN (((new.completed_at IS NOT NULL) AND (old.completed_at IS NULL) AND (new.parent_waits OR new.has_waited_children OR (new.error_workflow_id IS NOT NULL)))) EXECUTE FUNCTION leave_follow_ups();
+
+CREATE TRIGGER executions_leave_follow_ups_at_once AFTER INSERT ON public.executions FOR EACH ROW WHEN (((new.completed_at IS NOT NULL) AND (new.error_workflow_id IS NOT NULL))) EXECUTE FUNCTION leave_follow_ups();
 
 CREATE TRIGGER executions_note_deleted_bytes AFTER DELETE ON public.executions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_deleted_bytes();
 

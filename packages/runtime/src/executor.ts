@@ -1,8 +1,9 @@
-import type { ClaimedExecution } from '@millrace/engine';
+import type { ClaimedExecution, CompileResult } from '@millrace/engine';
+import type { AheadRun } from './run-ahead.ts';
 
 /**
  * Gives a newly accepted execution to this process's worker, so that it runs without being queued and claimed. Call
- * `reserve` first, then exactly one of `run` and `release`.
+ * `reserve` first, then `runAhead` if you like, then exactly one of `run` and `release`.
  */
 export interface Executor {
   /**
@@ -10,15 +11,24 @@ export interface Executor {
    * organisation, older work is waiting, or the worker is stopping or can't be sure of its lease.
    */
   reserve(executionId: number, organisationId: number): string | null;
-  /** The row is stored with this lease; starts running it. */
-  run(execution: ClaimedExecution): void;
-  /** The row wasn't stored, wasn't leased, or that is unknown. If it was, the worker finds it by itself. */
-  release(executionId: number): void;
+  /**
+   * Runs it before it is stored, within the budget; null if that comes to nothing. What it comes to is stored with the row.
+   * @param inputBytes length of its input, as JSON
+   */
+  runAhead(execution: ClaimedExecution, compiled: CompileResult, inputBytes: number): AheadRun | null;
+  /** The row is stored with this lease, and with what was run ahead; runs the rest. */
+  run(execution: ClaimedExecution, ahead: AheadRun | null): void;
+  /**
+   * The row has ended, wasn't stored, wasn't leased, or that is unknown. If it was leased, the worker finds it by itself.
+   * @param ended what was run ahead to its end and is stored; null otherwise
+   */
+  release(executionId: number, ended: AheadRun | null): void;
 }
 
 /** For a process without a worker: everything is queued. */
 export const NO_EXECUTOR: Executor = {
   reserve: () => null,
+  runAhead: () => null,
   run: ({ lease }) => {
     throw new Error(`execution ${lease.executionId} was handed to a process without a worker`);
   },

@@ -4,6 +4,7 @@ import {
   type Effect,
   type ExecutionError,
   type ExecutionLimits,
+  type ExecutionState,
   type ExecutionStore,
   type NodeResult,
   outcomeOfProblem,
@@ -54,18 +55,24 @@ const PLAN_RETRY_MS = 250;
 /**
  * Runs one claimed execution until it has ended, is parked or handed back, or is no longer this worker's. Never throws: if
  * the store refuses a write, the execution already belongs to another worker.
+ * @param ahead what was run before the execution was stored; absent for nothing
  */
 export async function runExecution(
   claimed: ClaimedExecution,
   deps: RunDeps,
   control: RunControl,
+  ahead?: Run,
 ): Promise<void> {
   const { executionId } = claimed.lease;
   try {
+    if (ahead !== undefined) {
+      await ahead.drive(control);
+      return;
+    }
     const compiled = await loadPlan(claimed, deps, control);
     if (compiled === null) return;
     if (compiled.kind === 'plan') {
-      await new Run(claimed, compiled.plan, deps, control).drive();
+      await new Run(claimed, compiled.plan, deps).drive(control);
     } else {
       await endAsFailed(claimed, deps, outcomeOfProblem(compiled.problem).error);
     }
@@ -117,15 +124,29 @@ function logEnd(log: Logger, executionId: number, error: ExecutionError | null):
   else log.info({ execution_id: executionId, node_id: error.nodeId, code: error.code }, 'execution failed');
 }
 
+/** How far an execution may be run before it is stored. */
+export interface AheadBudget {
+  /** Asked before every node. */
+  takeNode(): boolean;
+  /** Told every node's result. */
+  sawResult(result: NodeResult): void;
+}
+
+type StoreEffect = Extract<Effect, { kind: 'checkpoint' | 'park' | 'hand_back' | 'finish' }>;
+
 /** Drives the engine's reducer: performs its effects and reports the events. */
-class Run {
-  readonly #claimed: ClaimedExecution;
+export class Run {
+  readonly claimed: ClaimedExecution;
   readonly #plan: Plan;
   readonly #deps: RunDeps;
-  readonly #control: RunControl;
+  /** Null until it is driven: nothing may be stored before, and no node with an effect may start. */
+  #control: RunControl | null = null;
   readonly #holder: Holder;
   /** By node and iteration. */
   readonly #nodes = new Map<string, NodeRun>();
+  #state: ExecutionState | null = null;
+  /** Effects that haven't been performed yet. */
+  #open: Effect[] = [];
   #events: StepEvent[] = [];
   #signalsSeen = 0;
   #isReading = false;
@@ -133,43 +154,91 @@ class Run {
   #wake: (() => void) | null = null;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(claimed: ClaimedExecution, plan: Plan, deps: RunDeps, control: RunControl) {
-    this.#claimed = claimed;
+  constructor(claimed: ClaimedExecution, plan: Plan, deps: RunDeps) {
+    this.claimed = claimed;
     this.#plan = plan;
     this.#deps = deps;
-    this.#control = control;
     this.#holder = { executionId: claimed.lease.executionId, nodeId: null };
   }
 
-  async drive(): Promise<void> {
-    const { lease, input, deadlineAtMs, records, signals } = this.#claimed;
-    this.#noteSignals(signals);
-    this.#control.onStop(() => this.notifyStop());
-    this.#control.onSignal(() => this.#readSignals());
-    if (this.#control.stopReason() !== null) this.notifyStop();
+  /**
+   * Runs it before it is stored: until something has to be stored or waited for, or the budget is used up. Then either
+   * {@link drive} continues it, or {@link drop} ends it.
+   */
+  runAhead(budget: AheadBudget): void {
+    let state = this.#begin();
+    for (;;) {
+      for (let effect = this.#open[0]; effect !== undefined; effect = this.#open[0]) {
+        if (!this.#performAhead(effect, budget)) return;
+        this.#open.shift();
+      }
+      if (this.#events.length === 0 || state.phase.kind !== 'running') return;
+      const events = this.#takeEvents();
+      for (const event of events) if (event.kind === 'node_ended') budget.sawResult(event.result);
+      state = this.#step(events);
+    }
+  }
+
+  /** What has to be stored before anything else is done; null for nothing. */
+  get nextWrite(): StoreEffect | null {
+    const [effect] = this.#open;
+    return effect !== undefined && isStoreEffect(effect) ? effect : null;
+  }
+
+  /** {@link nextWrite} was stored. */
+  wrote(): void {
+    const effect = this.#open.shift();
+    if (effect !== undefined && isStoreEffect(effect)) this.#logStored(effect);
+  }
+
+  /** Ends a run that isn't driven. */
+  drop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    for (const node of this.#nodes.values()) node.abort('lease_lost');
+  }
+
+  async drive(control: RunControl): Promise<void> {
+    this.#control = control;
+    this.#noteSignals(this.claimed.signals);
+    control.onStop(() => this.notifyStop());
+    control.onSignal(() => this.#readSignals());
+    if (control.stopReason() !== null) this.notifyStop();
+    try {
+      let state = this.#state ?? this.#begin();
+      while ((await this.#performOpen()) && state.phase.kind === 'running') {
+        state = this.#step(await this.#nextEvents());
+      }
+    } finally {
+      this.drop();
+    }
+  }
+
+  #begin(): ExecutionState {
+    const { lease, input, deadlineAtMs, records, signals } = this.claimed;
+    const { limits, clock } = this.#deps;
     const execution = {
       executionId: lease.executionId,
       triggerData: input,
       deadlineAtMs,
-      limits: this.#deps.limits,
-      storedBytes: this.#claimed.storedBytes ?? 0,
+      limits,
+      storedBytes: this.claimed.storedBytes ?? 0,
     };
-    try {
-      const now = this.#deps.clock.now();
-      let { state, effects } = hold(this.#holder, () => resume(this.#plan, execution, records, now, signals));
-      while ((await this.#perform(effects)) && state.phase.kind === 'running') {
-        const events = await this.#nextEvents();
-        ({ state, effects } = hold(this.#holder, () => stepAll(state, events)));
-      }
-    } finally {
-      if (this.#timer !== null) clearTimeout(this.#timer);
-      for (const node of this.#nodes.values()) node.abort('lease_lost');
-    }
+    const now = clock.now();
+    const { state, effects } = hold(this.#holder, () => resume(this.#plan, execution, records, now, signals));
+    this.#state = state;
+    this.#open = [...effects];
+    return state;
+  }
+
+  #step(events: readonly StepEvent[]): ExecutionState {
+    const { state, effects } = hold(this.#holder, () => stepAll(this.#state as ExecutionState, events));
+    this.#open.push(...effects);
+    return state;
   }
 
   /** False if the store refused, so the execution belongs to another worker or has ended. */
-  async #perform(effects: readonly Effect[]): Promise<boolean> {
-    for (const effect of effects) {
+  async #performOpen(): Promise<boolean> {
+    for (let effect = this.#open.shift(); effect !== undefined; effect = this.#open.shift()) {
       if (effect.kind === 'start_node') {
         // Not before effects: nothing may delay the start after the checkpoint.
         if (effect.node.kind === 'pure') await yieldTurn();
@@ -181,40 +250,56 @@ class Run {
     return true;
   }
 
-  async #store(
-    effect: Extract<Effect, { kind: 'checkpoint' | 'park' | 'hand_back' | 'finish' }>,
-  ): Promise<boolean> {
+  /** False if it can't be done before the execution is stored. */
+  #performAhead(effect: Effect, budget: AheadBudget): boolean {
+    if (effect.kind === 'start_node') {
+      if (effect.node.kind !== 'pure' || !budget.takeNode()) return false;
+      this.#startNode(effect);
+    } else if (effect.kind === 'abort_node') this.#abortNode(effect);
+    else if (effect.kind === 'wait_until') this.#setTimer(effect.atMs);
+    else return false;
+    return true;
+  }
+
+  async #store(effect: StoreEffect): Promise<boolean> {
     const { store, log } = this.#deps;
-    const { lease } = this.#claimed;
+    const { lease } = this.claimed;
     const { consumedAiTokens, storedBytes, signalsSeen } = effect;
     const info = { consumedAiTokens, storedBytes, signalsSeen };
     // Writing the records as JSON takes place before the first wait.
     const isStored = await hold(this.#holder, () => storeEffect(store, lease, effect, info));
-    if (!isStored) {
+    if (isStored) this.#logStored(effect);
+    else {
       log.info(
         { execution_id: lease.executionId },
         'execution dropped: cancelled, or taken over by another worker',
-      );
-    } else if (effect.kind === 'finish') {
-      logEnd(log, lease.executionId, effect.outcome.status === 'failed' ? effect.outcome.error : null);
-    } else if (effect.kind !== 'checkpoint') {
-      log.debug(
-        { execution_id: lease.executionId },
-        effect.kind === 'park' ? 'execution parked' : 'execution handed back',
       );
     }
     return isStored;
   }
 
+  #logStored(effect: StoreEffect): void {
+    const { log } = this.#deps;
+    const { executionId } = this.claimed.lease;
+    if (effect.kind === 'finish') {
+      logEnd(log, executionId, effect.outcome.status === 'failed' ? effect.outcome.error : null);
+    } else if (effect.kind !== 'checkpoint') {
+      log.debug(
+        { execution_id: executionId },
+        effect.kind === 'park' ? 'execution parked' : 'execution handed back',
+      );
+    }
+  }
+
   #startNode(effect: Extract<Effect, { kind: 'start_node' }>): void {
     // A node stored as running that doesn't start after all is started by the next owner of the execution.
-    if (this.#control.stopReason() !== null) return;
-    if (effect.node.kind === 'effect' && !this.#control.isLeaseValid()) {
+    if (this.#control !== null && this.#control.stopReason() !== null) return;
+    if (effect.node.kind === 'effect' && this.#control?.isLeaseValid() !== true) {
       this.#push({ kind: 'stop', reason: 'lease_lost', atMs: this.#deps.clock.now() });
       return;
     }
     this.#logNode('node started', effect);
-    const run = new NodeRun(this.#claimed, effect, this.#deps);
+    const run = new NodeRun(this.claimed, effect, this.#deps);
     const outcome = run.begin();
     if (outcome instanceof Promise) {
       const key = keyOf(effect.node.id, effect.iteration);
@@ -255,7 +340,7 @@ class Run {
 
   async #readNewSignals(): Promise<void> {
     const { store, clock, random, log } = this.#deps;
-    const { executionId } = this.#claimed.lease;
+    const { executionId } = this.claimed.lease;
     this.#isReading = true;
     while (this.#mustReadAgain) {
       this.#mustReadAgain = false;
@@ -276,7 +361,7 @@ class Run {
     const last = signals.at(-1);
     if (last === undefined) return;
     this.#signalsSeen = last.seq;
-    this.#control.sawSignal(last.seq);
+    this.#control?.sawSignal(last.seq);
   }
 
   #setTimer(atMs: number): void {
@@ -290,7 +375,7 @@ class Run {
   }
 
   notifyStop(): void {
-    const reason = this.#control.stopReason();
+    const reason = this.#control?.stopReason() ?? null;
     if (reason !== null) this.#push({ kind: 'stop', reason, atMs: this.#deps.clock.now() });
   }
 
@@ -307,6 +392,10 @@ class Run {
       this.#wake = null;
     }
     await yieldTurn();
+    return this.#takeEvents();
+  }
+
+  #takeEvents(): StepEvent[] {
     const events = this.#events;
     this.#events = [];
     return events;
@@ -316,7 +405,7 @@ class Run {
     const { log } = this.#deps;
     if (!log.isLevelEnabled('debug')) return;
     const place = { node_id: node.id, ...(iteration.length === 0 ? {} : { iteration }) };
-    log.debug({ execution_id: this.#claimed.lease.executionId, ...place, attempt, result }, message);
+    log.debug({ execution_id: this.claimed.lease.executionId, ...place, attempt, result }, message);
   }
 }
 
@@ -330,10 +419,19 @@ function keyOf(nodeId: string, iteration: readonly number[]): string {
   return `${iteration.join('.')}/${nodeId}`;
 }
 
+function isStoreEffect(effect: Effect): effect is StoreEffect {
+  return (
+    effect.kind === 'checkpoint' ||
+    effect.kind === 'park' ||
+    effect.kind === 'hand_back' ||
+    effect.kind === 'finish'
+  );
+}
+
 function storeEffect(
   store: ExecutionStore,
   lease: ClaimedExecution['lease'],
-  effect: Extract<Effect, { kind: 'checkpoint' | 'park' | 'hand_back' | 'finish' }>,
+  effect: StoreEffect,
   info: WriteInfo,
 ): Promise<boolean> {
   switch (effect.kind) {

@@ -9,6 +9,17 @@ export interface WorkerSettings {
   readonly maxCrashedAttempts: number;
   readonly shutdownGraceMs: number;
   readonly inlineWaitMs: number;
+  readonly runAhead: RunAheadSettings;
+}
+
+/** How far an execution is run before it is stored. */
+export interface RunAheadSettings {
+  /** 0: nothing is. */
+  readonly nodes: number;
+  /** Of its input, and of each output, as JSON. */
+  readonly bytes: number;
+  /** Since pure nodes began to run in a turn of the event loop. */
+  readonly ms: number;
 }
 
 /** Limits on one node's output, and on all that is stored for one execution. */

@@ -112,6 +112,7 @@ export function toStartRow(order: StartOrder, leaseTo: string | null): StartRow 
     apiKeyId: order.origin?.apiKeyId ?? null,
     sourceIp: order.origin?.sourceIp ?? null,
     recordsJson: records === undefined || records.length === 0 ? null : stringifyJson(records),
+    ahead: null,
     maxConcurrency: maxConcurrencyOf(compiled),
     concurrency: keyedConcurrencyOf(plan, order),
     priority: PRIORITIES.indexOf(plan?.priority ?? USUAL_PRIORITY),

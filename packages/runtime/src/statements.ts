@@ -29,8 +29,10 @@ export interface StartRow {
   readonly apiKeyId: number | null;
   /** Where the request that started it came from; null if no request did. */
   readonly sourceIp: string | null;
-  /** JSON text of the node records the execution starts with (a rerun's); null for none. */
+  /** JSON text of the node records that are stored with it: a rerun's, or those of what was run ahead; null for none. */
   readonly recordsJson: string | null;
+  /** What was run before it is stored; null for nothing. */
+  readonly ahead: RanAhead | null;
   /** `settings.max_concurrency` of its workflow: then it is queued even if `leaseTo` is set. Null for no limit at all. */
   readonly maxConcurrency: number | null;
   /** Null without `settings.concurrency`; else `maxConcurrency` is set. */
@@ -45,6 +47,15 @@ export interface StartRow {
   readonly errorWorkflowId: number | null;
   /** Null if it was started without an Idempotency-Key. */
   readonly response: KeyedResponse | null;
+}
+
+/** What an execution had come to when it was stored. If it still runs, that counts only if it is leased to `leaseTo`. */
+export interface RanAhead {
+  readonly status: 'running' | 'completed' | 'failed' | 'cancelled';
+  /** JSON text; only with `failed`. */
+  readonly errorJson: string | null;
+  readonly consumedAiTokens: number;
+  readonly storedBytes: number;
 }
 
 /** Rate and debounce of a start, with its keys. */
@@ -104,6 +115,10 @@ const STARTS = rowSet<StartRow>({
   created_at: ['timestamptz', (row) => row.createdAt],
   lease_to: ['uuid', (row) => row.leaseTo],
   records: ['text', (row) => row.recordsJson],
+  ahead: ['text', (row) => row.ahead?.status],
+  error: ['text', (row) => row.ahead?.errorJson],
+  consumed_ai_tokens: ['bigint', (row) => row.ahead?.consumedAiTokens],
+  stored_bytes: ['bigint', (row) => row.ahead?.storedBytes],
   key_family_id: ['uuid', (row) => row.response?.idempotencyKey.familyId],
   route: ['text', (row) => row.response?.idempotencyKey.route],
   idempotency_key: ['text', (row) => row.response?.idempotencyKey.key],
@@ -113,7 +128,7 @@ const STARTS = rowSet<StartRow>({
   response_body: ['text', (row) => row.response?.body],
 });
 
-/** `claim` is 0 while the execution is queued. */
+/** `claim` is 0 while the execution is queued, `worker_id` null also if it has ended. */
 export interface StartedRow {
   readonly id: number;
   readonly worker_id: string | null;
@@ -122,7 +137,8 @@ export interface StartedRow {
 
 /**
  * Inserts executions with their idempotency records; all or none of those it inserts. Omits from the result those whose
- * idempotency key was used in the last 24 hours. Grants leases only while the worker's own lease is valid.
+ * idempotency key was used in the last 24 hours. Grants leases only while the worker's own lease is valid; an execution that
+ * has ended already needs none.
  * @throws unique_violation from the database if an id already exists
  */
 export async function insertExecutions(db: Queryable, rows: readonly StartRow[]): Promise<StartedRow[]> {
@@ -142,29 +158,36 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
          WHERE i.created_at <= now() - interval '24 hours'
        RETURNING key_family_id, route, idempotency_key
      ), stored AS (
-       INSERT INTO executions (${COPIED.list()}, status, input, created_at, started_at, worker_id, claim,
-         checkpoint_seq, kept_bytes)
-       SELECT ${COPIED.list('r')}, CASE WHEN w.id IS NULL THEN 'queued' ELSE 'running' END, r.input::json,
-         t.created_at, CASE WHEN w.id IS NOT NULL THEN t.created_at END, w.id, (w.id IS NOT NULL)::integer,
-         (r.records IS NOT NULL)::integer, octet_length(r.input) + coalesce(octet_length(r.records), 0)
+       INSERT INTO executions (${COPIED.list()}, status, input, created_at, started_at, completed_at, worker_id, claim,
+         error, consumed_ai_tokens, stored_bytes, checkpoint_seq, kept_bytes,
+         first_records, first_records_at)
+       SELECT ${COPIED.list('r')}, t.status, r.input::json, t.created_at,
+         CASE WHEN t.status <> 'queued' THEN t.created_at END,
+         CASE WHEN t.is_ended THEN greatest(date_trunc('milliseconds', clock_timestamp()), t.created_at) END,
+         w.id, (t.status <> 'queued')::integer, r.error::json,
+         CASE WHEN t.counts THEN coalesce(r.consumed_ai_tokens, 0) ELSE 0 END,
+         CASE WHEN t.counts THEN coalesce(r.stored_bytes, 0) ELSE 0 END,
+         (t.counts AND r.records IS NOT NULL)::integer,
+         octet_length(r.input) + CASE WHEN t.counts THEN coalesce(octet_length(r.records), 0) ELSE 0 END,
+         CASE WHEN t.counts THEN r.records::json END, CASE WHEN t.counts AND r.records IS NOT NULL THEN now() END
        FROM request r
-       CROSS JOIN LATERAL (SELECT coalesce(r.created_at, date_trunc('milliseconds', now())) AS created_at) t
        LEFT JOIN workers w
-         ON w.id = r.lease_to AND r.max_concurrency IS NULL AND r.held_until IS NULL
-         AND w.lease_expires_at > clock_timestamp()
+         ON w.id = r.lease_to AND (r.ahead IS NULL OR r.ahead = 'running') AND r.max_concurrency IS NULL
+           AND r.held_until IS NULL AND w.lease_expires_at > clock_timestamp()
+       CROSS JOIN LATERAL (
+         SELECT coalesce(r.created_at, date_trunc('milliseconds', now())) AS created_at, r.ahead <> 'running' AS is_ended,
+           CASE WHEN r.ahead <> 'running' THEN r.ahead WHEN w.id IS NULL THEN 'queued' ELSE 'running' END AS status,
+           r.ahead IS DISTINCT FROM 'running' OR w.id IS NOT NULL AS counts
+       ) t
        LEFT JOIN recorded USING (key_family_id, route, idempotency_key)
        WHERE r.idempotency_key IS NULL OR recorded.idempotency_key IS NOT NULL
-       RETURNING id, organisation_id, worker_id, claim, held_until, on_limit, kept_bytes
+       RETURNING id, organisation_id, claim, worker_id, held_until, on_limit, kept_bytes
      ), kept AS (
        INSERT INTO storage_changes (organisation_id, bytes)
        SELECT organisation_id, sum(kept_bytes) FROM stored GROUP BY organisation_id
-     ), chunk AS (
-       INSERT INTO execution_checkpoints (execution_id, seq, organisation_id, records)
-       SELECT stored.id, 1, stored.organisation_id, request.records::json
-       FROM stored JOIN request USING (id) WHERE request.records IS NOT NULL
      )
      SELECT id, worker_id, claim,
-       CASE WHEN worker_id IS NULL AND held_until IS NULL
+       CASE WHEN claim = 0 AND held_until IS NULL
          THEN pg_notify('millrace_queue', CASE WHEN on_limit IS NULL THEN '' ELSE 'undecided' END) END
      FROM stored`,
     STARTS.values(rows),
@@ -271,7 +294,7 @@ export async function readWrittenStates(db: Queryable, ids: readonly number[]): 
   return db.query<WrittenState>(
     `SELECT e.id, e.status, e.worker_id, e.claim, c.records AS last_records
      FROM executions e
-     LEFT JOIN execution_checkpoints c ON c.execution_id = e.id AND c.seq = e.checkpoint_seq
+     LEFT JOIN execution_chunks c ON c.execution_id = e.id AND c.seq = e.checkpoint_seq
      WHERE e.id = ANY($1::bigint[])`,
     [ids],
   );
@@ -286,7 +309,7 @@ export interface StoredChunk {
 /** Chunks of node records in the order they were stored. */
 export async function readChunks(db: Queryable, executionIds: readonly number[]): Promise<StoredChunk[]> {
   return db.query(
-    `SELECT execution_id, records FROM execution_checkpoints WHERE execution_id = ANY($1::bigint[])
+    `SELECT execution_id, records FROM execution_chunks WHERE execution_id = ANY($1::bigint[])
      ORDER BY execution_id, seq`,
     [executionIds],
   );

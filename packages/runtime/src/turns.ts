@@ -7,14 +7,19 @@ let before: (() => void)[] = [];
 let fresh: (() => void)[] = [];
 let isPlanned = false;
 
-/** Whether this turn of the event loop is used up. All runs share one clock: fifty of them would otherwise delay timers and sockets fifty times as long. */
-export function isTurnSpent(): boolean {
+/** How long work of all runs has been taking in this turn of the event loop. */
+export function spentInTurn(): number {
   const now = performance.now();
   if (startedAt === null) {
     startedAt = now;
     plan();
   }
-  return now - startedAt > MAX_TURN_MS;
+  return now - startedAt;
+}
+
+/** Whether this turn of the event loop is used up. All runs share one clock: fifty of them would otherwise delay timers and sockets fifty times as long. */
+export function isTurnSpent(): boolean {
+  return spentInTurn() > MAX_TURN_MS;
 }
 
 /** Waits for a turn that isn't used up. Whoever has waited longest comes first, so long work takes turns with all others. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '@millrace/database/database';
-import type { ClaimedExecution, HttpClient } from '@millrace/engine';
+import type { ClaimedExecution, CompileResult, HttpClient } from '@millrace/engine';
 import type { Logger } from 'pino';
 import type { BorrowedSlots } from './borrowed-slots.ts';
 import { DatabaseClock } from './clock.ts';
@@ -13,6 +13,7 @@ import type { PeriodicTask } from './periodic-task.ts';
 import { PgExecutionStore } from './pg-store.ts';
 import type { PlanCache } from './plans.ts';
 import { type RunDeps, runExecution } from './run.ts';
+import { type AheadRun, runAhead } from './run-ahead.ts';
 import { RunningExecution } from './running-execution.ts';
 import type { NodeLimits, WorkerSettings } from './settings.ts';
 import { Slots } from './slots.ts';
@@ -178,12 +179,25 @@ class PgWorker implements Worker {
     return registration.id;
   }
 
-  run(execution: ClaimedExecution): void {
-    this.#endReservation(execution.lease.executionId);
-    this.#hold(execution);
+  runAhead(execution: ClaimedExecution, compiled: CompileResult, inputBytes: number): AheadRun | null {
+    const { runAhead: budget } = this.#config;
+    if (budget.nodes === 0 || inputBytes > budget.bytes) return null;
+    return runAhead(execution, compiled, this.#runDeps, budget);
   }
 
-  release(executionId: number): void {
+  run(execution: ClaimedExecution, ahead: AheadRun | null): void {
+    this.#endReservation(execution.lease.executionId);
+    ahead?.stored();
+    this.#hold(execution, ahead);
+  }
+
+  release(executionId: number, ended: AheadRun | null): void {
+    if (ended !== null) {
+      ended.stored();
+      // Lists follow changes, not starts.
+      this.#deps.notifier.changed([executionId]);
+      if (ended.row.ahead?.status === 'failed') this.#errorWorkflows.kick();
+    }
     this.#endReservation(executionId);
     this.#slotFreed();
   }
@@ -374,21 +388,25 @@ class PgWorker implements Worker {
     await this.#store.decideStarts();
   }
 
-  #hold(claimed: ClaimedExecution): void {
+  #hold(claimed: ClaimedExecution, ahead: AheadRun | null = null): void {
     const { executionId, workerId, claim } = claimed.lease;
     const registration = this.#registration;
-    // Claimed or inserted under a registration lost in the meantime: another worker takes it over.
-    if (registration === null || registration.id !== workerId) return;
     const known = this.#running.get(executionId);
-    // Replies to a claim, an insert and an adoption of the same execution may arrive in any order; the highest claim counts.
-    if (known !== undefined && known.claimed.lease.claim >= claim) return;
+    // Claimed or inserted under a registration lost in the meantime: another worker takes it over. Replies to a claim, an insert
+    // and an adoption of the same execution may arrive in any order; the highest claim counts.
+    const isOthers = registration === null || registration.id !== workerId;
+    if (isOthers || (known !== undefined && known.claimed.lease.claim >= claim)) {
+      ahead?.drop();
+      return;
+    }
     known?.stop('lease_lost');
     const execution = new RunningExecution(claimed, registration.lease);
     this.#running.set(executionId, execution);
     if (known === undefined) this.#slots.take(claimed.organisationId);
     if (this.#isStopping) execution.stop('shutdown');
     const isSignalled = this.#signalledMeanwhile.delete(executionId);
-    execution.ended = runExecution(claimed, this.#runDeps, execution).then(() => {
+    const rest = ahead?.rest ?? undefined;
+    execution.ended = runExecution(claimed, this.#runDeps, execution, rest).then(() => {
       if (this.#running.get(executionId) === execution) {
         this.#running.delete(executionId);
         this.#slots.giveBack(claimed.organisationId);

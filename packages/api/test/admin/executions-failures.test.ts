@@ -86,7 +86,7 @@ describe('a secret in a message inside a message', () => {
       viewer.call(LIST, { params: { org } }),
     ]);
     const stored = await service.database.db.query(
-      `SELECT e.error, c.records FROM executions e JOIN execution_checkpoints c ON c.execution_id = e.id WHERE e.id = $1`,
+      `SELECT e.error, c.records FROM executions e JOIN execution_chunks c ON c.execution_id = e.id WHERE e.id = $1`,
       [id],
     );
     for (const { text } of shown) expect(text).toContain('***');
@@ -107,12 +107,13 @@ interface OldFailure {
 async function storeOld(id: number, old: OldFailure): Promise<number> {
   const { db } = service.database;
   const [copy] = await db.query<{ id: number }>(
-    `INSERT INTO executions SELECT (jsonb_populate_record(e, jsonb_build_object('id', nextval('execution_ids'), 'error', $2::jsonb))).*
+    `INSERT INTO executions SELECT (jsonb_populate_record(e, jsonb_build_object('id', nextval('execution_ids'), 'error', $2::jsonb,
+       'first_records', NULL, 'first_records_at', NULL))).*
      FROM executions e WHERE e.id = $1 RETURNING id`,
     [id, JSON.stringify(old)],
   );
   const rows = await db.query<{ seq: number; records: string }>(
-    'SELECT seq, records FROM execution_checkpoints WHERE execution_id = $1',
+    'SELECT seq, records FROM execution_chunks WHERE execution_id = $1',
     [id],
   );
   const { code, message: said } = old;

@@ -267,7 +267,7 @@ describe('the address', () => {
     await answerTo(token);
     const { db } = service.database;
     const stored = await db.query(`SELECT to_jsonb(c)::text FROM callbacks c
-      UNION ALL SELECT records::text FROM execution_checkpoints UNION ALL SELECT payload::text FROM execution_signals`);
+      UNION ALL SELECT records::text FROM execution_chunks UNION ALL SELECT payload::text FROM execution_signals`);
     const all = [failed, whileWaiting, await service.finished(id), service.logs, stored];
     for (const text of all.map((each) => JSON.stringify(each))) {
       expect(text).not.toContain(second);

@@ -160,7 +160,7 @@ test('a cancel racing the end leaves one final status, and no node starts after 
   expect(seen).toContain('cancelled');
   const { db } = service.database;
   const late = await db.query(
-    `SELECT c.execution_id FROM execution_checkpoints c JOIN executions e ON e.id = c.execution_id
+    `SELECT c.execution_id FROM execution_chunks c JOIN executions e ON e.id = c.execution_id
      WHERE e.status = 'cancelled' AND c.created_at > e.completed_at + interval '1 millisecond'`,
   );
   expect(late).toEqual([]);

@@ -154,6 +154,11 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       maxCrashedAttempts: 3,
       shutdownGraceMs: need('MILLRACE_SHUTDOWN_GRACE_MS'),
       inlineWaitMs: need('MILLRACE_INLINE_WAIT_MS'),
+      runAhead: {
+        nodes: need('MILLRACE_RUN_AHEAD_NODES'),
+        bytes: need('MILLRACE_RUN_AHEAD_SIZE'),
+        ms: need('MILLRACE_RUN_AHEAD_MS'),
+      },
     },
     admission: {
       queuedPerOrganisation: need('MILLRACE_ORGANISATION_QUEUE_LIMIT'),

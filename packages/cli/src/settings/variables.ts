@@ -387,6 +387,32 @@ export const VARIABLES = {
     max: 60_000,
     unit: 'milliseconds',
   }),
+  MILLRACE_RUN_AHEAD_NODES: integer({
+    about:
+      'Maximum number of nodes of an execution that are run before it is stored; only nodes without an outside effect are',
+    fallback: '100',
+    example: '20',
+    min: 0,
+    max: 10_000,
+    zero: 'none',
+  }),
+  MILLRACE_RUN_AHEAD_MS: integer({
+    about:
+      'Time within one turn of the event loop after which no further node is run before its execution is stored',
+    fallback: '10',
+    example: '2',
+    min: 1,
+    max: 100,
+    unit: 'milliseconds',
+  }),
+  MILLRACE_RUN_AHEAD_SIZE: bytes({
+    about:
+      'Maximum size of the input, and of a node output, with which an execution is run further before it is stored',
+    fallback: '64KiB',
+    example: '16KiB',
+    min: '1KiB',
+    max: '16MiB',
+  }),
   MILLRACE_RETENTION_DAYS: integer({
     about: 'Days after which finished executions are deleted',
     fallback: '30',

@@ -38,7 +38,7 @@ function delayed(name: string, isBusy: boolean): Flow {
 /** The execution's stored delay; null while there is none. */
 async function delayUntil(id: number): Promise<string | null> {
   const [row] = await world().db.query<{ until: string }>(
-    `SELECT record #>> '{output,waited_until}' AS until FROM execution_checkpoints, json_array_elements(records) AS record
+    `SELECT record #>> '{output,waited_until}' AS until FROM execution_chunks, json_array_elements(records) AS record
      WHERE execution_id = $1 AND record ->> 'nodeId' = 'delay' AND record ->> 'status' = 'waiting'`,
     [id],
   );

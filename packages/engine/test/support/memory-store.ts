@@ -94,8 +94,16 @@ export class MemoryStore implements CompleteStore {
       const row = newRow(request);
       this.#rows.set(request.executionId, row);
       if (request.parent !== undefined) this.#children.set(keyOf(request.parent), row);
-      const isQueued = request.leaseTo === null || isLimited(request);
-      return isQueued ? null : this.#lease(row, request.leaseTo);
+      const { leaseTo, ahead } = request;
+      if (ahead !== undefined && ahead.outcome !== null) {
+        this.#lease(row, '');
+        appendTo(row, ahead.records, ahead);
+        this.#end(row, ahead.outcome);
+        return null;
+      }
+      if (leaseTo === null || isLimited(request)) return null;
+      if (ahead !== undefined) appendTo(row, ahead.records, ahead);
+      return this.#lease(row, leaseTo);
     });
   }
 
@@ -336,9 +344,7 @@ export class MemoryStore implements CompleteStore {
     const row = this.#rows.get(lease.executionId);
     const isHeld = row?.status === 'running' && row.workerId === lease.workerId && row.claim === lease.claim;
     if (row === undefined || !isHeld) return null;
-    if (records.length > 0) row.chunks.push(stringifyJson(records as JsonValue));
-    row.consumedAiTokens = info?.consumedAiTokens ?? row.consumedAiTokens;
-    row.storedBytes = info?.storedBytes ?? row.storedBytes;
+    appendTo(row, records, info);
     return row;
   }
 
@@ -370,6 +376,12 @@ function isLimited({ maxConcurrency, concurrency }: StartRequest): boolean {
 
 function haveSameKey(a: StartRequest, b: StartRequest): boolean {
   return a.workflowId === b.workflowId && (a.concurrency?.key ?? '') === (b.concurrency?.key ?? '');
+}
+
+function appendTo(row: Row, records: readonly NodeRecord[], info: WriteInfo | undefined): void {
+  if (records.length > 0) row.chunks.push(stringifyJson(records as JsonValue));
+  row.consumedAiTokens = info?.consumedAiTokens ?? row.consumedAiTokens;
+  row.storedBytes = info?.storedBytes ?? row.storedBytes;
 }
 
 function keyOf({ executionId, nodeId, iteration, callKey }: ChildKey): string {

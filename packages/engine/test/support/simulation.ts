@@ -100,7 +100,9 @@ export class Simulation {
   async run(): Promise<SimulationEnd> {
     const ids = await this.#store.reserveIds(this.#options.plans.length);
     for (let count = 0; count < this.#options.workers; count++) await this.#addWorker();
-    await this.#store.start(ids.map((executionId, place) => this.#request(executionId, place)));
+    const requests: StartRequest[] = [];
+    for (const [place, id] of ids.entries()) requests.push(await this.#aheadOf(this.#request(id, place)));
+    await this.#store.start(requests);
     let turns = 0;
     while (this.#store.overview().some(({ status }) => !isFinalStatus(status))) {
       turns += 1;
@@ -112,6 +114,53 @@ export class Simulation {
     this.#invariants.checkAll();
     const executions = ids.map((id) => this.#invariants.read(id));
     return { executions, children: this.#children(), turns };
+  }
+
+  /** Some starts are run before they are stored, as far as they are pure; their worker continues them, or never learns of them. */
+  async #aheadOf(request: StartRequest): Promise<StartRequest> {
+    const worker = this.#workers.find(({ id }) => id === request.leaseTo);
+    if (worker === undefined || this.#random() < 0.3) return request;
+    const { executionId, workflowId, input, leaseTo, timeoutMs } = request;
+    const lease = { executionId, workerId: leaseTo ?? '', claim: 1 };
+    const deadlineAtMs = timeoutMs === null ? null : this.#nowMs + timeoutMs;
+    const startedAtMs = this.#nowMs;
+    const claimed = {
+      ...request,
+      lease,
+      workflowId,
+      input,
+      startedAtMs,
+      deadlineAtMs,
+      records: [],
+      signals: [],
+    };
+    const run = this.#begin(claimed);
+    await this.#runAhead(run, Math.floor(this.#random() * 10));
+    const [write] = run.todo;
+    const isEnd = write?.kind === 'finish';
+    if (!isEnd && this.#random() < 0.7) worker.runs.set(executionId, run);
+    if (!isEnd && write?.kind !== 'checkpoint') return request;
+    run.todo.shift();
+    const { records, consumedAiTokens } = write;
+    return { ...request, ahead: { records, consumedAiTokens, outcome: isEnd ? write.outcome : null } };
+  }
+
+  /** Until something has to be stored or waited for, or this many nodes were started. */
+  async #runAhead(run: Run, nodes: number): Promise<void> {
+    for (let left = nodes; ; ) {
+      for (let effect = run.todo[0]; effect !== undefined; effect = run.todo[0]) {
+        if (effect.kind === 'start_node') {
+          left -= 1;
+          if (left < 0 || effect.node.kind !== 'pure') return;
+          this.#startNode(effect, run);
+        } else if (effect.kind === 'abort_node' || effect.kind === 'wait_until') {
+          await this.#perform(effect, run);
+        } else return;
+        run.todo.shift();
+      }
+      if (run.running.size === 0 || run.state.phase.kind !== 'running') return;
+      run.todo = [...stepAll(run.state, await this.#nextEvents(run)).effects];
+    }
   }
 
   #children(): SimulatedChild[] {
@@ -270,21 +319,26 @@ export class Simulation {
   }
 
   #start(effect: Start, run: Run): boolean {
-    const { node, iteration, attempt } = effect;
+    const { node } = effect;
     const stored = this.#invariants.read(run.lease.executionId);
     const isOwn = stored.status === 'running' && stored.claim === run.lease.claim;
     // A real worker checks this with its own clock: no side effect once its lease may have expired.
     if (node.kind === 'effect' && !isOwn) return false;
     if (isOwn) this.#invariants.checkStart(effect, stored);
+    this.#startNode(effect, run);
+    return true;
+  }
+
+  #startNode(effect: Start, run: Run): void {
+    const { node, iteration, attempt } = effect;
     const name = nameOf(node.id, iteration);
     this.#askForSignal(effect, run.lease.executionId);
-    if (isHanging(effect.config)) return true;
+    if (isHanging(effect.config)) return;
     run.running.set(name, async () => ({
       ...{ kind: 'node_ended', nodeId: node.id, iteration, attempt },
       result: await this.#play(effect, run),
       ...{ atMs: this.#nowMs, jitter: this.#random() },
     }));
-    return true;
   }
 
   #askForSignal({ node, iteration, config, resumed }: Start, executionId: number): void {

@@ -71,6 +71,48 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
       expect(await harness.readExecution(second.executionId)).toBeNull();
     });
 
+    it('S27: what was run to its end before it is stored needs no lease', async () => {
+      const outcomes = [
+        { status: 'completed' },
+        { status: 'failed', error: { code: 'x', message: verbatim('y'), nodeId: 'a' } },
+      ] as const;
+      for (const outcome of outcomes) {
+        const ahead = { records: [done('a', 1)], consumedAiTokens: 7, outcome };
+        const ended = await request({ leaseTo: harness.newWorkerId(), ahead });
+        expect(await store.start([ended])).toEqual([null]);
+        const stored = await read(ended.executionId);
+        expect(stored).toMatchObject({
+          ...{ status: outcome.status, workerId: null, records: [done('a', 1)], consumedAiTokens: 7 },
+          error: outcome.status === 'failed' ? { code: 'x', nodeId: 'a' } : null,
+        });
+        expect(stored.completedAtMs).toBeGreaterThanOrEqual(stored.startedAtMs ?? Infinity);
+        expect(await store.claim(await worker(), 10)).toEqual([]);
+        expect(await store.cancel(ended.organisationId, ended.executionId)).toBe(false);
+      }
+    });
+
+    it('S27: records of what goes on are stored with the lease it asked for, and follow-up writes append', async () => {
+      const workerId = await worker();
+      const ahead = { records: [done('a', 1)], consumedAiTokens: 7, outcome: null };
+      const leased = await request({ leaseTo: workerId, ahead });
+      const [lease] = await store.start([leased]);
+      if (!lease) throw new Error('it was not leased');
+      expect(await read(leased.executionId)).toMatchObject({ records: [done('a', 1)], consumedAiTokens: 7 });
+      expect(await store.checkpoint(lease, [done('b', 2)])).toBe(true);
+      await harness.expireLease(workerId);
+      const { records } = await claimOne(await worker());
+      expect(records).toEqual([done('a', 1), done('b', 2)]);
+    });
+
+    it('S27: without that lease it is queued as if nothing had been run', async () => {
+      const ahead = { records: [done('a', 1)], consumedAiTokens: 7, outcome: null };
+      const limited = await request({ leaseTo: await worker(), maxConcurrency: 1, ahead });
+      expect(await store.start([limited])).toEqual([null]);
+      expect(await read(limited.executionId)).toMatchObject({
+        ...{ status: 'queued', workerId: null, records: [], consumedAiTokens: 0 },
+      });
+    });
+
     it('S3: claims are oldest first and at most as many as requested', async () => {
       const ids = [await queued(), await queued(), await queued()];
       const workerId = await worker();

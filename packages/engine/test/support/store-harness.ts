@@ -8,6 +8,7 @@ import type {
   Lease,
   NodeRecord,
   OnLimit,
+  Outcome,
   ParentLink,
   Priority,
   SlotShares,
@@ -53,6 +54,15 @@ export interface StartRequest {
   readonly concurrency?: { readonly key: string; readonly limit: number; readonly onLimit: OnLimit };
   /** `settings.priority` of its workflow. Absent: the usual one. */
   readonly priority?: Priority;
+  /** What was run before it is stored; absent for nothing. */
+  readonly ahead?: RanAhead;
+}
+
+export interface RanAhead {
+  readonly records: readonly NodeRecord[];
+  readonly consumedAiTokens: number;
+  /** Null while it runs: it continues only with the lease it asked for, and is queued as if nothing had been run otherwise. */
+  readonly outcome: Outcome | null;
 }
 
 /** A stored child, whichever attempt started it. */

@@ -67,7 +67,7 @@ export async function findChildRow(
        (SELECT * FROM total_ai_tokens(e.id, e.consumed_ai_tokens)) AS consumed_ai_tokens,
        CASE WHEN e.status = 'completed' THEN
          (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
-          FROM execution_checkpoints c WHERE c.execution_id = e.id) END AS chunks
+          FROM execution_chunks c WHERE c.execution_id = e.id) END AS chunks
      FROM executions e WHERE e.organisation_id = $1 AND e.parent_execution_id = $2 AND e.id = $3`,
     [organisationId, parentId, childId],
   );

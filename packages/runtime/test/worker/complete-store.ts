@@ -19,7 +19,7 @@ import {
   reserveExecutionIds,
   type StartRow,
 } from '../../src/statements.ts';
-import { toStarted } from '../../src/store-rows.ts';
+import { toStarted, toTarget } from '../../src/store-rows.ts';
 
 /** The store with the statements by which other parts of the service start, cancel and signal executions. */
 export class PgCompleteStore extends PgExecutionStore implements CompleteStore {
@@ -68,7 +68,7 @@ export class PgCompleteStore extends PgExecutionStore implements CompleteStore {
 
 /** The row of a start that has neither an idempotency key nor is a rerun. */
 export function rowOf(request: StartRequest): StartRow {
-  const { concurrency } = request;
+  const { concurrency, ahead } = request;
   return {
     id: request.executionId,
     organisationId: request.organisationId,
@@ -84,7 +84,16 @@ export function rowOf(request: StartRequest): StartRow {
     rerunOf: null,
     apiKeyId: null,
     sourceIp: null,
-    recordsJson: null,
+    recordsJson: ahead === undefined ? null : stringifyJson(ahead.records),
+    ahead:
+      ahead === undefined
+        ? null
+        : {
+            status: ahead.outcome?.status ?? 'running',
+            errorJson: ahead.outcome === null ? null : (toTarget(ahead.outcome).errorJson ?? null),
+            consumedAiTokens: ahead.consumedAiTokens,
+            storedBytes: 0,
+          },
     maxConcurrency: request.maxConcurrency ?? (concurrency === undefined ? null : NO_WORKFLOW_LIMIT),
     concurrency: concurrency === undefined ? null : { ...concurrency, key: hashOfKey(concurrency.key) },
     priority: PRIORITIES.indexOf(request.priority ?? USUAL_PRIORITY),

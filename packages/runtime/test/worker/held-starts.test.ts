@@ -34,7 +34,7 @@ function anotherProcess(): (workflowId: number, input: object) => Promise<number
   const starter: Starter = createStarter({
     db,
     config,
-    executor: { reserve: () => null, run() {}, release() {} },
+    executor: { reserve: () => null, runAhead: () => null, run() {}, release() {} },
   });
   const { organisationId } = service.key;
   return async (workflowId, input) => {

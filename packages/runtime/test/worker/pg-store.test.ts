@@ -58,7 +58,7 @@ async function makeHarness(): Promise<StoreHarness> {
       const [row] = await db.query<Row>('SELECT * FROM executions WHERE id = $1', [executionId]);
       if (row === undefined) return null;
       const chunks = await db.query<{ records: string }>(
-        'SELECT records FROM execution_checkpoints WHERE execution_id = $1 ORDER BY seq',
+        'SELECT records FROM execution_chunks WHERE execution_id = $1 ORDER BY seq',
         [executionId],
       );
       const error = row.error === null ? null : JSON.parse(row.error);

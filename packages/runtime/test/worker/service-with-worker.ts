@@ -171,8 +171,9 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
 function delegate(worker: () => Worker | null): Executor {
   return {
     reserve: (id, organisationId) => worker()?.reserve(id, organisationId) ?? null,
-    run: (execution) => worker()?.run(execution),
-    release: (id) => worker()?.release(id),
+    runAhead: (execution, compiled, bytes) => worker()?.runAhead(execution, compiled, bytes) ?? null,
+    run: (execution, ahead) => worker()?.run(execution, ahead),
+    release: (id, ended) => worker()?.release(id, ended),
   };
 }
 

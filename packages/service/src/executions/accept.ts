@@ -1,9 +1,11 @@
 import { coalesce } from '@millrace/database/coalesce';
 import type { Database, Queryable } from '@millrace/database/database';
+import type { ClaimedExecution } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { Executor } from '@millrace/runtime/executor';
 import { StartRefusedError, storeStarts } from '@millrace/runtime/held-starts';
+import type { AheadRun } from '@millrace/runtime/run-ahead';
 import { maxConcurrencyOf, type StartOrder, toStartRow } from '@millrace/runtime/start-row';
 import type { StartRow } from '@millrace/runtime/statements';
 import { createSureStarts, startTogether } from '@millrace/runtime/sure-writes';
@@ -121,31 +123,34 @@ export function createStarter({ db, executor, config }: StarterDeps): Starter {
       const mayRunHere = maxConcurrencyOf(order.compiled) === null && !isDebounced(order);
       const leaseTo = mayRunHere ? executor.reserve(executionId, workflow.organisationId) : null;
       const settle = leaseTo === null ? await admission.enterQueue(workflow.organisationId) : null;
+      let ahead: AheadRun | null = null;
+      let hasEnded = false;
       let isHandedOver = false;
       try {
         const row = toStartRow(order, leaseTo);
-        const { stored, lease, refusedForMs } = await store({ row, keepTrying: untilImpatient() });
+        const leased = leaseTo === null ? null : toLeased(order, row, leaseTo);
+        // A rerun begins with records of its own, and what its rate may hold must not have run.
+        if (leased !== null && row.recordsJson === null && row.hold === null) {
+          ahead = executor.runAhead(leased, order.compiled, row.inputJson.length);
+        }
+        const { stored, lease, refusedForMs } = await store({
+          row: ahead === null ? row : { ...row, ...ahead.row },
+          keepTrying: untilImpatient(),
+        });
         if (refusedForMs !== null) throw rateQueueFull(refusedForMs);
-        if (lease !== null) {
-          const startedAtMs = order.acceptedAt.getTime();
+        if (leased !== null && lease !== null) {
           isHandedOver = true;
-          executor.run({
-            lease,
-            organisationId: row.organisationId,
-            workflowId: row.workflowId,
-            workflowVersion: row.workflowVersion,
-            isTestMode: row.isTestMode,
-            input: order.input,
-            startedAtMs,
-            deadlineAtMs: row.timeoutMs === null ? null : startedAtMs + row.timeoutMs,
-            records: order.records ?? [],
-            signals: [],
-          });
+          executor.run(leased, ahead);
+        } else {
+          hasEnded = stored && ahead !== null && ahead.rest === null;
         }
         return stored;
       } finally {
         settle?.();
-        if (leaseTo !== null && !isHandedOver) executor.release(executionId);
+        if (leaseTo !== null && !isHandedOver) {
+          if (!hasEnded) ahead?.drop();
+          executor.release(executionId, hasEnded ? ahead : null);
+        }
       }
     },
   };
@@ -166,4 +171,21 @@ function rateQueueFull(waitMs: number): ApiError {
   return new ApiError('rate_queue_full', message('service.rate_queue_full', { seconds }), {
     headers: { 'retry-after': String(seconds) },
   });
+}
+
+/** The execution as it is once its row is stored with the lease. */
+function toLeased(order: StartOrder, row: StartRow, workerId: string): ClaimedExecution {
+  const startedAtMs = order.acceptedAt.getTime();
+  return {
+    lease: { executionId: order.executionId, workerId, claim: 1 },
+    organisationId: row.organisationId,
+    workflowId: row.workflowId,
+    workflowVersion: row.workflowVersion,
+    isTestMode: row.isTestMode,
+    input: order.input,
+    startedAtMs,
+    deadlineAtMs: row.timeoutMs === null ? null : startedAtMs + row.timeoutMs,
+    records: order.records ?? [],
+    signals: [],
+  };
 }

@@ -75,7 +75,7 @@ export async function readJournal(
   count: number,
 ): Promise<JournalRow[]> {
   return tx.query<JournalRow>(
-    `SELECT seq, records, created_at FROM execution_checkpoints
+    `SELECT seq, records, created_at FROM execution_chunks
      WHERE organisation_id = $1 AND execution_id = $2 AND seq > $3 ORDER BY seq LIMIT $4`,
     [organisationId, executionId, afterSeq, count],
   );

@@ -272,7 +272,7 @@ export async function findExecution(
   const [row] = await tx.query<ExecutionDetailRow>(
     `SELECT ${ITEM_COLUMNS}, ${CHILD_TOKENS}, e.input, e.checkpoint_seq,
        (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
-        FROM execution_checkpoints c WHERE c.execution_id = e.id) AS chunks,
+        FROM execution_chunks c WHERE c.execution_id = e.id) AS chunks,
        (SELECT json_agg(json_build_object('execution_id', c.id, 'node_id', c.parent_node_id,
           'workflow_id', c.workflow_id) ORDER BY c.id)
         FROM (SELECT id, parent_node_id, workflow_id FROM executions
@@ -306,7 +306,7 @@ export async function findChanges(
   const [row] = await tx.query<ExecutionDetailRow>(
     `SELECT ${ITEM_COLUMNS}, ${CHILD_TOKENS}, '{}' AS input, NULL AS children, e.checkpoint_seq,
        (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
-        FROM execution_checkpoints c WHERE c.execution_id = e.id AND c.seq > $3::bigint) AS chunks
+        FROM execution_chunks c WHERE c.execution_id = e.id AND c.seq > $3::bigint) AS chunks
      FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,
     [organisationId, executionId, afterSeq],
   );
@@ -332,7 +332,7 @@ export async function findRerunSource(
   const [row] = await tx.query<RerunSource>(
     `SELECT e.workflow_id, e.workflow_version, e.status, e.trigger_type, e.is_test_mode, e.input,
        (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
-        FROM execution_checkpoints c WHERE c.execution_id = e.id) AS chunks
+        FROM execution_chunks c WHERE c.execution_id = e.id) AS chunks
      FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,
     [organisationId, executionId],
   );

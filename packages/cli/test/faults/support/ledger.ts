@@ -57,7 +57,7 @@ export async function allFinished(
 /** How often a node's end was recorded, over all checkpoints of the execution. */
 export async function timesRecorded(db: Queryable, executionId: number, nodeId: string): Promise<number> {
   const [row] = await db.query<{ count: number }>(
-    `SELECT count(*) FROM execution_checkpoints, json_array_elements(records) AS record
+    `SELECT count(*) FROM execution_chunks, json_array_elements(records) AS record
      WHERE execution_id = $1 AND record ->> 'nodeId' = $2 AND record ->> 'status' NOT IN ('running', 'waiting')`,
     [executionId, nodeId],
   );

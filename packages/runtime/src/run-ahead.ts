@@ -1,0 +1,100 @@
+import {
+  type ClaimedExecution,
+  type CompileResult,
+  checkJsonSize,
+  type NodeRecord,
+  outcomeOfProblem,
+  stringifyJson,
+} from '@millrace/engine';
+import { type AheadBudget, Run, type RunDeps } from './run.ts';
+import type { RunAheadSettings } from './settings.ts';
+import type { StartRow } from './statements.ts';
+import { toTarget } from './store-rows.ts';
+import { spentInTurn } from './turns.ts';
+
+/**
+ * An execution that was run before it is stored, as far as that touches nothing outside. Nobody has seen it: if it isn't
+ * stored, it never existed.
+ */
+export interface AheadRun {
+  /** What is stored with the row. */
+  readonly row: Pick<StartRow, 'recordsJson' | 'ahead'>;
+  /** Continues it once the row is stored with its lease; null if it has ended. */
+  readonly rest: Run | null;
+  /** The row is stored as it is: the execution has ended, or goes on. */
+  stored(): void;
+  /** The row isn't stored like this, or that is unknown. */
+  drop(): void;
+}
+
+/**
+ * Runs an execution ahead of its insert, within the budget: pure nodes only, and none once its time, its nodes or its bytes are
+ * used up. What is left is run after the insert.
+ * @returns null if that comes to nothing
+ */
+export function runAhead(
+  claimed: ClaimedExecution,
+  compiled: CompileResult,
+  deps: RunDeps,
+  settings: RunAheadSettings,
+): AheadRun | null {
+  if (compiled.kind !== 'plan') return endedAtOnce(compiled);
+  const run = new Run(claimed, compiled.plan, deps);
+  try {
+    run.runAhead(createBudget(settings));
+  } catch (error) {
+    // A defect: the ordinary way meets it again, and stores it as the execution's end.
+    deps.log.debug({ execution_id: claimed.lease.executionId, err: error }, 'could not run ahead');
+    run.drop();
+    return null;
+  }
+  const write = run.nextWrite;
+  const isEnd = write?.kind === 'finish';
+  const isStored = isEnd || write?.kind === 'checkpoint';
+  return {
+    row: isStored
+      ? {
+          recordsJson: toJson(write.records),
+          ahead: {
+            status: isEnd ? write.outcome.status : 'running',
+            errorJson: isEnd ? (toTarget(write.outcome).errorJson ?? null) : null,
+            consumedAiTokens: write.consumedAiTokens,
+            storedBytes: write.storedBytes,
+          },
+        }
+      : { recordsJson: null, ahead: null },
+    rest: isEnd ? null : run,
+    stored() {
+      if (isStored) run.wrote();
+      if (isEnd) run.drop();
+    },
+    drop: () => run.drop(),
+  };
+}
+
+function createBudget({ nodes, bytes, ms }: RunAheadSettings): AheadBudget {
+  let left = nodes;
+  return {
+    takeNode() {
+      left -= 1;
+      return left >= 0 && spentInTurn() < ms;
+    },
+    sawResult(result) {
+      if ('output' in result && checkJsonSize(result.output ?? {}, bytes) !== 'fits') left = 0;
+    },
+  };
+}
+
+function endedAtOnce({ problem }: Exclude<CompileResult, { kind: 'plan' }>): AheadRun {
+  const { errorJson = null } = toTarget(outcomeOfProblem(problem));
+  return {
+    row: { recordsJson: null, ahead: { status: 'failed', errorJson, consumedAiTokens: 0, storedBytes: 0 } },
+    rest: null,
+    stored: () => {},
+    drop: () => {},
+  };
+}
+
+function toJson(records: readonly NodeRecord[]): string | null {
+  return records.length === 0 ? null : stringifyJson(records);
+}
