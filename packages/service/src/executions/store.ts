@@ -26,7 +26,6 @@ export interface StartLookup {
 interface LookupRow {
   readonly place: number;
   readonly now: Date;
-  readonly execution_id: number | null;
   readonly id: number | null;
   readonly organisation_id: number;
   readonly name: string;
@@ -37,7 +36,6 @@ interface LookupRow {
   readonly response_status: number;
   readonly response_location: string | null;
   readonly response_body: string;
-  readonly is_listening?: boolean;
 }
 
 /** An organisation's request to start a workflow. */
@@ -47,35 +45,71 @@ interface StartRequest {
   readonly idempotencyKey: IdempotencyKey | null;
 }
 
-const REQUESTS = rowSet<StartRequest>({
-  organisation_id: ['bigint', (request) => request.organisationId],
-  workflow_id: ['bigint', (request) => request.workflowId],
-  key_family_id: ['uuid', (request) => request.idempotencyKey?.familyId],
-  route: ['text', (request) => request.idempotencyKey?.route],
-  idempotency_key: ['text', (request) => request.idempotencyKey?.key],
+/** Requests that one look-up answers: all without an Idempotency-Key for one workflow, or one with a key. */
+interface RequestGroup {
+  readonly request: StartRequest;
+  /** Places in the list of requests. */
+  readonly places: number[];
+}
+
+const GROUPS = rowSet<RequestGroup>({
+  organisation_id: ['bigint', ({ request }) => request.organisationId],
+  workflow_id: ['bigint', ({ request }) => request.workflowId],
+  key_family_id: ['uuid', ({ request }) => request.idempotencyKey?.familyId],
+  route: ['text', ({ request }) => request.idempotencyKey?.route],
+  idempotency_key: ['text', ({ request }) => request.idempotencyKey?.key],
+  count: ['integer', ({ places }) => places.length],
 });
+
+function groupRequests(requests: readonly StartRequest[]): RequestGroup[] {
+  const groups: RequestGroup[] = [];
+  const byWorkflow = new Map<string, RequestGroup>();
+  for (const [place, request] of requests.entries()) {
+    const name = `${request.organisationId} ${request.workflowId}`;
+    const known = request.idempotencyKey === null ? byWorkflow.get(name) : undefined;
+    if (known !== undefined) {
+      known.places.push(place);
+      continue;
+    }
+    const group = { request, places: [place] };
+    groups.push(group);
+    if (request.idempotencyKey === null) byWorkflow.set(name, group);
+  }
+  return groups;
+}
 
 /** Looks up what concurrent execute requests need, in order, and reserves an id for each. */
 export async function lookUpStarts(db: Queryable, requests: readonly StartRequest[]): Promise<StartLookup[]> {
-  const rows = await db.query<LookupRow>(
+  const groups = groupRequests(requests);
+  const rows = await db.query<LookupRow & { readonly execution_ids: readonly number[] | null }>(
     `SELECT r.place, date_trunc('milliseconds', now()) AS now,
-       CASE WHEN w.id IS NOT NULL THEN nextval('execution_ids') END AS execution_id,
+       CASE WHEN w.id IS NOT NULL THEN
+         (SELECT array_agg(nextval('execution_ids')) FROM generate_series(1, r.count)) END AS execution_ids,
        w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode,
        i.fingerprint, i.status AS response_status, i.location AS response_location, i.body AS response_body
-     FROM ${REQUESTS.sql} WITH ORDINALITY AS r (${REQUESTS.list()}, place)
+     FROM ${GROUPS.sql} WITH ORDINALITY AS r (${GROUPS.list()}, place)
      LEFT JOIN workflows w ON w.id = r.workflow_id AND w.organisation_id = r.organisation_id
      LEFT JOIN idempotency_records i ON i.key_family_id = r.key_family_id AND i.route = r.route
        AND i.idempotency_key = r.idempotency_key AND i.organisation_id = r.organisation_id
        AND i.created_at > now() - interval '24 hours'`,
-    REQUESTS.values(requests),
+    GROUPS.values(groups),
     'look_up_starts',
   );
-  return toLookups(rows);
+  const lookups: StartLookup[] = [];
+  for (const row of rows) {
+    const found = toLookup(row);
+    for (const [index, place] of (groups[row.place - 1]?.places ?? []).entries()) {
+      lookups[place] = { ...found, executionId: row.execution_ids?.[index] ?? 0 };
+    }
+  }
+  return lookups;
 }
 
 /** The same for webhook calls: finds only workflows that a webhook may start, by their hash or by one replaced less than a day ago. */
 export async function lookUpWebhooks(db: Queryable, hashes: readonly string[]): Promise<StartLookup[]> {
-  const rows = await db.query<LookupRow>(
+  const rows = await db.query<
+    LookupRow & { readonly execution_id: number | null; readonly is_listening: boolean }
+  >(
     `SELECT r.place, date_trunc('milliseconds', now()) AS now,
        CASE WHEN w.id IS NOT NULL THEN nextval('execution_ids') END AS execution_id,
        w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode, NULL::bytea AS fingerprint,
@@ -89,14 +123,16 @@ export async function lookUpWebhooks(db: Queryable, hashes: readonly string[]): 
     [hashes],
     'look_up_webhooks',
   );
-  return toLookups(rows);
+  return rows
+    .toSorted((a, b) => a.place - b.place)
+    .map((row) => ({
+      ...toLookup(row),
+      executionId: row.execution_id ?? 0,
+      isListening: row.is_listening,
+    }));
 }
 
-function toLookups(rows: readonly LookupRow[]): StartLookup[] {
-  return rows.toSorted((a, b) => a.place - b.place).map(toLookup);
-}
-
-function toLookup(row: LookupRow): StartLookup {
+function toLookup(row: LookupRow): Omit<StartLookup, 'executionId'> {
   const workflow: StartableWorkflow | null =
     row.id === null
       ? null
@@ -117,8 +153,7 @@ function toLookup(row: LookupRow): StartLookup {
           location: row.response_location,
           body: row.response_body,
         };
-  const { now, execution_id: executionId, is_listening: isListening } = row;
-  return { now, workflow, executionId: executionId ?? 0, isListening: isListening === true, record };
+  return { now: row.now, workflow, isListening: false, record };
 }
 
 /** An execution as lists show it. */
