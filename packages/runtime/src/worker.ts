@@ -187,19 +187,22 @@ class PgWorker implements Worker {
 
   run(execution: ClaimedExecution, ahead: AheadRun | null): void {
     this.#endReservation(execution.lease.executionId);
-    ahead?.stored();
+    if (ahead !== null) this.#aheadStored(ahead, execution.lease.executionId);
     this.#hold(execution, ahead);
   }
 
   release(executionId: number, ended: AheadRun | null): void {
-    if (ended !== null) {
-      ended.stored();
-      // Lists follow changes, not starts.
-      this.#deps.notifier.changed([executionId]);
-      if (ended.row.ahead?.status === 'failed') this.#errorWorkflows.kick();
-    }
+    if (ended !== null) this.#aheadStored(ended, executionId);
     this.#endReservation(executionId);
     this.#slotFreed();
+  }
+
+  #aheadStored(run: AheadRun, executionId: number): void {
+    run.stored();
+    if (run.row.ahead === null) return;
+    // Lists follow changes, not starts.
+    this.#deps.notifier.changed([executionId]);
+    if (run.row.ahead.status === 'failed') this.#errorWorkflows.kick();
   }
 
   #endReservation(executionId: number): void {
