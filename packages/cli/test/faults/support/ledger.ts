@@ -79,7 +79,7 @@ export async function readNodeEnds(db: Queryable): Promise<NodeEnd[]> {
     `SELECT execution_id AS "executionId", record ->> 'nodeId' AS node,
        coalesce(record -> 'iteration', '[]') AS iteration,
        (record ->> 'completedAtMs')::double precision AS "completedAtMs"
-     FROM execution_checkpoints, json_array_elements(records) AS record
+     FROM execution_chunks, json_array_elements(records) AS record
      WHERE record ->> 'completedAtMs' IS NOT NULL`,
   );
   return rows.map((row) => ({ ...row, iteration: JSON.parse(row.iteration) }));
