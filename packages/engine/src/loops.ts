@@ -296,7 +296,6 @@ function countBytes(state: ExecutionState, run: LoopRun, value: JsonValue, effec
   const bytes = jsonBytes(value, maxOutputBytes - run.bytes);
   if (typeof bytes === 'number') {
     run.bytes += bytes + 1;
-    state.heldBytes += bytes + 1;
     return;
   }
   const result =

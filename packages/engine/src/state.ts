@@ -85,8 +85,6 @@ export interface ExecutionState {
   childAiTokens: number;
   /** Bytes of all outputs that were stored or will be, those of earlier attempts and ended iterations included. */
   bytes: number;
-  /** Bytes of the outputs that are still in memory. */
-  heldBytes: number;
   readonly unstored: Unstored<Frame>;
   /** Whether something must be stored before anything starts. */
   mustCheckpoint: boolean;
@@ -117,7 +115,6 @@ export function newState(plan: Plan, input: ExecutionInput, nowMs: number): Exec
     consumedAiTokens: 0,
     childAiTokens: 0,
     bytes: input.storedBytes ?? 0,
-    heldBytes: 0,
     unstored: new Unstored(),
     mustCheckpoint: false,
     timers: new Timers(),
@@ -136,7 +133,7 @@ export function setRecord(state: ExecutionState, slot: Slot, record: ShownRecord
   // A record that is replaced before it was stored never will be.
   if (slot.unstoredAt !== NOWHERE) state.bytes -= slot.bytes;
   slot.record = record;
-  hold(state, slot, recordBytes(record));
+  slot.bytes = recordBytes(record);
   state.bytes += slot.bytes;
   // What happened inside a loop is stored before the loop's result; otherwise a reader couldn't distinguish its attempts.
   const { kind } = slot.node;
@@ -151,17 +148,12 @@ export function setRecord(state: ExecutionState, slot: Slot, record: ShownRecord
 export function restoreRecord(state: ExecutionState, slot: Slot, record: ShownRecord): void {
   const { frame } = slot;
   slot.record = record;
-  hold(state, slot, recordBytes(record));
+  slot.bytes = recordBytes(record);
   count(state, slot, 1);
   markStored(frame);
   if (record.status === 'skipped') return;
   addTokens(frame, record);
   addTokens(state, record);
-}
-
-function hold(state: ExecutionState, slot: Slot, bytes: number): void {
-  state.heldBytes += bytes - slot.bytes;
-  slot.bytes = bytes;
 }
 
 function markStored(frame: Frame): void {

@@ -5,13 +5,14 @@ import { createDatabase, type PgDatabase } from '@millrace/database/pool';
 import { type JsonObject, type Lease, type NodeRecord, success, successRecord } from '@millrace/engine';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createSureStarts, WriteTimeoutError } from '../../src/sure-writes.ts';
 import { PgCompleteStore, rowOf } from './complete-store.ts';
-import { chainOf } from './flows.ts';
+import { chainOf, flowOf, type TestNode } from './flows.ts';
 import { startWorkingService } from './service-with-worker.ts';
 
 const LARGE = 200_000;
+const MIB = 1024 * 1024;
 
 let database: TestDatabase;
 let ids: WorkflowIds;
@@ -121,19 +122,14 @@ test('a large write shares neither statement nor connection with the others, whi
     'large:apply_fenced_writes',
     'apply_fenced_writes',
   ]);
-  await endStalled();
-  await slow;
-});
-
-/** Ends what sleeps, as often as it is tried again. */
-async function endStalled(): Promise<void> {
-  for (let ended = 0; ended < 2; ) {
-    const rows = await database.db.query(
+  // It is tried again until it is given up.
+  while (!isOver) {
+    await database.db.query(
       `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`,
     );
-    ended += rows.length;
   }
-}
+  await slow;
+});
 
 test('a write that times out by itself is given up, not tried for ever', async () => {
   await makeLargeOnesSlow();
@@ -193,3 +189,49 @@ test('the execution whose write times out fails with storage_timeout; others go 
     await service.stop();
   }
 });
+
+test('a chain of nodes with hundreds of megabytes of output fails alone, and its bytes stay out of the statements of others', async () => {
+  const service = await startWorkingService({
+    limits: { executionBytes: 16 * MIB },
+    worker: { leaseMs: 60_000, heartbeatMs: 10_000 },
+  });
+  try {
+    const { db } = service.database;
+    const text = 'x'.repeat(4 * MIB);
+    service.behaviours.set('much', () => success({ text }));
+    const nodes = Array.from({ length: 100 }, (_, index): TestNode => {
+      return [`n${index}`, 'test.pure', { config: { do: 'much' } }];
+    });
+    const edges = nodes.map(([id], index) => `${index === 0 ? 'start' : `n${index - 1}`}>${id}`);
+    const chain = await service.createWorkflow(flowOf(nodes, edges));
+    const little = await service.createWorkflow(chainOf('little'));
+    const longest = longestParameter(vi.spyOn(db, 'query'));
+    const [heavy = 0, ...bystanders] = await Promise.all([
+      service.execute(chain),
+      ...Array.from({ length: 10 }, () => service.execute(little)),
+    ]);
+    const ended = 'SELECT id, status, error FROM executions WHERE completed_at IS NOT NULL ORDER BY id';
+    const read = () => db.query<{ id: number; status: string; error: string }>(ended);
+    await expect.poll(read, { timeout: 60_000 }).toHaveLength(11);
+    const rows = await read();
+    expect(rows.filter(({ status }) => status === 'completed').map(({ id }) => id)).toEqual(
+      bystanders.toSorted((one, other) => one - other),
+    );
+    const failed = rows.find(({ id }) => id === heavy);
+    expect(JSON.parse(failed?.error ?? '')).toMatchObject({ code: 'execution_too_large' });
+    expect(longest()).toBeLessThan(64 * 1024);
+  } finally {
+    await service.stop();
+  }
+});
+
+/** Characters in the longest text that was sent among the statements of all. */
+function longestParameter(query: {
+  readonly mock: { readonly calls: readonly (readonly unknown[])[] };
+}): () => number {
+  const lengths = (value: unknown): number[] => {
+    if (Array.isArray(value)) return value.flatMap(lengths);
+    return typeof value === 'string' ? [value.length] : [];
+  };
+  return () => Math.max(...query.mock.calls.flatMap(([, values]) => lengths(values)));
+}
