@@ -20,7 +20,8 @@ export async function lookForWork(db: Queryable): Promise<WaitingWork> {
   const row = await queryRow<WaitingWork>(
     db,
     `SELECT EXISTS (
-         SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL AND held_until IS NULL)
+         SELECT FROM executions
+         WHERE status = 'queued' AND max_concurrency IS NOT NULL AND on_limit IS NULL AND held_until IS NULL)
          OR EXISTS (SELECT FROM executions
            WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL AND wake_at <= now()) AS has_limited,
        EXISTS (SELECT FROM executions WHERE status = 'queued' AND on_limit IS NOT NULL AND held_until IS NULL) AS has_undecided,

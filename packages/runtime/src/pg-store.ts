@@ -102,6 +102,8 @@ export class PgExecutionStore implements ExecutionStore {
     this.#claims += 1;
     const work = await lookForWork(this.#db);
     if (work.has_undecided) await this.decideStarts();
+    // What has just been decided may be claimed, too.
+    const hasLimited = work.has_limited || work.has_undecided;
     if (work.has_follow_ups) await this.#settle();
     if (work.has_failures) this.#options.onFailure();
     this.#nextHeldMs = work.next_held_ms;
@@ -110,7 +112,7 @@ export class PgExecutionStore implements ExecutionStore {
     }
     const rows: ClaimedRow[] = [];
     try {
-      for await (const more of this.#claimParts(workerId, limit, slots, work.has_limited)) rows.push(...more);
+      for await (const more of this.#claimParts(workerId, limit, slots, hasLimited)) rows.push(...more);
     } catch (error) {
       // What was claimed before is leased to this worker: it would wait for the next heartbeat to be found.
       if (rows.length === 0) throw error;

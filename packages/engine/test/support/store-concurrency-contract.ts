@@ -166,6 +166,7 @@ export function executionConcurrencyContract(name: string, makeStore: () => Prom
       await fc.assert(
         fc.asyncProperty(starts, fc.constantFrom(...modes), async (all, onLimit) => {
           round += 1;
+          await Promise.all([workerId, ...workers].map((id) => harness.store.heartbeat(id)));
           const limits = all.map(({ key }) => all.find((one) => one.key === key)?.limit ?? 1);
           const keyOf = (key: number): string => `${onLimit} ${round} ${key}`;
           const ids: number[] = [];

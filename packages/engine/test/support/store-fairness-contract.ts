@@ -178,6 +178,7 @@ export function executionFairnessContract(name: string, makeStore: () => Promise
       });
       await fc.assert(
         fc.asyncProperty(situation, async ({ queued, held, free, largestPercent, shares }) => {
+          await harness.store.heartbeat(workerId);
           for (const [index, count] of queued.entries())
             if (count > 0) await queue(all[index] as Tenant, count);
           const slots = new Map(all.map(({ organisationId }, index) => [organisationId, held[index] ?? 0]));

@@ -169,11 +169,8 @@ test('a limit costs in proportion to what may run, not to what waits behind it',
 
 test('a limit by key costs in proportion to what may run, not to the number of keys or to what waits behind them', async () => {
   const { db } = database;
-  await db.query(
-    "UPDATE executions SET status = 'cancelled', completed_at = now(), wake_at = NULL WHERE completed_at IS NULL",
-  );
   const { organisationId, workflowId } = await insertWorkflow(db, 'limited by key');
-  // Of 10,000 keys ten are full: each has one running and 1,000 that wait.
+  // Of 5,000 keys ten are full: each has one running and 500 that wait.
   await db.query(
     `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
        is_test_mode, input, started_at, worker_id, max_concurrency, concurrency_key, concurrency_limit)
@@ -181,8 +178,8 @@ test('a limit by key costs in proportion to what may run, not to the number of k
        CASE WHEN s.status = 'running' THEN $3::uuid END, 2147483647, sha256(s.key::text::bytea), 1
      FROM (
        SELECT 'running' AS status, key FROM generate_series(1, 10) key
-       UNION ALL SELECT 'queued', n % 10 + 1 FROM generate_series(1, 10000) n
-       UNION ALL SELECT 'queued', key FROM generate_series(11, 10000) key
+       UNION ALL SELECT 'queued', n % 10 + 1 FROM generate_series(1, 5000) n
+       UNION ALL SELECT 'queued', key FROM generate_series(11, 5000) key
      ) s`,
     [organisationId, workflowId, workerId],
   );

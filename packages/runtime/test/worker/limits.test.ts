@@ -121,7 +121,7 @@ test('skip: accepted like any other start, and cancelled while one with its key 
   await expect.poll(() => node.seen.now).toBe(1);
   const second = await service.execute(workflowId);
   expect((await service.finished(second)).status).toBe('cancelled');
-  expect(await cancellationsOf([first, second])).toEqual([null, 'skipped_by_concurrency']);
+  expect(await cancellationsOf([first, second])).toEqual([null, ['skipped_by_concurrency', first]]);
   node.letOne();
   expect((await service.finished(first)).status).toBe('completed');
   const third = await service.execute(workflowId);
@@ -152,17 +152,19 @@ test('cancel_running: a newer start stops the one with its key, even if that hol
   const second = await service.execute(workflowId, { branch: 'main' });
   await expect.poll(() => begun).toEqual([first, second]);
   expect((await service.finished(first)).status).toBe('cancelled');
-  expect(await cancellationsOf([first, second])).toEqual(['cancelled_by_newer_execution', null]);
+  expect(await cancellationsOf([first, second])).toEqual([['cancelled_by_newer_execution', second], null]);
   letGo();
   expect((await service.finished(second)).status).toBe('completed');
 });
 
-async function cancellationsOf(ids: readonly number[]): Promise<(string | null)[]> {
-  const rows = await service.database.db.query<{ cancel_code: string | null }>(
-    'SELECT cancel_code FROM executions WHERE id = ANY($1::bigint[]) ORDER BY id',
-    [ids],
-  );
-  return rows.map((row) => row.cancel_code);
+/** What the API says about the end of executions: a code and the other execution. */
+async function cancellationsOf(ids: readonly number[]): Promise<(readonly [string, number] | null)[]> {
+  const bodies = await Promise.all(ids.map((id) => service.read(id)));
+  return bodies.map(({ cancellation }) => {
+    if (cancellation === undefined) return null;
+    expect(cancellation.message).toContain(`${cancellation.execution_id}`);
+    return [cancellation.code, cancellation.execution_id];
+  });
 }
 
 test("executions over a limit don't delay others", async () => {

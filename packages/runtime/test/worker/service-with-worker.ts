@@ -46,6 +46,7 @@ export interface ExecutionBody {
   readonly consumed_ai_tokens: number;
   readonly is_test_mode: boolean;
   readonly error?: { readonly code: string; readonly message: string; readonly node_id: string | null };
+  readonly cancellation?: { readonly code: string; readonly message: string; readonly execution_id: number };
   readonly children: readonly {
     readonly execution_id: number;
     readonly node_id: string;
