@@ -1,5 +1,5 @@
 import { Stack } from '@mantine/core';
-import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonObject, type JsonValue, ON_LIMIT, PRIORITIES } from '@millrace/engine';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import type { TFunction } from 'i18next';
 import { useMemo } from 'react';
@@ -18,6 +18,15 @@ const SCHEMAS: { readonly [Name in SettingName]: Schema } = {
   timezone: { type: 'string', 'x-time-zone': true },
   timeout_s: { type: 'integer', minimum: 1 },
   max_concurrency: { type: 'integer', minimum: 1 },
+  concurrency: {
+    type: 'object',
+    properties: {
+      limit: { type: 'integer', minimum: 1, maximum: 10_000 },
+      key: { type: 'string' },
+      on_limit: { type: 'string', enum: [...ON_LIMIT] },
+    },
+    required: ['limit'],
+  },
   rate: {
     type: 'object',
     properties: {
@@ -36,13 +45,19 @@ const SCHEMAS: { readonly [Name in SettingName]: Schema } = {
     },
     required: ['seconds'],
   },
+  priority: { type: 'string', enum: [...PRIORITIES] },
   token_budget: { type: 'integer', minimum: 1 },
   error_workflow_id: { type: 'integer', 'x-workflow': true },
 };
 
 /** The members of a setting with their titles and descriptions. */
 function withTexts(schema: Schema, setting: SettingName, t: TFunction): Schema {
-  if (setting !== 'rate' && setting !== 'debounce') return schema;
+  if (setting === 'priority') {
+    const labels = PRIORITIES.map((priority) => [priority, t(`forms.priority.${priority}`)]);
+    return { ...schema, 'x-labels': Object.fromEntries(labels) };
+  }
+  const labelsOfLimit = Object.fromEntries(ON_LIMIT.map((mode) => [mode, t(`forms.onLimit.${mode}`)]));
+  if (setting !== 'rate' && setting !== 'debounce' && setting !== 'concurrency') return schema;
   const properties = Object.entries(schema.properties as { readonly [name: string]: Schema });
   return {
     ...schema,
@@ -51,6 +66,7 @@ function withTexts(schema: Schema, setting: SettingName, t: TFunction): Schema {
         name,
         {
           ...member,
+          ...(name === 'on_limit' ? { 'x-labels': labelsOfLimit } : {}),
           title: t(`forms.settingMember.${setting}.${name}` as never),
           description: t(`forms.settingMemberAbout.${setting}.${name}` as never),
         },

@@ -6,8 +6,10 @@ export const SETTING_NAMES = [
   'timezone',
   'timeout_s',
   'max_concurrency',
+  'concurrency',
   'rate',
   'debounce',
+  'priority',
   'token_budget',
   'error_workflow_id',
 ] as const;
