@@ -1,5 +1,4 @@
 import type { Queryable } from '@millrace/database/database';
-import { queryRow } from '@millrace/database/query-row';
 import { rowSet } from '@millrace/database/row-set';
 import type { CellRate } from '@millrace/engine';
 
@@ -212,16 +211,6 @@ export async function cancelReplaced(tx: Queryable, replacements: readonly Repla
 export const NEXT_HELD_MS = `(SELECT extract(epoch FROM min(due_at) - clock_timestamp()) * 1000 FROM (
   (SELECT due_at FROM start_rates WHERE waiting > 0 ORDER BY due_at LIMIT 1)
   UNION ALL (SELECT due_at FROM start_debounces ORDER BY due_at LIMIT 1)) d)::double precision`;
-
-export async function readNextHeldMs(db: Queryable): Promise<number | null> {
-  const row = await queryRow<{ ms: number | null }>(
-    db,
-    `SELECT ${NEXT_HELD_MS} AS ms`,
-    [],
-    'next_held_start',
-  );
-  return row.ms;
-}
 
 /** A debounced start whose wait is over. */
 export interface EndedDebounce {

@@ -14,7 +14,6 @@ import {
   type RateChange,
   type RatedKey,
   type Replacement,
-  readNextHeldMs,
   recordDebounces,
   recordRates,
   recordReleases,
@@ -107,12 +106,10 @@ const AT_ONCE = 200;
 /**
  * Releases what is held and whose time has come, by the database's clock, whichever process held it. Concurrent callers
  * share the keys.
- * @returns how long until something held may be released, in milliseconds; null if nothing is held
  */
-export async function releaseHeldStarts(db: Database): Promise<number | null> {
+export async function releaseHeldStarts(db: Database): Promise<void> {
   await db.transaction(endDebounces);
   await db.transaction(releaseByRates);
-  return readNextHeldMs(db);
 }
 
 async function endDebounces(tx: Queryable): Promise<void> {

@@ -14,7 +14,7 @@ import {
   type WriteInfo,
 } from '@millrace/engine';
 import { decideAllStarts } from './concurrency.ts';
-import { lookForWork } from './follow-up-statements.ts';
+import { lookForWork, type WaitingWork } from './follow-up-statements.ts';
 import { createFollowUps } from './follow-ups.ts';
 import { releaseHeldStarts } from './held-starts.ts';
 import {
@@ -100,16 +100,12 @@ export class PgExecutionStore implements ExecutionStore {
   async claim(workerId: string, limit: number, shares?: SlotShares): Promise<ClaimedExecution[]> {
     const slots = shares ?? { free: limit, held: new Map(), largestPercent: 100 };
     this.#claims += 1;
-    const work = await lookForWork(this.#db);
+    const work = await this.#findWork();
     if (work.has_undecided) await this.decideStarts();
     // What has just been decided may be claimed, too.
     const hasLimited = work.has_limited || work.has_undecided;
     if (work.has_follow_ups) await this.#settle();
     if (work.has_failures) this.#options.onFailure();
-    this.#nextHeldMs = work.next_held_ms;
-    if (work.next_held_ms !== null && work.next_held_ms <= 0) {
-      this.#nextHeldMs = await releaseHeldStarts(this.#db);
-    }
     const rows: ClaimedRow[] = [];
     try {
       for await (const more of this.#claimParts(workerId, limit, slots, hasLimited)) rows.push(...more);
@@ -249,6 +245,17 @@ export class PgExecutionStore implements ExecutionStore {
       this.#lastOrganisation = organisationId;
       this.#takenOfTurn = takenOfTurn;
     }
+  }
+
+  /** What waits, once what is held and due was released: that may be what the next steps look for. */
+  async #findWork(): Promise<WaitingWork> {
+    let work = await lookForWork(this.#db);
+    if (work.next_held_ms !== null && work.next_held_ms <= 0) {
+      await releaseHeldStarts(this.#db);
+      work = await lookForWork(this.#db);
+    }
+    this.#nextHeldMs = work.next_held_ms;
+    return work;
   }
 
   /** The ends are stored: if their follow-ups can't be done now, the next claiming round does them. */

@@ -130,6 +130,17 @@ test('what became due while no worker ran is released one by one, in the order o
   expect(rate).toEqual({ is_later: true, waiting: 2 });
 });
 
+test('what is released under a limit or a decision about its key is claimed at once, not by the next poll', async () => {
+  noted();
+  const rate = { limit: 1, per_seconds: 1 };
+  const limited = await workflow({ rate, max_concurrency: 1 });
+  const decided = await workflow({ rate, concurrency: { limit: 5, on_limit: 'skip' } });
+  const ids: number[] = [];
+  for (const id of [limited, limited, decided, decided]) ids.push(await service.execute(id));
+  await service.startWorker({ pollMs: 600_000, leaseMs: 900_000, heartbeatMs: 300_000 });
+  for (const id of ids) expect((await service.finished(id)).status).toBe('completed');
+});
+
 test('a cancelled execution takes no moment of the rate', async () => {
   const order = noted();
   const workflowId = await workflow({ rate: { limit: 1, per_seconds: 3_600 } });

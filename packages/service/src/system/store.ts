@@ -8,7 +8,8 @@ const SAMPLE_DAYS = 7;
 
 /** Counts what is queued, held ones included: one count for each of the indexes, each up to $1. */
 export const QUEUED_COUNT = `(SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NULL AND held_until IS NULL LIMIT $1) q)
-         + (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL AND held_until IS NULL LIMIT $1) q)
+         + (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL AND on_limit IS NULL AND held_until IS NULL LIMIT $1) q)
+         + (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND on_limit IS NOT NULL AND held_until IS NULL LIMIT $1) q)
          + (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND held_until IS NOT NULL LIMIT $1) q)`;
 
 /** The metrics of one minute. */
