@@ -392,7 +392,7 @@ describe('the system page', () => {
     const bar = (name: string) => page.getByRole('progressbar', { name });
     await expect.poll(() => bar('Storage hall: Executions').getAttribute('aria-valuenow')).toBe('100');
     expect(await bar('Storage hall: Data store').getAttribute('aria-valuenow')).toBe('25');
-    await page.getByText('Full: nothing can be started until old executions are deleted.').waitFor();
+    await page.getByText('Full: starts are refused until old executions are deleted.').waitFor();
     await page.getByText('2.7 GB of 10.7 GB').waitFor();
     await page.goto(`${world.url}/o/${id}/settings`);
     await page.getByRole('region', { name: 'Storage' }).getByText('107.4 GB of 107.4 GB').waitFor();
