@@ -40,7 +40,7 @@ export function createAdmission(db: Queryable, { admission, storage }: Admission
   const quota = createStorageQuota(db, storage);
   const queues = isUnlimited(admission) ? null : new QueueLimits(db, admission);
   return {
-    checkStorage: quota.check,
+    checkStorage: (organisationId) => quota.check(organisationId),
     async enterQueue(organisationId, count = 1) {
       await quota.check(organisationId);
       return queues === null ? () => {} : await queues.enter(organisationId, count);
