@@ -6,6 +6,7 @@ import { type ExecutionRow, readExecutions, readNodeEnds } from '../faults/suppo
 import { EVERY_SECOND, readFires, readScheduled } from '../faults/support/schedule.ts';
 import { until } from '../faults/support/until.ts';
 import { addOrganisation, World } from '../faults/support/world.ts';
+import { Cancellations } from './cancellations.ts';
 import { noteClaims, readTakeOvers } from './claims.ts';
 import { Disk } from './disk.ts';
 import type { Detail, EndedProcess, Evidence } from './evidence.ts';
@@ -79,6 +80,7 @@ class Campaign {
   readonly #outside: Outside;
   readonly #injector: Injector;
   readonly #starts: Starts;
+  readonly #cancellations: Cancellations;
   readonly #watch: Watch;
   readonly #hasDisk: boolean;
   readonly #keys: { readonly ordinary: string; readonly greedy: string };
@@ -104,7 +106,9 @@ class Campaign {
     const apiUrl = (n: number) => fleet.apiUrl(n);
     this.#outside = new Outside(world.receiver, apiUrl);
     this.#injector = new Injector({ world, fleet, outside: this.#outside, disk });
-    this.#starts = new Starts({ ...keys, workflowOf: (kind) => idOf(workflows, kind), apiUrl });
+    const tenants = { ...keys, workflowOf: (kind: Kind) => idOf(workflows, kind), apiUrl };
+    this.#cancellations = new Cancellations(tenants);
+    this.#starts = new Starts(tenants, (start) => this.#cancellations.begin(start));
     this.#watch = new Watch(world.db);
   }
 
@@ -149,7 +153,7 @@ class Campaign {
         ),
       ]);
       progress('All starts were sent and all faults injected; waiting for the executions to end');
-      await this.#outside.settled();
+      await Promise.all([this.#outside.settled(), this.#cancellations.settled()]);
       await this.#archiveSchedule();
       await this.#allEnded();
       await this.#watch.stop();
@@ -166,8 +170,9 @@ class Campaign {
     for (const { member, pid, service } of this.#fleet.members.flatMap(({ lives }) => lives)) {
       await writeFile(join(folder, `${member.replace(' ', '-')}-${pid}.log`), service.output);
     }
-    const { executions, takeOvers, faults, callbacks, nodeEnds, calls, starts, fires } = evidence;
-    const tables = { executions, takeOvers, faults, callbacks, nodeEnds, calls, starts, fires, report };
+    const { details: _, firstFinals, lastFinals, processes: __, ...rows } = evidence;
+    const finals = { first: [...firstFinals.values()], last: [...lastFinals.values()] };
+    const tables = { ...rows, finals, report };
     for (const [name, rows] of Object.entries(tables)) {
       await writeFile(join(folder, `${name}.json`), JSON.stringify(rows, null, 1));
     }
@@ -231,6 +236,7 @@ class Campaign {
       calls: this.#outside.calls(),
       nodeEnds: await readNodeEnds(db),
       callbacks: this.#outside.callbacks,
+      cancels: this.#cancellations.attempts,
       firstFinals: this.#watch.finals,
       lastFinals: new Map(finals.map(({ at: _, ...final }) => [final.id, final])),
       fires: await readFires(db, this.#schedule),

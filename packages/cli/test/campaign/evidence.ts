@@ -1,5 +1,6 @@
 import type { ExecutionRow, NodeEnd } from '../faults/support/ledger.ts';
 import type { Fire, ScheduledExecution } from '../faults/support/schedule.ts';
+import type { CancelAttempt } from './cancellations.ts';
 import type { TakeOver } from './claims.ts';
 import type { Injected } from './injector.ts';
 import type { Call, CallbackAttempt } from './outside.ts';
@@ -39,6 +40,7 @@ export interface Evidence {
   readonly calls: readonly Call[];
   readonly nodeEnds: readonly NodeEnd[];
   readonly callbacks: readonly CallbackAttempt[];
+  readonly cancels: readonly CancelAttempt[];
   /** Final executions as they were seen first, and at the end. */
   readonly firstFinals: ReadonlyMap<number, Final>;
   readonly lastFinals: ReadonlyMap<number, Final>;

@@ -52,6 +52,7 @@ export const KINDS = [
   'large',
   'fails',
   'limited',
+  'cancelled',
   'greedy',
 ] as const;
 export type Kind = (typeof KINDS)[number];
@@ -228,6 +229,19 @@ const RULES: { readonly [Name in Kind]: KindRules } = {
     }),
     expected: (marker) => completed({ marker }, once('work')),
   },
+  cancelled: {
+    weight: 5,
+    input: (random) => ({ cancel_after_ms: random.between(0, 1_500) }),
+    flow: (url) =>
+      chain(
+        call('before', url('/work')),
+        { id: 'delay', type: 'core.delay', config: { duration_ms: 600 } },
+        call('after', url('/work')),
+        set('result', MARKED),
+      ),
+    // Unless it is cancelled before.
+    expected: (marker) => completed({ marker }, once('before', 'after')),
+  },
   greedy: {
     weight: 5,
     input: none,
@@ -253,23 +267,31 @@ export function expectationOf({
   return RULES[kind].expected(marker, input);
 }
 
-/** The starts of a campaign; the same seed, the same plan. */
-export function planStarts(random: Random, count: number): PlannedStart[] {
+/** Kinds that are also started many by one request. */
+const BATCHED: readonly Kind[] = ['pure', 'calls', 'limited'];
+const BATCH_PERCENT = 8;
+
+/** The starts of a campaign in their order, those of one request together; the same seed, the same plan. */
+export function planStarts(random: Random, count: number): PlannedStart[][] {
   const deck = KINDS.flatMap((kind) => Array.from({ length: RULES[kind].weight }, () => kind));
-  const starts: PlannedStart[] = [];
+  const requests: PlannedStart[][] = [];
   let hand: Kind[] = [];
-  for (let n = 1; n <= count; n += 1) {
+  for (let n = 1; n <= count; ) {
     if (hand.length === 0) hand = random.shuffle(deck);
     const kind = hand.pop() ?? 'pure';
+    const isBatch = BATCHED.includes(kind) && random.chance(BATCH_PERCENT);
+    const size = isBatch ? Math.min(random.between(2, 12), count - n + 1) : 1;
     const hasKey = random.chance(65);
-    const isRepeated = hasKey && random.chance(25);
-    starts.push({
-      marker: `${kind}-${n}`,
-      kind,
-      hasKey,
-      isRepeated,
-      input: RULES[kind].input?.(random) ?? {},
-    });
+    requests.push(
+      Array.from({ length: size }, (_, item) => ({
+        marker: `${kind}-${n + item}`,
+        kind,
+        hasKey,
+        isRepeated: hasKey && random.chance(25),
+        input: RULES[kind].input?.(random) ?? {},
+      })),
+    );
+    n += size;
   }
-  return starts;
+  return requests;
 }

@@ -23,36 +23,69 @@ const RETRY_MS = 60;
 export class Starts {
   readonly sent: SentStart[] = [];
   readonly #tenants: Tenants;
+  readonly #onSent: (start: SentStart) => void;
 
-  constructor(tenants: Tenants) {
+  /** @param onSent called when a start has all of its answers */
+  constructor(tenants: Tenants, onSent: (start: SentStart) => void) {
     this.#tenants = tenants;
+    this.#onSent = onSent;
   }
 
   /** @param maySend waits until the n-th start, counted from 0, is due */
-  async run(plan: readonly PlannedStart[], maySend: (n: number) => Promise<void>): Promise<void> {
-    const left = [...plan.entries()];
+  async run(
+    plan: readonly (readonly PlannedStart[])[],
+    maySend: (n: number) => Promise<void>,
+  ): Promise<void> {
+    const left = [...plan];
+    let next = 0;
     const send = async (): Promise<void> => {
-      for (let next = left.shift(); next !== undefined; next = left.shift()) {
-        const [n, start] = next;
+      for (let request = left.shift(); request !== undefined; request = left.shift()) {
+        const n = next;
+        next += request.length;
         await maySend(n);
-        this.sent.push({ ...start, answers: await this.#send(n, start) });
+        const first = request.length > 1 ? await this.#sendBatch(n, request) : [];
+        for (const [item, start] of request.entries()) {
+          const sent = { ...start, answers: await this.#send(n, start, first[item]) };
+          this.sent.push(sent);
+          this.#onSent(sent);
+        }
       }
     };
     await Promise.all(Array.from({ length: CLIENTS }, send));
   }
 
-  async #send(n: number, start: PlannedStart): Promise<Answer[]> {
-    const { ordinary, greedy, apiUrl, workflowOf } = this.#tenants;
-    const answers: Answer[] = [];
+  #client(n: number, { kind }: PlannedStart): Client {
+    const { ordinary, greedy, apiUrl } = this.#tenants;
+    return new Client(apiUrl(n), isGreedy(kind) ? greedy : ordinary);
+  }
+
+  /** One request for all; those it doesn't start are sent again one by one, where that is right. */
+  async #sendBatch(n: number, request: readonly PlannedStart[]): Promise<Answer[]> {
+    const [first] = request;
+    if (first === undefined) return [];
+    const items = request.map(({ marker, hasKey, input }) => ({
+      key: hasKey ? marker : null,
+      input: { marker, ...input },
+    }));
+    return await this.#client(n, first).startBatch(this.#tenants.workflowOf(first.kind), items);
+  }
+
+  /** @param first the answer it already got, if any */
+  async #send(n: number, start: PlannedStart, first: Answer | undefined): Promise<Answer[]> {
+    const { marker, kind, hasKey, input } = start;
+    const answers = first === undefined ? [] : [first];
     for (let attempt = 0; ; attempt += 1) {
-      const client = new Client(apiUrl(n + attempt), isGreedy(start.kind) ? greedy : ordinary);
-      const key = start.hasKey ? start.marker : null;
-      const { answer } = await client.start(workflowOf(start.kind), start.marker, key, start.input);
-      answers.push(answer);
-      const accepted = answers.filter(({ kind }) => kind === 'accepted').length;
+      const accepted = answers.filter((answer) => answer.kind === 'accepted').length;
       if (accepted === (start.isRepeated ? 2 : 1)) return answers;
-      if (!mayRepeat(start, answer)) return answers;
-      await pause(RETRY_MS);
+      const last = answers.at(-1);
+      if (last !== undefined) {
+        if (!mayRepeat(start, last)) return answers;
+        await pause(RETRY_MS);
+      }
+      const key = hasKey ? marker : null;
+      const client = this.#client(n + attempt, start);
+      const { answer } = await client.start(this.#tenants.workflowOf(kind), marker, key, input);
+      answers.push(answer);
     }
   }
 }

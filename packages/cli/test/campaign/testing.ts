@@ -29,6 +29,12 @@ const ENDED: readonly Ended[] = [
     result: { marker: 'callback-3', value: 'callback-3#1' },
     nodes: ['wait', 'after'],
   },
+  {
+    id: 4,
+    start: { marker: 'cancelled-4', kind: 'cancelled', hasKey: false, isRepeated: false, input: {} },
+    result: { marker: 'cancelled-4' },
+    nodes: ['before', 'after'],
+  },
 ];
 
 /** The evidence of a small campaign in which all went well. */
@@ -87,6 +93,7 @@ export function calm(): Evidence {
       completedAtMs: endedAtMs,
     })),
     callbacks: [{ marker: 'callback-3', value: 'callback-3#1', status: 200, code: null }],
+    cancels: [{ executionId: 4, status: 409, code: 'execution_final' }],
     firstFinals: new Map(finals),
     lastFinals: new Map(finals),
     fires,

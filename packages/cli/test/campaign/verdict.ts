@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ExecutionRow } from '../faults/support/ledger.ts';
+import { LEASE_MS } from '../faults/support/service-process.ts';
 import { Crashes } from './crashes.ts';
 import type { Evidence } from './evidence.ts';
 import { childOf, type Expectation, expectationOf, LIMIT } from './mix.ts';
@@ -27,6 +28,8 @@ export interface Verdict {
 
 /** Clocks of processes and the way of a request differ by less. */
 const TOLERANCE_MS = 1_000;
+/** A worker that can't be reached finds out when it looks at its lease at the latest. */
+const AFTER_CANCEL_MS = 2 * LEASE_MS;
 /** A process that was stopped goes on with what it was doing for at most this long. */
 const AFTER_STOP_MS = 5_000;
 
@@ -102,7 +105,9 @@ class Judge {
     }
     const ids = children.map(({ id }) => id);
     if (children.length > 1) this.#find('doubled', `the child of ${row.id} (${row.marker})`, ...ids);
-    this.#judgeCalls(row, expected, isExcused);
+    const isCancelled = start.kind === 'cancelled' && this.#judgeCancellation(row);
+    this.#judgeCalls(row, expected, isExcused || isCancelled);
+    if (isCancelled) return;
     if (start.kind === 'callback') this.#judgeCallbacks(row, isExcused);
     if (isExcused) {
       this.#crashed.push(row.id);
@@ -190,6 +195,26 @@ class Judge {
     return this.#evidence.faults.some(({ fault, endedAtMs }) => {
       return fault.kind === 'stop' && atMs > endedAtMs - 100 && atMs - endedAtMs < AFTER_STOP_MS;
     });
+  }
+
+  /** @returns whether it was cancelled, and so needn't come out as expected */
+  #judgeCancellation(row: ExecutionRow): boolean {
+    const attempts = this.#evidence.cancels.filter(({ executionId }) => executionId === row.id);
+    const isTold = attempts.some(({ status }) => status === 200);
+    const isPossible = attempts.some(({ status }) => status === null || status === 503);
+    for (const { status, code } of attempts) {
+      const isRight = status === null || [200, 429, 503].includes(status) || code === 'execution_final';
+      if (!isRight) this.#find('unexpected', `the cancellation was refused: ${status} ${code}`, row.id);
+    }
+    const isCancelled = row.status === 'cancelled';
+    if (isTold && !isCancelled) this.#find('changed', `it was cancelled and is ${row.status}`, row.id);
+    if (isCancelled && !isTold && !isPossible) this.#find('changed', 'it is cancelled, but was not', row.id);
+    const lastCallMs = (row.completed_at?.getTime() ?? 0) + AFTER_CANCEL_MS;
+    const calls = this.#callsByExecution.get(row.id) ?? [];
+    if (isCancelled && calls.some(({ atMs }) => atMs > lastCallMs)) {
+      this.#find('doubled', 'a call after it was cancelled', row.id);
+    }
+    return isCancelled;
   }
 
   #judgeCallbacks(row: ExecutionRow, isExcused: boolean): void {

@@ -116,12 +116,39 @@ export class Client {
     });
   }
 
+  /** Starts several executions of a workflow by one request. @returns an answer for each item, in their order */
+  async startBatch(workflowId: number, items: readonly BatchItem[]): Promise<Answer[]> {
+    const body = {
+      mode: 'each',
+      items: items.map(({ key, input }) => ({
+        input_data: input,
+        ...(key === null ? {} : { idempotency_key: key }),
+      })),
+    };
+    const answer = await this.#answerTo(`/workflows/${workflowId}/executions/batch`, body);
+    if (answer.kind !== 'accepted') return items.map(() => answer);
+    const { data } = JSON.parse(answer.body) as BatchBody;
+    return data.map(({ outcome, receipt, problem }) => {
+      if (receipt !== undefined) {
+        const { execution_id: executionId } = receipt;
+        const isReplay = outcome === 'replayed';
+        return { kind: 'accepted', executionId, isReplay, body: JSON.stringify(receipt) };
+      }
+      const code = problem?.code ?? '';
+      return { kind: 'refused', status: 202, code, retryAfter: null, body: JSON.stringify(problem) };
+    });
+  }
+
   async #start(workflowId: number, key: string | null, input: object): Promise<Answer> {
     const headers: Record<string, string> = key === null ? {} : { 'idempotency-key': key };
+    return await this.#answerTo(`/workflows/${workflowId}/execute`, { input_data: input }, headers);
+  }
+
+  async #answerTo(path: string, request: object, headers: Record<string, string> = {}): Promise<Answer> {
     let response: Response;
     let body: string;
     try {
-      response = await this.post(`/workflows/${workflowId}/execute`, { input_data: input }, headers);
+      response = await this.post(path, request, headers);
       body = await response.text();
     } catch {
       return { kind: 'cut' };
@@ -134,6 +161,20 @@ export class Client {
     const retryAfter = response.headers.get('retry-after');
     return { kind: 'refused', status: response.status, code: answer.code, retryAfter, body };
   }
+}
+
+/** One start of a batch. */
+export interface BatchItem {
+  readonly key: string | null;
+  readonly input: object;
+}
+
+interface BatchBody {
+  readonly data: readonly {
+    readonly outcome: string;
+    readonly receipt?: { readonly execution_id: number };
+    readonly problem?: { readonly code: string };
+  }[];
 }
 
 /** The required members of `flow_data`. */
