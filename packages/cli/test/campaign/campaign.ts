@@ -20,11 +20,11 @@ import { Random } from './random.ts';
 import { type Report, summarise } from './report.ts';
 import { Starts } from './starts.ts';
 import { judge } from './verdict.ts';
-import { readFinals, Watch } from './watch.ts';
+import { countUnfinished, readFinals, Watch } from './watch.ts';
 
 /** A campaign's processes, or a machine that is busy, may take this long; nothing is stuck before. */
 const STUCK_MS = 180_000;
-/** Starts that may wait: faults are to hit executions, not a queue. */
+/** Executions that may wait: faults are to hit executions, not a queue. */
 const MAX_BACKLOG = 120;
 const PROGRESS_MS = 5_000;
 /** PostgreSQL and its log; each start takes some more. */
@@ -193,7 +193,7 @@ class Campaign {
   /** Waits for the condition, and until few executions wait; not for those that are stuck. */
   async #due(condition: () => boolean): Promise<void> {
     await until('a turn', condition, Number.POSITIVE_INFINITY);
-    const isCaughtUp = () => this.#starts.sent.length - this.#watch.finals.size < MAX_BACKLOG;
+    const isCaughtUp = () => this.#watch.unfinished < MAX_BACKLOG;
     await until('executions to end', isCaughtUp, STUCK_MS).catch(() => {});
   }
 
@@ -211,10 +211,7 @@ class Campaign {
       const next = await until(
         'the end of another execution',
         async () => {
-          const [row] = await this.#world.db.query<{ count: number }>(
-            'SELECT count(*) AS count FROM executions WHERE completed_at IS NULL',
-          );
-          const count = row?.count ?? 0;
+          const count = await countUnfinished(this.#world.db);
           return count < left ? { count } : null;
         },
         STUCK_MS,

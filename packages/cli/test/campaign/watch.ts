@@ -16,6 +16,8 @@ const OVERLAP = "interval '20 seconds'";
 /** Notes every execution as soon as it is final, so that a later change is found. */
 export class Watch {
   readonly finals = new Map<number, Final>();
+  /** Executions that had not ended when the database was last asked. */
+  #unfinished = 0;
   readonly #db: Queryable;
   readonly #loop: Promise<void>;
   #isOver = false;
@@ -23,6 +25,10 @@ export class Watch {
   constructor(db: Queryable) {
     this.#db = db;
     this.#loop = this.#run();
+  }
+
+  get unfinished(): number {
+    return this.#unfinished;
   }
 
   async stop(): Promise<void> {
@@ -39,6 +45,7 @@ export class Watch {
         if (!this.finals.has(final.id)) this.finals.set(final.id, final);
         if (since === null || at > since) since = at;
       }
+      this.#unfinished = await countUnfinished(this.#db).catch(() => this.#unfinished);
       await pause(INTERVAL_MS);
     }
   }
@@ -55,4 +62,12 @@ export async function readFinals(
      FROM executions WHERE completed_at IS NOT NULL AND ($1::timestamptz IS NULL OR completed_at > $1 - ${OVERLAP})`,
     [since],
   );
+}
+
+/** How many executions have not ended. */
+export async function countUnfinished(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ count: number }>(
+    'SELECT count(*) AS count FROM executions WHERE completed_at IS NULL',
+  );
+  return row?.count ?? 0;
 }
