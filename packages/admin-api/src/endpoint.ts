@@ -36,6 +36,8 @@ export interface Endpoint {
   readonly takesFlow?: boolean;
   /** Starts executions: refused while the service is overloaded. */
   readonly startsExecutions?: true;
+  /** Accepts a batch of starts, which has a limit of its own. */
+  readonly takesBatch?: boolean;
   /**
    * Its responses, errors or events contain values written by users or workflows: they are parsed without rounding numbers beyond a
    * double's precision. The service marks them with `EXACT_HEADER`.

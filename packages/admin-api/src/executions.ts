@@ -268,6 +268,9 @@ const listQuery = {
 
 const Started = Closed({ execution_id: Id });
 
+/** Maximum rows of a file that are started by one request. */
+const MAX_IMPORTED_ROWS = 1_000;
+
 export const EXECUTION_ENDPOINTS = {
   'GET /orgs/:org/executions': {
     access: 'viewer',
@@ -350,6 +353,29 @@ export const EXECUTION_ENDPOINTS = {
       status: Type.Optional(NodeStatus),
     }),
     response: Closed({ items: Type.Array(NodeIteration), total: Type.Integer({ minimum: 0 }) }),
+  },
+  'POST /orgs/:org/workflows/:id/import': {
+    access: 'editor',
+    summary: 'Start an execution for each row of a part of a file',
+    takesBatch: true,
+    startsExecutions: true,
+    body: Closed({
+      /** The same for all parts of a file: a row that is sent again isn't started again. */
+      import_id: Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }),
+      /** Number of the first of these rows. */
+      first_row: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+      inputs: Type.Array(AnyObject, { minItems: 1, maxItems: MAX_IMPORTED_ROWS }),
+    }),
+    response: Closed({
+      /** In the order of the inputs. */
+      rows: Type.Array(
+        Closed({
+          /** Null: refused. */
+          execution_id: Nullable(Id),
+          errors: Type.Array(Closed({ field: Type.String(), message: Type.String(), ...explanation })),
+        }),
+      ),
+    }),
   },
   'POST /orgs/:org/executions/:execution/cancel': {
     access: 'editor',

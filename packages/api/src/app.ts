@@ -8,6 +8,7 @@ import { accountRoutes } from './admin/accounts.ts';
 import { administrationRoutes } from './admin/administration.ts';
 import { adminApprovalRoutes } from './admin/callbacks/routes.ts';
 import { editorRoutes } from './admin/editor.ts';
+import { adminImportRoutes } from './admin/executions/import.ts';
 import { adminExecutionRoutes } from './admin/executions/routes.ts';
 import { addRequestHooks } from './hooks.ts';
 import type { AppDeps } from './http/app-deps.ts';
@@ -54,6 +55,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     accountRoutes(scope, urgent);
     editorRoutes(scope, deps, starter);
     adminExecutionRoutes(scope, deps, starter, cancel);
+    adminImportRoutes(scope, deps, startBatch);
     adminApprovalRoutes(scope, urgent);
     administrationRoutes(scope, deps);
   });

@@ -83,6 +83,7 @@ export function adminRoute<Name extends EndpointName>(
     url: `${ADMIN_BASE}${path}`,
     config: { admin: endpoint, produces: producedBy(endpoint) },
     ...(endpoint.takesFlow === true ? { bodyLimit: config.limits.flowBodyBytes } : {}),
+    ...(endpoint.takesBatch === true ? { bodyLimit: config.limits.batchBodyBytes } : {}),
     schema: {
       hide: true,
       ...(endpoint.query === undefined ? {} : { querystring: endpoint.query }),

@@ -3,9 +3,10 @@ import type { WorkflowItem } from '@millrace/admin-api';
 import { useRole } from '@millrace/ui/api/me.ts';
 import { ConfirmDialog, FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { RowMenu } from '@millrace/ui/components/row-menu.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
-import { Archive, ArchiveRestore, Copy, Play, Tags, Trash2 } from 'lucide-react';
+import { Archive, ArchiveRestore, Copy, Play, Sheet, Tags, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DetailsDialog } from './details-dialog.tsx';
@@ -14,7 +15,10 @@ import { NameField } from './name-field.tsx';
 import { RunDialog } from './run-dialog.tsx';
 import { useWorkflowChanges } from './workflow-changes.ts';
 
-type Dialog = 'run' | 'details' | 'duplicate' | 'archive' | 'delete' | null;
+/** Reading files is loaded when it is needed. */
+const CsvDialog = lazyPart(async () => (await import('./csv-dialog.tsx')).CsvDialog);
+
+type Dialog = 'run' | 'csv' | 'details' | 'duplicate' | 'archive' | 'delete' | null;
 
 /** The actions on a workflow that the role permits. */
 export function WorkflowActions({ item }: { item: WorkflowItem }) {
@@ -40,6 +44,11 @@ export function WorkflowActions({ item }: { item: WorkflowItem }) {
             {t('workflows.details')}
           </Menu.Item>
         )}
+        {can('editor') && (item.status === 'draft' || item.status === 'active') && (
+          <Menu.Item leftSection={<Sheet size={14} />} onClick={() => setDialog('csv')}>
+            {t('workflows.csv.menu')}
+          </Menu.Item>
+        )}
         <ExportItem workflowId={item.id} />
         {can('editor') && (
           <Menu.Item leftSection={<Copy size={14} />} onClick={() => setDialog('duplicate')}>
@@ -63,6 +72,7 @@ export function WorkflowActions({ item }: { item: WorkflowItem }) {
         )}
       </RowMenu>
       {dialog === 'run' && <RunDialog workflow={item} onClose={close} />}
+      {dialog === 'csv' && <CsvDialog workflow={item} onClose={close} />}
       {dialog === 'details' && (
         <DetailsDialog
           workflow={item}

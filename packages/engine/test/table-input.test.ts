@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { stringifyJson } from './json.ts';
-import { inputOfRow, inputPropertiesOf, undeclaredProperty } from './table-input.ts';
+import { stringifyJson } from '../src/json.ts';
+import { inputOfRow, inputPropertiesOf, undeclaredProperty } from '../src/table-input.ts';
 
 const SCHEMA = {
   type: 'object',
