@@ -93,7 +93,7 @@ function sort(
 
 function unique(value: JsonValue, field: JsonValue | undefined, maxBytes: number, spend: Spend): JsonValue {
   if (!isJsonArray(value)) return [];
-  spendReading(value, spend, 2);
+  spendReading(value, spend, 8);
   if (checkJsonSize(value, maxBytes) !== 'fits') throw new TemplateSizeError(maxBytes);
   const seen = new Set<string>();
   return value.filter((item) => {

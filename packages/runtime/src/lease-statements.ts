@@ -279,17 +279,19 @@ export async function adoptExecutions(
 /**
  * Moves what a process's lost registrations still lease to its new one, under raised claims. The process is alive, so this
  * is no crash. Executions another worker has taken over in the meantime stay there.
+ * @param suspects stay: taking them over counts a crash
  */
 export async function inheritExecutions(
   db: Queryable,
   workerId: string,
   formerIds: readonly string[],
+  suspects: readonly number[],
 ): Promise<void> {
   await db.query(
     `UPDATE executions SET worker_id = $1, claim = claim + 1
-     WHERE worker_id = ANY($2::uuid[]) AND status = 'running'
+     WHERE worker_id = ANY($2::uuid[]) AND status = 'running' AND id <> ALL($3::bigint[])
        AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())`,
-    [workerId, formerIds],
+    [workerId, formerIds, suspects],
   );
 }
 
@@ -307,6 +309,20 @@ export async function findLostLeases(db: Queryable, leases: readonly Lease[]): P
        SELECT FROM executions e
        WHERE e.id = l.id AND e.worker_id = l.worker_id AND e.claim = l.claim AND e.status = 'running'
      )`,
+    LEASES.values(leases),
+  );
+}
+
+/**
+ * Takes back the crash that was counted when another worker took these over from a live one. Call it once for each lease, before
+ * anything else can have raised its claim.
+ */
+export async function uncountCrashes(db: Queryable, leases: readonly Lease[]): Promise<void> {
+  await db.query(
+    `UPDATE executions e SET crashed_attempts = e.crashed_attempts - 1
+     FROM ${LEASES.sql} AS l (${LEASES.list()})
+     WHERE e.id = l.id AND e.claim > l.claim AND e.worker_id IS DISTINCT FROM l.worker_id
+       AND e.crashed_attempts > 0 AND e.completed_at IS NULL`,
     LEASES.values(leases),
   );
 }

@@ -34,12 +34,17 @@ const BUSY_SHARE = 0.5;
 
 /** The share of time since its creation that this process spent computing: distinguishes a busy process from one that was held up. */
 export class CpuUsage {
-  readonly #since = performance.now();
+  readonly since = performance.now();
   readonly #cpu = process.cpuUsage();
 
   /** Whether it spent half of the time or more computing. */
   get wasBusy(): boolean {
+    return this.spentMs >= BUSY_SHARE * (performance.now() - this.since);
+  }
+
+  /** Milliseconds of processor time it has spent. */
+  get spentMs(): number {
     const { user, system } = process.cpuUsage(this.#cpu);
-    return (user + system) / 1000 >= BUSY_SHARE * (performance.now() - this.#since);
+    return (user + system) / 1000;
   }
 }

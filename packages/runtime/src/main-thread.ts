@@ -37,14 +37,31 @@ export function hold<Result>(holder: Holder, work: () => Result): Result {
   }
 }
 
+interface Continuation {
+  readonly holder: Holder;
+  readonly startedAt: number;
+  /** `heldMs` at its start. */
+  readonly heldBefore: number;
+}
+
+/** Those of this turn of the event loop. */
+const continuations = new Set<Continuation>();
+
 /**
  * An execution's promise is about to resolve: what runs until the next turn of the event loop, and isn't noted as someone else's, is
  * taken for its continuation.
  */
 export function handOver(holder: Holder): void {
-  const startedAt = performance.now();
-  const before = heldMs;
-  setImmediate(() => note(holder, performance.now() - startedAt - (heldMs - before)));
+  const continuation = { holder, startedAt: performance.now(), heldBefore: heldMs };
+  continuations.add(continuation);
+  setImmediate(() => {
+    continuations.delete(continuation);
+    note(holder, lengthOf(continuation));
+  });
+}
+
+function lengthOf({ startedAt, heldBefore }: Continuation): number {
+  return performance.now() - startedAt - (heldMs - heldBefore);
 }
 
 function note({ executionId, nodeId }: Holder, ms: number): void {
@@ -67,6 +84,12 @@ export function stalledSince(time: number): ReadonlyMap<number, number> {
   const held = new Map<number, number>();
   for (const { executionId, ms, endedAt } of stalls) {
     if (endedAt > time) held.set(executionId, (held.get(executionId) ?? 0) + Math.min(ms, endedAt - time));
+  }
+  // A timer may ask before the turn has ended.
+  for (const continuation of continuations) {
+    const { executionId } = continuation.holder;
+    const ms = lengthOf(continuation);
+    if (ms > MAX_HELD_MS) held.set(executionId, (held.get(executionId) ?? 0) + ms);
   }
   return held;
 }

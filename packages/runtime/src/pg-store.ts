@@ -27,6 +27,7 @@ import {
   inheritExecutions,
   insertWorker,
   renewWorkerLease,
+  uncountCrashes,
 } from './lease-statements.ts';
 import { claimLimited } from './limited-statements.ts';
 import { type ClaimShares, selectOwnShares } from './share-statements.ts';
@@ -129,9 +130,21 @@ export class PgExecutionStore implements ExecutionStore {
     return this.#load(workerId, await adoptExecutions(this.#db, workerId, runningIds));
   }
 
-  /** Moves what this process's lost registrations still lease to its new one; no crash is counted. */
-  async inherit(workerId: string, formerIds: readonly string[]): Promise<void> {
-    await inheritExecutions(this.#db, workerId, formerIds);
+  /**
+   * Moves what this process's lost registrations still lease to its new one; no crash is counted. Those that stalled the process are
+   * left for a claim, which counts one.
+   */
+  async inherit(
+    workerId: string,
+    formerIds: readonly string[],
+    suspects: readonly number[] = [],
+  ): Promise<void> {
+    await inheritExecutions(this.#db, workerId, formerIds, suspects);
+  }
+
+  /** Takes back the crashes that other workers have counted for what they took over from this live process. */
+  async uncountCrashes(leases: readonly Lease[]): Promise<void> {
+    if (leases.length > 0) await uncountCrashes(this.#db, leases);
   }
 
   /** Ids of the executions whose lease is no longer the row's: cancelled, taken over, ended, deleted. */

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '@millrace/database/database';
-import type { ClaimedExecution, CompileResult, HttpClient } from '@millrace/engine';
+import type { ClaimedExecution, CompileResult, HttpClient, Lease } from '@millrace/engine';
 import type { Logger } from 'pino';
 import type { BorrowedSlots } from './borrowed-slots.ts';
 import { DatabaseClock } from './clock.ts';
 import { createErrorWorkflows } from './error-workflows.ts';
 import type { Executor } from './executor.ts';
 import { CpuUsage, LeaseWatch } from './lease-watch.ts';
+import { onStall, stalledSince } from './main-thread.ts';
 import type { Services } from './node-services.ts';
 import type { ExecutionNotifier } from './notifier.ts';
 import type { PeriodicTask } from './periodic-task.ts';
@@ -17,6 +18,7 @@ import { type AheadRun, runAhead } from './run-ahead.ts';
 import { RunningExecution } from './running-execution.ts';
 import type { NodeLimits, WorkerSettings } from './settings.ts';
 import { Slots } from './slots.ts';
+import { stallReporter } from './stall-report.ts';
 import { Wakeup } from './wakeup.ts';
 
 export interface WorkerDeps {
@@ -58,6 +60,8 @@ interface Registration {
 /** Maximum executions per claim, so that other workers get their share of a backlog. */
 const MAX_CLAIMED_AT_ONCE = 50;
 const RETRY_PAUSE_MS = 250;
+/** Share of its lease for which an execution has to stall a worker that loses it to be the cause. */
+const STALL_SHARE = 0.25;
 /** What a notification of the queue says when an organisation's share of the slots was changed. */
 const SHARES_CHANGED = 'shares';
 /** Between two releases of what is held; rates that need more let several go at once. */
@@ -99,7 +103,11 @@ class PgWorker implements Worker {
   #registration: Registration | null = null;
   /** Lost registrations whose executions this process moves to its next one. */
   #formerIds: string[] = [];
+  /** Executions that cost this process a registration, and the leases of those that did not. */
+  readonly #suspects = new Set<number>();
+  #bystanders: Lease[] = [];
   #leaseTimer: NodeJS.Timeout | null = null;
+  #stopWatching: () => void = () => {};
   #loops: Promise<unknown> = Promise.resolve();
   #isStopping = false;
   #stopped: Promise<void> | null = null;
@@ -154,6 +162,8 @@ class PgWorker implements Worker {
     this.#deps.slots?.onBorrowed(() => this.#wakeup.wake());
     notifier.onGap(() => this.#heartbeatWakeup.wake());
     this.#errorWorkflows.start();
+    const report = stallReporter(this.#log);
+    this.#stopWatching = onStall((stall) => this.#running.has(stall.executionId) && report(stall));
     this.#loops = Promise.all([this.#claimLoop(), this.#heartbeatLoop()]);
   }
 
@@ -230,9 +240,14 @@ class PgWorker implements Worker {
     await this.#clock.synchronise();
     this.#slots.setOwnShares(await this.#store.readOwnShares());
     // Before the first claim under the new id, which would count these executions as crashed.
-    if (this.#formerIds.length > 0) await this.#store.inherit(id, this.#formerIds);
+    if (this.#bystanders.length > 0) await this.#store.uncountCrashes(this.#bystanders);
+    this.#bystanders = [];
+    if (this.#formerIds.length > 0) await this.#store.inherit(id, this.#formerIds, [...this.#suspects]);
     // Without a valid lease nothing was inherited; the next registration does it.
-    if (lease.isValid) this.#formerIds = [];
+    if (lease.isValid) {
+      this.#formerIds = [];
+      this.#suspects.clear();
+    }
     const registration = { id, lease, effort };
     this.#registration = registration;
     this.#watchLease(registration);
@@ -252,13 +267,21 @@ class PgWorker implements Worker {
   /** From here on all running executions may belong to another worker: nothing more is started or stored for them. */
   #loseLease(registration: Registration): void {
     if (this.#registration !== registration) return;
-    const wasBusy = registration.effort.wasBusy;
+    const { wasBusy } = registration.effort;
+    const suspects = this.#findSuspects(registration);
     this.#log.warn(
-      { worker_id: registration.id, running: this.#running.size, was_busy: wasBusy },
+      { worker_id: registration.id, running: this.#running.size, was_busy: wasBusy, stalled_by: suspects },
       'worker lost its lease; registering again',
     );
-    // If its own work kept it from its heartbeat, it is as good as crashed: one of its executions would do it again.
-    if (!wasBusy) this.#formerIds.push(registration.id);
+    for (const id of suspects) this.#suspects.add(id);
+    // If its own work kept it from its heartbeat and nobody knows whose, it is as good as crashed: one of its executions would do it again.
+    if (!wasBusy || suspects.length > 0) {
+      this.#formerIds.push(registration.id);
+      const others = [...this.#running.values()].filter(
+        ({ claimed }) => !suspects.includes(claimed.lease.executionId),
+      );
+      this.#bystanders.push(...others.map(({ claimed }) => claimed.lease));
+    }
     this.#registration = null;
     for (const execution of this.#running.values()) {
       execution.stop('lease_lost');
@@ -266,6 +289,14 @@ class PgWorker implements Worker {
     }
     this.#running.clear();
     this.#heartbeatWakeup.wake();
+  }
+
+  /** The executions that have stalled the main thread for long enough to cost the worker its lease. */
+  #findSuspects({ effort }: Registration): number[] {
+    const held = stalledSince(effort.since);
+    return [...this.#running.keys()].filter(
+      (id) => (held.get(id) ?? 0) >= this.#config.leaseMs * STALL_SHARE,
+    );
   }
 
   async #heartbeatLoop(): Promise<void> {
@@ -432,6 +463,7 @@ class PgWorker implements Worker {
       if (this.#leaseTimer !== null) clearTimeout(this.#leaseTimer);
       this.#heartbeatWakeup.wake();
     }
+    this.#stopWatching();
     await Promise.all([this.#loops, this.#errorWorkflows.stop()]);
     const registration = this.#registration;
     this.#registration = null;

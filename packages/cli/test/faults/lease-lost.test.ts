@@ -1,11 +1,14 @@
 import { expect, it } from 'vitest';
-import { chain, post } from './support/client.ts';
+import { chain, post, set } from './support/client.ts';
 import { finished, readExecution } from './support/ledger.ts';
 import { LONG_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
 import { useWorld } from './support/use-world.ts';
 
 const world = useWorld();
+
+/** Gives `core.set` a value that makes it compute. */
+const STALLING_NODE = `--import=${new URL('support/stalling-node.ts', import.meta.url).href}`;
 
 it('a live worker that lost its lease three times has not crashed: its execution completes', async () => {
   const { db, receiver } = world();
@@ -57,3 +60,48 @@ it('an execution that ran beside a poison one is not failed with it', async () =
   expect(await finished(db, poisonId)).toMatchObject({ status: 'failed' });
   expect(await finished(db, id)).toMatchObject({ status: 'completed', crashed_attempts: 2 });
 });
+
+it.each([1, 2])(
+  'an execution that stalls its worker beyond the lease crashes alone, with workers: %i',
+  async (count) => {
+    const { db, receiver } = world();
+    const client = world().client(await world().api());
+    const bystander = await client.createWorkflow(
+      'beside',
+      chain(post('wait', receiver.url(`/beside-${count}`))),
+    );
+    // Each stall costs the lease before the call that follows.
+    const call = (id: string) => post(id, receiver.url(`/${id}-${count}`));
+    const stall = (id: string) => set(id, { stall_ms: 2_500 });
+    const steps = chain(
+      stall('first'),
+      call('one'),
+      stall('second'),
+      call('two'),
+      stall('third'),
+      call('three'),
+    );
+    const stalling = await client.createWorkflow('stalling', steps);
+    const hold = receiver.hold(`/beside-${count}`, 100);
+    const lease = { MILLRACE_LEASE_MS: '1000', MILLRACE_HEARTBEAT_MS: '200', NODE_OPTIONS: STALLING_NODE };
+    const workers = await Promise.all(Array.from({ length: count }, () => world().worker(lease)));
+    const id = await client.accept(bystander, `beside ${count}`);
+    await receiver.arrival(`/beside-${count}`, 1);
+    const stallingId = await client.accept(stalling, `stalling ${count}`);
+    expect(await finished(db, stallingId)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('worker_crashed'),
+    });
+    expect(receiver.to(`/three-${count}`)).toEqual([]);
+    // Another worker may have counted one that isn't taken back yet.
+    await until(
+      'no crash of the bystander',
+      async () => (await readExecution(db, id)).crashed_attempts === 0,
+    );
+    hold.release();
+    expect(await finished(db, id)).toMatchObject({ status: 'completed', crashed_attempts: 0 });
+    const output = workers.map((worker) => worker.output).join('');
+    expect(output).toContain(`"execution_id":${stallingId},"node_id":"first"`);
+    expect(output).toContain(`"stalled_by":[${stallingId}]`);
+  },
+);

@@ -87,6 +87,15 @@ test('values nested too deeply to be stored end the masking, not the process', (
   expect(stringifyJson((result as { output: JsonObject }).output)).not.toContain(SECRET);
 });
 
+test('a long text is looked through in pieces, one for each way to read it', () => {
+  const text = Buffer.alloc(1_500_000, 'nothing secret ').toString('base64');
+  const work = masking(success({ text }), [SECRET]);
+  const pieces: number[] = [];
+  for (let piece = work.next(); piece.done !== true; piece = work.next()) pieces.push(piece.value);
+  expect(pieces.length).toBeGreaterThan(10);
+  expect(Math.max(...pieces)).toBeLessThan((2 * text.length) / 1_024);
+});
+
 /** Every way to encode a text that masking sees through; `around` is encoded with it where possible. */
 const ENCODINGS: { readonly [name: string]: (text: string, choose: () => boolean) => string } = {
   base64: (text) => Buffer.from(text).toString('base64'),
