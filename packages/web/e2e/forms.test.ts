@@ -312,15 +312,17 @@ describe('the panel of a node', () => {
 });
 
 describe('the settings of the workflow', () => {
-  test('a rate and a debounce', async () => {
+  test('a limit by key, a rate and a debounce', async () => {
     const opened = await world.openFor(person, `workflows/${workflowId}`);
     const { page } = opened;
     await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Workflow settings' }).click();
+    await replaceText(page, 'At the same time', '2');
     await replaceText(page, 'Executions', '100');
     await replaceText(page, 'In how many seconds', '60');
     await replaceText(page, 'Wait in seconds', '30');
     await expect.poll(settingsInDraft).toMatchObject({
+      concurrency: { limit: 2 },
       rate: { limit: 100, per_seconds: 60 },
       debounce: { seconds: 30 },
     });
