@@ -29,7 +29,8 @@ async function usage(organisationId: number) {
   await tallyStorage(db);
   const [row] = await db.query<{ counted: number; stored: number }>(
     `SELECT coalesce((SELECT bytes FROM storage_usage WHERE organisation_id = $1), 0) AS counted,
-       coalesce((SELECT sum(octet_length(input::text)) FROM executions WHERE organisation_id = $1), 0)
+       coalesce((SELECT sum(octet_length(input::text) + coalesce(octet_length(first_records::text), 0))
+           FROM executions WHERE organisation_id = $1), 0)
          + coalesce((SELECT sum(octet_length(records::text)) FROM execution_checkpoints WHERE organisation_id = $1), 0)
          AS stored`,
     [organisationId],
