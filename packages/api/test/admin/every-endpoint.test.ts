@@ -127,6 +127,9 @@ const SENT: { readonly [name: string]: { readonly query?: string; readonly body?
   'POST /orgs/:org/workflows/:id/versions/:version/restore': { body: { base_version: 2 } },
   'PUT /orgs/:org/workflows/:id/versions/:version/pin': { body: { pinned: true } },
   'POST /orgs/:org/workflows/:id/run': { body: {} },
+  'POST /orgs/:org/workflows/:id/import': {
+    body: { import_id: '6f1c1c1e-6a0c-4d35-9c59-0c2a3f6f9b11', first_row: 1, inputs: [{}] },
+  },
   'PUT /orgs/:org/workflows/:id/sample': { body: { data: {} } },
   'PUT /orgs/:org/workflows/:id/pins': { body: { node_id: 'start', output: {} } },
 };
