@@ -90,7 +90,7 @@ export function calm(): Evidence {
       executionId,
       node,
       iteration: [],
-      completedAtMs: endedAtMs,
+      recordedAtMs: endedAtMs,
     })),
     callbacks: [{ marker: 'callback-3', value: 'callback-3#1', status: 200, code: null }],
     cancels: [{ executionId: 4, status: 409, code: 'execution_final' }],

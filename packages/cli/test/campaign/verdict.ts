@@ -169,10 +169,10 @@ class Judge {
   /** Each end of a node is recorded once, and no call of it follows. */
   #judgeNodeEnds(): void {
     const endedAt = new Map<string, number>();
-    for (const { executionId, node, iteration, completedAtMs } of this.#evidence.nodeEnds) {
+    for (const { executionId, node, iteration, recordedAtMs } of this.#evidence.nodeEnds) {
       const place = `${executionId} ${placeOf({ node, index: iteration.at(-1) ?? 0 })} ${iteration.length}`;
       if (endedAt.has(place)) this.#find('doubled', `the end of ${place} was recorded twice`, executionId);
-      endedAt.set(place, completedAtMs);
+      endedAt.set(place, recordedAtMs);
     }
     for (const call of this.#evidence.calls) {
       const depth = call.node === 'item' ? 1 : 0;

@@ -69,8 +69,8 @@ export interface NodeEnd {
   readonly executionId: number;
   readonly node: string;
   readonly iteration: readonly number[];
-  /** The database's time in epoch milliseconds. */
-  readonly completedAtMs: number;
+  /** When it was stored, by the database's clock, in epoch milliseconds: a worker's may be behind. */
+  readonly recordedAtMs: number;
 }
 
 /** Every recorded end of a node, over all executions. */
@@ -78,7 +78,7 @@ export async function readNodeEnds(db: Queryable): Promise<NodeEnd[]> {
   const rows = await db.query<Omit<NodeEnd, 'iteration'> & { readonly iteration: string }>(
     `SELECT execution_id AS "executionId", record ->> 'nodeId' AS node,
        coalesce(record -> 'iteration', '[]') AS iteration,
-       (record ->> 'completedAtMs')::double precision AS "completedAtMs"
+       (extract(epoch FROM created_at) * 1000)::double precision AS "recordedAtMs"
      FROM execution_chunks, json_array_elements(records) AS record
      WHERE record ->> 'completedAtMs' IS NOT NULL`,
   );
