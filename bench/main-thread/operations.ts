@@ -92,7 +92,10 @@ function ofData(
   size = `${MANY} items, 14 MB`,
   data = () => range(MANY, row) as JsonValue,
 ): Operation {
-  return ofNode(String(step.operation), size, 'core.data', () => ({ data: data(), steps: [step] }));
+  return ofNode(typeof step.operation === 'string' ? step.operation : '', size, 'core.data', () => ({
+    data: data(),
+    steps: [step],
+  }));
 }
 
 function ofTemplate(name: string, size: string, text: string, data: () => JsonValue): Operation {

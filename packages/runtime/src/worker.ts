@@ -291,12 +291,12 @@ class PgWorker implements Worker {
     this.#heartbeatWakeup.wake();
   }
 
-  /** The executions that have stalled the main thread for long enough to cost the worker its lease. */
+  /** The executions that have stalled the main thread for long enough to cost the worker its lease; none if it was held up itself. */
   #findSuspects({ effort }: Registration): number[] {
+    const enoughMs = this.#config.leaseMs * STALL_SHARE;
+    if (effort.spentMs < enoughMs) return [];
     const held = stalledSince(effort.since);
-    return [...this.#running.keys()].filter(
-      (id) => (held.get(id) ?? 0) >= this.#config.leaseMs * STALL_SHARE,
-    );
+    return [...this.#running.keys()].filter((id) => (held.get(id) ?? 0) >= enoughMs);
   }
 
   async #heartbeatLoop(): Promise<void> {

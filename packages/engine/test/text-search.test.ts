@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { includesText, searchFor } from './text-search.ts';
+import { includesText, searchFor } from '../src/text-search.ts';
 
 /** Long enough that the engine's own search isn't used. */
 const LENGTH = 20_000;
