@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { DatabaseClock } from './clock.ts';
 
 const HOUR_MS = 3_600_000;
@@ -35,4 +35,28 @@ test('never goes back because of a slow round trip', async () => {
   database.offsetMs -= 100;
   await clock.synchronise();
   expect(clock.now()).toBeGreaterThanOrEqual(before);
+});
+
+test('is not moved by a reply that took seconds, unless the database shows another time', async () => {
+  let nowMs = 0;
+  const clockOfHost = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  const database = { offsetMs: Date.UTC(2026, 0, 1), replyMs: 2 };
+  const clock = new DatabaseClock({
+    async query<Row>(): Promise<Row[]> {
+      const rows = [{ ms: database.offsetMs + nowMs } as Row];
+      nowMs += database.replyMs;
+      return rows;
+    },
+  });
+  await clock.synchronise();
+  database.replyMs = 8_000;
+  await clock.synchronise();
+  expect(clock.now()).toBe(database.offsetMs + nowMs - 1);
+  database.offsetMs += HOUR_MS;
+  await clock.synchronise();
+  expect(clock.now()).toBe(database.offsetMs + nowMs - 4_000);
+  database.replyMs = 2;
+  await clock.synchronise();
+  expect(clock.now()).toBeLessThan(database.offsetMs + nowMs + 1);
+  clockOfHost.mockRestore();
 });
