@@ -66,6 +66,7 @@ function workflowPlaces(page: Page, { workflowId }: RoleWorld): readonly Place[]
           button('More for Orders'),
           item('Export as JSON'),
           ['GET /orgs/:org/workflows/:id/export', item('Export as JSON')],
+          ['POST /orgs/:org/workflows/:id/import', item('Start from CSV…')],
           ['POST /orgs/:org/workflows/:id/duplicate', item('Duplicate')],
           ['POST /orgs/:org/workflows/:id/archive', item('Archive')],
         ),
