@@ -4,7 +4,8 @@ import type { Flow } from '../src/index.ts';
 import { recordBytes } from '../src/record-bytes.ts';
 import { agree } from './support/agreement.ts';
 import { arbitraryFlow, evaluateFlow, planOf } from './support/index.ts';
-import { nameOf, type Schedule, World, type WorldEnd } from './support/world.ts';
+import { World } from './support/world.ts';
+import { nameOf, type Schedule, type WorldEnd } from './support/world-schedule.ts';
 
 const arbitraryChoices = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), {
   minLength: 1,

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Flow, NodeRecord } from '../../src/index.ts';
 import { differenceOf, type Expected, evaluateFlow } from './reference-model.ts';
-import { isEnded, nameOf } from './world.ts';
+import { isEnded, nameOf } from './world-schedule.ts';
 
 /** The part of an execution that is compared with the model. */
 export interface Ended {

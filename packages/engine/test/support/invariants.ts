@@ -1,7 +1,7 @@
 import { type Effect, isFinalStatus, type NodeRecord } from '../../src/index.ts';
 import type { MemoryStore } from './memory-store.ts';
 import type { StoredExecution } from './store-harness.ts';
-import { isEnded, nameOf } from './world.ts';
+import { isEnded, nameOf } from './world-schedule.ts';
 
 /** Invariants at any time of a simulation, whatever its workers do. */
 export class Invariants {

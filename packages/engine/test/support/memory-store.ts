@@ -4,17 +4,14 @@ import {
   type ChildKey,
   type ClaimedExecution,
   countSlots,
-  foldRecords,
   isFinalStatus,
   isTurnOfOldest,
-  type JsonValue,
   type Lease,
   mayHoldAnother,
   type NodeRecord,
   type Outcome,
   type ParentLink,
   PRIORITIES,
-  parseJson,
   type SlotShares,
   type StoredSignal,
   stringifyJson,
@@ -22,8 +19,19 @@ import {
   USUAL_SHARE,
   type WriteInfo,
 } from '../../src/index.ts';
+import {
+  appendTo,
+  haveSameKey,
+  isLimited,
+  keyOf,
+  move,
+  newRow,
+  type Row,
+  recordsIn,
+  signalsIn,
+  toClaimed,
+} from './memory-row.ts';
 import type { CompleteStore, StartRequest, StoredChild, StoredExecution } from './store-harness.ts';
-import { type ExecutionEvent, transition } from './transitions.ts';
 
 export interface MemoryStoreOptions {
   /** The store's clock, in epoch milliseconds. */
@@ -31,21 +39,6 @@ export interface MemoryStoreOptions {
   readonly leaseMs: number;
   readonly maxCrashedAttempts: number;
 }
-
-type Row = {
-  -readonly [Name in Exclude<keyof StoredExecution, 'records'>]: StoredExecution[Name];
-} & {
-  readonly request: StartRequest;
-  /** JSON texts, as in a database: nothing is shared with the worker's memory. */
-  readonly inputText: string;
-  readonly chunks: string[];
-  readonly signals: string[];
-  signalsSeen: number;
-  storedBytes: number;
-  crashedAttempts: number;
-  /** Its `skip` or `cancel_running` hasn't been decided. */
-  isUndecided: boolean;
-};
 
 /** {@link CompleteStore} in memory, with the clock as an input. Passes the same contract as the real one. */
 export class MemoryStore implements CompleteStore {
@@ -368,76 +361,4 @@ export class MemoryStore implements CompleteStore {
     const payload = { execution_id: executionId, status };
     void this.sendSignal(parent.executionId, { nodeId, iteration, payload });
   }
-}
-
-function isLimited({ maxConcurrency, concurrency }: StartRequest): boolean {
-  return maxConcurrency !== undefined || concurrency !== undefined;
-}
-
-function haveSameKey(a: StartRequest, b: StartRequest): boolean {
-  return a.workflowId === b.workflowId && (a.concurrency?.key ?? '') === (b.concurrency?.key ?? '');
-}
-
-function appendTo(row: Row, records: readonly NodeRecord[], info: WriteInfo | undefined): void {
-  if (records.length > 0) row.chunks.push(stringifyJson(records as JsonValue));
-  row.consumedAiTokens = info?.consumedAiTokens ?? row.consumedAiTokens;
-  row.storedBytes = info?.storedBytes ?? row.storedBytes;
-}
-
-function keyOf({ executionId, nodeId, iteration, callKey }: ChildKey): string {
-  return JSON.stringify([executionId, nodeId, iteration, callKey]);
-}
-
-function signalsIn(row: Row | undefined): StoredSignal[] {
-  return (row?.signals ?? []).map((text) => parseJson(text) as unknown as StoredSignal);
-}
-
-function newRow(request: StartRequest): Row {
-  return {
-    request,
-    inputText: stringifyJson(request.input),
-    chunks: [],
-    signals: [],
-    signalsSeen: 0,
-    status: 'queued',
-    workerId: null,
-    claim: 0,
-    crashedAttempts: 0,
-    isUndecided: (request.concurrency?.onLimit ?? 'queue') !== 'queue',
-    error: null,
-    cancellation: null,
-    startedAtMs: null,
-    completedAtMs: null,
-    wakeAtMs: null,
-    consumedAiTokens: 0,
-    storedBytes: 0,
-  };
-}
-
-function move(row: Row, event: ExecutionEvent): void {
-  const next = transition(row.status, event);
-  if (next === null) throw new Error(`an execution that is ${row.status} cannot ${event}`);
-  row.status = next;
-}
-
-function recordsIn(chunks: readonly string[]): NodeRecord[] {
-  return chunks.flatMap((chunk) => parseJson(chunk) as NodeRecord[]);
-}
-
-function toClaimed(row: Row, lease: Lease): ClaimedExecution {
-  const { organisationId, workflowId, workflowVersion, isTestMode, timeoutMs } = row.request;
-  const startedAtMs = row.startedAtMs ?? 0;
-  return {
-    lease,
-    organisationId,
-    workflowId,
-    workflowVersion,
-    isTestMode,
-    input: parseJson(row.inputText),
-    startedAtMs,
-    deadlineAtMs: timeoutMs === null ? null : startedAtMs + timeoutMs,
-    records: foldRecords([{ records: recordsIn(row.chunks) }]),
-    storedBytes: row.storedBytes,
-    signals: signalsIn(row),
-  };
 }

@@ -3,12 +3,9 @@ import {
   awaitSignal,
   type ClaimedExecution,
   type Effect,
-  type ExecutionState,
   isFinalStatus,
-  type Lease,
   type NodeRecord,
   type NodeResult,
-  type Plan,
   resume,
   type StepEvent,
   type StoredSignal,
@@ -19,60 +16,24 @@ import { Invariants } from './invariants.ts';
 import { MemoryStore } from './memory-store.ts';
 import { awaitedRound, isHanging, playScript, playSignal } from './nodes.ts';
 import { randomFrom } from './random.ts';
-import type { StartRequest, StoredExecution } from './store-harness.ts';
-import { nameOf } from './world.ts';
+import {
+  childId,
+  FIRST_CHILD,
+  type Run,
+  type SimulatedChild,
+  type SimulationEnd,
+  type SimulationOptions,
+  type Start,
+  type Worker,
+} from './simulation-parts.ts';
+import type { StartRequest } from './store-harness.ts';
+import { nameOf } from './world-schedule.ts';
 
 const LEASE_MS = 30_000;
 const ORGANISATION = 1;
 const LIMITS = { maxOutputBytes: 1_000_000, maxExecutionBytes: 1_000_000_000, inlineWaitMs: 5_000 };
 /** Maximum concurrent executions of a called workflow. */
 const MOST_CHILDREN = 2;
-
-export interface SimulationOptions {
-  readonly seed: number;
-  /** Each is started once. */
-  readonly plans: readonly Plan[];
-  /** Workflows that nodes of these call, by the number in their config. */
-  readonly children: readonly Plan[];
-  readonly workers: number;
-  /** Probability that a turn is a crash, a long sleep or a cancellation. */
-  readonly trouble: { readonly crash: number; readonly sleep: number; readonly cancel: number };
-}
-
-export interface SimulationEnd {
-  /** By index of its plan. */
-  readonly executions: readonly StoredExecution[];
-  readonly children: readonly SimulatedChild[];
-  readonly turns: number;
-}
-
-export interface SimulatedChild {
-  readonly execution: StoredExecution;
-  /** Index of its plan. */
-  readonly workflow: number;
-  /** Whether the parent waits for it. */
-  readonly waits: boolean;
-  /** Number of its ancestors. */
-  readonly depth: number;
-}
-
-type Start = Extract<Effect, { kind: 'start_node' }>;
-
-interface Run {
-  readonly lease: Lease;
-  readonly state: ExecutionState;
-  readonly running: Map<string, () => Promise<StepEvent>>;
-  todo: Effect[];
-  timerAtMs: number | null;
-}
-
-interface Worker {
-  readonly id: string;
-  readonly runs: Map<number, Run>;
-  /** When it last knew its lease to be valid, by its own clock. */
-  renewedAtMs: number;
-  asleepUntilMs: number;
-}
 
 /**
  * Several workers, one store and one clock, all from one seed. Each turn one worker does one thing; workers crash, sleep past their lease
@@ -432,10 +393,4 @@ export class Simulation {
   #pick<Item>(items: readonly Item[]): Item | undefined {
     return items[Math.floor(this.#random() * items.length)];
   }
-}
-
-const FIRST_CHILD = 1_000;
-
-function childId(workflow: number): number {
-  return FIRST_CHILD + workflow;
 }

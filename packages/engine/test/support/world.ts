@@ -2,7 +2,6 @@ import { findSlot } from '../../src/frames.ts';
 import {
   begin,
   type Effect,
-  type ExecutionError,
   type ExecutionInput,
   type ExecutionState,
   type NodeRecord,
@@ -17,37 +16,12 @@ import {
 } from '../../src/index.ts';
 import { recordBytes } from '../../src/record-bytes.ts';
 import { awaitedRound, isHanging, playScript, playSignal } from './nodes.ts';
+import { isEnded, nameOf, type Schedule, type WorldEnd } from './world-schedule.ts';
 
 const LIMITS = { maxOutputBytes: 1_000_000, maxExecutionBytes: 1_000_000_000, inlineWaitMs: 5_000 };
 /** Later times are limits of nodes, which never expire in these tests. */
 const SOON_MS = 3_600_000;
 const START_MS = 1_000;
-
-export interface Schedule {
-  /** Selects the next of the possible events, as random numbers in [0, 1); starts over at the end. */
-  readonly choices: readonly number[];
-  /** Before which effects, counted over the whole run, the worker's memory is lost. */
-  readonly crashesAt: ReadonlySet<number>;
-  /** Before which events, counted over the whole run, the worker shuts down. */
-  readonly shutdownsAt?: ReadonlySet<number>;
-  /** Before which event, counted over the whole run, the execution is cancelled; null for never. */
-  readonly cancelAt: number | null;
-  /** Time limit of the execution; absent for none. */
-  readonly timeoutMs?: number;
-  /** Limit of everything stored; absent for none. */
-  readonly maxBytes?: number;
-}
-
-export interface WorldEnd {
-  readonly status: Outcome['status'];
-  readonly error: ExecutionError | null;
-  /** In storage order. */
-  readonly records: readonly NodeRecord[];
-  readonly consumedAiTokens: number;
-  readonly storedBytes: number;
-  /** How many effects were performed: the number of possible crash points. */
-  readonly effects: number;
-}
 
 /** A worker's memory. */
 interface Memory {
@@ -60,11 +34,6 @@ interface Memory {
 }
 
 type Start = Extract<Effect, { kind: 'start_node' }>;
-
-/** A node and its iteration: `n1_2 0 3`. */
-export function nameOf(nodeId: string, iteration: readonly number[] = []): string {
-  return [nodeId, ...iteration].join(' ');
-}
 
 /**
  * One execution, its journal and its clock, without any concurrency of the host: performs the engine's effects like a worker and checks the
@@ -402,8 +371,4 @@ export class World {
     const { choices } = this.#schedule;
     return choices[this.#drawn % Math.max(1, choices.length)] ?? 0;
   }
-}
-
-export function isEnded(record: NodeRecord): boolean {
-  return record.status === 'success' || record.status === 'failed' || record.status === 'skipped';
 }
