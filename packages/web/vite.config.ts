@@ -35,7 +35,15 @@ export default defineConfig({
     target: 'es2023',
     rolldownOptions: {
       // Code shared by most pages goes into one file: by default the bundler would create 150 files for one page.
-      output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 14 }] } },
+      output: {
+        codeSplitting: {
+          groups: [
+            // A file for each would be larger altogether, and a request each.
+            { name: 'icons', test: /lucide-react/ },
+            { name: 'shared', minShareCount: 14 },
+          ],
+        },
+      },
     },
   },
 });

@@ -206,7 +206,7 @@ test('a chain of nodes with hundreds of megabytes of output fails alone, and its
     const chain = await service.createWorkflow(flowOf(nodes, edges));
     const little = await service.createWorkflow(chainOf('little'));
     const longest = longestParameter(vi.spyOn(db, 'query'));
-    const [heavy = 0, ...bystanders] = await Promise.all([
+    const [heavy, ...bystanders] = await Promise.all([
       service.execute(chain),
       ...Array.from({ length: 10 }, () => service.execute(little)),
     ]);
