@@ -40,8 +40,10 @@ function sections({ metrics }: BenchResult): Table[] {
     if (title !== 'Throughput') return [{ title, header, lines: chosen.map(metricLine) }];
     const lines = chosen.map((metric) => [
       ...metricLine(metric),
-      formatRatio(ratio(metrics, metric.id, 'bare')),
-      formatRatio(ratio(metrics, metric.id, 'coalesced')),
+      ...['bare', 'coalesced'].map((base) =>
+        // A ratio is no rate, so nothing is to be compared.
+        metric.unit === '/s' ? formatRatio(ratio(metrics, metric.id, base)) : '',
+      ),
     ]);
     return [{ title, header: [...header, 'Of bare', 'Of coalesced'], lines }];
   });
