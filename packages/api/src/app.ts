@@ -37,7 +37,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   const pages = openAdminPages(deps.webPages ?? null);
   const urgent = addRequestHooks(app, deps, pages);
   endSilentConnections(app);
-  limitConnections(app, deps.config, deps.log);
+  limitConnections(app, deps.config, deps.log, deps.meters);
   addOpenApi(app);
   addDocsPage(app);
   addAdminPages(app, pages);

@@ -17,6 +17,7 @@ import { addOverloadProtection, whileOverloaded } from './http/overload.ts';
 import { type AdminPages, ASSETS_PATH } from './http/pages.ts';
 import { sendProblem, toApiError } from './http/problem.ts';
 import { applyRateLimit, createRateLimiter, type RateLimiter, sourceOf } from './http/rate-limit.ts';
+import { countRefusal, countRequest } from './http/request-meters.ts';
 import { respondToUnmatched, watchRoutes } from './http/routing.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { endWhenRefused, isStream } from './http/stream.ts';
@@ -63,8 +64,15 @@ export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: Admi
     prepareBody(request);
   });
   app.addHook('preHandler', async (request) => refuseUnsupportedCharacters(request));
-  app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
-  app.setErrorHandler(async (error, request, reply) => respondToError(error, request, reply));
+  app.addHook('onResponse', async (request, reply) => {
+    logRequest(request, reply);
+    if (deps.meters !== undefined) countRequest(deps.meters, request, reply);
+  });
+  app.setErrorHandler(async (error, request, reply) => {
+    const publicError = toApiError(error, request);
+    if (deps.meters !== undefined) countRefusal(deps.meters, publicError);
+    return respondToError(publicError, request, reply);
+  });
   return urgent;
 }
 
@@ -84,6 +92,9 @@ function addEntryChecks(
   const perOrganisation = createRateLimiter(0);
   const perWebhook = createRateLimiter(limits.requestsPerMinutePerWebhook);
   const bodies = new BodyBudget(limits.bodyBudgetBytes);
+  if (deps.meters !== undefined) {
+    deps.meters.bodies = () => ({ total: bodies.totalBytes, used: bodies.usedBytes });
+  }
   const table = watchRoutes(app, [DOCS_PATH, ASSETS_PATH]);
   /** Requests without a session are limited by address. */
   function limitSession({ session, ip }: FastifyRequest, reply: FastifyReply): void {
@@ -185,11 +196,10 @@ function refuseUnsupportedCharacters(request: FastifyRequest): void {
 }
 
 async function respondToError(
-  error: unknown,
+  publicError: ApiError,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const publicError = toApiError(error, request);
   if (publicError.status >= 500) {
     noteCause(request, publicError.cause ?? publicError);
     request.log.error(

@@ -14,6 +14,17 @@ export interface Queryable {
  */
 export type Channel = 'millrace_queue' | 'millrace_executions' | 'millrace_schedules' | 'millrace_samples';
 
+/** The connections of one kind, and what waits for them. */
+export interface PoolState {
+  /** What its connections are for. */
+  readonly pool: string;
+  readonly open: number;
+  readonly idle: number;
+  readonly most: number;
+  /** Statements or transactions that no connection has begun to work on. */
+  readonly waiting: number;
+}
+
 /** The service's access to PostgreSQL. Statements outside a transaction are pipelined over few connections. */
 export interface Database extends Queryable {
   /**

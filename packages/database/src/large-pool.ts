@@ -1,6 +1,6 @@
 import { queryPrepared } from './connection.ts';
 import type { Connector } from './connector.ts';
-import type { Queryable } from './database.ts';
+import type { PoolState, Queryable } from './database.ts';
 import { TransactionPool } from './transaction-pool.ts';
 
 /** PostgreSQL and this process keep several copies of a statement in memory while it is under way. */
@@ -23,6 +23,10 @@ export class LargePool implements Queryable {
     } finally {
       this.#connections.release(connection, true);
     }
+  }
+
+  get state(): Omit<PoolState, 'pool'> {
+    return this.#connections.state;
   }
 
   close(): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Connection, queryPrepared } from './connection.ts';
 import type { Connector } from './connector.ts';
-import type { Queryable } from './database.ts';
+import type { PoolState, Queryable } from './database.ts';
 
 interface Lane {
   connection: Connection | null;
@@ -29,6 +29,18 @@ export class PipelinedPool implements Queryable {
   get waitingMs(): number {
     const now = performance.now();
     return Math.min(...this.#lanes.map(({ connection }) => connection?.silentMs(now) ?? 0));
+  }
+
+  get state(): Omit<PoolState, 'pool'> {
+    const pending = this.#lanes.flatMap(({ connection }) =>
+      connection === null ? [] : [connection.pending],
+    );
+    return {
+      open: pending.length,
+      idle: pending.filter((count) => count === 0).length,
+      most: this.#lanes.length,
+      waiting: pending.reduce((sum, count) => sum + Math.max(count - 1, 0), 0),
+    };
   }
 
   async close(): Promise<void> {

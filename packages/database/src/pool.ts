@@ -1,6 +1,6 @@
 import { STATEMENT_TIMEOUT_MS } from './connection.ts';
 import { Connector } from './connector.ts';
-import type { Database, Queryable } from './database.ts';
+import type { Database, PoolState, Queryable } from './database.ts';
 import { LockTakenError } from './errors.ts';
 import { parseDatabaseHosts } from './hosts.ts';
 import { LargePool } from './large-pool.ts';
@@ -50,6 +50,8 @@ export interface PgDatabase extends Database {
   readonly reserved: Database;
   /** How long the first of those that need a connection has been waiting for one, in milliseconds; 0 if nobody has to. */
   waitingMs(): number;
+  /** The connections of this process, without short-lived ones. */
+  pools(): PoolState[];
   /**
    * Why writes fail although the database responds; null when they succeed.
    * @throws DatabaseUnavailableError when it doesn't respond
@@ -110,6 +112,13 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): PgDa
     close,
     reserved: { ...accessBy(reservedLanes, reservedSessions), close },
     waitingMs: () => Math.max(sessions.waitingMs, lanes.waitingMs),
+    pools: () => [
+      { pool: 'statements', ...lanes.state },
+      { pool: 'transactions', ...sessions.state },
+      { pool: 'large', ...large.state },
+      { pool: 'reserved_statements', ...reservedLanes.state },
+      { pool: 'reserved_transactions', ...reservedSessions.state },
+    ],
     exclusive: (work) => runExclusive(connector, work),
     withLock: (lock, work) => runExclusive(connector, (session) => runLocked(session, lock, work)),
     findWriteObstacle: () => writes.check(),

@@ -1,5 +1,6 @@
 import type { Connection, ConnectionSettings } from './connection.ts';
 import type { Connector } from './connector.ts';
+import type { PoolState } from './database.ts';
 import { DatabaseUnavailableError } from './errors.ts';
 
 const IDLE_MS = 60_000;
@@ -43,6 +44,15 @@ export class TransactionPool {
   get waitingMs(): number {
     const [first] = this.#waiters;
     return first === undefined ? 0 : performance.now() - first.sinceMs;
+  }
+
+  get state(): Omit<PoolState, 'pool'> {
+    return {
+      open: this.#count,
+      idle: this.#idle.length,
+      most: this.#max,
+      waiting: this.#waiters.size,
+    };
   }
 
   /** @throws DatabaseUnavailableError when no connection can be opened or none becomes free in time */

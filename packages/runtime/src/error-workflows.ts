@@ -11,6 +11,7 @@ import type { Logger } from 'pino';
 import { insertFollower } from './child-statements.ts';
 import { MAX_DEPTH } from './depth.ts';
 import { type FailureRow, findFailures, takeFollowUp } from './follow-up-statements.ts';
+import type { Meters } from './meters/meters.ts';
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts';
 import type { PlanCache } from './plans.ts';
 import { toStartRow } from './start-row.ts';
@@ -20,6 +21,8 @@ export interface ErrorWorkflowDeps {
   readonly db: Database;
   readonly plans: PlanCache;
   readonly log: Logger;
+  /** What this process counts; if absent, nobody reads it. */
+  readonly meters?: Meters;
 }
 
 /** Failures processed together. */
@@ -54,7 +57,7 @@ async function startErrorWorkflows(deps: ErrorWorkflowDeps, isStopping: () => bo
 
 /** False if another process was first. */
 async function startErrorWorkflow(deps: ErrorWorkflowDeps, failure: FailureRow): Promise<boolean> {
-  const { db, log } = deps;
+  const { db, log, meters } = deps;
   const about = { execution_id: failure.id, error_workflow_id: failure.error_workflow_id };
   const obstacle = obstacleOf(failure);
   if (obstacle !== null) {
@@ -63,8 +66,10 @@ async function startErrorWorkflow(deps: ErrorWorkflowDeps, failure: FailureRow):
   }
   try {
     const startedId = await start(deps, failure);
-    if (startedId !== null) log.info({ ...about, started_id: startedId }, 'error workflow started');
-    return startedId !== null;
+    if (startedId === null) return false;
+    log.info({ ...about, started_id: startedId }, 'error workflow started');
+    meters?.startsAccepted('error', failure.organisation_id);
+    return true;
   } catch (error) {
     if (error instanceof DatabaseUnavailableError) throw error;
     // What can't be started now never will be; it must not hold up the failures after it.

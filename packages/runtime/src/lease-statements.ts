@@ -80,7 +80,15 @@ export interface ClaimedTurn {
   readonly taken_of_turn: number;
   /** There may be more to claim: this organisation got its part of the claim, or others had no place before those after them. */
   readonly has_more: boolean;
+  /** It was taken over from a worker whose lease had expired. */
+  readonly crashed: boolean;
 }
+
+/** The same of a claim by concurrency limits, which takes nothing over and looks at every organisation. */
+export type LimitedTurn = Pick<ClaimedTurn, 'turn' | 'taken_of_turn'>;
+
+/** Code of executions that crashed their worker too often. */
+export const WORKER_CRASHED = 'worker_crashed';
 
 /**
  * Leases runnable work: queued and woken executions, and those of workers whose lease expired. The latter count one crash
@@ -105,7 +113,7 @@ export async function claimExecutions(
   shares: ClaimShares,
 ): Promise<(ClaimedRow & ClaimedTurn)[]> {
   const explanation = message('run.worker_crashed', { count: maxCrashedAttempts });
-  const error = { code: 'worker_crashed', message: explanation, nodeId: null };
+  const error = { code: WORKER_CRASHED, message: explanation, nodeId: null };
   return db.query(
     `WITH RECURSIVE ${HELD}, ${QUEUED_AFTER}, ${QUEUED_BEFORE},
      queued_of AS MATERIALIZED (
@@ -202,7 +210,7 @@ export async function claimExecutions(
      FROM chosen c JOIN executions x USING (id)
      CROSS JOIN LATERAL (SELECT c.crashed AND x.crashed_attempts + 1 >= $13 AS is_poison) t
      WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $11 AND lease_expires_at > clock_timestamp())
-     RETURNING ${CLAIMED}, c.turn, c.taken_of_turn, c.has_more`,
+     RETURNING ${CLAIMED}, c.turn, c.taken_of_turn, c.has_more, c.crashed`,
     [
       ...shareValues(shares),
       workerId,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '@millrace/database/database';
-import { CLAIMED, type ClaimedRow, type ClaimedTurn } from './lease-statements.ts';
+import { CLAIMED, type ClaimedRow, type LimitedTurn } from './lease-statements.ts';
 import {
   type ClaimShares,
   FITS,
@@ -38,7 +38,7 @@ export async function claimLimited(
   limit: number,
   maxCrashedAttempts: number,
   shares: ClaimShares,
-): Promise<(ClaimedRow & Omit<ClaimedTurn, 'has_more'>)[]> {
+): Promise<(ClaimedRow & LimitedTurn)[]> {
   const claim = { workerId, limit, maxCrashedAttempts, shares, firstKey: randomBytes(KEY_BYTES) };
   const workflows = await holdWorkflowsWithWork(tx, claim);
   if (workflows.length === 0) return [];
@@ -148,7 +148,7 @@ function claimOfLocked(
   tx: Queryable,
   workflowIds: readonly number[],
   claim: LimitedClaim,
-): Promise<(ClaimedRow & Omit<ClaimedTurn, 'has_more'>)[]> {
+): Promise<(ClaimedRow & LimitedTurn)[]> {
   const { workerId, limit, maxCrashedAttempts, shares } = claim;
   return tx.query(
     `WITH ${HELD}, looked_at AS MATERIALIZED (

@@ -26,10 +26,13 @@ import {
   findLostLeases,
   inheritExecutions,
   insertWorker,
+  type LimitedTurn,
   renewWorkerLease,
   uncountCrashes,
+  WORKER_CRASHED,
 } from './lease-statements.ts';
 import { claimLimited } from './limited-statements.ts';
+import { Meters } from './meters/meters.ts';
 import { type ClaimShares, selectOwnShares } from './share-statements.ts';
 import { findSignalled, selectAllSignals, selectSignals } from './signal-statements.ts';
 import { readChunks, type StoredChunk } from './statements.ts';
@@ -45,12 +48,15 @@ export interface PgStoreOptions {
   readonly onChanged: (executionIds: readonly number[]) => void;
   /** Called when an execution may have failed whose workflow has an error workflow. */
   readonly onFailure: () => void;
+  /** What this process counts; if absent, nobody reads it. */
+  readonly meters?: Meters;
 }
 
 /** {@link ExecutionStore} on PostgreSQL. Concurrent writes of all executions share statements and commits. */
 export class PgExecutionStore implements ExecutionStore {
   readonly #db: Database;
   readonly #options: PgStoreOptions;
+  readonly #meters: Meters;
   readonly #write: ReturnType<typeof createSureWrites>;
   readonly #settle: () => Promise<void>;
   /** Executions whose end was stored and left follow-up work for other executions. */
@@ -65,6 +71,7 @@ export class PgExecutionStore implements ExecutionStore {
   constructor(db: Database, options: PgStoreOptions) {
     this.#db = db;
     this.#options = options;
+    this.#meters = options.meters ?? new Meters();
     this.#settle = createFollowUps(db);
     this.#write = createSureWrites(db, {
       isLeaseValid: options.isLeaseValid,
@@ -226,6 +233,7 @@ export class PgExecutionStore implements ExecutionStore {
       const next = this.#nextIn(without(shares, claimed));
       const rows = await claimExecutions(this.#db, workerId, left, this.#options.maxCrashedAttempts, next);
       this.#noteTurn(rows);
+      this.#noteTakeOvers(rows);
       claimed.push(...rows);
       yield rows;
       hasMore = rows.some((row) => row.has_more);
@@ -250,7 +258,23 @@ export class PgExecutionStore implements ExecutionStore {
     return { ...shares, afterOrganisation, takenOfTurn, isTurnOfOldest: isTurnOfOldest(this.#claims) };
   }
 
-  #noteTurn(rows: readonly (Pick<ClaimedRow, 'organisation_id'> & Omit<ClaimedTurn, 'has_more'>)[]): void {
+  #noteTakeOvers(rows: readonly (ClaimedRow & ClaimedTurn)[]): void {
+    for (const {
+      crashed,
+      status,
+      organisation_id: organisationId,
+      workflow_id: workflowId,
+      ...row
+    } of rows) {
+      if (!crashed) continue;
+      this.#meters.takeOvers += 1;
+      if (status !== 'failed') continue;
+      const seconds = (Date.now() - row.started_at.getTime()) / 1000;
+      this.#meters.executionEnded({ organisationId, workflowId }, WORKER_CRASHED, seconds);
+    }
+  }
+
+  #noteTurn(rows: readonly (Pick<ClaimedRow, 'organisation_id'> & LimitedTurn)[]): void {
     let lastTurn = 0;
     for (const { organisation_id: organisationId, turn, taken_of_turn: takenOfTurn } of rows) {
       if (turn < lastTurn) continue;

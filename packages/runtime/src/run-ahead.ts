@@ -6,7 +6,7 @@ import {
   outcomeOfProblem,
   stringifyJson,
 } from '@millrace/engine';
-import { type AheadBudget, Run, type RunDeps } from './run.ts';
+import { type AheadBudget, noteEnd, Run, type RunDeps } from './run.ts';
 import type { RunAheadSettings } from './settings.ts';
 import type { StartRow } from './statements.ts';
 import { toTarget } from './store-rows.ts';
@@ -38,7 +38,7 @@ export function runAhead(
   deps: RunDeps,
   settings: RunAheadSettings,
 ): AheadRun | null {
-  if (compiled.kind !== 'plan') return endedAtOnce(compiled);
+  if (compiled.kind !== 'plan') return endedAtOnce(claimed, compiled, deps);
   const run = new Run(claimed, compiled.plan, deps);
   try {
     run.runAhead(createBudget(settings));
@@ -85,12 +85,17 @@ function createBudget({ nodes, bytes, ms }: RunAheadSettings): AheadBudget {
   };
 }
 
-function endedAtOnce({ problem }: Exclude<CompileResult, { kind: 'plan' }>): AheadRun {
-  const { errorJson = null } = toTarget(outcomeOfProblem(problem));
+function endedAtOnce(
+  claimed: ClaimedExecution,
+  { problem }: Exclude<CompileResult, { kind: 'plan' }>,
+  deps: RunDeps,
+): AheadRun {
+  const outcome = outcomeOfProblem(problem);
+  const { errorJson = null } = toTarget(outcome);
   return {
     row: { recordsJson: null, ahead: { status: 'failed', errorJson, consumedAiTokens: 0, storedBytes: 0 } },
     rest: null,
-    stored: () => {},
+    stored: () => noteEnd(deps, claimed, outcome.error),
     drop: () => {},
   };
 }

@@ -19,6 +19,7 @@ import {
 import { message } from '@millrace/messages';
 import type { Logger } from 'pino';
 import { type Holder, hold } from './main-thread.ts';
+import type { Meters } from './meters/meters.ts';
 import { NodeRun, type NodeRunDeps } from './node-run.ts';
 import type { PlanCache } from './plans.ts';
 import { WriteTimeoutError } from './sure-writes.ts';
@@ -29,6 +30,7 @@ export interface RunDeps extends NodeRunDeps {
   readonly store: ExecutionStore;
   readonly plans: PlanCache;
   readonly limits: ExecutionLimits;
+  readonly meters: Meters;
   readonly log: Logger;
   /** Random number in [0, 1), for the jitter of retries. */
   readonly random: () => number;
@@ -116,10 +118,17 @@ async function loadPlan(claimed: ClaimedExecution, deps: RunDeps, control: RunCo
 
 async function endAsFailed(claimed: ClaimedExecution, deps: RunDeps, error: ExecutionError): Promise<void> {
   await deps.store.finish(claimed.lease, [], { status: 'failed', error });
-  logEnd(deps.log, claimed.lease.executionId, error);
+  noteEnd(deps, claimed, error);
 }
 
-function logEnd(log: Logger, executionId: number, error: ExecutionError | null): void {
+/** Logs and counts an end that was stored. @param error null if it completed */
+export function noteEnd(
+  { log, meters, clock }: Pick<RunDeps, 'log' | 'meters' | 'clock'>,
+  claimed: ClaimedExecution,
+  error: Pick<ExecutionError, 'code' | 'nodeId'> | null,
+): void {
+  const { executionId } = claimed.lease;
+  meters.executionEnded(claimed, error?.code ?? null, (clock.now() - claimed.startedAtMs) / 1000);
   if (error === null) log.debug({ execution_id: executionId }, 'execution completed');
   else log.info({ execution_id: executionId, node_id: error.nodeId, code: error.code }, 'execution failed');
 }
@@ -282,7 +291,7 @@ export class Run {
     const { log } = this.#deps;
     const { executionId } = this.claimed.lease;
     if (effect.kind === 'finish') {
-      logEnd(log, executionId, effect.outcome.status === 'failed' ? effect.outcome.error : null);
+      noteEnd(this.#deps, this.claimed, effect.outcome.status === 'failed' ? effect.outcome.error : null);
     } else if (effect.kind !== 'checkpoint') {
       log.debug(
         { execution_id: executionId },
@@ -300,6 +309,7 @@ export class Run {
     }
     this.#logNode('node started', effect);
     const run = new NodeRun(this.claimed, effect, this.#deps);
+    const startedAt = performance.now();
     const outcome = run.begin();
     if (outcome instanceof Promise) {
       const key = keyOf(effect.node.id, effect.iteration);
@@ -307,17 +317,19 @@ export class Run {
       // Never rejects: begin() turns anything a node throws into a failure.
       void outcome.then((result) => {
         if (this.#nodes.get(key) === run) this.#nodes.delete(key);
-        this.#nodeEnded(effect, result);
+        this.#nodeEnded(effect, result, startedAt);
       });
     } else {
-      this.#nodeEnded(effect, outcome);
+      this.#nodeEnded(effect, outcome, startedAt);
     }
   }
 
-  #nodeEnded(effect: Extract<Effect, { kind: 'start_node' }>, result: NodeResult): void {
+  #nodeEnded(effect: Extract<Effect, { kind: 'start_node' }>, result: NodeResult, startedAt: number): void {
     this.#logNode('node ended', effect, result.kind);
-    const { clock, random } = this.#deps;
+    const { clock, random, meters } = this.#deps;
     const { node, iteration, attempt } = effect;
+    const seconds = (performance.now() - startedAt) / 1000;
+    meters.nodeEnded(node.type, this.claimed.organisationId, result, seconds);
     const ended = { kind: 'node_ended', nodeId: node.id, iteration, attempt, result } as const;
     this.#push({ ...ended, atMs: clock.now(), jitter: random() });
   }

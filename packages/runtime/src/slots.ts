@@ -1,5 +1,6 @@
 import { mayHoldAnother, type OrganisationShare, type SlotShares } from '@millrace/engine';
 import type { BorrowedSlots } from './borrowed-slots.ts';
+import type { SlotCount } from './meters/meters.ts';
 import type { WorkerSettings } from './settings.ts';
 
 type SlotSettings = Pick<WorkerSettings, 'concurrency' | 'organisationPercent'>;
@@ -20,6 +21,10 @@ export class Slots {
   /** May be negative: executions found leased to the worker are held whether a slot is free or not. */
   get free(): number {
     return this.#all - this.#taken;
+  }
+
+  get count(): SlotCount {
+    return { all: this.#all, taken: this.#taken };
   }
 
   get #all(): number {

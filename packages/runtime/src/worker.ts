@@ -8,6 +8,7 @@ import { createErrorWorkflows } from './error-workflows.ts';
 import type { Executor } from './executor.ts';
 import { CpuUsage, LeaseWatch } from './lease-watch.ts';
 import { onStall, stalledSince } from './main-thread.ts';
+import { Meters } from './meters/meters.ts';
 import type { Services } from './node-services.ts';
 import type { ExecutionNotifier } from './notifier.ts';
 import type { PeriodicTask } from './periodic-task.ts';
@@ -32,6 +33,8 @@ export interface WorkerDeps {
   /** Slots beyond the configured ones; none if absent. */
   readonly slots?: BorrowedSlots;
   readonly log: Logger;
+  /** What this process counts; if absent, nobody reads it. */
+  readonly meters?: Meters;
   /** Random number in [0, 1) for the jitter of retries; Math.random when absent. */
   readonly random?: () => number;
 }
@@ -79,6 +82,7 @@ class PgWorker implements Worker {
   readonly #deps: WorkerDeps;
   readonly #config: WorkerSettings;
   readonly #log: Logger;
+  readonly #meters: Meters;
   readonly #store: PgExecutionStore;
   readonly #runDeps: RunDeps;
   readonly #clock: DatabaseClock;
@@ -113,19 +117,22 @@ class PgWorker implements Worker {
   #stopped: Promise<void> | null = null;
 
   constructor(deps: WorkerDeps) {
-    const { config, db, plans, notifier, http, services, log } = deps;
+    const { config, db, plans, notifier, http, services, log, meters = new Meters() } = deps;
     this.#deps = deps;
     this.#config = config.worker;
     this.#log = log;
+    this.#meters = meters;
+    meters.slots = () => this.#slots.count;
     this.#clock = new DatabaseClock(db);
     this.#slots = new Slots(config.worker, deps.slots);
-    this.#errorWorkflows = createErrorWorkflows({ db, plans, log });
+    this.#errorWorkflows = createErrorWorkflows({ db, plans, log, meters });
     this.#store = new PgExecutionStore(db, {
       leaseMs: config.worker.leaseMs,
       maxCrashedAttempts: config.worker.maxCrashedAttempts,
       isLeaseValid: (workerId) => this.#registration?.id === workerId && this.#registration.lease.isValid,
       onChanged: (ids) => notifier.changed(ids),
       onFailure: () => this.#errorWorkflows.kick(),
+      meters,
     });
     this.#runDeps = {
       store: this.#store,
@@ -139,6 +146,7 @@ class PgWorker implements Worker {
         inlineWaitMs: config.worker.inlineWaitMs,
       },
       maxSteps: config.limits.nodeSteps,
+      meters,
       log,
       random: deps.random ?? Math.random,
     };
@@ -282,6 +290,7 @@ class PgWorker implements Worker {
       );
       this.#bystanders.push(...others.map(({ claimed }) => claimed.lease));
     }
+    this.#meters.leaseLosses += 1;
     this.#registration = null;
     for (const execution of this.#running.values()) {
       execution.stop('lease_lost');

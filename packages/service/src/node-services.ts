@@ -2,6 +2,7 @@ import type { Database } from '@millrace/database/database';
 import type { Egress } from '@millrace/egress/egress';
 import type { NodeRegistry } from '@millrace/engine';
 import type { BorrowedSlots } from '@millrace/runtime/borrowed-slots';
+import type { Meters } from '@millrace/runtime/meters/meters';
 import type { Services } from '@millrace/runtime/node-services';
 import type { ExecutionNotifier } from '@millrace/runtime/notifier';
 import type { PlanCache } from '@millrace/runtime/plans';
@@ -29,13 +30,15 @@ export interface ServicesDeps {
   readonly secretKeys: SecretKeys;
   readonly slots: BorrowedSlots;
   readonly egress: Egress;
+  /** What this process counts; if absent, nobody reads it. */
+  readonly meters?: Meters;
   /** Base of the issued URLs, without a trailing slash. */
   readonly publicUrl: () => string;
 }
 
 /** Everything nodes may use of the outside world besides HTTP; one set for all runs of a process. */
 export function createServices(deps: ServicesDeps): Services {
-  const { config, db, log, registry, plans, notifier, secretKeys, slots, egress, publicUrl } = deps;
+  const { config, db, log, registry, secretKeys, egress, publicUrl } = deps;
   const { sockets, fetch } = egress;
   const code = createCodeService({ maxOutputBytes: config.limits.nodeOutputBytes });
   const services: Services = {
@@ -45,7 +48,7 @@ export function createServices(deps: ServicesDeps): Services {
     ai: createAiService({ outbound: fetch }),
     code: code.service,
     data: createDataService({ db, maxBytes: config.storage.dataBytes }),
-    workflows: createWorkflowService({ db, plans, notifier, slots }),
+    workflows: createWorkflowService(deps),
     callbacks: createCallbackService({ db, keys: secretKeys, publicUrl }),
     tools: createToolService(registry, () => services, config.limits),
     async close() {

@@ -11,6 +11,7 @@ import { createOrganisation } from '@millrace/identity/organisations/store';
 import { registry } from '@millrace/nodes';
 import { type BorrowedSlots, createBorrowedSlots } from '@millrace/runtime/borrowed-slots';
 import { type Executor, NO_EXECUTOR } from '@millrace/runtime/executor';
+import { Meters } from '@millrace/runtime/meters/meters';
 import type { Services } from '@millrace/runtime/node-services';
 import { createNotifier } from '@millrace/runtime/notifier';
 import { createPlanCache } from '@millrace/runtime/plans';
@@ -133,6 +134,7 @@ function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverri
     config,
     db,
     log,
+    meters: new Meters(config.metrics.busiest),
     registry,
     plans: createPlanCache(db, registry),
     notifier: createNotifier(db, log),

@@ -3,6 +3,7 @@ import type { Egress } from '@millrace/egress/egress';
 import type { NodeRegistry } from '@millrace/engine';
 import type { Message } from '@millrace/messages';
 import type { Executor } from '@millrace/runtime/executor';
+import type { Meters } from '@millrace/runtime/meters/meters';
 import type { ExecutionNotifier } from '@millrace/runtime/notifier';
 import type { PlanCache } from '@millrace/runtime/plans';
 import type { SecretKeys } from '@millrace/secrets/keys';
@@ -22,6 +23,8 @@ export interface AppDeps {
   /** How long something has been waiting for a connection of `db`, in milliseconds; 0 if undefined. */
   readonly poolWaitMs?: () => number;
   readonly log: Logger;
+  /** What this process counts; if absent, nobody reads it. */
+  readonly meters?: Meters;
   readonly registry: NodeRegistry;
   readonly plans: PlanCache;
   readonly executor: Executor;

@@ -44,6 +44,10 @@ export class BodyBudget {
     return this.#used;
   }
 
+  get totalBytes(): number {
+    return this.#total;
+  }
+
   /**
    * Reserves room for a body before it is read.
    * @param giveUp refuses the request; called when others need the room and the body arrives too slowly

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { BlockList, isIPv6, type Socket } from 'node:net';
+import type { Meters } from '@millrace/runtime/meters/meters';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { sourceOf } from './rate-limit.ts';
@@ -44,6 +45,7 @@ export function limitConnections(
   app: FastifyInstance,
   { limits, trustProxy }: Pick<ApiSettings, 'limits' | 'trustProxy'>,
   log: Logger,
+  meters?: Pick<Meters, 'refusedConnections'>,
 ): void {
   const openFiles = readOpenFileLimit();
   const { total, perAddress } = connectionLimits(limits, openFiles);
@@ -53,7 +55,11 @@ export function limitConnections(
       'MILLRACE_MAX_CONNECTIONS exceeds what the limit of open files allows; raise that limit with ulimit -n or LimitNOFILE=',
     );
   }
-  const refuse = createRefusalLog(log);
+  const logRefusal = createRefusalLog(log);
+  const refuse = (what: { readonly limit: number; readonly ip?: string }): void => {
+    if (meters !== undefined) meters.refusedConnections += 1;
+    logRefusal(what);
+  };
   const open = new Map<string, number>();
   const isProxy = createProxyCheck(trustProxy);
   app.server.maxConnections = total;

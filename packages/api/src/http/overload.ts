@@ -16,9 +16,10 @@ const RESOLUTION_MS = 10;
  */
 export function addOverloadProtection(
   app: FastifyInstance,
-  { config, log, poolWaitMs = () => 0 }: Pick<AppDeps, 'config' | 'log' | 'poolWaitMs'>,
+  { config, log, meters, poolWaitMs = () => 0 }: Pick<AppDeps, 'config' | 'log' | 'meters' | 'poolWaitMs'>,
 ): Pressure {
   const pressure = new Pressure(config.shedding);
+  if (meters !== undefined) meters.isShedding = () => pressure.episode !== null;
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();
   const timer = setInterval(() => {

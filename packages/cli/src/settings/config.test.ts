@@ -160,6 +160,19 @@ describe('loadConfig', () => {
     expect(problemsOf({ MILLRACE_HEARTBEAT_MS: '15000', MILLRACE_LEASE_MS: '60000' })).toEqual([]);
   });
 
+  test('metrics that others can reach need a token', () => {
+    const open = { MILLRACE_METRICS_PORT: '9464', MILLRACE_METRICS_HOST: '0.0.0.0' };
+    expect(problemsOf(open)).toEqual([expect.stringContaining('MILLRACE_METRICS_TOKEN must be set')]);
+    expect(problemsOf({ ...open, MILLRACE_METRICS_TOKEN: 'sixteen-or-more-x' })).toEqual([]);
+    for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost']) {
+      expect(problemsOf({ ...open, MILLRACE_METRICS_HOST: host })).toEqual([]);
+    }
+    expect(problemsOf({ ...open, MILLRACE_METRICS_HOST: '127.0.0.1.example.com' })).toHaveLength(1);
+    const [short] = problemsOf({ MILLRACE_METRICS_TOKEN: 'short-secret' });
+    expect(short).not.toContain('short-secret');
+    expect(loadConfig({}).metrics.port).toBeNull();
+  });
+
   test('invalid hosts are reported', () => {
     expect(problemsOf({ MILLRACE_ALLOW_HOSTS: '10.0.0.0/8,https://x/' })).toEqual([
       expect.stringContaining('https://x/'),

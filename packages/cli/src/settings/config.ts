@@ -25,8 +25,21 @@ export interface Config extends ApiSettings, SecretKeySettings {
   /** False: derived from host and port, and adjusted if another port has to be used. */
   readonly publicUrlIsExplicit: boolean;
   readonly logLevel: LogLevel;
+  readonly metrics: MetricsSettings;
   /** Whether the first start prints an API key and the link for creating the first account. */
   readonly printsFirstKey: boolean;
+}
+
+/** Where `/metrics` is served. */
+export interface MetricsSettings {
+  /** Null: nowhere. 0: any free port. */
+  readonly port: number | null;
+  readonly host: string;
+  readonly token: string | null;
+  /** Organisations and workflows that are told apart. */
+  readonly busiest: number;
+  /** Between two readings of the database. */
+  readonly queryMs: number;
 }
 
 /** The environment isn't a valid configuration; lists every problem, one per line. */
@@ -96,6 +109,18 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       `MILLRACE_OIDC_ISSUER: "${issuer}" must begin with https://, or name this machine (http://localhost:9000)`,
     );
   }
+  const metrics = {
+    port: read('MILLRACE_METRICS_PORT'),
+    host: need('MILLRACE_METRICS_HOST'),
+    token: read('MILLRACE_METRICS_TOKEN'),
+    busiest: need('MILLRACE_METRICS_BUSIEST'),
+    queryMs: need('MILLRACE_METRICS_QUERY_S') * 1_000,
+  };
+  if (metrics.port !== null && metrics.token === null && !isLoopback(metrics.host)) {
+    problems.push(
+      `MILLRACE_METRICS_HOST: others can reach "${metrics.host}", so MILLRACE_METRICS_TOKEN must be set; for example MILLRACE_METRICS_TOKEN=$(openssl rand -base64 32)`,
+    );
+  }
   const allowHosts = read('MILLRACE_ALLOW_HOSTS') ?? [];
   problems.push(...parseAllowHosts(allowHosts).problems);
   const allDays = need('MILLRACE_RETENTION_DAYS');
@@ -110,6 +135,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     publicUrl: publicUrl ?? localUrl(host, port),
     publicUrlIsExplicit: publicUrl !== null,
     logLevel: need('MILLRACE_LOG_LEVEL'),
+    metrics,
     printsFirstKey: need('MILLRACE_PRINT_FIRST_KEY') === '1',
     trustProxy: need('MILLRACE_TRUST_PROXY'),
     limits: {
@@ -188,15 +214,20 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return config;
 }
 
-/** Codes and tokens must not cross a network in the clear. */
 /** Bytes: one of so many parts of the memory that JavaScript may use in this process. */
 function partOfHeap(parts: number): number {
   return Math.floor(getHeapStatistics().heap_size_limit / parts);
 }
 
+/** Codes and tokens must not cross a network in the clear. */
 function isSafeIssuer(issuer: string): boolean {
   const { protocol, hostname } = new URL(issuer);
   return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}
+
+/** Whether only programs on this machine can reach it. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 /** Base URL of a service without a proxy in front of it. */

@@ -28,9 +28,7 @@ export async function listen(config: Config, build: (config: Config) => FastifyI
     try {
       return await listenOn(config, wanted, build);
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      if (code !== 'EADDRINUSE') throw explain(error, code, config.host, wanted);
-      if (count === 1) throw portIsTaken(error, config.host, wanted);
+      if (count === 1 || codeOf(error) !== 'EADDRINUSE') throw explainListenError(error, config.host, wanted);
     }
   }
   throw new ListenError(
@@ -55,26 +53,30 @@ async function listenOn(
   }
 }
 
-function portIsTaken(cause: unknown, host: string, port: number): ListenError {
-  return new ListenError(
-    `Port ${port} on ${host} is in use by another program. Stop it, or choose another port: PORT=${port + 1}`,
-    { cause },
-  );
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-function explain(error: unknown, code: unknown, host: string, port: number): unknown {
-  switch (code) {
+/**
+ * A {@link ListenError} if the reason is known, else the error itself.
+ * @param prefix of the variables that the address comes from
+ */
+export function explainListenError(error: unknown, host: string, port: number, prefix = ''): unknown {
+  switch (codeOf(error)) {
+    case 'EADDRINUSE':
+      return new ListenError(
+        `Port ${port} on ${host} is in use by another program. Stop it, or choose another port: ${prefix}PORT=${port + 1}`,
+        { cause: error },
+      );
     case 'EACCES':
       return new ListenError(
-        `This user isn't allowed to listen on port ${port}. Choose a port from 1024 upwards: PORT=8080`,
-        {
-          cause: error,
-        },
+        `This user isn't allowed to listen on port ${port}. Choose a port from 1024 upwards: ${prefix}PORT=8080`,
+        { cause: error },
       );
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new ListenError(
-        `${host} is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 for all: HOST=0.0.0.0`,
+        `${host} is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 for all: ${prefix}HOST=0.0.0.0`,
         { cause: error },
       );
     default:

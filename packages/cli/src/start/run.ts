@@ -1,6 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import type { Logger } from 'pino';
-import { type Config, loadConfig } from '../settings/config.ts';
+import { type Config, isLoopback, loadConfig } from '../settings/config.ts';
 import { announce, announceJson } from './announce.ts';
 import { createLog } from './log.ts';
 import { type Roles, type Service, startService } from './start-service.ts';
@@ -47,8 +47,7 @@ export async function runService(roles: Roles, asJson = false): Promise<void> {
 
 /** With a number of proxies, the address claimed by a client is trusted, whoever the client is. */
 function warnOfForgedAddresses({ trustProxy, host }: Config, log: Logger): void {
-  const isLocal = host === 'localhost' || host === '::1' || host.startsWith('127.');
-  if (typeof trustProxy !== 'number' || isLocal) return;
+  if (typeof trustProxy !== 'number' || isLoopback(host)) return;
   log.warn(
     { host, proxies: trustProxy },
     'anyone who reaches this port directly can claim any address: let only the proxy reach it, or set the addresses of the proxies, such as MILLRACE_TRUST_PROXY=10.0.0.5',

@@ -319,6 +319,33 @@ describe('roles', () => {
     });
   });
 
+  test('each process serves its own metrics, if it is told where, with the token it is told', async () => {
+    const env = { MILLRACE_METRICS_PORT: '0', MILLRACE_METRICS_TOKEN: 'a-token-for-prometheus' };
+    const api = await start(env, { api: true, worker: false });
+    const worker = await start(env, { api: false, worker: true });
+    const silentOne = await start({}, { api: false, worker: true });
+    expect(silentOne.metricsUrl).toBeNull();
+    const read = async ({ metricsUrl }: Service): Promise<string> => {
+      expect((await fetch(metricsUrl ?? '')).status).toBe(401);
+      const headers = { authorization: 'Bearer a-token-for-prometheus' };
+      return (await fetch(metricsUrl ?? '', { headers })).text();
+    };
+    const [ofApi, ofWorker] = [await read(api), await read(worker)];
+    expect([ofApi, ofWorker].map((page) => page.includes('millrace_workers 2'))).toEqual([true, true]);
+    expect([ofApi, ofWorker].map((page) => page.includes('millrace_shedding 0'))).toEqual([true, false]);
+    expect([ofApi, ofWorker].map((page) => page.includes('millrace_worker_slots 200'))).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  test('metrics on a port that is taken keep the service from starting', async () => {
+    const port = await occupyPort();
+    await expect(start({ MILLRACE_METRICS_PORT: String(port) })).rejects.toThrow(
+      `choose another port: MILLRACE_METRICS_PORT=${port + 1}`,
+    );
+  });
+
   test('a single role with the embedded PostgreSQL is refused', async () => {
     const config = { ...configOf({}), databaseUrl: null };
     await expect(startService({ config, roles: { api: true, worker: false }, log })).rejects.toThrow(

@@ -8,6 +8,7 @@ import { hasUser } from '@millrace/identity/users/store';
 import { registry } from '@millrace/nodes';
 import { createBorrowedSlots } from '@millrace/runtime/borrowed-slots';
 import { NO_EXECUTOR } from '@millrace/runtime/executor';
+import { Meters } from '@millrace/runtime/meters/meters';
 import { createNotifier, type ExecutionNotifier } from '@millrace/runtime/notifier';
 import { createPlanCache, type PlanCache } from '@millrace/runtime/plans';
 import { createWorker, type Worker } from '@millrace/runtime/worker';
@@ -26,6 +27,7 @@ import { type Listening, listen } from './listen.ts';
 import { openDatabase } from './postgres.ts';
 import { checkReadiness } from './readiness.ts';
 import { removeRunningService, writeRunningService } from './running-service.ts';
+import { serveMetrics } from './serve-metrics.ts';
 
 /** The roles of this process; at least one of them. */
 export interface Roles {
@@ -55,6 +57,8 @@ export interface Service {
   readonly setupUrl: string | null;
   /** Nobody has an account yet. */
   readonly needsSetup: boolean;
+  /** Where this process serves its metrics; null if it doesn't. */
+  readonly metricsUrl: string | null;
   readonly db: PgDatabase;
   /** Stops requests and executions in progress, then PostgreSQL. Safe to call twice. */
   stop(): Promise<void>;
@@ -93,6 +97,9 @@ export async function startService(options: StartOptions): Promise<Service> {
   const stop = once(() => undoAll(undo));
   try {
     const { db } = database;
+    const meters = new Meters(config.metrics.busiest);
+    const metrics = await serveMetrics(config, { db, meters, log });
+    if (metrics !== null) undo.push(() => metrics.close());
     const secretKeys = createSecretKeys(config);
     const makesKey = config.databaseUrl === null;
     await retryWhileUnavailable(() => prepareSecretKeys(db, secretKeys, { makesKey }), retry);
@@ -103,7 +110,7 @@ export async function startService(options: StartOptions): Promise<Service> {
     const plans = createPlanCache(db, registry);
     const egress = createEgress(config.allowHosts, createAllowedHostsReader(db));
     undo.push(() => egress.close());
-    const parts: Parts = { config, db, log, plans, notifier, egress, retry };
+    const parts: Parts = { config, db, log, meters, plans, notifier, egress, retry };
     const announced: Announced = { publicUrl: config.publicUrl, secretKeys };
     const worker = roles.worker ? await startWorker(parts, announced, undo) : null;
     const openSecret = createSecretOpener({ db, keys: secretKeys, log });
@@ -123,6 +130,7 @@ export async function startService(options: StartOptions): Promise<Service> {
       firstStart,
       setupUrl,
       needsSetup,
+      metricsUrl: metrics?.url ?? null,
       db,
       stop,
       stopWithoutWaiting: () => database.stopWithoutWaiting(),
@@ -137,6 +145,7 @@ interface Parts {
   readonly config: Config;
   readonly db: PgDatabase;
   readonly log: Logger;
+  readonly meters: Meters;
   readonly plans: PlanCache;
   readonly notifier: ExecutionNotifier;
   readonly egress: Egress;

@@ -17,6 +17,7 @@ import type { BorrowedSlots } from '../borrowed-slots.ts';
 import { insertChild, selectChild } from '../child-statements.ts';
 import { parseChunks } from '../chunks.ts';
 import { MAX_DEPTH } from '../depth.ts';
+import type { Meters } from '../meters/meters.ts';
 import type { Caller } from '../node-services.ts';
 import type { ExecutionNotifier } from '../notifier.ts';
 import type { PlanCache } from '../plans.ts';
@@ -32,6 +33,8 @@ export interface WorkflowServiceDeps {
   readonly notifier: Pick<ExecutionNotifier, 'subscribe'>;
   /** The worker's, so that waiting here for a child doesn't keep the child from running. */
   readonly slots: BorrowedSlots;
+  /** What this process counts; if absent, nobody reads it. */
+  readonly meters?: Meters;
 }
 
 /** Starts other workflows of the caller's organisation as children of its execution. */
@@ -71,6 +74,7 @@ async function startChild(deps: WorkflowServiceDeps, caller: Caller, order: Orde
   );
   await deps.db.transaction((tx) => insertChild(tx, { ...row, parent: { ...key, waits: order.waits } }));
   const started = await findStarted(deps, key);
+  if (started?.executionId === callee.executionId) deps.meters?.startsAccepted('flow', caller.organisationId);
   if (started !== null) return started;
   throw new ServiceError('execution_ended', message('ports.caller_ended'));
 }

@@ -17,6 +17,7 @@ import {
   type TestService,
 } from '@millrace/testing/service';
 import type { Executor } from '../../src/executor.ts';
+import { Meters } from '../../src/meters/meters.ts';
 import type { Services } from '../../src/node-services.ts';
 import { createPlanCache, type PlanCache } from '../../src/plans.ts';
 import { createToolService } from '../../src/ports/tools.ts';
@@ -60,6 +61,8 @@ export interface ExecutionBody {
 export interface WorkingService extends Omit<TestService, 'worker'> {
   readonly key: TestKey;
   readonly worker: Worker;
+  /** What all its workers count. */
+  readonly meters: Meters;
   /** The behaviour of nodes of type `test.effect`, by their config's `do`. */
   readonly behaviours: Map<string, (context: NodeContext) => NodeResult | Promise<NodeResult>>;
   /** Saves an active workflow and returns its id. */
@@ -112,7 +115,9 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
     tools: createToolService(registry, () => services, config.limits),
     ...overrides.services,
   };
-  const workerDeps: WorkerDeps = { config, db, plans, notifier, http, services, slots: made.slots, log };
+  const meters = new Meters();
+  const { slots } = made;
+  const workerDeps: WorkerDeps = { config, db, plans, notifier, http, services, slots, log, meters };
   const more: Worker[] = [];
   await notifier.start();
   if (overrides.withWorker !== false) {
@@ -123,6 +128,7 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
   return {
     ...service,
     key,
+    meters,
     get worker() {
       return present(worker);
     },

@@ -100,6 +100,8 @@ describe('take-over', () => {
     });
     expect((await service.finished(other)).status).toBe('completed');
     expect(poison.starts).toBe(3);
+    expect(service.meters.takeOvers).toBe(3);
+    expect(service.meters.failed.entries()).toEqual([['worker_crashed', 1]]);
     poison.release.resolve();
   });
 
@@ -130,6 +132,7 @@ describe('take-over', () => {
     expect(held.contexts[0]?.signal.aborted).toBe(true);
     const after = await rowOf(id);
     expect(after.worker_id).not.toBe(before.worker_id);
+    expect(service.meters.leaseLosses).toBeGreaterThan(0);
     held.release.resolve();
     expect((await service.finished(id)).status).toBe('completed');
   });

@@ -5,6 +5,7 @@ import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { Executor } from '@millrace/runtime/executor';
 import { StartRefusedError, storeStarts } from '@millrace/runtime/held-starts';
+import { Meters } from '@millrace/runtime/meters/meters';
 import type { AheadRun } from '@millrace/runtime/run-ahead';
 import { maxConcurrencyOf, type StartOrder, toStartRow } from '@millrace/runtime/start-row';
 import type { StartRow } from '@millrace/runtime/statements';
@@ -38,11 +39,14 @@ export interface Starter {
    */
   start(order: StartOrder): Promise<boolean>;
   /**
-   * Stores starts of one organisation in the caller's transaction, to be run by any worker. All or none are admitted.
+   * Stores starts of one organisation in the caller's transaction, to be run by any worker. All or none are admitted. Report them by
+   * {@link stored} after the commit.
    * @throws ApiError `queue_full`, `overloaded` if too much is waiting already
    * @throws ApiError `rate_queue_full`
    */
   storeQueued(tx: Queryable, organisationId: number, orders: readonly StartOrder[]): Promise<void>;
+  /** Counts what {@link storeQueued} has stored: its transaction is committed. */
+  stored(order: StartOrder): void;
   /**
    * Stores all of them, queued, or none. They are of one organisation.
    * @param within is part of the transaction; false stores nothing
@@ -72,9 +76,11 @@ export interface StarterDeps {
     readonly storage: StorageSettings;
     readonly limits: StartLimits;
   };
+  /** What this process counts; if absent, nobody reads it. */
+  readonly meters?: Meters;
 }
 
-export function createStarter({ db, executor, config }: StarterDeps): Starter {
+export function createStarter({ db, executor, config, meters = new Meters() }: StarterDeps): Starter {
   const { maxRateWaitMs } = config.limits;
   const store = createSureStarts(db, maxRateWaitMs);
   const admission = createAdmission(db, config);
@@ -104,17 +110,21 @@ export function createStarter({ db, executor, config }: StarterDeps): Starter {
       const { refusedForMs } = await storeStarts(tx, rows, maxRateWaitMs).finally(settle);
       if (refusedForMs.size > 0) throw rateQueueFull(Math.max(...refusedForMs.values()));
     },
+    stored: ({ triggerType, workflow }) => meters.startsAccepted(triggerType, workflow.organisationId),
     async startTogether(organisationId, orders, turns, within) {
       const rows: StartRow[] = [];
       await turns.forEach(organisationId, orders, (order) => void rows.push(toStartRow(order, null)));
       // Repeated items get their receipts however much is waiting.
       const settle = rows.length === 0 ? null : await admission.enterQueue(organisationId, rows.length);
       const starts = { rows, maxRateWaitMs, within, keepTrying: untilImpatient() };
-      return startTogether(db, organisationId, starts)
+      const isStored = await startTogether(db, organisationId, starts)
         .catch((error: unknown) => {
           throw error instanceof StartRefusedError ? rateQueueFull(error.waitMs) : error;
         })
         .finally(settle);
+      const trigger = orders[0]?.triggerType ?? '';
+      if (isStored) meters.startsAccepted(trigger, organisationId, orders.length);
+      return isStored;
     },
     async start(order) {
       const { executionId, workflow } = order;
@@ -138,6 +148,7 @@ export function createStarter({ db, executor, config }: StarterDeps): Starter {
           keepTrying: untilImpatient(),
         });
         if (refusedForMs !== null) throw rateQueueFull(refusedForMs);
+        if (stored) meters.startsAccepted(order.triggerType, workflow.organisationId);
         if (leased !== null && lease !== null) {
           isHandedOver = true;
           executor.run(leased, ahead);

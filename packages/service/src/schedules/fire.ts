@@ -24,6 +24,14 @@ const MAX_QUEUED = 1_000;
 /** Executions inserted by one statement. */
 const BATCH = 500;
 
+/** A fire that was recorded. */
+export interface RecordedFire {
+  readonly organisationId: number;
+  readonly outcome: FireOutcome['outcome'];
+  /** How long after it was due. */
+  readonly lateMs: number;
+}
+
 /**
  * Records every due fire of a claimed schedule and starts an execution for each that should have one, all in the claim's
  * transaction: a fire is started once or not at all.
@@ -33,7 +41,7 @@ export async function fireSchedule(
   plans: PlanCache,
   schedule: ClaimedSchedule,
   nowMs: number,
-): Promise<void> {
+): Promise<RecordedFire[]> {
   const { workflow_id: workflowId, next_fire_time: nextFireTime } = schedule;
   if (nextFireTime === null) throw new Error(`schedule ${workflowId} is due without a next fire`);
   const definition = readDefinition(schedule);
@@ -49,20 +57,30 @@ export async function fireSchedule(
       ? null
       : { fireTime: new Date(nextMs), dueAt: new Date(dueTime(definition, workflowId, nextMs)) };
   await advanceSchedule(tx, workflowId, next, decided.length);
+  return decided.map(({ outcome, fireMs }) => ({
+    organisationId: schedule.organisation_id,
+    outcome,
+    lateMs: nowMs - dueTime(definition, workflowId, fireMs),
+  }));
 }
 
 /**
  * Starts the first queued fire of a schedule whose earlier executions have ended.
- * @returns false if there is none
+ * @returns null if there is none; otherwise the organisation that it was started for, if it was
  */
-export async function startQueued(tx: Queryable, plans: PlanCache, nowMs: number): Promise<boolean> {
+export async function startQueued(
+  tx: Queryable,
+  plans: PlanCache,
+  nowMs: number,
+): Promise<{ readonly startedFor: number | null } | null> {
   const schedule = await claimQueuedSchedule(tx);
-  if (schedule === undefined) return false;
+  if (schedule === undefined) return null;
   const { workflow_id: workflowId } = schedule;
   // Another process may have started one between the statement's view of the fires and its lock.
   await closeEndedFires(tx, workflowId);
   const fire = await findFirstQueued(tx, workflowId);
-  if (fire === undefined || (await countUnfinishedFires(tx, workflowId)).open > 0) return true;
+  if (fire === undefined || (await countUnfinishedFires(tx, workflowId)).open > 0)
+    return { startedFor: null };
   const [reserved] = await reserveExecutionIds(tx, 1);
   if (reserved === undefined) throw new Error('no id was reserved');
   const started = {
@@ -73,7 +91,7 @@ export async function startQueued(tx: Queryable, plans: PlanCache, nowMs: number
   };
   await startExecutions(tx, plans, schedule, readDefinition(schedule), [started], nowMs);
   await startQueuedFire(tx, workflowId, fire.fire_time, reserved.id);
-  return true;
+  return { startedFor: schedule.organisation_id };
 }
 
 function readDefinition({ workflow_id: workflowId, definition }: ClaimedSchedule): ScheduleDefinition {

@@ -1,11 +1,12 @@
 import type { Database } from '@millrace/database/database';
 import { DatabaseUnavailableError } from '@millrace/database/errors';
+import { Meters } from '@millrace/runtime/meters/meters';
 import type { ExecutionNotifier } from '@millrace/runtime/notifier';
 import type { PlanCache } from '@millrace/runtime/plans';
 import { readDatabaseTime } from '@millrace/runtime/statements';
 import { Wakeup } from '@millrace/runtime/wakeup';
 import type { Logger } from 'pino';
-import { fireSchedule, startQueued } from './fire.ts';
+import { fireSchedule, type RecordedFire, startQueued } from './fire.ts';
 import { claimDueSchedule, listAwaitedExecutions, postponeSchedule, readNextDue } from './store.ts';
 
 export interface SchedulerDeps {
@@ -13,6 +14,8 @@ export interface SchedulerDeps {
   readonly plans: PlanCache;
   readonly notifier: ExecutionNotifier;
   readonly log: Logger;
+  /** What this process counts; if absent, nobody reads it. */
+  readonly meters?: Meters;
   /** Epoch milliseconds; defaults to the database's clock, so that all processes agree whatever their hosts say. */
   readonly now?: () => Promise<number>;
   /** Maximum polling interval, whatever it is waiting for; by default it chooses one itself. */
@@ -52,6 +55,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
 
 class PgScheduler implements Scheduler {
   readonly #deps: SchedulerDeps;
+  readonly #meters: Meters;
   readonly #now: () => Promise<number>;
   readonly #wakeup = new Wakeup();
   /** Functions that stop listening for the end of an execution, by its id. */
@@ -61,6 +65,7 @@ class PgScheduler implements Scheduler {
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
+    this.#meters = deps.meters ?? new Meters();
     this.#now = deps.now ?? (() => readDatabaseTime(deps.db));
   }
 
@@ -116,11 +121,12 @@ class PgScheduler implements Scheduler {
       const nowMs = await this.#now();
       let claimedId: number | null = null;
       try {
-        await this.#deps.db.transaction(async (tx) => {
+        const fired = await this.#deps.db.transaction(async (tx) => {
           const schedule = await claimDueSchedule(tx, new Date(Math.floor(nowMs)));
           claimedId = schedule?.workflow_id ?? null;
-          if (schedule !== undefined) await fireSchedule(tx, this.#deps.plans, schedule, nowMs);
+          return schedule === undefined ? [] : await fireSchedule(tx, this.#deps.plans, schedule, nowMs);
         });
+        this.#count(fired);
       } catch (error) {
         if (claimedId === null || error instanceof DatabaseUnavailableError) throw error;
         await this.#postpone(claimedId, nowMs, error);
@@ -139,7 +145,18 @@ class PgScheduler implements Scheduler {
 
   async #startQueued(): Promise<boolean> {
     const nowMs = await this.#now();
-    return this.#deps.db.transaction((tx) => startQueued(tx, this.#deps.plans, nowMs));
+    const looked = await this.#deps.db.transaction((tx) => startQueued(tx, this.#deps.plans, nowMs));
+    if (looked === null) return false;
+    if (looked.startedFor !== null) this.#meters.startsAccepted('schedule', looked.startedFor);
+    return true;
+  }
+
+  #count(fires: readonly RecordedFire[]): void {
+    for (const { organisationId, outcome, lateMs } of fires) {
+      this.#meters.fires.add(outcome);
+      this.#meters.lateness.observe(Math.max(lateMs, 0) / 1000);
+      if (outcome === 'started') this.#meters.startsAccepted('schedule', organisationId);
+    }
   }
 
   #listenFor(executionIds: readonly number[]): void {

@@ -74,6 +74,7 @@ export function adminActionRoutes(
       };
       await insertAudit(tx, entryOf(call, 'execution.rerun', details));
     });
+    starter.stored(order);
     return { execution_id: executionId };
   });
 

@@ -48,7 +48,7 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
     const id = pathId(call.params.id, 'workflow');
     refuseUnfit(body);
     const { executionId, now } = await starter.lookUp(organisation.id, id, null);
-    await db.forOrganisation(organisation.id, async (tx) => {
+    const stored = await db.forOrganisation(organisation.id, async (tx) => {
       const workflow = await requireWorkflow(tx, organisation.id, id);
       if (workflow.status === 'archived') throw archivedError();
       const content = await contentOf(tx, organisation.id, workflow, body, deps);
@@ -74,7 +74,9 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
       // Queued, so that it is stored together with its flow and the audit entry; any worker with a free slot takes it.
       await starter.storeQueued(tx, organisation.id, [order]);
       await record(tx, call, { execution_id: executionId, workflow_id: id, version: Math.max(version, 0) });
+      return order;
     });
+    starter.stored(stored);
     return { execution_id: executionId };
   });
 }

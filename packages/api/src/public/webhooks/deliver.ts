@@ -69,6 +69,7 @@ export async function startEvent(
       return findDelivery(tx, workflowId, eventHash);
     });
     // Undefined: its window ended and it was pruned in between.
+    if (found === executionId) starter.stored(order);
     if (found !== undefined) return { executionId: found, isFirst: found === executionId };
   }
 }

@@ -1,0 +1,53 @@
+import type { Meters } from '@millrace/runtime/meters/meters';
+import type { StorageSettings } from '@millrace/service/settings';
+import type { Snapshots } from '@millrace/service/system/snapshot';
+import { type Metric, Registry } from 'prom-client';
+import { METRICS, type MetricName } from './catalogue.ts';
+import { processMetrics } from './process-metrics.ts';
+import { type MetricSample, type PoolReading, takeSamples } from './samples.ts';
+
+/** Prometheus gives up after 10 seconds by default. */
+const PATIENCE_MS = 2_000;
+
+export interface MetricsPageDeps {
+  readonly meters: Meters;
+  readonly pool: PoolReading;
+  readonly snapshots: Snapshots;
+  readonly limits: StorageSettings;
+  /** How long a scrape waits for the database; 2 seconds if undefined. */
+  readonly patienceMs?: number;
+}
+
+/** The page that Prometheus reads. */
+export type MetricsPage = () => Promise<string>;
+
+export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
+
+/** Scrapes at the same time share one page. */
+export function createMetricsPage(deps: MetricsPageDeps): MetricsPage {
+  let underWay: Promise<string> | null = null;
+  return () => {
+    underWay ??= render(deps).finally(() => {
+      underWay = null;
+    });
+    return underWay;
+  };
+}
+
+async function render(deps: MetricsPageDeps): Promise<string> {
+  const { meters, pool, snapshots, limits, patienceMs = PATIENCE_MS } = deps;
+  const reading = await snapshots.read(patienceMs);
+  meters.rearrange(performance.now());
+  const registry = new Registry();
+  for (const [name, values] of takeSamples(meters, pool, reading, limits)) {
+    registry.registerMetric(metricOf(name, values));
+  }
+  return `${await registry.metrics()}\n${await processMetrics().metrics()}`;
+}
+
+/** The library reads metrics by `get` only, but has no type for one with values of its own. */
+function metricOf(name: MetricName, values: readonly MetricSample[]): Metric {
+  const { type, help } = METRICS[name];
+  const metric = { name, get: async () => ({ name, type, help, values, aggregator: 'sum' }) };
+  return metric as unknown as Metric;
+}

@@ -1,0 +1,98 @@
+import type { Queryable } from '@millrace/database/database';
+import type { Logger } from 'pino';
+import {
+  listLargestStorage,
+  listLongestQueues,
+  type QueueOfOrganisation,
+  readServiceFacts,
+  type ServiceFacts,
+  type StorageOfOrganisation,
+} from './metrics-store.ts';
+import { type QueueRow, readQueue } from './store.ts';
+
+/** After this, what was read says nothing about the present any more. */
+const STALE_MS = 120_000;
+
+/** What monitoring wants to know that only the database knows. */
+export interface ServiceSnapshot {
+  readonly queue: QueueRow;
+  readonly queues: readonly QueueOfOrganisation[];
+  readonly storage: readonly StorageOfOrganisation[];
+  readonly facts: ServiceFacts;
+}
+
+export interface SnapshotReading {
+  /** Null if none could be read for a while. */
+  readonly snapshot: ServiceSnapshot | null;
+  readonly ageSeconds: number;
+  /** Whether the last attempt succeeded. */
+  readonly isDatabaseUp: boolean;
+}
+
+/** Reads the database for monitoring, at most once in a while however often it is asked, and never for longer than a caller can wait. */
+export interface Snapshots {
+  /** Reads anew if it is time, and waits for that up to `patienceMs`; then returns what there is. */
+  read(patienceMs: number): Promise<SnapshotReading>;
+}
+
+export interface SnapshotOptions {
+  readonly db: Queryable;
+  readonly log: Logger;
+  /** Between two readings. */
+  readonly everyMs: number;
+  /** Organisations that are told apart. */
+  readonly busiest: number;
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
+}
+
+export function createSnapshots(options: SnapshotOptions): Snapshots {
+  const { db, log, everyMs, busiest, now = () => performance.now() } = options;
+  let snapshot: ServiceSnapshot | null = null;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let triedAtMs = Number.NEGATIVE_INFINITY;
+  let isDatabaseUp = true;
+  let reading: Promise<void> | null = null;
+
+  async function readAll(): Promise<void> {
+    triedAtMs = now();
+    try {
+      // One after the other: monitoring isn't in a hurry, and takes the place of nobody's statement.
+      const queue = await readQueue(db);
+      const queues = await listLongestQueues(db, busiest);
+      const storage = await listLargestStorage(db, busiest);
+      snapshot = { queue, queues, storage, facts: await readServiceFacts(db) };
+      readAtMs = now();
+      isDatabaseUp = true;
+    } catch (error) {
+      isDatabaseUp = false;
+      log.warn({ err: error }, 'could not read the database for monitoring; retrying');
+    }
+  }
+
+  return {
+    async read(patienceMs) {
+      if (reading === null && now() - triedAtMs >= everyMs) {
+        reading = readAll().finally(() => {
+          reading = null;
+        });
+      }
+      if (reading !== null) await atMost(reading, patienceMs);
+      const ageMs = now() - readAtMs;
+      return {
+        snapshot: ageMs > STALE_MS ? null : snapshot,
+        ageSeconds: ageMs / 1000,
+        isDatabaseUp,
+      };
+    },
+  };
+}
+
+async function atMost(work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, limit]);
+  clearTimeout(timer);
+}
