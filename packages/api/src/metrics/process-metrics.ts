@@ -1,12 +1,20 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
-let registry: Registry | null = null;
+/** Gauges with the suffix of a counter; the same by type are left. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
+let measured: Registry | null = null;
 
 /** CPU time, memory, garbage collection, event loop and open files of this process. They belong to the process, so there is one of these. */
 export function processMetrics(): Registry {
-  if (registry === null) {
-    registry = new Registry();
-    collectDefaultMetrics({ register: registry });
+  if (measured === null) {
+    measured = new Registry();
+    collectDefaultMetrics({ register: measured });
+    for (const name of MISNAMED) measured.removeSingleMetric(name);
   }
-  return registry;
+  return measured;
 }

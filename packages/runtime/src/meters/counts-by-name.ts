@@ -8,8 +8,10 @@ export class CountsByName {
   readonly #limit: number;
   readonly #counts = new Map<string, number>();
 
-  constructor(limit: number) {
+  /** @param expected names that are shown before anything is counted: Prometheus doesn't see an increase from nothing to one */
+  constructor(limit: number, expected: readonly string[] = []) {
     this.#limit = limit;
+    for (const name of expected) this.#counts.set(name, 0);
   }
 
   add(name: string, count = 1): void {

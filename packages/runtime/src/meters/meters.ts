@@ -10,6 +10,22 @@ const LATENESS_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 3_600];
 /** Many more than there are codes; workflows can choose their own. */
 const MAX_CODES = 100;
 const MAX_TRIGGERS = 20;
+const TRIGGERS = ['api', 'webhook', 'schedule', 'manual', 'flow', 'error'];
+/** Failures that alerts are about. */
+const FAILURES = ['worker_crashed', 'execution_timeout', 'internal_error', 'storage_timeout'];
+const REFUSALS = [
+  'rate_limited',
+  'queue_full',
+  'rate_queue_full',
+  'storage_full',
+  'too_many_failed_authentications',
+  'overloaded_process',
+  'overloaded_queue',
+  'overloaded_bodies',
+  'database_unavailable',
+  'shutting_down',
+];
+const FIRES = ['started', 'queued', 'skipped'];
 /** How often the busiest are determined again, at most. */
 const REARRANGE_MS = 60_000;
 
@@ -46,19 +62,19 @@ export interface ByteCount {
  * everything else together.
  */
 export class Meters {
-  readonly accepted = new CountsByName(MAX_TRIGGERS);
-  readonly failed = new CountsByName(MAX_CODES);
+  readonly accepted = new CountsByName(MAX_TRIGGERS, TRIGGERS);
+  readonly failed = new CountsByName(MAX_CODES, FAILURES);
   readonly organisations: Busiest<OrganisationMeter>;
   /** How long executions took, by workflow. */
   readonly workflows: Busiest<Histogram>;
   readonly nodes = new Map<string, NodeMeter>();
   readonly requests = new Map<RequestKind, Histogram>();
   /** Requests refused with 429 or 503, by the reason. */
-  readonly refused = new CountsByName(MAX_CODES);
+  readonly refused = new CountsByName(MAX_CODES, REFUSALS);
   /** How long after their time schedules fired. */
   readonly lateness = new Histogram(LATENESS_SECONDS);
   /** Fires of schedules by what became of them. */
-  readonly fires = new CountsByName(MAX_CODES);
+  readonly fires = new CountsByName(MAX_CODES, FIRES);
   completed = 0;
   aiTokens = 0;
   leaseLosses = 0;
