@@ -68,12 +68,8 @@ function runNode(
     ...{ previousOutput: null, aiTokensLeft: null, timezone: null, render: () => null },
   } as unknown as Extract<Effect, { kind: 'start_node' }>;
   const http = () => ({ send: () => Promise.reject(new Error('no network')) });
-  return new NodeRun(claimed, effect, {
-    http,
-    clock: Date,
-    services: {} as never,
-    maxSteps: 50_000_000,
-  }).begin();
+  const deps = { http, clock: Date, services: {} as never, maxSteps: 50_000_000 };
+  return new NodeRun(claimed, effect, deps, null).begin();
 }
 
 function ofNode(name: string, size: string, type: string, config: () => JsonObject): Operation {

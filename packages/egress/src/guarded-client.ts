@@ -1,4 +1,10 @@
-import { type HttpClient, HttpClientError, type HttpRequest, type HttpResponse } from '@millrace/engine';
+import {
+  type HttpClient,
+  HttpClientError,
+  type HttpRequest,
+  type HttpResponse,
+  type ResponseRoom,
+} from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { Agent, type Dispatcher, Pool } from 'undici';
 import { toClientError } from './client-errors.ts';
@@ -55,13 +61,13 @@ export function createGuardedHttpClient(options: GuardedHttpClientOptions): Guar
 
 function createSender(agent: Agent, policy: TargetPolicy): HttpClient {
   return {
-    async send(request, signal) {
+    async send(request, signal, room) {
       const deadline = startDeadline(request.timeoutMs, signal, {
         aborted: message('egress.request_aborted'),
         late: () => message('egress.response_timeout', { host: hostOf(request), ms: request.timeoutMs }),
       });
       try {
-        return await exchange(agent, policy, request, deadline.signal);
+        return await exchange({ agent, policy, room }, request, deadline.signal);
       } finally {
         deadline.stop();
       }
@@ -89,9 +95,14 @@ function hostOf({ url }: HttpRequest): string | Message {
   return URL.parse(url)?.host ?? message('egress.other_side');
 }
 
+interface Means {
+  readonly agent: Agent;
+  readonly policy: TargetPolicy;
+  readonly room: ResponseRoom | undefined;
+}
+
 async function exchange(
-  agent: Agent,
-  policy: TargetPolicy,
+  { agent, policy, room }: Means,
   request: HttpRequest,
   signal: AbortSignal,
 ): Promise<HttpResponse> {
@@ -100,7 +111,7 @@ async function exchange(
     const answer = await dispatch(agent, hop, signal);
     const location = redirectLocation(answer.statusCode, headerText(answer.headers.location));
     if (location === undefined || request.maxRedirects === 0)
-      return await readAnswer(answer, hop, request, signal);
+      return await readAnswer(answer, hop, { ...request, signal, room });
     await discard(answer, hop, signal);
     if (followed === request.maxRedirects) {
       throw new HttpClientError(
@@ -150,16 +161,22 @@ async function discard(answer: Dispatcher.ResponseData, hop: Hop, signal: AbortS
   }
 }
 
+interface ReadLimits extends Pick<HttpRequest, 'maxResponseBytes'> {
+  readonly signal: AbortSignal;
+  readonly room: ResponseRoom | undefined;
+}
+
 async function readAnswer(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   hop: Hop,
-  { maxResponseBytes }: HttpRequest,
-  signal: AbortSignal,
+  { maxResponseBytes, signal, room }: ReadLimits,
 ): Promise<HttpResponse> {
   const hasBody = hop.method !== 'HEAD' && statusCode !== 204 && statusCode !== 304;
   const contentEncoding = hasBody ? headerText(headers['content-encoding']) : undefined;
   try {
-    const bytes = await readBody(body, { contentEncoding, maxBytes: maxResponseBytes, host: hop.url.host });
+    const contentLength = hasBody ? headerText(headers['content-length']) : undefined;
+    const limits = { maxBytes: maxResponseBytes, host: hop.url.host, signal, room };
+    const bytes = await readBody(body, { contentEncoding, contentLength, ...limits });
     const setCookies = headers['set-cookie'];
     return {
       status: statusCode,
@@ -169,7 +186,8 @@ async function readAnswer(
     };
   } catch (error) {
     // A destroyed pipe reports its own error; the reason it was destroyed is more specific.
-    throw toClientError(signal.aborted ? signal.reason : error, hop.url.host);
+    const isExplained = error instanceof HttpClientError;
+    throw toClientError(signal.aborted && !isExplained ? signal.reason : error, hop.url.host);
   }
 }
 

@@ -20,9 +20,10 @@ export type ReadAllowedHosts = (organisationId: number) => Promise<readonly stri
 export function createOrganisationOutbound(readHosts: ReadAllowedHosts): OrganisationOutbound {
   return {
     http: (organisationId, client) => ({
-      async send(request, signal) {
+      async send(request, signal, room) {
         const rules = await readRules(readHosts, organisationId);
-        return rules === null ? client.send(request, signal) : client.narrowedTo(rules).send(request, signal);
+        const allowed = rules === null ? client : client.narrowedTo(rules);
+        return allowed.send(request, signal, room);
       },
     }),
     fetch: (organisationId, guarded) => ({

@@ -1,7 +1,7 @@
 import type { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
-import { HttpClientError } from '@millrace/engine';
+import { HttpClientError, type ResponseRoom } from '@millrace/engine';
 import { message } from '@millrace/messages';
 
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
@@ -18,24 +18,47 @@ export function isDecodable(contentEncoding: string | undefined): boolean {
   return DECODERS.has(contentEncoding?.trim().toLowerCase() ?? '');
 }
 
+/** How a body is read. */
+export interface ReadOptions {
+  readonly contentEncoding: string | undefined;
+  /** As declared in its headers; undefined if it isn't. */
+  readonly contentLength: string | undefined;
+  readonly maxBytes: number;
+  readonly host: string;
+  /** Aborts waiting for room. */
+  readonly signal: AbortSignal;
+  /** Memory for the body; absent: it isn't counted. */
+  readonly room: ResponseRoom | undefined;
+}
+
 /**
  * Reads a body to its end. Bytes are counted after decompression, as they arrive: a small response that unpacks to gigabytes stops at the
- * limit.
- * @throws HttpClientError `response_too_large`
+ * limit. Room is reserved for the declared length before it is read, and for anything else as it arrives; without room, nothing more is read.
+ * @throws HttpClientError `response_too_large`, `timeout`
  */
-export async function readBody(
-  body: Readable,
-  options: { readonly contentEncoding: string | undefined; readonly maxBytes: number; readonly host: string },
-): Promise<Uint8Array> {
+export async function readBody(body: Readable, options: ReadOptions): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
+  let reserved = 0;
+  const reserve = async (bytes: number): Promise<void> => {
+    if (bytes <= reserved) return;
+    const more = bytes - reserved;
+    reserved = bytes;
+    const waiting = options.room?.take(more, options.signal);
+    if (waiting !== undefined) await waiting.catch(() => Promise.reject(noRoom(options)));
+  };
   const collect = async (source: AsyncIterable<Uint8Array>): Promise<void> => {
     for await (const chunk of source) {
       length += chunk.byteLength;
       if (length > options.maxBytes) throw tooLarge(options.host, options.maxBytes);
+      await reserve(length);
       chunks.push(chunk);
     }
   };
+  // Its reader waits, and an error meanwhile would have no listener.
+  const ignore = (): void => {};
+  body.on('error', ignore);
+  await reserve(declaredBytes(options));
   const decoder = DECODERS.get(options.contentEncoding?.trim().toLowerCase() ?? '');
   if (decoder === undefined) await pipeline(body, collect);
   else await decode(body, decoder(), collect);
@@ -62,6 +85,19 @@ async function decode(
       received === 0 && error instanceof Error && 'code' in error && error.code === 'Z_BUF_ERROR';
     if (!isEmpty) throw error;
   }
+}
+
+/** A length over the limit isn't reserved: it is refused once that much has arrived. */
+function declaredBytes({ contentEncoding, contentLength, maxBytes }: ReadOptions): number {
+  const bytes = isDecodable(contentEncoding) ? 0 : Number(contentLength ?? 0);
+  return bytes <= maxBytes ? bytes : 0;
+}
+
+/** The call ended while it waited: it was aborted, or its time was up. */
+function noRoom({ signal, host }: ReadOptions): unknown {
+  const { reason } = signal as { reason: unknown };
+  const isLate = reason instanceof HttpClientError && reason.code === 'timeout';
+  return isLate ? new HttpClientError('timeout', message('egress.no_memory', { host })) : reason;
 }
 
 function tooLarge(host: string, maxBytes: number): HttpClientError {

@@ -1,6 +1,7 @@
 import type { AbortReason, Effect, StopReason } from './effects.ts';
 import { cancelledRecord, type ExecutionError } from './execution.ts';
 import {
+  BYTES_OF_NO_RESULTS,
   type Frame,
   frameAround,
   indexOf,
@@ -97,6 +98,7 @@ export function leaveRun(state: ExecutionState, run: LoopRun): Tokens {
   const { slot } = run;
   slot.run = null;
   for (const end of run.ends) dropRecord(state, end);
+  state.heldBytes -= run.bytes - BYTES_OF_NO_RESULTS;
   addTokens(slot.frame, run);
   state.stalled.delete(run);
   return run;
@@ -107,6 +109,7 @@ export function leaveFrame(state: ExecutionState, run: LoopRun, frame: Frame, ke
   run.frames.delete(indexOf(frame));
   addTokens(run, frame);
   state.frames -= 1;
+  for (const slot of frame.slots) state.heldBytes -= slot.bytes;
   if (frame.isStored && keepsAll) return;
   for (const summary of frame.summaries?.values() ?? []) dropRecord(state, summary);
   for (const slot of frame.slots) {

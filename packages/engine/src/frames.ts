@@ -99,6 +99,9 @@ export interface LoopRun {
   recalled: { readonly index: number; readonly records: ReadonlyMap<string, ShownRecord> } | null;
 }
 
+/** `bytes` of a run in which nothing has ended: `{"items":[],"errors":[]}` and a margin. */
+export const BYTES_OF_NO_RESULTS = 30;
+
 export interface LoopError {
   readonly index: number;
   readonly code: string;

@@ -7,6 +7,7 @@ import { runningRecord } from './execution.ts';
 import { describeError } from './failures.ts';
 import { joinOutputs } from './fold.ts';
 import {
+  BYTES_OF_NO_RESULTS,
   type Frame,
   indexOf,
   type LoopError,
@@ -35,9 +36,6 @@ import { finishWork, TooManyStepsError } from './work.ts';
 const MAX_STARTED_PER_STEP = 500;
 /** Beyond this many concurrent iterations, including nested loops, each loop runs one at a time. */
 const MOST_FRAMES = 1_000;
-/** `{"items":[],"errors":[]}` and a margin. */
-const BYTES_OF_NOTHING = 30;
-
 /** Starts an attempt of a loop node with its rendered config. */
 export function startLoop(
   state: ExecutionState,
@@ -81,7 +79,7 @@ export function newRun(slot: Slot, config: JsonObject): LoopRun | Failure {
     outputs: items === null ? [] : items.map(() => null),
     errors: [],
     lastOutput: null,
-    bytes: BYTES_OF_NOTHING,
+    bytes: BYTES_OF_NO_RESULTS,
     consumedAiTokens: 0,
     childAiTokens: 0,
     lastFrame: null,
@@ -296,6 +294,7 @@ function countBytes(state: ExecutionState, run: LoopRun, value: JsonValue, effec
   const bytes = jsonBytes(value, maxOutputBytes - run.bytes);
   if (typeof bytes === 'number') {
     run.bytes += bytes + 1;
+    state.heldBytes += bytes + 1;
     return;
   }
   const result =

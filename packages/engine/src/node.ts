@@ -87,10 +87,22 @@ export class HttpClientError extends ExplainedError {
   }
 }
 
+/** Memory for the body of a response, shared with whatever else a process holds. */
+export interface ResponseRoom {
+  /**
+   * Reserves more of it, which is kept for as long as the caller may need the body.
+   * @returns undefined if there is room; else a promise that resolves once there is, and rejects when the signal aborts
+   */
+  take(bytes: number, signal: AbortSignal): Promise<void> | undefined;
+}
+
 /** The only network access of nodes. The server's implementation refuses private targets. */
 export interface HttpClient {
-  /** @throws HttpClientError */
-  send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
+  /**
+   * @param room for the response's body; absent: it isn't counted
+   * @throws HttpClientError
+   */
+  send(request: HttpRequest, signal: AbortSignal, room?: ResponseRoom): Promise<HttpResponse>;
 }
 
 /** Ends the wait of a node that asked for a signal with {@link awaitSignal}. */

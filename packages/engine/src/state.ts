@@ -85,6 +85,8 @@ export interface ExecutionState {
   childAiTokens: number;
   /** Bytes of all outputs that were stored or will be, those of earlier attempts and ended iterations included. */
   bytes: number;
+  /** Bytes of the outputs that are in memory: those of open iterations, and what loops have collected. */
+  heldBytes: number;
   readonly unstored: Unstored<Frame>;
   /** Whether something must be stored before anything starts. */
   mustCheckpoint: boolean;
@@ -115,6 +117,7 @@ export function newState(plan: Plan, input: ExecutionInput, nowMs: number): Exec
     consumedAiTokens: 0,
     childAiTokens: 0,
     bytes: input.storedBytes ?? 0,
+    heldBytes: 0,
     unstored: new Unstored(),
     mustCheckpoint: false,
     timers: new Timers(),
@@ -132,9 +135,11 @@ export function setRecord(state: ExecutionState, slot: Slot, record: ShownRecord
   slot.isResuming = false;
   // A record that is replaced before it was stored never will be.
   if (slot.unstoredAt !== NOWHERE) state.bytes -= slot.bytes;
+  state.heldBytes -= slot.bytes;
   slot.record = record;
   slot.bytes = recordBytes(record);
   state.bytes += slot.bytes;
+  state.heldBytes += slot.bytes;
   // What happened inside a loop is stored before the loop's result; otherwise a reader couldn't distinguish its attempts.
   const { kind } = slot.node;
   if (kind === 'loop') state.unstored.drop(slot);
@@ -149,6 +154,7 @@ export function restoreRecord(state: ExecutionState, slot: Slot, record: ShownRe
   const { frame } = slot;
   slot.record = record;
   slot.bytes = recordBytes(record);
+  state.heldBytes += slot.bytes;
   count(state, slot, 1);
   markStored(frame);
   if (record.status === 'skipped') return;

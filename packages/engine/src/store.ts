@@ -43,6 +43,8 @@ export interface ClaimedExecution {
   readonly workflowVersion: number;
   readonly isTestMode: boolean;
   readonly input: JsonValue;
+  /** Length of its input as JSON text; absent is 0. */
+  readonly inputBytes?: number;
   /** Epoch milliseconds of the first start, by the store's clock. */
   readonly startedAtMs: number;
   readonly deadlineAtMs: number | null;

@@ -51,6 +51,29 @@ describe('long loops', () => {
     expect(foldRecords([{ records: drive.journal() }])).toHaveLength(4);
   });
 
+  it('E29: what is in memory is what open iterations and the results of loops hold', () => {
+    const text = 'x'.repeat(1_000);
+    const nodes = {
+      l: { ...forEach('{{trigger.data}}', { result: '{{index}}' }), retry: { max_attempts: 2 } },
+      a: { ...effect, in: 'l' },
+    };
+    const drive = new Drive(planOf(flowOf(nodes, ['t -> l'])), { triggerData: [1, 2, 3, 4, 5], limits });
+    const before = drive.state.heldBytes;
+    for (const at of [0, 1, 2]) drive.end(`a ${at}`, success({ text }), { attempt: 1 });
+    // Each result is a digit and a comma.
+    expect(drive.state.heldBytes - before).toBe(3 * 2);
+    expect(drive.state.bytes - before).toBeGreaterThan(3 * text.length);
+    const resumed = new Drive(drive.state.plan, { triggerData: [1, 2, 3, 4, 5], limits }, drive.journal());
+    expect(resumed.state.heldBytes).toBe(drive.state.heldBytes);
+    // The next attempt begins with nothing but the output of the last one.
+    drive.end('a 3', failure('flaky', verbatim('x'), { retryable: true }), { attempt: 1 });
+    expect(drive.state.heldBytes - before).toBe('{}'.length);
+    drive.time(START_MS + 60_000);
+    for (const at of [0, 1, 2, 3, 4]) drive.end(`a ${at}`, success({ text }), { attempt: 1 });
+    const output = JSON.stringify({ items: [0, 1, 2, 3, 4], errors: [] });
+    expect(drive.state.heldBytes - before).toBe(output.length);
+  });
+
   it('L10: iterations that end without starting anything yield to others', () => {
     const nodes = {
       l: forEach('{{trigger.data}}', { on_item_error: 'collect', concurrency: 7 }),

@@ -4,26 +4,28 @@
  */
 export interface BorrowedSlots {
   readonly count: number;
-  /** Borrows one slot. @returns a function that returns it; safe to call twice */
-  borrow(): () => void;
-  /** Calls `listener` whenever another slot is borrowed. */
-  onBorrowed(listener: () => void): void;
+  /** Borrows one slot for a child of an execution. @returns a function that returns it; safe to call twice */
+  borrow(executionId: number): () => void;
+  /** Calls `listener` with the waiting execution whenever another slot is borrowed; what it returns is called when that is returned. */
+  onBorrowed(listener: (executionId: number) => () => void): void;
 }
 
 export function createBorrowedSlots(): BorrowedSlots {
-  const listeners: (() => void)[] = [];
+  const listeners: ((executionId: number) => () => void)[] = [];
   let count = 0;
   return {
     get count() {
       return count;
     },
-    borrow() {
+    borrow(executionId) {
       let isBorrowed = true;
       count += 1;
-      for (const listener of listeners) listener();
+      const ended = listeners.map((listener) => listener(executionId));
       return () => {
-        if (isBorrowed) count -= 1;
+        if (!isBorrowed) return;
         isBorrowed = false;
+        count -= 1;
+        for (const end of ended) end();
       };
     },
     onBorrowed(listener) {

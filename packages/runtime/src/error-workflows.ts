@@ -98,23 +98,20 @@ async function start({ db, plans }: ErrorWorkflowDeps, failure: FailureRow): Pro
     if ((await takeFollowUp(tx, 'start_error_workflow', failure.id)).length === 0) return null;
     const [reserved] = await reserveExecutionIds(tx, 1);
     if (reserved === undefined) throw new Error('no id was reserved');
-    const row = toStartRow(
-      {
-        executionId: reserved.id,
-        acceptedAt: failure.completed_at,
-        workflow: {
-          id: workflowId,
-          organisationId: failure.organisation_id,
-          name: failure.target_name,
-          isTestMode: failure.is_test_mode || failure.target_is_test_mode,
-        },
-        version: failure.target_version,
-        triggerType: 'error',
-        input: describeFailure(failure),
-        compiled,
+    const row = toStartRow({
+      executionId: reserved.id,
+      acceptedAt: failure.completed_at,
+      workflow: {
+        id: workflowId,
+        organisationId: failure.organisation_id,
+        name: failure.target_name,
+        isTestMode: failure.is_test_mode || failure.target_is_test_mode,
       },
-      null,
-    );
+      version: failure.target_version,
+      triggerType: 'error',
+      input: describeFailure(failure),
+      compiled,
+    });
     await insertFollower(tx, { ...row, depth: failure.depth + 1, parent: null });
     return reserved.id;
   });

@@ -8,9 +8,10 @@ import type { AheadRun } from './run-ahead.ts';
 export interface Executor {
   /**
    * Reserves a slot. Returns the id of the worker to lease the row to, or null to store it queued: there is no slot for the
-   * organisation, older work is waiting, or the worker is stopping or can't be sure of its lease.
+   * organisation, no room for its data, older work is waiting, or the worker is stopping or can't be sure of its lease.
+   * @param bytes of its input and records, as JSON
    */
-  reserve(executionId: number, organisationId: number): string | null;
+  reserve(executionId: number, organisationId: number, bytes: number): string | null;
   /**
    * Runs it before it is stored, within the budget; null if that comes to nothing. What it comes to is stored with the row.
    * @param inputBytes length of its input, as JSON

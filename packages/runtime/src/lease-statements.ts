@@ -3,6 +3,8 @@ import type { Queryable } from '@millrace/database/database';
 import { rowSet } from '@millrace/database/row-set';
 import { type Lease, storeError } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import type { ClaimRoom } from './data-budget.ts';
+import { DATA_BYTES, HAS_ROOM, roomFrom, roomValues, WEIGHED } from './room-statements.ts';
 import {
   ALLOWED,
   type ClaimShares,
@@ -64,13 +66,15 @@ export interface ClaimedRow {
   readonly checkpoint_seq: number;
   readonly signal_seq: number;
   readonly stored_bytes: number;
+  /** See `DATA_BYTES`. */
+  readonly data_bytes: number;
   /** `failed`: it crashed its worker too often and was ended instead of being leased. */
   readonly status: 'running' | 'failed';
 }
 
 /** What a claim returns of the executions `e`. */
 export const CLAIMED = `e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at,
-  e.timeout_ms, e.claim, e.checkpoint_seq, e.signal_seq, e.stored_bytes, e.status`;
+  e.timeout_ms, e.claim, e.checkpoint_seq, e.signal_seq, e.stored_bytes, greatest(e.kept_bytes, e.stored_bytes) AS data_bytes, e.status`;
 
 /** Where the walk from organisation to organisation stands, and whether it left something. */
 export interface ClaimedTurn {
@@ -100,6 +104,8 @@ export const WORKER_CRASHED = 'worker_crashed';
  * A crash counts for everything its worker was running, because nobody can tell which execution caused it. So a worker runs
  * at most one execution with one attempt left, and no innocent one fails alongside a guilty one.
  *
+ * Of executions with much data, one is claimed at a time, and only if there is room for it.
+ *
  * Work with a concurrency limit on its workflow is left to {@link claimLimited}. A lost execution of that kind takes no
  * further slot: its row has been running all the time.
  *
@@ -111,25 +117,26 @@ export async function claimExecutions(
   limit: number,
   maxCrashedAttempts: number,
   shares: ClaimShares,
+  room: ClaimRoom,
 ): Promise<(ClaimedRow & ClaimedTurn)[]> {
   const explanation = message('run.worker_crashed', { count: maxCrashedAttempts });
   const error = { code: WORKER_CRASHED, message: explanation, nodeId: null };
   return db.query(
-    `WITH RECURSIVE ${HELD}, ${QUEUED_AFTER}, ${QUEUED_BEFORE},
+    `WITH RECURSIVE ${HELD}, ${ROOM}, ${QUEUED_AFTER}, ${QUEUED_BEFORE},
      queued_of AS MATERIALIZED (
        ${QUEUED_PARTS}
      ), queued AS MATERIALIZED (
-       SELECT e.id, o.organisation_id, e.priority,
+       SELECT e.id, o.organisation_id, e.priority, e.bytes,
          o.part < o.allowed AND count(*) OVER (PARTITION BY o.organisation_id) = o.part AS has_more
        FROM queued_of o CROSS JOIN LATERAL (
          SELECT * FROM (
-           SELECT id, priority FROM executions
+           SELECT id, priority, ${DATA_BYTES} AS bytes FROM executions
            WHERE ${QUEUED} AND organisation_id = o.organisation_id AND crashed_attempts < $14
            ORDER BY priority DESC, id LIMIT CASE WHEN ${OLDEST_FIRST} THEN 0 ELSE o.part END FOR UPDATE SKIP LOCKED
          ) u
          UNION ALL
          (SELECT s.* FROM unnest(ARRAY[0, 1, 2]) AS p (priority) CROSS JOIN LATERAL (
-           SELECT id, priority FROM executions
+           SELECT id, priority, ${DATA_BYTES} AS bytes FROM executions
            WHERE ${QUEUED} AND organisation_id = o.organisation_id AND priority = p.priority AND crashed_attempts < $14
            ORDER BY id LIMIT CASE WHEN ${OLDEST_FIRST} THEN o.part ELSE 0 END FOR UPDATE SKIP LOCKED
          ) s ORDER BY id LIMIT o.part)
@@ -143,28 +150,28 @@ export async function claimExecutions(
      ), due_of AS MATERIALIZED (
        ${DUE_PARTS}
      ), woken AS MATERIALIZED (
-       SELECT e.id, o.organisation_id, e.priority,
+       SELECT e.id, o.organisation_id, e.priority, e.bytes,
          o.part < o.allowed AND count(*) OVER (PARTITION BY o.organisation_id) = o.part AS has_more
        FROM due_of o CROSS JOIN LATERAL (
-         SELECT id, priority FROM executions
+         SELECT id, priority, ${DATA_BYTES} AS bytes FROM executions
          WHERE ${DUE} AND organisation_id = o.organisation_id AND crashed_attempts < $14
          ORDER BY wake_at LIMIT o.part FOR UPDATE SKIP LOCKED
        ) e
      ), lost AS MATERIALIZED (
        SELECT e.* FROM workers w CROSS JOIN LATERAL (
-         SELECT id, organisation_id FROM executions
+         SELECT id, organisation_id, ${DATA_BYTES} AS bytes FROM executions
          WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 <> $14
          ORDER BY id LIMIT $12 FOR UPDATE SKIP LOCKED
        ) e
        WHERE w.lease_expires_at <= clock_timestamp()
      ), suspect_given_back AS MATERIALIZED (
-       SELECT id, organisation_id FROM executions
+       SELECT id, organisation_id, ${DATA_BYTES} AS bytes FROM executions
        WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $14 AND max_concurrency IS NULL
          AND (status = 'queued' OR (status = 'waiting_async' AND wake_at <= now()))
        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
      ), suspect_lost AS MATERIALIZED (
        SELECT e.* FROM workers w CROSS JOIN LATERAL (
-         SELECT id, organisation_id FROM executions
+         SELECT id, organisation_id, ${DATA_BYTES} AS bytes FROM executions
          WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 = $14
          ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
        ) e
@@ -181,10 +188,10 @@ export async function claimExecutions(
      ), candidate AS (
        SELECT *, row_number() OVER (PARTITION BY organisation_id ORDER BY is_exempt DESC, ${URGENT_FIRST}) AS nth
        FROM (
-         SELECT id, organisation_id, priority, has_more, false AS crashed, false AS is_exempt FROM queued
-         UNION ALL SELECT id, organisation_id, priority, has_more, false, false FROM woken
-         UNION ALL SELECT id, organisation_id, 0, false, true, true FROM lost
-         UNION ALL SELECT id, organisation_id, 0, false, crashed, true FROM suspect
+         SELECT id, organisation_id, priority, bytes, has_more, false AS crashed, false AS is_exempt FROM queued
+         UNION ALL SELECT id, organisation_id, priority, bytes, has_more, false, false FROM woken
+         UNION ALL SELECT id, organisation_id, 0, bytes, false, true, true FROM lost
+         UNION ALL SELECT id, organisation_id, 0, bytes, false, crashed, true FROM suspect
        ) c
      ), in_turn AS (
        SELECT c.*, ${TAKEN_OF_TURN}, row_number() OVER (
@@ -193,9 +200,11 @@ export async function claimExecutions(
      ), judged AS (
        SELECT c.*, is_exempt OR (${FITS}) AS fits
        FROM in_turn c LEFT JOIN held h USING (organisation_id)
+     ), weighed AS (
+       SELECT j.*, ${WEIGHED} FROM judged j CROSS JOIN room r LEFT JOIN data_held d USING (organisation_id) WHERE fits
      ), chosen AS (
        SELECT id, crashed, turn, taken_of_turn, has_more OR (SELECT bool_or(NOT fits) FROM judged) AS has_more
-       FROM judged WHERE fits ORDER BY turn LIMIT $12
+       FROM weighed WHERE ${HAS_ROOM} ORDER BY turn LIMIT $12
      )
      UPDATE executions e SET
        status = CASE WHEN t.is_poison THEN 'failed' ELSE 'running' END,
@@ -218,10 +227,12 @@ export async function claimExecutions(
       maxCrashedAttempts,
       Math.max(maxCrashedAttempts - 1, 1),
       JSON.stringify(storeError(error)),
+      ...roomValues(room),
     ],
   );
 }
 
+const ROOM = roomFrom(16);
 const QUEUED = "status = 'queued' AND max_concurrency IS NULL AND held_until IS NULL";
 const WAITING = "status = 'waiting_async' AND max_concurrency IS NULL";
 const DUE = `${WAITING} AND wake_at <= now()`;

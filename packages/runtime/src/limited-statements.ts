@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '@millrace/database/database';
+import type { ClaimRoom } from './data-budget.ts';
 import { CLAIMED, type ClaimedRow, type LimitedTurn } from './lease-statements.ts';
+import { DATA_BYTES, HAS_ROOM, roomFrom, roomValues, WEIGHED } from './room-statements.ts';
 import {
   type ClaimShares,
   FITS,
@@ -22,6 +24,7 @@ interface LimitedClaim {
   readonly limit: number;
   readonly maxCrashedAttempts: number;
   readonly shares: ClaimShares;
+  readonly room: ClaimRoom;
   /** A random key: where the look at the keys of a workflow begins. */
   readonly firstKey: Buffer;
 }
@@ -38,14 +41,16 @@ export async function claimLimited(
   limit: number,
   maxCrashedAttempts: number,
   shares: ClaimShares,
+  room: ClaimRoom,
 ): Promise<(ClaimedRow & LimitedTurn)[]> {
-  const claim = { workerId, limit, maxCrashedAttempts, shares, firstKey: randomBytes(KEY_BYTES) };
+  const claim = { workerId, limit, maxCrashedAttempts, shares, room, firstKey: randomBytes(KEY_BYTES) };
   const workflows = await holdWorkflowsWithWork(tx, claim);
   if (workflows.length === 0) return [];
   const workflowIds = workflows.map(({ id }) => id);
   return claimOfLocked(tx, workflowIds, claim);
 }
 
+const ROOM = roomFrom(17);
 const QUEUED =
   "status = 'queued' AND max_concurrency IS NOT NULL AND on_limit IS NULL AND held_until IS NULL";
 const DUE = "status = 'waiting_async' AND max_concurrency IS NOT NULL AND wake_at <= now()";
@@ -151,7 +156,7 @@ function claimOfLocked(
 ): Promise<(ClaimedRow & LimitedTurn)[]> {
   const { workerId, limit, maxCrashedAttempts, shares } = claim;
   return tx.query(
-    `WITH ${HELD}, looked_at AS MATERIALIZED (
+    `WITH ${HELD}, ${ROOM}, looked_at AS MATERIALIZED (
        SELECT w.id AS workflow_id, r.running, c.*
        FROM unnest($14::bigint[]) AS w (id)
        CROSS JOIN LATERAL ${RUNNING}
@@ -197,9 +202,15 @@ function claimOfLocked(
      ), chosen AS MATERIALIZED (
        SELECT e.id, f.turn, f.taken_of_turn
        FROM (
-         SELECT t.id, t.turn, t.taken_of_turn FROM in_turn t LEFT JOIN held h USING (organisation_id)
-         WHERE ${FITS}
-         ORDER BY t.turn LIMIT $11
+         SELECT w.id, w.turn, w.taken_of_turn FROM (
+           SELECT j.*, ${WEIGHED} FROM (
+             SELECT t.*, x.bytes FROM in_turn t LEFT JOIN held h USING (organisation_id)
+             CROSS JOIN LATERAL (SELECT ${DATA_BYTES} AS bytes FROM executions WHERE id = t.id) x
+             WHERE ${FITS}
+           ) j CROSS JOIN room r LEFT JOIN data_held d USING (organisation_id)
+         ) w
+         WHERE ${HAS_ROOM}
+         ORDER BY w.turn LIMIT $11
        ) f JOIN executions e USING (id)
        WHERE (e.status = 'queued' OR (e.status = 'waiting_async' AND e.wake_at <= now()))
        ORDER BY e.id FOR UPDATE OF e SKIP LOCKED
@@ -221,6 +232,7 @@ function claimOfLocked(
       workflowIds,
       Math.max(maxCrashedAttempts - 1, 1),
       workerId,
+      ...roomValues(claim.room),
     ],
   );
 }

@@ -16,6 +16,7 @@ import {
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { reasonOf } from '@millrace/messages/explained-error';
+import type { DataHolding, ResponseHolding } from './data-budget.ts';
 import { AbortedWorkError, drive, TooExpensiveError } from './drive.ts';
 import { type Holder, handOver, hold } from './main-thread.ts';
 import { maskSecrets } from './mask.ts';
@@ -63,11 +64,14 @@ export class NodeRun implements NodeContext {
   readonly #startedAtMs: number;
   readonly #holder: Holder;
   readonly #maxSteps: number;
+  /** Responses it has received or is receiving. */
+  readonly #responses: ResponseHolding[] = [];
   #madeServices: NodeServices | null = null;
   #secrets: Set<string> | null = null;
   #controller: AbortController | null = null;
 
-  constructor(claimed: ClaimedExecution, effect: StartNode, deps: NodeRunDeps) {
+  /** @param data what the execution holds; null before it is stored, when it calls nobody */
+  constructor(claimed: ClaimedExecution, effect: StartNode, deps: NodeRunDeps, data: DataHolding | null) {
     const { http, clock, services, maxSteps } = deps;
     this.config = effect.config;
     this.node = { id: effect.node.id, label: effect.node.label };
@@ -87,7 +91,7 @@ export class NodeRun implements NodeContext {
     this.timezone = effect.timezone;
     this.#holder = { executionId: claimed.lease.executionId, nodeId: effect.node.id };
     this.#maxSteps = maxSteps;
-    this.http = noted(http(claimed.organisationId), this.#holder);
+    this.http = this.#counted(http(claimed.organisationId), data);
     this.now = () => clock.now();
     this.render = effect.render;
     this.#effect = effect;
@@ -129,6 +133,32 @@ export class NodeRun implements NodeContext {
   abort(reason: AbortReason): void {
     this.#controller ??= new AbortController();
     this.#controller.abort(new Error(`aborted: ${reason}`));
+  }
+
+  /** What it has received is part of an output by now, or is no longer needed. */
+  releaseResponses(): void {
+    for (const response of this.#responses.splice(0)) response.release();
+  }
+
+  /** Its responses take room, and what a node does with one is noted as its own. */
+  #counted(http: HttpClient, data: DataHolding | null): HttpClient {
+    const holder = this.#holder;
+    const responses = this.#responses;
+    return {
+      async send(request, signal) {
+        const room = data?.beginResponse();
+        if (room !== undefined) responses.push(room);
+        try {
+          return await http.send(request, signal, room);
+        } catch (error) {
+          room?.release();
+          throw error;
+        } finally {
+          room?.arrived();
+          handOver(holder);
+        }
+      },
+    };
   }
 
   #attempt(
@@ -184,19 +214,6 @@ export class NodeRun implements NodeContext {
       },
     };
   }
-}
-
-/** What a node does with a response is noted as its own. */
-function noted(http: HttpClient, holder: Holder): HttpClient {
-  return {
-    async send(request, signal) {
-      try {
-        return await http.send(request, signal);
-      } finally {
-        handOver(holder);
-      }
-    },
-  };
 }
 
 function thrownFailure(error: unknown): NodeResult {

@@ -14,6 +14,7 @@ import {
   type WriteInfo,
 } from '@millrace/engine';
 import { decideAllStarts } from './concurrency.ts';
+import type { ClaimRoom } from './data-budget.ts';
 import { lookForWork, type WaitingWork } from './follow-up-statements.ts';
 import { createFollowUps } from './follow-ups.ts';
 import { releaseHeldStarts } from './held-starts.ts';
@@ -33,6 +34,7 @@ import {
 } from './lease-statements.ts';
 import { claimLimited } from './limited-statements.ts';
 import { Meters } from './meters/meters.ts';
+import { ROOM_FOR_ALL } from './room-statements.ts';
 import { type ClaimShares, selectOwnShares } from './share-statements.ts';
 import { findSignalled, selectAllSignals, selectSignals } from './signal-statements.ts';
 import { readChunks, type StoredChunk } from './statements.ts';
@@ -105,7 +107,12 @@ export class PgExecutionStore implements ExecutionStore {
     return selectOwnShares(this.#db);
   }
 
-  async claim(workerId: string, limit: number, shares?: SlotShares): Promise<ClaimedExecution[]> {
+  async claim(
+    workerId: string,
+    limit: number,
+    shares?: SlotShares,
+    room: ClaimRoom = ROOM_FOR_ALL,
+  ): Promise<ClaimedExecution[]> {
     const slots = shares ?? { free: limit, held: new Map(), largestPercent: 100 };
     this.#claims += 1;
     const work = await this.#findWork();
@@ -116,7 +123,8 @@ export class PgExecutionStore implements ExecutionStore {
     if (work.has_failures) this.#options.onFailure();
     const rows: ClaimedRow[] = [];
     try {
-      for await (const more of this.#claimParts(workerId, limit, slots, hasLimited)) rows.push(...more);
+      const claim = { workerId, limit, room };
+      for await (const more of this.#claimParts(claim, slots, hasLimited)) rows.push(...more);
     } catch (error) {
       // What was claimed before is leased to this worker: it would wait for the next heartbeat to be found.
       if (rows.length === 0) throw error;
@@ -201,37 +209,34 @@ export class PgExecutionStore implements ExecutionStore {
 
   /** Limited and unlimited executions share the slots, and neither can starve the other: each has priority for half of them. */
   async *#claimParts(
-    workerId: string,
-    limit: number,
+    claim: ClaimOrder,
     shares: SlotShares,
     hasLimited: boolean,
   ): AsyncGenerator<ClaimedRow[]> {
     if (!hasLimited) {
-      yield* this.#claimUnlimited(workerId, limit, shares);
+      yield* this.#claimUnlimited(claim, shares);
       return;
     }
+    const { limit } = claim;
     const half = (limit + (this.#claims % 2)) >> 1;
-    const claimed = await this.#claimLimited(workerId, half, shares);
+    const claimed = await this.#claimLimited({ ...claim, limit: half }, shares);
     const wasFull = claimed.length === half;
     yield claimed;
-    for await (const rows of this.#claimUnlimited(
-      workerId,
-      limit - claimed.length,
-      without(shares, claimed),
-    )) {
+    for await (const rows of this.#claimUnlimited(leftOf(claim, claimed), without(shares, claimed))) {
       claimed.push(...rows);
       yield rows;
     }
-    if (wasFull) yield await this.#claimLimited(workerId, limit - claimed.length, without(shares, claimed));
+    if (wasFull) yield await this.#claimLimited(leftOf(claim, claimed), without(shares, claimed));
   }
 
   /** Asks again while an organisation has more than its part of the last claim and slots are left. */
-  async *#claimUnlimited(workerId: string, limit: number, shares: SlotShares): AsyncGenerator<ClaimedRow[]> {
+  async *#claimUnlimited(claim: ClaimOrder, shares: SlotShares): AsyncGenerator<ClaimedRow[]> {
     const claimed: ClaimedRow[] = [];
-    for (let hasMore = true; hasMore && claimed.length < limit; ) {
-      const left = limit - claimed.length;
+    const { maxCrashedAttempts } = this.#options;
+    for (let hasMore = true; hasMore && claimed.length < claim.limit; ) {
+      const { workerId, limit, room } = leftOf(claim, claimed);
       const next = this.#nextIn(without(shares, claimed));
-      const rows = await claimExecutions(this.#db, workerId, left, this.#options.maxCrashedAttempts, next);
+      const rows = await claimExecutions(this.#db, workerId, limit, maxCrashedAttempts, next, room);
       this.#noteTurn(rows);
       this.#noteTakeOvers(rows);
       claimed.push(...rows);
@@ -240,12 +245,12 @@ export class PgExecutionStore implements ExecutionStore {
     }
   }
 
-  async #claimLimited(workerId: string, limit: number, shares: SlotShares): Promise<ClaimedRow[]> {
+  async #claimLimited({ workerId, limit, room }: ClaimOrder, shares: SlotShares): Promise<ClaimedRow[]> {
     if (limit <= 0) return [];
     const { maxCrashedAttempts } = this.#options;
     const next = this.#nextIn(shares);
     const rows = await this.#db.transaction((tx) =>
-      claimLimited(tx, workerId, limit, maxCrashedAttempts, next),
+      claimLimited(tx, workerId, limit, maxCrashedAttempts, next, room),
     );
     this.#noteTurn(rows);
     return rows;
@@ -333,6 +338,19 @@ export class PgExecutionStore implements ExecutionStore {
         signals: (signals.get(row.id) ?? []).map(toSignal),
       }));
   }
+}
+
+interface ClaimOrder {
+  readonly workerId: string;
+  readonly limit: number;
+  readonly room: ClaimRoom;
+}
+
+/** What is left of a claim after these. Larger ones then wait for the next claim, by which it is known what these hold. */
+function leftOf({ workerId, limit, room }: ClaimOrder, claimed: readonly ClaimedRow[]): ClaimOrder {
+  const hasLarge = claimed.some((row) => row.data_bytes > room.smallBytes);
+  const left = hasLarge ? { ...room, freeBytes: 0, isIdle: false } : room;
+  return { workerId, limit: limit - claimed.length, room: left };
 }
 
 /** What is left to share after these were claimed. */

@@ -18,6 +18,7 @@ import {
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Logger } from 'pino';
+import type { DataHolding } from './data-budget.ts';
 import { type Holder, hold } from './main-thread.ts';
 import type { Meters } from './meters/meters.ts';
 import { NodeRun, type NodeRunDeps } from './node-run.ts';
@@ -48,6 +49,8 @@ export interface RunControl {
   sawSignal(seq: number): void;
   /** Whether the execution is certainly still leased to this worker; otherwise no side effect starts. */
   isLeaseValid(): boolean;
+  /** What the execution holds in memory. */
+  readonly data: DataHolding;
 }
 
 /** Longest single timer; a later time is waited for in steps. */
@@ -153,6 +156,8 @@ export class Run {
   readonly #holder: Holder;
   /** By node and iteration. */
   readonly #nodes = new Map<string, NodeRun>();
+  /** Those that have ended since the last step. */
+  readonly #ended: NodeRun[] = [];
   #state: ExecutionState | null = null;
   /** Effects that haven't been performed yet. */
   #open: Effect[] = [];
@@ -208,6 +213,7 @@ export class Run {
 
   async drive(control: RunControl): Promise<void> {
     this.#control = control;
+    if (this.#state !== null) control.data.set(this.#state.heldBytes);
     this.#noteSignals(this.claimed.signals);
     control.onStop(() => this.notifyStop());
     control.onSignal(() => this.#readSignals());
@@ -236,12 +242,16 @@ export class Run {
     const { state, effects } = hold(this.#holder, () => resume(this.#plan, execution, records, now, signals));
     this.#state = state;
     this.#open = [...effects];
+    this.#control?.data.set(state.heldBytes);
     return state;
   }
 
   #step(events: readonly StepEvent[]): ExecutionState {
     const { state, effects } = hold(this.#holder, () => stepAll(this.#state as ExecutionState, events));
     this.#open.push(...effects);
+    // The outputs count before the responses they were made of no longer do.
+    this.#control?.data.set(state.heldBytes);
+    for (const node of this.#ended.splice(0)) node.releaseResponses();
     return state;
   }
 
@@ -308,7 +318,7 @@ export class Run {
       return;
     }
     this.#logNode('node started', effect);
-    const run = new NodeRun(this.claimed, effect, this.#deps);
+    const run = new NodeRun(this.claimed, effect, this.#deps, this.#control?.data ?? null);
     const startedAt = performance.now();
     const outcome = run.begin();
     if (outcome instanceof Promise) {
@@ -317,6 +327,7 @@ export class Run {
       // Never rejects: begin() turns anything a node throws into a failure.
       void outcome.then((result) => {
         if (this.#nodes.get(key) === run) this.#nodes.delete(key);
+        this.#ended.push(run);
         this.#nodeEnded(effect, result, startedAt);
       });
     } else {

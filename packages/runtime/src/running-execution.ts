@@ -1,10 +1,12 @@
 import type { ClaimedExecution, StopReason } from '@millrace/engine';
+import type { DataHolding } from './data-budget.ts';
 import type { LeaseWatch } from './lease-watch.ts';
 import type { RunControl } from './run.ts';
 
 /** An execution running on this worker. */
 export class RunningExecution implements RunControl {
   readonly claimed: ClaimedExecution;
+  readonly data: DataHolding;
   readonly #lease: LeaseWatch;
   readonly #stopCallbacks: (() => void)[] = [];
   #stopReason: StopReason | null = null;
@@ -13,8 +15,9 @@ export class RunningExecution implements RunControl {
   #isSignalled = false;
   ended: Promise<void> = Promise.resolve();
 
-  constructor(claimed: ClaimedExecution, lease: LeaseWatch) {
+  constructor(claimed: ClaimedExecution, lease: LeaseWatch, data: DataHolding) {
     this.claimed = claimed;
+    this.data = data;
     this.#lease = lease;
   }
 

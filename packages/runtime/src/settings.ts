@@ -3,6 +3,8 @@ export interface WorkerSettings {
   readonly concurrency: number;
   /** Percentage of the slots one organisation may hold when no other holds any. */
   readonly organisationPercent: number;
+  /** Bytes of data, as JSON, that its executions hold together. */
+  readonly dataBytes: number;
   readonly leaseMs: number;
   readonly heartbeatMs: number;
   readonly pollMs: number;

@@ -92,8 +92,8 @@ function holdOf(
   };
 }
 
-/** The row of an accepted start. @param leaseTo the worker to lease it to; null to queue it */
-export function toStartRow(order: StartOrder, leaseTo: string | null): StartRow {
+/** The row of an accepted start, to be queued. */
+export function toStartRow(order: StartOrder): StartRow {
   const { workflow, compiled, records, executionId } = order;
   const plan = compiled.kind === 'plan' ? compiled.plan : null;
   return {
@@ -107,7 +107,7 @@ export function toStartRow(order: StartOrder, leaseTo: string | null): StartRow 
     inputJson: stringifyJson(order.input),
     timeoutMs: plan?.timeoutMs ?? null,
     createdAt: order.acceptedAt,
-    leaseTo,
+    leaseTo: null,
     rerunOf: order.rerunOf ?? null,
     apiKeyId: order.origin?.apiKeyId ?? null,
     sourceIp: order.origin?.sourceIp ?? null,

@@ -93,6 +93,7 @@ export function toClaimed(workerId: string, row: ClaimedRow): Omit<ClaimedExecut
     workflowVersion: row.workflow_version,
     isTestMode: row.is_test_mode,
     input: parseJson(row.input),
+    inputBytes: row.input.length,
     storedBytes: row.stored_bytes,
     startedAtMs,
     deadlineAtMs: row.timeout_ms === null ? null : startedAtMs + row.timeout_ms,

@@ -1,43 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type { Database } from '@millrace/database/database';
-import type { ClaimedExecution, CompileResult, HttpClient, Lease } from '@millrace/engine';
+import type { ClaimedExecution, CompileResult, Lease } from '@millrace/engine';
 import type { Logger } from 'pino';
-import type { BorrowedSlots } from './borrowed-slots.ts';
 import { DatabaseClock } from './clock.ts';
+import { DataBudget, type DataBudgetState } from './data-budget.ts';
 import { createErrorWorkflows } from './error-workflows.ts';
 import type { Executor } from './executor.ts';
 import { CpuUsage, LeaseWatch } from './lease-watch.ts';
 import { onStall, stalledSince } from './main-thread.ts';
 import { Meters } from './meters/meters.ts';
-import type { Services } from './node-services.ts';
-import type { ExecutionNotifier } from './notifier.ts';
 import type { PeriodicTask } from './periodic-task.ts';
 import { PgExecutionStore } from './pg-store.ts';
-import type { PlanCache } from './plans.ts';
 import { type RunDeps, runExecution } from './run.ts';
 import { type AheadRun, runAhead } from './run-ahead.ts';
 import { RunningExecution } from './running-execution.ts';
-import type { NodeLimits, WorkerSettings } from './settings.ts';
+import type { WorkerSettings } from './settings.ts';
 import { Slots } from './slots.ts';
 import { stallReporter } from './stall-report.ts';
 import { Wakeup } from './wakeup.ts';
-
-export interface WorkerDeps {
-  readonly config: { readonly worker: WorkerSettings; readonly limits: NodeLimits };
-  readonly db: Database;
-  readonly plans: PlanCache;
-  readonly notifier: ExecutionNotifier;
-  /** HTTP egress of an organisation's nodes. */
-  readonly http: (organisationId: number) => HttpClient;
-  readonly services: Services;
-  /** Slots beyond the configured ones; none if absent. */
-  readonly slots?: BorrowedSlots;
-  readonly log: Logger;
-  /** What this process counts; if absent, nobody reads it. */
-  readonly meters?: Meters;
-  /** Random number in [0, 1) for the jitter of retries; Math.random when absent. */
-  readonly random?: () => number;
-}
+import { toRunDeps, type WorkerDeps } from './worker-deps.ts';
 
 /** Runs executions in this process until it is stopped. */
 export interface Worker extends Executor {
@@ -50,6 +30,8 @@ export interface Worker extends Executor {
   stop(): Promise<void>;
   /** Ids of the executions it is currently running. */
   runningIds(): number[];
+  /** The memory that these hold. */
+  dataState(): DataBudgetState;
 }
 
 /** One registration: a worker that lost its lease continues under a new one. */
@@ -87,6 +69,7 @@ class PgWorker implements Worker {
   readonly #runDeps: RunDeps;
   readonly #clock: DatabaseClock;
   readonly #slots: Slots;
+  readonly #data: DataBudget;
   readonly #running = new Map<number, RunningExecution>();
   /** Organisations by the execution that a slot is reserved for. */
   readonly #reserved = new Map<number, number>();
@@ -117,7 +100,7 @@ class PgWorker implements Worker {
   #stopped: Promise<void> | null = null;
 
   constructor(deps: WorkerDeps) {
-    const { config, db, plans, notifier, http, services, log, meters = new Meters() } = deps;
+    const { config, db, plans, notifier, log, meters = new Meters() } = deps;
     this.#deps = deps;
     this.#config = config.worker;
     this.#log = log;
@@ -125,6 +108,8 @@ class PgWorker implements Worker {
     meters.slots = () => this.#slots.count;
     this.#clock = new DatabaseClock(db);
     this.#slots = new Slots(config.worker, deps.slots);
+    const { dataBytes: totalBytes, concurrency: slots, organisationPercent } = config.worker;
+    this.#data = new DataBudget({ totalBytes, slots, organisationPercent });
     this.#errorWorkflows = createErrorWorkflows({ db, plans, log, meters });
     this.#store = new PgExecutionStore(db, {
       leaseMs: config.worker.leaseMs,
@@ -134,22 +119,7 @@ class PgWorker implements Worker {
       onFailure: () => this.#errorWorkflows.kick(),
       meters,
     });
-    this.#runDeps = {
-      store: this.#store,
-      plans,
-      clock: this.#clock,
-      http,
-      services,
-      limits: {
-        maxOutputBytes: config.limits.nodeOutputBytes,
-        maxExecutionBytes: config.limits.executionBytes,
-        inlineWaitMs: config.worker.inlineWaitMs,
-      },
-      maxSteps: config.limits.nodeSteps,
-      meters,
-      log,
-      random: deps.random ?? Math.random,
-    };
+    this.#runDeps = toRunDeps({ ...deps, meters }, this.#store, this.#clock);
   }
 
   async start(): Promise<void> {
@@ -167,7 +137,12 @@ class PgWorker implements Worker {
     await this.#register();
     notifier.onCancelled((id) => this.#running.get(id)?.stop('cancelled'));
     notifier.onSignalled((id) => this.#signalled(id));
-    this.#deps.slots?.onBorrowed(() => this.#wakeup.wake());
+    this.#deps.slots?.onBorrowed((executionId) => {
+      this.#wakeup.wake();
+      return this.#running.get(executionId)?.data.pause() ?? (() => {});
+    });
+    // Executions with much data may have been left in the queue.
+    this.#data.onFreed(() => this.#wakeup.wake());
     notifier.onGap(() => this.#heartbeatWakeup.wake());
     this.#errorWorkflows.start();
     const report = stallReporter(this.#log);
@@ -184,10 +159,15 @@ class PgWorker implements Worker {
     return [...this.#running.keys()];
   }
 
-  reserve(executionId: number, organisationId: number): string | null {
+  dataState(): DataBudgetState {
+    return this.#data.state;
+  }
+
+  reserve(executionId: number, organisationId: number, bytes: number): string | null {
     const registration = this.#registration;
     if (registration === null || this.#isStopping || !registration.lease.isValid) return null;
     if (this.#hasBacklog || this.#atShare.has(organisationId)) return null;
+    if (!this.#data.hasRoom(organisationId, bytes)) return null;
     if (!this.#slots.mayHoldAnother(organisationId, this.#claiming)) {
       this.#atShare.add(organisationId);
       return null;
@@ -294,6 +274,7 @@ class PgWorker implements Worker {
     this.#registration = null;
     for (const execution of this.#running.values()) {
       execution.stop('lease_lost');
+      execution.data.end();
       this.#slots.giveBack(execution.claimed.organisationId);
     }
     this.#running.clear();
@@ -413,11 +394,15 @@ class PgWorker implements Worker {
     }
     this.#claiming = limit;
     try {
-      const claimed = await this.#store.claim(registration.id, limit, this.#slots.shares);
+      const { shares } = this.#slots;
+      const room = this.#data.claimRoom;
+      const claimed = await this.#store.claim(registration.id, limit, shares, room);
       this.#hasBacklog = claimed.length === limit;
+      const hasLarge = claimed.some((execution) => bytesOf(execution) > room.smallBytes);
       for (const execution of claimed) this.#hold(execution);
       this.#atShare = this.#slots.atShare();
-      return claimed.length < limit;
+      // Of the large ones, one is claimed at a time.
+      return claimed.length < limit && !hasLarge;
     } finally {
       this.#claiming = 0;
       this.#signalledMeanwhile.clear();
@@ -443,13 +428,17 @@ class PgWorker implements Worker {
       return;
     }
     known?.stop('lease_lost');
-    const execution = new RunningExecution(claimed, registration.lease);
+    known?.data.end();
+    const data = this.#data.begin(claimed.organisationId);
+    data.set(bytesOf(claimed));
+    const execution = new RunningExecution(claimed, registration.lease, data);
     this.#running.set(executionId, execution);
     if (known === undefined) this.#slots.take(claimed.organisationId);
     if (this.#isStopping) execution.stop('shutdown');
     const isSignalled = this.#signalledMeanwhile.delete(executionId);
     const rest = ahead?.rest ?? undefined;
     execution.ended = runExecution(claimed, this.#runDeps, execution, rest).then(() => {
+      data.end();
       if (this.#running.get(executionId) === execution) {
         this.#running.delete(executionId);
         this.#slots.giveBack(claimed.organisationId);
@@ -496,4 +485,9 @@ class PgWorker implements Worker {
     await Promise.race([ended, timeout]);
     clearTimeout(timer);
   }
+}
+
+/** How much data it brings along, as JSON. */
+function bytesOf({ inputBytes = 0, storedBytes = 0 }: ClaimedExecution): number {
+  return Math.max(inputBytes, storedBytes);
 }

@@ -174,6 +174,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     worker: {
       concurrency: need('MILLRACE_WORKER_CONCURRENCY'),
       organisationPercent: need('MILLRACE_ORGANISATION_SLOTS_PERCENT'),
+      dataBytes: read('MILLRACE_DATA_BUDGET') ?? partOfHeap(40),
       leaseMs,
       heartbeatMs,
       pollMs: need('MILLRACE_POLL_MS'),

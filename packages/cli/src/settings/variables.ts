@@ -326,6 +326,14 @@ export const VARIABLES = {
     min: 1,
     max: 100,
   }),
+  MILLRACE_DATA_BUDGET: bytes({
+    about:
+      'Size of all inputs, outputs and responses, as JSON, that the executions of one process hold in memory at the same time; what would exceed it waits. One organisation gets MILLRACE_ORGANISATION_SLOTS_PERCENT of it at most. Default: a fortieth of the memory that Node may use, because JSON may take 22 times its size there',
+    fallback: '',
+    example: '256MiB',
+    min: '1MiB',
+    max: '64GiB',
+  }),
   MILLRACE_ORGANISATION_QUEUE_LIMIT: integer({
     about: 'Executions of one organisation that may wait for a worker; further starts get 429 queue_full',
     fallback: '20000',

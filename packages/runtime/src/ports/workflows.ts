@@ -60,18 +60,15 @@ async function startChild(deps: WorkflowServiceDeps, caller: Caller, order: Orde
   if (callee === undefined || callee.depth >= MAX_DEPTH) throw tooDeep();
   const compiled = await deps.plans.get(workflow.id, workflow.version);
   refuseInput(compiled, order.input, workflow);
-  const row = toStartRow(
-    {
-      executionId: callee.executionId,
-      acceptedAt: callee.now,
-      workflow: { ...workflow, isTestMode: workflow.isTestMode || caller.isTestMode },
-      version: workflow.version,
-      triggerType: 'flow',
-      input: order.input,
-      compiled,
-    },
-    null,
-  );
+  const row = toStartRow({
+    executionId: callee.executionId,
+    acceptedAt: callee.now,
+    workflow: { ...workflow, isTestMode: workflow.isTestMode || caller.isTestMode },
+    version: workflow.version,
+    triggerType: 'flow',
+    input: order.input,
+    compiled,
+  });
   await deps.db.transaction((tx) => insertChild(tx, { ...row, parent: { ...key, waits: order.waits } }));
   const started = await findStarted(deps, key);
   if (started?.executionId === callee.executionId) deps.meters?.startsAccepted('flow', caller.organisationId);
@@ -155,7 +152,7 @@ async function readEnd(
   signal: AbortSignal,
 ): Promise<ChildResult> {
   const watch = watchExecution(deps.notifier, executionId, signal);
-  const giveBack = deps.slots.borrow();
+  const giveBack = deps.slots.borrow(caller.executionId);
   try {
     const ended = await waitForEnd(watch, () => retryForNode(() => readResult(deps, caller, executionId)));
     if (ended !== null) return ended;

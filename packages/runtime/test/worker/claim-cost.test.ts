@@ -7,6 +7,7 @@ import { lookForWork } from '../../src/follow-up-statements.ts';
 import { releaseHeldStarts } from '../../src/held-starts.ts';
 import { claimExecutions } from '../../src/lease-statements.ts';
 import { claimLimited } from '../../src/limited-statements.ts';
+import { ROOM_FOR_ALL } from '../../src/room-statements.ts';
 import type { ClaimShares } from '../../src/share-statements.ts';
 
 const ROWS = 20_000;
@@ -78,7 +79,7 @@ class Undo extends Error {}
 
 /** Buffers touched by the claim's own statement, which claims ten. */
 const buffersOfClaim = (shares: Partial<ClaimShares> = {}) =>
-  buffersOf((tx) => claimExecutions(tx, workerId, 10, 3, { ...ALL_SLOTS, ...shares }));
+  buffersOf((tx) => claimExecutions(tx, workerId, 10, 3, { ...ALL_SLOTS, ...shares }, ROOM_FOR_ALL));
 
 test('a claim costs in proportion to what it takes, not to what waits', async () => {
   expect(await buffersOfClaim()).toBeLessThan(MOST_BUFFERS);
@@ -158,7 +159,7 @@ test('a limit costs in proportion to what may run, not to what waits behind it',
   await db.query('VACUUM ANALYZE executions');
   let claimed = 0;
   const buffers = await buffersOf(async (tx) => {
-    claimed = (await claimLimited(tx, workerId, 10, 3, ALL_SLOTS)).length;
+    claimed = (await claimLimited(tx, workerId, 10, 3, ALL_SLOTS, ROOM_FOR_ALL)).length;
   });
   expect(claimed).toBe(5);
   expect(buffers).toBeLessThan(MOST_BUFFERS);
@@ -186,7 +187,7 @@ test('a limit by key costs in proportion to what may run, not to the number of k
   await db.query('VACUUM ANALYZE executions');
   let claimed = 0;
   const buffers = await buffersOf(async (tx) => {
-    claimed = (await claimLimited(tx, workerId, 10, 3, ALL_SLOTS)).length;
+    claimed = (await claimLimited(tx, workerId, 10, 3, ALL_SLOTS, ROOM_FOR_ALL)).length;
   });
   expect(claimed).toBe(10);
   expect(buffers).toBeLessThan(3 * MOST_BUFFERS);

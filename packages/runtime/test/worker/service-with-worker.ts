@@ -21,7 +21,8 @@ import { Meters } from '../../src/meters/meters.ts';
 import type { Services } from '../../src/node-services.ts';
 import { createPlanCache, type PlanCache } from '../../src/plans.ts';
 import { createToolService } from '../../src/ports/tools.ts';
-import { createWorker, type Worker, type WorkerDeps } from '../../src/worker.ts';
+import { createWorker, type Worker } from '../../src/worker.ts';
+import type { WorkerDeps } from '../../src/worker-deps.ts';
 
 export interface NodeOutputBody {
   readonly status: string;
@@ -177,7 +178,7 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
 
 function delegate(worker: () => Worker | null): Executor {
   return {
-    reserve: (id, organisationId) => worker()?.reserve(id, organisationId) ?? null,
+    reserve: (id, organisationId, bytes) => worker()?.reserve(id, organisationId, bytes) ?? null,
     runAhead: (execution, compiled, bytes) => worker()?.runAhead(execution, compiled, bytes) ?? null,
     run: (execution, ahead) => worker()?.run(execution, ahead),
     release: (id, ended) => worker()?.release(id, ended),

@@ -106,14 +106,14 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
     lookUpWebhook,
     async storeQueued(tx, organisationId, orders) {
       const settle = await admission.enterQueue(organisationId, orders.length);
-      const rows = orders.map((order) => toStartRow(order, null));
+      const rows = orders.map((order) => toStartRow(order));
       const { refusedForMs } = await storeStarts(tx, rows, maxRateWaitMs).finally(settle);
       if (refusedForMs.size > 0) throw rateQueueFull(Math.max(...refusedForMs.values()));
     },
     stored: ({ triggerType, workflow }) => meters.startsAccepted(triggerType, workflow.organisationId),
     async startTogether(organisationId, orders, turns, within) {
       const rows: StartRow[] = [];
-      await turns.forEach(organisationId, orders, (order) => void rows.push(toStartRow(order, null)));
+      await turns.forEach(organisationId, orders, (order) => void rows.push(toStartRow(order)));
       // Repeated items get their receipts however much is waiting.
       const settle = rows.length === 0 ? null : await admission.enterQueue(organisationId, rows.length);
       const starts = { rows, maxRateWaitMs, within, keepTrying: untilImpatient() };
@@ -131,13 +131,15 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
       await admission.checkStorage(workflow.organisationId);
       // An execution of a workflow with a concurrency limit always has to be claimed.
       const mayRunHere = maxConcurrencyOf(order.compiled) === null && !isDebounced(order);
-      const leaseTo = mayRunHere ? executor.reserve(executionId, workflow.organisationId) : null;
+      const queued = toStartRow(order);
+      const bytes = queued.inputJson.length + (queued.recordsJson?.length ?? 0);
+      const leaseTo = mayRunHere ? executor.reserve(executionId, workflow.organisationId, bytes) : null;
       const settle = leaseTo === null ? await admission.enterQueue(workflow.organisationId) : null;
       let ahead: AheadRun | null = null;
       let hasEnded = false;
       let isHandedOver = false;
       try {
-        const row = toStartRow(order, leaseTo);
+        const row = leaseTo === null ? queued : { ...queued, leaseTo };
         const leased = leaseTo === null ? null : toLeased(order, row, leaseTo);
         // A rerun begins with records of its own, and what its rate may hold must not have run.
         if (leased !== null && row.recordsJson === null && row.hold === null) {
@@ -194,6 +196,7 @@ function toLeased(order: StartOrder, row: StartRow, workerId: string): ClaimedEx
     workflowVersion: row.workflowVersion,
     isTestMode: row.isTestMode,
     input: order.input,
+    inputBytes: row.inputJson.length,
     startedAtMs,
     deadlineAtMs: row.timeoutMs === null ? null : startedAtMs + row.timeoutMs,
     records: order.records ?? [],

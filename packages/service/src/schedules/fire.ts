@@ -158,29 +158,26 @@ async function startExecutions(
   if (fires.length === 0) return;
   const compiled = await plans.get(schedule.workflow_id, schedule.version);
   const rows = fires.map((fire) =>
-    toStartRow(
-      {
-        executionId: fire.executionId,
-        acceptedAt: new Date(Math.floor(nowMs)),
-        workflow: {
-          id: schedule.workflow_id,
-          organisationId: schedule.organisation_id,
-          name: schedule.name,
-          isTestMode: schedule.is_test_mode,
-        },
-        version: schedule.version,
-        triggerType: 'schedule',
-        input: {
-          scheduled_at: new Date(fire.fireMs).toISOString(),
-          timezone: definition.timezone,
-          fire_number: fire.number,
-          missed: fire.isMissed,
-          input: definition.input,
-        },
-        compiled,
+    toStartRow({
+      executionId: fire.executionId,
+      acceptedAt: new Date(Math.floor(nowMs)),
+      workflow: {
+        id: schedule.workflow_id,
+        organisationId: schedule.organisation_id,
+        name: schedule.name,
+        isTestMode: schedule.is_test_mode,
       },
-      null,
-    ),
+      version: schedule.version,
+      triggerType: 'schedule',
+      input: {
+        scheduled_at: new Date(fire.fireMs).toISOString(),
+        timezone: definition.timezone,
+        fire_number: fire.number,
+        missed: fire.isMissed,
+        input: definition.input,
+      },
+      compiled,
+    }),
   );
   for (let from = 0; from < rows.length; from += BATCH) {
     // A fire is never refused: a schedule has its own bound on what it queues.

@@ -1,0 +1,39 @@
+import type { Database } from '@millrace/database/database';
+import type { ExecutionStore, HttpClient } from '@millrace/engine';
+import type { Logger } from 'pino';
+import type { BorrowedSlots } from './borrowed-slots.ts';
+import { Meters } from './meters/meters.ts';
+import type { Services } from './node-services.ts';
+import type { ExecutionNotifier } from './notifier.ts';
+import type { PlanCache } from './plans.ts';
+import type { RunDeps } from './run.ts';
+import type { NodeLimits, WorkerSettings } from './settings.ts';
+
+export interface WorkerDeps {
+  readonly config: { readonly worker: WorkerSettings; readonly limits: NodeLimits };
+  readonly db: Database;
+  readonly plans: PlanCache;
+  readonly notifier: ExecutionNotifier;
+  /** HTTP egress of an organisation's nodes. */
+  readonly http: (organisationId: number) => HttpClient;
+  readonly services: Services;
+  /** Slots beyond the configured ones; none if absent. */
+  readonly slots?: BorrowedSlots;
+  readonly log: Logger;
+  /** What this process counts; if absent, nobody reads it. */
+  readonly meters?: Meters;
+  /** Random number in [0, 1) for the jitter of retries; Math.random when absent. */
+  readonly random?: () => number;
+}
+
+/** What its runs need of that. */
+export function toRunDeps(
+  { config, plans, http, services, log, meters = new Meters(), random = Math.random }: WorkerDeps,
+  store: ExecutionStore,
+  clock: RunDeps['clock'],
+): RunDeps {
+  const { nodeOutputBytes, executionBytes, nodeSteps } = config.limits;
+  const { inlineWaitMs } = config.worker;
+  const limits = { maxOutputBytes: nodeOutputBytes, maxExecutionBytes: executionBytes, inlineWaitMs };
+  return { store, plans, clock, http, services, limits, maxSteps: nodeSteps, meters, log, random };
+}
