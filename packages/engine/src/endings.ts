@@ -13,7 +13,7 @@ import {
 } from './frames.ts';
 import { drainDirtyRecords, type ExecutionState, endTime, setRecord, skip } from './state.ts';
 import type { Outcome } from './store.ts';
-import { skipUnrecorded, summarise } from './summaries.ts';
+import { endsMore, skipUnrecorded, summarise } from './summaries.ts';
 import { addTokens, type Tokens, withTokens } from './tokens.ts';
 import { dropRecord } from './unstored.ts';
 
@@ -81,16 +81,17 @@ export function closeRun(
 ): Tokens {
   for (const frame of run.frames.values()) {
     closeFrame(state, frame, reason, effects);
-    if (isShownInsteadOf(run.lastFrame, frame)) run.lastFrame = frame;
+    if (isShownInsteadOf(run, frame)) run.lastFrame = frame;
   }
   for (const frame of run.frames.values()) leaveFrame(state, run, frame);
   return leaveRun(state, run);
 }
 
-/** The iteration to blame is shown, else the one with the highest index. */
-function isShownInsteadOf(shown: Frame | null, frame: Frame): boolean {
-  if (shown === null || frame.isBlamed) return true;
-  return !shown.isBlamed && shown.failure === null && indexOf(frame) > indexOf(shown);
+/** The iteration to blame is shown, else the one that failed the loop, else the one with the highest index. */
+function isShownInsteadOf(run: LoopRun, frame: Frame): boolean {
+  const { lastFrame } = run;
+  if (lastFrame === null || frame.isBlamed) return true;
+  return !endsMore(run, lastFrame) && indexOf(frame) > indexOf(lastFrame);
 }
 
 /** The attempt is over; its loop's record is updated next. @returns AI tokens it consumed */

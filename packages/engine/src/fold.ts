@@ -41,7 +41,7 @@ function flatten(frame: FoldedFrame, into: NodeRecord[]): void {
 /** {@link foldRecords} as a tree of frames. */
 export function foldFrames(chunks: RecordChunks): FoldedFrame {
   const root = newFoldedFrame();
-  /** By node inside a loop: that loop. The records of the loops tell how loops are nested. */
+  /** By node inside a loop: that loop. The records of the loops tell how loops are nested; summaries are further out than their nodes. */
   const loopAround = new Map<string, string>();
   for (const { records } of chunks) {
     for (const record of records) {
@@ -51,7 +51,7 @@ export function foldFrames(chunks: RecordChunks): FoldedFrame {
       } else if (iteration === undefined || loopId === undefined) {
         putRecord(root, record);
       } else {
-        loopAround.set(record.nodeId, loopId);
+        if (record.iterations === undefined) loopAround.set(record.nodeId, loopId);
         const frame = frameAt(root, pathTo(loopId, loopAround), iteration);
         if (frame !== null) putRecord(frame, record);
       }

@@ -332,6 +332,5 @@ function succeedLoop(state: ExecutionState, run: LoopRun, output: JsonObject, ef
 export function failLoop(state: ExecutionState, run: LoopRun, result: Failure, effects: Effect[]): void {
   const { slot } = run;
   const consumed = closeRun(state, run, 'iteration_ended', effects);
-  failNode(state, slot, withTokens(progressOf(slot, state.nowMs), consumed), result, effects);
-  if (slot.record?.status === 'failed') summarise(state, run);
+  failNode(state, slot, withTokens(progressOf(slot, state.nowMs), consumed), result, effects, run);
 }

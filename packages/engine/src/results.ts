@@ -11,7 +11,7 @@ import {
   successRecord,
 } from './execution.ts';
 import { describeError } from './failures.ts';
-import { findSlot, isAtWork, progressOf, type Slot } from './frames.ts';
+import { findSlot, isAtWork, type LoopRun, progressOf, type Slot } from './frames.ts';
 import type { JsonObject } from './json.ts';
 import {
   DEFAULT_HANDLE,
@@ -25,6 +25,7 @@ import { checkResult } from './result.ts';
 import { retryDelayMs } from './retry.ts';
 import { deliverSignal, deliverTimeout } from './signals.ts';
 import { decideEdges, type ExecutionState, endTime, setRecord } from './state.ts';
+import { summarise } from './summaries.ts';
 import { addTokens, type Tokens, tokensOf, withTokens } from './tokens.ts';
 import { checkTotal } from './total-bytes.ts';
 
@@ -131,13 +132,17 @@ export function succeed(
   decideEdges(state, slot);
 }
 
-/** An attempt failed: it is retried, or the node fails, and its scope with it unless `on_error` prevents that. */
+/**
+ * An attempt failed: it is retried, or the node fails, and its scope with it unless `on_error` prevents that.
+ * @param run the attempt, if the node is a loop whose iterations had begun
+ */
 export function failNode(
   state: ExecutionState,
   slot: Slot,
   before: NodeProgress,
   result: Failure,
   effects: Effect[],
+  run: LoopRun | null = null,
 ): void {
   const { node, frame } = slot;
   const { log } = result;
@@ -155,10 +160,13 @@ export function failNode(
     const output: JsonObject = { ...result.output, error: describeError(error) };
     const handles = [node.onError === 'branch' ? ERROR_HANDLE : DEFAULT_HANDLE];
     setRecord(state, slot, failedRecord(progress, error, output, handles, completedAtMs, log));
+    if (run !== null) summarise(state, run);
     decideEdges(state, slot);
     return;
   }
   setRecord(state, slot, failedRecord(progress, error, result.output ?? {}, [], completedAtMs, log));
+  // Before the execution ends: the loops around it show what this one does.
+  if (run !== null) summarise(state, run);
   if (result.fatal || frame.run === null) {
     blame(slot);
     failExecution(state, { ...error, nodeId: node.id }, effects);

@@ -32,12 +32,18 @@ export function summarise(state: Growing, run: LoopRun): void {
   }
 }
 
-function lastRecords({ lastFrame, recalled }: LoopRun): ReadonlyMap<string, ShownRecord> {
+function lastRecords(run: LoopRun): ReadonlyMap<string, ShownRecord> {
+  const { lastFrame, recalled } = run;
   const isRecalled =
     recalled !== null &&
-    (lastFrame === null || (lastFrame.failure === null && recalled.index > indexOf(lastFrame)));
+    (lastFrame === null || (!endsMore(run, lastFrame) && recalled.index > indexOf(lastFrame)));
   if (isRecalled) return recalled.records;
   return lastFrame === null ? new Map() : recordsIn(lastFrame);
+}
+
+/** Whether an iteration ends its loop or the whole execution: it is shown, whatever its index is. */
+export function endsMore({ isCollecting }: LoopRun, { failure, isBlamed }: Frame): boolean {
+  return isBlamed || (failure !== null && !isCollecting);
 }
 
 /** Latest records of everything in a frame, by node id. */

@@ -75,6 +75,32 @@ describe('records of loops', () => {
     expect(later.stored().get('b')).toMatchObject({ output: { b: 1 }, iterations: 2 });
   });
 
+  it('L7: the last iteration represents all, although one before it fails later, on another worker', () => {
+    const drive = looped(forEach([0, 1], { concurrency: 2, on_item_error: 'collect' }), effect);
+    drive.end('a 1', ok);
+    drive.end('b 1', ok);
+    const later = new Drive(drive.state.plan, {}, drive.journal());
+    later.end('a 0', broken);
+    expect(later.stored().get('l')).toMatchObject({ output: { errors: [{ index: 0 }] } });
+    expect(later.stored().get('a')).toMatchObject({ status: 'success', output: { text: 'ok' } });
+    expect(later.stored().get('b')).toMatchObject({ status: 'success', iterations: 2 });
+  });
+
+  it('L7 L8 E29: what a loop inside shows when it exceeds the total is shown by the loop around it, and only there', () => {
+    const nodes = { outer: forEach([0]), inner: { ...forEach([]), in: 'outer' }, a: { in: 'inner' } };
+    const plan = planOf(flowOf(nodes, ['t -> outer']));
+    const limits = { maxOutputBytes: 10_000, maxExecutionBytes: 30, inlineWaitMs: 5_000 };
+    const drive = new Drive(plan, { limits });
+    expect(drive.outcome()).toMatchObject({ error: { code: 'execution_too_large', nodeId: 'inner' } });
+    const stored = drive.journal().map(({ nodeId, status, iteration }) => [nodeId, status, iteration]);
+    expect(stored).toEqual([
+      ['t', 'success', undefined],
+      ['outer', 'cancelled', undefined],
+      ['a', 'skipped', undefined],
+      ['inner', 'failed', undefined],
+    ]);
+  });
+
   it('L8: records without the end they follow from are not trusted: without items, the previous iteration is run again', () => {
     const drive = looped(repeat({ until: false, result: '{{nodes.b.output.n}}' }), effect);
     drive.end('a 0', ok);
@@ -124,6 +150,24 @@ describe('records of loops', () => {
     expect(names(foldRecords([{ records: folded }, { records: drive.journal() }]))).toEqual(
       ['t:success', 'l:success', 'a:success', 'b:success', 'z:success'].sort(),
     );
+  });
+
+  it('L9 L11: a loop that was skipped in one iteration is found inside another', () => {
+    const nodes = {
+      outer: forEach([0, 1], { concurrency: 2 }),
+      a: { in: 'outer', ...effect },
+      mid: { ...forEach([0]), in: 'outer' },
+      inner: { ...forEach([0]), in: 'mid' },
+      b: { in: 'inner', ...effect },
+      c: { in: 'inner', ...effect },
+    };
+    const drive = new Drive(planOf(flowOf(nodes, ['t -> outer', 'a:out -> mid', 'b -> c'])));
+    drive.end('a 0', ok);
+    drive.end('a 1', success({}, { handles: [] }));
+    drive.end('b 0 0 0', ok);
+    const later = new Drive(drive.state.plan, {}, drive.journal());
+    expect(abbreviate(later.effects)).toContain('start c 0 0 0');
+    expect(later.lastStart('b 0 0 0')).toBeUndefined();
   });
 
   it('L9: inconsistent records are not trusted blindly', () => {

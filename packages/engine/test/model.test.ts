@@ -4,6 +4,7 @@ import type { Flow } from '../src/index.ts';
 import { recordBytes } from '../src/record-bytes.ts';
 import { agree } from './support/agreement.ts';
 import { arbitraryFlow, evaluateFlow, planOf } from './support/index.ts';
+import { REGRESSIONS } from './support/regressions.ts';
 import { World } from './support/world.ts';
 import { nameOf, type Schedule, type WorldEnd } from './support/world-schedule.ts';
 
@@ -16,13 +17,14 @@ const arbitraryChoices = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true,
 const seed = process.env.MILLRACE_SEED;
 const PARAMETERS = seed === undefined ? {} : { seed: Number(seed) };
 
-/** Flows that once broke a rule, by name; they always run. Paste fast-check's counterexample unchanged. */
-const REGRESSIONS: readonly { readonly name: string; readonly flow: Flow; readonly schedule: Schedule }[] =
-  [];
-
 /** Including nested loops, waits for signals, nodes that time out and ends from inside loops. */
 function anyFlow(maxNodes = 8): fc.Arbitrary<Flow> {
-  return arbitraryFlow(maxNodes, { loops: 2, signals: true, stops: true, hangs: true });
+  const kinds = { signals: true, stops: true, hangs: true };
+  // Loops in loops in loops have rules of their own, and many iterations.
+  return fc.oneof(
+    { weight: 29, arbitrary: arbitraryFlow(maxNodes, { ...kinds, loops: 2 }) },
+    { weight: 1, arbitrary: arbitraryFlow(1, { ...kinds, loops: 3 }) },
+  );
 }
 
 /** Positions over the whole run: before which effects or events something happens. */

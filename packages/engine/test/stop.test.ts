@@ -10,7 +10,7 @@ import {
 } from '../src/index.ts';
 import { abbreviate, Drive } from './support/drive.ts';
 import { flowOf, planOf } from './support/index.ts';
-import { broken, effect, forEach, playOn } from './support/loops.ts';
+import { broken, effect, forEach, ok, playOn } from './support/loops.ts';
 
 describe('stop', () => {
   it('E26: ends the execution as completed, with its output as the result', () => {
@@ -52,6 +52,19 @@ describe('stop', () => {
     expect(drive.stored().get('z')).toMatchObject({ status: 'skipped' });
     expect(drive.stored().get('b')).toMatchObject({ status: 'skipped' });
     expect(resultOf(drive.state.plan, records)).toEqual({ found: true });
+  });
+
+  it('E26 L7: its result is kept when a later iteration had ended on an earlier worker', () => {
+    const nodes = { l: forEach([0, 1], { concurrency: 2 }), a: { ...effect, in: 'l' }, b: { in: 'l' } };
+    const first = new Drive(planOf(flowOf(nodes, ['t -> l', 'a -> b'])));
+    for (const name of ['a 1', 'b 1', 'a 0']) first.end(name, ok);
+    const stored = first.journal();
+    const drive = new Drive(first.state.plan, {}, stored);
+    drive.end('b 0', stop({ answer: 42 }));
+    const records = [...stored, ...drive.journal()];
+    expect(resultOf(first.state.plan, records)).toEqual({ answer: 42 });
+    const shown = recordsToShow([{ records }]).find(({ nodeId }) => nodeId === 'b');
+    expect(shown).toMatchObject({ status: 'success', isStop: true, iterations: 2 });
   });
 
   it('E26: without it the result is the outputs of the last nodes', () => {

@@ -33,7 +33,7 @@ export function agree(flow: Flow, end: Ended): void {
     if (record.nodeId === overBudget) continue;
     // Nodes that weren't started when it ended are recorded as skipped.
     if (!isEnded(record) || (isStopped && record.status === 'skipped')) continue;
-    if (isSummary(record) && !isReportedByLoop(flow, record.nodeId, records)) continue;
+    if (isSummary(record) && !isReportedByLoop(flow, record.nodeId, record.iteration, records)) continue;
     const node = expected.get(name);
     if (node === undefined) throw new Error(`a record of the unknown ${name}`);
     expect(differenceOf(record, node), name).toBeNull();
@@ -84,7 +84,7 @@ function agreeOnTheWhole(
   records: ReadonlyMap<string, NodeRecord>,
   consumedAiTokens: number,
 ): void {
-  const reported = flow.nodes.map(({ id }) => id).filter((id) => isReportedByLoop(flow, id, records));
+  const reported = flow.nodes.map(({ id }) => id).filter((id) => isReportedByLoop(flow, id, [], records));
   expect(reported.filter((id) => !records.has(id))).toEqual([]);
   const tokens = flow.nodes.flatMap(({ id, parentId }) =>
     parentId === undefined ? [expected.get(id)?.tokens ?? null] : [],
@@ -97,14 +97,28 @@ function isSummary(record: NodeRecord): boolean {
   return record.status !== 'iteration_ended' && record.iterations !== undefined;
 }
 
-/** Whether all loops around a node succeeded, so that its summary is that of their last iterations. */
-function isReportedByLoop(flow: Flow, nodeId: string, records: ReadonlyMap<string, NodeRecord>): boolean {
-  const loop = flow.nodes.find(({ id }) => id === nodeId)?.parentId;
-  if (loop === undefined || loop === null) return true;
-  const record = records.get(loop);
-  if (record?.status === 'skipped') return isReportedByLoop(flow, loop, records);
-  if (record?.status !== 'success') return false;
-  // An iteration that failed and was collected may leave nodes without a record.
-  const { errors } = record.output;
-  return !(Array.isArray(errors) && errors.length > 0) && isReportedByLoop(flow, loop, records);
+/**
+ * Whether all loops around a node, within an iteration of those further out, succeeded, so that its summary there is that of their last
+ * iterations.
+ */
+function isReportedByLoop(
+  flow: Flow,
+  nodeId: string,
+  iteration: readonly number[] = [],
+  records: ReadonlyMap<string, NodeRecord>,
+): boolean {
+  const loops: string[] = [];
+  for (let id = loopOf(flow, nodeId); id !== null; id = loopOf(flow, id)) loops.unshift(id);
+  return loops.slice(iteration.length).every((loop) => {
+    const record = records.get(nameOf(loop, iteration));
+    if (record?.status === 'skipped') return true;
+    if (record?.status !== 'success') return false;
+    // An iteration that failed and was collected may leave nodes without a record.
+    const { errors } = record.output;
+    return !(Array.isArray(errors) && errors.length > 0);
+  });
+}
+
+function loopOf(flow: Flow, nodeId: string): string | null {
+  return flow.nodes.find(({ id }) => id === nodeId)?.parentId ?? null;
 }
