@@ -112,8 +112,9 @@ function note(
   };
   if (known === undefined) nodes.set(record.nodeId, history);
   history.latest = record;
-  // Summaries at the end of a loop lie outside it.
-  if (record.loopId !== undefined) history.loopId = record.loopId;
+  // Summaries at the end of a loop lie outside it; of a node that never ran there may be nothing else.
+  if (record.loopId !== undefined && (record.iterations === undefined || history.loopId === null))
+    history.loopId = record.loopId;
   if (record.iteration === undefined && record.iterations === undefined) {
     noteSpan(history.spans, record, atMs);
   }
