@@ -92,7 +92,12 @@ export function isDiskFull(error: unknown): boolean {
  */
 export function isTimeout(error: unknown): boolean {
   if (!(error instanceof DatabaseUnavailableError)) return false;
-  return error.cause instanceof SilenceError || sqlState(error.cause) === '57014';
+  return error.cause instanceof SilenceError || isStatementTimeout(error);
+}
+
+/** True when the server ended a statement for taking too long: it is up, and the statement changed nothing. */
+export function isStatementTimeout(error: unknown): boolean {
+  return error instanceof DatabaseUnavailableError && sqlState(error.cause) === '57014';
 }
 
 /** False for errors that persist until someone changes the address, the password or the database. */

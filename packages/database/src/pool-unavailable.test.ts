@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { openProxy } from '@millrace/testing/proxy';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DatabaseUnavailableError } from './errors.ts';
+import { DatabaseUnavailableError, isStatementTimeout, isTimeout } from './errors.ts';
 import { createDatabase } from './pool.ts';
 
 let database: TestDatabase;
@@ -123,7 +123,9 @@ describe('a database that becomes unavailable', () => {
 
   test("a statement over its time is unavailable and doesn't block others", async () => {
     const impatient = createDatabase(database.url, { statementTimeoutMs: 50, lanes: 2 });
-    await expect(impatient.query('SELECT pg_sleep(30)')).rejects.toBeInstanceOf(DatabaseUnavailableError);
+    const error: unknown = await impatient.query('SELECT pg_sleep(30)').catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(DatabaseUnavailableError);
+    expect([isTimeout(error), isStatementTimeout(error)]).toEqual([true, true]);
     expect(await impatient.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
     await impatient.close();
   });

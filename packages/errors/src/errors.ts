@@ -75,6 +75,7 @@ export const ERROR_CATALOGUE = {
   execution_failed: { status: 500, title: 'Execution did not complete' },
   unusable_response: { status: 500, title: 'Unusable workflow response' },
   database_unavailable: { status: 503, title: 'Database unavailable' },
+  statement_timeout: { status: 503, title: 'Database statement took too long' },
   overloaded: { status: 503, title: 'Service overloaded' },
   shutting_down: { status: 503, title: 'Service shutting down' },
   not_ready: { status: 503, title: 'Service not ready' },
@@ -160,7 +161,7 @@ const RETRY_AFTER_SECONDS = 2;
 
 /** Creates the error of an overloaded, unready or closing service. */
 export function unavailable(
-  code: 'database_unavailable' | 'overloaded' | 'shutting_down' | 'not_ready',
+  code: 'database_unavailable' | 'statement_timeout' | 'overloaded' | 'shutting_down' | 'not_ready',
   explanation: Message,
   {
     retryAfterSeconds = RETRY_AFTER_SECONDS,

@@ -20,6 +20,7 @@ const ANYWHERE: readonly ErrorCode[] = [
   'headers_too_large',
   'internal_error',
   'database_unavailable',
+  'statement_timeout',
   'overloaded',
   'shutting_down',
 ];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DatabaseUnavailableError, sqlState } from '@millrace/database/errors';
+import { DatabaseUnavailableError, isDiskFull, isStatementTimeout } from '@millrace/database/errors';
 import { type JsonValue, pointerToField, stringifyJson } from '@millrace/engine';
 import {
   ApiError,
@@ -107,6 +107,10 @@ function isForPage({ routeOptions }: FastifyRequest): boolean {
 export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof AccountError) return ofAccountError(error);
+  // Not an outage: repeating the same request may take as long.
+  if (isStatementTimeout(error)) {
+    return unavailable('statement_timeout', message('api.statement_timeout'), { cause: error });
+  }
   if (error instanceof DatabaseUnavailableError) {
     return unavailable(
       'database_unavailable',
@@ -117,11 +121,6 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   const known = error instanceof Error && 'code' in error ? FRAMEWORK_ERRORS[String(error.code)] : undefined;
   if (known !== undefined) return known(error, request);
   return new ApiError('internal_error', message('api.internal_error'), { cause: error });
-}
-
-/** PostgreSQL's disk_full. */
-function isDiskFull({ cause }: DatabaseUnavailableError): boolean {
-  return sqlState(cause) === '53100';
 }
 
 const overloaded = (cause: unknown): ApiError =>

@@ -88,6 +88,20 @@ describe('503', () => {
     });
   });
 
+  test('a statement that took too long is not taken for a database that is away', async () => {
+    const ended = Object.assign(new Error('canceling statement'), { code: '57014', severity: 'ERROR' });
+    const extend: NonNullable<Parameters<typeof startTestService>[0]>['extend'] = (app) => {
+      app.get('/long', { config: { public: true } }, async () => {
+        throw toDatabaseError(ended);
+      });
+    };
+    await withService({ extend }, async ({ url }) => {
+      const { status, json, headers } = await send(`${url}/long`, 'GET');
+      expect([status, json.code, headers.get('retry-after')]).toEqual([503, 'statement_timeout', '2']);
+      expect(json.detail).toContain('Ask for less');
+    });
+  });
+
   test('also if the database fails after the key was looked up', async () => {
     let isAway = false;
     await withService({}, async (service) => {
