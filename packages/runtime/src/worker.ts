@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClaimedExecution, CompileResult, Lease } from '@millrace/engine';
 import type { Logger } from 'pino';
 import { DatabaseClock } from './clock.ts';
-import { DataBudget, type DataBudgetState } from './data-budget.ts';
+import { DataBudget } from './data-budget.ts';
 import { createErrorWorkflows } from './error-workflows.ts';
 import type { Executor } from './executor.ts';
 import { CpuUsage, LeaseWatch } from './lease-watch.ts';
@@ -30,8 +30,6 @@ export interface Worker extends Executor {
   stop(): Promise<void>;
   /** Ids of the executions it is currently running. */
   runningIds(): number[];
-  /** The memory that these hold. */
-  dataState(): DataBudgetState;
 }
 
 /** One registration: a worker that lost its lease continues under a new one. */
@@ -106,6 +104,7 @@ class PgWorker implements Worker {
     this.#log = log;
     this.#meters = meters;
     meters.slots = () => this.#slots.count;
+    meters.data = () => this.#data.state;
     this.#clock = new DatabaseClock(db);
     this.#slots = new Slots(config.worker, deps.slots);
     const { dataBytes: totalBytes, concurrency: slots, organisationPercent } = config.worker;
@@ -157,10 +156,6 @@ class PgWorker implements Worker {
 
   runningIds(): number[] {
     return [...this.#running.keys()];
-  }
-
-  dataState(): DataBudgetState {
-    return this.#data.state;
   }
 
   reserve(executionId: number, organisationId: number, bytes: number): string | null {

@@ -117,6 +117,21 @@ export const METRICS = {
     help: 'Executions that the worker of this process runs now, or is about to.',
     labels: [],
   },
+  millrace_worker_data_bytes: {
+    type: 'gauge',
+    help: 'Inputs, outputs and responses of the executions that the worker of this process runs, as JSON.',
+    labels: [],
+  },
+  millrace_worker_data_limit_bytes: {
+    type: 'gauge',
+    help: 'Budget for that data; beyond it, large executions and responses wait.',
+    labels: [],
+  },
+  millrace_worker_responses_waiting: {
+    type: 'gauge',
+    help: 'Responses that wait for room in that budget before they are read.',
+    labels: [],
+  },
   millrace_worker_lease_losses_total: {
     type: 'counter',
     help: 'Times that the worker of this process lost its lease.',

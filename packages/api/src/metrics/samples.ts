@@ -126,6 +126,12 @@ function addRequests(samples: SampleList, meters: Meters): void {
 function addWorker(samples: SampleList, meters: Meters): void {
   samples.add('millrace_worker_lease_losses_total', {}, meters.leaseLosses);
   samples.add('millrace_executions_taken_over_total', {}, meters.takeOvers);
+  const data = meters.data?.();
+  if (data !== undefined) {
+    samples.add('millrace_worker_data_bytes', {}, data.heldBytes);
+    samples.add('millrace_worker_data_limit_bytes', {}, data.budgetBytes);
+    samples.add('millrace_worker_responses_waiting', {}, data.waiting);
+  }
   const slots = meters.slots?.();
   if (slots === undefined) return;
   samples.add('millrace_worker_slots', {}, slots.all);

@@ -140,6 +140,7 @@ describe('a process that works', () => {
     expect(value('millrace_http_requests_refused_total', { reason: 'rate_limited' })).toBe(1);
     expect(value('millrace_http_request_duration_seconds_count', { kind: 'start' })).toBe(3);
     expect(value('millrace_worker_slots')).toBe(service.deps.config.worker.concurrency);
+    expect(value('millrace_worker_data_limit_bytes')).toBe(service.deps.config.worker.dataBytes);
     expect(value('millrace_shedding')).toBe(0);
     expect(value('millrace_request_body_limit_bytes')).toBe(service.deps.config.limits.bodyBudgetBytes);
     expect(value('millrace_database_pool_limit', { pool: 'transactions' })).toBe(8);

@@ -1,4 +1,5 @@
 import type { ClaimedExecution, NodeResult } from '@millrace/engine';
+import type { DataBudgetState } from '../data-budget.ts';
 import { Busiest } from './busiest.ts';
 import { CountsByName } from './counts-by-name.ts';
 import { Histogram } from './histogram.ts';
@@ -83,6 +84,7 @@ export class Meters {
   /** Set by whoever has them. */
   slots: (() => SlotCount) | null = null;
   bodies: (() => ByteCount) | null = null;
+  data: (() => DataBudgetState) | null = null;
   isShedding: (() => boolean) | null = null;
   #rearrangedAtMs = 0;
 
