@@ -18,6 +18,9 @@ export const UNKNOWN_FIELD: KeywordMessage = {
   message: message('flow.unknown_field'),
 };
 
+/** For a list with equal items. */
+export const NOT_UNIQUE: KeywordMessage = { code: 'invalid_value', message: message('flow.not_unique') };
+
 /**
  * The message for a keyword, the same for every schema in the service.
  * @param params from Ajv or TypeBox: `limit`, `type`, `allowedValues` and so on

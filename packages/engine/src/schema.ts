@@ -11,8 +11,9 @@ import {
   joinPointer,
   setOwn,
 } from './json.ts';
-import { describeKeyword, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
+import { describeKeyword, NOT_UNIQUE, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
 import { LinearRegExp, listMatches } from './pattern.ts';
+import { MAX_SCHEMA_STEPS, SchemaMeter, TooManySchemaStepsError } from './schema-meter.ts';
 
 /** One violation of a schema by a value; `pointer` starts at the value. */
 export interface SchemaError {
@@ -28,17 +29,15 @@ export interface SchemaError {
 
 /**
  * The violations of a JSON Schema (2020-12) by a value; empty when it is valid. Only a handful of errors is reported. The schema may come
- * from a user: it is interpreted, never compiled to code, and its references are followed at most {@link MAX_REFERENCES} times, so that a
- * schema built to explode ends in an error.
+ * from a user: it is interpreted, never compiled to code, its references are followed at most {@link MAX_REFERENCES} times, and its checks are
+ * counted, so that a schema built to explode ends in an error.
  */
 export function validateValue(schema: JsonSchema, value: JsonValue): readonly SchemaError[] {
   try {
     const [fits, errors] = Errors(makeHarmless(schema, value), toPlain(value));
     return fits ? [] : dedupe((errors as readonly TypeBoxError[]).flatMap(explain));
   } catch (error) {
-    const reason =
-      error instanceof ReferenceLimitError ? message('flow.references_too_far') : reasonOf(error);
-    const fault = message('flow.not_checkable', { reason });
+    const fault = message('flow.not_checkable', { reason: explainFailure(error) });
     return [{ pointer: '', keyword: '$schema', schemaPath: '#', code: 'invalid_value', message: fault }];
   }
 }
@@ -47,6 +46,14 @@ const MAX_REFERENCES = 50_000;
 
 /** Thrown out of the validator, which would otherwise follow references forever. */
 class ReferenceLimitError extends Error {}
+
+function explainFailure(error: unknown): Message | string {
+  if (error instanceof ReferenceLimitError) return message('flow.references_too_far');
+  if (error instanceof TooManySchemaStepsError) {
+    return message('flow.schema_too_expensive', { max: MAX_SCHEMA_STEPS });
+  }
+  return reasonOf(error);
+}
 
 interface TypeBoxError {
   readonly keyword: string;
@@ -58,6 +65,8 @@ interface TypeBoxError {
 
 function explain(error: TypeBoxError): SchemaError[] {
   const { keyword, schemaPath, instancePath: pointer, params } = error;
+  // Its own check of this takes time quadratic in the number of duplicates.
+  if (keyword === '~refine') return [{ keyword, schemaPath, pointer, ...NOT_UNIQUE }];
   const at = { keyword, schemaPath };
   // `additionalProperties: false` is reported twice: once for the schema `false`, once by name.
   if (keyword === 'boolean' && schemaPath.endsWith('/additionalProperties')) return [];
@@ -114,18 +123,27 @@ const NAMING_KEYWORDS: ReadonlySet<string> = new Set([
   'dependentSchemas',
 ]);
 
-/** A copy of the schema for one value: every use of a `$ref` is counted, and patterns run in linear time. */
+const meter = new SchemaMeter();
+
+/** A copy of the schema for one value: its checks are counted, and patterns run in linear time. */
 function makeHarmless(schema: JsonSchema, value: JsonValue): JsonSchema {
   let followed = 0;
   let names: readonly string[] | undefined;
+  meter.reset();
   const copy = (part: unknown, isNaming: boolean): unknown => {
     if (Array.isArray(part)) return part.map((item) => copy(item, false));
     if (typeof part !== 'object' || part === null || part instanceof RegExp) return part;
-    const copied: { [name: string]: unknown } = {};
+    const copied: { [name: string]: unknown } = isNaming
+      ? {}
+      : meter.newSchema('type' in part ? part.type : undefined);
     for (const [name, member] of Object.entries(part)) {
       const inside = isNaming ? copy(member, false) : copyKeyword(name, member);
-      if (isNaming || name !== '$ref' || typeof member !== 'string') setOwn(copied, name, inside);
-      else Object.defineProperty(copied, name, { enumerable: true, get: () => countReference(member) });
+      if (isNaming) setOwn(copied, name, inside);
+      else if (name === '$ref' && typeof member === 'string') {
+        Object.defineProperty(copied, name, { enumerable: true, get: () => countReference(member) });
+      } else if (name === 'uniqueItems') {
+        if (member === true) setOwn(copied, '~refine', [meter.uniqueItems]);
+      } else if (name !== 'type') meter.setKeyword(copied, name, inside, part);
     }
     return copied;
   };

@@ -8,6 +8,7 @@ import {
   type Flow,
   failure,
   findProblems,
+  type JsonSchema,
   type JsonValue,
   outcomeOfProblem,
   recordsToKeep,
@@ -302,5 +303,54 @@ describe('JSON Schema', () => {
       expect.objectContaining({ message: saying(/references lead too far/) }),
     ]);
     expect(validateValue({ $defs, $ref: '#/$defs/n5' }, 'x')).toEqual([]);
+  });
+
+  const numbers = Array.from({ length: 3_000 }, (_, index) => index);
+  const some = numbers.slice(0, 200);
+  const names = Object.fromEntries(numbers.slice(0, 2_000).map((index) => [`k${index}`, index]));
+  const properties = Object.fromEntries(Object.keys(names).map((name) => [name, {}]));
+  const [many, objects] = [some.map(() => names), numbers.map((n) => ({ a: { b: n } }))];
+  it.each<[string, JsonSchema, JsonValue]>([
+    ['enum', { enum: numbers }, numbers],
+    ['enum of objects', { enum: objects }, objects],
+    ['const', { anyOf: numbers.map((n) => ({ const: [n] })) }, numbers.map((n) => [n])],
+    ['anyOf', { anyOf: numbers.map((n) => ({ const: n })) }, numbers],
+    ['allOf', { allOf: numbers.map((n) => ({ not: { const: -n - 1 } })) }, numbers],
+    ['properties', { properties }, numbers.map(() => ({ k0: 1 }))],
+    ['additionalProperties', { properties, additionalProperties: false }, many],
+    ['contains', { contains: { contains: { type: 'integer' } } }, some.map(() => some.map(() => some))],
+  ])('F8: a value and a schema that multiply end in an error (%s)', (_, items, value) => {
+    expect(validateValue({ items }, value)).toEqual([
+      expect.objectContaining({ message: saying(/takes more than 4,?000,?000 steps/) }),
+    ]);
+  });
+
+  it('F8: large values with ordinary schemas pass', () => {
+    const item = {
+      type: 'object',
+      properties: { id: { type: 'integer' }, tags: { type: 'array', items: { enum: ['a', 'b'] } } },
+      required: ['id'],
+      additionalProperties: false,
+    };
+    const rows = Array.from({ length: 20_000 }, (_, id) => ({ id, tags: ['a', 'b', 'a'] }));
+    expect(validateValue({ type: 'array', items: item, uniqueItems: true }, rows)).toEqual([]);
+  });
+
+  it('F8: duplicate items are found in linear time, however many there are', () => {
+    const ones = Array.from({ length: 500_000 }, () => 1);
+    const expected = [
+      expect.objectContaining({
+        pointer: '/a',
+        code: 'invalid_value',
+        message: saying('must not have duplicate items'),
+      }),
+    ];
+    const schema = { properties: { a: { uniqueItems: true } } };
+    expect(validateValue(schema, { a: ones })).toEqual(expected);
+    expect(validateValue(schema, { a: [{ b: 1, c: 2 }, 1, { c: 2, b: 1 }] })).toEqual(expected);
+    expect(validateValue(schema, { a: [1, '1', [1], { a: 1 }, null] })).toEqual([]);
+    expect(validateValue({ uniqueItems: false }, [1, 1])).toEqual([]);
+    expect(validateValue({ not: { uniqueItems: true } }, [1, 1])).toEqual([]);
+    expect(validateValue({ uniqueItems: true }, 'no list')).toEqual([]);
   });
 });
