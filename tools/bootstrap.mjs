@@ -1,4 +1,4 @@
-// Runs one of the project's commands: `start`, `dev`, `test`, `test:unit`, `test:changed`, `test:durations`, `test:campaign`, `lint`,
+// Runs one of the project's commands: `start`, `build`, `release`, `dev`, `test`, `test:unit`, `test:changed`, `test:durations`, `test:campaign`, `lint`,
 // `bench`, `bench:main-thread`, `db:dump`, `openapi:dump`, `docs:nodes`, `screenshots`.
 // Plain JavaScript for any Node from 20 on: it installs the dependencies, including the Node version the project targets, and runs the
 // command with that.
@@ -10,6 +10,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onNpmEnd, runChild } from '../packages/cli/bin/run-child.js';
 import { withLock } from '../packages/database/src/process-lock.mjs';
+import { ensureArtefact } from './artefact.mjs';
 import { ensureWebPage } from './web-page.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -21,6 +22,7 @@ const PINNED_NODE = join(MODULES, '.bin', 'node');
 /** What each command runs, under the pinned Node. */
 const COMMANDS = {
   start: ['packages/cli/src/cli.ts', 'start'],
+  build: ['tools/artefact.mjs'],
   dev: ['tools/dev.ts'],
   test: ['node_modules/vitest/vitest.mjs', 'run'],
   'test:unit': ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.unit.config.ts'],
@@ -48,10 +50,11 @@ if (!Object.hasOwn(COMMANDS, name)) {
 const stopWaiting = onNpmEnd(() => process.kill(process.pid, 'SIGTERM'));
 await ensureInstalled();
 await prepareWebPage();
+const program = await prepareProgram();
 const env = { ...process.env, PATH: `${join(MODULES, '.bin')}${delimiter}${process.env.PATH ?? ''}` };
 // Others take a second SIGINT as a request to exit at once, and Ctrl-C reaches them directly.
 const passesInterrupt = name === 'start' || name === 'dev';
-const end = runChild(PINNED_NODE, [...COMMANDS[name], ...changedSince(), ...extra], {
+const end = runChild(PINNED_NODE, [...program, ...changedSince(), ...extra], {
   cwd: ROOT,
   env,
   passesInterrupt,
@@ -201,11 +204,19 @@ function changedSince() {
 /** Commands that serve or test the admin area need it built. */
 async function prepareWebPage() {
   if (!['start', 'test', 'test:changed', 'test:durations'].includes(name)) return;
-  try {
-    await ensureWebPage(say);
-  } catch (error) {
-    fail(error.message);
+  await ensureWebPage(say).catch((error) => fail(error.message));
+}
+
+/** What the command runs: `start` runs the built service, or the sources as they are if it is told to. */
+async function prepareProgram() {
+  if (name !== 'start') return COMMANDS[name];
+  const option = extra.indexOf('--sources');
+  if (option >= 0) {
+    extra.splice(option, 1);
+    return COMMANDS.start;
   }
+  const folder = await ensureArtefact(say).catch((error) => fail(error.message));
+  return [join(folder, 'bin', 'millrace.js'), 'start'];
 }
 
 function tail(output) {

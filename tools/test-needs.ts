@@ -30,7 +30,7 @@ const MARKERS: readonly Marker[] = [
   { module: /^playwright-core$/, need: 'a browser' },
   // The environment of the tests provides the browser.
   { module: /^packages\/web\/e2e\/support\/browser-service\.ts$/, need: 'a browser' },
-  { module: /^tools\/web-page\.mjs$/, need: 'the built page' },
+  { module: /^tools\/(web-page|artefact)\.mjs$/, need: 'the built page' },
   { module: /^(node:)?(child_process|cluster)$/, need: 'another process' },
   { module: /^packages\/cli\/src\/(cli|start\/(start|run))\.ts$/, need: 'a whole service' },
 ];

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
@@ -243,10 +244,16 @@ export function localUrl(host: string, port: number): string {
  * folder that belongs to this copy of Millrace.
  */
 function defaultDataDir(): string {
-  const root = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/\/$/, '');
-  if (process.getuid?.() !== 0) return join(root, '.millrace');
-  const hash = createHash('sha256').update(root).digest('hex').slice(0, 8);
-  return join('/var/lib/millrace/data', `${basename(root)}-${hash}`);
+  const home = homeFolder();
+  if (process.getuid?.() !== 0) return join(home, '.millrace');
+  const hash = createHash('sha256').update(home).digest('hex').slice(0, 8);
+  return join('/var/lib/millrace/data', `${basename(home)}-${hash}`);
+}
+
+/** A clone has its data in itself. An installed package is replaced by updates and shared by projects, so the working folder has it. */
+function homeFolder(): string {
+  const clone = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/\/$/, '');
+  return existsSync(join(clone, 'packages', 'cli')) ? clone : process.cwd();
 }
 
 function isSet(env: NodeJS.ProcessEnv, name: Name): boolean {

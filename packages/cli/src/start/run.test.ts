@@ -11,7 +11,7 @@ import { clusterFolder } from '@millrace/database/embedded/cluster';
 import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/postmaster';
 import { copyDataDir } from '@millrace/testing/data-dir';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
-import { ensureWebPage } from '../../../../tools/web-page.mjs';
+import { ensureArtefact } from '../../../../tools/artefact.mjs';
 import { readRunningService } from './running-service.ts';
 
 const CLI = fileURLToPath(new URL('../cli.ts', import.meta.url));
@@ -191,8 +191,8 @@ describe('millrace start', { timeout: 240_000 }, () => {
 
   test('a signal to npm or npx alone stops everything in order', { timeout: 600_000 }, async () => {
     await prepareDataDir();
-    // The web page is built beforehand, so that the time below is that of the start alone.
-    await ensureWebPage();
+    // Everything is built beforehand, so that the time below is that of the start alone.
+    await ensureArtefact();
     const npm = await run('sh', ['-c', 'command -v npm && command -v npx']);
     const [npmPath = '', npxPath = ''] = npm.stdout.trim().split('\n');
     for (const [program, words, signal] of [

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import type { LogLine } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
@@ -33,13 +32,15 @@ const JOBS_PER_LOOK = 1_000;
 
 const harnessSource = readFile(new URL('harness.js', import.meta.url), 'utf8');
 const librarySources = Promise.all(
-  ['library.js', 'library-intl.js'].map((name) => readFile(new URL(name, import.meta.url), 'utf8')),
+  [new URL('library.js', import.meta.url), new URL('library-intl.js', import.meta.url)].map((file) =>
+    readFile(file, 'utf8'),
+  ),
 );
 const wasmModule = compileWasm();
 
 async function compileWasm(): Promise<wasm.WasmModule> {
-  const require = createRequire(createRequire(import.meta.url).resolve('quickjs-emscripten'));
-  return wasm.compile(await readFile(require.resolve('@jitl/quickjs-wasmfile-release-sync/wasm')));
+  const file = import.meta.resolve('@jitl/quickjs-wasmfile-release-sync/wasm');
+  return wasm.compile(await readFile(new URL(file)));
 }
 
 /** Resolves when the first run can start without loading anything. */

@@ -1,0 +1,2 @@
+export function ensureArtefact(say?: (text: string) => void): Promise<string>;
+export function artefactSources(): string[];

@@ -1,0 +1,125 @@
+import { cpSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Plugin, RolldownMagicString, rolldown } from 'rolldown';
+
+/**
+ * Bundles the service and the command line into `<folder>/lib`, and copies the files they read beside it. Run by tools/artefact.mjs:
+ * `node tools/bundle.ts FOLDER`.
+ */
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** Files that are started by themselves: the command, and what runs in a thread. */
+const ENTRIES: Readonly<Record<string, string>> = {
+  millrace: 'packages/cli/src/cli.ts',
+  'code-thread': 'packages/runtime/src/ports/code/thread.ts',
+};
+
+/** What the service reads while it runs, and where the artefact has it. */
+const COPIED: Readonly<Record<string, string>> = {
+  'packages/database/src/migrations': 'migrations',
+  'packages/runtime/src/ports/code/harness.js': 'code/harness.js',
+  'packages/runtime/src/ports/code/library.js': 'code/library.js',
+  'packages/runtime/src/ports/code/library-intl.js': 'code/library-intl.js',
+  'node_modules/@jitl/quickjs-wasmfile-release-sync/dist/emscripten-module.wasm': 'code/quickjs.wasm',
+  examples: 'examples',
+};
+
+/** What tools/artefact.mjs puts there, or what isn't part of the artefact. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'packages/web/dist': 'web',
+  'packages/api/package.json': 'package.json',
+  'node_modules/.cache/millrace': '.cache',
+  // The folder of a clone, whose artefact is in dist/<build>.
+  '': '../..',
+};
+
+const PLACES = new Map(
+  Object.entries({
+    ...Object.fromEntries(Object.entries(ENTRIES).map(([name, source]) => [source, `lib/${name}.js`])),
+    ...COPIED,
+    ...ELSEWHERE,
+  }),
+);
+
+const URL_HERE = /new URL\(\s*'([^']+)',\s*import\.meta\.url\s*\)/g;
+const RESOLVED = /import\.meta\.resolve\('([^']+)'\)/g;
+
+/**
+ * Sources find files by `new URL('...', import.meta.url)` and `import.meta.resolve('...')`. In the artefact they are elsewhere; an unknown
+ * one fails the build.
+ */
+function moveFiles(used: Set<string>): Plugin {
+  const place = (file: string, importer: string): string => {
+    const source = relative(ROOT, file).replace(/\/$/, '');
+    const target = PLACES.get(source);
+    if (target === undefined) {
+      throw new Error(
+        `${relative(ROOT, importer)} reads ${source}: say in tools/bundle.ts where the artefact has it`,
+      );
+    }
+    used.add(source);
+    return JSON.stringify(`../${target}`);
+  };
+  return {
+    name: 'move-files',
+    transform: {
+      filter: { id: new RegExp(`^${RegExp.escape(join(ROOT, 'packages'))}/`), code: 'import.meta' },
+      async handler(code, importer) {
+        const unknown = code.match(/new URL\((?!\s*')[^)]*import\.meta\.url/);
+        if (unknown !== null) throw new Error(`${relative(ROOT, importer)}: "${unknown[0]}" needs a literal`);
+        const moved = new RolldownMagicString(code);
+        for (const { 0: all, 1: path = '', index } of code.matchAll(URL_HERE)) {
+          const target = place(resolve(dirname(importer), path), importer);
+          moved.overwrite(index, index + all.length, `new URL(${target}, import.meta.url)`);
+        }
+        for (const { 0: all, 1: name = '', index } of code.matchAll(RESOLVED)) {
+          const found = await this.resolve(name, importer);
+          if (found === null) throw new Error(`${relative(ROOT, importer)}: ${name} is not installed`);
+          moved.overwrite(
+            index,
+            index + all.length,
+            `new URL(${place(found.id, importer)}, import.meta.url).href`,
+          );
+        }
+        return {
+          code: moved.toString(),
+          map: moved.generateMap({ source: importer, hires: true }).toString(),
+        };
+      },
+    },
+  };
+}
+
+async function bundle(folder: string): Promise<void> {
+  const used = new Set<string>();
+  const input = Object.fromEntries(
+    Object.entries(ENTRIES).map(([name, source]) => [name, join(ROOT, source)]),
+  );
+  await using bundler = await rolldown({
+    input,
+    cwd: ROOT,
+    platform: 'node',
+    // Loaded only if someone installed it.
+    external: ['pg-native'],
+    // Its main file finds its parts by a name that a bundler can't see.
+    resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
+    plugins: [moveFiles(used)],
+    transform: { target: 'node22' },
+  });
+  await bundler.write({
+    dir: join(folder, 'lib'),
+    format: 'esm',
+    sourcemap: true,
+    chunkFileNames: '[name]-[hash].js',
+  });
+  const unused = [...PLACES.keys()].filter((source) => !used.has(source) && source !== ENTRIES.millrace);
+  if (unused.length > 0) throw new Error(`tools/bundle.ts lists what nothing reads: ${unused.join(', ')}`);
+  for (const [source, target] of Object.entries(COPIED)) {
+    cpSync(join(ROOT, source), join(folder, target), { recursive: true });
+  }
+}
+
+const [folder] = process.argv.slice(2);
+if (folder === undefined) throw new Error('usage: node tools/bundle.ts FOLDER');
+await bundle(resolve(folder));
