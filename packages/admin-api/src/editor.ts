@@ -24,16 +24,20 @@ export const NodeType = Closed({
   type: Type.String(),
   title: Type.String(),
   description: Type.String(),
+  /** Other words people look for it by. */
+  synonyms: Type.Array(Type.String()),
   /** Name of a Lucide icon. */
   icon: Type.String(),
   kind: Type.Enum(['trigger', 'pure', 'effect', 'loop'], { type: 'string' }),
   /** Its group in the palette: the part of its type before the first dot. */
   group: Type.String(),
-  /** JSON Schema; `x-credential` marks members that contain the id of a credential of one of these types. */
+  /** JSON Schema; `x-credential` marks members that contain the id of a credential of one of these types, `x-form` is the layout. */
   config_schema: AnyObject,
   /** Handles of outgoing edges while nothing is configured; `error` is added by on_error: branch. */
   handles: Type.Array(Type.String()),
   examples: Type.Array(Closed({ title: Type.String(), config: AnyObject })),
+  /** What an output looks like, from its examples; null if they have none. */
+  output_example: Nullable(AnyObject),
   /** Default timeout of one attempt in milliseconds; null for no limit. */
   default_timeout_ms: Nullable(Type.Integer()),
   /** Default attempts. */

@@ -192,6 +192,8 @@ export interface NodeDefinition<Config = JsonObject> {
   readonly type: string;
   readonly title: string;
   readonly description: string;
+  /** Other words people look for it by, in lower case. */
+  readonly synonyms?: readonly string[];
   /** Name of a Lucide icon. */
   readonly icon: string;
   readonly kind: NodeKind;

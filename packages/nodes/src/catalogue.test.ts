@@ -11,6 +11,7 @@ import { saying } from '@millrace/messages/testing';
 import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
 import { createRegistry, nodes, registry } from './catalogue.ts';
+import type { FormLayout } from './define.ts';
 import { runNode, TEST_NOW_MS } from './testing.ts';
 import { loopFlow, runLoop } from './testing-loop.ts';
 
@@ -33,6 +34,34 @@ describe.each(nodes)('$type', (node) => {
     expect(node.description).toMatch(/\.$/);
     expect(node.icon).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
     expect(node.examples.length).toBeGreaterThan(0);
+  });
+
+  it('shows every property in exactly one place of its form', () => {
+    const { main, sections = [] } = node.configSchema['x-form'] as unknown as FormLayout;
+    const shown = [...main, ...sections.flatMap(({ fields }) => fields)];
+    expect(shown.toSorted()).toEqual(Object.keys(node.configSchema.properties ?? {}).toSorted());
+    // What must be filled in is never behind a section.
+    expect(main).toEqual(expect.arrayContaining([...((node.configSchema.required ?? []) as string[])]));
+    for (const { title, fields } of sections) {
+      expect(title).toMatch(/^[A-Z]/);
+      expect(title).not.toMatch(/\b(?:more|other settings|advanced)\b/i);
+      expect(fields.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('is found by other words, each once and in lower case', () => {
+    const { synonyms = [] } = node;
+    expect(synonyms.length).toBeGreaterThan(1);
+    expect(new Set(synonyms).size).toBe(synonyms.length);
+    for (const word of synonyms) expect(word).toBe(word.toLowerCase().trim());
+  });
+
+  it('explains its settings to people, not to programs', () => {
+    const texts = propertiesOf(node.configSchema, '').filter(([path]) => path !== '/code');
+    const technical = texts.filter(([, { description }]) =>
+      /\bnull\b|_type\b|\bhmac\b/.test(String(description)),
+    );
+    expect(technical.map(([path, { description }]) => [path, description])).toEqual([]);
   });
 
   it('gives every property a title, a description and a valid default', () => {

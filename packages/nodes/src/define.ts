@@ -26,11 +26,22 @@ import { typeName } from './values.ts';
 /** What a node's functions return: its result, or a promise of it, or the work that leads to it. */
 type Running = NodeResult | Promise<NodeResult> | Work<NodeResult>;
 
+/**
+ * What a node's form shows: its main fields in this order, always visible, and the rest in sections that can be closed. Each property is in
+ * exactly one place.
+ */
+export interface FormLayout<Name extends string = string> {
+  readonly main: readonly Name[];
+  readonly sections?: readonly { readonly title: string; readonly fields: readonly Name[] }[];
+}
+
 /** A node as its file defines it: its functions get the validated config with all defaults filled in. */
 interface CheckedNode<Properties extends TProperties>
-  extends Omit<NodeDefinition, 'configSchema' | 'run' | 'resume' | 'loop'> {
+  extends Omit<NodeDefinition, 'configSchema' | 'run' | 'resume' | 'loop' | 'synonyms'> {
   /** Every property has title, description and default; those not in `required` are optional. */
   readonly properties: Properties;
+  readonly form: FormLayout<keyof Properties & string>;
+  readonly synonyms: readonly string[];
   readonly required?: readonly (keyof Properties & string)[];
   /**
    * Deferred members contain their templates and aren't checked; render them first.
@@ -56,12 +67,13 @@ interface CheckedNode<Properties extends TProperties>
  */
 export function checkedNode<Properties extends TProperties>(node: CheckedNode<Properties>): NodeDefinition {
   type Config = Static<TObject<Properties>>;
-  const { properties, required = [], run, resume, loop, ...rest } = node;
+  const { properties, required = [], form, run, resume, loop, ...rest } = node;
   const configSchema: JsonSchema = {
     type: 'object',
     properties,
     ...(required.length === 0 ? {} : { required: [...required] }),
     additionalProperties: false,
+    'x-form': form,
   };
   const anything = Object.keys(rest.deferred ?? {}).map((name): [string, JsonSchema] => [name, {}]);
   const checked = { ...configSchema, properties: { ...properties, ...Object.fromEntries(anything) } };

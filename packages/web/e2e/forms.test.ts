@@ -164,7 +164,6 @@ describe('the panel of a node', () => {
   test('lists, free members and choices between shapes', async () => {
     const opened = await openNode('The call');
     const { page } = opened;
-    await page.getByRole('button', { name: /more settings$/ }).click();
     const headers = page.getByRole('textbox', { name: 'Name in Headers' });
     await page.getByRole('button', { name: 'Add to Headers' }).click();
     await headers.fill('x-shop');
@@ -180,7 +179,6 @@ describe('the panel of a node', () => {
   test('Ctrl+S while editing a name saves it, too', async () => {
     const opened = await openNode('The call');
     const { page } = opened;
-    await page.getByRole('button', { name: /more settings$/ }).click();
     await page.getByRole('button', { name: 'Add to Headers' }).click();
     await page.getByRole('textbox', { name: 'Name in Headers' }).fill('x-shop');
     await page.keyboard.press('ControlOrMeta+S');
@@ -194,7 +192,6 @@ describe('the panel of a node', () => {
   test('without the service, a part that is not loaded yet says so, and the editor stays', async () => {
     const opened = await openNode('The call', person, { isFresh: true });
     const { page, context } = opened;
-    await page.getByRole('button', { name: /more settings$/ }).click();
     await context.setOffline(true);
     await page.getByRole('combobox', { name: 'How to write Body' }).selectOption('JSON');
     await page.getByText(/^Couldn't load this part/).waitFor();
@@ -209,7 +206,6 @@ describe('the panel of a node', () => {
   test('values of every kind can be entered without knowing JSON', async () => {
     const opened = await openNode('The call');
     const { page } = opened;
-    await page.getByRole('button', { name: /more settings$/ }).click();
     const kind = (name: string) => page.getByRole('combobox', { name: `How to write ${name}` });
     await kind('Body').selectOption('Fields');
     await page.getByRole('button', { name: 'Add to Body' }).click();
@@ -259,7 +255,7 @@ describe('the panel of a node', () => {
     await told.getByText(/nope/).waitFor();
     // It isn't repeated in the alert above.
     expect(await page.getByText(/nope/).and(page.locator('.mantine-Alert-root *')).count()).toBe(0);
-    await page.getByRole('button', { name: /more settings$/ }).click();
+    await page.getByRole('button', { name: /^Limits/ }).click();
     await page.getByRole('textbox', { name: 'Timeout', exact: true }).fill('0');
     await told.nth(1).waitFor();
     await page.getByLabel('This has a problem').waitFor();

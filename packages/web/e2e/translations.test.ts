@@ -68,6 +68,10 @@ describe('the node catalogue has Japanese for', () => {
     expect([...new Set(lost)]).toEqual([]);
   });
 
+  test('words to search each node by', () => {
+    expect(Object.keys(serviceJa.synonyms).toSorted()).toEqual(nodes.map(({ type }) => type).toSorted());
+  });
+
   test('and nothing else', () => {
     const texts = new Set(NODE_TEXTS.flatMap(({ at, text }) => [at, text]));
     const values = new Set([

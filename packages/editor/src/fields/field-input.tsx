@@ -3,7 +3,7 @@ import type { JsonValue } from '@millrace/engine';
 import { Code } from '@millrace/ui/components/code.tsx';
 import { useTranslation } from 'react-i18next';
 import type { FieldComponent, InputProps } from '../form/field-props.ts';
-import type { FieldShape } from '../form/field-shape.ts';
+import type { FieldShape, Schema } from '../form/field-shape.ts';
 import { useForm, useTakesTemplates } from '../form/form-context.tsx';
 import { CronInput } from '../schedule/cron-input.tsx';
 import { MomentInput, TimeZoneInput } from '../schedule/moment-input.tsx';
@@ -66,6 +66,12 @@ export function FieldInput(props: InputProps & { shape: FieldShape; Field: Field
   }
 }
 
+/** An example of what to write, else the default. */
+function placeholderOf(schema: Schema): string | undefined {
+  const example = schema['x-placeholder'];
+  return typeof example === 'string' ? example : defaultNote(schema.default);
+}
+
 function idOf(value: JsonValue | undefined): number | null {
   // 0 means none.
   return typeof value === 'number' && value !== 0 ? value : null;
@@ -125,7 +131,7 @@ function TextField({ shape, schema, value, onChange, id, describedBy, label, poi
         onChange={set}
         label={label}
         isMultiline={shape.isMultiline}
-        placeholder={defaultNote(schema.default)}
+        placeholder={placeholderOf(schema)}
       />
     );
   }
@@ -138,7 +144,7 @@ function TextField({ shape, schema, value, onChange, id, describedBy, label, poi
       {...(isBare === true ? { 'aria-label': label } : {})}
       value={text}
       onChange={(event) => set(event.currentTarget.value)}
-      placeholder={defaultNote(schema.default)}
+      placeholder={placeholderOf(schema)}
       disabled={isReadOnly}
     />
   );

@@ -111,7 +111,7 @@ function StructuredInput(props: StructuredProps) {
     case 'group':
       return (
         <Paper withBorder p="xs">
-          <GroupFields {...common} fields={shape.fields} value={objectOf(value)} />
+          <GroupFields {...common} shape={shape} value={objectOf(value)} />
         </Paper>
       );
     case 'record':

@@ -1,49 +1,36 @@
-import { Collapse, Group, Stack, UnstyledButton } from '@mantine/core';
+import { Collapse, Group, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type JsonObject, joinPointer } from '@millrace/engine';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { ChevronRight } from 'lucide-react';
-import { useState } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type FieldComponent, withMember } from '../form/field-props.ts';
-import { applies, type NamedField, type Schema, shapeOf } from '../form/field-shape.ts';
+import { applies, type FieldShape, type NamedField, type Schema, shapeOf } from '../form/field-shape.ts';
 import { type FormContextValue, hasProblemBelow, useForm } from '../form/form-context.tsx';
+import { summaryOf } from '../form/section-summary.ts';
 
-/** An object's members: required and set ones, and optional ones behind a button. */
+/** An object's members: as its layout says, else all of them in the order of the schema. */
 export function GroupFields({
   Field,
-  fields,
+  shape: { fields, layout },
   value,
   onChange,
   pointer,
 }: {
   Field: FieldComponent;
-  fields: readonly NamedField[];
+  shape: Extract<FieldShape, { kind: 'group' }>;
   value: JsonObject;
   onChange: (value: JsonObject) => void;
   pointer: string;
 }) {
-  const { t } = useTranslation();
   const form = useForm();
   const known = withNodeSettings(fields, value, form);
   const shown = known.filter(
     (field) => shapeOf(field.schema).kind !== 'constant' && applies(field, value, known),
   );
-  // The initially shown fields stay in place while typing.
-  const [first] = useState(
-    () => new Set(shown.filter((field) => isShownFirst(field, value, shown.length)).map(({ name }) => name)),
-  );
-  // A field that depends on a choice appears as soon as that choice is made.
-  const isMain = ({ name, schema }: NamedField) => first.has(name) || schema['x-when'] !== undefined;
-  const main = shown.filter(isMain);
-  const others = shown.filter((field) => !isMain(field));
-  const [isWanted, { toggle }] = useDisclosure(false);
-  // Never hide a problem.
-  const isOpen =
-    isWanted ||
-    hasProblemBelow(
-      form,
-      others.map(({ name }) => joinPointer(pointer, name)),
-    );
+  const named = (names: readonly string[]) =>
+    names.flatMap((name) => shown.find((field) => field.name === name) ?? []);
   const draw = ({ name, schema, isRequired }: NamedField) => (
     <Field
       key={name}
@@ -57,34 +44,81 @@ export function GroupFields({
   );
   return (
     <Stack gap="sm">
-      {main.map(draw)}
-      {others.length > 0 && (
-        <div>
-          <UnstyledButton onClick={toggle} aria-expanded={isOpen} fz="xs" c="dimmed" py={2}>
-            <Group gap={4}>
-              <ChevronRight
-                size={14}
-                aria-hidden
-                style={{ transform: isOpen ? 'rotate(90deg)' : undefined }}
-              />
-              {t('forms.moreFields', { count: others.length })}
-            </Group>
-          </UnstyledButton>
-          <Collapse expanded={isOpen}>
-            <Stack gap="sm" pt="xs">
-              {others.map(draw)}
-            </Stack>
-          </Collapse>
-        </div>
-      )}
+      {(layout === null ? shown : named(layout.main)).map(draw)}
+      {layout?.sections.map((section) => {
+        const inside = named(section.fields);
+        return (
+          inside.length > 0 && (
+            <Section
+              key={section.title}
+              title={section.title}
+              fields={inside}
+              value={value}
+              pointer={pointer}
+            >
+              {inside.map(draw)}
+            </Section>
+          )
+        );
+      })}
     </Stack>
   );
 }
 
-const FEW_FIELDS = 4;
-
-function isShownFirst({ name, isRequired }: NamedField, value: JsonObject, count: number): boolean {
-  return isRequired || value[name] !== undefined || count <= FEW_FIELDS;
+/** Fields that can be closed; says what they are set to meanwhile. Open at first if one of them is set. */
+function Section({
+  title,
+  fields,
+  value,
+  pointer,
+  children,
+}: {
+  title: string;
+  fields: readonly NamedField[];
+  value: JsonObject;
+  pointer: string;
+  children: ReactNode;
+}) {
+  const { t } = useTranslation();
+  const form = useForm();
+  const set = fields.filter(({ name }) => value[name] !== undefined);
+  const [isWanted, { toggle }] = useDisclosure(set.length > 0);
+  // Never hide a problem.
+  const isOpen =
+    isWanted ||
+    hasProblemBelow(
+      form,
+      fields.map(({ name }) => joinPointer(pointer, name)),
+    );
+  const summary = summaryOf(fields, value);
+  return (
+    <div className="form-section">
+      <UnstyledButton onClick={toggle} aria-expanded={isOpen} fz="sm" py={4} w="100%">
+        <Group gap={4} wrap="nowrap">
+          <ChevronRight
+            size={14}
+            aria-hidden
+            style={{ flex: 'none', transform: isOpen ? 'rotate(90deg)' : undefined }}
+          />
+          <Text span inherit fw={500}>
+            {title}
+          </Text>
+          {!isOpen && summary !== null && (
+            <Hint span truncate>
+              {summary.labels.length > 0
+                ? summary.labels.join(t('common.listSeparator'))
+                : t(summary.isSet ? 'forms.section.set' : 'forms.section.off')}
+            </Hint>
+          )}
+        </Group>
+      </UnstyledButton>
+      <Collapse expanded={isOpen}>
+        <Stack gap="sm" pt="xs" pb="xs">
+          {children}
+        </Stack>
+      </Collapse>
+    </div>
+  );
 }
 
 /** Nested node settings (`type` names the node, `config` is its settings) use that node's form. */

@@ -71,7 +71,7 @@ export function VariantInput({
           <GroupFields
             Field={Field}
             key={variant.name}
-            fields={inner.fields}
+            shape={inner}
             value={isJsonObject(value) ? value : {}}
             onChange={onChange}
             pointer={pointer}

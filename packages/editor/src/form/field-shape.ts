@@ -1,4 +1,4 @@
-import { isRawNumber, type JsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from '@millrace/engine';
 
 /** A JSON Schema as declared by node types and settings. */
 export type Schema = JsonObject;
@@ -24,7 +24,12 @@ export type FieldShape =
   | { readonly kind: 'credential'; readonly types: readonly string[] }
   | { readonly kind: 'workflow' }
   /** An object with declared members. */
-  | { readonly kind: 'group'; readonly fields: readonly NamedField[] }
+  | {
+      readonly kind: 'group';
+      readonly fields: readonly NamedField[];
+      /** Null: all fields are shown, in the order of the schema. */
+      readonly layout: FormLayout | null;
+    }
   /** An object with arbitrary members, all of this shape. */
   | { readonly kind: 'record'; readonly member: Schema }
   | { readonly kind: 'list'; readonly item: Schema }
@@ -47,6 +52,17 @@ export interface NamedField {
   readonly name: string;
   readonly schema: Schema;
   readonly isRequired: boolean;
+}
+
+/** How a node's form is arranged; sections can be closed. */
+export interface FormLayout {
+  readonly main: readonly string[];
+  readonly sections: readonly FormSection[];
+}
+
+export interface FormSection {
+  readonly title: string;
+  readonly fields: readonly string[];
 }
 
 export interface Variant {
@@ -203,7 +219,13 @@ function shapeOfObject(schema: Schema): FieldShape {
     schema: properties[name] ?? {},
     isRequired: required.includes(name),
   }));
-  return { kind: 'group', fields };
+  return { kind: 'group', fields, layout: layoutOf(schema['x-form']) };
+}
+
+function layoutOf(form: JsonValue | undefined): FormLayout | null {
+  if (form === undefined || !isJsonObject(form)) return null;
+  const { main, sections = [] } = form as unknown as Partial<FormLayout>;
+  return main === undefined ? null : { main, sections };
 }
 
 function anyShape(schema: Schema): FieldShape {

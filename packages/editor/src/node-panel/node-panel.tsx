@@ -176,7 +176,7 @@ function Configure({ node, type }: { node: FlowNode; type: NodeType | undefined 
     <NodeForm nodeId={node.id} base="/data/config" {...templatesOf(type)}>
       <Stack gap="md">
         {shape.kind === 'group' ? (
-          <GroupFields Field={Field} fields={shape.fields} value={config} onChange={setConfig} pointer="" />
+          <GroupFields Field={Field} shape={shape} value={config} onChange={setConfig} pointer="" />
         ) : (
           <Muted>{t('forms.nothingToConfigure')}</Muted>
         )}

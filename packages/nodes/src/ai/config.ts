@@ -53,12 +53,12 @@ export const modelProperties = {
   temperature: Type.Union([Type.Number({ minimum: 0, maximum: 2 }), Type.Null()], {
     title: 'Temperature',
     description:
-      "0 for the most likely words, higher for more variety. null: the model's default. Some models don't support it.",
+      "0 for the most likely words, higher for more variety. Empty: the model's default. Some models don't support it.",
     default: null,
   }),
   max_tokens: Type.Union([Type.Integer({ minimum: 1, maximum: MAX_TOKENS }), Type.Null()], {
     title: 'Maximum answer tokens',
-    description: "null: the model's own limit. Lowered if less is left of the token budget.",
+    description: "Empty: the model's own limit. Lowered if less is left of the token budget.",
     default: null,
   }),
   timeout_ms: Type.Integer({

@@ -14,7 +14,7 @@ const fieldSchema = Type.Object(
     label: text('Label', 'Describes the value.'),
     value: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()], {
       title: 'Value',
-      description: 'Text, a number or a boolean. null shows nothing.',
+      description: 'Text, a number, or yes or no. Empty: nothing is shown.',
       default: '',
     }),
   },
@@ -57,6 +57,7 @@ export const chatProperties = {
     title: 'Colour',
     description: 'How urgent it looks, if the service supports it.',
     default: 'none',
+    'x-labels': { none: 'None', info: 'Information', success: 'Success', warning: 'Warning', error: 'Error' },
   }),
   thread: text(
     'Thread',

@@ -68,7 +68,7 @@ const STEPS = [
         {
           field: Type.Optional(fieldPath('Field', 'Dotted path. Empty: the item itself.')),
           direction: Type.Optional(
-            choice(['asc', 'desc'], 'Direction', 'Ascending or descending. null always comes last.'),
+            choice(['asc', 'desc'], 'Direction', 'Ascending or descending. Missing values always come last.'),
           ),
           as: Type.Optional(
             choice(
@@ -123,7 +123,7 @@ const STEPS = [
             function: choice(
               ['count', 'sum', 'average', 'min', 'max', 'first', 'last', 'list'],
               'Function',
-              "count: all items or, with a field, those that have it. The other functions ignore items whose field is null. Sums and averages are exact decimals; averages that don't end have 15 digits.",
+              "count: all items or, with a field, those that have it. The other functions ignore items without the field. Sums and averages are exact decimals; averages that don't end have 15 digits.",
             ),
             field: Type.Optional(fieldPath('Field', 'Dotted path. Empty: the item itself.')),
             name: Type.Optional(
@@ -160,7 +160,7 @@ const STEPS = [
       {
         title: 'On',
         description:
-          'Fields that must all be equal. Text that contains a number equals that number; null equals nothing.',
+          'Fields that must all be equal. Text that contains a number equals that number; a missing value equals nothing.',
         minItems: 1,
         maxItems: 10,
         default: [{ left: 'id', right: 'id' }],
@@ -176,7 +176,7 @@ const STEPS = [
     as: Type.Optional(
       fieldPath(
         'As',
-        'Field for the right item (null without a match). Empty: its fields are added to the left item, whose own fields win.',
+        'Field for the right item (empty without a match). Empty: its fields are added to the left item, whose own fields win.',
       ),
     ),
   }),
@@ -238,7 +238,7 @@ const STEPS = [
       }),
     ),
   }),
-  step('format_date', 'Format a date', 'Formats a date and time as text. null stays null.', {
+  step('format_date', 'Format a date', 'Formats a date and time as text. A missing value stays missing.', {
     field: Type.Optional(fieldPath('Field', 'Dotted path. Empty: the item itself.')),
     to: Type.Optional(fieldPath('To', 'The field for the text. Empty: the same field.')),
     format: Type.Optional(
@@ -254,7 +254,7 @@ const STEPS = [
   step(
     'format_number',
     'Format a number',
-    'Formats a number as text, rounding half away from zero. null stays null.',
+    'Formats a number as text, rounding half away from zero. A missing value stays missing.',
     {
       field: Type.Optional(fieldPath('Field', 'Dotted path. Empty: the item itself.')),
       to: Type.Optional(fieldPath('To', 'The field for the text. Empty: the same field.')),

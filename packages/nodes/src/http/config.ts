@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
 import { credentialProperty } from '../credential-property.ts';
+import type { FormLayout } from '../define.ts';
 
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 export const MAX_TIMEOUT_MS = 300_000;
@@ -67,7 +68,7 @@ const authSchema = Type.Union(
   {
     title: 'Authentication',
     description:
-      "none, basic {username, password}, bearer {token}, header {name, value} or credential {credential_id}. Never sent to another origin when redirected. Keep secrets in a credential: everyone who can read the workflow sees what's here.",
+      "Never sent to another origin when redirected. Keep secrets in a credential: everyone who can read the workflow sees what's here.",
     default: { type: 'none' },
   },
 );
@@ -93,6 +94,7 @@ export const httpProperties = {
     title: 'URL',
     description: 'Absolute, http or https, without user name or password.',
     default: '',
+    'x-placeholder': 'https://api.example.com/orders',
     'x-filled': true,
     'x-url': true,
   }),
@@ -100,26 +102,27 @@ export const httpProperties = {
     type: 'object',
     title: 'Headers',
     description:
-      'Names and values. null leaves the header out. The service sets Host, Content-Length, Transfer-Encoding, Connection and similar headers.',
+      'Names and values. A template that finds nothing leaves its header out. The service sets Host, Content-Length, Transfer-Encoding, Connection and similar headers.',
     default: {},
   }),
   query: Type.Unsafe<JsonObject>({
     type: 'object',
     title: 'Query parameters',
-    description: 'Added to the URL. A list repeats the name; null leaves it out.',
+    description: 'Added to the URL. A list repeats the name; a template that finds nothing leaves it out.',
     default: {},
   }),
   body: Type.Unsafe<JsonValue>({
     title: 'Body',
-    description: 'Sent in the format of body_type. null sends no body.',
+    description: 'What is sent, in the format below. Empty: no body.',
     default: null,
   }),
   body_type: Type.Enum(['json', 'text', 'form'], {
     type: 'string',
     title: 'Body type',
     description:
-      'json: any value, as application/json. text: text as it is. form: an object, as application/x-www-form-urlencoded.',
+      'JSON: any value, as application/json. Text: as it is. Form: fields, as application/x-www-form-urlencoded.',
     default: 'json',
+    'x-labels': { json: 'JSON', text: 'Text', form: 'Form' },
   }),
   auth: authSchema,
   timeout_ms: Type.Integer({
@@ -144,8 +147,9 @@ export const httpProperties = {
   response_type: Type.Enum(['auto', 'json', 'text', 'base64'], {
     type: 'string',
     title: 'Response type',
-    description: 'How to read the response body. auto: as JSON, text or base64, depending on its type.',
+    description: 'How to read the response body. Automatic: as JSON, text or base64, depending on its type.',
     default: 'auto',
+    'x-labels': { auto: 'Automatic', json: 'JSON', text: 'Text', base64: 'Base64' },
   }),
   success_statuses: Type.Array(statusSchema, {
     title: 'Success statuses',
@@ -155,6 +159,15 @@ export const httpProperties = {
     maxItems: 100,
     default: ['200-399'],
   }),
+};
+
+/** How the settings of a request are shown, also within other nodes. */
+export const httpForm: FormLayout<keyof typeof httpProperties> = {
+  main: ['method', 'url', 'auth', 'headers', 'query', 'body', 'body_type'],
+  sections: [
+    { title: 'Response', fields: ['response_type', 'success_statuses', 'follow_redirects'] },
+    { title: 'Limits', fields: ['timeout_ms', 'max_response_bytes'] },
+  ],
 };
 
 export type HttpConfig = Static<ReturnType<typeof Type.Object<typeof httpProperties>>>;

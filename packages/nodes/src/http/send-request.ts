@@ -2,7 +2,7 @@ import { failure, isJsonObject, type JsonObject, type JsonValue, type NodeContex
 import { message } from '@millrace/messages';
 import { Type } from 'typebox';
 import { typeName } from '../values.ts';
-import { httpProperties } from './config.ts';
+import { httpForm, httpProperties } from './config.ts';
 
 /** Excludes GET, which would be sent in test mode, and HEAD, which can't have a body. */
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -23,7 +23,7 @@ export function requestProperty(title: string, description: string, byDefault: J
         default: 'POST',
       }),
     },
-    { required: ['url'], additionalProperties: false },
+    { required: ['url'], additionalProperties: false, 'x-form': httpForm },
   );
   return Type.Unsafe<JsonValue>(
     Type.Union([request, Type.Null()], {

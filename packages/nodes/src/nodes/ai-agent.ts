@@ -43,7 +43,7 @@ export const aiAgent = checkedNode({
     token_budget: Type.Union([Type.Integer({ minimum: 1, maximum: 100_000_000 }), Type.Null()], {
       title: 'Token budget',
       description:
-        'Tokens of all steps together, including tools that use models. Applies in addition to the budget of the execution. null: no limit.',
+        'Tokens of all steps together, including tools that use models. Applies in addition to the budget of the execution. Empty: no limit.',
       default: null,
     }),
     tool_result_chars: Type.Integer({
@@ -67,6 +67,17 @@ export const aiAgent = checkedNode({
   defaultTimeoutMs: MAX_TOTAL_TIMEOUT_MS + 10_000,
   defaultRetry: MODEL_RETRY,
   findFaults: findToolFaults,
+  form: {
+    main: ['credential_id', 'model', 'system', 'prompt', 'tools', 'output', 'schema'],
+    sections: [
+      { title: 'Model settings', fields: ['temperature', 'max_tokens'] },
+      {
+        title: 'Limits',
+        fields: ['max_steps', 'token_budget', 'tool_result_chars', 'timeout_ms', 'total_timeout_ms'],
+      },
+    ],
+  },
+  synonyms: ['llm', 'chatgpt', 'gpt', 'openai', 'claude', 'assistant', 'tools', 'autonomous', 'bot'],
   examples: [
     {
       title: 'Answer a question without a tool',

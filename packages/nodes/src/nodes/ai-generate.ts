@@ -25,6 +25,27 @@ export const aiGenerate = checkedNode({
   // The config's own timeout_ms decides; this only has to exceed its maximum.
   defaultTimeoutMs: MAX_CALL_TIMEOUT_MS + 10_000,
   defaultRetry: MODEL_RETRY,
+  form: {
+    main: ['credential_id', 'model', 'system', 'prompt', 'output', 'schema'],
+    sections: [
+      { title: 'Model settings', fields: ['temperature', 'max_tokens'] },
+      { title: 'Limits', fields: ['timeout_ms'] },
+    ],
+  },
+  synonyms: [
+    'llm',
+    'chatgpt',
+    'gpt',
+    'openai',
+    'claude',
+    'anthropic',
+    'gemini',
+    'google',
+    'prompt',
+    'summarise',
+    'classify',
+    'extract',
+  ],
   examples: [
     {
       title: 'Summarise a text',

@@ -44,6 +44,27 @@ export const chatNotify = checkedNode({
   findGaps: findChatGaps,
   defaultTimeoutMs: 130_000,
   defaultRetry: { maxAttempts: 4, backoffMs: 1_000, maxBackoffMs: 60_000 },
+  form: {
+    main: ['credential_id', 'channel', 'text'],
+    sections: [
+      { title: 'Layout', fields: ['title', 'fields', 'link', 'color'] },
+      { title: 'Thread and mentions', fields: ['thread', 'allow_mentions'] },
+      { title: 'Limits', fields: ['timeout_ms'] },
+    ],
+  },
+  synonyms: [
+    'slack',
+    'teams',
+    'discord',
+    'telegram',
+    'line',
+    'chatwork',
+    'google chat',
+    'mattermost',
+    'message',
+    'notify',
+    'notification',
+  ],
   examples: [
     {
       title: 'Tell a channel',

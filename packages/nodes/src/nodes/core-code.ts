@@ -57,6 +57,8 @@ export const coreCode = checkedNode({
   required: ['code'],
   // Not rendered: that would turn data into code.
   deferred: { code: 'arguments' },
+  form: { main: ['code', 'input'], sections: [{ title: 'Limits', fields: ['timeout_ms', 'memory_mb'] }] },
+  synonyms: ['function', 'javascript', 'js', 'script', 'custom', 'typescript'],
   examples: [
     {
       title: 'Sum the items of a list',

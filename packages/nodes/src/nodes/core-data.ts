@@ -12,6 +12,21 @@ export const coreData = checkedNode({
   kind: 'pure',
   properties: dataProperties,
   required: ['data', 'steps'],
+  form: { main: ['data', 'steps'] },
+  synonyms: [
+    'csv',
+    'sort',
+    'group',
+    'aggregate',
+    'sum',
+    'join',
+    'map',
+    'array',
+    'format',
+    'date',
+    'number',
+    'unique',
+  ],
   examples: [
     {
       title: 'Revenue by country',

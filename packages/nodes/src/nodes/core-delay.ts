@@ -54,6 +54,8 @@ export const coreDelay = checkedNode({
     [duration_ms, duration, until].every(isBlank)
       ? [{ pointer: '/duration_ms', message: message('nodes.no_delay') }]
       : [],
+  form: { main: ['duration_ms', 'duration', 'until'] },
+  synonyms: ['sleep', 'wait', 'pause', 'timer', 'later'],
   examples: [
     {
       title: 'Wait two hours',

@@ -26,6 +26,8 @@ export const coreFail = checkedNode({
       default: 'workflow_failed',
     }),
   },
+  form: { main: ['message', 'code'] },
+  synonyms: ['error', 'throw', 'abort', 'raise', 'stop'],
   examples: [
     {
       title: 'Refuse an order without lines',

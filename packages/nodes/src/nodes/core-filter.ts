@@ -47,6 +47,8 @@ export const coreFilter = checkedNode({
   },
   required: ['items', 'conditions'],
   handles: () => ['out', 'empty'],
+  form: { main: ['items', 'conditions', 'combine'] },
+  synonyms: ['where', 'select', 'rows', 'array', 'condition'],
   examples: [
     {
       title: "Keep what's in stock",

@@ -30,18 +30,27 @@ export const coreForEach = checkedNode({
       type: 'string',
       title: 'When an item fails',
       description:
-        'fail: the loop fails, and everything else in it is aborted. collect: the other items continue; in `items` it is null, and `errors` has its index, code, message and node_id.',
+        'Fail: the loop fails, and everything else in it is aborted. Collect: the other items continue; its place in `items` stays empty, and `errors` has its index, code, message and node_id.',
       default: 'fail',
+      'x-labels': { fail: 'Fail', collect: 'Collect' },
     }),
     result: Type.Unsafe<JsonValue>({
       title: 'Result per item',
       description:
-        'What goes into `items`. Templates can read the nodes inside, such as {{nodes.fetch.output.body}}. null: the output of the last node inside; if there are several, an object by node ID.',
+        'What goes into `items`. Templates can read the nodes inside, such as {{nodes.fetch.output.body}}. Empty: the output of the last node inside; if there are several, an object by node ID.',
       default: null,
     }),
   },
   required: ['items'],
   deferred: { result: 'iteration' },
+  form: {
+    main: ['items'],
+    sections: [
+      { title: 'Result', fields: ['result'] },
+      { title: 'Errors and speed', fields: ['on_item_error', 'concurrency'] },
+    ],
+  },
+  synonyms: ['loop', 'iterate', 'map', 'array', 'rows', 'batch', 'split'],
   examples: [
     {
       title: 'Process every row of a list',

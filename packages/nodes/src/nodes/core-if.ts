@@ -11,6 +11,8 @@ export const coreIf = checkedNode({
   properties: { conditions: conditionsSchema, combine: combineSchema },
   required: ['conditions'],
   handles: () => ['true', 'false'],
+  form: { main: ['conditions', 'combine'] },
+  synonyms: ['condition', 'branch', 'filter', 'compare', 'else', 'decision'],
   examples: [
     {
       title: 'Handle large orders differently',

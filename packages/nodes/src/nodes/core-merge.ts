@@ -18,6 +18,8 @@ export const coreMerge = checkedNode({
       default: 'all',
     }),
   },
+  form: { main: ['mode'] },
+  synonyms: ['join', 'combine', 'wait for all', 'sync'],
   examples: [
     {
       title: 'Keep the outputs separate',

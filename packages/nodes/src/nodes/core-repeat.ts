@@ -35,12 +35,20 @@ export const coreRepeat = checkedNode({
     result: Type.Unsafe<JsonValue>({
       title: 'Result per iteration',
       description:
-        'The next iteration reads it as {{item}}; the output has it as `last`. Templates can read the nodes inside. null: the output of the last node inside; if there are several, an object by node ID.',
+        'The next iteration reads it as {{item}}; the output has it as `last`. Templates can read the nodes inside. Empty: the output of the last node inside; if there are several, an object by node ID.',
       default: null,
     }),
   },
   required: ['until'],
   deferred: { until: 'iteration', result: 'iteration' },
+  form: {
+    main: ['until', 'combine'],
+    sections: [
+      { title: 'Result', fields: ['result'] },
+      { title: 'Limits', fields: ['max_iterations', 'on_limit'] },
+    ],
+  },
+  synonyms: ['loop', 'while', 'until', 'poll', 'pagination'],
   examples: [
     {
       title: 'Three times',

@@ -16,6 +16,8 @@ export const coreSet = checkedNode({
       default: {},
     }),
   },
+  form: { main: ['values'] },
+  synonyms: ['set', 'edit fields', 'assign', 'variable', 'map', 'constant', 'object', 'json'],
   examples: [
     {
       title: 'Shape data for the next node',

@@ -17,6 +17,8 @@ export const coreStop = checkedNode({
       default: {},
     }),
   },
+  form: { main: ['result'] },
+  synonyms: ['end', 'exit', 'return', 'finish', 'respond'],
   examples: [
     {
       title: 'Nothing to do',

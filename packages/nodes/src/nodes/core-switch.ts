@@ -48,6 +48,8 @@ export const coreSwitch = checkedNode({
   },
   required: ['cases'],
   handles: (config) => [...new Set([...caseNames(config), 'default'])],
+  form: { main: ['cases', 'mode'] },
+  synonyms: ['case', 'branch', 'route', 'router', 'condition', 'multiple'],
   examples: [
     {
       title: 'By type of event',

@@ -86,6 +86,18 @@ export const dataStore = checkedNode({
   kind: 'effect',
   properties,
   required: ['operation'],
+  form: { main: ['operation', 'key', 'prefix', 'value', 'by', 'only_if_absent', 'expires_in_s', 'limit'] },
+  synonyms: [
+    'storage',
+    'key value',
+    'cache',
+    'redis',
+    'state',
+    'counter',
+    'remember',
+    'database',
+    'variable',
+  ],
   examples: [
     {
       title: 'Count per day',

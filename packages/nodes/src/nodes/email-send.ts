@@ -25,6 +25,14 @@ export const emailSend = checkedNode({
   required: ['credential_id', 'from', 'subject'],
   findGaps: findMailGaps,
   defaultTimeoutMs: 120_000,
+  form: {
+    main: ['credential_id', 'from', 'to', 'subject', 'text'],
+    sections: [
+      { title: 'HTML and attachments', fields: ['html', 'attachments'] },
+      { title: 'Other recipients', fields: ['cc', 'bcc', 'reply_to'] },
+    ],
+  },
+  synonyms: ['email', 'mail', 'smtp', 'gmail', 'outlook', 'send', 'notify', 'notification'],
   examples: [
     {
       title: 'Tell the office',

@@ -41,17 +41,19 @@ export const flowCall = checkedNode({
     wait: Type.Boolean({
       title: 'Wait for it to finish',
       description:
-        'true: the output is the result of the workflow, and if it fails, this node fails with child_failed, which can be retried. false: this node finishes immediately.',
+        'On: the output is the result of the workflow, and if it fails, this node fails with child_failed, which can be retried. Off: this node finishes immediately.',
       default: true,
     }),
     timeout_s: Type.Union([Type.Integer({ minimum: 1, maximum: MAX_TIMEOUT_S }), Type.Null()], {
       title: 'Maximum wait',
       description:
-        'After how many seconds the node fails with child_timeout; the other execution continues until this one ends. null: no limit.',
+        'After how many seconds the node fails with child_timeout; the other execution continues until this one ends. Empty: no limit.',
       default: null,
     }),
   },
   required: ['workflow_id'],
+  form: { main: ['workflow_id', 'input', 'wait', 'timeout_s'] },
+  synonyms: ['subworkflow', 'sub-workflow', 'execute workflow', 'child', 'function', 'reuse'],
   examples: [
     {
       title: 'Wait for the result',

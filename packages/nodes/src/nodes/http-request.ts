@@ -2,7 +2,7 @@ import { failure, type HttpResponse, type NodeContext, type NodeResult, success 
 import { message } from '@millrace/messages';
 import { checkedNode } from '../define.ts';
 import { isRetryable, isSuccess, readBody, retryAfterMs } from '../http/answer.ts';
-import { type HttpConfig, httpProperties, MAX_REDIRECTS, MAX_TIMEOUT_MS } from '../http/config.ts';
+import { type HttpConfig, httpForm, httpProperties, MAX_REDIRECTS, MAX_TIMEOUT_MS } from '../http/config.ts';
 import { applyCredential } from '../http/credential.ts';
 import { buildRequest, describeRequest, isReading, type WireRequest } from '../http/request.ts';
 
@@ -23,6 +23,20 @@ export const httpRequest = checkedNode({
   required: ['url'],
   // The config's own timeout_ms decides; this only has to exceed its maximum.
   defaultTimeoutMs: MAX_TIMEOUT_MS + 10_000,
+  form: httpForm,
+  synonyms: [
+    'rest',
+    'api',
+    'fetch',
+    'curl',
+    'get',
+    'post',
+    'call',
+    'url',
+    'download',
+    'graphql',
+    'integration',
+  ],
   examples: [
     {
       title: 'Read JSON',

@@ -43,6 +43,14 @@ export const httpWebhookOutput = checkedNode({
   required: ['url', 'credential_id'],
   defaultTimeoutMs: 130_000,
   defaultRetry: webhookRetry,
+  form: {
+    main: ['url', 'credential_id', 'payload', 'event_type'],
+    sections: [
+      { title: 'Change the secret', fields: ['previous_credential_id'] },
+      { title: 'Delivery', fields: ['headers', 'timeout_ms', 'retry_delays_s'] },
+    ],
+  },
+  synonyms: ['send webhook', 'outgoing', 'standard webhooks', 'event', 'notify', 'signed'],
   examples: [
     {
       title: 'Tell a partner that an invoice was paid',

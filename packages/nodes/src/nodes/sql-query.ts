@@ -59,6 +59,11 @@ export const sqlQuery = checkedNode({
   deferred: { query: 'arguments' },
   // The config's own timeout_ms decides; connecting and cancelling are added.
   defaultTimeoutMs: MAX_TIMEOUT_MS + 30_000,
+  form: {
+    main: ['credential_id', 'query', 'parameters', 'read_only'],
+    sections: [{ title: 'Limits', fields: ['max_rows', 'timeout_ms'] }],
+  },
+  synonyms: ['database', 'postgres', 'postgresql', 'mysql', 'mariadb', 'select', 'insert', 'table', 'rows'],
   examples: [
     {
       title: 'Look up a customer',

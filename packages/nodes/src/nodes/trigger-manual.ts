@@ -8,6 +8,8 @@ export const triggerManual = checkedNode({
   icon: 'play',
   kind: 'trigger',
   properties: {},
+  form: { main: [] },
+  synonyms: ['start', 'button', 'api', 'cli', 'by hand', 'subworkflow', 'called by workflow'],
   examples: [
     {
       title: 'Pass the input to the workflow',

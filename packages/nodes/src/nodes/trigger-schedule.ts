@@ -13,6 +13,14 @@ export const triggerSchedule = checkedNode({
   properties: scheduleProperties,
   required: SCHEDULE_REQUIRED,
   findFaults: findScheduleFaults,
+  form: {
+    main: ['schedule', 'timezone'],
+    sections: [
+      { title: 'Overlaps and missed runs', fields: ['overlap', 'missed', 'jitter_s'] },
+      { title: 'Data for each run', fields: ['input'] },
+    ],
+  },
+  synonyms: ['cron', 'timer', 'every day', 'daily', 'hourly', 'interval', 'recurring', 'periodic', 'clock'],
   examples: [
     {
       title: 'Weekdays at nine, Berlin time',

@@ -12,6 +12,15 @@ export const triggerWebhook = checkedNode({
   properties: webhookProperties,
   deferred: { response: 'end' },
   findFaults: findWebhookFaults,
+  form: {
+    main: [],
+    sections: [
+      { title: 'Verify the caller', fields: ['signature', 'ip_allow_list'] },
+      { title: 'Skip duplicates', fields: ['deduplicate'] },
+      { title: 'Answer to the caller', fields: ['respond', 'response', 'timeout_s', 'failure_status'] },
+    ],
+  },
+  synonyms: ['http', 'callback', 'hook', 'api', 'event', 'stripe', 'github', 'shopify', 'svix', 'endpoint'],
   examples: [
     {
       title: 'Read the body of a call',

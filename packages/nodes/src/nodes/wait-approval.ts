@@ -93,13 +93,13 @@ const properties = {
     Type.Union([notifySchema, Type.Null()], {
       title: 'Message',
       description:
-        'A chat message or e-mail that asks for the decision. {{args.approval_url}} is the page with all choices; {{args.approve_url}} and {{args.reject_url}} (or the ID of another choice with _url) open the same page with that choice selected. null: none.',
+        'A chat message or e-mail that asks for the decision. {{args.approval_url}} is the page with all choices; {{args.approve_url}} and {{args.reject_url}} (or the ID of another choice with _url) open the same page with that choice selected. Empty: none.',
       default: null,
     }),
   ),
   request: requestProperty(
     'Request',
-    'An HTTP request that asks for the decision, with the same URLs. null: none.',
+    'An HTTP request that asks for the decision, with the same URLs. Empty: none.',
     null,
   ),
 };
@@ -117,6 +117,11 @@ export const waitApproval = checkedNode({
   deferred: { notify: 'arguments', request: 'arguments' },
   defaultTimeoutMs: MAX_TIMEOUT_MS + 10_000,
   handles: (config) => [...choiceIds(config.choices), 'timeout'],
+  form: {
+    main: ['title', 'text', 'choices', 'timeout_s'],
+    sections: [{ title: 'Tell people', fields: ['notify', 'request'] }],
+  },
+  synonyms: ['approve', 'human', 'confirm', 'review', 'decision', 'ask', 'manual step'],
   examples: [
     {
       title: 'Ask in a chat whether to refund',

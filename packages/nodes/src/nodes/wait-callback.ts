@@ -30,6 +30,8 @@ export const waitCallback = checkedNode({
   deferred: { request: 'arguments' },
   defaultTimeoutMs: MAX_TIMEOUT_MS + 10_000,
   handles: () => ['out', 'timeout'],
+  form: { main: ['request', 'timeout_s'] },
+  synonyms: ['webhook', 'resume', 'async', 'pause', 'external'],
   examples: [
     {
       title: 'Let another system do the work',

@@ -27,7 +27,7 @@ export const webhookProperties = {
   ),
   payload: Type.Unsafe<JsonValue>({
     title: 'Payload',
-    description: 'Any value, sent as JSON. null sends the outputs of the preceding nodes, by node ID.',
+    description: 'Any value, sent as JSON. Empty: the outputs of the preceding nodes, by node ID.',
     default: null,
   }),
   event_type: Type.String({

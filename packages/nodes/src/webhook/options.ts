@@ -17,8 +17,15 @@ const signatureSchema = Type.Object(
       type: 'string',
       enum: SIGNATURE_PRESETS,
       title: 'Signature format',
-      description: 'The calling service, or hmac for any other service that signs with a shared secret.',
+      description: 'The calling service, or HMAC for any other service that signs with a shared secret.',
       default: 'github',
+      'x-labels': {
+        github: 'GitHub',
+        stripe: 'Stripe',
+        slack: 'Slack',
+        standard_webhooks: 'Standard Webhooks',
+        hmac: 'HMAC',
+      },
     }),
     credential_id: credentialProperty(['secret'], 'Secret', 'Credential of type secret with the key.'),
     previous_credential_id: Type.Optional(
@@ -43,7 +50,7 @@ const signatureSchema = Type.Object(
       Type.String({
         title: 'Header',
         'x-when': { preset: ['hmac'] },
-        description: 'For hmac: the header with the signature.',
+        description: 'The header with the signature.',
         maxLength: 100,
         default: '',
       }),
@@ -52,7 +59,7 @@ const signatureSchema = Type.Object(
       Type.String({
         title: 'Prefix',
         'x-when': { preset: ['hmac'] },
-        description: 'For hmac: the text before the signature, such as sha256=.',
+        description: 'The text before the signature, such as sha256=.',
         maxLength: 100,
         default: '',
       }),
@@ -62,7 +69,7 @@ const signatureSchema = Type.Object(
         type: 'string',
         title: 'Algorithm',
         'x-when': { preset: ['hmac'] },
-        description: 'For hmac: the hash algorithm.',
+        description: 'The hash algorithm of the signature.',
         default: 'sha256',
       }),
     ),
@@ -71,7 +78,7 @@ const signatureSchema = Type.Object(
         type: 'string',
         title: 'Encoding',
         'x-when': { preset: ['hmac'] },
-        description: 'For hmac: the encoding of the signature.',
+        description: 'The encoding of the signature.',
         default: 'hex',
       }),
     ),
@@ -80,7 +87,7 @@ const signatureSchema = Type.Object(
         title: 'Time header',
         'x-when': { preset: ['hmac'] },
         description:
-          'For hmac: the header with the time, in seconds or milliseconds since 1970. Empty if there is none.',
+          'The header with the time, in seconds or milliseconds since 1970. Empty if there is none.',
         maxLength: 100,
         default: '',
       }),
@@ -90,7 +97,7 @@ const signatureSchema = Type.Object(
         type: 'string',
         title: 'Signed content',
         'x-when': { preset: ['hmac'] },
-        description: 'For hmac: the body alone, or the time, a full stop and the body.',
+        description: 'The body alone, or the time, a full stop and the body.',
         default: 'body',
       }),
     ),
@@ -105,6 +112,7 @@ const deduplicateSchema = Type.Object(
       title: 'Location of the ID',
       description: 'In the body or in a header.',
       default: 'path',
+      'x-labels': { path: 'Body', header: 'Header' },
     }),
     name: Type.String({
       title: 'Path or header',
@@ -128,6 +136,7 @@ const deduplicateSchema = Type.Object(
         title: 'Without an ID',
         description: 'What to do with a call without an ID: start an execution, or refuse it with 422.',
         default: 'start',
+        'x-labels': { start: 'Start', refuse: 'Refuse' },
       }),
     ),
   },
@@ -158,7 +167,7 @@ const responseSchema = Type.Object(
     body: Type.Optional(
       Type.Unsafe<JsonValue>({
         title: 'Body',
-        description: 'Text is sent as text/plain, anything else as JSON. null sends no body.',
+        description: 'Text is sent as text/plain, anything else as JSON. Empty: no body.',
         default: null,
       }),
     ),
@@ -187,23 +196,23 @@ export const webhookProperties = {
   }),
   respond: Type.Enum(['immediately', 'when_done'], {
     type: 'string',
-    title: 'Answer',
+    title: 'When to answer',
     description:
       'Respond immediately with a receipt, or with your own response when the execution has finished.',
     default: 'immediately',
+    'x-labels': { immediately: 'Immediately', when_done: 'When it has finished' },
   }),
   response: Type.Unsafe<Static<typeof responseSchema>>({
     ...responseSchema,
     title: 'Response',
     'x-when': { respond: ['when_done'] },
-    description: 'With "when_done": the response. Its templates can read the output of every node.',
+    description: 'What the caller gets. Its templates can read the output of every node.',
     default: { status: 200, headers: {}, body: null },
   }),
   timeout_s: Type.Integer({
     title: 'Maximum wait in seconds',
     'x-when': { respond: ['when_done'] },
-    description:
-      'With "when_done": if the execution takes longer, the caller gets the receipt and the execution continues.',
+    description: 'If the execution takes longer, the caller gets the receipt and the execution continues.',
     minimum: 1,
     maximum: MAX_RESPOND_S,
     default: MAX_RESPOND_S,
@@ -211,7 +220,7 @@ export const webhookProperties = {
   failure_status: Type.Integer({
     title: 'Failure status',
     'x-when': { respond: ['when_done'] },
-    description: 'With "when_done": the HTTP status if the execution fails or is cancelled.',
+    description: 'The HTTP status if the execution fails or is cancelled.',
     minimum: 400,
     maximum: 599,
     default: 500,

@@ -22,18 +22,20 @@ export function nodeTypeRoutes(app: FastifyInstance, deps: AppDeps): void {
 }
 
 function present(definition: NodeDefinition): NodeType {
-  const { type, title, description, icon, kind, configSchema, examples } = definition;
+  const { type, title, description, icon, kind, configSchema, examples, synonyms = [] } = definition;
   const retry = definition.defaultRetry ?? NO_RETRY;
   return {
     type,
     title,
     description,
+    synonyms: [...synonyms],
     icon,
     kind,
     group: type.slice(0, type.indexOf('.')),
     config_schema: configSchema as JsonObject,
     handles: [...(handlesOf({ id: type, type }, definition) ?? [DEFAULT_HANDLE])],
     examples: examples.map(({ title: name, config }) => ({ title: name, config })),
+    output_example: outputOf(definition),
     default_timeout_ms: defaultTimeoutMs(definition),
     default_retry: {
       max_attempts: retry.maxAttempts,
@@ -41,4 +43,10 @@ function present(definition: NodeDefinition): NodeType {
       max_backoff_ms: retry.maxBackoffMs,
     },
   };
+}
+
+/** The output of the first example that succeeds. */
+function outputOf({ examples }: NodeDefinition): JsonObject | null {
+  const outputs = examples.flatMap(({ expect }) => ('output' in expect ? [expect.output] : []));
+  return outputs[0] ?? null;
 }

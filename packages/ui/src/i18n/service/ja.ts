@@ -4,6 +4,7 @@ import nodesData from './ja/nodes-data.json';
 import nodesLogic from './ja/nodes-logic.json';
 import nodesOutside from './ja/nodes-outside.json';
 import nodesStart from './ja/nodes-start.json';
+import synonyms from './ja/synonyms.json';
 import templates from './ja/templates.json';
 import type { ServiceTexts } from './texts.ts';
 
@@ -11,6 +12,7 @@ import type { ServiceTexts } from './texts.ts';
 export const serviceJa: ServiceTexts = {
   nodes: { ...nodesStart, ...nodesLogic, ...nodesData, ...nodesOutside, ...nodesAi },
   choices,
+  synonyms,
   templates,
   withValue: (word, value) => `${word}（${value}）`,
 };

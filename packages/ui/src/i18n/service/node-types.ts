@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '@millrace/engine';
 import type { ServiceTexts, Table } from './texts.ts';
 
 /** Keywords whose value is data, whatever the names of its members. */
-const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
+const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'x-labels']);
 /** Keywords whose members have names chosen by the schema's author. */
 const NAMING: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs']);
 
@@ -14,6 +14,7 @@ export function translateNodeType(type: NodeType, texts: ServiceTexts): NodeType
     ...type,
     title: look(texts.nodes, `${type.type}/title`) ?? say(type.title),
     description: say(type.description),
+    synonyms: [...type.synonyms, ...(texts.synonyms[type.type] ?? [])],
     examples: type.examples.map(({ title, config }) => ({ title: say(title), config })),
     config_schema: translateSchema(type.config_schema, type.type, '', texts) as JsonObject,
   };
@@ -43,7 +44,8 @@ function translateSchema(part: JsonValue, type: string, at: string, texts: Servi
     }
   }
   const labels = labelsOf(schema, type, texts);
-  if (labels !== null) translated['x-labels'] = labels;
+  // Names, such as GitHub, are the same in every language.
+  if (labels !== null) translated['x-labels'] = { ...((schema['x-labels'] ?? {}) as JsonObject), ...labels };
   return withTitlesOfTypes(translated, texts);
 }
 

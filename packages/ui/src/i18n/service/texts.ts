@@ -7,6 +7,8 @@ export interface ServiceTexts {
   readonly nodes: Table;
   /** Labels of a choice's values; `<type>/<value>` for a single type. */
   readonly choices: Table;
+  /** Other words people look for a node type by, by type. */
+  readonly synonyms: { readonly [type: string]: readonly string[] | undefined };
   /** Names and descriptions of gallery workflows. */
   readonly templates: Table;
   /** A choice's label combined with its value. */

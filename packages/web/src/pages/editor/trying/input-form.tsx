@@ -25,7 +25,7 @@ export function InputForm({
   return (
     <FormContext value={context}>
       <Stack gap="sm">
-        <GroupFields Field={Field} fields={shape.fields} value={value} onChange={onChange} pointer="" />
+        <GroupFields Field={Field} shape={shape} value={value} onChange={onChange} pointer="" />
       </Stack>
     </FormContext>
   );
