@@ -192,6 +192,7 @@ export const rightSchema = Type.Optional(
 /** Schema of `combine`. */
 export const combineSchema = Type.Enum(['all', 'any'], {
   type: 'string',
+  'x-labels': { all: 'All', any: 'Any' },
   title: 'Combine',
   description: 'Whether all conditions must be met or any one of them.',
   default: 'all',

@@ -46,7 +46,7 @@ describe('building by mouse only', () => {
   test('from nothing to a saved workflow', async () => {
     const opened = await openFlow({ nodes: [], edges: [] });
     const { page, person, id } = opened;
-    await page.getByRole('button', { name: /^Manual start/ }).click();
+    await page.getByRole('button', { name: /^By hand or through the API/ }).click();
     await canvasNode(page, 'manual').waitFor();
     // Dragged from its handle to the empty canvas, which offers nodes to add.
     await page.getByRole('button', { name: 'Close panel' }).click();

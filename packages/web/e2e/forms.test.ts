@@ -110,6 +110,7 @@ describe('the panel of a node', () => {
   test('a number becomes a template and a number again', async () => {
     const opened = await openNode('The loop');
     const { page } = opened;
+    await page.getByRole('button', { name: /^Errors and speed/ }).click();
     await page.getByRole('button', { name: 'Template for Concurrency' }).click();
     await replaceText(page, 'Concurrency, as a template', '{{trigger.data.speed}}');
     await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: '{{trigger.data.speed}}' });

@@ -75,13 +75,14 @@ test('signing in, building, saving, running, cancelling and rerunning, by keyboa
 /** Adds a node after the trigger, moves it, undoes that, and fills in its form. */
 async function buildOnThePicture(page: Page, hand: KeyboardHand): Promise<void> {
   const editor = editorOf(page);
-  await hand.enter(editor.node('start'));
+  await hand.enter(editor.canvas.getByRole('button', { name: /^By hand or through the API/ }));
+  await hand.enter(editor.node('manual'));
   await hand.press('/');
   const palette = page.getByRole('dialog', { name: 'Add node' });
   await palette.getByRole('combobox').waitFor();
   await hand.type('set values');
   await hand.press('Enter');
-  await editor.edge('start', 'set').waitFor();
+  await editor.edge('manual', 'set').waitFor();
 
   await hand.reach(editor.node('set'), 'Shift+Tab');
   const before = await editor.node('set').boundingBox();
@@ -92,7 +93,7 @@ async function buildOnThePicture(page: Page, hand: KeyboardHand): Promise<void> 
   await hand.press('Delete');
   await expect.poll(() => editor.node('set').count()).toBe(0);
   await hand.press('ControlOrMeta+z');
-  await editor.edge('start', 'set').waitFor();
+  await editor.edge('manual', 'set').waitFor();
 
   await hand.enter(editor.node('set'));
   await hand.enter(editor.panel.getByRole('button', { name: 'Add to Values' }));

@@ -89,7 +89,9 @@ async function setUpAndSignIn(page: Page, hand: MouseHand): Promise<void> {
 /** A greeting, then a delay of one hour. */
 async function build(page: Page, hand: MouseHand): Promise<void> {
   const editor = editorOf(page);
-  await editor.node('start').waitFor();
+  await hand.click(editor.canvas.getByRole('button', { name: /^By hand or through the API/ }));
+  await editor.node('manual').waitFor();
+  await hand.click(editor.panel.getByRole('button', { name: 'Close panel' }));
   for (const [title, id, at] of [
     ['Set values', 'set', { x: 700, y: 140 }],
     ['Delay', 'delay', { x: 700, y: 280 }],
@@ -105,8 +107,8 @@ async function build(page: Page, hand: MouseHand): Promise<void> {
     await editor.node(id).waitFor();
     await expect.poll(() => palette.count()).toBe(0);
   }
-  await hand.drag(editor.source('start'), editor.target('set'));
-  await editor.edge('start', 'set').waitFor();
+  await hand.drag(editor.source('manual'), editor.target('set'));
+  await editor.edge('manual', 'set').waitFor();
   await hand.drag(editor.source('set'), editor.node('delay'));
   await editor.edge('set', 'delay').waitFor();
 

@@ -122,17 +122,22 @@ export function createCanvasActions({
         .filter(({ parentId }) => parentId === undefined)
         .map(({ position, width = 0, height = 0 }) => ({ position, size: { width, height } })),
     );
-  const add = (type: string, request: PaletteRequest): string => {
+  const add = (type: string, request: PaletteRequest & { readonly label?: string }): string => {
     const state = store.getState();
     const isTrigger = state.nodeTypes.get(type)?.kind === 'trigger';
     const [selected, ...others] = state.selectedIds.filter((id) =>
       state.nodes.some((node) => node.id === id),
     );
     const after = selected !== undefined && others.length === 0 && !isTrigger ? { after: selected } : null;
-    const id = state.addNode(type, request.place ?? after ?? { at: freeAtTop(middle()) });
+    const id = state.addNode(
+      type,
+      request.place ?? after ?? { at: freeAtTop(middle()), ...labelOf(request) },
+    );
     setAnnouncement(t('editor.added', { title: state.nodeTypes.get(type)?.title ?? type }));
     return id;
   };
+
+  const labelOf = ({ label }: { readonly label?: string }) => (label === undefined ? {} : { label });
 
   const onDragOver = (event: DragEvent) => {
     if (!event.dataTransfer.types.includes(DRAGGED_TYPE) || store.getState().isReadOnly) return;

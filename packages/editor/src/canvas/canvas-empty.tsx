@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Stack, Text, Title, UnstyledButton } from '@mantine/core';
+import { Anchor, Button, Group, SimpleGrid, Stack, Text, Title, UnstyledButton } from '@mantine/core';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Link } from '@tanstack/react-router';
@@ -7,12 +7,23 @@ import { useTranslation } from 'react-i18next';
 import { useEditorState } from '../model/store.ts';
 import { kindClass, NodeIcon } from './node-icon.tsx';
 
-/** The empty state of a flow: adds a trigger with one click. */
+/** Ways a workflow starts. Several share a trigger, whose node is then named after the way. */
+const STARTS = [
+  { name: 'webhook', type: 'trigger.webhook', icon: 'webhook', isNamed: false },
+  { name: 'schedule', type: 'trigger.schedule', icon: 'calendar-clock', isNamed: false },
+  { name: 'manual', type: 'trigger.manual', icon: 'play', isNamed: false },
+  { name: 'workflow', type: 'trigger.manual', icon: 'workflow', isNamed: true },
+  { name: 'failure', type: 'trigger.manual', icon: 'octagon-x', isNamed: true },
+] as const;
+const KNOWN: ReadonlySet<string> = new Set(STARTS.map(({ type }) => type));
+
+/** The empty state of a flow: asks how it starts. */
 export function CanvasEmpty({
   onChoose,
   onSearch,
 }: {
-  onChoose: (type: string) => void;
+  /** @param label the name of the new node, if it isn't that of its type */
+  onChoose: (type: string, label?: string) => void;
   onSearch: () => void;
 }) {
   const { t } = useTranslation();
@@ -21,29 +32,39 @@ export function CanvasEmpty({
   if (isReadOnly) {
     return <Muted p="md">{t('canvas.empty.readOnly')}</Muted>;
   }
-  const triggers = [...nodeTypes.values()].filter(({ kind }) => kind === 'trigger');
+  const starts = STARTS.filter(({ type }) => nodeTypes.has(type)).map(({ name, type, icon, isNamed }) => ({
+    key: name,
+    type,
+    icon,
+    title: t(`canvas.start.${name}.title`),
+    hint: t(`canvas.start.${name}.hint`),
+    label: isNamed ? t(`canvas.start.${name}.title`) : undefined,
+  }));
+  const others = [...nodeTypes.values()].flatMap(({ kind, type, icon, title, description: hint }) =>
+    kind === 'trigger' && !KNOWN.has(type) ? [{ key: type, type, icon, title, hint, label: undefined }] : [],
+  );
   return (
-    <Stack gap="sm" className="flow-empty" align="stretch">
+    <Stack gap="md" className="flow-empty" align="stretch">
       <Title order={2} ta="center">
         {t('editor.emptyTitle')}
       </Title>
-      <Stack gap={6}>
-        {triggers.map((type) => (
-          <UnstyledButton key={type.type} className="flow-empty-choice" onClick={() => onChoose(type.type)}>
-            <span className={`flow-node-icon ${kindClass(type)}`}>
-              <NodeIcon name={type.icon} />
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing={8} verticalSpacing={8}>
+        {[...starts, ...others].map(({ key, type, icon, title, hint, label }) => (
+          <UnstyledButton key={key} className="flow-empty-choice" onClick={() => onChoose(type, label)}>
+            <span className={`flow-node-icon ${kindClass(nodeTypes.get(type))}`}>
+              <NodeIcon name={icon} />
             </span>
             <span>
               <Text span size="sm" fw={500} display="block">
-                {type.title}
+                {title}
               </Text>
               <Hint span display="block">
-                {t(`canvas.empty.${hintOf(type.type)}`)}
+                {hint}
               </Hint>
             </span>
           </UnstyledButton>
         ))}
-      </Stack>
+      </SimpleGrid>
       <Group justify="center" gap="md">
         <Button variant="default" leftSection={<Plus size={14} />} onClick={onSearch}>
           {t('editor.emptyAction')}
@@ -58,14 +79,4 @@ export function CanvasEmpty({
       <Hint ta="center">{t('canvas.empty.hint')}</Hint>
     </Stack>
   );
-}
-
-const HINTS = {
-  'trigger.webhook': 'webhook',
-  'trigger.schedule': 'schedule',
-  'trigger.manual': 'manual',
-} as const;
-
-function hintOf(type: string): (typeof HINTS)[keyof typeof HINTS] | 'trigger' {
-  return Object.hasOwn(HINTS, type) ? HINTS[type as keyof typeof HINTS] : 'trigger';
 }

@@ -36,7 +36,7 @@ export function CanvasKeys({
   const flow = useStoreApi();
 
   const onKey = useEffectEvent((event: KeyboardEvent) => {
-    if (event.defaultPrevented || isBusy(event.target)) return;
+    if (event.defaultPrevented || (isBusy(event.target) && !isPaletteKey(event))) return;
     const state = store.getState();
     const act = findAct(event, state);
     if (act === null) return;
@@ -163,9 +163,17 @@ function focusedIds(target: EventTarget | null): readonly string[] {
   return id == null ? [] : [fromCanvasId(id)];
 }
 
+/** Ctrl+K works in the fields of a form, too, where nothing else uses it. */
+function isPaletteKey({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
+  const isKey = (ctrlKey || metaKey) && !altKey && key.toLowerCase() === 'k';
+  return isKey && target instanceof Element && target.closest(OVER_THE_CANVAS) === null;
+}
+
+const OVER_THE_CANVAS = '[role="dialog"], [role="menu"], [role="listbox"]';
+
 /** Whether the event's target handles keys itself. */
 function isBusy(target: EventTarget | null): boolean {
   if (!(target instanceof Element)) return false;
   if (target.closest('input, textarea, select, [contenteditable="true"], .cm-editor') !== null) return true;
-  return target.closest('[role="dialog"], [role="menu"], [role="listbox"]') !== null;
+  return target.closest(OVER_THE_CANVAS) !== null;
 }

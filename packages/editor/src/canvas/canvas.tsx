@@ -12,7 +12,6 @@ import type { CanvasEdge, CanvasNode, DiffMark } from '../model/display.ts';
 import { useEditor, useEditorStore } from '../model/store.ts';
 import { useInitialLayout } from '../model/use-initial-layout.ts';
 import { createCanvasActions, type PaletteRequest } from './canvas-actions.ts';
-import { CanvasEmpty } from './canvas-empty.tsx';
 import { CanvasKeys } from './canvas-keys.tsx';
 import type { MenuRequest } from './canvas-menu.tsx';
 import { CanvasToolbar } from './canvas-toolbar.tsx';
@@ -23,6 +22,7 @@ import { Palette } from './palette.tsx';
 import { Picture } from './picture.tsx';
 import { animationMs, useBringIntoView } from './use-bring-into-view.ts';
 
+const CanvasEmpty = lazyPart(async () => (await import('./canvas-empty.tsx')).CanvasEmpty, fillingSkeleton);
 const CanvasMenu = lazyPart(async () => (await import('./canvas-menu.tsx')).CanvasMenu);
 const ConnectDialog = lazyPart(async () => (await import('./connect-dialog.tsx')).ConnectDialog);
 const FlowList = lazyPart(async () => (await import('./flow-list.tsx')).FlowList, fillingSkeleton);
@@ -35,8 +35,8 @@ const NO_MARKS = {};
 
 export interface CanvasProps {
   marks?: { readonly [nodeId: string]: DiffMark };
-  /** A node was opened (click, Enter, list); null: closed. */
-  onOpenNode?: (nodeId: string | null) => void;
+  /** A node was opened (click, Enter, list) or added; null: closed. */
+  onOpenNode?: (nodeId: string | null, opened?: { readonly isNew: boolean }) => void;
   /** A node to bring into view; a new object brings it there again. */
   focus?: { readonly nodeId: string } | null;
 }
@@ -75,9 +75,10 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
     [store, flow, t],
   );
   const openNode = useCallback((nodeId: string | null) => onOpenNode?.(nodeId), [onOpenNode]);
-  const choose = (type: string, wanted: PaletteRequest) => {
+  const choose = (type: string, wanted: PaletteRequest & { readonly label?: string | undefined }) => {
     setRequest(null);
-    openNode(actions.add(type, wanted));
+    const { label, ...request } = wanted;
+    onOpenNode?.(actions.add(type, label === undefined ? request : { ...request, label }), { isNew: true });
   };
   const fit = useCallback(
     () => void flow.fitView({ padding: 0.15, maxZoom: 1, duration: animationMs() }),
@@ -110,7 +111,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
     />
   );
   const empty = isEmpty && (
-    <CanvasEmpty onChoose={(type) => choose(type, {})} onSearch={() => setRequest({})} />
+    <CanvasEmpty onChoose={(type, label) => choose(type, { label })} onSearch={() => setRequest({})} />
   );
   return (
     <div ref={frameRef} className="flow-canvas" data-testid="canvas">

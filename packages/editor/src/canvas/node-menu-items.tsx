@@ -13,6 +13,7 @@ import {
   type LucideIcon,
   PanelRight,
   Plus,
+  Replace,
   Scissors,
   Spline,
   Trash2,
@@ -145,6 +146,7 @@ export function NodeMenuItems({
       {!isReadOnly && (
         <>
           <Menu.Divider />
+          <TriggerLines node={node} />
           <LoopLines node={node} />
           {hasMoves &&
             DIRECTIONS.map(({ name, icon, x, y }) => (
@@ -167,6 +169,23 @@ export function NodeMenuItems({
       )}
     </>
   );
+}
+
+/** Puts another trigger in the place of this one. */
+export function TriggerLines({ node }: { node: FlowNode }) {
+  const { t } = useTranslation();
+  const store = useEditorStore();
+  const nodeTypes = useEditor((state) => state.nodeTypes);
+  if (nodeTypes.get(node.type)?.kind !== 'trigger') return null;
+  const others = [...nodeTypes.values()].filter(({ kind, type }) => kind === 'trigger' && type !== node.type);
+  return others.map(({ type, title }) => (
+    <MenuLine
+      key={type}
+      icon={Replace}
+      label={t('editor.startInstead', { title })}
+      onClick={() => store.getState().replaceTrigger(node.id, type)}
+    />
+  ));
 }
 
 /** Moves the node into a loop, or out of its current one. */

@@ -24,6 +24,8 @@ export interface FieldFrameProps {
   isBare?: boolean;
   /** Whether the value is edited as a whole, so that all problems within it are shown here. */
   isWhole?: boolean;
+  /** Whether it is empty and must not stay so. */
+  isToFill?: boolean;
   actions?: ReactNode;
   /** Receives the id that the label refers to. */
   children: (ids: { readonly id: string; readonly describedBy: string }) => ReactNode;
@@ -46,7 +48,7 @@ export function FieldFrame(props: FieldFrameProps) {
   const id = useId();
   const describedBy = `${id}-about`;
   return (
-    <Box>
+    <Box {...(props.isToFill === true ? { 'data-to-fill': true } : {})}>
       {props.isBare !== true && (
         <Group gap={4} wrap="nowrap" justify="space-between" mih={22}>
           <Input.Label htmlFor={id} size="xs" required={isRequired} labelElement="label">

@@ -58,6 +58,7 @@ function OpenField(props: FieldProps & { shape: FieldShape }) {
       text={isOn || takesThemAnyway ? text : null}
       isBare={props.isBare === true}
       isWhole={schema['x-code'] === 'json'}
+      isToFill={schema['x-filled'] === true && isBlank(value)}
       actions={props.actions}
     >
       {({ id, describedBy }) => {
@@ -85,6 +86,11 @@ function OpenField(props: FieldProps & { shape: FieldShape }) {
       }}
     </FieldFrame>
   );
+}
+
+/** Whether a value that must be filled in still isn't; 0 is no credential. */
+function isBlank(value: JsonValue | undefined): boolean {
+  return value === undefined || value === '' || value === 0;
 }
 
 /** Whether a string is valid for this shape. */

@@ -2,7 +2,7 @@ import { ActionIcon, Group, Paper, Select, Stack } from '@mantine/core';
 import { isJsonObject, type JsonObject, type JsonValue, joinPointer } from '@millrace/engine';
 import { FieldError } from '@millrace/ui/components/text.tsx';
 import { ArrowDown, ArrowUp, Trash2 } from 'lucide-react';
-import { useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type FieldComponent, type FieldProps, withMember } from '../form/field-props.ts';
 import { initialOf, type NamedField, type Schema, shapeOf } from '../form/field-shape.ts';
@@ -133,6 +133,8 @@ function isCondition(schema: Schema): boolean {
   return names.length === 3 && names.includes('operator') && names.includes('right');
 }
 
+const RIGHT_SIDE = ['input', '.cm-content'].map((field) => `[data-right-side] ${field}`).join(',');
+
 /** A comparison, read from top to bottom like a sentence. */
 function ConditionInput({
   Field,
@@ -163,7 +165,15 @@ function ConditionInput({
     const isOneSided = ONE_SIDED.has(next ?? '');
     former.current = isOneSided && had !== undefined ? { left: bare, right: had } : null;
     onChange(isOneSided ? bare : withMember(bare, 'right', had));
+    goesOn.current = !isOneSided && (had ?? '') === '';
   };
+  const frame = useRef<HTMLDivElement>(null);
+  /** An operator was chosen here, and what it compares with is still empty. */
+  const goesOn = useRef(false);
+  useEffect(() => {
+    if (goesOn.current && chosen !== '') frame.current?.querySelector<HTMLElement>(RIGHT_SIDE)?.focus();
+    goesOn.current = false;
+  }, [chosen]);
   const side = (field: NamedField | undefined) =>
     field !== undefined && (
       <Field
@@ -175,7 +185,7 @@ function ConditionInput({
       />
     );
   return (
-    <Paper withBorder p={6}>
+    <Paper withBorder p={6} ref={frame}>
       <Stack gap={4}>
         <Group gap={4} align="flex-start" wrap="nowrap">
           <div style={{ flex: 1, minWidth: 0 }}>{side(left)}</div>
@@ -195,7 +205,7 @@ function ConditionInput({
           searchable
           w="max(60%, 180px)"
         />
-        {!ONE_SIDED.has(chosen) && side(right)}
+        {!ONE_SIDED.has(chosen) && <div data-right-side>{side(right)}</div>}
         {problem !== null && <FieldError>{problem}</FieldError>}
       </Stack>
     </Paper>

@@ -2,7 +2,7 @@ import { type Said, translateMessage } from '@millrace/ui/i18n/translate-message
 import { createContext, useContext } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schema } from './field-shape.ts';
-import type { PathHint, Preview } from './template-scope.ts';
+import type { DataSource, PathHint, Preview } from './template-scope.ts';
 
 /** A problem with a value of the form. */
 export type FormProblem = Said & { readonly pointer: string };
@@ -18,6 +18,8 @@ export interface FormContextValue {
   readonly nodeSchemas?: ReadonlyMap<string, { readonly title: string; readonly schema: Schema }>;
   /** Problems, with pointers into the form's value. */
   readonly problems: readonly FormProblem[];
+  /** What templates can read here, with everything in it; absent where a form shows no data. */
+  readonly sources?: () => readonly DataSource[];
   /** Paths that templates can read here. */
   readonly hints: () => readonly PathHint[];
   /** Renders a string's templates; null if it has none. */

@@ -1,6 +1,13 @@
 import type { FlowNode, JsonObject, JsonValue } from '@millrace/engine';
 import { describe, expect, test } from 'vitest';
-import { type KnownValues, listHints, loopsAround, previewOf, upstreamOf } from './template-scope.ts';
+import {
+  type KnownValues,
+  listHints,
+  listSources,
+  loopsAround,
+  previewOf,
+  upstreamOf,
+} from './template-scope.ts';
 
 const nodes: FlowNode[] = [
   { id: 'start', type: 'trigger.manual' },
@@ -23,6 +30,21 @@ const known: KnownValues = {
   sample: { user: { name: 'Ada' }, tags: ['a', 'b'], none: null } as JsonValue,
   outputs: { fetch: { rows: [{ id: 1 }, { id: 2 }], status: 200 } },
 };
+
+test('before a run, the names in an output are known from the example of its type, its values are not', () => {
+  const examples = { fetch: { status: null, body: null } };
+  const unknown = { sample: null, outputs: {}, examples };
+  const hints = listHints(flow, 'after', unknown);
+  expect(hints.find(({ path }) => path === 'nodes.fetch.output.body')).toEqual({
+    path: 'nodes.fetch.output.body',
+    value: undefined,
+  });
+  expect(previewOf('{{nodes.fetch.output.body}}', flow, 'after', unknown)).toEqual({ kind: 'unknown' });
+  // What is known stands before it.
+  const [sources] = listSources(flow, 'after', { ...known, examples });
+  const fetch = sources.find(({ nodeId }) => nodeId === 'fetch');
+  expect(fetch).toMatchObject({ isExample: false, value: { status: 200 } });
+});
 
 describe('upstreamOf', () => {
   test.each([

@@ -22,6 +22,8 @@ import { own } from '../model/flow-value.ts';
 export interface KnownValues {
   readonly sample: JsonValue;
   readonly outputs: { readonly [nodeId: string]: JsonObject | undefined };
+  /** What outputs look like that aren't known yet, by node. */
+  readonly examples?: { readonly [nodeId: string]: JsonObject | undefined };
 }
 
 /** A path that a template can read, with its value if known. */
@@ -71,10 +73,38 @@ export function loopsAround({ nodes }: FlowPart, nodeId: string): readonly strin
   return loops;
 }
 
+/** Something that templates can read, with everything in it. */
+export interface DataSource extends PathHint {
+  /** The node it comes from; null: not from a node. */
+  readonly nodeId: string | null;
+  /** The value only shows what a real one looks like. */
+  readonly isExample: boolean;
+}
+
 /** All paths that a node's templates can read, nearest node first. */
 export function listHints(flow: FlowPart, nodeId: string, known: KnownValues): readonly PathHint[] {
   const hints: PathHint[] = [];
-  const add = (path: string, value: JsonValue | undefined) => hints.push(...hintsOf(path, value));
+  const [outputs, others] = listSources(flow, nodeId, known);
+  const add = ({ path, value, isExample }: DataSource) => {
+    const found = hintsOf(path, value);
+    hints.push(...(isExample ? found.map((hint) => ({ ...hint, value: undefined })) : found));
+  };
+  outputs.forEach(add);
+  // Reserve room for the others, however large the outputs are.
+  hints.length = Math.min(hints.length, MAX_HINTS);
+  others.forEach(add);
+  return hints;
+}
+
+/** What a node's templates can read: loop items and outputs, nearest node first; then what every node can read. */
+export function listSources(
+  flow: FlowPart,
+  nodeId: string,
+  known: KnownValues,
+): readonly [outputs: readonly DataSource[], others: readonly DataSource[]] {
+  const outputs: DataSource[] = [];
+  const add = (path: string, value: JsonValue | undefined) =>
+    outputs.push({ path, value, nodeId: null, isExample: false });
   const loop = loopOf(flow, nodeId);
   if (loop !== null) {
     add('item', itemOf(flow, loop, known));
@@ -90,15 +120,19 @@ export function listHints(flow: FlowPart, nodeId: string, known: KnownValues): r
       ];
   for (const id of [...readable].reverse()) {
     if (isTrigger(flow, id)) continue;
-    add(`nodes${templateStep(id)}.output`, known.outputs[id]);
+    const output = own(known.outputs, id);
+    const value = output ?? own(known.examples ?? {}, id);
+    const isExample = output === undefined && value !== undefined;
+    outputs.push({ path: `nodes${templateStep(id)}.output`, value, nodeId: id, isExample });
   }
-  // Reserve room for these, however large the outputs are.
-  hints.length = Math.min(hints.length, MAX_HINTS);
-  add('trigger.data', known.sample);
-  for (const [name, value] of Object.entries(flow.settings?.vars ?? {}))
-    add(`vars${templateStep(name)}`, value);
-  add('execution.id', undefined);
-  return hints;
+  const trigger = flow.nodes.find(({ id }) => isTrigger(flow, id))?.id ?? null;
+  const vars = Object.entries(flow.settings?.vars ?? {});
+  const others = [
+    { path: 'trigger.data', value: known.sample, nodeId: trigger },
+    ...vars.map(([name, value]) => ({ path: `vars${templateStep(name)}`, value, nodeId: null })),
+    { path: 'execution.id', value: undefined, nodeId: null },
+  ];
+  return [outputs, others.map((source) => ({ ...source, isExample: false }))];
 }
 
 /** Values that a waiting node creates at run time for its own settings. */
@@ -139,16 +173,17 @@ function hintsOf(path: string, value: JsonValue | undefined): readonly PathHint[
   let found: PathHint[] = [{ path, value }];
   const hints = [...found];
   for (let depth = 0; depth < MAX_DEPTH && found.length > 0; depth += 1) {
-    found = found.flatMap(membersOf).slice(0, MAX_HINTS_OF_ONE - hints.length);
+    found = found.flatMap((hint) => membersOf(hint)).slice(0, MAX_HINTS_OF_ONE - hints.length);
     hints.push(...found);
   }
   return hints;
 }
 
-function membersOf({ path, value }: PathHint): readonly PathHint[] {
+/** The members of an object, or the first items of a list, with their paths. */
+export function membersOf({ path, value }: PathHint, maxItems = MAX_ITEMS): readonly PathHint[] {
   if (value === undefined || value === null || isRawNumber(value)) return [];
   if (isJsonArray(value)) {
-    return value.slice(0, MAX_ITEMS).map((item, index) => ({ path: `${path}[${index}]`, value: item }));
+    return value.slice(0, maxItems).map((item, index) => ({ path: `${path}[${index}]`, value: item }));
   }
   if (!isJsonObject(value)) return [];
   return Object.entries(value).map(([name, member]) => ({ path: path + templateStep(name), value: member }));

@@ -89,8 +89,21 @@ export function addNode(
     ...bare,
     position: rounded(place.at),
     ...(place.parentId === undefined ? {} : { parentId: place.parentId }),
+    data: { ...(place.label === undefined ? {} : { label: place.label }), config },
   };
   return { value: { ...value, nodes: [...value.nodes, node] }, id };
+}
+
+/** The flow with another trigger in the place of one. What was configured belonged to the former, except its name. */
+export function replaceTrigger(value: FlowValue, id: string, type: string, about: Surroundings): FlowValue {
+  const at = value.nodes.findIndex((node) => node.id === id);
+  const node = value.nodes[at];
+  const isTrigger = (name: string) => about.nodeTypes.get(name)?.kind === 'trigger';
+  if (node === undefined || node.type === type || !isTrigger(node.type) || !isTrigger(type)) return value;
+  const { label } = node.data ?? {};
+  const config = firstConfig(type, value.settings, about);
+  const replaced = { ...node, type, data: { ...(label === undefined ? {} : { label }), config } };
+  return { ...value, nodes: value.nodes.with(at, replaced) };
 }
 
 function addAfter(

@@ -61,6 +61,8 @@ export interface EditorState {
   readonly changeSettings: (change: (settings: EditorState['settings']) => EditorState['settings']) => void;
   /** @returns id of the new node, which is selected */
   readonly addNode: (type: string, place?: AddPlace) => string;
+  /** Puts another trigger in the place of one; its id and connections stay. */
+  readonly replaceTrigger: (id: string, type: string) => void;
   /** Nodes by id, edges and notes by key (`edgeKeyOf`, `noteKeyOf`); a loop is removed with its contents. */
   readonly remove: (ids: readonly string[]) => void;
   readonly select: (ids: readonly string[]) => void;
@@ -99,7 +101,7 @@ export interface EditorState {
 
 /** Where to add a node; positions are relative to `parentId`. */
 export type AddPlace =
-  | { readonly at: Point; readonly parentId?: string }
+  | { readonly at: Point; readonly parentId?: string; readonly label?: string }
   /** Key of the edge. */
   | { readonly onEdge: string }
   /** Connected to this node; with `at`, at that position instead of next to it. */

@@ -145,6 +145,29 @@ describe('the editor store', () => {
     );
   });
 
+  test('another trigger takes the place of one: name, id and connections stay, its settings go', () => {
+    const trigger = { id: 'start', type: 'trigger.manual', data: { label: 'Begin', config: { a: 1 } } };
+    const types = new Map([...TYPES, type('trigger.webhook', 'trigger', ['out'])]);
+    const store = createEditorStore({
+      flow: {
+        nodes: [trigger, { id: 'set', type: 'core.set' }],
+        edges: [{ source: 'start', target: 'set' }],
+      },
+      nodeTypes: types,
+    });
+    const before = store.getState().toFlow();
+    store.getState().replaceTrigger('start', 'trigger.webhook');
+    const { nodes, edges } = store.getState().toFlow();
+    expect(nodes[0]).toEqual({ id: 'start', type: 'trigger.webhook', data: { label: 'Begin', config: {} } });
+    expect(edges).toEqual(before.edges);
+    store.getState().undo();
+    expect(store.getState().toFlow()).toEqual(before);
+    // Neither a node becomes a trigger, nor a trigger a node.
+    store.getState().replaceTrigger('set', 'trigger.webhook');
+    store.getState().replaceTrigger('start', 'core.set');
+    expect(store.getState().toFlow()).toEqual(before);
+  });
+
   test('unchanged parts are as read: unknown members stay', () => {
     const json = fc.jsonValue().filter((value) => value !== undefined) as fc.Arbitrary<JsonValue>;
     const more = fc.dictionary(fc.constantFrom('style', 'measured', 'zIndex', 'note'), json);

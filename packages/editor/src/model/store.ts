@@ -10,6 +10,7 @@ import {
   newEdge,
   reconnectEdge,
   removeAll,
+  replaceTrigger,
   resizeOne,
   rounded,
   type Surroundings,
@@ -118,6 +119,7 @@ export function createEditorStore({
         change(() => value, { select: [id] });
         return id;
       },
+      replaceTrigger: (id, type) => change((value) => replaceTrigger(value, id, type, about())),
       remove: (ids) => change((value) => removeAll(value, ids)),
       select: (ids) => {
         const { selectedIds } = get();

@@ -1,7 +1,8 @@
-import type { JsonValue } from '@millrace/engine';
-import { type ReactNode, useCallback, useMemo } from 'react';
+import type { FlowNode, JsonObject, JsonValue } from '@millrace/engine';
+import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { FormContext, type FormContextValue } from '../form/form-context.tsx';
-import { listHints, previewOf } from '../form/template-scope.ts';
+import { createInsertTargets, InsertTargetContext } from '../form/insert-target.ts';
+import { listHints, listSources, previewOf } from '../form/template-scope.ts';
 import type { NodeType } from '../model/editor-state.ts';
 import { withoutNode } from '../model/problem-text.ts';
 import { useEditorState } from '../model/store.ts';
@@ -37,7 +38,13 @@ export function NodeForm({
   const outputs = useKnownOutputs(nodeId);
 
   const flow = useMemo(() => ({ nodes, edges, settings }), [nodes, edges, settings]);
-  const known = useMemo(() => ({ sample: sample as JsonValue, outputs }), [sample, outputs]);
+  const examples = useMemo(() => examplesOf(nodes, nodeTypes), [nodes, nodeTypes]);
+  const known = useMemo(
+    () => ({ sample: sample as JsonValue, outputs, examples }),
+    [sample, outputs, examples],
+  );
+  const [targets] = useState(createInsertTargets);
+  const sources = useCallback(() => listSources(flow, nodeId, known).flat(), [flow, nodeId, known]);
   const hints = useCallback(() => listHints(flow, nodeId, known), [flow, nodeId, known]);
   const preview = useCallback((text: string) => previewOf(text, flow, nodeId, known), [flow, nodeId, known]);
   const nodeSchemas = useMemo(() => schemasOf(nodeTypes), [nodeTypes]);
@@ -48,7 +55,16 @@ export function NodeForm({
     const own = problems
       .filter((problem) => problem.node_id === nodeId && problem.pointer.startsWith(prefix))
       .map((problem) => ({ ...withoutNode(problem), pointer: problem.pointer.slice(prefix.length) }));
-    return { isReadOnly, takesTemplates, templatesBelow, problems: own, hints, preview, nodeSchemas };
+    return {
+      isReadOnly,
+      takesTemplates,
+      templatesBelow,
+      problems: own,
+      hints,
+      preview,
+      sources,
+      nodeSchemas,
+    };
   }, [
     nodes,
     nodeId,
@@ -59,11 +75,33 @@ export function NodeForm({
     templatesBelow,
     hints,
     preview,
+    sources,
     nodeSchemas,
   ]);
 
-  return <FormContext value={value}>{children}</FormContext>;
+  return (
+    <FormContext value={value}>
+      <InsertTargetContext value={targets}>{children}</InsertTargetContext>
+    </FormContext>
+  );
 }
+
+/** The names in each node's output, from the example of its type; their values would be mistaken for real ones. */
+function examplesOf(
+  nodes: readonly FlowNode[],
+  types: ReadonlyMap<string, NodeType>,
+): { readonly [nodeId: string]: JsonObject } {
+  return Object.fromEntries(
+    nodes.flatMap(({ id, type }) => {
+      const example = types.get(type)?.output_example ?? null;
+      if (example === null || KNOWN_ONLY_BY_RUNNING.has(type)) return [];
+      return [[id, Object.fromEntries(Object.keys(example).map((name) => [name, null]))]];
+    }),
+  );
+}
+
+/** Types whose output has the names that their settings give it. */
+const KNOWN_ONLY_BY_RUNNING = new Set(['core.set', 'core.merge', 'wait.callback', 'core.stop']);
 
 /** Types that can't be nested in another node, as an agent's tool or an approval's message. */
 const NEVER_INSIDE = new Set(['ai.agent', 'core.delay', 'wait.callback', 'wait.approval', 'core.stop']);

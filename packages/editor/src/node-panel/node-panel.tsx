@@ -1,3 +1,4 @@
+import './node-panel.css';
 import {
   Alert,
   Badge,
@@ -5,6 +6,7 @@ import {
   Button,
   Code,
   Group,
+  Menu,
   ScrollArea,
   Stack,
   Tabs,
@@ -14,11 +16,13 @@ import {
 } from '@mantine/core';
 import type { FlowNode, JsonObject } from '@millrace/engine';
 import { CopyIcon } from '@millrace/ui/components/copy.tsx';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import { WithCode } from '@millrace/ui/components/with-code.tsx';
-import { Pin, TriangleAlert } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { Pin, Replace, TriangleAlert } from 'lucide-react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { TriggerLines } from '../canvas/node-menu-items.tsx';
 import { Field } from '../fields/field.tsx';
 import { GroupFields } from '../fields/group-fields.tsx';
 import { shapeOf } from '../form/field-shape.ts';
@@ -30,23 +34,46 @@ import { NodeForm, type NodeFormProps } from './node-form.tsx';
 import { NodeOutput } from './node-output.tsx';
 import { NodeSettings } from './node-settings.tsx';
 import { WebhookPanel } from './webhook-panel.tsx';
+import { WithData } from './with-data.tsx';
 
 /** A node's panel: its config, error handling, last output, and help. */
-export function NodePanel({ nodeId }: { nodeId: string }) {
+export function NodePanel({
+  nodeId,
+  takesFocus = false,
+}: {
+  nodeId: string;
+  /** Focuses the first field that has to be filled in. */
+  takesFocus?: boolean;
+}) {
   const node = useEditor((state) => state.nodes.find(({ id }) => id === nodeId));
   const type = useEditor((state) => (node === undefined ? undefined : state.nodeTypes.get(node.type)));
   if (node === undefined) return null;
-  return <Panel key={nodeId} node={node} type={type} />;
+  return <Panel key={nodeId} node={node} type={type} takesFocus={takesFocus} />;
 }
+
+/** Fields that must not stay empty; see `FieldFrame`. */
+const TO_FILL_IN = ['input', 'textarea', '.cm-content'].map((field) => `[data-to-fill] ${field}`).join(',');
 
 type Tab = 'configure' | 'behaviour' | 'output' | 'help';
 
-function Panel({ node, type }: { node: FlowNode; type: NodeType | undefined }) {
+function Panel({
+  node,
+  type,
+  takesFocus,
+}: {
+  node: FlowNode;
+  type: NodeType | undefined;
+  takesFocus: boolean;
+}) {
   const { t } = useTranslation();
   const [tab, setTab] = useState<Tab>('configure');
   const marks = useTabMarks(node.id);
+  const frame = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (takesFocus) frame.current?.querySelector<HTMLElement>(TO_FILL_IN)?.focus();
+  }, [takesFocus]);
   return (
-    <Stack gap={0} h="100%">
+    <Stack gap={0} h="100%" ref={frame}>
       <PanelHead node={node} />
       <Tabs
         value={tab}
@@ -115,6 +142,7 @@ function useTabMarks(nodeId: string): { readonly [T in Tab]?: ReactNode } {
 function PanelHead({ node }: { node: FlowNode }) {
   const { t } = useTranslation();
   const { changeNode, isReadOnly } = useEditorState('changeNode', 'isReadOnly');
+  const isTrigger = useEditor((state) => state.nodeTypes.get(node.type)?.kind === 'trigger');
   // Config problems are shown at their fields.
   const problems = useEditor((state) => state.problems).filter(
     ({ node_id: id, pointer }) => id === node.id && !/^\/flow_data\/nodes\/\d+\/data\/./.test(pointer),
@@ -137,7 +165,11 @@ function PanelHead({ node }: { node: FlowNode }) {
             {node.id}
           </Badge>
         </Tooltip>
-        <CopyIcon text={`{{nodes.${node.id}.output}}`} label={t('forms.copyPath')} />
+        {isTrigger ? (
+          !isReadOnly && <TriggerMenu node={node} />
+        ) : (
+          <CopyIcon text={`{{nodes.${node.id}.output}}`} label={t('forms.copyPath')} />
+        )}
       </Group>
       {problems.map((problem) => (
         <Alert
@@ -150,6 +182,20 @@ function PanelHead({ node }: { node: FlowNode }) {
         </Alert>
       ))}
     </Stack>
+  );
+}
+
+function TriggerMenu({ node }: { node: FlowNode }) {
+  const { t } = useTranslation();
+  return (
+    <Menu position="bottom-end" withinPortal>
+      <Menu.Target>
+        <IconButton icon={Replace} label={t('editor.changeTrigger')} size="sm" />
+      </Menu.Target>
+      <Menu.Dropdown>
+        <TriggerLines node={node} />
+      </Menu.Dropdown>
+    </Menu>
   );
 }
 
@@ -174,15 +220,17 @@ function Configure({ node, type }: { node: FlowNode; type: NodeType | undefined 
   const shape = shapeOf(type.config_schema);
   return (
     <NodeForm nodeId={node.id} base="/data/config" {...templatesOf(type)}>
-      <Stack gap="md">
-        {shape.kind === 'group' ? (
-          <GroupFields Field={Field} shape={shape} value={config} onChange={setConfig} pointer="" />
-        ) : (
-          <Muted>{t('forms.nothingToConfigure')}</Muted>
-        )}
-        {node.type === 'trigger.webhook' && <WebhookPanel />}
-        {node.type === 'trigger.schedule' && <SchedulePreview config={config} />}
-      </Stack>
+      <WithData nodeId={node.id} hasData={type.kind !== 'trigger'}>
+        <Stack gap="md">
+          {node.type === 'trigger.webhook' && <WebhookPanel />}
+          {shape.kind === 'group' ? (
+            <GroupFields Field={Field} shape={shape} value={config} onChange={setConfig} pointer="" />
+          ) : (
+            <Muted>{t('forms.nothingToConfigure')}</Muted>
+          )}
+          {node.type === 'trigger.schedule' && <SchedulePreview config={config} />}
+        </Stack>
+      </WithData>
     </NodeForm>
   );
 }

@@ -16,9 +16,10 @@ import { Moment } from '@millrace/ui/components/time.tsx';
 import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Radio, RefreshCw } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useContext, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatLongDuration } from '../fields/format-amount.ts';
+import { SaveFlow } from '../form/save-flow.ts';
 import { useEditor } from '../model/store.ts';
 import { ExecutionLink } from './execution-link.tsx';
 
@@ -36,19 +37,21 @@ export function WebhookPanel() {
   if (data === undefined) return <Skeleton height={160} />;
   return (
     <Stack gap="sm" component="section" aria-label={t('forms.webhook')}>
-      {data.reason !== null && (
+      {data.reason !== null && !(data.reason === 'no_webhook_trigger' && can('editor')) && (
         <Alert color="orange" p="xs">
           {t(`forms.webhookClosed.${data.reason}`)}
         </Alert>
       )}
       <CopyableText label={t('forms.webhookUrl')} text={data.url} />
+      {can('editor') && (
+        <Listener params={params} isOpen={data.is_open} isSaved={data.reason !== 'no_webhook_trigger'} />
+      )}
       <CopyableText label="curl" text={data.curl} />
       {data.signature !== null && <Hint>{t('forms.webhookSigned', { preset: data.signature.preset })}</Hint>}
       <UnsavedSignature saved={data.signature} />
       {data.previous.map(({ hash, url, valid_until: until }) => (
         <Former key={hash} url={url} until={until} />
       ))}
-      {can('editor') && <Listener params={params} isOpen={data.is_open} />}
       {can('editor') && <Regenerate params={params} />}
     </Stack>
   );
@@ -119,20 +122,38 @@ function CopyableText({ label, text }: { label: string; text: string }) {
 const EARLY_MS = 5_000;
 
 /** Waits for the next call and stores it as the sample. */
-function Listener({ params, isOpen }: WorkflowParams & { isOpen: boolean }) {
+function Listener({
+  params,
+  isOpen,
+  isSaved,
+}: WorkflowParams & {
+  isOpen: boolean;
+  /** Whether the saved version has a webhook. */
+  isSaved: boolean;
+}) {
   const { t } = useTranslation();
   const queryClient = useQueryClient();
   const showSample = useEditor((state) => state.showSample);
   const [after, setAfter] = useState<number | null>(null);
   const [until, setUntil] = useState<string | null>(null);
   const [arrived, setArrived] = useState<Sample | null>(null);
-  const start = useChange(() => call('POST /orgs/:org/workflows/:id/sample-listener', { params }), {
-    onSuccess: ({ revision, until: end }) => {
-      setArrived(null);
-      setUntil(end);
-      setAfter(revision);
+  const save = useContext(SaveFlow);
+  const start = useChange(
+    async () => {
+      // Calls reach the saved version; a conflict is shown by the page.
+      if (!isSaved && !((await save?.()) ?? false)) return null;
+      return call('POST /orgs/:org/workflows/:id/sample-listener', { params });
     },
-  });
+    {
+      refreshes: ['GET /orgs/:org/workflows/:id/webhook'],
+      onSuccess: (started) => {
+        if (started === null) return;
+        setArrived(null);
+        setUntil(started.until);
+        setAfter(started.revision);
+      },
+    },
+  );
   const stop = useMutation({
     mutationFn: () => call('DELETE /orgs/:org/workflows/:id/sample-listener', { params }),
     onSettled: () => setAfter(null),
@@ -165,13 +186,14 @@ function Listener({ params, isOpen }: WorkflowParams & { isOpen: boolean }) {
     return (
       <>
         <Button
-          variant="default"
+          variant="light"
+          w="fit-content"
           leftSection={<Radio size={14} />}
           loading={start.isPending}
-          disabled={!isOpen}
+          disabled={isSaved ? !isOpen : save === null}
           onClick={() => start.mutate()}
         >
-          {t('forms.listen')}
+          {t(isSaved ? 'forms.listen' : 'forms.saveAndListen')}
         </Button>
         {arrived !== null && <Arrived sample={arrived} />}
       </>

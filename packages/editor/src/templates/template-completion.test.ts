@@ -1,7 +1,7 @@
 import { CompletionContext } from '@codemirror/autocomplete';
 import { EditorState } from '@codemirror/state';
 import { describe, expect, test } from 'vitest';
-import { completionsAt, takePath } from './template-completion.ts';
+import { completionsAt, insertPath, takePath } from './template-completion.ts';
 
 const HINTS = [{ path: 'trigger.data.name', value: 'Ada' }];
 
@@ -30,6 +30,28 @@ describe('an accepted path', () => {
     ['{{tri| and {{b}}', '{{trigger.data.name}} and {{b}}'],
   ])('%s', (text, expected) => {
     expect(taken(text)?.replaceAll('~', '|')).toBe(expected.replaceAll('~', '|'));
+  });
+});
+
+describe('a path inserted from elsewhere', () => {
+  test.each([
+    ['|', '{{trigger.data.name}}'],
+    ['Hello |!', 'Hello {{trigger.data.name}}!'],
+    ['{{id}} |', '{{id}} {{trigger.data.name}}'],
+    ['{{|}}', '{{trigger.data.name}}'],
+    ['{{tri|}} and', '{{trigger.data.name}} and'],
+    ['{{tri|', '{{trigger.data.name}}'],
+  ])('%s', (text, expected) => {
+    const at = text.indexOf('|');
+    const state = EditorState.create({ doc: text.replace('|', ''), selection: { anchor: at } });
+    expect(state.update(insertPath(state, 'trigger.data.name')).state.doc.toString()).toBe(expected);
+  });
+
+  test('replaces what is selected', () => {
+    const state = EditorState.create({ doc: 'Hello you', selection: { anchor: 6, head: 9 } });
+    const { state: after } = state.update(insertPath(state, 'trigger.data.name'));
+    expect(after.doc.toString()).toBe('Hello {{trigger.data.name}}');
+    expect(after.selection.main.head).toBe(after.doc.length);
   });
 });
 

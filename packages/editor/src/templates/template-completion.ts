@@ -55,6 +55,19 @@ export function completionsAt(
   return { from: context.pos - typed.length, options, validFor: PATH };
 }
 
+/** Inserts a path at the cursor: within braces it replaces what is typed of a path, elsewhere it gets braces of its own. */
+export function insertPath(state: EditorState, path: string): TransactionSpec {
+  const { from, to } = state.selection.main;
+  const before = state.sliceDoc(0, from);
+  const open = before.lastIndexOf('{{');
+  if (open !== -1 && !before.slice(open).includes('}}')) {
+    const typed = PATH_BEFORE.exec(before.slice(open + 2))?.[0] ?? '';
+    return takePath(state, path, from - typed.length, to);
+  }
+  const text = `{{${path}}}`;
+  return { changes: { from, to, insert: text }, selection: { anchor: from + text.length } };
+}
+
 /** Replaces the partial path and closes the braces if needed. */
 export function takePath(state: EditorState, path: string, from: number, to: number): TransactionSpec {
   const after = state.sliceDoc(to);

@@ -11,10 +11,11 @@ import {
   type ViewUpdate,
 } from '@codemirror/view';
 import { useCodeView } from '@millrace/ui/components/use-code-view.ts';
-import { type RefObject, useEffect, useMemo, useRef } from 'react';
+import { type RefObject, useContext, useEffect, useMemo, useRef } from 'react';
+import { type InsertTarget, InsertTargetContext, type InsertTargets } from '../form/insert-target.ts';
 import { oneLine } from '../form/one-line.ts';
 import type { PathHint } from '../form/template-scope.ts';
-import { completionsAt } from './template-completion.ts';
+import { completionsAt, insertPath } from './template-completion.ts';
 
 export interface TemplateEditorProps {
   value: string;
@@ -57,12 +58,15 @@ export default function TemplateEditor(props: TemplateEditorProps) {
   useEffect(() => {
     hints.current = props.hints;
   }, [props.hints]);
+  const targets = useContext(InsertTargetContext);
   const setup = useMemo(
-    () =>
+    () => [
       setupOf({ isMultiline, takesLines, isReadOnly, placeholder }, (context) =>
         completionsAt(context, hints.current()),
       ),
-    [isMultiline, takesLines, isReadOnly, placeholder],
+      targets === null || isReadOnly ? [] : takesInsertions(targets),
+    ],
+    [isMultiline, takesLines, isReadOnly, placeholder, targets],
   );
   const frame = useCodeView({
     value,
@@ -72,6 +76,35 @@ export default function TemplateEditor(props: TemplateEditorProps) {
     startAt: props.startAt,
   });
   return <div ref={frame} className="code-frame" />;
+}
+
+/** Lets data from beside the form be inserted at the cursor. */
+function takesInsertions(targets: InsertTargets): Extension {
+  return ViewPlugin.fromClass(
+    class {
+      readonly target: InsertTarget;
+      constructor(view: EditorView) {
+        this.target = {
+          element: view.dom,
+          insert(path) {
+            view.dispatch({ ...insertPath(view.state, path), scrollIntoView: true });
+            view.focus();
+          },
+        };
+        targets.add(this.target);
+      }
+      destroy() {
+        targets.remove(this.target);
+      }
+    },
+    {
+      eventHandlers: {
+        focus() {
+          targets.use(this.target);
+        },
+      },
+    },
+  );
 }
 
 function setupOf(

@@ -3,6 +3,7 @@ import './editor.css';
 import { ActionIcon, Box, Group, Tabs } from '@mantine/core';
 import { useDocumentTitle, useHotkeys, useMediaQuery } from '@mantine/hooks';
 import type { WorkflowDetail } from '@millrace/admin-api';
+import { SaveFlow } from '@millrace/editor/form/save-flow.ts';
 import { type EditorStore, useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
@@ -38,7 +39,15 @@ const FlowSettingsForm = lazyPart(
 const RunPanel = lazyPart(async () => (await import('./trying/run-panel.tsx')).RunPanel, fillingSkeleton);
 
 /** The content of the side panel. */
-type Side = { readonly kind: 'node'; readonly nodeId: string } | { readonly kind: 'settings' } | null;
+type Side =
+  | {
+      readonly kind: 'node';
+      readonly nodeId: string;
+      /** Just added: its first empty field takes the focus. */
+      readonly isNew?: boolean;
+    }
+  | { readonly kind: 'settings' }
+  | null;
 type DrawerTab = 'problems' | 'run';
 const IN_FLOW = /^\/flow_data(\/|$)/;
 
@@ -85,7 +94,8 @@ export function EditorFrame({
     [org, workflow, draftSync, trial, runForm, openNode, showRefusal],
   );
   const onOpenNode = useCallback(
-    (nodeId: string | null) => setSide(nodeId === null ? null : { kind: 'node', nodeId }),
+    (nodeId: string | null, { isNew = false } = {}) =>
+      setSide(nodeId === null ? null : { kind: 'node', nodeId, isNew }),
     [],
   );
   // With the last input, or none: the panel below shows the input and the run.
@@ -94,26 +104,32 @@ export function EditorFrame({
     void runForm.start();
   };
   useHotkeys([['mod+Enter', () => !isReadOnly && run()]], [], true);
+  const save = useCallback(async () => {
+    if (draftSync.state.getState().status === 'same') return true;
+    return draftSync.save('');
+  }, [draftSync]);
   const sideContent = <SideContent side={side} onClose={() => setSide(null)} />;
   const isThere = useEditor(({ nodes }) =>
     side?.kind === 'node' ? nodes.some(({ id }) => id === side.nodeId) : side !== null,
   );
   return (
     <EditorContext value={context}>
-      <div className="editor">
-        <TopBar onRun={run} onSettings={() => setSide({ kind: 'settings' })} />
-        <NewerVersion />
-        <DraftFailure />
-        <div className="editor-middle">
-          <div className="editor-canvas">
-            <Canvas onOpenNode={onOpenNode} focus={focus} />
+      <SaveFlow value={save}>
+        <div className="editor">
+          <TopBar onRun={run} onSettings={() => setSide({ kind: 'settings' })} />
+          <NewerVersion />
+          <DraftFailure />
+          <div className="editor-middle">
+            <div className="editor-canvas">
+              <Canvas onOpenNode={onOpenNode} focus={focus} />
+            </div>
+            <SideFrame isOpen={isThere} onClose={() => setSide(null)}>
+              {sideContent}
+            </SideFrame>
           </div>
-          <SideFrame isOpen={isThere} onClose={() => setSide(null)}>
-            {sideContent}
-          </SideFrame>
+          <BottomDrawer tab={tab} onTab={setTab} isNarrow={isNarrow} />
         </div>
-        <BottomDrawer tab={tab} onTab={setTab} isNarrow={isNarrow} />
-      </div>
+      </SaveFlow>
     </EditorContext>
   );
 }
@@ -127,7 +143,7 @@ function SideContent({ side, onClose }: { side: Side; onClose: () => void }) {
       </SideHead>
       <div className="editor-side-body">
         {side.kind === 'node' ? (
-          <NodePanel nodeId={side.nodeId} />
+          <NodePanel nodeId={side.nodeId} takesFocus={side.isNew === true} />
         ) : (
           <Box p="sm" className="editor-settings">
             <FlowSettingsForm />

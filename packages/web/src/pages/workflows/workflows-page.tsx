@@ -160,11 +160,8 @@ function NewWorkflowMenu() {
   );
 }
 
-/** A starting flow that can be run at once. */
-const FIRST_FLOW = {
-  nodes: [{ id: 'start', type: 'trigger.manual', position: { x: 0, y: 0 }, data: {} }],
-  edges: [],
-};
+/** The editor asks how it starts. */
+const FIRST_FLOW = { nodes: [], edges: [] };
 
 function EmptyDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
