@@ -5,6 +5,7 @@ import { Search } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { NodeType } from '../model/editor-state.ts';
+import { type FoundGroup, findTypes } from '../model/find-types.ts';
 import { useEditor } from '../model/store.ts';
 import { DRAGGED_TYPE, type PaletteRequest } from './canvas-actions.ts';
 import { kindClass, NodeIcon } from './node-icon.tsx';
@@ -32,7 +33,10 @@ export function Palette({
   const frame = useClickOutside(onClose);
   // Triggers have no incoming edges.
   const isJoined = request.place !== undefined && !('at' in request.place && !('after' in request.place));
-  const groups = useMemo(() => findTypes(nodeTypes, search, isJoined), [nodeTypes, search, isJoined]);
+  const { groups, isFallback } = useMemo(
+    () => listTypes(nodeTypes, search, isJoined),
+    [nodeTypes, search, isJoined],
+  );
   const found = groups.flatMap(({ types }) => types);
   const active = found[Math.min(at, found.length - 1)];
 
@@ -86,6 +90,11 @@ export function Palette({
         <CloseButton size="sm" aria-label={t('common.close')} onClick={onClose} />
       </Group>
       <ScrollArea.Autosize mah="min(60vh, 440px)" type="auto" scrollbars="y" viewportRef={list}>
+        {isFallback && (
+          <Muted p="xs" pb={0} role="status">
+            {t('editor.useHttp', { search: search.trim() })}
+          </Muted>
+        )}
         <div role="listbox" id={listId} aria-label={title}>
           {groups.map(({ group, types }) => (
             // biome-ignore lint/a11y/useSemanticElements: a group of options, not of fields
@@ -174,26 +183,22 @@ function PaletteItem({
   );
 }
 
-interface FoundGroup {
-  readonly group: string;
-  readonly types: readonly NodeType[];
-}
+/** Calls whatever has no node of its own. */
+const FALLBACK = 'http.request';
 
-/** Types with every search word in title, type or description; title matches come first. */
-function findTypes(
+/** Types to offer; if none fits the search, the one that can call anything. */
+function listTypes(
   nodeTypes: ReadonlyMap<string, NodeType>,
   search: string,
   isJoined: boolean,
-): readonly FoundGroup[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const fits = (text: string) => words.every((word) => text.toLowerCase().includes(word));
-  const found = [...nodeTypes.values()]
-    .filter(({ kind }) => !(isJoined && kind === 'trigger'))
-    .filter(({ title, type, description }) => fits(`${title} ${type} ${description}`))
-    .toSorted((a, b) => Number(fits(`${b.title} ${b.type}`)) - Number(fits(`${a.title} ${a.type}`)));
-  const groups = [...Map.groupBy(found, ({ group }) => group)].map(([group, types]) => ({ group, types }));
+): { readonly groups: readonly FoundGroup[]; readonly isFallback: boolean } {
+  const all = [...nodeTypes.values()].filter(({ kind }) => !(isJoined && kind === 'trigger'));
+  const groups = findTypes(all, search);
+  const other = nodeTypes.get(FALLBACK);
+  if (groups.length === 0 && other !== undefined)
+    return { groups: [{ group: other.group, types: [other] }], isFallback: true };
   // While searching, the best match comes first whatever its group.
-  if (words.length > 0) return groups;
+  if (search.trim() !== '') return { groups, isFallback: false };
   const rank = (group: string) => (GROUPS as readonly string[]).indexOf(group) >>> 0;
-  return groups.toSorted((a, b) => rank(a.group) - rank(b.group));
+  return { groups: groups.toSorted((a, b) => rank(a.group) - rank(b.group)), isFallback: false };
 }

@@ -1,4 +1,4 @@
-import { AI_PROVIDERS, CHAT_SERVICES, type CredentialType } from '@millrace/engine';
+import { AI_PROVIDERS, CHAT_SERVICES, type ChatServiceName, type CredentialType } from '@millrace/engine';
 import { type TObject, type TProperties, Type } from 'typebox';
 
 const MAX_SECRET = 16_384;
@@ -42,6 +42,19 @@ function choice<T extends string>(
 ) {
   const preset = fallback === undefined ? {} : { default: fallback };
   return Type.Unsafe<T>({ type: 'string', enum: values, title, description, ...preset });
+}
+
+/** The choice with the names of its values. */
+function labelled<Schema extends object>(
+  schema: Schema,
+  labels: { readonly [value: string]: string },
+): Schema {
+  return { ...schema, 'x-labels': labels };
+}
+
+/** A field that only some chat services have; the form shows it for those. */
+function onlyFor<Schema extends object>(schema: Schema, services: readonly ChatServiceName[]): Schema {
+  return { ...schema, 'x-when': { service: services } };
 }
 
 function optionalUrl(title: string, description: string) {
@@ -126,12 +139,24 @@ export const credentialSchemas = {
     ),
   }),
   chat: fields('Chat', 'A chat service that takes messages.', {
-    service: choice('Service', 'Which one it is.', CHAT_SERVICES),
-    webhook_url: optionalSecret(
-      'Webhook URL',
-      'Address of an incoming webhook, for services that have them.',
+    service: labelled(choice('Service', 'Which one it is.', CHAT_SERVICES), {
+      slack: 'Slack',
+      teams: 'Microsoft Teams',
+      discord: 'Discord',
+      google_chat: 'Google Chat',
+      mattermost: 'Mattermost',
+      telegram: 'Telegram',
+      line: 'LINE',
+      chatwork: 'Chatwork',
+    }),
+    webhook_url: onlyFor(
+      optionalSecret('Webhook URL', 'Address of an incoming webhook, for services that have them.'),
+      ['slack', 'teams', 'discord', 'google_chat', 'mattermost'],
     ),
-    token: optionalSecret('Token', 'Of a bot or an API, for services that have them.'),
+    token: onlyFor(
+      optionalSecret('Token', 'Of a bot or an API, for services that have them.'),
+      CHAT_SERVICES.filter((service) => service !== 'teams'),
+    ),
     base_url: optionalUrl(
       'Server',
       "Of a self-hosted service, such as https://chat.example.com. Empty: the service's own.",

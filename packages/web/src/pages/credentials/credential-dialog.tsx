@@ -22,13 +22,15 @@ interface DialogProps {
   credential: Credential | null;
   /** Types allowed for a new one; absent: all. */
   onlyTypes?: readonly string[];
+  /** Created for a node: closes itself after a test that didn't fail. */
+  isBrief?: boolean;
   /** Called after each save. */
   onKept?: (credential: Credential) => void;
   onClose: () => void;
 }
 
 /** Adds or changes a credential, and tests it if more than its name changed and the test needs no further input. */
-export function CredentialDialog({ credential, onlyTypes, onKept, onClose }: DialogProps) {
+export function CredentialDialog({ credential, onlyTypes, isBrief = false, onKept, onClose }: DialogProps) {
   const [edited, setEdited] = useState(credential);
   const [saved, setSaved] = useState<Credential | null>(null);
   if (saved !== null) {
@@ -36,7 +38,7 @@ export function CredentialDialog({ credential, onlyTypes, onKept, onClose }: Dia
       setEdited(saved);
       setSaved(null);
     };
-    return <TestDialog item={saved} onChange={change} onClose={onClose} />;
+    return <TestDialog item={saved} closesItself={isBrief} onChange={change} onClose={onClose} />;
   }
   const onSaved = (item: Credential, isOther: boolean) => {
     onKept?.(item);
@@ -88,20 +90,23 @@ function CredentialForm({
   const [only, ...others] = types;
   const preset = only !== undefined && others.length === 0 ? only : undefined;
   const [type, setType] = useState(credential?.type ?? preset?.type ?? null);
-  const [name, setName] = useState(credential?.name ?? '');
+  const [given, setName] = useState(credential?.name ?? null);
   const [hosts, setHosts] = useState<string[]>(credential?.hosts ?? []);
   const definition = types.find((each) => each.type === type);
+  const titleOf = ({ type: value, title }: CredentialTypeItem) =>
+    isKnownType(value) ? t(`credentials.types.${value}.title`) : title;
   const [fields, setFields] = useState<JsonObject>(
     () => credential?.settings ?? (preset === undefined ? {} : initialFields(preset)),
   );
+  const name = given ?? (preset === undefined ? '' : (labelIn(preset, fields) ?? titleOf(preset)));
   const save = useSave(credential, onSaved);
   const problems = save.error instanceof ApiProblem ? save.error.errors : [];
   const problemAt = (pointer: string) => problems.find((each) => each.pointer === pointer)?.message;
   const hostProblem = problems.find((each) => each.pointer.startsWith('/hosts'))?.message;
   const submit = () => {
     if (definition === undefined) return;
-    const given = definition.is_bound ? hosts : [];
-    save.mutate({ name: name.trim(), type: definition.type, hosts: given, fields });
+    const bound = definition.is_bound ? hosts : [];
+    save.mutate({ name: name.trim(), type: definition.type, hosts: bound, fields });
   };
   return (
     <FormDialog
@@ -119,15 +124,12 @@ function CredentialForm({
           {t('credentials.needsSecretHint')}
         </Alert>
       )}
-      {credential === null && (
+      {credential === null && preset === undefined && (
         <Select
           data-autofocus
           label={t('credentials.type')}
           placeholder={t('credentials.typeHint')}
-          data={types.map(({ type: value, title }) => ({
-            value,
-            label: isKnownType(value) ? t(`credentials.types.${value}.title`) : title,
-          }))}
+          data={types.map((each) => ({ value: each.type, label: titleOf(each) }))}
           value={type}
           onChange={(next) => {
             const chosen = types.find((each) => each.type === next);
@@ -184,6 +186,7 @@ function CredentialForm({
             value={fields}
             onChange={setFields}
             credential={credential}
+            takesFocus={preset !== undefined}
           />
           {credential !== null && Object.values(propertiesOf(definition)).some(isSecret) && (
             <Hint>{t('credentials.elsewhere')}</Hint>
@@ -192,6 +195,15 @@ function CredentialForm({
       )}
     </FormDialog>
   );
+}
+
+/** The label of the first choice in a type's fields, such as the name of the service. */
+function labelIn(definition: CredentialTypeItem, fields: JsonObject): string | null {
+  for (const [name, schema] of Object.entries(propertiesOf(definition))) {
+    const label = ((schema['x-labels'] ?? {}) as JsonObject)[String(fields[name])];
+    if (typeof label === 'string') return label;
+  }
+  return null;
 }
 
 interface Given {

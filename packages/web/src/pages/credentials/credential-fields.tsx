@@ -2,7 +2,7 @@ import { PasswordInput, Stack, Switch } from '@mantine/core';
 import type { Credential, CredentialTypeItem } from '@millrace/admin-api';
 import { Field } from '@millrace/editor/fields/field.tsx';
 import { withMember } from '@millrace/editor/form/field-props.ts';
-import { isNullable, type Schema } from '@millrace/editor/form/field-shape.ts';
+import { applies, isNullable, type Schema } from '@millrace/editor/form/field-shape.ts';
 import { useProblem } from '@millrace/editor/form/form-context.tsx';
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { useTranslation } from 'react-i18next';
@@ -20,7 +20,9 @@ export function isSecret(schema: Schema): boolean {
 export function initialFields(definition: CredentialTypeItem): JsonObject {
   const preset = Object.entries(propertiesOf(definition)).flatMap(([name, schema]): [string, JsonValue][] => {
     if (isSecret(schema)) return schema.minLength === 0 ? [[name, '']] : [];
-    return schema.default === undefined || schema.default === null ? [] : [[name, schema.default]];
+    if (schema.default !== undefined && schema.default !== null) return [[name, schema.default]];
+    const [first] = (schema.enum ?? []) as readonly JsonValue[];
+    return first === undefined ? [] : [[name, first]];
   });
   return Object.fromEntries(preset);
 }
@@ -36,6 +38,31 @@ const USUAL_PORTS: { readonly [setting: string]: { readonly [value: string]: num
   dialect: { postgresql: 5432, mysql: 3306 },
   security: { starttls: 587, tls: 465 },
 };
+
+/** Webhook URLs by which a chat service is recognised. */
+const WEBHOOKS: readonly (readonly [service: string, url: RegExp])[] = [
+  ['slack', /^https:\/\/hooks\.slack(?:-gov)?\.com\//],
+  ['teams', /^https:\/\/[^/]+\.(?:webhook\.office|logic\.azure|powerplatform)\.com[/:]/],
+  ['discord', /^https:\/\/(?:\w+\.)?discord(?:app)?\.com\//],
+  ['google_chat', /^https:\/\/chat\.googleapis\.com\//],
+  // Its servers are anywhere.
+  ['mattermost', /^https?:\/\/[^/]+\/hooks\/\w+/],
+];
+
+/** Chooses the service that a webhook URL just entered belongs to. */
+function withService(changed: string, fields: JsonObject): JsonObject {
+  const { webhook_url: url } = fields;
+  if (changed !== 'webhook_url' || typeof url !== 'string') return fields;
+  const found = WEBHOOKS.find(([, pattern]) => pattern.test(url))?.[0];
+  if (found === undefined) return fields;
+  // Its own server has no usual address.
+  const { base_url: server = URL.parse(url)?.origin } = fields;
+  return {
+    ...fields,
+    service: found,
+    ...(found === 'mattermost' && server !== undefined ? { base_url: server } : {}),
+  };
+}
 
 /** Updates a port the user hasn't changed when the setting it depends on changes. */
 function withUsualPort(before: JsonObject, after: JsonObject): JsonObject {
@@ -55,6 +82,8 @@ interface FieldsProps {
   onChange: (value: JsonObject) => void;
   /** The credential to edit; null: a new one. */
   credential: Credential | null;
+  /** Focuses the first secret when the dialog opens. */
+  takesFocus?: boolean;
 }
 
 /** Whether the service has a secret; `unknown`: stored before that was recorded. */
@@ -67,16 +96,29 @@ function storedOf(credential: Credential | null, name: string): Stored {
 }
 
 /** A type's fields: ordinary settings, and write-only secrets. */
-export function CredentialFields({ definition, value, onChange, credential }: FieldsProps) {
+export function CredentialFields({
+  definition,
+  value,
+  onChange,
+  credential,
+  takesFocus = false,
+}: FieldsProps) {
   const { t } = useTranslation();
+  const fields = Object.entries(propertiesOf(definition)).map(([name, schema]) => ({
+    name,
+    schema,
+    isRequired: schema.default === undefined,
+  }));
+  const shown = fields.filter((field) => applies(field, value, fields));
+  const firstSecret = shown.find(({ schema }) => isSecret(schema))?.name;
   return (
     <Stack gap="sm">
-      {Object.entries(propertiesOf(definition)).map(([name, schema]) => {
+      {shown.map(({ name, schema }) => {
         const textKey = fieldText(definition.type, name);
         const title = textKey === null ? textOr(schema.title, name) : t(`${textKey}.title`);
         const description = textKey === null ? textOr(schema.description, '') : t(`${textKey}.hint`);
         const change = (next: JsonValue | undefined) =>
-          onChange(withUsualPort(value, withMember(value, name, next)));
+          onChange(withService(name, withUsualPort(value, withMember(value, name, next))));
         return isSecret(schema) ? (
           <SecretField
             key={name}
@@ -87,6 +129,7 @@ export function CredentialFields({ definition, value, onChange, credential }: Fi
             value={value[name]}
             onChange={change}
             stored={storedOf(credential, name)}
+            takesFocus={takesFocus && name === firstSecret}
           />
         ) : (
           <Field
@@ -116,6 +159,7 @@ function SecretField({
   value,
   onChange,
   stored,
+  takesFocus,
 }: {
   name: string;
   title: string;
@@ -124,6 +168,7 @@ function SecretField({
   value: JsonValue | undefined;
   onChange: (value: JsonValue | undefined) => void;
   stored: Stored;
+  takesFocus: boolean;
 }) {
   const { t } = useTranslation();
   const problem = useProblem(`/fields/${name}`);
@@ -135,6 +180,7 @@ function SecretField({
   return (
     <Stack gap={4}>
       <PasswordInput
+        {...(takesFocus ? { 'data-autofocus': true } : {})}
         label={title}
         description={hint}
         inputWrapperOrder={['label', 'input', 'error', 'description']}

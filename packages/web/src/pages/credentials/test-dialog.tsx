@@ -3,7 +3,7 @@ import type { Credential, CredentialTest } from '@millrace/admin-api';
 import { ApiProblem, call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { Form } from '@millrace/ui/components/form.tsx';
-import { notifyFailure } from '@millrace/ui/components/notify.ts';
+import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
 import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -15,10 +15,13 @@ import { isKnownType, testHint, testText, wantsPage } from './credential-text.ts
 /** Tests a credential as a node would use it; at once if the test needs no input. */
 export function TestDialog({
   item,
+  closesItself = false,
   onChange,
   onClose,
 }: {
   readonly item: Credential;
+  /** Closes unless the test fails, and says how it ended. */
+  readonly closesItself?: boolean;
   /** Opens the credential's form. */
   readonly onChange: () => void;
   readonly onClose: () => void;
@@ -32,6 +35,16 @@ export function TestDialog({
   useEffect(() => {
     if (!needsPage) runAtOnce();
   }, [needsPage]);
+  const outcome = test.data?.outcome;
+  const end = useEffectEvent((as: CredentialTest['outcome']) => {
+    notifyDone(
+      t('credentials.test.ended', { name: item.name, outcome: t(`credentials.test.outcome.${as}`) }),
+    );
+    onClose();
+  });
+  useEffect(() => {
+    if (closesItself && outcome !== undefined && outcome !== 'failed') end(outcome);
+  }, [closesItself, outcome]);
   const submit = () => {
     if (!test.isPending) run();
   };

@@ -6,6 +6,7 @@ import { useShallow } from 'zustand/shallow';
 import type { DraftSync, DraftSyncState } from './draft/draft-sync.ts';
 import type { RunForm } from './trying/use-run-form.ts';
 import type { Trial } from './trying/use-trial.ts';
+import type { Watch } from './trying/use-watch.ts';
 
 /** The editor page's shared state besides the flow's store. */
 export interface EditorContextValue {
@@ -16,6 +17,11 @@ export interface EditorContextValue {
   readonly trial: Trial;
   /** The input of the next run. */
   readonly runForm: RunForm;
+  readonly watch: Watch;
+  /** Saves what is on the canvas, if it differs from the saved version; false if there is a conflict, which the page shows. */
+  readonly save: () => Promise<boolean>;
+  /** Opens the list of problems, as the reason why something isn't possible yet. */
+  readonly showProblems: () => void;
   /** Opens a node in the panel and shows it on the canvas. */
   readonly openNode: (nodeId: string) => void;
   /** Says why an action was refused; if because of the flow's problems, by opening their list. */

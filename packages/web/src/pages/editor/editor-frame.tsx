@@ -23,6 +23,7 @@ import { Splitter, usePanelSize } from './splitter.tsx';
 import { TopBar } from './top-bar.tsx';
 import { useRunForm } from './trying/use-run-form.ts';
 import { useTrial } from './trying/use-trial.ts';
+import { useWatch } from './trying/use-watch.ts';
 
 const Canvas = lazyPart(
   async () => (await import('@millrace/editor/canvas/canvas.tsx')).Canvas,
@@ -69,17 +70,25 @@ export function EditorFrame({
   const [side, setSide] = useState<Side>(null);
   const [tab, setTab] = useState<DrawerTab | null>(null);
   const [focus, setFocus] = useState<{ readonly nodeId: string } | null>(null);
+  const showProblems = useCallback(() => {
+    setTab('problems');
+    notifyWarning(t('editor.fixProblems'));
+  }, [t]);
   const showRefusal = useCallback(
     (error: Error) => {
       const isFlow = error instanceof ApiProblem && error.errors.some(({ pointer }) => IN_FLOW.test(pointer));
       if (!isFlow || store.getState().problems.length === 0) return notifyFailure(error);
-      setTab('problems');
-      notifyWarning(t('editor.fixProblems'));
+      showProblems();
     },
-    [store, t],
+    [store, showProblems],
   );
   const trial = useTrial({ org, workflowId: workflow.id, onRefused: showRefusal }, store);
   const runForm = useRunForm({ org, workflow }, draftSync, trial);
+  const watch = useWatch({ org, workflowId: workflow.id }, trial);
+  const save = useCallback(async () => {
+    if (draftSync.state.getState().status === 'same') return true;
+    return draftSync.save('');
+  }, [draftSync]);
   const isReadOnly = useEditor((state) => state.isReadOnly);
   const openNode = useCallback(
     (nodeId: string) => {
@@ -90,8 +99,8 @@ export function EditorFrame({
     [store],
   );
   const context = useMemo<EditorContextValue>(
-    () => ({ org, workflow, draftSync, trial, runForm, openNode, showRefusal }),
-    [org, workflow, draftSync, trial, runForm, openNode, showRefusal],
+    () => ({ org, workflow, draftSync, trial, runForm, watch, save, openNode, showProblems, showRefusal }),
+    [org, workflow, draftSync, trial, runForm, watch, save, openNode, showProblems, showRefusal],
   );
   const onOpenNode = useCallback(
     (nodeId: string | null, { isNew = false } = {}) =>
@@ -104,10 +113,6 @@ export function EditorFrame({
     void runForm.start();
   };
   useHotkeys([['mod+Enter', () => !isReadOnly && run()]], [], true);
-  const save = useCallback(async () => {
-    if (draftSync.state.getState().status === 'same') return true;
-    return draftSync.save('');
-  }, [draftSync]);
   const sideContent = <SideContent side={side} onClose={() => setSide(null)} />;
   const isThere = useEditor(({ nodes }) =>
     side?.kind === 'node' ? nodes.some(({ id }) => id === side.nodeId) : side !== null,
@@ -116,7 +121,11 @@ export function EditorFrame({
     <EditorContext value={context}>
       <SaveFlow value={save}>
         <div className="editor">
-          <TopBar onRun={run} onSettings={() => setSide({ kind: 'settings' })} />
+          <TopBar
+            onRun={run}
+            onRunPanel={() => setTab('run')}
+            onSettings={() => setSide({ kind: 'settings' })}
+          />
           <NewerVersion />
           <DraftFailure />
           <div className="editor-middle">

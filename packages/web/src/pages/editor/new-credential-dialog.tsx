@@ -7,5 +7,5 @@ const CredentialDialog = lazyPart(
 
 /** Creates a credential from within a node's form. */
 export function NewCredentialDialog(props: NewCredentialProps) {
-  return <CredentialDialog credential={null} {...props} />;
+  return <CredentialDialog credential={null} isBrief {...props} />;
 }

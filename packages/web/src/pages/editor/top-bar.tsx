@@ -1,25 +1,31 @@
 import { Button, Divider, Group, Menu, Switch, TextInput, Tooltip, UnstyledButton } from '@mantine/core';
-import type { Body } from '@millrace/admin-api';
 import { useEditor, useEditorState } from '@millrace/editor/model/store.ts';
-import { call } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
-import { endpointKey } from '@millrace/ui/api/query.ts';
-import { showChangedWorkflow } from '@millrace/ui/api/workflow-cache.ts';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Play, Redo2, Undo2 } from 'lucide-react';
 import { type KeyboardEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { StatusBadge } from '../workflows/status-badge.tsx';
+import { ActivationSwitch } from './activation-switch.tsx';
 import { DraftStatus } from './draft/draft-status.tsx';
 import { SaveButton } from './draft/save-button.tsx';
 import { useEditorPage } from './editor-context.ts';
 import { MoreMenu } from './more-menu.tsx';
 import { ToList } from './to-list.tsx';
+import { RunMenu } from './trying/run-menu.tsx';
+import { useWorkflowUpdate } from './use-workflow-update.ts';
 import { VersionMenu } from './versions/version-menu.tsx';
 
 /** The workflow's name and status, and actions on the whole workflow. */
-export function TopBar({ onRun, onSettings }: { onRun: () => void; onSettings: () => void }) {
+export function TopBar({
+  onRun,
+  onRunPanel,
+  onSettings,
+}: {
+  onRun: () => void;
+  onRunPanel: () => void;
+  onSettings: () => void;
+}) {
   const { t } = useTranslation();
   const { org } = useEditorPage();
   const { can } = useRole();
@@ -29,6 +35,7 @@ export function TopBar({ onRun, onSettings }: { onRun: () => void; onSettings: (
       <ToList org={org} />
       <WorkflowName />
       <StatusMenu />
+      {!isReadOnly && <ActivationSwitch onActivated={onRunPanel} />}
       {can('editor') && <DraftStatus />}
       <span className="editor-space" />
       {!isReadOnly && <UndoButtons />}
@@ -36,9 +43,12 @@ export function TopBar({ onRun, onSettings }: { onRun: () => void; onSettings: (
       <Divider orientation="vertical" className="editor-wide-only" />
       <VersionMenu />
       {!isReadOnly && (
-        <Button variant="default" leftSection={<Play size={14} />} onClick={onRun}>
-          {t('editor.trying.run')}
-        </Button>
+        <Button.Group>
+          <Button variant="default" leftSection={<Play size={14} />} onClick={onRun}>
+            {t('editor.trying.run')}
+          </Button>
+          <RunMenu onOpen={onRunPanel} />
+        </Button.Group>
       )}
       {!isReadOnly && <SaveButton />}
       <MoreMenu onSettings={onSettings} />
@@ -148,25 +158,4 @@ function TestModeSwitch() {
       </div>
     </Tooltip>
   );
-}
-
-const DETAIL = 'GET /orgs/:org/workflows/:id';
-
-/** Changes properties other than the flow: name, status, test mode. */
-function useWorkflowUpdate() {
-  const { org, workflow, showRefusal } = useEditorPage();
-  const queryClient = useQueryClient();
-  const params = { org, id: workflow.id };
-  return useMutation({
-    mutationFn: (change: Omit<Body<'PUT /orgs/:org/workflows/:id'>, 'updated_at'>) =>
-      call('PUT /orgs/:org/workflows/:id', { params, body: { updated_at: workflow.updated_at, ...change } }),
-    onSuccess: (changed) => {
-      void showChangedWorkflow(queryClient, params, changed);
-    },
-    onError: (error) => {
-      showRefusal(error);
-      // Someone else saved first: show their changes.
-      void queryClient.invalidateQueries({ queryKey: endpointKey(DETAIL, { params }) });
-    },
-  });
 }

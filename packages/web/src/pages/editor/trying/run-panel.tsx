@@ -5,6 +5,7 @@ import {
   Button,
   Checkbox,
   Group,
+  Loader,
   ScrollArea,
   Stack,
   Table,
@@ -32,7 +33,7 @@ import { RunOneNode } from './run-one-node.tsx';
 /** Runs the flow on the canvas: its input, and each node's result. */
 export function RunPanel() {
   const { t } = useTranslation();
-  const { org, trial, runForm } = useEditorPage();
+  const { org, trial, runForm, watch } = useEditorPage();
   const selected = useEditor(({ selectedIds, nodes }) => {
     const [only, ...others] = selectedIds;
     return others.length === 0 && nodes.some(({ id }) => id === only) ? (only ?? null) : null;
@@ -77,8 +78,17 @@ export function RunPanel() {
       </ScrollArea>
       <ScrollArea flex="2 1 300px" h={height} type="auto" offsetScrollbars="y">
         <Stack gap="xs">
+          {watch.isOn && (
+            <Group gap="xs" role="status">
+              <Loader size={12} type="dots" aria-hidden />
+              <Muted>{t(watch.isReady ? 'editor.trying.watching' : 'common.loading')}</Muted>
+              <Button variant="subtle" size="compact-xs" onClick={watch.stop}>
+                {t('editor.trying.stopWatching')}
+              </Button>
+            </Group>
+          )}
           {trial.executionId === null ? (
-            <Muted>{t('editor.trying.nothingYet')}</Muted>
+            !watch.isOn && <Muted>{t('editor.trying.nothingYet')}</Muted>
           ) : (
             <Group gap="xs" aria-live="polite">
               <TrialBadge />

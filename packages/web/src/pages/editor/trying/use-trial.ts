@@ -21,6 +21,8 @@ export interface Trial {
   readonly isUnderWay: boolean;
   readonly isStarting: boolean;
   readonly start: (body: RunBody) => Promise<boolean>;
+  /** Shows an execution that somebody else started, as if it had been started here. */
+  readonly follow: (executionId: number) => void;
   readonly cancel: () => Promise<void>;
   /** Removes the execution from the canvas. */
   readonly clear: () => void;
@@ -61,6 +63,11 @@ export function useTrial({ org, workflowId, onRefused }: TrialOptions, store: Ed
   );
   useEffect(() => store.getState().showRuns(runs), [store, runs]);
 
+  const follow = useCallback((id: number) => {
+    setRuns({});
+    setExecution(null);
+    setExecutionId(id);
+  }, []);
   const starting = useRef(false);
   const start = useCallback(
     async (body: RunBody) => {
@@ -73,9 +80,7 @@ export function useTrial({ org, workflowId, onRefused }: TrialOptions, store: Ed
           params: { org, id: workflowId },
           body,
         });
-        setRuns({});
-        setExecution(null);
-        setExecutionId(started.execution_id);
+        follow(started.execution_id);
         // It is now one of the past executions.
         const key = endpointKey('GET /orgs/:org/workflows/:id/inputs', { params: { org, id: workflowId } });
         void queryClient.invalidateQueries({ queryKey: key });
@@ -89,7 +94,7 @@ export function useTrial({ org, workflowId, onRefused }: TrialOptions, store: Ed
         setIsStarting(false);
       }
     },
-    [org, workflowId, onRefused, queryClient],
+    [org, workflowId, onRefused, queryClient, follow],
   );
   const cancel = useCallback(async () => {
     if (executionId === null) return;
@@ -105,7 +110,7 @@ export function useTrial({ org, workflowId, onRefused }: TrialOptions, store: Ed
     setExecution(null);
     setExecutionId(null);
   }, []);
-  return { executionId, execution, isUnderWay, isStarting, start, cancel, clear };
+  return { executionId, execution, isUnderWay, isStarting, start, follow, cancel, clear };
 }
 
 /** Nodes still running when the execution ended have ended with it; they send no events of their own. */

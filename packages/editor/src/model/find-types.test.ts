@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import type { NodeType } from './editor-state.ts';
+import { findTypes } from './find-types.ts';
+
+const typeOf = (type: string, title: string, synonyms: readonly string[], description = ''): NodeType => ({
+  type,
+  title,
+  description,
+  synonyms: [...synonyms],
+  output_example: null,
+  icon: 'box',
+  kind: 'pure',
+  group: type.slice(0, type.indexOf('.')),
+  config_schema: { type: 'object', properties: {} },
+  handles: ['out'],
+  examples: [],
+  default_timeout_ms: null,
+  default_retry: { max_attempts: 1, backoff_ms: 0, max_backoff_ms: 0 },
+});
+const TYPES = [
+  typeOf('trigger.schedule', 'Schedule', ['cron', 'timer', '定期'], 'Starts at a time.'),
+  typeOf('core.delay', 'Delay', ['sleep', 'timer'], 'Waits for a time.'),
+  typeOf('core.if', 'If', ['condition'], 'Takes a branch.'),
+  typeOf('core.filter', 'Filter a list', ['where'], 'Keeps items if conditions are met.'),
+  typeOf('http.request', 'HTTP request', ['api', 'fetch'], 'Calls a URL.'),
+  typeOf('chat.notify', 'Chat message', ['slack', '通知'], 'Sends a message to Slack.'),
+];
+const found = (search: string) =>
+  findTypes(TYPES, search).flatMap(({ types }) => types.map(({ type }) => type));
+
+describe('searching the palette', () => {
+  test.each([
+    // Titles come before other words, and those before descriptions.
+    ['if', ['core.if', 'core.filter']],
+    ['cond', ['core.if', 'core.filter']],
+    ['cron', ['trigger.schedule']],
+    ['timer', ['trigger.schedule', 'core.delay']],
+    ['TIMER delay', ['core.delay']],
+    ['定期', ['trigger.schedule']],
+    ['ｓｌａｃｋ', ['chat.notify']],
+    ['通知', ['chat.notify']],
+    // One letter wrong, missing, superfluous or swapped.
+    ['shcedule', ['trigger.schedule']],
+    ['delai', ['core.delay']],
+    ['fetsh', ['http.request']],
+    ['mesage', ['chat.notify']],
+    ['requesst', ['http.request']],
+    ['salesforce', []],
+  ])('%s', (search, expected) => {
+    expect(found(search)).toEqual(expected);
+  });
+
+  test('nothing searched: everything, in the order of the catalogue', () => {
+    expect(found(' ')).toEqual(TYPES.map(({ type }) => type));
+  });
+});
