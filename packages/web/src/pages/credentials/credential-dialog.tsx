@@ -200,7 +200,8 @@ function CredentialForm({
 /** The label of the first choice in a type's fields, such as the name of the service. */
 function labelIn(definition: CredentialTypeItem, fields: JsonObject): string | null {
   for (const [name, schema] of Object.entries(propertiesOf(definition))) {
-    const label = ((schema['x-labels'] ?? {}) as JsonObject)[String(fields[name])];
+    const value = fields[name];
+    const label = typeof value === 'string' ? ((schema['x-labels'] ?? {}) as JsonObject)[value] : null;
     if (typeof label === 'string') return label;
   }
   return null;
