@@ -77,13 +77,14 @@ test('a payment by webhook, a condition, a call and a chat message, in few click
   await left.getByText('{{trigger.data.data.object.amount}}').waitFor();
   await hand.click(editor.panel.getByRole('combobox', { name: 'Operator' }));
   await hand.click(page.getByRole('option', { name: 'greater than' }));
+  await focused(editor.panel.getByRole('textbox', { name: 'Right side' }));
   await hand.type('1000');
 
   await hand.press('ControlOrMeta+K');
   await palette.waitFor();
   await hand.type('http');
   await hand.press('Enter');
-  await templateField(editor.panel, 'URL').waitFor();
+  await focused(templateField(editor.panel, 'URL'));
   await hand.type(`${outside.url}/payments`);
   await hand.click(editor.panel.getByRole('combobox', { name: 'Method' }));
   await hand.click(page.getByRole('option', { name: 'POST' }));
@@ -96,7 +97,7 @@ test('a payment by webhook, a condition, a call and a chat message, in few click
   await hand.press('Enter');
   await hand.click(editor.panel.getByRole('button', { name: 'New credential for Credential' }));
   const credential = page.getByRole('dialog', { name: 'Add a credential' });
-  await credential.getByLabel('Webhook URL').waitFor();
+  await focused(credential.getByRole('textbox', { name: 'Webhook URL' }));
   await hand.type(`${outside.url}/hooks/chat1`);
   const service = credential.getByRole('combobox', { name: 'Service' });
   await expect.poll(() => service.inputValue()).toBe('Mattermost');
@@ -119,6 +120,11 @@ test('a payment by webhook, a condition, a call and a chat message, in few click
   ]);
   expectNoComplaints(opened);
 });
+
+/** Waits until the page has put the cursor there. */
+async function focused(field: Locator): Promise<void> {
+  await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+}
 
 /** A call of the payment provider. */
 async function pay(address: string, amount: number): Promise<void> {

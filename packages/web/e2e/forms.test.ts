@@ -357,6 +357,36 @@ describe('the panel of a trigger', () => {
     expectNoComplaints(opened);
   });
 
+  test('a webhook: the sender fills in its signature and event id, and the secret stays', async () => {
+    const opened = await openNode('The hook');
+    const { page } = opened;
+    const sender = page.getByRole('combobox', { name: 'Sender' });
+    const choose = async (name: string) => {
+      await sender.click();
+      await page.getByRole('option', { name }).click();
+    };
+    const verify = page.getByRole('button', { name: /^Verify the caller/ });
+    await verify.getByText('Off').waitFor();
+    await choose('Shopify');
+    await expect
+      .poll(() => configInDraft('hook'))
+      .toMatchObject({
+        signature: { preset: 'hmac', header: 'X-Shopify-Hmac-Sha256', encoding: 'base64', credential_id: 0 },
+        deduplicate: { by: 'header', name: 'X-Shopify-Webhook-Id' },
+      });
+    // The secret is missing, so the section opens.
+    await page.getByRole('combobox', { name: 'Secret', exact: true }).waitFor();
+    await choose('Svix');
+    await expect
+      .poll(async () => (await configInDraft('hook'))?.signature)
+      .toEqual({
+        preset: 'standard_webhooks',
+        credential_id: 0,
+      });
+    expect(await sender.inputValue()).toBe('Svix');
+    expectNoComplaints(opened);
+  });
+
   test('a schedule: in words, and when it fires in its zone', async () => {
     const schedule = { type: 'cron', cron: '30 2 * * *' };
     workflowId = await createWorkflow(person, 'Nightly', {

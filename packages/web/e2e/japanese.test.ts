@@ -30,7 +30,7 @@ const NAMES =
 const IDENTIFIER = /^(?:[a-z]\w*[.:_/-][\w.:/-]*|\S+@\S+|mr_\S+)$/;
 /** Ids of nodes, handles, tags and JSON members. */
 const WORDS = new Set(
-  'start check each price small refuse request true false default error lines note customer total result test shop orders sample reports webhook development sales sync finance support json code message'.split(
+  'start check each price small refuse request true false default error lines note customer total result test shop orders sample reports webhook development sales sync finance support json code message sku'.split(
     ' ',
   ),
 );

@@ -80,6 +80,48 @@ test('a run or activation refused for problems shows their list', async () => {
   await problem.waitFor();
 });
 
+test('runs to a node, watches what others start, and runs again from the node that failed', async () => {
+  const end = {
+    id: 'end',
+    type: 'core.fail',
+    position: { x: 780, y: 0 },
+    data: { label: 'The end', config: { message: 'Not today' } },
+  };
+  const { opened, page, editor, person } = await openChain({
+    nodes: [...CHAIN.nodes, end],
+    edges: [...CHAIN.edges, { source: 'second', target: 'end' }],
+  } as Flow);
+  const fromNode = async (node: string, item: string) => {
+    await editor.node(node).click();
+    await editor.panel.getByRole('button', { name: 'Run this node' }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+    await editor.panel.getByRole('button', { name: 'Close panel' }).click();
+  };
+  const shown = editor.bottom.getByRole('link', { name: /^Execution \d+$/ });
+  await fromNode('second', 'Run to here');
+  await editor.bottom.getByText('Completed').waitFor();
+  expect(
+    await editor
+      .node('end')
+      .getByText(/Succeeded|Failed/)
+      .count(),
+  ).toBe(0);
+
+  await editor.bar.getByRole('button', { name: 'Choose another input' }).click();
+  await page.getByRole('menuitem', { name: 'Watch live' }).click();
+  await editor.bottom.getByText('Waiting for the next execution').waitFor();
+  const params = { org: person.organisationId, id: opened.id };
+  const { data } = await person.call('POST /orgs/:org/workflows/:id/run', { params, body: {} });
+  await editor.bottom.getByText(`Execution ${data.execution_id}`).waitFor();
+  await editor.node('end').getByText('Failed').waitFor();
+  await editor.bottom.getByRole('button', { name: 'Stop' }).click();
+
+  await fromNode('end', 'Rerun from here');
+  await expect.poll(() => shown.textContent()).not.toBe(`Execution ${data.execution_id}`);
+  await editor.node('end').getByText('Failed').waitFor();
+  expectNoComplaints(opened);
+});
+
 test('after the page was closed, templates still know the last outputs', async () => {
   const { opened, page, editor, person } = await openChain();
   await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();

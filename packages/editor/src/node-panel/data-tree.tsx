@@ -172,7 +172,7 @@ function Leaf({
         {name}
       </Text>
       {isKnown ? (
-        <Text span size="xs" c="dimmed" ff="monospace" truncate>
+        <Text component="code" size="xs" c="dimmed" ff="monospace" truncate>
           {typeof value === 'string' ? value : showValue(value)}
         </Text>
       ) : (

@@ -34,6 +34,7 @@ import { NodeForm, type NodeFormProps } from './node-form.tsx';
 import { NodeOutput } from './node-output.tsx';
 import { NodeSettings } from './node-settings.tsx';
 import { WebhookPanel } from './webhook-panel.tsx';
+import { WebhookSender } from './webhook-sender.tsx';
 import { WithData } from './with-data.tsx';
 
 /** A node's panel: its config, error handling, last output, and help. */
@@ -223,6 +224,7 @@ function Configure({ node, type }: { node: FlowNode; type: NodeType | undefined 
       <WithData nodeId={node.id} hasData={type.kind !== 'trigger'}>
         <Stack gap="md">
           {node.type === 'trigger.webhook' && <WebhookPanel />}
+          {node.type === 'trigger.webhook' && <WebhookSender config={config} onChange={setConfig} />}
           {shape.kind === 'group' ? (
             <GroupFields Field={Field} shape={shape} value={config} onChange={setConfig} pointer="" />
           ) : (

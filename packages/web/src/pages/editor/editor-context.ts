@@ -20,6 +20,8 @@ export interface EditorContextValue {
   readonly watch: Watch;
   /** Saves what is on the canvas, if it differs from the saved version; false if there is a conflict, which the page shows. */
   readonly save: () => Promise<boolean>;
+  /** Opens the panel of runs. */
+  readonly showRun: () => void;
   /** Opens the list of problems, as the reason why something isn't possible yet. */
   readonly showProblems: () => void;
   /** Opens a node in the panel and shows it on the canvas. */

@@ -37,6 +37,7 @@ const FlowSettingsForm = lazyPart(
   async () => (await import('@millrace/editor/node-panel/flow-settings.tsx')).FlowSettingsForm,
   fillingSkeleton,
 );
+const NodeRunMenu = lazyPart(async () => (await import('./trying/node-run-menu.tsx')).NodeRunMenu);
 const RunPanel = lazyPart(async () => (await import('./trying/run-panel.tsx')).RunPanel, fillingSkeleton);
 
 /** The content of the side panel. */
@@ -70,6 +71,7 @@ export function EditorFrame({
   const [side, setSide] = useState<Side>(null);
   const [tab, setTab] = useState<DrawerTab | null>(null);
   const [focus, setFocus] = useState<{ readonly nodeId: string } | null>(null);
+  const showRun = useCallback(() => setTab('run'), []);
   const showProblems = useCallback(() => {
     setTab('problems');
     notifyWarning(t('editor.fixProblems'));
@@ -99,8 +101,20 @@ export function EditorFrame({
     [store],
   );
   const context = useMemo<EditorContextValue>(
-    () => ({ org, workflow, draftSync, trial, runForm, watch, save, openNode, showProblems, showRefusal }),
-    [org, workflow, draftSync, trial, runForm, watch, save, openNode, showProblems, showRefusal],
+    () => ({
+      org,
+      workflow,
+      draftSync,
+      trial,
+      runForm,
+      watch,
+      save,
+      openNode,
+      showRun,
+      showProblems,
+      showRefusal,
+    }),
+    [org, workflow, draftSync, trial, runForm, watch, save, openNode, showRun, showProblems, showRefusal],
   );
   const onOpenNode = useCallback(
     (nodeId: string | null, { isNew = false } = {}) =>
@@ -121,11 +135,7 @@ export function EditorFrame({
     <EditorContext value={context}>
       <SaveFlow value={save}>
         <div className="editor">
-          <TopBar
-            onRun={run}
-            onRunPanel={() => setTab('run')}
-            onSettings={() => setSide({ kind: 'settings' })}
-          />
+          <TopBar onRun={run} onSettings={() => setSide({ kind: 'settings' })} />
           <NewerVersion />
           <DraftFailure />
           <div className="editor-middle">
@@ -173,9 +183,15 @@ function NodeActions({ nodeId }: { nodeId: string }) {
     { icon: Trash2, label: t('common.delete'), act: (id: string) => store.getState().remove([id]) },
   ];
   if (isReadOnly) return null;
-  return actions.map(({ icon: Icon, label, act }) => (
+  const buttons = actions.map(({ icon: Icon, label, act }) => (
     <IconButton key={label} icon={Icon} label={label} size="sm" onClick={() => act(nodeId)} />
   ));
+  return (
+    <>
+      <NodeRunMenu nodeId={nodeId} />
+      {buttons}
+    </>
+  );
 }
 
 function BottomDrawer({

@@ -13,19 +13,12 @@ import { useEditorPage } from './editor-context.ts';
 import { MoreMenu } from './more-menu.tsx';
 import { ToList } from './to-list.tsx';
 import { RunMenu } from './trying/run-menu.tsx';
+import { useActivation } from './use-activation.ts';
 import { useWorkflowUpdate } from './use-workflow-update.ts';
 import { VersionMenu } from './versions/version-menu.tsx';
 
 /** The workflow's name and status, and actions on the whole workflow. */
-export function TopBar({
-  onRun,
-  onRunPanel,
-  onSettings,
-}: {
-  onRun: () => void;
-  onRunPanel: () => void;
-  onSettings: () => void;
-}) {
+export function TopBar({ onRun, onSettings }: { onRun: () => void; onSettings: () => void }) {
   const { t } = useTranslation();
   const { org } = useEditorPage();
   const { can } = useRole();
@@ -35,7 +28,7 @@ export function TopBar({
       <ToList org={org} />
       <WorkflowName />
       <StatusMenu />
-      {!isReadOnly && <ActivationSwitch onActivated={onRunPanel} />}
+      {!isReadOnly && <ActivationSwitch />}
       {can('editor') && <DraftStatus />}
       <span className="editor-space" />
       {!isReadOnly && <UndoButtons />}
@@ -47,7 +40,7 @@ export function TopBar({
           <Button variant="default" leftSection={<Play size={14} />} onClick={onRun}>
             {t('editor.trying.run')}
           </Button>
-          <RunMenu onOpen={onRunPanel} />
+          <RunMenu />
         </Button.Group>
       )}
       {!isReadOnly && <SaveButton />}
@@ -102,7 +95,7 @@ function StatusMenu() {
   const { t } = useTranslation();
   const { workflow } = useEditorPage();
   const isReadOnly = useEditor((state) => state.isReadOnly);
-  const update = useWorkflowUpdate();
+  const { activate, deactivate } = useActivation();
   const badge = <StatusBadge status={workflow.status} />;
   if (isReadOnly) return badge;
   const isActive = workflow.status === 'active';
@@ -117,13 +110,9 @@ function StatusMenu() {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{t(`editor.statusMeans.${workflow.status}`)}</Menu.Label>
-        {!isActive && (
-          <Menu.Item onClick={() => update.mutate({ status: 'active' })}>{t('editor.activate')}</Menu.Item>
-        )}
+        {!isActive && <Menu.Item onClick={activate}>{t('editor.activate')}</Menu.Item>}
         {workflow.status !== 'inactive' && (
-          <Menu.Item onClick={() => update.mutate({ status: 'inactive' })}>
-            {t('editor.deactivate')}
-          </Menu.Item>
+          <Menu.Item onClick={deactivate}>{t('editor.deactivate')}</Menu.Item>
         )}
       </Menu.Dropdown>
     </Menu>

@@ -5,9 +5,9 @@ import { useEditorPage } from '../editor-context.ts';
 import type { RunSource } from './run-choice.ts';
 
 /** Another input than the last one, and watching what others start. */
-export function RunMenu({ onOpen }: { onOpen: () => void }) {
+export function RunMenu() {
   const { t } = useTranslation();
-  const { runForm, watch } = useEditorPage();
+  const { runForm, watch, showRun } = useEditorPage();
   const { known, source } = runForm;
   const choices: readonly (readonly [source: RunSource, label: string, isThere: boolean])[] = [
     ['form', t('editor.trying.withForm'), known?.schema != null],
@@ -17,7 +17,7 @@ export function RunMenu({ onOpen }: { onOpen: () => void }) {
   ];
   const choose = (next: RunSource) => {
     if (next !== source) runForm.choose(next);
-    onOpen();
+    showRun();
   };
   return (
     <Menu position="bottom-end" width={240}>
@@ -46,7 +46,7 @@ export function RunMenu({ onOpen }: { onOpen: () => void }) {
           leftSection={<Eye size={14} />}
           onClick={() => {
             watch.all();
-            onOpen();
+            showRun();
           }}
         >
           {t('editor.trying.watch')}

@@ -15,29 +15,17 @@ import { outputsBefore } from './use-trial.ts';
 /** Runs the selected node alone, with pinned outputs as its input, else those of the last run. */
 export function RunOneNode({ nodeId }: { nodeId: string }) {
   const { t } = useTranslation();
-  const { trial, runForm } = useEditorPage();
-  const { nodes, nodeTypes, pins } = useEditorState('nodes', 'nodeTypes', 'pins');
+  const { trial } = useEditorPage();
+  const { nodes, nodeTypes } = useEditorState('nodes', 'nodeTypes');
   const [broken, setBroken] = useState<ReadonlySet<string>>(new Set());
   const node = nodes.find(({ id }) => id === nodeId);
-  const upstream = usePinnable(nodeId);
-  const known = useOutputsToRead(upstream);
+  const { upstream, known, run } = useRunOneNode(nodeId);
   const kind = nodeTypes.get(node?.type ?? '')?.kind;
   if (node === undefined || kind === 'trigger') return null;
   if (node.parentId != null) {
     return <Hint>{t('editor.trying.insideLoop')}</Hint>;
   }
   const title = titleOf(node, nodeTypes);
-  const run = () => {
-    const pinned = upstream.flatMap((id): [string, JsonObject][] => {
-      const output = own(pins, id) ?? own(known, id);
-      return output === undefined ? [] : [[id, output]];
-    });
-    void trial.start({
-      ...runForm.request(),
-      only_node: nodeId,
-      pinned_outputs: Object.fromEntries(pinned),
-    });
-  };
   return (
     <Stack
       gap={6}
@@ -76,6 +64,31 @@ export function RunOneNode({ nodeId }: { nodeId: string }) {
       )}
     </Stack>
   );
+}
+
+/** Runs a node alone, with what it reads. */
+export function useRunOneNode(nodeId: string): {
+  /** Nodes that it reads and whose output can be pinned. */
+  readonly upstream: readonly string[];
+  readonly known: { readonly [nodeId: string]: JsonObject };
+  readonly run: () => void;
+} {
+  const { trial, runForm } = useEditorPage();
+  const pins = useEditor((state) => state.pins);
+  const upstream = usePinnable(nodeId);
+  const known = useOutputsToRead(upstream);
+  const run = () => {
+    const pinned = upstream.flatMap((id): [string, JsonObject][] => {
+      const output = own(pins, id) ?? own(known, id);
+      return output === undefined ? [] : [[id, output]];
+    });
+    void trial.start({
+      ...runForm.request(),
+      only_node: nodeId,
+      pinned_outputs: Object.fromEntries(pinned),
+    });
+  };
+  return { upstream, known, run };
 }
 
 /** A node whose output the selected node may read. */

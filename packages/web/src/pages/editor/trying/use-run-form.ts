@@ -1,6 +1,6 @@
 import type { WorkflowDetail } from '@millrace/admin-api';
 import { useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
-import { isJsonObject } from '@millrace/engine';
+import { type Flow, isJsonObject } from '@millrace/engine';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useQuery } from '@tanstack/react-query';
@@ -32,8 +32,8 @@ export interface RunForm {
   readonly setTest: (isTest: boolean) => void;
   /** The request for a run with that input: of the current draft if there are changes, else of the saved version. */
   readonly request: () => RunBody;
-  /** Starts a run, unless one is in progress or the input is invalid. */
-  readonly start: () => Promise<void>;
+  /** Starts a run, unless one is in progress or the input is invalid. @param part of the flow on the canvas; absent: all of it */
+  readonly start: (part?: Flow) => Promise<void>;
 }
 
 /** Keeps the chosen input while the editor is open. */
@@ -78,7 +78,7 @@ export function useRunForm(
       }),
     setTest,
     request: () => toRequest(input),
-    async start() {
+    async start(part) {
       if (trial.isUnderWay || trial.isStarting) return;
       // Ctrl+Enter may come before the last input has loaded.
       const read = inputs.data ?? (await inputs.refetch()).data;
@@ -88,7 +88,7 @@ export function useRunForm(
       if (first.kind === 'invalid') return;
       // Once it has run there is a past execution; keep showing the same input.
       setChoice({ ...choice, source: sourceOf(choice, now), input: first });
-      await trial.start(toRequest(first));
+      await trial.start({ ...toRequest(first), ...(part === undefined ? {} : { flow_data: part as never }) });
     },
   };
 }

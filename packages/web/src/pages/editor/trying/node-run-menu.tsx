@@ -1,0 +1,70 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import { own } from '@millrace/editor/model/flow-value.ts';
+import { useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
+import { call } from '@millrace/ui/api/client.ts';
+import { noteFailure } from '@millrace/ui/api/query.ts';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
+import { useQueryClient } from '@tanstack/react-query';
+import { FastForward, Play, RotateCw, StepForward } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { useEditorPage } from '../editor-context.ts';
+import { flowToNode } from './flow-to-node.ts';
+import { useRunOneNode } from './run-one-node.tsx';
+
+/** Runs the open node alone, everything up to it, or what failed at it once more. */
+export function NodeRunMenu({ nodeId }: { nodeId: string }) {
+  const { t } = useTranslation();
+  const { org, trial, runForm, showRun } = useEditorPage();
+  const store = useEditorStore();
+  const queryClient = useQueryClient();
+  const node = useEditor(({ nodes }) => nodes.find(({ id }) => id === nodeId));
+  const kind = useEditor((state) => state.nodeTypes.get(node?.type ?? '')?.kind);
+  const hasFailed = useEditor(({ runs }) => own(runs, nodeId)?.status === 'failed');
+  const { run } = useRunOneNode(nodeId);
+  if (node === undefined || kind === 'trigger') return null;
+  const isBusy = trial.isUnderWay || trial.isStarting;
+  const act = (start: () => void) => () => {
+    showRun();
+    start();
+  };
+  const rerun = () => {
+    if (trial.executionId === null) return;
+    const params = { org, execution: trial.executionId };
+    call('POST /orgs/:org/executions/:execution/rerun', { params, body: { from: 'failed_node' } })
+      .then(({ execution_id: id }) => trial.follow(id))
+      .catch((error: Error) => {
+        notifyFailure(error);
+        noteFailure(queryClient, error);
+      });
+  };
+  return (
+    <Menu position="bottom-end" width={240}>
+      <Menu.Target>
+        <ActionIcon size="sm" aria-label={t('editor.trying.nodeMenu')} title={t('editor.trying.nodeMenu')}>
+          <Play size={14} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {node.parentId == null && (
+          <Menu.Item leftSection={<StepForward size={14} />} disabled={isBusy} onClick={act(run)}>
+            {t('editor.trying.runNode')}
+          </Menu.Item>
+        )}
+        <Menu.Item
+          leftSection={<FastForward size={14} />}
+          disabled={isBusy}
+          onClick={act(() => void runForm.start(flowToNode(store.getState().toFlow(), nodeId)))}
+        >
+          {t('editor.trying.runTo')}
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<RotateCw size={14} />}
+          disabled={isBusy || !hasFailed || trial.executionId === null}
+          onClick={act(rerun)}
+        >
+          {t('editor.trying.rerunFrom')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
