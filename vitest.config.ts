@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: TEST_FILES,
     environment: './packages/web/e2e/support/environment.ts',
+    setupFiles: ['packages/testing/src/property-setup.ts'],
     globalSetup: ['packages/testing/src/global-setup.ts'],
     // Nothing imports these, so a change to one of them runs every test (`npm run test:changed`).
     forceRerunTriggers: [

@@ -8,6 +8,7 @@ const { files, others } = unitTests(import.meta.dirname);
 export default defineConfig({
   test: {
     include: files,
+    setupFiles: ['packages/testing/src/property-setup.ts'],
     reporters: ['default', ['./tools/vitest-reporter.ts', { notRun: others }]],
     pool: 'forks',
     isolate: false,

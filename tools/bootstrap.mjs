@@ -1,5 +1,5 @@
-// Runs one of the project's commands: `start`, `build`, `release`, `dev`, `test`, `test:unit`, `test:changed`, `test:durations`, `test:campaign`, `lint`,
-// `bench`, `bench:main-thread`, `db:dump`, `openapi:dump`, `docs:nodes`, `screenshots`.
+// Runs one of the project's commands: `start`, `build`, `release`, `dev`, `test`, `test:unit`, `test:changed`, `test:durations`, `test:soak`,
+// `test:campaign`, `lint`, `bench`, `bench:main-thread`, `db:dump`, `openapi:dump`, `docs:nodes`, `screenshots`.
 // Plain JavaScript for any Node from 20 on: it installs the dependencies, including the Node version the project targets, and runs the
 // command with that.
 import { spawn, spawnSync } from 'node:child_process';
@@ -32,6 +32,7 @@ const COMMANDS = {
     'run',
     ...['default', './tools/vitest-reporter.ts', './tools/slow-tests.ts'].map((each) => `--reporter=${each}`),
   ],
+  'test:soak': ['tools/soak.ts'],
   'test:campaign': ['packages/cli/test/campaign/main.ts'],
   lint: ['tools/check.ts'],
   bench: ['bench/main.ts'],

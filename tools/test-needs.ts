@@ -77,6 +77,19 @@ export function unitTests(root: string): { readonly files: string[]; readonly ot
   return { files, others: all.length - files.length };
 }
 
+/** Rules that more than one test file applies; their properties are not in the test file itself. */
+const CONTRACTS: readonly string[] = ['executionStoreContract'];
+
+/** Every test file with property tests or simulations of its own. */
+export function propertyTests(root: string): string[] {
+  const has = (path: string): boolean =>
+    importsOf(root, path).some(
+      ({ module, names }) =>
+        module === 'fast-check' || names?.some((name) => CONTRACTS.includes(name)) === true,
+    );
+  return globSync(TEST_FILES, { cwd: root }).toSorted().filter(has);
+}
+
 const known = new Map<string, readonly Import[]>();
 
 /** The imports left at runtime; type imports are erased. */

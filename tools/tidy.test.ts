@@ -54,6 +54,21 @@ const broken: Record<string, { readonly files: readonly ProjectFile[]; readonly 
     ],
     times: 3,
   },
+  'a test takes its chance from the seed of the run': {
+    files: [
+      {
+        path: 'packages/engine/test/a.test.ts',
+        text: [
+          'fc.assert(property, { numRuns: 500 });',
+          'fc.assert(property, { numRuns: runs(500) });',
+          'fc.assert(property, { seed: 20_261, numRuns: runs(500) });',
+          'fc.sample(flows, { seed, numRuns: 10 });',
+          'const choice = Math.random();',
+        ].join('\n'),
+      },
+    ],
+    times: 3,
+  },
   'the lockfile records no download addresses': {
     files: [{ path: 'package-lock.json', text: '{"resolved": "https://example.org/x.tgz"}' }],
     times: 1,

@@ -336,6 +336,12 @@ export const TIDY_RULES: readonly TidyRule[] = [
     'every test runs, every time',
   ),
   lineRule(
+    'a test takes its chance from the seed of the run',
+    (path) => isTest(path) && path !== 'packages/testing/src/property-setup.ts',
+    /\bMath\.random\b|^(?!.*\bfc\.sample\b).*\bnumRuns: (?!runs\()|\{ seed: [\d_]+/,
+    'give numRuns as runs(...) of packages/testing/src/property-runs.ts, and neither a seed nor Math.random',
+  ),
+  lineRule(
     'no path of one machine',
     () => true,
     /(^|[\s"'`(=:])\/(work|root|home\/[a-z]+|Users)\//,

@@ -1,4 +1,5 @@
 import { inEnglish } from '@millrace/messages/english';
+import { runs } from '@millrace/testing/property-runs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compile, type Flow, findProblems, type JsonValue, validateStructure } from '../src/index.ts';
@@ -113,7 +114,7 @@ describe('containers', () => {
           new World(planOf(flow), { choices: [0.5], crashesAt: new Set([3]), cancelAt: null }).run(),
         );
       }),
-      { numRuns: 3_000, seed: 20_260 },
+      { numRuns: runs(3_000) },
     );
     // All three must have occurred, or this proves nothing.
     expect(Math.min(ends.refused, ends.reported, ends.run)).toBeGreaterThan(100);

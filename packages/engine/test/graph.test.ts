@@ -1,3 +1,4 @@
+import { runs } from '@millrace/testing/property-runs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { areAncestors, buildGraph, findCycle, topologicalOrder } from '../src/graph.ts';
@@ -42,7 +43,7 @@ describe('graph', () => {
           pairs.map(({ ancestor, node }) => reached[ancestor]?.has(`n${node}`) ?? false),
         );
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 
@@ -62,7 +63,7 @@ describe('graph', () => {
           });
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

@@ -1,3 +1,4 @@
+import { runs } from '@millrace/testing/property-runs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -98,7 +99,7 @@ describe('JSON without loss', () => {
         expect(stringifyJson(parseJson(written))).toBe(written);
         expect(canonicalJson(parseJson(written))).toBe(canonicalJson(value));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -107,7 +108,7 @@ describe('JSON without loss', () => {
       fc.property(numberText, (text) => {
         expect(decimalOf(stringifyJson(parseJson(text)))).toEqual(decimalOf(text));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -204,7 +205,7 @@ describe('JSON without loss', () => {
         expect(checkJsonSize(value, bytes)).toBe('fits');
         expect(checkJsonSize(value, bytes - 1)).toBe('too_large');
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -274,7 +275,7 @@ describe('where a text stops being valid JSON', () => {
       }
       if (isJson) expect(at).toBe(text.length);
     });
-    fc.assert(property, { numRuns: 2_000 });
+    fc.assert(property, { numRuns: runs(2_000) });
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { runs } from '@millrace/testing/property-runs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Flow } from '../src/index.ts';
@@ -12,10 +13,6 @@ const arbitraryChoices = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true,
   minLength: 1,
   maxLength: 40,
 });
-
-/** fast-check prints seed and path of a failure; `MILLRACE_SEED` reruns that one. */
-const seed = process.env.MILLRACE_SEED;
-const PARAMETERS = seed === undefined ? {} : { seed: Number(seed) };
 
 /** Including nested loops, waits for signals, nodes that time out and ends from inside loops. */
 function anyFlow(maxNodes = 8): fc.Arbitrary<Flow> {
@@ -61,7 +58,7 @@ describe('model', () => {
       fc.property(anyFlow(), arbitraryChoices, (flow, choices) => {
         agree(flow, new World(planOf(flow), undisturbed(choices)).run());
       }),
-      { numRuns: 1_000, ...PARAMETERS },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -74,7 +71,7 @@ describe('model', () => {
           agree(flow, new World(plan, { ...undisturbed(choices), crashesAt: new Set([at]) }).run());
         }
       }),
-      { numRuns: 100, ...PARAMETERS },
+      { numRuns: runs(100) },
     );
   });
 
@@ -106,7 +103,7 @@ describe('model', () => {
           }
         },
       ),
-      { numRuns: 100, ...PARAMETERS },
+      { numRuns: runs(100) },
     );
   });
 
@@ -130,7 +127,7 @@ describe('model', () => {
         const bytes = [...outputs.values()].reduce((sum, each) => sum + each, 0);
         expect(bytes).toBeLessThanOrEqual(Math.max(maxBytes, TRIGGER_BYTES));
       }),
-      { numRuns: 300, ...PARAMETERS },
+      { numRuns: runs(300) },
     );
   });
 
@@ -139,7 +136,7 @@ describe('model', () => {
       fc.property(anyFlow(), arbitraryChoices, places, (flow, choices, crashes) => {
         agree(flow, new World(planOf(flow), { ...undisturbed(choices), crashesAt: new Set(crashes) }).run());
       }),
-      { numRuns: 500, ...PARAMETERS },
+      { numRuns: runs(500) },
     );
   });
 
@@ -149,7 +146,7 @@ describe('model', () => {
         const schedule = { ...undisturbed(choices), crashesAt: new Set(crashes) };
         agree(flow, new World(planOf(flow), { ...schedule, shutdownsAt: new Set(shutdowns) }).run());
       }),
-      { numRuns: 300, ...PARAMETERS },
+      { numRuns: runs(300) },
     );
   });
 
@@ -161,9 +158,9 @@ describe('model', () => {
         if (end.status === 'cancelled') cancelled += 1;
         agree(flow, end);
       }),
-      { numRuns: 300, ...PARAMETERS },
+      { numRuns: runs(300) },
     );
-    if (seed === undefined) expect(cancelled).toBeGreaterThan(30);
+    expect(cancelled).toBeGreaterThan(runs(30));
   });
 
   it('E10 E14: past the deadline it fails, before it ends as without one', () => {
@@ -181,9 +178,9 @@ describe('model', () => {
           agree(flow, end);
         },
       ),
-      { numRuns: 300, ...PARAMETERS },
+      { numRuns: runs(300) },
     );
-    if (seed === undefined) expect(late).toBeGreaterThan(30);
+    expect(late).toBeGreaterThan(runs(30));
   });
 
   it('E2: without a failing node the records are the same in every order, apart from times', () => {
@@ -203,7 +200,7 @@ describe('model', () => {
             .sort((a, b) => (a.name < b.name ? -1 : 1));
         expect(strip(second)).toEqual(strip(first));
       }),
-      { numRuns: 300, ...PARAMETERS },
+      { numRuns: runs(300) },
     );
   });
 
@@ -232,8 +229,8 @@ describe('model', () => {
         expect(end.consumedAiTokens).toBeLessThanOrEqual(budget + 5);
         passed += 1;
       }),
-      { numRuns: 200, ...PARAMETERS },
+      { numRuns: runs(200) },
     );
-    if (seed === undefined) expect(passed).toBe(200);
+    expect(passed).toBe(runs(200));
   });
 });

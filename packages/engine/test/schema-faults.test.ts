@@ -1,4 +1,5 @@
 import { inEnglish } from '@millrace/messages/english';
+import { runs } from '@millrace/testing/property-runs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -164,7 +165,7 @@ describe('the table of keywords', () => {
         );
         expect([any, found.length === 0]).toEqual([any, ajv.validate(META_SCHEMA, any)]);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 });

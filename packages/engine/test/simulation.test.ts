@@ -1,3 +1,4 @@
+import { runSeed, runs } from '@millrace/testing/property-runs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Flow } from '../src/index.ts';
@@ -8,10 +9,7 @@ import { Simulation } from './support/simulation.ts';
 /** Seeds that once found a bug; they always run. Describe each in one line. */
 const REGRESSIONS: readonly number[] = [];
 
-/** `MILLRACE_SEED=n` runs only that one. */
-const only = process.env.MILLRACE_SEED;
-const SEEDS =
-  only === undefined ? [...REGRESSIONS, ...Array.from({ length: 30 }, (_, n) => n + 1)] : [Number(only)];
+const SEEDS = [...Array.from({ length: runs(30) }, (_, n) => runSeed() + n), ...REGRESSIONS];
 
 const CALM = { crash: 0, sleep: 0, cancel: 0 };
 const ROUGH = { crash: 0.004, sleep: 0.01, cancel: 0.002 };
@@ -61,19 +59,18 @@ function sum(total: Counts, counts: Counts): void {
 describe('simulation', () => {
   it('S13 S16 S17 E12: without trouble every execution ends as the model says', async () => {
     const total: Counts = {};
-    for (const seed of SEEDS.slice(0, 10)) {
+    for (const seed of SEEDS.slice(0, runs(10))) {
       const count = await simulate(seed, CALM);
       expect(count.cancelled ?? 0, `seed ${seed}`).toBe(0);
       sum(total, count);
     }
-    if (only === undefined) expect(total['waited for, completed'] ?? 0).toBeGreaterThan(10);
+    expect(total['waited for, completed'] ?? 0).toBeGreaterThan(10);
   });
 
   it('S13 S15 S17 S18 S19 E12 E18 W3: workers that crash, sleep and race with cancels lose and corrupt nothing', async () => {
     const total: Counts = {};
     for (const seed of SEEDS) sum(total, await simulate(seed, ROUGH));
     // The disruption must not be so great that nothing is left to check.
-    if (only !== undefined) return;
     expect(total.completed ?? 0).toBeGreaterThan(SEEDS.length);
     expect(total['waited for, completed'] ?? 0).toBeGreaterThan(SEEDS.length);
     expect(total['waited for, cancelled'] ?? 0).toBeGreaterThan(0);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { inEnglish } from '@millrace/messages/english';
+import { runs } from '@millrace/testing/property-runs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -116,7 +117,7 @@ describe('filters', () => {
         const text = stringifyJson(result);
         expect(stringifyJson(parseJson(text))).toBe(text);
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 
@@ -130,7 +131,7 @@ describe('filters', () => {
           expect(stringifyJson(apply(name, value, args))).toBe(stringifyJson(apply(name, value, args)));
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -236,7 +237,7 @@ describe('filters', () => {
         expect(apply('sort', sorted)).toEqual(sorted);
         expect(sorted).toHaveLength(list.length);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
     const rows = [3, 1, 2, 1, 3].map((k, id) => ({ k, id }));
     const long = ['2e2000', '1e2000', '5', '-1e2000'].map(parseJson);
@@ -342,7 +343,7 @@ describe('exact numbers', () => {
         const abs = (value: bigint): bigint => (value < 0n ? -value : value);
         expect(abs(error) === 0n || abs(error) * 10n ** 14n <= abs(units * y)).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

@@ -1,3 +1,4 @@
+import { runs } from '@millrace/testing/property-runs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -54,7 +55,7 @@ describe('references to nodes', () => {
         );
         expect(renamed).toEqual(before);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

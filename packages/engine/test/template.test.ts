@@ -1,6 +1,7 @@
 import type { Message } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
 import { saying } from '@millrace/messages/testing';
+import { runs } from '@millrace/testing/property-runs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -352,7 +353,7 @@ describe('templates', () => {
         expect(value === null || ['string', 'number', 'boolean', 'object'].includes(typeof value)).toBe(true);
         expect(value).not.toBe(Object.prototype);
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     );
   });
 
@@ -387,7 +388,7 @@ describe('templates', () => {
         expect(value).not.toBeUndefined();
         if (typeof value === 'number') expect(Number.isFinite(value)).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 });

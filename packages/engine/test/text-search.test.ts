@@ -1,3 +1,4 @@
+import { runs } from '@millrace/testing/property-runs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { includesText, searchFor } from '../src/text-search.ts';
@@ -15,7 +16,7 @@ it('finds what the language finds, in texts that repeat themselves', () => {
       for (const from of [0, 1, start, LENGTH - 10]) expect(find(from)).toBe(text.indexOf(part, from));
       expect(includesText(text, part)).toBe(text.includes(part));
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 

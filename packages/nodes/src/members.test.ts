@@ -1,4 +1,5 @@
 import { finishWork, type JsonValue, Meter, parseJson } from '@millrace/engine';
+import { runs } from '@millrace/testing/property-runs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { areMet } from './conditions.ts';
@@ -57,7 +58,7 @@ it('an index of a list finds what comparing with each of its members finds', () 
         for (const member of [...all, ...list]) expect(isIn(member, list)).toBe(equalsSome(member, list));
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

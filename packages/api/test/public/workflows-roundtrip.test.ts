@@ -1,4 +1,5 @@
 import { parseJson, stringifyJson } from '@millrace/engine';
+import { runs } from '@millrace/testing/property-runs';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -94,5 +95,5 @@ test('the response of GET can be put back, which changes nothing, and posted, wh
       expect(copy.json.id).not.toBe(created.json.id);
     },
   );
-  await fc.assert(property, { numRuns: 60 });
+  await fc.assert(property, { numRuns: runs(60) });
 });

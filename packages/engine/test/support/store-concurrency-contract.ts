@@ -1,3 +1,4 @@
+import { runs } from '@millrace/testing/property-runs';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ClaimedExecution, OnLimit } from '../../src/index.ts';
@@ -195,7 +196,7 @@ export function executionConcurrencyContract(name: string, makeStore: () => Prom
             expect(await statusOf(id)).toBe(runs ? 'completed' : 'cancelled');
           }
         }),
-        { numRuns: 25 },
+        { numRuns: runs(25) },
       );
     });
   });

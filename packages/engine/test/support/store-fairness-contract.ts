@@ -1,3 +1,4 @@
+import { runs } from '@millrace/testing/property-runs';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ClaimedExecution, mayHoldAnother, type SlotShares, USUAL_SHARE } from '../../src/index.ts';
@@ -201,7 +202,7 @@ export function executionFairnessContract(name: string, makeStore: () => Promise
           for (const { lease } of [...claimed, ...(await claim(100))])
             await harness.store.finish(lease, [], { status: 'completed' });
         }),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
     });
   });

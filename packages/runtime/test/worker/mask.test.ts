@@ -9,6 +9,7 @@ import {
   success,
 } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
+import { runs } from '@millrace/testing/property-runs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { maskSecrets as masking } from '../../src/mask.ts';
@@ -188,7 +189,7 @@ describe('any secret', () => {
           }
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 
@@ -209,7 +210,7 @@ describe('any secret', () => {
           expect(decode(outer, shown)).not.toContain(encode(inner, secret, bits));
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 });

@@ -1,4 +1,5 @@
 import { isRawNumber, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
+import { runs } from '@millrace/testing/property-runs';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createQueryClient } from './query.ts';
@@ -38,7 +39,7 @@ describe('shareExactly', () => {
         if (before === text) expect(Object.is(shared, former) || isRawNumber(shared)).toBe(true);
         expect(shareExactly(shared, parseJson(text))).toBe(shared);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -63,7 +64,7 @@ describe('the query client', () => {
         );
         client.clear();
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });
