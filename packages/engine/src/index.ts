@@ -56,7 +56,6 @@ export {
   type JsonText,
   type JsonValue,
   joinPointer,
-  jsonDepthExceeds,
   parseJson,
   pointerToField,
   type RawJsonNumber,
@@ -64,6 +63,7 @@ export {
   stringifyJson,
   tryParseJson,
 } from './json.ts';
+export { jsonDepthExceeds } from './json-depth.ts';
 export { findJsonMistake } from './json-mistake.ts';
 export { checkJsonSize, type SizeVerdict } from './json-size.ts';
 export { describeKeyword, type KeywordMessage, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';

@@ -1,4 +1,5 @@
-import { decimalText, parseDecimal } from './decimal.ts';
+import { isHeldExactly, normalDecimal } from './held-exactly.ts';
+import { parseWithRawNumbers } from './raw-numbers.ts';
 
 /**
  * A JSON number that a double can't represent (2^53+1, 1e400): kept as its source text, written back unchanged. Created by `JSON.rawJSON`
@@ -45,9 +46,6 @@ declare global {
  */
 const SUSPICIOUS_NUMBER = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|[\d.]{1,17}[eE])/;
 
-/** Reviving is recursive; deeper text is refused rather than overflowing the stack. */
-const MAX_REVIVED_DEPTH = 2_000;
-
 /**
  * Parses JSON without loss: a number that a double would change becomes a raw number. Of members with the same name the last wins;
  * `__proto__` is an ordinary member.
@@ -56,15 +54,7 @@ const MAX_REVIVED_DEPTH = 2_000;
 export function parseJson<Value extends JsonValue>(text: JsonText<Value>): Value;
 export function parseJson(text: string): JsonValue;
 export function parseJson(text: string): JsonValue {
-  if (!SUSPICIOUS_NUMBER.test(text)) return JSON.parse(text);
-  if (jsonDepthExceeds(text, MAX_REVIVED_DEPTH)) {
-    throw new SyntaxError(`JSON is nested deeper than ${MAX_REVIVED_DEPTH} levels`);
-  }
-  return JSON.parse(text, (_key, value, context) =>
-    typeof value === 'number' && context.source !== undefined && !isHeldExactly(context.source, value)
-      ? JSON.rawJSON(context.source)
-      : value,
-  );
+  return SUSPICIOUS_NUMBER.test(text) ? (parseWithRawNumbers(text) as JsonValue) : JSON.parse(text);
 }
 
 /** {@link parseJson}, but undefined for text that isn't JSON. */
@@ -115,32 +105,6 @@ export function canonicalJson(value: JsonValue): string {
     .sort((a, b) => (a < b ? -1 : 1))
     .map((name) => `${JSON.stringify(name)}:${canonicalJson(object[name] as JsonValue)}`);
   return `{${members.join(',')}}`;
-}
-
-/** Whether lists and objects are nested deeper than `max`; stops at the first one too deep. The text needn't be valid JSON. */
-export function jsonDepthExceeds(text: string, max: number): boolean {
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at);
-    if (char === 0x22) {
-      at = endOfString(text, at);
-    } else if (char === 0x5b || char === 0x7b) {
-      depth += 1;
-      if (depth > max) return true;
-    } else if (char === 0x5d || char === 0x7d) {
-      depth -= 1;
-    }
-  }
-  return false;
-}
-
-function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    const char = text.charCodeAt(at);
-    if (char === 0x5c) at += 1;
-    else if (char === 0x22) return at;
-  }
-  return text.length;
 }
 
 /**
@@ -201,21 +165,10 @@ export function setOwn<Value>(object: { [key: string]: Value }, name: string, va
   else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-function isHeldExactly(source: string, value: number): boolean {
-  // Nearly all numbers are written the way JavaScript writes them; comparing digits takes ten times as long.
-  if (String(value) === source) return true;
-  return Number.isFinite(value) && normalDecimal(source) === normalDecimal(String(value));
-}
-
 /** A raw number that a double can represent after all is written as the double, any other by digits and power of ten. */
 function canonicalNumber(source: string): string {
   const value = Number(source);
   return isHeldExactly(source, value) ? canonicalJson(value) : normalDecimal(source);
-}
-
-function normalDecimal(source: string): string {
-  const decimal = parseDecimal(source);
-  return decimal === null ? source : decimalText(decimal);
 }
 
 /** A JSON Schema 2020-12 object, as created by TypeBox. */

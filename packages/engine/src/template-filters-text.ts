@@ -1,5 +1,6 @@
 import { message } from '@millrace/messages';
-import { isJsonArray, isJsonObject, type JsonValue, jsonDepthExceeds, tryParseJson } from './json.ts';
+import { isJsonArray, isJsonObject, type JsonValue, tryParseJson } from './json.ts';
+import { jsonDepthExceeds } from './json-depth.ts';
 import { MAX_VALUE_DEPTH, utf8Bytes } from './json-size.ts';
 import {
   concat,

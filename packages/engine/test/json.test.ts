@@ -48,7 +48,63 @@ const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
   ),
 })).value;
 
+/** The same by way of the language, number by number. */
+function parseByReviver(text: string): JsonValue {
+  return JSON.parse(text, (_name, value, { source = '' }) =>
+    typeof value === 'number' && canonicalJson(JSON.rawJSON(source)) !== canonicalJson(value)
+      ? JSON.rawJSON(source)
+      : value,
+  );
+}
+
 describe('JSON without loss', () => {
+  it('N1: any text is parsed as number by number, wherever its raw numbers and its strings are', () => {
+    const spaces = fc.constantFrom('', ' ', '\n\t', '  ');
+    const strings = fc.constantFrom(
+      '"raw0:0"',
+      '"\\u0072aw1:0"',
+      '"r\\u0061w\\u0032:"',
+      '", 1e400"',
+      '"\\\\"',
+      '"\\", [1e999"',
+    );
+    const list = fc.array(fc.tuple(fc.oneof(jsonText, strings), spaces, spaces), {
+      minLength: 1,
+      maxLength: 5,
+    });
+    fc.assert(
+      fc.property(list, (items) => {
+        const text = `[${items.map(([item, before, after]) => `${before}${item}${after}`).join(',')}, 1e400]`;
+        const [read, expected] = [parseJson(text), parseByReviver(text)];
+        expect(stringifyJson(read)).toBe(stringifyJson(expected));
+        expect(canonicalJson(read)).toBe(canonicalJson(expected));
+      }),
+    );
+  });
+
+  it.each([
+    '[1e400',
+    '{1e400:2}',
+    '{1e400 : 2}',
+    '[01e400]',
+    '[1e400x]',
+    '[1e400 2]',
+    '[1.e400]',
+    '[-1e+]',
+    '["a" 1e400]',
+    '["unended, 1e400]',
+    '1e400,',
+  ])('N1: %s is still a mistake', (text) => {
+    expect(() => parseJson(text)).toThrow(SyntaxError);
+    let expected: unknown;
+    try {
+      JSON.parse(text);
+    } catch (error) {
+      expected = error;
+    }
+    expect(() => parseJson(text)).toThrow((expected as Error).message);
+  });
+
   it.each([
     '9007199254740993',
     '-9007199254740993',
