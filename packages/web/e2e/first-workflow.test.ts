@@ -73,7 +73,7 @@ test('a payment by webhook, a condition, a call and a chat message, in few click
   await hand.press('Enter');
   const left = templateField(editor.panel, 'Left side');
   await left.waitFor();
-  await hand.click(editor.panel.getByRole('button', { name: 'Insert trigger.data.data.object.amount' }));
+  await hand.click(editor.panel.getByRole('button', { name: /^amount\b/ }));
   await left.getByText('{{trigger.data.data.object.amount}}').waitFor();
   await hand.click(editor.panel.getByRole('combobox', { name: 'Operator' }));
   await hand.click(page.getByRole('option', { name: 'greater than' }));

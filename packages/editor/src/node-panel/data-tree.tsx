@@ -161,7 +161,6 @@ function Leaf({
   return (
     <UnstyledButton
       className="data-tree-leaf"
-      aria-label={t('forms.data.insert', { path })}
       title={t('forms.data.insert', { path })}
       disabled={insert === null}
       draggable
