@@ -1,4 +1,6 @@
+import type { Readable, Writable } from 'node:stream';
 import pg from 'pg';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { columnTypes } from './column-types.ts';
 import type { Queryable } from './database.ts';
 import {
@@ -23,10 +25,22 @@ export interface ConnectionSettings {
    * there for the next. The role then has to have {@link ROLE_SETTINGS}.
    */
   readonly isPooled: boolean;
+  /** Lends itself to COPY, and so waits for the response to each statement before it sends the next. */
+  readonly isCopying?: boolean;
+}
+
+/** One session in which data is also copied in bulk, in either direction. */
+export interface CopySession extends Queryable {
+  /** The output of a COPY ... TO STDOUT. No other statement may be sent before it has ended. */
+  copyTo(statement: string): Readable & { readonly rowCount: number };
+  /** The input of a COPY ... FROM STDIN; it finishes once PostgreSQL has accepted everything. */
+  copyFrom(statement: string): Writable & { readonly rowCount: number };
 }
 
 /** The server ends a statement at its limit; no response this much later means the connection is dead. */
 const ANSWER_MARGIN_MS = 3000;
+/** How much of a COPY is buffered ahead of a slow reader or a slow server. */
+const COPY_CHUNK_BYTES = 64 * 1024;
 const IDLE_IN_TRANSACTION_MS = 10_000;
 /** The server ends a statement after this, unless a connection asks for something else. */
 export const STATEMENT_TIMEOUT_MS = 10_000;
@@ -68,7 +82,7 @@ const PREPARE_SESSION = `SELECT count(set_config(name, value, false)),
   WHERE current_setting(name, true) IS NOT NULL`;
 
 /** One connection to PostgreSQL. Statements may be sent without waiting for earlier ones: they are pipelined. */
-export class Connection implements Queryable {
+export class Connection implements CopySession {
   readonly #client: pg.Client;
   readonly #statementTimeoutMs: number;
   readonly #mustBeWritable: boolean;
@@ -98,7 +112,7 @@ export class Connection implements Queryable {
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
       types: columnTypes,
-      pipeline: true,
+      pipeline: settings.isCopying !== true,
     });
     const connection = new Connection(client, settings);
     try {
@@ -184,6 +198,14 @@ export class Connection implements Queryable {
   /** Sends a statement and returns its command tag, such as `COMMIT`. */
   async command(text: string): Promise<string> {
     return (await this.#send(text)).command;
+  }
+
+  copyTo(statement: string): Readable & { readonly rowCount: number } {
+    return this.#client.query(copyTo(statement, { highWaterMark: COPY_CHUNK_BYTES }));
+  }
+
+  copyFrom(statement: string): Writable & { readonly rowCount: number } {
+    return this.#client.query(copyFrom(statement, { highWaterMark: COPY_CHUNK_BYTES }));
   }
 
   #send(text: string, values?: readonly unknown[], name?: string): Promise<pg.QueryResult> {

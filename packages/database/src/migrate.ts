@@ -40,6 +40,8 @@ const PAUSE_MS = 100;
 export async function migrate(db: PgDatabase, folder = FOLDER): Promise<Migration[]> {
   const migrations = await readMigrations(folder);
   return await db.exclusive(async (session) => {
+    // A restore that is still running has the lock for as long as it takes, so this mustn't wait for it first.
+    await refuseUnfinishedRestore(session);
     const applied: Migration[] = [];
     for (;;) {
       const migration = await applyNext(session, migrations);
@@ -47,6 +49,24 @@ export async function migrate(db: PgDatabase, folder = FOLDER): Promise<Migratio
       applied.push(migration);
     }
   });
+}
+
+/**
+ * Applies pending migrations in a transaction of the caller's, with the lock of all migrations: the schema of one version, or of this one.
+ * @param last the last one to apply
+ */
+export async function migrateWithin(tx: Queryable, last = Number.POSITIVE_INFINITY): Promise<Migration[]> {
+  await tx.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+  await createTable(tx);
+  const pending = verify(await readMigrations(FOLDER), await readApplied(tx));
+  const applied = pending.filter(({ version }) => version <= last);
+  for (const migration of applied) await apply(tx, migration);
+  return applied;
+}
+
+/** All migrations of this version of Millrace, in order. */
+export function releasedMigrations(): Promise<Migration[]> {
+  return readMigrations(FOLDER);
 }
 
 /** The migrations {@link migrate} would apply now. */
@@ -76,6 +96,21 @@ async function readMigrations(folder: string): Promise<Migration[]> {
         checksum: createHash('sha256').update(sql).digest('hex'),
       };
     }),
+  );
+}
+
+/**
+ * A restore creates this table before it begins and drops it in the transaction that stores everything. So while it exists, the database has
+ * no content, and must not be taken for a new one.
+ */
+async function refuseUnfinishedRestore(session: Queryable): Promise<void> {
+  const [marker] = await session.query<{ present: boolean }>(
+    `SELECT to_regclass('unfinished_restore') IS NOT NULL AS present`,
+  );
+  if (marker?.present !== true) return;
+  throw new MigrationError(
+    'A restore into this database is running or was interrupted; nothing of the backup is there yet. ' +
+      'Wait for it, or run `millrace restore` again. To begin without the backup, use a new database or data folder.',
   );
 }
 
@@ -163,6 +198,7 @@ async function transaction<T>(session: Queryable, work: () => Promise<T>): Promi
   try {
     await session.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
     await session.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    await refuseUnfinishedRestore(session);
     await createTable(session);
     const result = await work();
     await session.query('COMMIT');

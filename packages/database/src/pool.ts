@@ -1,4 +1,4 @@
-import { STATEMENT_TIMEOUT_MS } from './connection.ts';
+import { type ConnectionSettings, type CopySession, STATEMENT_TIMEOUT_MS } from './connection.ts';
 import { Connector } from './connector.ts';
 import type { Database, PoolState, Queryable } from './database.ts';
 import { LockTakenError } from './errors.ts';
@@ -38,6 +38,8 @@ export interface PgDatabase extends Database {
    * Behind a pooler in transaction mode, the server's time limits apply, and only a transaction of its own keeps to one session.
    */
   exclusive<T>(work: (session: Queryable) => Promise<T>): Promise<T>;
+  /** Like {@link exclusive}, for copying in bulk. */
+  copying<T>(work: (session: CopySession) => Promise<T>): Promise<T>;
   /**
    * Runs `work` while no other process does the same with this lock, which a transaction on a connection of its own holds.
    * @throws LockTakenError if another process has it
@@ -119,16 +121,25 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): PgDa
       { pool: 'reserved_statements', ...reservedLanes.state },
       { pool: 'reserved_transactions', ...reservedSessions.state },
     ],
-    exclusive: (work) => runExclusive(connector, work),
-    withLock: (lock, work) => runExclusive(connector, (session) => runLocked(session, lock, work)),
+    exclusive: (work) => runExclusive(connector, {}, work),
+    copying: (work) => runExclusive(connector, { isCopying: true }, work),
+    withLock: (lock, work) => runExclusive(connector, {}, (session) => runLocked(session, lock, work)),
     findWriteObstacle: () => writes.check(),
   };
 }
 
-async function runExclusive<T>(connector: Connector, work: (session: Queryable) => Promise<T>): Promise<T> {
-  const connection = await connector.connect({ statementTimeoutMs: 0 });
+async function runExclusive<T>(
+  connector: Connector,
+  settings: Pick<ConnectionSettings, 'isCopying'>,
+  work: (session: CopySession) => Promise<T>,
+): Promise<T> {
+  const connection = await connector.connect({ ...settings, statementTimeoutMs: 0 });
   try {
     return await work(connection);
+  } catch (error) {
+    // In the middle of a copy, nothing that is sent would be answered.
+    if (settings.isCopying === true) connection.destroy(new Error('The copy was given up'));
+    throw error;
   } finally {
     await connection.end();
   }

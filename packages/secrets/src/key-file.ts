@@ -56,6 +56,21 @@ export async function replaceKeyFile(path: string, keys: readonly MasterKey[]): 
   await syncFolder(path);
 }
 
+/**
+ * Makes sure the file has all of these keys: writes it if there is none.
+ * @returns false if there is one that lacks some of them, which stays as it is
+ */
+export async function adoptKeyFile(path: string, keys: readonly MasterKey[]): Promise<boolean> {
+  const present = await readKeyFile(path);
+  if (present.length > 0) {
+    const ids = new Set(present.map(({ id }) => id));
+    return keys.every(({ id }) => ids.has(id));
+  }
+  await mkdir(dirname(path), { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  await replaceKeyFile(path, keys);
+  return true;
+}
+
 export function newKey(): MasterKey {
   return masterKey(randomBytes(KEY_BYTES));
 }

@@ -1,8 +1,10 @@
-import { findEmbeddedUrls } from '@millrace/database/embedded/embedded';
+import { findEmbeddedUrls, startEmbedded } from '@millrace/database/embedded/embedded';
 import { DatabaseUnavailableError, sqlState } from '@millrace/database/errors';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
 import { type Config, loadConfig } from '../settings/config.ts';
 import { poolingOf } from '../start/postgres.ts';
+import { readRunningService } from '../start/running-service.ts';
+import { requireKnownUser } from '../start/user.ts';
 import { RefusedError } from './shell.ts';
 
 const UNDEFINED_TABLE = '42P01';
@@ -34,6 +36,34 @@ export async function withDatabase<T>(work: (db: PgDatabase, config: Config) => 
     );
   } finally {
     await db.close();
+  }
+}
+
+/**
+ * Like {@link withDatabase}, also while the service isn't running: its embedded PostgreSQL is then started for this.
+ * @param options.createsFolder whether a data folder that doesn't exist is made
+ * @throws RefusedError `not_running` if there is no such data folder
+ */
+export async function withAnyDatabase<T>(
+  options: { readonly createsFolder: boolean },
+  work: (db: PgDatabase, config: Config) => Promise<T>,
+): Promise<T> {
+  const config = loadConfig();
+  if (config.databaseUrl !== null || (await readRunningService(config.dataDir)) !== null) {
+    return withDatabase(work);
+  }
+  if (!options.createsFolder && (await findEmbeddedUrls(config.dataDir)) === null) throw notRunning(config);
+  requireKnownUser();
+  const server = await startEmbedded({ dataDir: config.dataDir });
+  try {
+    const db = createDatabase(server.url, { applicationName: 'millrace command', lanes: 1, maxSessions: 1 });
+    try {
+      return await work(db, config);
+    } finally {
+      await db.close();
+    }
+  } finally {
+    await server.stop();
   }
 }
 

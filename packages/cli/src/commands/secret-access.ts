@@ -1,12 +1,8 @@
-import { startEmbedded } from '@millrace/database/embedded/embedded';
-import { createDatabase, type PgDatabase } from '@millrace/database/pool';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
 import { discardLostSecondFactors, discardLostSecrets } from '@millrace/service/secret-rotation/reset';
 import { type RotationStep, rotateSecrets } from '@millrace/service/secret-rotation/rotate';
-import { loadConfig } from '../settings/config.ts';
-import { readRunningService } from '../start/running-service.ts';
 import { confirmOrRefuse } from './ask.ts';
-import { withDatabase } from './running-service.ts';
+import { withAnyDatabase, withDatabase } from './running-service.ts';
 import { OPERATOR } from './shared.ts';
 import type { CommandResult } from './shell.ts';
 
@@ -61,7 +57,9 @@ export function resetByCommand(options: {
   readonly yes?: boolean;
   readonly json?: boolean;
 }): Promise<CommandResult> {
-  return withAnyDatabase(async (db, keys) => {
+  // Also works for a service that can't start because its key is lost.
+  return withAnyDatabase({ createsFolder: false }, async (db, config) => {
+    const keys = createSecretKeys(config);
     if (options.yes !== true) {
       await confirmOrRefuse(
         "Discard all secrets that can't be decrypted with the existing keys?",
@@ -87,23 +85,4 @@ export function resetByCommand(options: {
     };
     return { json, text: text + alsoOff };
   });
-}
-
-/** Also works for a service that can't start because its key is lost. */
-async function withAnyDatabase<T>(work: (db: PgDatabase, keys: SecretKeys) => Promise<T>): Promise<T> {
-  const config = loadConfig();
-  const keys = createSecretKeys(config);
-  const isReachable = config.databaseUrl !== null || (await readRunningService(config.dataDir)) !== null;
-  if (isReachable) return withDatabase((db) => work(db, keys));
-  const server = await startEmbedded({ dataDir: config.dataDir });
-  try {
-    const db = createDatabase(server.url, { applicationName: 'millrace command', lanes: 1, maxSessions: 1 });
-    try {
-      return await work(db, keys);
-    } finally {
-      await db.close();
-    }
-  } finally {
-    await server.stop();
-  }
 }

@@ -3,6 +3,7 @@ import { ApiError } from '@millrace/errors/errors';
 import { AccountError } from '@millrace/identity/values/account-error';
 import { inEnglish } from '@millrace/messages/english';
 import { SecretError } from '@millrace/secrets/errors';
+import { BackupError } from '@millrace/service/backup/errors';
 import { CommanderError } from 'commander';
 import { ConfigError } from '../settings/config.ts';
 
@@ -138,7 +139,12 @@ function explain(error: unknown): Explanation {
     const message = details.length === 0 ? error.message : 'Invalid input:';
     return { code: error.code, message, details, exit: EXIT.failed };
   }
-  if (error instanceof AccountError || error instanceof RefusedError || error instanceof SecretError) {
+  if (
+    error instanceof AccountError ||
+    error instanceof BackupError ||
+    error instanceof RefusedError ||
+    error instanceof SecretError
+  ) {
     return { code: error.code, message: error.message, details: [], exit: EXIT.failed };
   }
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error));

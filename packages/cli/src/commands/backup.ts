@@ -1,0 +1,53 @@
+import type { Command } from 'commander';
+import type { BackupCommandOptions } from './backup-access.ts';
+import { addCommand } from './command.ts';
+import type { RestoreCommandOptions } from './restore-access.ts';
+
+/** `millrace backup` and `millrace restore` */
+export function addBackupCommands(program: Command): void {
+  addCommand<BackupCommandOptions>(program, {
+    usage: 'backup <file>',
+    description: 'write a consistent backup of the whole instance, whether it is running or stopped',
+    argumentHelp: ['where to write it; - for standard output'],
+    options: [
+      { flags: '--encrypt', description: 'encrypt it with a passphrase typed at the terminal' },
+      {
+        flags: '--passphrase-file <file>',
+        description: "encrypt it with the passphrase in this file's first line",
+      },
+      {
+        flags: '--include-key',
+        description: 'include the key that decrypts the stored secrets; the backup must be encrypted',
+      },
+      {
+        flags: '--allow-plain-key',
+        description: 'with --include-key: include it although the backup is not encrypted',
+      },
+    ],
+    examples: [
+      'millrace backup millrace.backup',
+      'millrace backup --passphrase-file passphrase.txt --include-key - | ssh host "cat > millrace.backup"',
+    ],
+    run: async ([file = ''], options) => {
+      const { backUpByCommand } = await import('./backup-access.ts');
+      return backUpByCommand(file, options);
+    },
+  });
+
+  addCommand<RestoreCommandOptions>(program, {
+    usage: 'restore <file>',
+    description: 'restore a backup into an empty instance: all of it, or nothing',
+    argumentHelp: ['the backup; - for standard input'],
+    options: [
+      {
+        flags: '--passphrase-file <file>',
+        description: 'file with the passphrase of an encrypted backup in its first line',
+      },
+    ],
+    examples: ['MILLRACE_DATA_DIR=/srv/restored millrace restore millrace.backup'],
+    run: async ([file = ''], options) => {
+      const { restoreByCommand } = await import('./restore-access.ts');
+      return restoreByCommand(file, options);
+    },
+  });
+}

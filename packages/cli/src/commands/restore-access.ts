@@ -1,0 +1,102 @@
+import { adoptKeyFile } from '@millrace/secrets/key-file';
+import { parseSecretKey } from '@millrace/secrets/key-text';
+import { createSecretKeys, hasKey, type SecretKeys } from '@millrace/secrets/keys';
+import { masterKey } from '@millrace/secrets/sealed';
+import { BackupError, damaged } from '@millrace/service/backup/errors';
+import type { Manifest } from '@millrace/service/backup/manifest';
+import { type RestoreSummary, restore } from '@millrace/service/backup/restore';
+import { secretOrAsk } from './ask.ts';
+import { openSource, readPassphrase } from './backup-file.ts';
+import { BackupProgress, formatBytes } from './backup-progress.ts';
+import { withAnyDatabase } from './running-service.ts';
+import type { CommandResult } from './shell.ts';
+
+/** Options of `restore`. */
+export interface RestoreCommandOptions {
+  readonly passphraseFile?: string;
+  readonly json?: boolean;
+}
+
+/** `restore` */
+export async function restoreByCommand(file: string, options: RestoreCommandOptions): Promise<CommandResult> {
+  const source = await openSource(file);
+  const progress = new BackupProgress('Restoring', options.json !== true);
+  return await withAnyDatabase({ createsFolder: true }, async (db, config) => {
+    const keys = createSecretKeys(config);
+    const summary = await restore(db, source, {
+      askPassphrase: () => findPassphrase(options),
+      placeKeys: (manifest) => placeKeys(manifest, keys),
+      onProgress: progress.update,
+    });
+    const missing = await findMissing(summary.manifest, keys);
+    return describe(summary, missing, keys);
+  }).finally(() => {
+    source.destroy();
+    progress.end();
+  });
+}
+
+async function findPassphrase(options: RestoreCommandOptions): Promise<string> {
+  if (options.passphraseFile !== undefined) return await readPassphrase(options.passphraseFile);
+  return (
+    (await secretOrAsk('--passphrase-file (the backup is encrypted)', 'Passphrase of the backup', options)) ??
+    ''
+  );
+}
+
+/** Puts keys that the backup includes where the service looks for them. Those of MILLRACE_SECRET_KEY aren't Millrace's to write. */
+async function placeKeys(manifest: Manifest, keys: SecretKeys): Promise<void> {
+  const included = (manifest.secret_keys ?? []).map((text) => {
+    const bytes = parseSecretKey(text);
+    if (bytes === undefined) throw damaged('a key in the manifest');
+    return masterKey(bytes);
+  });
+  if (included.length === 0 || keys.source === 'variable') return;
+  if (await adoptKeyFile(keys.filePath, included)) return;
+  throw new BackupError(
+    'restore_key',
+    `${keys.filePath} has other keys than the backup. Move the file away, or give another data folder. Nothing was restored.`,
+  );
+}
+
+async function findMissing(manifest: Manifest, keys: SecretKeys): Promise<string[]> {
+  const missing: string[] = [];
+  for (const id of manifest.secret_key_ids) if (!(await hasKey(keys, id))) missing.push(id);
+  return missing;
+}
+
+function describe(
+  { manifest, tables, migrated, requeued }: RestoreSummary,
+  missing: readonly string[],
+  keys: SecretKeys,
+): CommandResult {
+  const bytes = tables.reduce((sum, table) => sum + table.bytes, 0);
+  const executions = tables.find(({ name }) => name === 'executions')?.rows ?? 0;
+  const lines = [
+    `Restored the instance as of ${manifest.made_at}: ${executions} executions, ${formatBytes(bytes)}, verified against the manifest.`,
+    ...(migrated.length === 0
+      ? []
+      : [`Migrated it from schema ${manifest.schema_version}: ${migrated.join(', ')}.`]),
+    `${requeued} executions were under way and go on when the service starts.`,
+    ...(missing.length === 0 ? [] : [missingKey(missing, keys)]),
+    'Before you start it, make sure that the old instance is stopped and stays stopped: both would run the same schedules and waits.',
+    'What was started or changed after that moment is not in it. Sessions were left out: everyone signs in again.',
+  ];
+  const json = {
+    made_at: manifest.made_at,
+    schema_version: manifest.schema_version,
+    migrated,
+    requeued,
+    missing_secret_key_ids: missing,
+    tables,
+  };
+  return { json, text: lines.join('\n') };
+}
+
+function missingKey(missing: readonly string[], keys: SecretKeys): string {
+  const how =
+    keys.source === 'variable'
+      ? 'set MILLRACE_SECRET_KEY to it'
+      : `put your copy of the key at ${keys.filePath} (mode 0600)`;
+  return `The stored secrets need the key ${missing.join(', ')}: ${how}, or the service does not start. If it is lost, run "millrace secrets reset".`;
+}

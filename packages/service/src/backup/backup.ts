@@ -1,0 +1,184 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { Writable } from 'node:stream';
+import type { CopySession } from '@millrace/database/connection';
+import type { Queryable } from '@millrace/database/database';
+import type { PgDatabase } from '@millrace/database/pool';
+import type { SecretKeys } from '@millrace/secrets/keys';
+import { listKeysInUse, listSecretKeys } from '@millrace/secrets/store';
+import { type ArchiveEntry, writeArchive } from './archive.ts';
+import { listSequences, listTables, type TableCopy } from './catalog.ts';
+import { BackupError } from './errors.ts';
+import {
+  CHECKSUMS_NAME,
+  type Checksums,
+  FORMAT_VERSION,
+  MANIFEST_NAME,
+  type Manifest,
+  type TableChecksum,
+} from './manifest.ts';
+import { beginLong } from './session.ts';
+import { TABLES } from './tables.ts';
+
+/** Called after each part of a table. */
+export type OnProgress = (progress: {
+  readonly table: string;
+  /** Of all tables so far, before compression. */
+  readonly bytes: number;
+}) => void;
+
+export interface BackupOptions {
+  readonly productVersion: string;
+  /** Null: not encrypted. */
+  readonly passphrase: string | null;
+  /** Includes the keys that decrypt the stored secrets. */
+  readonly withKeys: boolean;
+  readonly onProgress?: OnProgress;
+}
+
+/** What a backup contains. */
+export interface BackupSummary {
+  readonly manifest: Manifest;
+  readonly checksums: Checksums;
+}
+
+const PART_BYTES = 1024 * 1024;
+
+/**
+ * Writes one consistent snapshot of the whole instance to `out`, while it serves.
+ * @throws BackupError `backup_version`
+ * @throws SecretError when a key is to be included that this process doesn't have
+ */
+export async function backUp(
+  db: PgDatabase,
+  keys: SecretKeys,
+  out: Writable,
+  options: BackupOptions,
+): Promise<BackupSummary> {
+  return await db.copying(async (session) => {
+    await beginLong(session, 'SNAPSHOT');
+    const tables = await tablesToKeep(session);
+    const manifest = await describe(session, keys, tables, options);
+    const sums: TableChecksum[] = [];
+    await writeArchive(
+      entriesOf(session, manifest, tables, sums, options.onProgress),
+      out,
+      options.passphrase,
+    );
+    await session.query('COMMIT');
+    return { manifest, checksums: checksumsOf(manifestBody(manifest), sums) };
+  });
+}
+
+async function tablesToKeep(session: Queryable): Promise<TableCopy[]> {
+  const tables = await listTables(session);
+  if (!tables.some(({ name }) => name === 'schema_migrations')) {
+    throw new BackupError(
+      'backup_version',
+      'The database has no Millrace tables yet, so there is nothing to back up.',
+    );
+  }
+  const unknown = tables.filter(({ name }) => !Object.hasOwn(TABLES, name)).map(({ name }) => name);
+  if (unknown.length > 0) {
+    throw new BackupError(
+      'backup_version',
+      `This version of Millrace doesn't know these tables: ${unknown.join(', ')}. Back up with the version that uses the database; tables that aren't Millrace's belong in another schema or database.`,
+    );
+  }
+  return tables.filter(({ name }) => TABLES[name] === 'kept');
+}
+
+async function describe(
+  session: Queryable,
+  keys: SecretKeys,
+  tables: readonly TableCopy[],
+  options: BackupOptions,
+): Promise<Manifest> {
+  const migrations = await session.query<Manifest['migrations'][number]>(
+    'SELECT version, name, checksum FROM schema_migrations ORDER BY version',
+  );
+  const [clock] = await session.query<{ now: Date }>('SELECT now() AS now');
+  const current = (await listSecretKeys(session)).filter(({ state }) => state === 'current');
+  const keyIds = [...new Set([...current.map(({ id }) => id), ...(await listKeysInUse(session))])];
+  const included = options.withKeys ? await Promise.all(keyIds.map((id) => keys.find(id))) : null;
+  return {
+    format: 'millrace-backup',
+    format_version: FORMAT_VERSION,
+    product_version: options.productVersion,
+    schema_version: migrations.at(-1)?.version ?? 0,
+    migrations,
+    made_at: (clock?.now ?? new Date()).toISOString(),
+    secret_key_ids: keyIds,
+    ...(included === null ? {} : { secret_keys: included.map(({ bytes }) => bytes.toString('base64')) }),
+    tables: tables.map(({ name, columns }) => ({ name, columns: [...columns] })),
+    sequences: await listSequences(session),
+  };
+}
+
+async function* entriesOf(
+  session: CopySession,
+  manifest: Manifest,
+  tables: readonly TableCopy[],
+  sums: TableChecksum[],
+  onProgress: OnProgress = () => {},
+): AsyncGenerator<ArchiveEntry> {
+  const body = manifestBody(manifest);
+  yield { name: MANIFEST_NAME, body };
+  let bytes = 0;
+  for (const { name, read } of tables) {
+    const copy = session.copyTo(read);
+    const sum = new RunningSum();
+    for await (const part of inParts(copy)) {
+      sum.add(part);
+      yield { name: `tables/${name}/${String(sum.parts).padStart(8, '0')}`, body: part };
+      bytes += part.length;
+      onProgress({ table: name, bytes });
+    }
+    sums.push(sum.result(name, copy.rowCount));
+  }
+  yield { name: CHECKSUMS_NAME, body: jsonBody(checksumsOf(body, sums)) };
+}
+
+/** Joins what arrives into parts that are worth a header, and divides none of it. */
+async function* inParts(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of source) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length < PART_BYTES) continue;
+    yield Buffer.concat(chunks);
+    chunks = [];
+    length = 0;
+  }
+  if (length > 0) yield Buffer.concat(chunks);
+}
+
+/** The checksum of a table's rows as they are copied, part by part. */
+export class RunningSum {
+  readonly #hash: Hash = createHash('sha256');
+  bytes = 0;
+  parts = 0;
+
+  add(part: Buffer): void {
+    this.#hash.update(part);
+    this.bytes += part.length;
+    this.parts += 1;
+  }
+
+  result(name: string, rows: number): TableChecksum {
+    return { name, rows, bytes: this.bytes, sha256: this.#hash.digest('hex') };
+  }
+}
+
+/** @param body the manifest as it is in the file */
+export function checksumsOf(body: Buffer, tables: readonly TableChecksum[]): Checksums {
+  return { manifest_sha256: createHash('sha256').update(body).digest('hex'), tables: [...tables] };
+}
+
+function manifestBody(manifest: Manifest): Buffer {
+  return jsonBody(manifest);
+}
+
+function jsonBody(value: unknown): Buffer {
+  return Buffer.from(`${JSON.stringify(value, null, 2)}\n`, 'utf8');
+}
