@@ -74,8 +74,15 @@ export async function* readArchive(
   askPassphrase: () => Promise<string>,
 ): AsyncGenerator<ArchiveEntry> {
   const tar = extract();
+  /** What happened while the passphrase was asked for says nothing about the file. */
+  let refusal: unknown;
+  const ask = () =>
+    askPassphrase().catch((error: unknown) => {
+      refusal = error;
+      throw error;
+    });
   const decompressed = createZstdDecompress();
-  const read = pipeline(Readable.from(decrypted(source, askPassphrase)), decompressed);
+  const read = pipeline(Readable.from(decrypted(source, ask)), decompressed);
   // Whichever fails first ends the archive, and so the loop below.
   const fed = Promise.all([read, feed(decompressed, tar)]);
   fed.catch((error: Error) => tar.destroy(error));
@@ -89,6 +96,7 @@ export async function* readArchive(
     }
     await fed;
   } catch (error) {
+    if (refusal !== undefined) throw refusal;
     throw error instanceof BackupError ? error : damaged("its content can't be read", error);
   } finally {
     decompressed.destroy();

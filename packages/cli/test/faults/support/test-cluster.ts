@@ -54,6 +54,20 @@ export class TestCluster {
     return createDatabase(this.url, { applicationName: 'fault test', lanes: 2, maxSessions: 2 });
   }
 
+  /** Creates a database without tables. @returns its URL */
+  async addDatabase(name: string): Promise<string> {
+    const superuser = createDatabase(this.#postgres.superuserUrl, { lanes: 1 });
+    const [statement] = await superuser.query<{ text: string }>(
+      `SELECT format('CREATE DATABASE %I OWNER millrace', $1::text) AS text`,
+      [name],
+    );
+    await superuser.query(statement?.text ?? '');
+    await superuser.close();
+    const url = new URL(this.url);
+    url.pathname = `/${name}`;
+    return url.href;
+  }
+
   /** SIGKILL for the server's main process and then for each of its other processes, as in a power failure. */
   async kill(): Promise<void> {
     for (const pid of [this.#postgres.pid, ...(await this.#processes())]) {

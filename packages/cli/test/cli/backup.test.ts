@@ -1,0 +1,122 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createKeyFile, keyFilePath } from '@millrace/secrets/key-file';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { insertWorkflow } from '@millrace/testing/rows';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { millrace } from './millrace.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+
+let folder: string;
+let source: TestDatabase;
+const targets: TestDatabase[] = [];
+let env: { readonly [name: string]: string };
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'millrace-backup-'));
+  source = await createTestDatabase();
+  env = { DATABASE_URL: source.url, MILLRACE_DATA_DIR: join(folder, 'data') };
+  await insertWorkflow(source.db, 'Acme');
+  await writeFile(join(folder, 'passphrase'), 'correct horse\n');
+  const fields = ['--name', 'CRM', '--type', 'bearer', '--host', 'api.example.com', '--stdin', 'token'];
+  const added = await millrace(['credentials', 'add', ...fields], { env, stdin: 'canary-token' });
+  expect(added).toMatchObject({ exitCode: 0 });
+});
+afterAll(async () => {
+  await Promise.all([source, ...targets].map((database) => database.drop()));
+  await rm(folder, { recursive: true });
+});
+
+/** Variables of an instance without content, with a data folder of its own. */
+async function emptyInstance(): Promise<{ readonly [name: string]: string }> {
+  const target = await createTestDatabase();
+  targets.push(target);
+  return { DATABASE_URL: target.url, MILLRACE_DATA_DIR: join(folder, `data-${targets.length}`) };
+}
+
+const inFolder = (name: string) => join(folder, name);
+
+describe('backup', () => {
+  it('writes a private file and leaves nothing beside it; the key is not in it', async () => {
+    const run = await millrace(['backup', inFolder('plain'), '--json'], { env });
+    expect(run).toMatchObject({ exitCode: 0, stderr: '' });
+    const json = JSON.parse(run.stdout) as {
+      secret_key_ids: string[];
+      tables: { name: string; rows: number }[];
+    };
+    expect(json).toMatchObject({ has_secret_keys: false, secret_key_ids: [expect.any(String)] });
+    expect(json.tables.find(({ name }) => name === 'organisations')).toMatchObject({ rows: 1 });
+    expect((await stat(inFolder('plain'))).mode & 0o777).toBe(0o600);
+    expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
+    const instance = await emptyInstance();
+    const restored = await millrace(['restore', inFolder('plain')], { env: instance });
+    expect(restored.stdout).toContain(`The stored secrets need the key ${json.secret_key_ids[0]}`);
+    await expect(readFile(join(instance.MILLRACE_DATA_DIR ?? '', 'secret.key'))).rejects.toThrow('ENOENT');
+  });
+
+  it('leaves the file that is there alone if it fails', async () => {
+    await writeFile(inFolder('earlier'), 'an earlier backup');
+    const unreachable = { ...env, DATABASE_URL: 'postgresql://millrace@127.0.0.1:1/none' };
+    expect((await millrace(['backup', inFolder('earlier')], { env: unreachable })).exitCode).toBe(1);
+    expect(await readFile(inFolder('earlier'), 'utf8')).toBe('an earlier backup');
+    const nowhere = await millrace(['backup', inFolder('no/such/folder')], { env });
+    expect(nowhere).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("Couldn't write the backup"),
+    });
+  });
+
+  it.each([
+    ['the key without encryption', ['--include-key', 'x'], 'plain_key'],
+    ['JSON next to the backup', ['-'], 'conflicting_options'],
+    ['a passphrase that nobody can type', ['--encrypt', 'x'], 'missing_option'],
+  ])('refuses %s', async (_what, words, code) => {
+    const { exitCode, stderr } = await millrace(['backup', ...words, '--json'], { env });
+    expect({ exitCode, code: JSON.parse(stderr).error.code }).toEqual({ exitCode: 2, code });
+  });
+});
+
+describe('restore', () => {
+  beforeAll(async () => {
+    const words = [
+      'backup',
+      '--include-key',
+      '--passphrase-file',
+      inFolder('passphrase'),
+      inFolder('encrypted'),
+    ];
+    expect(await millrace(words, { env })).toMatchObject({ exitCode: 0 });
+  });
+  const words = () => ['restore', inFolder('encrypted'), '--passphrase-file', inFolder('passphrase')];
+
+  it('puts an included key where the service looks for it, so that secrets can be read', async () => {
+    const instance = await emptyInstance();
+    const run = await millrace([...words(), '--json'], { env: instance });
+    expect(JSON.parse(run.stdout)).toMatchObject({ missing_secret_key_ids: [], requeued: 0 });
+    const path = join(instance.MILLRACE_DATA_DIR ?? '', 'secret.key');
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    // A rotation decrypts every secret.
+    const rotated = await millrace(['secrets', 'rotate', '--json'], { env: instance });
+    expect(JSON.parse(rotated.stdout)).toMatchObject({ reencrypted: 1 });
+  });
+
+  it('refuses a data folder with another key, a missing passphrase and an instance with content', async () => {
+    const instance = await emptyInstance();
+    const key = join(instance.MILLRACE_DATA_DIR ?? '', 'secret.key');
+    const taken = { ...instance, MILLRACE_DATA_DIR: join(folder, 'taken') };
+    await createKeyFile(keyFilePath(taken.MILLRACE_DATA_DIR));
+    expect(await codeOf([...words()], taken)).toBe('restore_key');
+    expect(await codeOf(['restore', inFolder('encrypted')], instance)).toBe('missing_option');
+    expect(await codeOf([...words()], env)).toBe('restore_not_empty');
+    await expect(readFile(key)).rejects.toThrow('ENOENT');
+  });
+});
+
+async function codeOf(
+  words: readonly string[],
+  variables: { readonly [name: string]: string },
+): Promise<string> {
+  const { stderr } = await millrace([...words, '--json'], { env: variables });
+  return JSON.parse(stderr).error.code;
+}

@@ -1,0 +1,164 @@
+import { spawn } from 'node:child_process';
+import { readFile, stat } from 'node:fs/promises';
+import { createDatabase, type PgDatabase } from '@millrace/database/pool';
+import { afterAll, expect, it, vi } from 'vitest';
+import { Client, chain, post, set } from './support/client.ts';
+import { freshFolder, OWNER_VARIABLE, rememberProcess } from './support/folders.ts';
+import { allFinished, finished, readExecutions, timesRecorded } from './support/ledger.ts';
+import { Load } from './support/load.ts';
+import { CLI, LONG_LEASE } from './support/service-process.ts';
+import { until } from './support/until.ts';
+import { useWorld } from './support/use-world.ts';
+
+const world = useWorld(LONG_LEASE);
+// Each starts many processes, one after the other.
+vi.setConfig({ testTimeout: 900_000 });
+const restored: PgDatabase[] = [];
+afterAll(() => Promise.all(restored.map((db) => db.close())));
+
+interface Command {
+  readonly ended: Promise<{ readonly code: number | null; readonly output: string }>;
+  /** Sends these bytes to its standard input, which stays open. */
+  feed(bytes: Buffer): void;
+  kill(): void;
+}
+
+/** Runs `millrace` on a database, as an operator does. */
+function millrace(databaseUrl: string, ...words: string[]): Command {
+  const child = spawn(process.execPath, [CLI, ...words], {
+    env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, [OWNER_VARIABLE]: String(process.pid) },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  if (child.pid !== undefined) rememberProcess(child.pid);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  // A killed process doesn't read the rest.
+  child.stdin.on('error', () => {});
+  return {
+    ended: new Promise((resolve) => child.once('close', (code) => resolve({ code, output }))),
+    feed: (bytes) => child.stdin.write(bytes),
+    kill: () => child.kill('SIGKILL'),
+  };
+}
+
+/** A database without tables, and the test's own connection to it. */
+async function addTarget(name: string): Promise<{ readonly url: string; readonly db: PgDatabase }> {
+  const url = await world().cluster.addDatabase(name);
+  const db = createDatabase(url, { applicationName: 'fault test', lanes: 2, maxSessions: 2 });
+  restored.push(db);
+  return { url, db };
+}
+
+it('a backup under load has what was acknowledged before it, and the restored instance goes on', async () => {
+  const { cluster, receiver } = world();
+  const old = await (await world().spawn('start')).ready();
+  const client = world().client(old);
+  const fast = await client.createWorkflow(
+    'fast',
+    chain(set('shape', { marker: '{{trigger.data.marker}}' })),
+  );
+  const calls = await client.createWorkflow(
+    'calls',
+    chain(post('first', receiver.url('/first')), post('second', receiver.url('/second'))),
+  );
+  receiver.hold('/second');
+  const underWay = await client.accept(calls, 'under way', 'its-key');
+  await receiver.arrival('/second', 1);
+  const load = new Load(client, fast, 4);
+  await until('starts before the backup', () => load.accepted >= 60);
+
+  const acknowledged = [...load.starts];
+  const file = freshFolder('backup');
+  const backup = await millrace(cluster.url, 'backup', file).ended;
+  expect(backup).toMatchObject({ code: 0 });
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const during = load.accepted;
+  await until('starts after the backup', () => load.accepted > during);
+  await load.stop();
+  await old.end('SIGKILL');
+
+  const target = await addTarget('restored');
+  const restore = await millrace(target.url, 'restore', file).ended;
+  expect(restore).toMatchObject({ code: 0 });
+  expect(restore.output).toContain('old instance is stopped');
+  const before = await readExecutions(target.db, fast);
+  const started = await (await world().spawn('start', { DATABASE_URL: target.url })).ready();
+  const again = new Client(started.url, world().apiKey);
+
+  // Nothing that was acknowledged is missing, and a retry gets the first receipt.
+  const markers = new Map(before.map(({ marker, id }) => [marker, id]));
+  expect(markers.size).toBe(before.length);
+  for (const { marker, key, answer } of acknowledged) {
+    if (answer.kind !== 'accepted') continue;
+    expect(markers.get(marker)).toBe(answer.executionId);
+    if (key === null) continue;
+    const replay = await again.startPatiently(fast, marker, key);
+    expect(replay.answer).toMatchObject({
+      kind: 'accepted',
+      isReplay: true,
+      body: answer.body.replaceAll(old.url, started.url),
+    });
+  }
+  const rows = await allFinished(target.db, fast);
+  expect(rows.map(({ status }) => status)).toEqual(rows.map(() => 'completed'));
+  expect(rows).toHaveLength(before.length);
+
+  // What had ended isn't called again; what was under way is, with the same key.
+  expect(await again.accept(calls, 'under way', 'its-key')).toBe(underWay);
+  expect(await finished(target.db, underWay)).toMatchObject({ status: 'completed', crashed_attempts: 0 });
+  expect(await timesRecorded(target.db, underWay, 'first')).toBe(1);
+  expect(receiver.to('/first')).toHaveLength(1);
+  const [cut, repeated, ...more] = receiver.to('/second');
+  expect(repeated?.deliveryKey).toBe(cut?.deliveryKey);
+  expect(more).toEqual([]);
+
+  // No id of an execution that was lost names another one.
+  expect(await again.accept(fast, 'new')).toBeGreaterThan(100_000_000);
+});
+
+it('a restore that is killed leaves an instance that says so, and can be run again', async () => {
+  const { cluster, db } = world();
+  const [organisation] = await db.query<{ id: number }>('SELECT id FROM organisations LIMIT 1');
+  // Enough to be read before the end of the file arrives.
+  await db.query(
+    `INSERT INTO data_entries (organisation_id, key, value)
+     SELECT $1, 'entry ' || n, to_json((SELECT string_agg(md5(random()::text || n || k), '') FROM generate_series(1, 300) k))
+     FROM generate_series(1, 500) n`,
+    [organisation?.id],
+  );
+  const file = freshFolder('backup');
+  expect(await millrace(cluster.url, 'backup', file).ended).toMatchObject({ code: 0 });
+  const bytes = await readFile(file);
+
+  const target = await addTarget('half');
+  const half = millrace(target.url, 'restore', '-');
+  half.feed(bytes.subarray(0, bytes.length / 2));
+  await until('the restore to begin', async () => {
+    const [row] = await target.db.query<{ begun: boolean }>(
+      `SELECT to_regclass('unfinished_restore') IS NOT NULL AND EXISTS (
+         SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY %') AS begun`,
+    );
+    return row?.begun === true;
+  });
+  half.kill();
+  expect(await half.ended).toMatchObject({ code: null });
+
+  const service = await world().spawn('start', { DATABASE_URL: target.url });
+  expect((await service.ended()).code).toBe(1);
+  expect(service.output).toContain('A restore into this database is running or was interrupted');
+
+  await until('the end of its session', async () => {
+    const sessions = await target.db.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'millrace command'`,
+    );
+    return sessions.length === 0;
+  });
+  expect(await millrace(target.url, 'restore', file).ended).toMatchObject({ code: 0 });
+  const [count] = await target.db.query<{ count: number }>('SELECT count(*) FROM data_entries');
+  expect(count?.count).toBe(500);
+  await (await world().spawn('start', { DATABASE_URL: target.url })).ready();
+});
