@@ -43,6 +43,9 @@ export const explanation = {
   params: Type.Unsafe<MessageParams>({ type: 'object' }),
 };
 
+/** An English sentence with what the page needs to render it in the reader's language. */
+export const Sentence = Closed({ message: Type.String(), ...explanation });
+
 /** The body of an error response (RFC 9457, `application/problem+json`). */
 export const Problem = Type.Object({
   type: Type.String(),

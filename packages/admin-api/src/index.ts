@@ -66,7 +66,15 @@ export type { Account, Invitation, InvitationState, Member, Organisation } from 
 export { isAtLeast, ROLES, type Role } from './roles.ts';
 export type { OrganisationSettings } from './settings.ts';
 export type { StoragePart } from './storage.ts';
-export type { HealthState, SystemSample, SystemState, WorkerItem, WorkerState } from './system.ts';
+export type {
+  DoctorCheck,
+  DoctorFinding,
+  HealthState,
+  SystemSample,
+  SystemState,
+  WorkerItem,
+  WorkerState,
+} from './system.ts';
 export {
   type FlowProblem,
   type LastRun,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
-import { Closed, Nullable, Timestamp } from './forms.ts';
+import { Closed, Nullable, Sentence, Timestamp } from './forms.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 
@@ -70,7 +70,43 @@ export const SystemSample = Closed({
 });
 export type SystemSample = Static<typeof SystemSample>;
 
+/** What the doctor looks at. */
+export const DOCTOR_CHECKS = [
+  'settings',
+  'server',
+  'durability',
+  'connections',
+  'pooling',
+  'migrations',
+  'clock',
+  'disk',
+  'keys',
+  'workers',
+  'public_url',
+] as const;
+export type DoctorCheck = (typeof DOCTOR_CHECKS)[number];
+
+const Check = Type.Enum([...DOCTOR_CHECKS], { type: 'string' });
+
+export const DoctorFinding = Closed({
+  check: Check,
+  level: Type.Enum(['error', 'warning', 'info'], { type: 'string' }),
+  what: Sentence,
+  why: Sentence,
+  fix: Sentence,
+});
+export type DoctorFinding = Static<typeof DoctorFinding>;
+
 export const SYSTEM_ENDPOINTS = {
+  'GET /system/diagnosis': {
+    access: 'system_admin',
+    summary: 'What is wrong with the installation, and how to fix it',
+    response: Closed({
+      /** Checks that were carried out; those without a finding are all right. */
+      checks: Type.Array(Check),
+      findings: Type.Array(DoctorFinding),
+    }),
+  },
   'GET /system': {
     access: 'system_admin',
     summary: 'Queue, workers, database, versions and health, live',

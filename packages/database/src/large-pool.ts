@@ -4,7 +4,7 @@ import type { PoolState, Queryable } from './database.ts';
 import { TransactionPool } from './transaction-pool.ts';
 
 /** PostgreSQL and this process keep several copies of a statement in memory while it is under way. */
-const MAX_CONNECTIONS = 3;
+export const MAX_LARGE_CONNECTIONS = 3;
 /** The longest timer there is: how long a statement waits for a connection says nothing about the database. */
 const NEVER_MS = 2 ** 31 - 1;
 
@@ -13,7 +13,9 @@ export class LargePool implements Queryable {
   readonly #connections: TransactionPool;
 
   constructor(connector: Connector, statementTimeoutMs: number) {
-    this.#connections = new TransactionPool(connector, MAX_CONNECTIONS, NEVER_MS, { statementTimeoutMs });
+    this.#connections = new TransactionPool(connector, MAX_LARGE_CONNECTIONS, NEVER_MS, {
+      statementTimeoutMs,
+    });
   }
 
   async query<Row>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]> {

@@ -3,7 +3,7 @@ import { Connector } from './connector.ts';
 import type { Database, PoolState, Queryable } from './database.ts';
 import { LockTakenError } from './errors.ts';
 import { parseDatabaseHosts } from './hosts.ts';
-import { LargePool } from './large-pool.ts';
+import { LargePool, MAX_LARGE_CONNECTIONS } from './large-pool.ts';
 import { Listener, Poller } from './listener.ts';
 import { PipelinedPool } from './pipelined-pool.ts';
 import { runTransaction } from './transaction.ts';
@@ -30,6 +30,12 @@ export interface DatabaseOptions {
 
 /** Enough for people who sign in, and for callbacks, while everything else waits. */
 const RESERVED = { lanes: 1, sessions: 2 };
+
+const LANES = 4;
+const SESSIONS = 8;
+/** Connections that a process may open unless it is told otherwise: those of all pools, and the one that listens. */
+export const CONNECTIONS_PER_PROCESS =
+  LANES + SESSIONS + MAX_LARGE_CONNECTIONS + RESERVED.lanes + RESERVED.sessions + 1;
 
 /** What the process that runs the service needs in addition to {@link Database}. */
 export interface PgDatabase extends Database {
@@ -75,9 +81,9 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): PgDa
     statementTimeoutMs: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
     isPooled: options.pooling !== undefined,
   });
-  const lanes = new PipelinedPool(connector, options.lanes ?? 4);
+  const lanes = new PipelinedPool(connector, options.lanes ?? LANES);
   const acquireTimeoutMs = options.acquireTimeoutMs ?? 5000;
-  const sessions = new TransactionPool(connector, options.maxSessions ?? 8, acquireTimeoutMs);
+  const sessions = new TransactionPool(connector, options.maxSessions ?? SESSIONS, acquireTimeoutMs);
   const large = new LargePool(connector, options.largeStatementTimeoutMs ?? 60_000);
   const reservedLanes = new PipelinedPool(connector, RESERVED.lanes);
   const reservedSessions = new TransactionPool(connector, RESERVED.sessions, acquireTimeoutMs);

@@ -1,5 +1,6 @@
 import api from './en/api.json' with { type: 'json' };
 import approval from './en/approval.json' with { type: 'json' };
+import doctor from './en/doctor.json' with { type: 'json' };
 import egress from './en/egress.json' with { type: 'json' };
 import flow from './en/flow.json' with { type: 'json' };
 import identity from './en/identity.json' with { type: 'json' };
@@ -10,4 +11,16 @@ import secrets from './en/secrets.json' with { type: 'json' };
 import service from './en/service.json' with { type: 'json' };
 
 /** The English texts by part, which is the first word of a key. */
-export const en = { api, approval, egress, flow, identity, nodes, ports, run, secrets, service } as const;
+export const en = {
+  api,
+  approval,
+  doctor,
+  egress,
+  flow,
+  identity,
+  nodes,
+  ports,
+  run,
+  secrets,
+  service,
+} as const;

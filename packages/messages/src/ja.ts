@@ -1,5 +1,6 @@
 import api from './ja/api.json' with { type: 'json' };
 import approval from './ja/approval.json' with { type: 'json' };
+import doctor from './ja/doctor.json' with { type: 'json' };
 import egress from './ja/egress.json' with { type: 'json' };
 import flow from './ja/flow.json' with { type: 'json' };
 import identity from './ja/identity.json' with { type: 'json' };
@@ -10,4 +11,16 @@ import secrets from './ja/secrets.json' with { type: 'json' };
 import service from './ja/service.json' with { type: 'json' };
 
 /** The Japanese texts by part, which is the first word of a key. */
-export const ja = { api, approval, egress, flow, identity, nodes, ports, run, secrets, service } as const;
+export const ja = {
+  api,
+  approval,
+  doctor,
+  egress,
+  flow,
+  identity,
+  nodes,
+  ports,
+  run,
+  secrets,
+  service,
+} as const;

@@ -156,6 +156,7 @@ function createDeps(
     poolWaitMs: () => db.waitingMs(),
     executor,
     readiness: async () => ({ ready: true }),
+    examine: async () => ({ checks: [], findings: [] }),
     ...overrides.deps,
   };
 }

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createOrganisation } from '@millrace/identity/organisations/store';
+import { message } from '@millrace/messages';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
+import type { Diagnosis } from '@millrace/service/doctor/finding';
 import { takeSample } from '@millrace/service/system/sampler';
 import { createPerson } from '@millrace/testing/admin';
 import { openMailServer } from '@millrace/testing/mail-server';
@@ -10,10 +12,34 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible } from './support/accessible.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 
+const DIAGNOSIS: Diagnosis = {
+  checks: ['disk', 'keys'],
+  findings: [
+    {
+      check: 'keys',
+      level: 'warning',
+      what: message('doctor.rotation_unfinished'),
+      why: message('doctor.rotation_unfinished_why'),
+      fix: message('doctor.rotation_unfinished_fix'),
+    },
+    {
+      check: 'disk',
+      level: 'error',
+      what: message('doctor.disk_full', { path: '/data', gigabytes: 0.4 }),
+      why: message('doctor.disk_full_why'),
+      fix: message('doctor.disk_full_fix'),
+    },
+  ],
+};
+
 let world: BrowserService;
 beforeAll(async () => {
   const given = { current: randomBytes(32), previous: [] };
-  world = await openBrowserService({ config: { secretKeys: given, allowHosts: ['127.0.0.1'] } });
+  const examine = async () => DIAGNOSIS;
+  world = await openBrowserService({
+    config: { secretKeys: given, allowHosts: ['127.0.0.1'] },
+    deps: { examine },
+  });
   const { db, secretKeys } = world.service.deps;
   await prepareSecretKeys(db, secretKeys, { makesKey: true });
 });
@@ -359,6 +385,13 @@ describe('the system page', () => {
     await page.getByRole('cell', { name: new RegExp(`Process ${process.pid}\\b`) }).waitFor();
     await page.getByText('At least one worker is running.').waitFor();
     await page.getByText(/vs\. 5 minutes ago/).waitFor();
+    // Errors first.
+    const findings = page.getByRole('listitem').filter({ hasText: /^(Error|Warning): / });
+    await expect.poll(() => findings.count()).toBe(2);
+    expect(await findings.first().textContent()).toMatch(
+      /^Error: The disk of \/data has 0\.4 GB left\.When it is full.*space\.Make room/,
+    );
+    await page.getByRole('button', { name: 'Check again' }).waitFor();
     await expect.poll(() => page.locator('figure canvas').count()).toBe(4);
     await page.getByRole('img', { name: /^Executions per minute, latest: Started/ }).waitFor();
     await expect

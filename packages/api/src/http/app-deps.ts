@@ -7,6 +7,7 @@ import type { Meters } from '@millrace/runtime/meters/meters';
 import type { ExecutionNotifier } from '@millrace/runtime/notifier';
 import type { PlanCache } from '@millrace/runtime/plans';
 import type { SecretKeys } from '@millrace/secrets/keys';
+import type { Diagnosis } from '@millrace/service/doctor/finding';
 import type { OpenSecret } from '@millrace/service/webhooks/secrets';
 import type { Logger } from 'pino';
 import type { ApiSettings } from './settings.ts';
@@ -30,6 +31,8 @@ export interface AppDeps {
   readonly executor: Executor;
   readonly notifier: ExecutionNotifier;
   readonly readiness: () => Promise<Readiness>;
+  /** Looks at what the service depends on; nothing is found if undefined. */
+  readonly examine?: () => Promise<Diagnosis>;
   readonly secretKeys: SecretKeys;
   /** For calls that people test before a workflow makes them. */
   readonly egress: Egress;

@@ -1,3 +1,5 @@
+import { message } from '@millrace/messages';
+import type { Diagnosis, Finding } from '@millrace/service/doctor/finding';
 import { takeSample } from '@millrace/service/system/sampler';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { insertExecution, insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
@@ -7,8 +9,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 let service: TestService;
 let root: TestPerson;
 let workflow: WorkflowIds;
+let diagnosis: Diagnosis = { checks: [], findings: [] };
 beforeAll(async () => {
-  service = await startTestService({ runsWorker: false });
+  const examine = async () => diagnosis;
+  service = await startTestService({ runsWorker: false, deps: { examine } });
   root = await createPerson(service, 'system_admin');
   workflow = await insertWorkflow(service.database.db, 'system');
 });
@@ -151,4 +155,28 @@ test('is for system administrators only', async () => {
   for (const name of ['GET /system', 'GET /system/samples'] as const) {
     expect((await admin.call(name)).status).toBe(403);
   }
+});
+
+test('the diagnosis has each finding in English, and as what the page renders in other languages', async () => {
+  expect((await root.call('GET /system/diagnosis')).data).toEqual({ checks: [], findings: [] });
+  const params = { path: '/data', gigabytes: 0.4 };
+  const finding: Finding = {
+    check: 'disk',
+    level: 'error',
+    what: message('doctor.disk_full', { path: '/data', gigabytes: 0.4 }),
+    why: message('doctor.disk_full_why'),
+    fix: message('doctor.disk_full_fix'),
+  };
+  diagnosis = { checks: ['disk', 'clock'], findings: [finding] };
+  const { data } = await root.call('GET /system/diagnosis');
+  expect(data.checks).toEqual(['disk', 'clock']);
+  expect(data.findings).toMatchObject([
+    {
+      check: 'disk',
+      level: 'error',
+      what: { message: 'The disk of /data has 0.4 GB left.', key: 'doctor.disk_full', params },
+      why: { key: 'doctor.disk_full_why' },
+      fix: { key: 'doctor.disk_full_fix' },
+    },
+  ]);
 });

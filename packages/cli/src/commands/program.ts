@@ -2,6 +2,7 @@ import { SERVICE_VERSION } from '@millrace/api/version';
 import { Command } from 'commander';
 import { addBackupCommands } from './backup.ts';
 import { addCredentialCommands } from './credentials.ts';
+import { addDoctorCommand } from './doctor.ts';
 import { addExecutionCommands } from './executions.ts';
 import { addKeyCommands } from './keys.ts';
 import { addMemberCommands } from './members.ts';
@@ -30,11 +31,12 @@ export function buildProgram(quiet = false): Command {
       'after',
       `
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.
-Commands other than start, api, worker, migrate, backup, restore and secrets reset need a running service.
+Commands other than start, api, worker, migrate, backup, restore, doctor and secrets reset need a running service.
 docs/cli.md shows every command with its output.`,
     );
   addServiceCommands(program);
   addBackupCommands(program);
+  addDoctorCommand(program);
   addOrganisationCommands(program);
   addMemberCommands(program);
   addUserCommands(program);

@@ -67,6 +67,12 @@ export async function withAnyDatabase<T>(
   }
 }
 
+/** A service configured with neither a public URL nor a port may have taken another port than the default. */
+export async function findPublicUrl(config: Config): Promise<string> {
+  if (config.publicUrlIsExplicit || config.databaseUrl !== null) return config.publicUrl;
+  return (await readRunningService(config.dataDir))?.address ?? config.publicUrl;
+}
+
 function notRunning(config: Config, cause?: Error): RefusedError {
   const message =
     config.databaseUrl === null

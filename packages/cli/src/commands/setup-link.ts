@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
-import type { Config } from '../settings/config.ts';
 import { makeSetupUrl } from '../start/first-start.ts';
-import { readRunningService } from '../start/running-service.ts';
 import { addCommand } from './command.ts';
-import { withDatabase } from './running-service.ts';
+import { findPublicUrl, withDatabase } from './running-service.ts';
 import { RefusedError } from './shell.ts';
 
 /** `millrace setup-link` */
@@ -24,10 +22,4 @@ export function addSetupLinkCommand(program: Command): void {
         return { json: { setup_url: url }, text: url };
       }),
   });
-}
-
-/** A service configured with neither a public URL nor a port may have taken another port than the default. */
-async function findPublicUrl(config: Config): Promise<string> {
-  if (config.publicUrlIsExplicit || config.databaseUrl !== null) return config.publicUrl;
-  return (await readRunningService(config.dataDir))?.address ?? config.publicUrl;
 }

@@ -13,6 +13,7 @@ import { createNotifier, type ExecutionNotifier } from '@millrace/runtime/notifi
 import { createPlanCache, type PlanCache } from '@millrace/runtime/plans';
 import { createWorker, type Worker } from '@millrace/runtime/worker';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
+import { examine } from '@millrace/service/doctor/doctor';
 import { createServices } from '@millrace/service/node-services';
 import { createPruner } from '@millrace/service/retention/prune';
 import { createScheduler } from '@millrace/service/schedules/scheduler';
@@ -23,6 +24,7 @@ import { createSecretOpener } from '@millrace/service/webhooks/secrets';
 import type { Logger } from 'pino';
 import { type Config, localUrl } from '../settings/config.ts';
 import { type FirstStart, makeSetupUrl, prepareFirstStart } from './first-start.ts';
+import { installationOf } from './installation.ts';
 import { type Listening, listen } from './listen.ts';
 import { openDatabase } from './postgres.ts';
 import { checkReadiness } from './readiness.ts';
@@ -205,6 +207,7 @@ async function startApi(
       reservedDb: db.reserved,
       poolWaitMs: () => db.waitingMs(),
       readiness,
+      examine: () => examine({ db, secretKeys: parts.secretKeys, installation: installationOf(config) }),
       webPages: findWebPages(),
     }),
   );

@@ -1,4 +1,6 @@
-import type { HealthState, SystemSample, SystemState, WorkerItem } from '@millrace/admin-api';
+import type { DoctorFinding, HealthState, SystemSample, SystemState, WorkerItem } from '@millrace/admin-api';
+import { presentMessage } from '@millrace/messages/english';
+import type { Diagnosis, Finding } from '@millrace/service/doctor/finding';
 import {
   COUNT_LIMIT,
   listSamples,
@@ -26,7 +28,7 @@ const LATE_SAMPLE_MS = 5 * 60_000;
 
 /** The state of the service, for its administrators. */
 export function systemRoutes(app: FastifyInstance, deps: AppDeps): void {
-  const { db, config } = deps;
+  const { db, config, examine } = deps;
 
   adminRoute(app, deps, 'GET /system', async () => {
     const startedAt = performance.now();
@@ -39,11 +41,32 @@ export function systemRoutes(app: FastifyInstance, deps: AppDeps): void {
     return presentSystem(server, roundTripMs, queue, workers);
   });
 
+  /** Shared by those who ask at the same time: some checks leave the process. */
+  let examining: Promise<Diagnosis> | null = null;
+  adminRoute(app, deps, 'GET /system/diagnosis', async () => {
+    if (examine === undefined) return { checks: [], findings: [] };
+    examining ??= examine().finally(() => {
+      examining = null;
+    });
+    const { checks, findings } = await examining;
+    return { checks: [...checks], findings: findings.map(presentFinding) };
+  });
+
   adminRoute(app, deps, 'GET /system/samples', async ({ query }) => {
     const hours = query.hours ?? DEFAULT_HOURS;
     const step = Math.ceil((hours * 60) / MOST_POINTS);
     return { items: (await listSamples(db, hours, step)).map(presentSample) };
   });
+}
+
+function presentFinding({ check, level, what, why, fix }: Finding): DoctorFinding {
+  return {
+    check,
+    level,
+    what: presentMessage(what),
+    why: presentMessage(why),
+    fix: presentMessage(fix),
+  };
 }
 
 function presentSystem(

@@ -13,6 +13,7 @@ import type { ReactNode } from 'react';
 import { Trans, useTranslation } from 'react-i18next';
 import { OrganisationsStorage } from '../storage/organisations-storage.tsx';
 import { Charts } from './charts.tsx';
+import { Diagnosis } from './diagnosis.tsx';
 import { formatBytes } from './format.ts';
 
 const REFRESH_MS = 5_000;
@@ -32,6 +33,7 @@ export function SystemPage() {
         <>
           <Figures state={system.data} />
           <Health state={system.data} />
+          <Diagnosis />
           <Charts />
           <Stack gap="xs">
             <Title order={2}>{t('system.workers')}</Title>

@@ -1,0 +1,127 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Finding } from './finding.ts';
+import { diskFindings, type Installation, reachFindings, settingsFindings } from './machine-findings.ts';
+import { clockFindings, serverFindings, workerFindings } from './server-findings.ts';
+import type { ServerFacts } from './store.ts';
+
+const SOUND: ServerFacts = {
+  version: 180_000,
+  version_name: '18.0',
+  fsync: 'on',
+  full_page_writes: 'on',
+  synchronous_commit: 'on',
+  autovacuum: 'on',
+  connections: 97,
+  role: 'millrace',
+  is_unrestricted: false,
+  live_workers: 2,
+};
+const keysOf = (findings: readonly Finding[]) => findings.map(({ level, what }) => `${level} ${what.key}`);
+
+describe('the database server', () => {
+  const found = (facts: Partial<ServerFacts>) => keysOf(serverFindings({ ...SOUND, ...facts }, 19));
+
+  test('a sound one has no findings', () => {
+    expect(found({})).toEqual([]);
+    // A standby that confirms, or less than the disk of the standby, is the operator's choice.
+    expect(found({ synchronous_commit: 'remote_apply' })).toEqual([]);
+    expect(found({ synchronous_commit: 'local' })).toEqual([]);
+  });
+
+  test.each(['fsync', 'full_page_writes', 'synchronous_commit'])('%s switched off is an error', (name) => {
+    const [finding, ...others] = serverFindings({ ...SOUND, [name]: 'off' }, 19);
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({ check: 'durability', level: 'error', what: { params: { name } } });
+  });
+
+  test('an old version, a superuser and no autovacuum', () => {
+    expect(found({ version: 140_012 })).toEqual(['error doctor.server_old']);
+    expect(found({ is_unrestricted: true })).toEqual(['warning doctor.role_unrestricted']);
+    expect(found({ autovacuum: 'off' })).toEqual(['warning doctor.autovacuum_off']);
+  });
+
+  test('too few connections for all processes, or for one without a worker', () => {
+    expect(found({ live_workers: 5, connections: 95 })).toEqual([]);
+    expect(found({ live_workers: 5, connections: 94 })).toEqual(['warning doctor.connections_short']);
+    expect(found({ live_workers: 0, connections: 18 })).toEqual(['warning doctor.connections_short']);
+  });
+
+  test('no worker', () => {
+    expect(workerFindings(SOUND)).toEqual([]);
+    expect(keysOf(workerFindings({ ...SOUND, live_workers: 0 }))).toEqual(['error doctor.no_workers']);
+  });
+});
+
+test.each([
+  [4_999, []],
+  [-4_999, []],
+  [5_000, ['warning doctor.clock_ahead']],
+  [-6_000, ['warning doctor.clock_behind']],
+  [30_000, ['error doctor.clock_ahead']],
+  [-3_600_000, ['error doctor.clock_behind']],
+])('a clock that is %d ms ahead', (driftMs, expected) => {
+  expect(keysOf(clockFindings(driftMs))).toEqual(expected);
+});
+
+test.each([
+  [{ free: 6e9, total: 1e12 }, []],
+  [{ free: 4e9, total: 20e9 }, []],
+  [{ free: 4e9, total: 1e12 }, ['warning doctor.disk_full']],
+  [{ free: 0.9e9, total: 1e12 }, ['error doctor.disk_full']],
+])('a disk with %j', async (space, expected) => {
+  expect(keysOf(await diskFindings('/data', async () => space))).toEqual(expected);
+});
+
+test('the disk of a folder can be read', async () => {
+  expect(Array.isArray(await diskFindings(process.cwd()))).toBe(true);
+});
+
+describe('settings', () => {
+  const SAFE: Installation = {
+    host: '0.0.0.0',
+    publicUrl: 'https://flows.example.com',
+    publicUrlIsExplicit: true,
+    trustProxy: ['10.0.0.1'],
+    dataDir: null,
+    connectionsPerProcess: 19,
+  };
+  const found = (installation: Partial<Installation>) =>
+    keysOf(settingsFindings({ ...SAFE, ...installation }));
+
+  test('that are sound have no findings', () => {
+    expect(found({})).toEqual([]);
+    expect(found({ trustProxy: 1, host: '127.0.0.1' })).toEqual([]);
+  });
+
+  test('that let others claim addresses, or read what is sent', () => {
+    expect(found({ trustProxy: 1 })).toEqual(['warning doctor.proxy_count']);
+    expect(found({ publicUrl: 'http://flows.example.com' })).toEqual(['warning doctor.public_url_http']);
+    expect(found({ publicUrl: 'http://localhost:8080' })).toEqual(['info doctor.public_url_local']);
+  });
+});
+
+describe('the public URL', () => {
+  async function serve(status: number, body: string): Promise<string> {
+    const server = createServer((_request, response) => response.writeHead(status).end(body));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  test('leads to this service', async () => {
+    expect(await reachFindings(await serve(200, '{"status":"alive"}'))).toEqual([]);
+  });
+
+  test('leads to another server, or nowhere', async () => {
+    const status = 'warning doctor.unreachable_status';
+    expect(keysOf(await reachFindings(await serve(502, 'bad gateway')))).toEqual([status]);
+    expect(keysOf(await reachFindings(await serve(200, '<h1>Welcome</h1>')))).toEqual([status]);
+    // Nothing ever listens on it.
+    expect(keysOf(await reachFindings('http://127.0.0.1:1'))).toEqual(['warning doctor.unreachable']);
+  });
+});
