@@ -10,6 +10,7 @@ import { addOrganisationCommands } from './orgs.ts';
 import { addSecretCommands } from './secrets.ts';
 import { addServiceCommands } from './service.ts';
 import { addSetupLinkCommand } from './setup-link.ts';
+import { addSupportBundleCommand } from './support-bundle.ts';
 import { addTemplateCommands } from './templates.ts';
 import { addUserCommands } from './users.ts';
 import { addWorkflowCommands } from './workflows.ts';
@@ -31,12 +32,13 @@ export function buildProgram(quiet = false): Command {
       'after',
       `
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.
-Commands other than start, api, worker, migrate, backup, restore, doctor and secrets reset need a running service.
+Commands other than start, api, worker, migrate, backup, restore, doctor, support-bundle and secrets reset need a running service.
 docs/cli.md shows every command with its output.`,
     );
   addServiceCommands(program);
   addBackupCommands(program);
   addDoctorCommand(program);
+  addSupportBundleCommand(program);
   addOrganisationCommands(program);
   addMemberCommands(program);
   addUserCommands(program);

@@ -221,6 +221,24 @@ function partOfHeap(parts: number): number {
   return Math.floor(getHeapStatistics().heap_size_limit / parts);
 }
 
+/**
+ * The variables that are set, with their values if these can't be secret. Nothing else of the environment.
+ * @param problems of the configuration; what is wrong may be anything, such as a password in another variable
+ */
+export function describeSettings(
+  problems: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+): { readonly [name: string]: string } {
+  const described: Record<string, string> = {};
+  for (const [name, variable] of Object.entries<Variable<unknown>>(VARIABLES)) {
+    const given = env[name]?.trim() ?? '';
+    if (given === '') continue;
+    if (problems.some((problem) => problem.startsWith(name))) described[name] = '(set, not valid)';
+    else described[name] = variable.secret === true ? '(set)' : given;
+  }
+  return described;
+}
+
 /** Codes and tokens must not cross a network in the clear. */
 function isSafeIssuer(issuer: string): boolean {
   const { protocol, hostname } = new URL(issuer);

@@ -1,5 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
+import { COUNT_LIMIT } from '../system/store.ts';
 
 /** What the PostgreSQL server says about itself. */
 export interface ServerFacts {
@@ -38,4 +39,32 @@ export async function readClock(db: Queryable): Promise<number> {
     'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS ms',
   );
   return row.ms;
+}
+
+/** How much there is of everything, each counted up to 100,000. */
+export interface Counts {
+  readonly organisations: number;
+  readonly accounts: number;
+  readonly workflows: number;
+  readonly active_workflows: number;
+  readonly credentials: number;
+  readonly schedules: number;
+  readonly live_workers: number;
+  /** As PostgreSQL estimates it. */
+  readonly executions: number;
+}
+
+export async function readCounts(db: Queryable): Promise<Counts> {
+  return queryRow<Counts>(
+    db,
+    `SELECT (SELECT count(*) FROM (SELECT FROM organisations LIMIT $1) c) AS organisations,
+       (SELECT count(*) FROM (SELECT FROM users LIMIT $1) c) AS accounts,
+       (SELECT count(*) FROM (SELECT FROM workflows LIMIT $1) c) AS workflows,
+       (SELECT count(*) FROM (SELECT FROM workflows WHERE status = 'active' LIMIT $1) c) AS active_workflows,
+       (SELECT count(*) FROM (SELECT FROM credentials LIMIT $1) c) AS credentials,
+       (SELECT count(*) FROM (SELECT FROM schedules LIMIT $1) c) AS schedules,
+       (SELECT count(*) FROM workers WHERE lease_expires_at > now()) AS live_workers,
+       (SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = 'executions'::regclass) AS executions`,
+    [COUNT_LIMIT],
+  );
 }
