@@ -1,10 +1,58 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-import scalar from '@scalar/fastify-api-reference';
-import type { FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance } from 'fastify';
 
 export const DOCS_PATH = '/docs';
+const PATHS = [DOCS_PATH, `${DOCS_PATH}/`, `${DOCS_PATH}/js/scalar.js`];
+
+interface Loaded {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const NOTHING: Loaded = { status: 404, headers: {}, body: '' };
+/** In all services of this process: the responses never change. */
+let loaded: Promise<ReadonlyMap<string, Loaded>> | null = null;
+
+/** What Scalar responds with at each path. Its script takes 10 MB of memory, so it is loaded when somebody first reads the reference. */
+function load(): Promise<ReadonlyMap<string, Loaded>> {
+  loaded ??= ask().catch((error: unknown) => {
+    loaded = null;
+    throw error;
+  });
+  return loaded;
+}
+
+async function ask(): Promise<ReadonlyMap<string, Loaded>> {
+  const { default: scalar } = await import('@scalar/fastify-api-reference');
+  const app = Fastify();
+  await app.register(scalar, { routePrefix: DOCS_PATH, configuration: CONFIGURATION });
+  const responses = await Promise.all(
+    PATHS.map(async (path) => {
+      const { statusCode, headers, body } = await app.inject(path);
+      const { 'content-type': type, location } = headers;
+      const kept = Object.entries({ 'content-type': type, location }).filter(
+        ([, value]) => value !== undefined,
+      );
+      return [path, { status: statusCode, headers: Object.fromEntries(kept), body }] as [string, Loaded];
+    }),
+  );
+  await app.close();
+  return new Map(responses);
+}
+
+const CONFIGURATION = {
+  url: '/api/v1/openapi.json',
+  pageTitle: 'Millrace API',
+  withDefaultFonts: false,
+  telemetry: false,
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+} as const;
 
 /** Serves the API reference as a page that loads nothing external and runs only its own script. */
 export function addDocsPage(app: FastifyInstance): void {
@@ -17,26 +65,17 @@ export function addDocsPage(app: FastifyInstance): void {
       if (type.startsWith('application/javascript')) reply.header('cache-control', 'public, max-age=3600');
       return payload;
     });
-    await scope.register(scalar, {
-      routePrefix: DOCS_PATH,
-      hooks: {
-        onRequest: (request, _reply, done) => {
-          // The page's redirect is built from the Host header, which a client can set to anything.
-          const isHost = URL.canParse(`http://${request.host}`);
-          done(isHost ? undefined : new ApiError('invalid_request', message('api.host_malformed')));
-        },
-      },
-      configuration: {
-        url: '/api/v1/openapi.json',
-        pageTitle: 'Millrace API',
-        withDefaultFonts: false,
-        telemetry: false,
-        hideClientButton: true,
-        showDeveloperTools: 'never',
-        agent: { disabled: true },
-        mcp: { disabled: true },
-      },
+    scope.addHook('onRequest', async (request) => {
+      if (!URL.canParse(`http://${request.host}`)) {
+        throw new ApiError('invalid_request', message('api.host_malformed'));
+      }
     });
+    for (const path of PATHS) {
+      scope.get(path, { schema: { hide: true } }, async (_request, reply) => {
+        const { status, headers, body } = (await load()).get(path) ?? NOTHING;
+        return reply.code(status).headers(headers).send(body);
+      });
+    }
   });
 }
 

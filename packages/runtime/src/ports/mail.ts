@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import type { CredentialOf, MailMessage, MailService } from '@millrace/engine';
-import nodemailer from 'nodemailer';
 import type { Caller } from '../node-services.ts';
 import { toMailError } from './mail/errors.ts';
 
@@ -63,9 +62,11 @@ async function withServer<Result>(
   work: (open: { readonly transport: Transport; readonly socket: Socket }) => Promise<Result>,
 ): Promise<Result> {
   try {
+    // Loaded at first use, because it takes memory, and before the socket is there, whose events it hears.
+    const { default: library } = await import('nodemailer');
     const { host, port } = credential;
     const socket = await sockets.connect({ host, port }, signal);
-    const transport = createTransport(credential, socket, silenceMs);
+    const transport = createTransport(library, credential, socket, silenceMs);
     try {
       return await work({ transport, socket });
     } finally {
@@ -77,10 +78,16 @@ async function withServer<Result>(
   }
 }
 
+type Library = typeof import('nodemailer')['default'];
 type Transport = ReturnType<typeof createTransport>;
 
-function createTransport(credential: CredentialOf<'smtp'>, socket: Socket, silenceMs: number) {
-  return nodemailer.createTransport({
+function createTransport(
+  library: Library,
+  credential: CredentialOf<'smtp'>,
+  socket: Socket,
+  silenceMs: number,
+) {
+  return library.createTransport({
     ...connectionOptions(credential, silenceMs),
     connection: socket,
     // Content is passed as bytes; a path or a URL in it must not be read.

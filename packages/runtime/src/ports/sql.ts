@@ -3,7 +3,6 @@ import { type CredentialOf, ServiceError, type SqlQuery, type SqlService } from 
 import type { Caller } from '../node-services.ts';
 import { hidePassword } from './sql/errors.ts';
 import { createGates } from './sql/gates.ts';
-import { queryMysql } from './sql/mysql.ts';
 import { queryPostgresql } from './sql/postgresql.ts';
 
 export interface SqlDeps {
@@ -38,7 +37,7 @@ export function createSqlService({
   return (caller) => serviceOf(caller.organisationId);
 }
 
-function run(
+async function run(
   sockets: GuardedSockets,
   credential: CredentialOf<'sql'>,
   query: SqlQuery,
@@ -46,9 +45,12 @@ function run(
 ): ReturnType<SqlService['query']> {
   switch (credential.dialect) {
     case 'postgresql':
-      return queryPostgresql(sockets, credential, query, signal);
-    case 'mysql':
-      return queryMysql(sockets, credential, query, signal);
+      return await queryPostgresql(sockets, credential, query, signal);
+    case 'mysql': {
+      // Few use it, and the driver takes memory.
+      const { queryMysql } = await import('./sql/mysql.ts');
+      return await queryMysql(sockets, credential, query, signal);
+    }
   }
 }
 
