@@ -47,6 +47,7 @@ export function codeTheme(): Extension {
         backgroundColor: 'var(--mantine-primary-color-light)',
         color: 'var(--mantine-color-text)',
       },
+      '.cm-placeholder': { color: 'var(--mantine-color-dimmed)' },
       '.cm-completionDetail': { color: 'var(--mantine-color-dimmed)', fontStyle: 'normal' },
       '.cm-template': {
         backgroundColor: 'var(--mantine-primary-color-light)',
