@@ -12,6 +12,8 @@ import {
 } from './soak-options.ts';
 import { propertyTests } from './test-needs.ts';
 
+/** They end a round, and what it started. */
+const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** @returns the exit code */
@@ -29,6 +31,7 @@ async function main(args: readonly string[]): Promise<number> {
   for (const seed of seedsFrom(task.seed ?? anySeed(Math.random()))) {
     console.log(`\nSeed ${seed}, ${task.runs} times the usual runs, ${files.length} test files`);
     const code = await runOnce(task, seed, files);
+    if (code === null) return 130;
     if (code !== 0) {
       console.log(`\nTo repeat it, with the path of the file that failed:\n  ${commandToRepeat(task, seed)}`);
       return 1;
@@ -52,8 +55,15 @@ async function runOnce(
     env: { ...process.env, MILLRACE_TEST_SEED: String(seed), MILLRACE_TEST_RUNS: String(runs) },
     stdio: 'inherit',
   });
+  let isStopped = false;
+  const stop = (signal: NodeJS.Signals): void => {
+    isStopped = true;
+    child.kill(signal);
+  };
+  for (const signal of STOPPING) process.on(signal, stop);
   const [code] = (await once(child, 'exit')) as [number | null];
-  return code;
+  for (const signal of STOPPING) process.off(signal, stop);
+  return isStopped ? null : (code ?? 1);
 }
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
