@@ -6,6 +6,7 @@ import { diskFindings, type Installation, reachFindings, settingsFindings } from
 import { clockFindings, serverFindings, workerFindings } from './server-findings.ts';
 import type { ServerFacts } from './store.ts';
 
+const PATIENCE_MS = 60_000;
 const SOUND: ServerFacts = {
   version: 180_000,
   version_name: '18.0',
@@ -114,13 +115,13 @@ describe('the public URL', () => {
   }
 
   test('leads to this service', async () => {
-    expect(await reachFindings(await serve(200, '{"status":"alive"}'))).toEqual([]);
+    expect(await reachFindings(await serve(200, '{"status":"alive"}'), PATIENCE_MS)).toEqual([]);
   });
 
   test('leads to another server, or nowhere', async () => {
     const status = 'warning doctor.unreachable_status';
-    expect(keysOf(await reachFindings(await serve(502, 'bad gateway')))).toEqual([status]);
-    expect(keysOf(await reachFindings(await serve(200, '<h1>Welcome</h1>')))).toEqual([status]);
+    expect(keysOf(await reachFindings(await serve(502, 'bad gateway'), PATIENCE_MS))).toEqual([status]);
+    expect(keysOf(await reachFindings(await serve(200, '<h1>Welcome</h1>'), PATIENCE_MS))).toEqual([status]);
     // Nothing ever listens on it.
     expect(keysOf(await reachFindings('http://127.0.0.1:1'))).toEqual(['warning doctor.unreachable']);
   });

@@ -92,9 +92,9 @@ async function spaceOf(path: string): Promise<{ free: number; total: number }> {
 }
 
 /** Whether the service responds at the address that it tells clients. */
-export async function reachFindings(publicUrl: string): Promise<Finding[]> {
+export async function reachFindings(publicUrl: string, timeoutMs = REACH_TIMEOUT_MS): Promise<Finding[]> {
   const url = `${publicUrl}/healthz`;
-  const found = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(REACH_TIMEOUT_MS) }).then(
+  const found = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) }).then(
     async (response) => {
       const text = await response.text();
       return response.status === 200 && text.includes('"alive"')
