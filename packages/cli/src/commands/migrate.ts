@@ -1,22 +1,26 @@
 import { findEmbeddedUrls, startEmbedded } from '@millrace/database/embedded/embedded';
-import { migrate } from '@millrace/database/migrate';
+import { type Migration, migrate, pendingMigrations } from '@millrace/database/migrate';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
 import { type Config, loadConfig } from '../settings/config.ts';
 import { checkPooling, poolingOf } from '../start/postgres.ts';
 import { readRunningService } from '../start/running-service.ts';
 import type { CommandResult } from './shell.ts';
 
-/** Applies pending migrations to the database of DATABASE_URL, else to the embedded one, which is started for this. */
-export async function migrateDatabase(): Promise<CommandResult> {
+/**
+ * Applies pending migrations to the database of DATABASE_URL, else to the embedded one, which is started for this.
+ * @param options.check only lists them, and counts as failed if there are any
+ */
+export async function migrateDatabase(options: { readonly check?: boolean }): Promise<CommandResult> {
+  const run = options.check === true ? checkAndClose : migrateAndClose;
   const config = loadConfig();
   if (config.databaseUrl !== null) {
-    return migrateAndClose(createDatabase(config.databaseUrl, poolingOf(config)), config);
+    return run(createDatabase(config.databaseUrl, poolingOf(config)), config);
   }
   const url = await urlOfRunningService(config.dataDir);
-  if (url !== null) return migrateAndClose(createDatabase(url), config);
+  if (url !== null) return run(createDatabase(url), config);
   const server = await startEmbedded({ dataDir: config.dataDir });
   try {
-    return await migrateAndClose(createDatabase(server.url), config);
+    return await run(createDatabase(server.url), config);
   } finally {
     await server.stop();
   }
@@ -30,12 +34,26 @@ async function urlOfRunningService(dataDir: string): Promise<string | null> {
 async function migrateAndClose(db: PgDatabase, config: Config): Promise<CommandResult> {
   try {
     await checkPooling(db, config);
-    const applied = await migrate(db);
-    const names = applied.map(({ version, name }) => `${String(version).padStart(4, '0')}_${name}`);
+    const names = (await migrate(db)).map(fileName);
     const text =
       names.length === 0 ? 'The database is up to date.' : names.map((name) => `Applied ${name}`).join('\n');
     return { json: { applied: names }, text };
   } finally {
     await db.close();
   }
+}
+
+async function checkAndClose(db: PgDatabase): Promise<CommandResult> {
+  try {
+    const names = (await pendingMigrations(db)).map(fileName);
+    const text =
+      names.length === 0 ? 'The database is up to date.' : names.map((name) => `Pending: ${name}`).join('\n');
+    return { json: { pending: names }, text, isFailure: names.length > 0 };
+  } finally {
+    await db.close();
+  }
+}
+
+function fileName({ version, name }: Pick<Migration, 'version' | 'name'>): string {
+  return `${String(version).padStart(4, '0')}_${name}`;
 }

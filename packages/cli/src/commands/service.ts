@@ -14,13 +14,19 @@ export function addServiceCommands(program: Command): void {
   addRunning(program, 'api', { api: true, worker: false }, 'start only the API; needs DATABASE_URL');
   addRunning(program, 'worker', { api: false, worker: true }, 'start only a worker; needs DATABASE_URL');
 
-  addCommand(program, {
+  addCommand<{ check?: boolean }>(program, {
     usage: 'migrate',
     description: 'bring the database up to date without starting the service',
-    examples: ['millrace migrate'],
-    run: async () => {
+    options: [
+      {
+        flags: '--check',
+        description: 'change nothing: list what is pending, and exit with 1 if there is any',
+      },
+    ],
+    examples: ['millrace migrate', 'millrace migrate --check'],
+    run: async (_args, options) => {
       const { migrateDatabase } = await import('./migrate.ts');
-      return migrateDatabase();
+      return migrateDatabase(options);
     },
   });
 }
