@@ -186,6 +186,28 @@ describe('a target', () => {
     expect((await contentOf(target.db)).get('data_entries')).toHaveLength(2000);
   });
 
+  test('that gets content while the restore begins is refused, and stays usable', async () => {
+    const target = await migratedTarget();
+    const racing: PgDatabase = {
+      ...target.db,
+      copying: (work) =>
+        target.db.copying((session) =>
+          work({
+            copyTo: (text) => session.copyTo(text),
+            copyFrom: (text) => session.copyFrom(text),
+            async query(text, values, name) {
+              const rows = await session.query(text, values, name);
+              if (text.startsWith('CREATE TABLE')) await insertWorkflow(target.db, 'Faster');
+              return rows as never;
+            },
+          }),
+        ),
+    };
+    await expect(restoreInto(racing, plain)).rejects.toEqual(refusal('restore_not_empty'));
+    expect(await tablesOf(target.db)).not.toContain('unfinished_restore');
+    expect(await target.db.query('SELECT name FROM organisations')).toEqual([{ name: 'Faster' }]);
+  });
+
   test('that another restore is filling is refused', async () => {
     const target = await emptyTarget();
     const stalled = new PassThrough();

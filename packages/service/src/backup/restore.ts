@@ -75,6 +75,8 @@ export async function restore(
       } catch (error) {
         // Gives the lock back at once, so that the next attempt doesn't find it taken.
         await session.query('ROLLBACK').catch(() => {});
+        // Another restore, or a service, was faster: what is there now is an instance like any other.
+        if (error instanceof BackupError && error.code === 'restore_not_empty') await endRestore(session);
         throw error;
       }
     });

@@ -48,9 +48,9 @@ export async function beginRestore(session: Queryable): Promise<void> {
   );
 }
 
-/** In the transaction that stores everything. */
+/** In the transaction that stores everything; or because something else has been stored. */
 export async function endRestore(tx: Queryable): Promise<void> {
-  await tx.query('DROP TABLE unfinished_restore');
+  await tx.query('DROP TABLE IF EXISTS unfinished_restore');
 }
 
 /**
