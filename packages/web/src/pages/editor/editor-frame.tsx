@@ -16,7 +16,6 @@ import { DraftFailure } from './draft/draft-failure.tsx';
 import type { DraftSync } from './draft/draft-sync.ts';
 import { EditorContext, type EditorContextValue, useDraftSync } from './editor-context.ts';
 import { NewerVersion } from './newer-version.tsx';
-import { ProblemList } from './problem-list.tsx';
 import { SideFrame } from './side-frame.tsx';
 import { SideHead } from './side-head.tsx';
 import { Splitter, usePanelSize } from './splitter.tsx';
@@ -38,6 +37,7 @@ const FlowSettingsForm = lazyPart(
   fillingSkeleton,
 );
 const NodeRunMenu = lazyPart(async () => (await import('./trying/node-run-menu.tsx')).NodeRunMenu);
+const ProblemList = lazyPart(async () => (await import('./problem-list.tsx')).ProblemList, fillingSkeleton);
 const RunPanel = lazyPart(async () => (await import('./trying/run-panel.tsx')).RunPanel, fillingSkeleton);
 
 /** The content of the side panel. */

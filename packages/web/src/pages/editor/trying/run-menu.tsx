@@ -1,5 +1,5 @@
 import { Button, Menu } from '@mantine/core';
-import { ChevronDown, Eye } from 'lucide-react';
+import { ChevronDown } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
 import type { RunSource } from './run-choice.ts';
@@ -43,7 +43,6 @@ export function RunMenu() {
         )}
         <Menu.Divider />
         <Menu.Item
-          leftSection={<Eye size={14} />}
           onClick={() => {
             watch.all();
             showRun();
