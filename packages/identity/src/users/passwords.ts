@@ -1,9 +1,7 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { promisify } from 'node:util';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { unavailable } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-
-const derive = promisify(argon2);
+import { argon2id } from './argon2.ts';
 
 /** As OWASP's Password Storage Cheat Sheet recommends: 19 MiB, two passes, one lane. Raising them rehashes at the next sign-in. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
@@ -63,7 +61,7 @@ async function hashWith(
 ): Promise<Buffer> {
   const leave = await enterQueue();
   try {
-    return await derive('argon2id', { ...cost, nonce, tagLength, message: normalisePassword(password) });
+    return await argon2id({ ...cost, nonce, tagLength, message: normalisePassword(password) });
   } finally {
     leave();
   }
