@@ -98,8 +98,8 @@ describe('drafts', () => {
     await context.setOffline(true);
     await addNode(page, 'code');
     await page.getByText('Draft not saved').waitFor();
-    // A part that failed to load shows an error in its place.
-    await page.getByText("Couldn't load this part").waitFor();
+    // Each part that failed to load shows an error in its place.
+    await page.getByText("Couldn't load this part").first().waitFor();
     await addNode(page, 'delay');
     await canvasNode(page, 'delay').waitFor();
     await context.setOffline(false);

@@ -87,12 +87,12 @@ export class TestCluster {
     this.#postgres = await startEmbedded({ dataDir: this.dataDir, settings: SETTINGS });
   }
 
-  /** Ends every session except those of the test, as an administrator does. */
+  /** Ends every session except those of the test, as an administrator does, and waits until they are gone. */
   async terminateSessions(): Promise<number> {
     const db = createDatabase(this.#postgres.superuserUrl, { applicationName: 'fault test', lanes: 1 });
     try {
       const rows = await db.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
          WHERE datname = 'millrace' AND application_name <> 'fault test' AND backend_type = 'client backend'`,
       );
       return rows.length;
