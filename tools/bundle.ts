@@ -106,6 +106,11 @@ async function bundle(folder: string): Promise<void> {
     resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
     plugins: [moveFiles(used)],
     transform: { target: 'node22' },
+    onLog(level, log, report) {
+      // Left as it is, it would fail when the artefact starts.
+      if (log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message);
+      report(level, log);
+    },
   });
   await bundler.write({
     dir: join(folder, 'lib'),
