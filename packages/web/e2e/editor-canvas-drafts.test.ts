@@ -105,7 +105,7 @@ describe('drafts', () => {
     await context.setOffline(false);
     await keptDraft(page);
     expect(ids(await draftOf({ person, id }))).toEqual(['start', 'set', 'code', 'delay']);
-    await page.getByRole('button', { name: 'Reload' }).click();
+    await page.getByRole('button', { name: 'Reload' }).first().click();
     await canvasNode(page, 'delay').click();
     await page.getByRole('textbox', { name: 'Node name' }).waitFor();
   });
