@@ -22,6 +22,7 @@ import { WithCode } from '@millrace/ui/components/with-code.tsx';
 import { Pin, Replace, TriangleAlert } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isBusy } from '../canvas/canvas-keys.tsx';
 import { TriggerLines } from '../canvas/node-menu-items.tsx';
 import { Field } from '../fields/field.tsx';
 import { GroupFields } from '../fields/group-fields.tsx';
@@ -71,7 +72,9 @@ function Panel({
   const marks = useTabMarks(node.id);
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (takesFocus) frame.current?.querySelector<HTMLElement>(TO_FILL_IN)?.focus();
+    // The panel may appear while somebody types elsewhere already, such as in the palette for the next node.
+    if (!takesFocus || isBusy(document.activeElement)) return;
+    frame.current?.querySelector<HTMLElement>(TO_FILL_IN)?.focus();
   }, [takesFocus]);
   return (
     <Stack gap={0} h="100%" ref={frame}>
