@@ -171,8 +171,8 @@ function isPaletteKey({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent):
 
 const OVER_THE_CANVAS = '[role="dialog"], [role="menu"], [role="listbox"]';
 
-/** Whether the event's target, or the element that has the focus, handles keys itself. */
-export function isBusy(target: EventTarget | null): boolean {
+/** Whether the event's target handles keys itself. */
+function isBusy(target: EventTarget | null): boolean {
   if (!(target instanceof Element)) return false;
   if (target.closest('input, textarea, select, [contenteditable="true"], .cm-editor') !== null) return true;
   return target.closest(OVER_THE_CANVAS) !== null;

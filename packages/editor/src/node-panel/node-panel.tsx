@@ -22,7 +22,6 @@ import { WithCode } from '@millrace/ui/components/with-code.tsx';
 import { Pin, Replace, TriangleAlert } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isBusy } from '../canvas/canvas-keys.tsx';
 import { TriggerLines } from '../canvas/node-menu-items.tsx';
 import { Field } from '../fields/field.tsx';
 import { GroupFields } from '../fields/group-fields.tsx';
@@ -56,6 +55,9 @@ export function NodePanel({
 /** Fields that must not stay empty; see `FieldFrame`. */
 const TO_FILL_IN = ['input', 'textarea', '.cm-content'].map((field) => `[data-to-fill] ${field}`).join(',');
 
+/** What somebody may be typing into. */
+const TYPED_INTO = 'input, textarea, [contenteditable="true"]';
+
 type Tab = 'configure' | 'behaviour' | 'output' | 'help';
 
 function Panel({
@@ -73,7 +75,7 @@ function Panel({
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
     // The panel may appear while somebody types elsewhere already, such as in the palette for the next node.
-    if (!takesFocus || isBusy(document.activeElement)) return;
+    if (!takesFocus || document.activeElement?.matches(TYPED_INTO)) return;
     frame.current?.querySelector<HTMLElement>(TO_FILL_IN)?.focus();
   }, [takesFocus]);
   return (
