@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { type Account, findAccount } from '@millrace/database/embedded/account';
 import { createDatabase } from '@millrace/database/pool';
 import { expect } from 'vitest';
-import { freePort } from '../../cli/test/faults/support/service-process.ts';
+import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
 const PGBOUNCER = '/usr/sbin/pgbouncer';

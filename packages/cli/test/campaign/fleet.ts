@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '@millrace/testing/free-port';
 import { freshFolder } from '../faults/support/folders.ts';
 import { PgProxy } from '../faults/support/pg-proxy.ts';
-import { type Environment, freePort, type ServiceProcess } from '../faults/support/service-process.ts';
+import type { Environment, ServiceProcess } from '../faults/support/service-process.ts';
 import type { World } from '../faults/support/world.ts';
 
 const SHIFTED_CLOCK = fileURLToPath(new URL('./shifted-clock.mjs', import.meta.url));

@@ -1,6 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { OWNER_VARIABLE, rememberProcess } from './folders.ts';
 import { until } from './until.ts';
@@ -18,6 +16,7 @@ export const LONG_LEASE: Environment = { MILLRACE_LEASE_MS: '60000' };
 
 /** Short intervals, so that a takeover takes seconds. Everything else is as in production. */
 const ENVIRONMENT: Environment = {
+  PORT: '0',
   MILLRACE_LEASE_MS: String(LEASE_MS),
   MILLRACE_HEARTBEAT_MS: '500',
   MILLRACE_POLL_MS: '200',
@@ -29,15 +28,15 @@ const ENVIRONMENT: Environment = {
 export class ServiceProcess {
   readonly pid: number;
   readonly command: string;
-  /** Base URL of its API; only commands that serve it listen there. */
-  readonly url: string;
+  /** The port it was told to use; null if it chooses one itself. */
+  readonly #port: string | null;
   readonly #child: ChildProcess;
   #output = '';
   #end: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 
-  private constructor(command: string, url: string, child: ChildProcess, pid: number) {
+  private constructor(command: string, port: string | null, child: ChildProcess, pid: number) {
     this.command = command;
-    this.url = url;
+    this.#port = port;
     this.pid = pid;
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) {
@@ -48,22 +47,27 @@ export class ServiceProcess {
     this.#end = new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
   }
 
-  /** Starts `millrace <command>` on a free port; it may not be ready yet. */
+  /** Starts `millrace <command>`, on any free port unless the environment names one; it may not be ready yet. */
   static async spawn(command: string, environment: Environment): Promise<ServiceProcess> {
-    const port = environment.PORT ?? String(await freePort());
     const child = spawn(process.execPath, [CLI, ...command.split(' ')], {
       env: {
         PATH: process.env.PATH,
         [OWNER_VARIABLE]: String(process.pid),
         ...ENVIRONMENT,
         ...environment,
-        PORT: port,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     if (child.pid === undefined) throw new Error(`millrace ${command} cannot be started`);
     rememberProcess(child.pid);
-    return new ServiceProcess(command, `http://127.0.0.1:${port}`, child, child.pid);
+    return new ServiceProcess(command, environment.PORT ?? null, child, child.pid);
+  }
+
+  /** Base URL of its API. @throws while it hasn't said on which port, which commands without an API never do */
+  get url(): string {
+    const port = this.#port ?? /^Millrace is ready: \S+:(\d+)$/m.exec(this.#output)?.[1];
+    if (port === undefined) throw new Error(`millrace ${this.command} has no address yet`);
+    return `http://127.0.0.1:${port}`;
   }
 
   /** All its output so far. */
@@ -105,13 +109,4 @@ export class ServiceProcess {
   async ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
     return await this.#end;
   }
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
