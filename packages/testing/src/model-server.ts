@@ -54,7 +54,7 @@ const PREFIXES: Record<AiProvider, string> = {
  */
 export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
   const requests: ModelRequest[] = [];
-  const server = createServer((incoming, response) => {
+  const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, response) => {
     response.on('error', () => undefined);
     void handle(incoming, response, options, requests).catch((error: unknown) => {
       // A script that throws is a mistake in the test; the client gets a broken connection, the test output the error.

@@ -27,7 +27,7 @@ export interface OidcProvider {
 }
 
 export async function startOidcProvider(redirectUri: string): Promise<OidcProvider> {
-  const server = createServer();
+  const server = createServer({ keepAliveTimeout: 60_000 });
   const port = await listen(server);
   const issuer = `http://127.0.0.1:${port}`;
   const [clientId, clientSecret] = ['millrace', 'client secret of the test'.replaceAll(' ', '-')];

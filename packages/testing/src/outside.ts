@@ -61,7 +61,9 @@ export async function openOutside(): Promise<Outside> {
     response.end(isText ? reply.body : JSON.stringify(reply.body ?? {}));
   }
 
+  // Kept open for longer than a client's process may be held up, so that none sends on a connection that is being closed.
   const server = createServer(
+    { keepAliveTimeout: 60_000 },
     (request, response) => void answer(request, response).catch(() => response.destroy()),
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

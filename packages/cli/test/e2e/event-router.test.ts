@@ -22,7 +22,7 @@ let hash: string;
 let workflowId: number;
 
 beforeAll(async () => {
-  receiver = createServer((request, response) => {
+  receiver = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {

@@ -47,7 +47,7 @@ export async function startService({
   body = '{}',
 }: Answer = {}): Promise<TestService> {
   const received: Received[] = [];
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     let text = '';
     request.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
