@@ -28,6 +28,9 @@ import { createTestDatabase, type TestDatabase } from './database.ts';
 /** The deps of a service under test, with all of its settings. */
 type TestDeps = AppDeps & { readonly config: Config };
 
+/** A busy machine refuses nothing, except in tests of overload. */
+const NEVER_SHEDS: Config['shedding'] = { loopDelayMs: 0, poolWaitMs: 0 };
+
 /** Options of a test; everything else is as in a service started without any settings. */
 export interface TestOverrides {
   readonly limits?: Partial<Config['limits']>;
@@ -125,6 +128,7 @@ function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverri
   const config = {
     ...defaults,
     publicUrl: 'https://flows.example',
+    shedding: NEVER_SHEDS,
     ...overrides.config,
     limits: { ...defaults.limits, ...overrides.limits },
     worker: { ...defaults.worker, ...overrides.worker },

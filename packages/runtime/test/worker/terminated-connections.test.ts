@@ -59,7 +59,7 @@ test('connections terminated repeatedly under load: nothing acknowledged is lost
     let rounds = 0;
     for (; isLoading; rounds += 1) {
       const before = accepted.size;
-      await expect.poll(() => !isLoading || accepted.size >= before + 25, { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => !isLoading || accepted.size >= before + 25).toBe(true);
       await terminateAll();
     }
     return rounds;
@@ -80,7 +80,7 @@ test('connections terminated repeatedly under load: nothing acknowledged is lost
   const { db } = service.database;
   const isOver = async () =>
     (await db.query("SELECT FROM executions WHERE status NOT IN ('completed')").catch(() => [null])).length;
-  await expect.poll(isOver, { timeout: 30_000, interval: 200 }).toBe(0);
+  await expect.poll(isOver, { interval: 200 }).toBe(0);
   const rows = await db.query<{ id: number }>('SELECT id FROM executions');
   const stored = new Set(rows.map((row) => row.id));
   expect([...accepted].filter((id) => !stored.has(id))).toEqual([]);

@@ -52,10 +52,17 @@ export class Client {
     return await this.#send('DELETE', `/workflows/${workflowId}`);
   }
 
+  /** Reads, again while the service is too busy. */
   async get<T>(path: string): Promise<T> {
-    const response = await this.#send('GET', path);
-    if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as T;
+    for (;;) {
+      const response = await this.#send('GET', path);
+      const text = await response.text();
+      if (response.ok) return JSON.parse(text) as T;
+      if (response.status !== 503 || (JSON.parse(text) as { code?: string }).code !== OVERLOADED) {
+        throw new Error(`GET ${path}: ${response.status} ${text}`);
+      }
+      await pause(RETRY_MS);
+    }
   }
 
   /** Saves a workflow as a user does. */

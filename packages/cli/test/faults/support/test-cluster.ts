@@ -9,6 +9,9 @@ import { until } from './until.ts';
 /** Commits don't wait for the disk: the operating system keeps what a killed process has written. Everything else is as in production. */
 const SETTINGS = { fsync: 'off' };
 
+/** A busy machine may take its time. */
+const PATIENT = { acquireTimeoutMs: 60_000, connectTimeoutMs: 60_000, statementTimeoutMs: 60_000 };
+
 export interface ClusterOptions {
   /** A stopped server with the migrated template, which is copied. */
   readonly preparedDataDir: string;
@@ -32,7 +35,7 @@ export class TestCluster {
   }: ClusterOptions): Promise<TestCluster> {
     await copyDataDir(preparedDataDir, dataDir);
     const cluster = new TestCluster(dataDir, await startEmbedded({ dataDir, settings: SETTINGS }));
-    const superuser = createDatabase(cluster.#postgres.superuserUrl, { lanes: 1 });
+    const superuser = createDatabase(cluster.#postgres.superuserUrl, { lanes: 1, ...PATIENT });
     await superuser.query('DROP DATABASE millrace');
     await superuser.query('ALTER DATABASE millrace_template RENAME TO millrace');
     await superuser.close();
@@ -51,12 +54,12 @@ export class TestCluster {
 
   /** A connection for the test's own queries. */
   connect(): PgDatabase {
-    return createDatabase(this.url, { applicationName: 'fault test', lanes: 2, maxSessions: 2 });
+    return createDatabase(this.url, { applicationName: 'fault test', lanes: 2, maxSessions: 2, ...PATIENT });
   }
 
   /** Creates a database without tables. @returns its URL */
   async addDatabase(name: string): Promise<string> {
-    const superuser = createDatabase(this.#postgres.superuserUrl, { lanes: 1 });
+    const superuser = createDatabase(this.#postgres.superuserUrl, { lanes: 1, ...PATIENT });
     const [statement] = await superuser.query<{ text: string }>(
       `SELECT format('CREATE DATABASE %I OWNER millrace', $1::text) AS text`,
       [name],
@@ -89,7 +92,11 @@ export class TestCluster {
 
   /** Ends every session except those of the test, as an administrator does, and waits until they are gone. */
   async terminateSessions(): Promise<number> {
-    const db = createDatabase(this.#postgres.superuserUrl, { applicationName: 'fault test', lanes: 1 });
+    const db = createDatabase(this.#postgres.superuserUrl, {
+      applicationName: 'fault test',
+      lanes: 1,
+      ...PATIENT,
+    });
     try {
       const rows = await db.query(
         `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
