@@ -275,13 +275,13 @@ describe('an organisation', () => {
   test('has a limit, and expired entries make room', async () => {
     const limited = () => data({ maxEntries: 3 });
     for (const key of ['a', 'b']) await limited().set(key, 1, PUT);
-    await limited().set('c', 1, { ttlMs: 1000, ifAbsent: false });
+    await limited().set('c', 1, { ttlMs: 3_600_000, ifAbsent: false });
     const over = { code: 'data_limit_reached', message: saying('3 entries') };
     await expect(limited().set('d', 1, PUT)).rejects.toMatchObject(over);
     await expect(limited().increment('d', 1, { ttlMs: null })).rejects.toMatchObject(over);
     expect(await data().get('d')).toBeNull();
     await limited().set('a', 2, PUT);
-    await age('data_entries', 'expires_at', '2 seconds');
+    await age('data_entries', 'expires_at', '2 hours');
     await limited().set('d', 1, PUT);
     expect((await readDataUsage(database.db, organisationId)).entries).toBe(3);
     await limited().delete('a');
@@ -315,7 +315,7 @@ describe('an organisation', () => {
     const limited = () => data({ maxBytes: 100 });
     const over = { code: 'data_storage_full', message: saying('GB, which is the limit') };
     await limited().set('a', 'x'.repeat(50), PUT);
-    await limited().set('b', 'x'.repeat(30), { ttlMs: 1000, ifAbsent: false });
+    await limited().set('b', 'x'.repeat(30), { ttlMs: 3_600_000, ifAbsent: false });
     await expect(limited().set('c', 'x'.repeat(30), PUT)).rejects.toMatchObject(over);
     expect(await data().get('c')).toBeNull();
     // The limit was higher before.
@@ -323,7 +323,7 @@ describe('an organisation', () => {
     await expect(limited().increment('n', 1, { ttlMs: null })).rejects.toMatchObject(over);
     await limited().set('c', 'x'.repeat(99), PUT);
     await limited().delete('c');
-    await age('data_entries', 'expires_at', '2 seconds');
+    await age('data_entries', 'expires_at', '2 hours');
     await limited().set('d', 'x'.repeat(30), PUT);
     expect(await data().get('b')).toBeNull();
   });

@@ -53,7 +53,7 @@ test('starts with the error and the failed execution', async () => {
       },
     },
   });
-  expect(await followUps()).toBe(0);
+  await expect.poll(followUps).toBe(0);
 });
 
 test('starts once per failure, however many workers see it', async () => {
@@ -78,7 +78,7 @@ test('that fails itself starts none', async () => {
   await expect.poll(async () => (await executionsOf(first)).length).toBe(2);
   const [second] = await executionsOf(first);
   expect(await service.finished(second?.id ?? 0)).toMatchObject({ status: 'failed', trigger_type: 'error' });
-  expect(await followUps()).toBe(0);
+  await expect.poll(followUps).toBe(0);
   expect(await executionsOf(first)).toHaveLength(2);
 });
 

@@ -17,28 +17,25 @@ const MIB = 1024 * 1024;
 let database: TestDatabase;
 let ids: WorkflowIds;
 let workerId: string;
-/** With little time for every statement. */
-let hasty: PgDatabase;
+/** Sees and ends the statements of the others. */
+let observer: PgDatabase;
 /** Names of the statements sent, of large ones with `large:` before it. */
 let sent: string[];
 /** True: the reply of the next large statement is lost. */
 let losesReply: boolean;
 
 beforeEach(async () => {
-  database = await createTestDatabase();
+  // Statements are ended by the test, which leaves them as much time as they need.
+  database = await createTestDatabase({ statementTimeoutMs: 60_000 });
   ids = await insertWorkflow(database.db, 'large writes');
-  hasty = createDatabase(database.url, {
-    lanes: 1,
-    statementTimeoutMs: 400,
-    largeStatementTimeoutMs: 400,
-  });
+  observer = createDatabase(database.url, { applicationName: 'observer', lanes: 1 });
   sent = [];
   losesReply = false;
   workerId = randomUUID();
   await makeStore().registerWorker(workerId);
 });
 afterEach(async () => {
-  await hasty.close();
+  await observer.close();
   await database.drop();
 });
 
@@ -62,8 +59,31 @@ function observed(db: PgDatabase): Database {
   };
 }
 
-function makeStore(db: PgDatabase = database.db): PgCompleteStore {
-  return new PgCompleteStore(observed(db));
+function makeStore(): PgCompleteStore {
+  return new PgCompleteStore(observed(database.db));
+}
+
+/** Ends each statement that sleeps or waits for a lock, as its time limit would, until the work is over. */
+async function timingOut<T>(work: Promise<T>): Promise<T> {
+  let isOver = false;
+  const ended = work.finally(() => {
+    isOver = true;
+  });
+  // Awaited below.
+  ended.catch(() => {});
+  const cancelled = new Set<string>();
+  while (!isOver) {
+    const stuck = await observer.query<{ pid: number; since: string }>(
+      `SELECT pid, query_start::text AS since FROM pg_stat_activity
+       WHERE datname = current_database() AND (wait_event = 'PgSleep' OR cardinality(pg_blocking_pids(pid)) > 0)`,
+    );
+    for (const { pid, since } of stuck) {
+      if (cancelled.has(`${pid} ${since}`)) continue;
+      cancelled.add(`${pid} ${since}`);
+      await observer.query('SELECT pg_cancel_backend($1)', [pid]);
+    }
+  }
+  return ended;
 }
 
 async function begin(store: PgCompleteStore, input: JsonObject = {}): Promise<Lease> {
@@ -123,38 +143,35 @@ test('a large write shares neither statement nor connection with the others, whi
     'apply_fenced_writes',
   ]);
   // It is tried again until it is given up.
-  while (!isOver) {
-    await database.db.query(
-      `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`,
-    );
-  }
-  await slow;
+  await timingOut(slow);
 });
 
 test('a write that times out by itself is given up, not tried for ever', async () => {
   await makeLargeOnesSlow();
-  const store = makeStore(hasty);
+  const store = makeStore();
   const lease = await begin(store);
   sent = [];
-  await expect(store.checkpoint(lease, [record(LARGE)])).rejects.toThrow(WriteTimeoutError);
+  await expect(timingOut(store.checkpoint(lease, [record(LARGE)]))).rejects.toThrow(WriteTimeoutError);
   expect(sent.filter((name) => name === 'large:apply_fenced_writes')).toHaveLength(2);
   expect(await chunksOf(lease)).toBe(0);
   expect(await store.finish(lease, [], { status: 'completed' })).toBe(true);
 });
 
 test('what times out among others continues apart from them, and they are stored once', async () => {
-  const store = makeStore(hasty);
+  const store = makeStore();
   const leases = [await begin(store), await begin(store), await begin(store)];
   const blocked = leases[1] as Lease;
   const unlock = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();
   const blocking = database.db.transaction(async (tx) => {
+    await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     await tx.query('SELECT FROM executions WHERE id = $1 FOR UPDATE', [blocked.executionId]);
     locked.resolve();
     await unlock.promise;
   });
   await locked.promise;
-  const outcomes = await Promise.allSettled(leases.map((lease) => store.checkpoint(lease, [record(10)])));
+  const writes = leases.map((lease) => store.checkpoint(lease, [record(10)]));
+  const outcomes = await timingOut(Promise.allSettled(writes));
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   unlock.resolve();
   await blocking;
