@@ -19,7 +19,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-const DISCONNECT = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+/** Returns once they have ended: later tests must not meet one that is about to. */
+const DISCONNECT = `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = 'millrace'`;
 const INSERT_ORGANISATION = 'INSERT INTO organisations (name) VALUES ($1)';
 

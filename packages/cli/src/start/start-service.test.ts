@@ -260,7 +260,7 @@ describe('health and stop', () => {
     const setReadOnly = async (value: 'on' | 'off') => {
       await observer.query(`ALTER DATABASE ${here?.name} SET default_transaction_read_only = ${value}`);
       await observer.query(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'millrace'",
+        "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'millrace'",
       );
     };
     await setReadOnly('on');
