@@ -66,7 +66,7 @@ async function createWorld(): Promise<World> {
   for (const input of [{}, {}])
     await person.call('POST /orgs/:org/workflows/:id/run', { ...at, body: { input } });
   const list = () => person.call('GET /orgs/:org/approvals', { params: { org } });
-  await vi.waitFor(async () => expect((await list()).data.items).toHaveLength(2), { timeout: 20_000 });
+  await vi.waitFor(async () => expect((await list()).data.items).toHaveLength(2), { timeout: 60_000 });
   const [approval] = (await list()).data.items;
   return {
     person,

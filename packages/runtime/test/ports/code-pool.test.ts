@@ -5,7 +5,7 @@ import { NATIVE_LOOP } from './code-sandbox.ts';
 
 const MIB = 1024 * 1024;
 /** For busy machines. */
-const PATIENT = { timeout: 30_000 };
+const PATIENT = { timeout: 60_000 };
 const NEVER = new AbortController().signal;
 
 function job(source: string, more: Partial<CodeJob> = {}): CodeJob {

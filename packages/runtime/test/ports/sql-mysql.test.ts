@@ -7,7 +7,7 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import { saying } from '@millrace/messages/testing';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Caller } from '../../src/node-services.ts';
 import { readMysqlValue } from '../../src/ports/sql/mysql-values.ts';
 import { createSqlService } from '../../src/ports/sql.ts';
@@ -356,22 +356,34 @@ describe('errors', () => {
 });
 
 describe('a statement that runs too long', () => {
+  const LIMIT_MS = 20_000;
+
+  /** A server that has just received the statement when its time is over. */
+  async function startSlow(reply: MysqlReply): Promise<MysqlServer> {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    cleanUps.push(() => vi.useRealTimers());
+    return start((text) => {
+      if (/^(?:SELECT|UPDATE)\b/.test(text)) setImmediate(() => vi.advanceTimersByTime(LIMIT_MS));
+      return reply;
+    });
+  }
+
   it('is killed at its limit', async () => {
-    const server = await start('silence');
-    const error = await errorOf(query(server, 'SELECT SLEEP(600)', { timeoutMs: 50 }));
+    const server = await startSlow('silence');
+    const error = await errorOf(query(server, 'SELECT SLEEP(600)', { timeoutMs: LIMIT_MS }));
     expect(error).toMatchObject({ code: 'sql_timeout', retryable: true });
     expect(textsOf(server).at(-1)).toMatch(/^KILL QUERY \d+$/);
   });
 
   it('and succeeds when killed, as BENCHMARK does, has no result', async () => {
-    const server = await start({ whenKilled: numbers(1) });
-    const statement = 'SELECT BENCHMARK(1e12, 1)';
-    expect(await errorOf(query(server, statement, { timeoutMs: 50 }))).toMatchObject({ code: 'sql_timeout' });
+    const server = await startSlow({ whenKilled: numbers(1) });
+    const running = query(server, 'SELECT BENCHMARK(1e12, 1)', { timeoutMs: LIMIT_MS });
+    expect(await errorOf(running)).toMatchObject({ code: 'sql_timeout' });
   });
 
   it('and had written when it was killed has written', async () => {
-    const server = await start({ whenKilled: { affectedRows: 3 } });
-    const order = { timeoutMs: 50, readOnly: false };
+    const server = await startSlow({ whenKilled: { affectedRows: 3 } });
+    const order = { timeoutMs: LIMIT_MS, readOnly: false };
     expect(await query(server, 'UPDATE t SET a = 1', order)).toMatchObject({ rowCount: 3 });
   });
 
