@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type NodeRecord, parseJson } from '@millrace/engine';
 import { executionStoreContract, type StoreHarness } from '@millrace/engine/testing';
-import { createTestDatabase } from '@millrace/testing/database';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertWorkflow } from '@millrace/testing/rows';
+import { afterAll, beforeAll } from 'vitest';
 import { PgCompleteStore } from './complete-store.ts';
 
 interface Row {
@@ -19,10 +20,16 @@ interface Row {
   readonly consumed_ai_tokens: number;
 }
 
+/** Shared by all tests: connections to a new one have everything to learn. */
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
 async function makeHarness(): Promise<StoreHarness> {
-  const database = await createTestDatabase();
   const { db } = database;
-  const { organisationId, workflowId } = await insertWorkflow(db, 'store contract');
+  const { organisationId, workflowId } = await insertWorkflow(db, randomUUID());
   const store = new PgCompleteStore(db);
   return {
     store,
@@ -76,7 +83,11 @@ async function makeHarness(): Promise<StoreHarness> {
         consumedAiTokens: row.consumed_ai_tokens,
       };
     },
-    cleanup: () => database.drop(),
+    // What the next test would see: claims know no organisation.
+    async cleanup() {
+      await db.query('DELETE FROM executions');
+      await db.query('DELETE FROM workers');
+    },
   };
 }
 
