@@ -17,15 +17,25 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 const CALLBACK = 'https://flows.example/api/admin/single-sign-on/callback';
 
 let provider: OidcProvider;
+/** With the provider, for all tests that don't start another. */
+let shared: TestService;
 let service: TestService;
 beforeAll(async () => {
   provider = await startOidcProvider(CALLBACK);
+  shared = await start({});
 });
-afterAll(() => provider.stop());
-beforeEach(async () => {
-  service = await start({});
+afterAll(async () => {
+  await shared.stop();
+  await provider.stop();
 });
-afterEach(() => service.stop());
+beforeEach(() => {
+  service = shared;
+});
+afterEach(async () => {
+  if (service !== shared) await service.stop();
+  // Some tests are about the first people of a service.
+  await shared.database.db.query('TRUNCATE organisations, users CASCADE');
+});
 
 function start(settings: Partial<SingleSignOnSettings>): Promise<TestService> {
   const { issuer, clientId, clientSecret } = provider;
@@ -37,7 +47,9 @@ function start(settings: Partial<SingleSignOnSettings>): Promise<TestService> {
     newMembers: null,
     ...settings,
   };
-  return startTestService({ runsWorker: false, config: { singleSignOn } });
+  // All tests come from the same address.
+  const limits = { failedAuthPerMinutePerIp: 10_000 };
+  return startTestService({ runsWorker: false, limits, config: { singleSignOn } });
 }
 
 /** The provider's redirect address for a user with these claims. */
@@ -136,7 +148,6 @@ describe('admits', () => {
   });
 
   test('anyone from the provider, if the operator says so', async () => {
-    await service.stop();
     service = await start({ newMembers: 'viewer' });
     const first = await createPerson(service, 'org_admin');
     await service.createOrganisation();
@@ -238,7 +249,6 @@ describe('refuses', () => {
   );
 
   test('while the provider is down, with a message on the sign-in page; later it works', async () => {
-    await service.stop();
     const gone = await startOidcProvider(CALLBACK);
     await gone.stop();
     service = await start({ issuer: gone.issuer });
@@ -251,7 +261,6 @@ describe('reports that the provider is down on the way back', () => {
   let own: OidcProvider;
   beforeEach(async () => {
     own = await startOidcProvider(CALLBACK);
-    await service.stop();
     const { issuer, clientId, clientSecret } = own;
     service = await start({ issuer, clientId, clientSecret });
   });
