@@ -47,9 +47,12 @@ export class ServiceProcess {
     this.#end = new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
   }
 
-  /** Starts `millrace <command>`, on any free port unless the environment names one; it may not be ready yet. */
-  static async spawn(command: string, environment: Environment): Promise<ServiceProcess> {
-    const child = spawn(process.execPath, [CLI, ...command.split(' ')], {
+  /**
+   * Starts `millrace <command>`, on any free port unless the environment names one; it may not be ready yet.
+   * @param entry of another version than this one
+   */
+  static async spawn(command: string, environment: Environment, entry = CLI): Promise<ServiceProcess> {
+    const child = spawn(process.execPath, [entry, ...command.split(' ')], {
       env: {
         PATH: process.env.PATH,
         [OWNER_VARIABLE]: String(process.pid),

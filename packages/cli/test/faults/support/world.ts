@@ -41,16 +41,19 @@ export class World {
     return new World({ cluster, receiver, db, apiKey: await addOrganisation(db, 'Acme') }, environment);
   }
 
-  /** Starts a process of the service on the cluster. */
-  async spawn(command: string, environment: Environment = {}): Promise<ServiceProcess> {
-    const service = await this.#spawn(command, environment);
+  /**
+   * Starts a process of the service on the cluster.
+   * @param entry of another version than this one
+   */
+  async spawn(command: string, environment: Environment = {}, entry?: string): Promise<ServiceProcess> {
+    const service = await this.#spawn(command, environment, entry);
     this.#services.push(service);
     return service;
   }
 
-  async #spawn(command: string, environment: Environment): Promise<ServiceProcess> {
+  async #spawn(command: string, environment: Environment, entry?: string): Promise<ServiceProcess> {
     const database = { DATABASE_URL: this.cluster.url };
-    return await ServiceProcess.spawn(command, { ...database, ...this.#environment, ...environment });
+    return await ServiceProcess.spawn(command, { ...database, ...this.#environment, ...environment }, entry);
   }
 
   /** The `millrace api` that all tests of the file share. One that is to be killed is started with {@link spawn}. */
