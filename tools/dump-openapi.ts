@@ -32,7 +32,7 @@ async function makeDocument(): Promise<string> {
     notifier: createNotifier(db, log),
     readiness: async () => ({ ready: true }),
     secretKeys: createSecretKeys(config),
-    egress: createEgress([], async () => null),
+    egress: createEgress([], async () => null, config.hostLimits),
     openSecret: async () => {
       throw new Error('making the OpenAPI document opens no secret');
     },

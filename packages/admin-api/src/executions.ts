@@ -27,7 +27,12 @@ const NodeError = Closed({
 });
 export const ExecutionError = Closed({ ...NodeError.properties, node_id: Nullable(Type.String()) });
 const Tokens = Type.Integer({ minimum: 0 });
-const Waiting = Closed({ for: Type.String(), until: Nullable(Timestamp) });
+const Waiting = Closed({
+  for: Type.String(),
+  until: Nullable(Timestamp),
+  /** With `for: host`. */
+  host: Type.Optional(Type.String()),
+});
 const LogLine = Closed({ level: Type.String(), text: Type.String() });
 const Duration = Nullable(Type.Integer({ minimum: 0 }));
 
@@ -73,8 +78,8 @@ export const ExecutionItem = Closed({
 });
 export type ExecutionItem = Static<typeof ExecutionItem>;
 
-export const SPAN_KINDS = ['run', 'retry', 'delay', 'signal'] as const;
-/** A period of a node's run: an attempt, or a wait for the next attempt, a time or a signal. */
+export const SPAN_KINDS = ['run', 'retry', 'delay', 'signal', 'host'] as const;
+/** A period of a node's run: an attempt, or a wait for the next attempt, a time, a signal or its turn to call a host. */
 export const NodeSpan = Closed({
   kind: Type.Enum([...SPAN_KINDS], { type: 'string' }),
   /** The node's attempts, counted from 1. */

@@ -4,13 +4,16 @@ import {
   type HttpRequest,
   type HttpResponse,
   type ResponseRoom,
+  retryAfterMs,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { Agent, type Dispatcher, Pool } from 'undici';
 import { toClientError } from './client-errors.ts';
 import { createGuardedConnector, type Resolve, systemResolve } from './connector.ts';
 import { startDeadline } from './deadline.ts';
+import type { HostPass } from './host-limits.ts';
 import { type NarrowRules, narrowPolicy } from './narrowed.ts';
+import type { OrganisationTurns } from './organisation-turns.ts';
 import { followRedirect, type Hop, redirectLocation } from './redirects.ts';
 import { ACCEPT_ENCODING, isDecodable, readBody } from './response-body.ts';
 import { createTargetPolicy, type TargetPolicy } from './target-policy.ts';
@@ -27,8 +30,8 @@ export interface GuardedHttpClientOptions {
 }
 
 export interface GuardedHttpClient extends HttpClient {
-  /** The same client with these rules in addition to its own. */
-  narrowedTo(rules: NarrowRules): HttpClient;
+  /** The same client for one organisation: with its rules in addition to its own, if it has any, and its turns. */
+  ofOrganisation(rules: NarrowRules | null, turns: OrganisationTurns): HttpClient;
   /** Aborts what is in progress and closes all connections. */
   close(): Promise<void>;
 }
@@ -54,22 +57,27 @@ export function createGuardedHttpClient(options: GuardedHttpClientOptions): Guar
   const agent = createAgent(policy, options);
   return {
     ...createSender(agent, policy),
-    narrowedTo: (narrow) => createSender(agent, narrowPolicy(policy, narrow)),
+    ofOrganisation: (rules, turns) =>
+      createSender(agent, rules === null ? policy : narrowPolicy(policy, rules), turns),
     close: () => agent.destroy(),
   };
 }
 
-function createSender(agent: Agent, policy: TargetPolicy): HttpClient {
+function createSender(agent: Agent, policy: TargetPolicy, turns?: OrganisationTurns): HttpClient {
   return {
-    async send(request, signal, room) {
+    async send(request, signal, room, wait) {
+      const hop = firstHop(request, policy);
+      // What it waits for its turn isn't the host's fault: the deadline begins afterwards.
+      const pass = await turns?.enter(hop, signal, wait);
       const deadline = startDeadline(request.timeoutMs, signal, {
         aborted: message('egress.request_aborted'),
         late: () => message('egress.response_timeout', { host: hostOf(request), ms: request.timeoutMs }),
       });
       try {
-        return await exchange({ agent, policy, room }, request, deadline.signal);
+        return await exchange({ agent, policy, room, turns }, { request, hop, pass }, deadline.signal);
       } finally {
         deadline.stop();
+        pass?.leave();
       }
     },
   };
@@ -99,28 +107,47 @@ interface Means {
   readonly agent: Agent;
   readonly policy: TargetPolicy;
   readonly room: ResponseRoom | undefined;
+  readonly turns: OrganisationTurns | undefined;
 }
 
-async function exchange(
-  { agent, policy, room }: Means,
-  request: HttpRequest,
-  signal: AbortSignal,
-): Promise<HttpResponse> {
-  let hop = firstHop(request, policy);
-  for (let followed = 0; ; followed += 1) {
-    const answer = await dispatch(agent, hop, signal);
-    const location = redirectLocation(answer.statusCode, headerText(answer.headers.location));
-    if (location === undefined || request.maxRedirects === 0)
-      return await readAnswer(answer, hop, { ...request, signal, room });
-    await discard(answer, hop, signal);
-    if (followed === request.maxRedirects) {
-      throw new HttpClientError(
-        'too_many_redirects',
-        message('egress.too_many_redirects', { host: hop.url.host, count: followed }),
-      );
+/** A request whose turn has come. */
+interface Begun {
+  readonly request: HttpRequest;
+  readonly hop: Hop;
+  readonly pass: HostPass | undefined;
+}
+
+async function exchange(means: Means, begun: Begun, signal: AbortSignal): Promise<HttpResponse> {
+  const { agent, policy, room, turns } = means;
+  const { request } = begun;
+  let { hop, pass } = begun;
+  try {
+    for (let followed = 0; ; followed += 1) {
+      const answer = await dispatch(agent, hop, signal);
+      pass?.responded(answer.statusCode, pauseOf(answer));
+      const location = redirectLocation(answer.statusCode, headerText(answer.headers.location));
+      if (location === undefined || request.maxRedirects === 0)
+        return await readAnswer(answer, hop, { ...request, signal, room });
+      await discard(answer, hop, signal);
+      if (followed === request.maxRedirects) {
+        throw new HttpClientError(
+          'too_many_redirects',
+          message('egress.too_many_redirects', { host: hop.url.host, count: followed }),
+        );
+      }
+      hop = followRedirect(hop, answer.statusCode, location, policy);
+      // Not both at the same time: two calls could wait for each other's hosts.
+      pass?.leave();
+      pass = await turns?.enter(hop, signal, undefined);
     }
-    hop = followRedirect(hop, answer.statusCode, location, policy);
+  } finally {
+    pass?.leave();
   }
+}
+
+/** For how long the host doesn't want to be called. */
+export function pauseOf({ headers }: Dispatcher.ResponseData): number | undefined {
+  return retryAfterMs(headerText(headers['retry-after']), Date.now());
 }
 
 function firstHop({ method, url, headers, body }: HttpRequest, policy: TargetPolicy): Hop {

@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
-import { HttpClientError } from '@millrace/engine';
+import { type HostWait, HttpClientError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Dispatcher } from 'undici';
 import { toClientError } from './client-errors.ts';
-import { createAgent, type GuardedHttpClientOptions } from './guarded-client.ts';
+import { createAgent, type GuardedHttpClientOptions, pauseOf } from './guarded-client.ts';
+import type { OrganisationTurns } from './organisation-turns.ts';
 import { createTargetPolicy } from './target-policy.ts';
 
 /** Options of a guarded fetch; the part of the Fetch standard that client libraries use to post JSON. */
@@ -13,6 +14,8 @@ interface GuardedFetchInit {
   readonly headers?: Headers | { readonly [name: string]: string };
   readonly body?: string;
   readonly signal?: AbortSignal | null;
+  /** While too many calls to the host are under way; absent: it waits for its turn for as long as it takes. */
+  readonly wait?: HostWait | undefined;
 }
 
 export interface GuardedFetch {
@@ -20,14 +23,16 @@ export interface GuardedFetch {
    * Sends a request under the rules of the guarded client and resolves as soon as the headers have arrived; the body is streamed. The only
    * timeout is the caller's `signal`. Redirects are refused: these requests carry a key.
    * @param maxBytes limit of the body in bytes; beyond it, reading fails with `response_too_large`
+   * @param turns of the organisation that calls; absent: it is always its turn
    * @throws HttpClientError also from the body's stream
    */
-  fetch(url: string, init: GuardedFetchInit, maxBytes: number): Promise<Response>;
+  fetch(url: string, init: GuardedFetchInit, maxBytes: number, turns?: OrganisationTurns): Promise<Response>;
   /** Aborts what is in progress and closes all connections. */
   close(): Promise<void>;
 }
 
 const NO_BODY_STATUSES = [204, 205, 304];
+const NEVER = new AbortController().signal;
 
 /**
  * The guarded client for streamed responses, such as server-sent events.
@@ -37,27 +42,29 @@ export function createGuardedFetch(options: GuardedHttpClientOptions): GuardedFe
   const policy = createTargetPolicy(options.allowHosts);
   const agent = createAgent(policy, options);
   return {
-    async fetch(text, { method = 'GET', headers, body, signal = null }, maxBytes) {
+    async fetch(text, { method = 'GET', headers: given, body, signal = null, wait }, maxBytes, turns) {
       const url = policy.checkUrl(text);
-      let answer: Dispatcher.ResponseData;
+      const headers = new Map(new Headers(given as Headers | undefined));
+      const pass = await turns?.enter({ url, headers }, signal ?? NEVER, wait);
       try {
         signal?.throwIfAborted();
-        answer = await agent.request({
+        const answer = await agent.request({
           origin: url.origin,
           path: `${url.pathname}${url.search}`,
           method: method as Dispatcher.HttpMethod,
           // A compressed stream would be held back until a block is full.
-          headers: {
-            ...Object.fromEntries(new Headers(headers as Headers | undefined)),
-            'accept-encoding': 'identity',
-          },
+          headers: { ...Object.fromEntries(headers), 'accept-encoding': 'identity' },
           body: body ?? null,
           signal,
         });
+        pass?.responded(answer.statusCode, pauseOf(answer));
+        // The call is over when nobody reads its body any more.
+        answer.body.once('close', () => pass?.leave());
+        return await toResponse(answer, url.host, signal, maxBytes);
       } catch (error) {
+        pass?.leave();
         throw failureOf(error, url.host, signal);
       }
-      return toResponse(answer, url.host, signal, maxBytes);
     },
     close: () => agent.destroy(),
   };
@@ -83,7 +90,17 @@ async function toResponse(
     await body.dump();
     return new Response(null, { status: statusCode, headers: entries });
   }
-  const stream = ReadableStream.from(guardBody(body, host, signal, maxBytes));
+  const chunks = guardBody(body, host, signal, maxBytes);
+  const stream = ReadableStream.from<Uint8Array>({
+    [Symbol.asyncIterator]: () => ({
+      next: () => chunks.next(),
+      // A generator that was never begun wouldn't notice, and the connection would stay open.
+      return: () => {
+        body.destroy();
+        return chunks.return(undefined);
+      },
+    }),
+  });
   return new Response(stream as ConstructorParameters<typeof Response>[0], {
     status: statusCode,
     headers: entries,

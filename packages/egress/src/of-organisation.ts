@@ -4,7 +4,9 @@ import { targetOf } from './allow-hosts.ts';
 import type { GuardedHttpClient } from './guarded-client.ts';
 import type { GuardedFetch } from './guarded-fetch.ts';
 import type { GuardedSockets } from './guarded-socket.ts';
+import type { HostLimits } from './host-limits.ts';
 import { createNarrowRules, type NarrowRules } from './narrowed.ts';
+import { createTurns } from './organisation-turns.ts';
 
 /** Creates the network access of an organisation's nodes: the service's, narrowed to the hosts the organisation allows. */
 export interface OrganisationOutbound {
@@ -16,14 +18,20 @@ export interface OrganisationOutbound {
 /** The hosts that an organisation allows; null when it doesn't have a list. */
 export type ReadAllowedHosts = (organisationId: number) => Promise<readonly string[] | null>;
 
-/** @param readHosts called for every request, so that changes to the list take effect at once */
-export function createOrganisationOutbound(readHosts: ReadAllowedHosts): OrganisationOutbound {
+/**
+ * @param readHosts called for every request, so that changes to the list take effect at once
+ * @param limits of calls by host
+ */
+export function createOrganisationOutbound(
+  readHosts: ReadAllowedHosts,
+  limits: HostLimits,
+): OrganisationOutbound {
   return {
     http: (organisationId, client) => ({
-      async send(request, signal, room) {
+      async send(request, signal, room, wait) {
         const rules = await readRules(readHosts, organisationId);
-        const allowed = rules === null ? client : client.narrowedTo(rules);
-        return allowed.send(request, signal, room);
+        const allowed = client.ofOrganisation(rules, createTurns(limits, organisationId));
+        return allowed.send(request, signal, room, wait);
       },
     }),
     fetch: (organisationId, guarded) => ({
@@ -32,7 +40,7 @@ export function createOrganisationOutbound(readHosts: ReadAllowedHosts): Organis
         const parsed = URL.parse(url);
         // An invalid URL is refused by the guarded client, with its message.
         if (parsed !== null) rules?.check(targetOf(parsed));
-        return guarded.fetch(url, init, maxBytes);
+        return guarded.fetch(url, init, maxBytes, createTurns(limits, organisationId));
       },
     }),
     sockets: (organisationId, guarded) => ({

@@ -1,7 +1,7 @@
 import type { NodeRecord } from './execution.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { NodeSignal } from './node.ts';
-import type { NodeResult } from './node-result.ts';
+import type { AttemptResult } from './node-result.ts';
 import type { PlanNode } from './plan.ts';
 import type { Outcome } from './store.ts';
 
@@ -14,7 +14,7 @@ export type StepEvent =
       readonly iteration: readonly number[];
       /** From the effect that started it; the end of a superseded attempt has no effect. */
       readonly attempt: number;
-      readonly result: NodeResult;
+      readonly result: AttemptResult;
       readonly atMs: number;
       readonly jitter: number;
     }

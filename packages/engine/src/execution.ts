@@ -47,6 +47,15 @@ export type ShownRecord =
       readonly output: JsonObject;
       readonly error?: NodeError;
     })
+  | (NodeRecordBase & {
+      readonly status: 'waiting';
+      /** The attempt was put off: it is made at `wakeAtMs`, when it is likely to be its turn to call `host`. */
+      readonly reason: 'host';
+      readonly wakeAtMs: number;
+      readonly host: string;
+      /** See `NodeContext.previousOutput`; empty for none. */
+      readonly output: JsonObject;
+    })
   | SignalWaitRecord
   | (NodeRecordBase & {
       readonly status: 'success';
@@ -176,6 +185,25 @@ export function retryRecord(
   output: JsonObject = {},
 ): ShownRecord {
   return { ...progress, status: 'waiting', reason: 'retry', wakeAtMs, output, error };
+}
+
+/** The node's attempt was put off until `wakeAtMs`; it isn't counted. */
+export function hostRecord(
+  progress: NodeProgress,
+  wakeAtMs: number,
+  host: string,
+  previousOutput: JsonObject | null,
+): ShownRecord {
+  const attempts = progress.attempts - 1;
+  return {
+    ...progress,
+    attempts,
+    status: 'waiting',
+    reason: 'host',
+    wakeAtMs,
+    host,
+    output: previousOutput ?? {},
+  };
 }
 
 /** The node succeeded; edges from `handles` are live. */

@@ -198,6 +198,13 @@ export function outputOf({ record }: Slot): JsonObject | null {
   return record.status === 'success' || record.status === 'failed' ? record.output : null;
 }
 
+/** The output of the failed attempt before this one, also when this one restarts on another worker. */
+export function previousOutputOf({ record }: Slot): JsonObject | null {
+  if (record?.status === 'running') return record.previousOutput ?? null;
+  if (record?.status !== 'waiting') return null;
+  return Object.keys(record.output).length === 0 ? null : record.output;
+}
+
 /** Whether the node's code is running now. A loop has no code. */
 export function isAtWork({ node, record, isResuming }: Slot): boolean {
   return isResuming || (record?.status === 'running' && node.kind !== 'loop');

@@ -86,6 +86,7 @@ export {
 export { renderAtEnd } from './render-at-end.ts';
 export { recordsToKeep } from './rerun.ts';
 export { NO_RETRY, type RetryPolicy, retryDelayMs } from './retry.ts';
+export { retryAfterMs } from './retry-after.ts';
 export { type SchemaError, validateValue } from './schema.ts';
 export { describeUnusableSchema, findSchemaFaults, type SchemaFault } from './schema-faults.ts';
 export * from './services.ts';

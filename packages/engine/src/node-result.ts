@@ -75,6 +75,17 @@ export type NodeResult =
       readonly output: JsonObject;
     };
 
+/** The attempt has done nothing, because its first call has to wait for the host. */
+export type PutOff = {
+  readonly kind: 'put_off';
+  readonly host: string;
+  /** Milliseconds since the epoch. */
+  readonly untilMs: number;
+};
+
+/** How an attempt has ended: with the node's result, unless the driver put it off. */
+export type AttemptResult = NodeResult | PutOff;
+
 /** The node succeeded. */
 export function success(
   output: JsonObject,
@@ -139,6 +150,11 @@ export function awaitSignal(
 
 function tokensIn({ consumedAiTokens = 0, childAiTokens = 0 }: Partial<Tokens>): Tokens {
   return tokensOf({ consumedAiTokens, childAiTokens });
+}
+
+/** The attempt did nothing and is repeated at `untilMs` (epoch milliseconds). */
+export function putOff(host: string, untilMs: number): PutOff {
+  return { kind: 'put_off', host, untilMs };
 }
 
 /** Completes the execution immediately with `output` as its result. */

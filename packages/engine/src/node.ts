@@ -96,13 +96,31 @@ export interface ResponseRoom {
   take(bytes: number, signal: AbortSignal): Promise<void> | undefined;
 }
 
+/** What a call does while too many are under way to its host, or the host wants a pause. */
+export interface HostWait {
+  /** The longest it may wait before it is put off, in milliseconds; null: it isn't put off. */
+  readonly maxWaitMs: number | null;
+  /** It waits. @returns a function that ends this */
+  begin(): () => void;
+  /** It isn't made: its attempt is to be repeated in so many milliseconds. */
+  putOff(host: string, afterMs: number): void;
+  /** Before it is made after a wait. @throws Error if nothing may be sent any more */
+  checkLease(): void;
+}
+
 /** The only network access of nodes. The server's implementation refuses private targets. */
 export interface HttpClient {
   /**
    * @param room for the response's body; absent: it isn't counted
+   * @param wait absent: it waits for its turn for as long as it takes
    * @throws HttpClientError
    */
-  send(request: HttpRequest, signal: AbortSignal, room?: ResponseRoom): Promise<HttpResponse>;
+  send(
+    request: HttpRequest,
+    signal: AbortSignal,
+    room?: ResponseRoom,
+    wait?: HostWait,
+  ): Promise<HttpResponse>;
 }
 
 /** Ends the wait of a node that asked for a signal with {@link awaitSignal}. */

@@ -5,13 +5,14 @@ import type { NodeError, NodeProgress } from './execution.ts';
 import {
   delayRecord,
   failedRecord,
+  hostRecord,
   retryRecord,
   signalRecord,
   stopRecord,
   successRecord,
 } from './execution.ts';
 import { describeError } from './failures.ts';
-import { findSlot, isAtWork, type LoopRun, progressOf, type Slot } from './frames.ts';
+import { findSlot, isAtWork, type LoopRun, previousOutputOf, progressOf, type Slot } from './frames.ts';
 import type { JsonObject } from './json.ts';
 import {
   DEFAULT_HANDLE,
@@ -20,6 +21,7 @@ import {
   failure,
   type LogLine,
   type NodeResult,
+  type PutOff,
 } from './node-result.ts';
 import { checkResult } from './result.ts';
 import { retryDelayMs } from './retry.ts';
@@ -42,7 +44,11 @@ export function takeResult(
   const record = slot?.record;
   if (slot === undefined || record === undefined || record.status === 'skipped') return;
   if (!isAtWork(slot) || record.attempts !== event.attempt) return;
-  const result = resultFor(state, slot, event.result);
+  if (event.result.kind === 'put_off' && !slot.isResuming) {
+    putOffAttempt(state, slot, event.result);
+    return;
+  }
+  const result = resultFor(state, slot, event.result as NodeResult);
   const tokens = result.kind === 'wait' || result.kind === 'stop' ? NO_TOKENS : result;
   const progress = withTokens(progressOf(slot, state.nowMs), tokens);
   addTokens(state, tokens);
@@ -75,6 +81,14 @@ function resultFor(state: ExecutionState, slot: Slot, given: NodeResult): NodeRe
   if (refused !== null) return refused;
   if (result.kind !== 'await_signal' || slot.node.definition.resume !== undefined) return result;
   return failure('invalid_output', message('run.cannot_wait'), tokens);
+}
+
+/** It is made later, with the same number. */
+function putOffAttempt(state: ExecutionState, slot: Slot, { host, untilMs }: PutOff): void {
+  const progress = progressOf(slot, state.nowMs);
+  const wakeAtMs = Math.max(untilMs, state.nowMs);
+  setRecord(state, slot, hostRecord(progress, wakeAtMs, host, previousOutputOf(slot)));
+  state.timers.set(slot, wakeAtMs);
 }
 
 function awaitSignal(

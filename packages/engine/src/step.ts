@@ -2,7 +2,7 @@ import { message } from '@millrace/messages';
 import type { Effect, StepEvent } from './effects.ts';
 import { abort, failExecution, finish, halt, takeWrite } from './endings.ts';
 import { type NodeProgress, type NodeRecord, runningRecord } from './execution.ts';
-import { isAtWork, progressOf, type Slot } from './frames.ts';
+import { isAtWork, previousOutputOf, progressOf, type Slot } from './frames.ts';
 import type { JsonObject } from './json.ts';
 import { failLoop, resumeStalled, settle, startLoop } from './loops.ts';
 import { DEFAULT_HANDLE, failure } from './node-result.ts';
@@ -198,13 +198,6 @@ function startNode(state: ExecutionState, slot: Slot, starts: Start[], effects: 
     setRecord(state, slot, runningRecord(progress, previousOutput === null ? undefined : { previousOutput }));
     starts.push(startAttempt(state, slot, progress, config.rendered, previousOutput));
   }
-}
-
-/** The output of the failed attempt before this one, also when this one restarts on another worker. */
-function previousOutputOf({ record }: Slot): JsonObject | null {
-  if (record?.status === 'running') return record.previousOutput ?? null;
-  if (record?.status !== 'waiting') return null;
-  return Object.keys(record.output).length === 0 ? null : record.output;
 }
 
 function startAttempt(

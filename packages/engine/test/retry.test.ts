@@ -1,7 +1,7 @@
 import { verbatim } from '@millrace/messages';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { failure, retryDelayMs } from '../src/index.ts';
+import { failure, putOff, retryDelayMs, success } from '../src/index.ts';
 import { abbreviate, Drive, START_MS } from './support/drive.ts';
 import { flowOf, planOf } from './support/index.ts';
 
@@ -63,6 +63,31 @@ describe('retry', () => {
     drive.time(2_250);
     expect(abbreviate(drive.end('a', flaky))).toEqual(['finish failed']);
     expect(drive.stored().get('a')).toMatchObject({ status: 'failed', attempts: 3, failures: 3 });
+  });
+
+  it('R7: an attempt that was put off is made later, and counts neither as an attempt nor as a failure', () => {
+    const plan = planOf(flowOf({ a: { type: 'test.effect', retry } }, ['t -> a']));
+    const drive = new Drive(plan);
+    drive.end('a', failure('flaky', verbatim('not yet'), { retryable: true, output: { sent: 1 } }), {
+      jitter: 0,
+    });
+    drive.time(START_MS);
+    expect(abbreviate(drive.end('a', putOff('api.example:443', 20_000)))).toEqual(['park 20000']);
+    const waiting = drive.stored().get('a');
+    expect(waiting).toMatchObject({
+      ...{ status: 'waiting', reason: 'host', host: 'api.example:443', wakeAtMs: 20_000 },
+      ...{ attempts: 1, failures: 1, output: { sent: 1 } },
+    });
+    const next = new Drive(plan, {}, [...drive.stored().values()], 20_000);
+    expect(abbreviate(next.effects).slice(0, 2)).toEqual(['checkpoint a:running', 'start a']);
+    expect(next.lastStart('a')).toMatchObject({ attempt: 2, previousOutput: { sent: 1 } });
+    expect(abbreviate(next.end('a', putOff('api.example:443', 1))).slice(0, 2)).toEqual([
+      'checkpoint a:running',
+      'start a',
+    ]);
+    expect(next.lastStart('a')).toMatchObject({ attempt: 2, previousOutput: { sent: 1 } });
+    expect(abbreviate(next.end('a', success({ done: true })))).toEqual(['finish completed']);
+    expect(next.stored().get('a')).toMatchObject({ status: 'success', attempts: 2, failures: 1 });
   });
 
   it('R1: other failures, and nodes without a policy, are not retried', () => {

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Queryable } from '@millrace/database/database';
+import { queryRow } from '@millrace/database/query-row';
 import { rowSet } from '@millrace/database/row-set';
 import { type Lease, storeError } from '@millrace/engine';
 import { message } from '@millrace/messages';
@@ -42,6 +43,16 @@ export async function renewWorkerLease(
     [workerId, leaseMs],
     'renew_worker_lease',
   );
+}
+
+export async function countLiveWorkers(db: Queryable): Promise<number> {
+  const { count } = await queryRow<{ count: number }>(
+    db,
+    'SELECT count(*)::integer AS count FROM workers WHERE lease_expires_at > clock_timestamp()',
+    [],
+    'count_live_workers',
+  );
+  return count;
 }
 
 export async function endWorkerLease(db: Queryable, workerId: string): Promise<void> {

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import {
   type AbortReason,
+  type AttemptResult,
   type ClaimedExecution,
   type Effect,
+  type ExecutionLimits,
   failure,
+  type HostWait,
   type HttpClient,
   isWork,
   type JsonObject,
@@ -11,6 +14,8 @@ import {
   type NodeContext,
   type NodeResult,
   type NodeServices,
+  type PutOff,
+  putOff,
   RenderLimitError,
   type Work,
 } from '@millrace/engine';
@@ -32,6 +37,17 @@ export interface NodeRunDeps {
   readonly services: Services;
   /** Most steps of work on one node's data. */
   readonly maxSteps: number;
+  readonly limits: Pick<ExecutionLimits, 'inlineWaitMs'>;
+}
+
+/** What a node's attempt needs from its run. */
+export interface NodeRunControl {
+  /** What the execution holds. */
+  readonly data: DataHolding;
+  /** The node waits until it may call a host. @returns a function that ends this */
+  waitForHost(): () => void;
+  /** Whether the execution is certainly still leased to this worker. */
+  isLeaseValid(): boolean;
 }
 
 /** One attempt of one node, and all that the node sees of the process. */
@@ -69,10 +85,22 @@ export class NodeRun implements NodeContext {
   #madeServices: NodeServices | null = null;
   #secrets: Set<string> | null = null;
   #controller: AbortController | null = null;
+  readonly #control: NodeRunControl | null;
+  readonly #maxWaitMs: number;
+  /** Whether anything outside may have been done. */
+  #hasActed = false;
+  #putOff: PutOff | null = null;
 
-  /** @param data what the execution holds; null before it is stored, when it calls nobody */
-  constructor(claimed: ClaimedExecution, effect: StartNode, deps: NodeRunDeps, data: DataHolding | null) {
-    const { http, clock, services, maxSteps } = deps;
+  /** @param control null before the execution is stored, when it calls nobody */
+  constructor(
+    claimed: ClaimedExecution,
+    effect: StartNode,
+    deps: NodeRunDeps,
+    control: NodeRunControl | null,
+  ) {
+    const { http, clock, services, maxSteps, limits } = deps;
+    this.#control = control;
+    this.#maxWaitMs = limits.inlineWaitMs;
     this.config = effect.config;
     this.node = { id: effect.node.id, label: effect.node.label };
     this.execution = {
@@ -91,7 +119,7 @@ export class NodeRun implements NodeContext {
     this.timezone = effect.timezone;
     this.#holder = { executionId: claimed.lease.executionId, nodeId: effect.node.id };
     this.#maxSteps = maxSteps;
-    this.http = this.#counted(http(claimed.organisationId), data);
+    this.http = this.#counted(http(claimed.organisationId), control?.data ?? null);
     this.now = () => clock.now();
     this.render = effect.render;
     this.#effect = effect;
@@ -115,6 +143,8 @@ export class NodeRun implements NodeContext {
   static {
     for (const name of SERVICE_NAMES) {
       const get = function (this: NodeRun): unknown {
+        // Models are called through their host's turn, too.
+        if (name !== 'credentials' && name !== 'ai') this.#hasActed = true;
         return this.#ownServices()[name];
       };
       Object.defineProperty(NodeRun.prototype, name, { get });
@@ -125,9 +155,11 @@ export class NodeRun implements NodeContext {
    * Runs the node, or resumes it after its wait. Anything it throws becomes a failure: a defect of the node that another
    * attempt would repeat.
    */
-  begin(): NodeResult | Promise<NodeResult> {
+  begin(): AttemptResult | Promise<AttemptResult> {
     const ended = this.#attempt(() => this.#call());
-    return ended instanceof Promise ? ended.then((result) => this.#mask(result)) : this.#mask(ended);
+    if (!(ended instanceof Promise)) return this.#mask(ended);
+    // Whatever the node made of it: its only call wasn't made.
+    return ended.then((result) => this.#putOff ?? this.#mask(result));
   }
 
   abort(reason: AbortReason): void {
@@ -144,12 +176,13 @@ export class NodeRun implements NodeContext {
   #counted(http: HttpClient, data: DataHolding | null): HttpClient {
     const holder = this.#holder;
     const responses = this.#responses;
+    const waitForHost = (): HostWait => this.#waitForHost();
     return {
       async send(request, signal) {
         const room = data?.beginResponse();
         if (room !== undefined) responses.push(room);
         try {
-          return await http.send(request, signal, room);
+          return await http.send(request, signal, room, waitForHost());
         } catch (error) {
           room?.release();
           throw error;
@@ -157,6 +190,23 @@ export class NodeRun implements NodeContext {
           room?.arrived();
           handOver(holder);
         }
+      },
+    };
+  }
+
+  /** For its next call. Only what comes first can be put off: the attempt is repeated, and would repeat what it has done. */
+  #waitForHost(): HostWait {
+    const isFirst = !this.#hasActed && this.#effect.resumed === undefined;
+    this.#hasActed = true;
+    const control = this.#control;
+    return {
+      maxWaitMs: isFirst ? this.#maxWaitMs : null,
+      begin: () => control?.waitForHost() ?? (() => {}),
+      putOff: (host, afterMs) => {
+        this.#putOff = putOff(host, this.now() + afterMs);
+      },
+      checkLease: () => {
+        if (control?.isLeaseValid() !== true) throw new Error('the lease has ended');
       },
     };
   }
@@ -208,6 +258,7 @@ export class NodeRun implements NodeContext {
       ...(this.#effect.loopAttempts === undefined ? {} : { loopAttempts: this.#effect.loopAttempts }),
       idempotencyKey: this.idempotencyKey,
       isTestMode,
+      waitForHost: () => this.#waitForHost(),
       onSecret: (secret) => {
         this.#secrets ??= new Set();
         this.#secrets.add(secret);

@@ -23,6 +23,7 @@ import {
   type ClaimedRow,
   type ClaimedTurn,
   claimExecutions,
+  countLiveWorkers,
   endWorkerLease,
   findLostLeases,
   inheritExecutions,
@@ -105,6 +106,11 @@ export class PgExecutionStore implements ExecutionStore {
   /** The organisations whose share of the slots differs from the usual one. */
   readOwnShares(): Promise<Map<number, OrganisationShare>> {
     return selectOwnShares(this.#db);
+  }
+
+  /** The workers with a valid lease. */
+  countWorkers(): Promise<number> {
+    return countLiveWorkers(this.#db);
   }
 
   async claim(

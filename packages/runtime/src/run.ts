@@ -1,12 +1,12 @@
 import { DatabaseUnavailableError } from '@millrace/database/errors';
 import {
+  type AttemptResult,
   type ClaimedExecution,
   type Effect,
   type ExecutionError,
   type ExecutionLimits,
   type ExecutionState,
   type ExecutionStore,
-  type NodeResult,
   outcomeOfProblem,
   type Plan,
   resume,
@@ -21,7 +21,7 @@ import type { Logger } from 'pino';
 import type { DataHolding } from './data-budget.ts';
 import { type Holder, hold } from './main-thread.ts';
 import type { Meters } from './meters/meters.ts';
-import { NodeRun, type NodeRunDeps } from './node-run.ts';
+import { NodeRun, type NodeRunControl, type NodeRunDeps } from './node-run.ts';
 import type { PlanCache } from './plans.ts';
 import { WriteTimeoutError } from './sure-writes.ts';
 import { yieldTurn } from './turns.ts';
@@ -51,6 +51,8 @@ export interface RunControl {
   isLeaseValid(): boolean;
   /** What the execution holds in memory. */
   readonly data: DataHolding;
+  /** Whether all that it does is waiting for hosts: it needs no slot for that. */
+  setIdle(isIdle: boolean): void;
 }
 
 /** Longest single timer; a later time is waited for in steps. */
@@ -141,7 +143,7 @@ export interface AheadBudget {
   /** Asked before every node. */
   takeNode(): boolean;
   /** Told every node's result. */
-  sawResult(result: NodeResult): void;
+  sawResult(result: AttemptResult): void;
 }
 
 type StoreEffect = Extract<Effect, { kind: 'checkpoint' | 'park' | 'hand_back' | 'finish' }>;
@@ -163,6 +165,8 @@ export class Run {
   #open: Effect[] = [];
   #events: StepEvent[] = [];
   #signalsSeen = 0;
+  /** Nodes that wait until they may call a host. */
+  #waitingForHosts = 0;
   #isReading = false;
   #mustReadAgain = false;
   #wake: (() => void) | null = null;
@@ -318,15 +322,17 @@ export class Run {
       return;
     }
     this.#logNode('node started', effect);
-    const run = new NodeRun(this.claimed, effect, this.#deps, this.#control?.data ?? null);
+    const run = new NodeRun(this.claimed, effect, this.#deps, this.#nodeControl());
     const startedAt = performance.now();
     const outcome = run.begin();
     if (outcome instanceof Promise) {
       const key = keyOf(effect.node.id, effect.iteration);
       this.#nodes.set(key, run);
+      this.#noteIdle();
       // Never rejects: begin() turns anything a node throws into a failure.
       void outcome.then((result) => {
         if (this.#nodes.get(key) === run) this.#nodes.delete(key);
+        this.#noteIdle();
         this.#ended.push(run);
         this.#nodeEnded(effect, result, startedAt);
       });
@@ -335,7 +341,34 @@ export class Run {
     }
   }
 
-  #nodeEnded(effect: Extract<Effect, { kind: 'start_node' }>, result: NodeResult, startedAt: number): void {
+  #nodeControl(): NodeRunControl | null {
+    const control = this.#control;
+    if (control === null) return null;
+    return {
+      data: control.data,
+      isLeaseValid: () => control.isLeaseValid(),
+      waitForHost: () => {
+        const goOn = control.data.pause();
+        this.#waitingForHosts += 1;
+        this.#noteIdle();
+        return () => {
+          goOn();
+          this.#waitingForHosts -= 1;
+          this.#noteIdle();
+        };
+      },
+    };
+  }
+
+  #noteIdle(): void {
+    this.#control?.setIdle(this.#waitingForHosts > 0 && this.#waitingForHosts >= this.#nodes.size);
+  }
+
+  #nodeEnded(
+    effect: Extract<Effect, { kind: 'start_node' }>,
+    result: AttemptResult,
+    startedAt: number,
+  ): void {
     this.#logNode('node ended', effect, result.kind);
     const { clock, random, meters } = this.#deps;
     const { node, iteration, attempt } = effect;

@@ -1,5 +1,6 @@
 import type { ClaimedExecution, StopReason } from '@millrace/engine';
 import type { DataHolding } from './data-budget.ts';
+import type { ExecutionSlot } from './execution-slot.ts';
 import type { LeaseWatch } from './lease-watch.ts';
 import type { RunControl } from './run.ts';
 
@@ -13,9 +14,11 @@ export class RunningExecution implements RunControl {
   #signalsSeen = 0;
   #onSignal: (() => void) | null = null;
   #isSignalled = false;
+  readonly slot: ExecutionSlot;
   ended: Promise<void> = Promise.resolve();
 
-  constructor(claimed: ClaimedExecution, lease: LeaseWatch, data: DataHolding) {
+  constructor(claimed: ClaimedExecution, lease: LeaseWatch, data: DataHolding, slot: ExecutionSlot) {
+    this.slot = slot;
     this.claimed = claimed;
     this.data = data;
     this.#lease = lease;
@@ -53,6 +56,10 @@ export class RunningExecution implements RunControl {
   /** `seq` of the last signal the run has seen. */
   get signalsSeen(): number {
     return this.#signalsSeen;
+  }
+
+  setIdle(isIdle: boolean): void {
+    this.slot.setIdle(isIdle);
   }
 
   isLeaseValid(): boolean {

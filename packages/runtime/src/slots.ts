@@ -12,6 +12,9 @@ export class Slots {
   readonly #held = new Map<number, number>();
   #own: ReadonlyMap<number, OrganisationShare> = new Map();
   #taken = 0;
+  /** By organisation: executions that wait without a slot. */
+  readonly #without = new Map<number, number>();
+  #allWithout = 0;
 
   constructor(settings: SlotSettings, borrowed?: BorrowedSlots) {
     this.#settings = settings;
@@ -51,6 +54,29 @@ export class Slots {
     const held = (this.#held.get(organisationId) ?? 0) - 1;
     if (held > 0) this.#held.set(organisationId, held);
     else this.#held.delete(organisationId);
+  }
+
+  /**
+   * An execution waits for something that needs no slot, and gives its own back.
+   * @returns false if so many wait like that already that it keeps it: they are in memory
+   */
+  leave(organisationId: number): boolean {
+    const { concurrency, organisationPercent } = this.#settings;
+    const without = this.#without.get(organisationId) ?? 0;
+    if (this.#allWithout >= concurrency || without * 100 >= organisationPercent * concurrency) return false;
+    this.#without.set(organisationId, without + 1);
+    this.#allWithout += 1;
+    this.giveBack(organisationId);
+    return true;
+  }
+
+  /** It goes on, whether a slot is free or not. */
+  comeBack(organisationId: number): void {
+    const without = (this.#without.get(organisationId) ?? 0) - 1;
+    if (without > 0) this.#without.set(organisationId, without);
+    else this.#without.delete(organisationId);
+    this.#allWithout -= 1;
+    this.take(organisationId);
   }
 
   /** @param except free slots that are promised to others */

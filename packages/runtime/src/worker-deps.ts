@@ -17,6 +17,8 @@ export interface WorkerDeps {
   /** HTTP egress of an organisation's nodes. */
   readonly http: (organisationId: number) => HttpClient;
   readonly services: Services;
+  /** Told how many workers share the limits of organisations, this one included. */
+  readonly onWorkersCounted?: (count: number) => void;
   /** Slots beyond the configured ones; none if absent. */
   readonly slots?: BorrowedSlots;
   readonly log: Logger;

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { DatabaseClock } from './clock.ts';
 import { DataBudget } from './data-budget.ts';
 import { createErrorWorkflows } from './error-workflows.ts';
+import { ExecutionSlot } from './execution-slot.ts';
 import type { Executor } from './executor.ts';
 import { CpuUsage, LeaseWatch } from './lease-watch.ts';
 import { onStall, stalledSince } from './main-thread.ts';
@@ -221,7 +222,7 @@ class PgWorker implements Worker {
     const effort = new CpuUsage();
     await this.#store.registerWorker(id);
     await this.#clock.synchronise();
-    this.#slots.setOwnShares(await this.#store.readOwnShares());
+    await this.#readShares();
     // Before the first claim under the new id, which would count these executions as crashed.
     if (this.#bystanders.length > 0) await this.#store.uncountCrashes(this.#bystanders);
     this.#bystanders = [];
@@ -236,6 +237,12 @@ class PgWorker implements Worker {
     this.#watchLease(registration);
     this.#log.info({ worker_id: id }, 'worker registered');
     return registration;
+  }
+
+  /** How slots and limits are shared, between organisations and with other workers. */
+  async #readShares(): Promise<void> {
+    this.#slots.setOwnShares(await this.#store.readOwnShares());
+    this.#deps.onWorkersCounted?.(await this.#store.countWorkers());
   }
 
   #watchLease(registration: Registration): void {
@@ -270,7 +277,7 @@ class PgWorker implements Worker {
     for (const execution of this.#running.values()) {
       execution.stop('lease_lost');
       execution.data.end();
-      this.#slots.giveBack(execution.claimed.organisationId);
+      execution.slot.end();
     }
     this.#running.clear();
     this.#heartbeatWakeup.wake();
@@ -316,7 +323,7 @@ class PgWorker implements Worker {
     registration.effort = effort;
     this.#watchLease(registration);
     await this.#clock.synchronise();
-    this.#slots.setOwnShares(await this.#store.readOwnShares());
+    await this.#readShares();
     // Notifications may have been lost.
     this.#mayHaveUndecided = true;
     await this.#reconcile();
@@ -424,11 +431,12 @@ class PgWorker implements Worker {
     }
     known?.stop('lease_lost');
     known?.data.end();
+    known?.slot.end();
     const data = this.#data.begin(claimed.organisationId);
     data.set(bytesOf(claimed));
-    const execution = new RunningExecution(claimed, registration.lease, data);
+    const slot = new ExecutionSlot(this.#slots, claimed.organisationId, () => this.#slotFreed());
+    const execution = new RunningExecution(claimed, registration.lease, data, slot);
     this.#running.set(executionId, execution);
-    if (known === undefined) this.#slots.take(claimed.organisationId);
     if (this.#isStopping) execution.stop('shutdown');
     const isSignalled = this.#signalledMeanwhile.delete(executionId);
     const rest = ahead?.rest ?? undefined;
@@ -436,7 +444,7 @@ class PgWorker implements Worker {
       data.end();
       if (this.#running.get(executionId) === execution) {
         this.#running.delete(executionId);
-        this.#slots.giveBack(claimed.organisationId);
+        slot.end();
       }
       this.#slotFreed();
     });

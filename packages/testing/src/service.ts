@@ -142,7 +142,7 @@ function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverri
     registry,
     plans: createPlanCache(db, registry),
     notifier: createNotifier(db, log),
-    egress: createEgress(config.allowHosts, createAllowedHostsReader(db)),
+    egress: createEgress(config.allowHosts, createAllowedHostsReader(db), config.hostLimits),
     secretKeys,
     openSecret: createSecretOpener({ db, keys: secretKeys, log }),
   };

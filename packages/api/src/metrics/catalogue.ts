@@ -132,6 +132,26 @@ export const METRICS = {
     help: 'Responses that wait for room in that budget before they are read.',
     labels: [],
   },
+  millrace_outgoing_calls: {
+    type: 'gauge',
+    help: 'Calls of nodes to other hosts that are under way in this process.',
+    labels: [],
+  },
+  millrace_outgoing_calls_waiting: {
+    type: 'gauge',
+    help: 'Calls that wait in this process until it is their turn to call their host.',
+    labels: [],
+  },
+  millrace_outgoing_calls_put_off_total: {
+    type: 'counter',
+    help: 'Calls that would have had to wait longer; their executions were parked.',
+    labels: [],
+  },
+  millrace_outgoing_pauses_total: {
+    type: 'counter',
+    help: 'Responses by which hosts asked for a pause, with 429 or 503 and Retry-After.',
+    labels: [],
+  },
   millrace_worker_lease_losses_total: {
     type: 'counter',
     help: 'Times that the worker of this process lost its lease.',

@@ -126,6 +126,13 @@ function addRequests(samples: SampleList, meters: Meters): void {
 function addWorker(samples: SampleList, meters: Meters): void {
   samples.add('millrace_worker_lease_losses_total', {}, meters.leaseLosses);
   samples.add('millrace_executions_taken_over_total', {}, meters.takeOvers);
+  const hosts = meters.hosts?.();
+  if (hosts !== undefined) {
+    samples.add('millrace_outgoing_calls', {}, hosts.calls);
+    samples.add('millrace_outgoing_calls_waiting', {}, hosts.waiting);
+    samples.add('millrace_outgoing_calls_put_off_total', {}, hosts.putOff);
+    samples.add('millrace_outgoing_pauses_total', {}, hosts.pauses);
+  }
   const data = meters.data?.();
   if (data !== undefined) {
     samples.add('millrace_worker_data_bytes', {}, data.heldBytes);

@@ -53,7 +53,8 @@ async function allow(hosts: readonly string[] | null): Promise<TestPerson> {
   return admin;
 }
 
-const ways = () => createOrganisationOutbound(createAllowedHostsReader(service.database.db));
+const ways = () =>
+  createOrganisationOutbound(createAllowedHostsReader(service.database.db), service.deps.egress.hosts);
 
 async function refusal(work: Promise<unknown>): Promise<string> {
   const error = await work.then(
@@ -125,7 +126,7 @@ test('concurrent calls share a statement, and none uses a result from before it 
       return db.query(...given);
     },
   };
-  const outbound = createOrganisationOutbound(createAllowedHostsReader(counted));
+  const outbound = createOrganisationOutbound(createAllowedHostsReader(counted), service.deps.egress.hosts);
   const send = (org: number) => refusal(outbound.http(org, client).send(request(`${outside.url}/a`), signal));
   const pairs = Array.from({ length: 50 }, () => [send(organisationId), send(other.organisationId)]);
   const answers = await Promise.all(pairs.flat());

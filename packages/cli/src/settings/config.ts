@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
 import type { ApiSettings } from '@millrace/api/http/settings';
 import { parseAllowHosts } from '@millrace/egress/allow-hosts';
+import type { HostLimitSettings } from '@millrace/egress/host-limits';
 import type { WorkerSettings } from '@millrace/runtime/settings';
 import type { SecretKeySettings } from '@millrace/secrets/settings';
 import { nearestName } from './nearest-name.ts';
@@ -14,6 +15,7 @@ import { type DatabasePooling, type LogLevel, VARIABLES } from './variables.ts';
 /** All configuration from outside. Created by {@link loadConfig} only. */
 export interface Config extends ApiSettings, SecretKeySettings {
   readonly worker: WorkerSettings;
+  readonly hostLimits: HostLimitSettings;
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -187,6 +189,12 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
         bytes: need('MILLRACE_RUN_AHEAD_SIZE'),
         ms: need('MILLRACE_RUN_AHEAD_MS'),
       },
+    },
+    hostLimits: {
+      processCalls: need('MILLRACE_HOST_CALLS'),
+      organisationCalls: need('MILLRACE_ORGANISATION_HOST_CALLS'),
+      organisationRate: need('MILLRACE_ORGANISATION_HOST_RATE'),
+      maxPauseMs: need('MILLRACE_HOST_MAX_PAUSE_S') * 1_000,
     },
     admission: {
       queuedPerOrganisation: need('MILLRACE_ORGANISATION_QUEUE_LIMIT'),

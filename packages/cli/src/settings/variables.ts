@@ -334,6 +334,41 @@ export const VARIABLES = {
     min: '1MiB',
     max: '64GiB',
   }),
+  MILLRACE_HOST_CALLS: integer({
+    about:
+      'Calls that one process makes to one host at the same time; further ones wait, without taking a slot',
+    fallback: '100',
+    example: '500',
+    min: 0,
+    max: 100_000,
+    zero: 'no limit',
+  }),
+  MILLRACE_ORGANISATION_HOST_CALLS: integer({
+    about: 'Calls that one organisation makes to one host at the same time, in all processes together',
+    fallback: '50',
+    example: '10',
+    min: 0,
+    max: 100_000,
+    zero: 'no limit',
+  }),
+  MILLRACE_ORGANISATION_HOST_RATE: integer({
+    about: 'Calls to one host that one organisation begins per second, in all processes together',
+    fallback: '0',
+    example: '20',
+    min: 0,
+    max: 100_000,
+    zero: 'no limit',
+  }),
+  MILLRACE_HOST_MAX_PAUSE_S: integer({
+    about:
+      'Longest time for which a response with Retry-After makes further calls of its organisation to that host wait',
+    fallback: '900',
+    example: '60',
+    min: 0,
+    max: 86_400,
+    unit: 'seconds',
+    zero: 'none',
+  }),
   MILLRACE_ORGANISATION_QUEUE_LIMIT: integer({
     about: 'Executions of one organisation that may wait for a worker; further starts get 429 queue_full',
     fallback: '20000',

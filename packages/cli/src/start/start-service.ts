@@ -110,7 +110,8 @@ export async function startService(options: StartOptions): Promise<Service> {
     undo.push(() => notifier.close());
     await retryWhileUnavailable(() => notifier.start(), retry);
     const plans = createPlanCache(db, registry);
-    const egress = createEgress(config.allowHosts, createAllowedHostsReader(db));
+    const egress = createEgress(config.allowHosts, createAllowedHostsReader(db), config.hostLimits);
+    meters.hosts = () => egress.hosts.state;
     undo.push(() => egress.close());
     const parts: Parts = { config, db, log, meters, plans, notifier, egress, retry };
     const announced: Announced = { publicUrl: config.publicUrl, secretKeys };
@@ -161,7 +162,8 @@ interface Announced {
 }
 
 async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Promise<Worker> {
-  const { http } = parts.egress;
+  const { http, hosts } = parts.egress;
+  const onWorkersCounted = (count: number) => hosts.setProcesses(count);
   const slots = createBorrowedSlots();
   const publicUrl = () => announced.publicUrl;
   const services = createServices({
@@ -172,7 +174,7 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
     secretKeys: announced.secretKeys,
   });
   undo.push(() => services.close());
-  const worker = createWorker({ ...parts, http, services, slots });
+  const worker = createWorker({ ...parts, http, services, slots, onWorkersCounted });
   undo.push(() => worker.stop());
   await retryWhileUnavailable(() => worker.start(), parts.retry);
   const pruner = createPruner(parts.db, parts.config.retention, parts.log);

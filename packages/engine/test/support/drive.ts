@@ -1,11 +1,11 @@
 import {
+  type AttemptResult,
   begin,
   type Effect,
   type ExecutionInput,
   type ExecutionState,
   type JsonValue,
   type NodeRecord,
-  type NodeResult,
   type Plan,
   resume,
   type StepEvent,
@@ -51,12 +51,16 @@ export class Drive {
   }
 
   /** `node` is a node's id, inside loops followed by its iteration: `a 3 0`. */
-  ended(node: string, result: NodeResult, over: { attempt?: number; jitter?: number } = {}): StepEvent {
+  ended(node: string, result: AttemptResult, over: { attempt?: number; jitter?: number } = {}): StepEvent {
     const { attempt = this.lastAttempt(node), jitter = 0.5 } = over;
     return { kind: 'node_ended', ...parsePlace(node), attempt, result, atMs: this.nowMs, jitter };
   }
 
-  end(node: string, result: NodeResult, over: { attempt?: number; jitter?: number } = {}): readonly Effect[] {
+  end(
+    node: string,
+    result: AttemptResult,
+    over: { attempt?: number; jitter?: number } = {},
+  ): readonly Effect[] {
     return this.send(this.ended(node, result, over));
   }
 

@@ -250,7 +250,7 @@ function RunFacts({ run, summary }: { run: NodeSummary | NodeRunDetail; summary:
         )}
         {waiting !== undefined && (
           <Fact name={t('executions.node.waitsFor')}>
-            <WaitName reason={waiting.for} />
+            <WaitName reason={waiting.for} host={waiting.host} />
             {waiting.until !== null && (
               <>
                 {waiting.for === 'signal' ? ` ${t('executions.node.until')}` : ' ·'}{' '}
@@ -264,8 +264,9 @@ function RunFacts({ run, summary }: { run: NodeSummary | NodeRunDetail; summary:
   );
 }
 
-function WaitName({ reason }: { reason: string }) {
+function WaitName({ reason, host }: { reason: string; host: string | undefined }) {
   const { t } = useTranslation();
+  if (host !== undefined) return t('executions.node.wait.host', { host });
   const known = (['delay', 'retry', 'signal'] as const).find((each) => each === reason);
   return known === undefined ? reason : t(`executions.node.wait.${known}`);
 }

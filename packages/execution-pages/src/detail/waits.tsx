@@ -162,7 +162,7 @@ function Left({ until }: { until: string }) {
   );
 }
 
-/** A delay, a retry, or a signal without further details. */
+/** A delay, a retry, a host, or a signal without further details. */
 function Other({ node }: { node: NodeSummary }) {
   const { t } = useTranslation();
   if (node.waiting?.for === 'retry') {
@@ -177,6 +177,7 @@ function Other({ node }: { node: NodeSummary }) {
       </>
     );
   }
+  if (node.waiting?.host !== undefined) return t('executions.waits.host', { host: node.waiting.host });
   return t(node.waiting?.for === 'delay' ? 'executions.waits.delay' : 'executions.waits.signal');
 }
 

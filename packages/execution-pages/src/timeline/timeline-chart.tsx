@@ -15,7 +15,7 @@ import { useZoom, type Zoom } from './use-zoom.ts';
 /** Pixels between ticks: room for a label such as `1 min 30 s`. */
 const TICK_DISTANCE = 72;
 const MANY_LANES = 100;
-const KINDS = ['run', 'retry', 'delay', 'signal'] as const;
+const KINDS = ['run', 'retry', 'delay', 'signal', 'host'] as const;
 
 /** A zoomable lane per node with its activity; arrow keys move between lanes. */
 export function TimelineChart({

@@ -1,5 +1,4 @@
-import { isJsonObject, type JsonValue } from '@millrace/engine';
-import { retryAfterMs } from '../http/answer.ts';
+import { isJsonObject, type JsonValue, retryAfterMs } from '@millrace/engine';
 import { scalarText } from '../values.ts';
 import type { ChatAnswer, ChatOutcome } from './service.ts';
 

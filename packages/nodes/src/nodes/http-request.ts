@@ -1,7 +1,14 @@
-import { failure, type HttpResponse, type NodeContext, type NodeResult, success } from '@millrace/engine';
+import {
+  failure,
+  type HttpResponse,
+  type NodeContext,
+  type NodeResult,
+  retryAfterMs,
+  success,
+} from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { checkedNode } from '../define.ts';
-import { isRetryable, isSuccess, readBody, retryAfterMs } from '../http/answer.ts';
+import { isRetryable, isSuccess, readBody } from '../http/answer.ts';
 import { type HttpConfig, httpForm, httpProperties, MAX_REDIRECTS, MAX_TIMEOUT_MS } from '../http/config.ts';
 import { applyCredential } from '../http/credential.ts';
 import { buildRequest, describeRequest, isReading, type WireRequest } from '../http/request.ts';

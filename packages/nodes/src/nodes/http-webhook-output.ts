@@ -7,6 +7,7 @@ import {
   type NodeContext,
   type NodeResult,
   parseJson,
+  retryAfterMs,
   stringifyJson,
   success,
 } from '@millrace/engine';
@@ -14,7 +15,6 @@ import { message } from '@millrace/messages';
 import { noCredential } from '../credential-property.ts';
 import { checkedNode } from '../define.ts';
 import { sha256Hex } from '../digest.ts';
-import { retryAfterMs } from '../http/answer.ts';
 import type { HttpConfig } from '../http/config.ts';
 import { buildRequest, describeRequest } from '../http/request.ts';
 import { NodeProblem } from '../node-problem.ts';

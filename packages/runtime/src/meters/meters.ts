@@ -1,4 +1,5 @@
-import type { ClaimedExecution, NodeResult } from '@millrace/engine';
+import type { HostCallsState } from '@millrace/egress/host-limits';
+import type { AttemptResult, ClaimedExecution } from '@millrace/engine';
 import type { DataBudgetState } from '../data-budget.ts';
 import { Busiest } from './busiest.ts';
 import { CountsByName } from './counts-by-name.ts';
@@ -85,6 +86,7 @@ export class Meters {
   slots: (() => SlotCount) | null = null;
   bodies: (() => ByteCount) | null = null;
   data: (() => DataBudgetState) | null = null;
+  hosts: (() => HostCallsState) | null = null;
   isShedding: (() => boolean) | null = null;
   #rearrangedAtMs = 0;
 
@@ -119,7 +121,7 @@ export class Meters {
   }
 
   /** An attempt of a node has ended, or waits. */
-  nodeEnded(type: string, organisationId: number, result: NodeResult, seconds: number): void {
+  nodeEnded(type: string, organisationId: number, result: AttemptResult, seconds: number): void {
     let node = this.nodes.get(type);
     if (node === undefined) {
       node = { seconds: new Histogram(NODE_SECONDS), failed: 0 };

@@ -29,8 +29,12 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
  */
 export function createAiService(options: AiServiceOptions): (caller: Caller) => AiService {
   const dialects = createDialects();
-  return ({ organisationId }) => {
-    const way = { ...options, outbound: options.outbound(organisationId) };
+  return ({ organisationId, waitForHost }) => {
+    const guarded = options.outbound(organisationId);
+    const outbound: Way['outbound'] = {
+      fetch: (url, init, maxBytes) => guarded.fetch(url, { ...init, wait: waitForHost?.() }, maxBytes),
+    };
+    const way = { ...options, outbound };
     return {
       generate: (credential, request, signal) => generate(credential, request, signal, dialects, way),
     };

@@ -74,7 +74,10 @@ export interface WorkingService extends Omit<TestService, 'worker'> {
   finished(executionId: number): Promise<ExecutionBody>;
   read(executionId: number): Promise<ExecutionBody>;
   /** One more worker on the same database, as in another process. */
-  startWorker(config?: Partial<TestService['deps']['config']['worker']>): Promise<Worker>;
+  startWorker(
+    config?: Partial<TestService['deps']['config']['worker']>,
+    more?: Partial<WorkerDeps>,
+  ): Promise<Worker>;
 }
 
 export interface WorkingOverrides extends TestOverrides {
@@ -164,9 +167,10 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
       if (answer.status !== 200) throw new Error(answer.text);
       return answer.json as unknown as ExecutionBody;
     },
-    async startWorker(own = {}) {
+    async startWorker(own = {}, given = {}) {
       const another = createWorker({
         ...workerDeps,
+        ...given,
         config: { ...config, worker: { ...config.worker, ...own } },
       });
       more.push(another);

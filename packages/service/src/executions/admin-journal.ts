@@ -10,7 +10,7 @@ export interface JournalEntry {
 
 /** A period in a node's history. */
 export interface Span {
-  readonly kind: 'run' | 'retry' | 'delay' | 'signal';
+  readonly kind: 'run' | 'retry' | 'delay' | 'signal' | 'host';
   readonly attempt: number;
   readonly startedAtMs: number;
   /** Null while it is in progress. */

@@ -168,7 +168,7 @@ function presentWait(
   record: Extract<ShownRecord, { status: 'waiting' }>,
 ): Pick<NodeOutput, 'error' | 'waiting'> {
   const until = record.wakeAtMs === null ? null : time(record.wakeAtMs);
-  const waiting = { for: record.reason, until };
+  const waiting = { for: record.reason, until, ...(record.reason === 'host' ? { host: record.host } : {}) };
   return record.reason === 'retry' && record.error !== undefined
     ? { error: describeError(record.error), waiting }
     : { waiting };

@@ -112,12 +112,17 @@ export const NodeOutput = Type.Object(
     waiting: Type.Optional(
       Type.Object(
         {
-          for: Type.Enum(['delay', 'retry', 'signal'], { type: 'string' }),
+          for: Type.Enum(['delay', 'retry', 'signal', 'host'], { type: 'string' }),
           until: TIME_OR_NULL,
+          host: Type.Optional(
+            Type.String({
+              description: 'With `for: host`: the host that it may not call yet, with its port.',
+            }),
+          ),
         },
         {
           description:
-            'Extension, with status `waiting` only: what it waits for (a time, its next attempt, or someone else) and until when at most; null: no limit.',
+            'Extension, with status `waiting` only: what it waits for (a time, its next attempt, someone else, or its turn to call a host) and until when at most; null: no limit.',
           additionalProperties: false,
         },
       ),
