@@ -18,8 +18,12 @@ export function executionFairnessContract(name: string, makeStore: () => Promise
 
     type Tenant = Pick<StartRequest, 'organisationId' | 'workflowId'>;
 
-    const tenants = (count: number): Promise<Tenant[]> =>
-      Promise.all(Array.from({ length: count }, () => harness.newOrganisation()));
+    /** In the order of their ids, which is that of their turns. */
+    const tenants = async (count: number): Promise<Tenant[]> => {
+      const made: Tenant[] = [];
+      while (made.length < count) made.push(await harness.newOrganisation());
+      return made;
+    };
     const queue = async (tenant: Tenant, count: number, over: Partial<StartRequest> = {}): Promise<void> => {
       const ids = await harness.store.reserveIds(count);
       await harness.store.start(ids.map((id) => ({ ...harness.newRequest(id), ...tenant, ...over })));
