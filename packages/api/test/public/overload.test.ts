@@ -150,6 +150,7 @@ test('/readyz responds in time when the database does not', async () => {
   const gate = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();
   const lock = db.transaction(async (tx) => {
+    await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     await tx.query('LOCK TABLE schema_migrations IN ACCESS EXCLUSIVE MODE');
     locked.resolve();
     await gate.promise;

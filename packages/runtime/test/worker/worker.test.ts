@@ -49,7 +49,7 @@ function holdNode(name: string) {
 const HOUR_MS = 3_600_000;
 
 /** A worker that doesn't notice its lease has expired: its heartbeats are too rare. */
-const DEAF = { leaseMs: 60_000, heartbeatMs: 25_000, pollMs: 3_600_000 };
+const DEAF = { leaseMs: 2 * HOUR_MS, heartbeatMs: HOUR_MS / 2, pollMs: HOUR_MS };
 
 describe('take-over', () => {
   beforeEach(() => start());
@@ -110,6 +110,7 @@ describe('take-over', () => {
   test('an idle worker finds an execution that is leased to it, although the reply that said so was lost', async () => {
     const id = await service.execute(await service.createWorkflow(RUNNABLE_FLOW));
     await service.database.db.transaction(async (tx) => {
+      await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
       // Nobody claims it while it is locked.
       await tx.query('SELECT FROM executions WHERE id = $1 FOR UPDATE', [id]);
       await service.startWorker({ pollMs: 3_600_000, heartbeatMs: 100 });
