@@ -14,7 +14,7 @@ import { addMember } from '@millrace/identity/members/store';
 import { insertSession } from '@millrace/identity/sessions/store';
 import { hashToken, makeSessionToken } from '@millrace/identity/sessions/tokens';
 import { expect } from 'vitest';
-import { createAnswerCheck } from './admin-answers.ts';
+import { checkAnswer } from './admin-answers.ts';
 import { type ApiAnswer, type Method, send } from './api.ts';
 import type { TestService } from './service.ts';
 
@@ -52,7 +52,6 @@ export interface TestPerson {
 
 /** A client with this cookie; null: not signed in. */
 export function createAdminClient(url: string, cookie: string | null): AdminClient {
-  const check = createAnswerCheck();
   const call = async (name: EndpointName, options: LooseOptions = {}): Promise<unknown> => {
     const [method, path] = name.split(' ') as [Method, string];
     const endpoint: Endpoint = ADMIN_API[name as keyof AdminApi];
@@ -64,7 +63,8 @@ export function createAdminClient(url: string, cookie: string | null): AdminClie
       },
       ...('body' in options ? { body: options.body } : {}),
     });
-    if (answer.status === 200 && endpoint.response !== undefined) check(name, endpoint.response, answer.json);
+    if (answer.status === 200 && endpoint.response !== undefined)
+      checkAnswer(name, endpoint.response, answer.json);
     if (answer.status === 200)
       expect(endpoint.response ?? endpoint.events ?? endpoint.file, name).toBeDefined();
     return { ...answer, data: answer.json };

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { ADMIN_API, type Endpoint } from '@millrace/admin-api';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
-import { createAnswerCheck } from '@millrace/testing/admin-answers';
+import { checkAnswer } from '@millrace/testing/admin-answers';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -27,7 +27,6 @@ interface Told {
 
 const LIST = 'GET /orgs/:org/executions/events';
 const ONE = 'GET /orgs/:org/executions/:execution/events';
-const check = createAnswerCheck();
 
 /** The events of a stream as they arrive. Fails the test if one doesn't match the endpoint's schema. */
 async function* follow(
@@ -62,7 +61,7 @@ async function* follow(
       if (event === undefined || data === undefined) continue;
       const schema = events?.[event];
       if (schema === undefined) throw new Error(`${name} has no event ${event}`);
-      check(`${name} ${event}`, schema, JSON.parse(data));
+      checkAnswer(`${name} ${event}`, schema, JSON.parse(data));
       yield { event, data: JSON.parse(data) };
     }
   }
