@@ -36,12 +36,14 @@ export class BrowserPages {
   /** @param origin where the page will navigate; its storage is cleared afterwards */
   async borrow(origin: string, { isFresh = false, ...options }: BorrowOptions = {}): Promise<BorrowedPage> {
     const look = { ...USUAL_LOOK, ...options };
-    const key = JSON.stringify([look.width, look.height, look.scheme, look.language, look.isTouched]);
+    // All else can be changed in an open page.
+    const key = JSON.stringify([look.language, look.isTouched]);
     const idle = this.#idle.get(key) ?? [];
     this.#idle.set(key, idle);
     const { page, context } = (isFresh ? undefined : idle.pop()) ?? (await this.#open(look));
+    await show(page, look);
     const giveBack = async (): Promise<void> => {
-      const isClean = !isFresh && (await clean(page, context, origin, look));
+      const isClean = !isFresh && (await clean(page, context, origin));
       if (isClean) idle.push({ page, context });
       else await context.close();
     };
@@ -56,13 +58,13 @@ export class BrowserPages {
   }
 }
 
+async function show(page: Page, { width, height, scheme }: Look): Promise<void> {
+  await page.emulateMedia({ colorScheme: scheme, forcedColors: null, reducedMotion: 'reduce' });
+  await page.setViewportSize({ width, height });
+}
+
 /** @returns whether the page can be lent again */
-async function clean(
-  page: Page,
-  context: BrowserContext,
-  origin: string,
-  { width, height, scheme }: Look,
-): Promise<boolean> {
+async function clean(page: Page, context: BrowserContext, origin: string): Promise<boolean> {
   if (page.isClosed()) return false;
   try {
     for (const event of EVENTS) page.removeAllListeners(event);
@@ -78,8 +80,6 @@ async function clean(
       localStorage.clear();
       sessionStorage.clear();
     });
-    await page.emulateMedia({ colorScheme: scheme, forcedColors: null, reducedMotion: 'reduce' });
-    await page.setViewportSize({ width, height });
     return true;
   } catch {
     // It crashed or doesn't respond.
