@@ -5,6 +5,7 @@ import { createKeyFolder, type KeyFolder } from '@millrace/testing/secret-keys';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible } from './support/accessible.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { focused } from './support/focused.ts';
 import { signIn } from './support/sign-in.ts';
 
 let world: BrowserService;
@@ -44,7 +45,7 @@ describe('setup', () => {
     await page.getByText('There are no accounts yet.').waitFor();
 
     await page.goto(`${world.url}/setup#token=${token}`);
-    await page.getByRole('textbox', { name: 'Your name' }).waitFor();
+    await focused(page.getByRole('textbox', { name: 'Your name' }));
     await page.keyboard.type('Ada Lovelace');
     await page.keyboard.press('Tab');
     await page.keyboard.type('ada@example.com');

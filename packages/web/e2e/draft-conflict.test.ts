@@ -2,7 +2,7 @@ import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { createWorkflow, editorOf, greetingFlow } from './support/editor.ts';
+import { chooseNode, createWorkflow, editorOf, greetingFlow } from './support/editor.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -115,11 +115,8 @@ test('changes by one side only are merged from both; the rest is chosen', async 
   const { page } = mine;
   const editor = editorOf(page);
   const addNode = async (of: Page, search: string) => {
-    await editorOf(of).bar.waitFor();
     await editorOf(of).canvas.getByRole('button', { name: 'Add node' }).click();
-    await of.getByRole('dialog', { name: 'Add node' }).waitFor();
-    await of.keyboard.type(search);
-    await of.keyboard.press('Enter');
+    await chooseNode(of, search);
   };
   await rename(page, 'Greet kindly');
   await addNode(page, 'delay');

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BorrowOptions } from './support/browser-pages.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { canvasNode, draftOf, eventually, keptDraft, openEditor } from './support/canvas.ts';
-import { createWorkflow } from './support/editor.ts';
+import { chooseNode, createWorkflow } from './support/editor.ts';
 import { signIn } from './support/sign-in.ts';
 
 let world: BrowserService;
@@ -35,9 +35,7 @@ const openFlow = (person: TestPerson, id: number, options: BorrowOptions = {}) =
 
 async function addNode(page: Page, search: string): Promise<void> {
   await page.keyboard.press('/');
-  await page.getByRole('dialog', { name: 'Add node' }).waitFor();
-  await page.keyboard.type(search);
-  await page.keyboard.press('Enter');
+  await chooseNode(page, search);
 }
 
 const ids = (flow: Flow) => flow.nodes.map(({ id }) => id);

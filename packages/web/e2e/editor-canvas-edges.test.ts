@@ -12,6 +12,7 @@ import {
   middleOf,
   openFlow as openIn,
 } from './support/canvas.ts';
+import { focused } from './support/focused.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -101,6 +102,7 @@ describe('an end of a connection', () => {
     await page.keyboard.press('Shift+F10');
     const menu = page.getByRole('menu', { name: 'Connection actions' });
     await menu.waitFor();
+    await focused(menu);
     const item = menu.getByRole('menuitem', { name: 'Reconnect…' });
     for (let presses = 0; presses < 5; presses += 1) {
       await page.keyboard.press('ArrowDown');
@@ -113,6 +115,7 @@ describe('an end of a connection', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     const change = dialog.getByRole('button', { name: 'Change' });
+    await eventually(() => change.isEnabled()).toBe(true);
     await change.focus();
     await page.keyboard.press('Enter');
     await eventually(async () => edges(await draftOf(opened))).toContain('b: check.true>two');

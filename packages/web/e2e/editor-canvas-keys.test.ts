@@ -3,6 +3,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { canvasNode, draftOf, eventually, openFlow as openIn } from './support/canvas.ts';
+import { chooseNode } from './support/editor.ts';
+import { focused } from './support/focused.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -52,10 +54,7 @@ describe('by keyboard only', () => {
       ['Control+k', 'set values'],
     ] as const) {
       await page.keyboard.press(key);
-      await page.getByRole('combobox', { name: /^(Add|Insert) a? ?node/ }).waitFor();
-      await page.keyboard.type(search);
-      await page.keyboard.press('Enter');
-      await page.getByRole('combobox', { name: /^(Add|Insert) a? ?node/ }).waitFor({ state: 'detached' });
+      await chooseNode(page, search);
     }
     await canvasNode(page, 'set').waitFor();
     await page.keyboard.press('Control+z');
@@ -66,6 +65,29 @@ describe('by keyboard only', () => {
     await page.keyboard.press('Control+s');
     await page.getByText('Saved (v2)').waitFor();
     expect(edges(await draftOf(opened))).toEqual(['if>set', 'manual>if']);
+    expectNoComplaints(opened);
+  });
+
+  test('typing into the palette goes on when the panel of the node added before appears', async () => {
+    const held = Promise.withResolvers<void>();
+    const prepare = (page: Page) =>
+      page.route(/\/assets\/node-panel-/, async (route) => {
+        await held.promise;
+        await route.continue();
+      });
+    const opened = await openIn(world, FLOW, { prepare });
+    const { page } = opened;
+    await page.keyboard.press('/');
+    // Its URL has to be filled in.
+    await chooseNode(page, 'http');
+    await page.keyboard.press('Control+k');
+    const search = page.locator('.flow-palette input');
+    await focused(search);
+    await page.keyboard.type('set ');
+    held.resolve();
+    await page.getByRole('textbox', { name: 'URL' }).waitFor();
+    await page.keyboard.type('values');
+    expect(await search.inputValue()).toBe('set values');
     expectNoComplaints(opened);
   });
 
@@ -135,9 +157,7 @@ describe('by keyboard only', () => {
     await tabTo(page, '.react-flow__edge[data-id="edge:a"]');
     await page.keyboard.press('Enter');
     await page.keyboard.press('/');
-    await page.getByRole('combobox', { name: /^(Add|Insert) a? ?node/ }).waitFor();
-    await page.keyboard.type('code');
-    await page.keyboard.press('Enter');
+    await chooseNode(page, 'code');
     await eventually(async () => edges(await draftOf(opened))).toEqual(['code>each', 'start>code']);
     expectNoComplaints(opened);
   });
@@ -176,9 +196,7 @@ describe('by keyboard only', () => {
     await page.getByRole('button', { name: 'Actions for Set values' }).focus();
     await page.keyboard.press('Enter');
     await chooseItem(page, 'Add a node after this one');
-    await page.getByRole('combobox', { name: /^(Add|Insert) a? ?node/ }).waitFor();
-    await page.keyboard.type('delay');
-    await page.keyboard.press('Enter');
+    await chooseNode(page, 'delay');
     await eventually(
       async () => (await draftOf(opened)).nodes.find(({ id }) => id === 'delay')?.parentId,
     ).toBe('each');

@@ -3,6 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { editorOf, templateField } from './support/editor.ts';
+import { focused } from './support/focused.ts';
 
 let world: BrowserService;
 let outside: Outside;
@@ -53,7 +54,7 @@ test('a payment by webhook, a condition, a call and a chat message, in few click
   const palette = page.getByRole('dialog', { name: 'Add node' }).getByRole('combobox');
 
   await hand.click(page.getByRole('button', { name: 'New workflow' }));
-  await page.getByRole('dialog', { name: 'New workflow' }).getByRole('textbox', { name: 'Name' }).waitFor();
+  await focused(page.getByRole('dialog', { name: 'New workflow' }).getByRole('textbox', { name: 'Name' }));
   await hand.type('Large payments');
   await hand.press('Enter');
   await page.waitForURL(/\/workflows\/\d+$/);
@@ -68,7 +69,7 @@ test('a payment by webhook, a condition, a call and a chat message, in few click
   await webhook.getByRole('region', { name: 'Received call' }).waitFor();
 
   await hand.press('ControlOrMeta+K');
-  await palette.waitFor();
+  await focused(palette);
   await hand.type('if');
   await hand.press('Enter');
   const left = templateField(editor.panel, 'Left side');
@@ -81,7 +82,7 @@ test('a payment by webhook, a condition, a call and a chat message, in few click
   await hand.type('1000');
 
   await hand.press('ControlOrMeta+K');
-  await palette.waitFor();
+  await focused(palette);
   await hand.type('http');
   await hand.press('Enter');
   await focused(templateField(editor.panel, 'URL'));
@@ -92,7 +93,7 @@ test('a payment by webhook, a condition, a call and a chat message, in few click
   await hand.type('{{trigger.data}}');
 
   await hand.press('ControlOrMeta+K');
-  await palette.waitFor();
+  await focused(palette);
   await hand.type('slack');
   await hand.press('Enter');
   await hand.click(editor.panel.getByRole('button', { name: 'New credential for Credential' }));
@@ -120,11 +121,6 @@ test('a payment by webhook, a condition, a call and a chat message, in few click
   ]);
   expectNoComplaints(opened);
 });
-
-/** Waits until the page has put the cursor there. */
-async function focused(field: Locator): Promise<void> {
-  await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
-}
 
 /** A call of the payment provider. */
 async function pay(address: string, amount: number): Promise<void> {

@@ -2,6 +2,7 @@ import { createAccount, PASSWORD } from '@millrace/testing/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible } from './support/accessible.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { focused } from './support/focused.ts';
 import { signIn } from './support/sign-in.ts';
 
 let world: BrowserService;
@@ -112,6 +113,7 @@ describe('people', () => {
     const choices = page.getByRole('dialog');
     await expect.poll(() => choices.getByRole('link').count()).toBe(10);
     await expectAccessible(page, '[role=dialog]');
+    await focused(choices);
     await page.keyboard.type('zeb');
     await expect.poll(() => choices.getByRole('link').count()).toBe(1);
     await page.keyboard.press('Enter');

@@ -2,7 +2,7 @@ import { createAccount, PASSWORD } from '@millrace/testing/accounts';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { editorOf, type KeyboardHand, keyboardOf, templateField } from './support/editor.ts';
+import { chooseNode, editorOf, type KeyboardHand, keyboardOf, templateField } from './support/editor.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -78,10 +78,7 @@ async function buildOnThePicture(page: Page, hand: KeyboardHand): Promise<void> 
   await hand.enter(editor.canvas.getByRole('button', { name: /^By hand or through the API/ }));
   await hand.enter(editor.node('manual'));
   await hand.press('/');
-  const palette = page.getByRole('dialog', { name: 'Add node' });
-  await palette.getByRole('combobox').waitFor();
-  await hand.type('set values');
-  await hand.press('Enter');
+  await chooseNode(page, 'set values');
   await editor.edge('manual', 'set').waitFor();
 
   await hand.reach(editor.node('set'), 'Shift+Tab');
@@ -107,9 +104,7 @@ async function buildInTheList(page: Page, hand: KeyboardHand): Promise<void> {
   const editor = editorOf(page);
   await hand.enter(editor.canvas.getByRole('button', { name: 'Show as a list' }));
   await hand.enter(editor.canvas.getByRole('button', { name: 'Add node' }));
-  await page.getByRole('dialog', { name: 'Add node' }).getByRole('combobox').waitFor();
-  await hand.type('delay');
-  await hand.press('Enter');
+  await chooseNode(page, 'delay');
   // It was added after the selected node; disconnect it and reconnect it by name.
   await hand.enter(editor.list.getByRole('button', { name: 'Remove the connection to Delay' }));
   await hand.enter(editor.list.getByRole('button', { name: 'Actions for Set values' }));

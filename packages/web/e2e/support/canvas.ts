@@ -2,8 +2,7 @@ import type { Flow } from '@millrace/engine';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import type { BorrowOptions } from './browser-pages.ts';
-import type { BrowserService, TestPage } from './browser-service.ts';
+import type { BrowserService, OpenOptions, TestPage } from './browser-service.ts';
 import { createWorkflow } from './editor.ts';
 
 interface Point {
@@ -16,7 +15,7 @@ export async function openEditor(
   world: BrowserService,
   person: TestPerson,
   id: number,
-  options: BorrowOptions = {},
+  options: OpenOptions = {},
 ): Promise<TestPage> {
   const opened = await world.openFor(person, `workflows/${id}`, options);
   await stillCanvas(opened.page);
@@ -27,7 +26,7 @@ export async function openEditor(
 export async function openFlow(
   world: BrowserService,
   flow: Flow,
-  options: BorrowOptions = {},
+  options: OpenOptions = {},
 ): Promise<TestPage & { readonly person: TestPerson; readonly id: number }> {
   const person = await createPerson(world.service, 'editor');
   const id = await createWorkflow(person, 'Orders', flow);
@@ -90,8 +89,21 @@ export async function stillCanvas(page: Page): Promise<void> {
   );
 }
 
-/** Where an element is drawn. @throws Error if it isn't */
+/** Consecutive frames in which a measured element may not move: the canvas pans 50 ms after a node was added. */
+const STEADY_FRAMES = 6;
+
+/** Where an element is drawn, once that stays the same. @throws Error if it isn't drawn */
 export async function boxOf(locator: Locator) {
+  await locator.evaluate(async (element, frames) => {
+    const place = () => JSON.stringify(element.getBoundingClientRect());
+    let before = '';
+    for (let same = 0; same < frames; ) {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      const now = place();
+      same = now === before ? same + 1 : 0;
+      before = now;
+    }
+  }, STEADY_FRAMES);
   const box = await locator.boundingBox();
   if (box === null) throw new Error(`${locator.toString()} isn't shown`);
   return box;

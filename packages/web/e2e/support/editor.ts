@@ -46,6 +46,19 @@ export function templateField(within: Locator, name: string): Locator {
   return within.locator('.cm-content').and(within.getByRole('textbox', { name, exact: true }));
 }
 
+/**
+ * Adds the best match for these words from the palette that was just opened, once it takes what is typed: the search
+ * has the focus, and the types of nodes have arrived.
+ */
+export async function chooseNode(page: Page, search: string): Promise<void> {
+  const palette = page.locator('.flow-palette');
+  await palette.locator('input:focus').waitFor();
+  await palette.getByRole('option').first().waitFor();
+  await page.keyboard.type(search);
+  await page.keyboard.press('Enter');
+  await palette.waitFor({ state: 'detached' });
+}
+
 /** A user with a mouse; the keyboard is used only in fields that were clicked. */
 export interface MouseHand {
   click(target: Locator): Promise<void>;
