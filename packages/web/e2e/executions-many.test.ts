@@ -1,6 +1,6 @@
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type ExecutionsWorld, openExecutionsWorld } from './executions-world.ts';
 import { expectNoComplaints } from './support/browser-service.ts';
 
@@ -98,8 +98,8 @@ test('more changes than the stream reports one by one are shown all the same', a
 test('missed changes are shown although more are missed all the time', async () => {
   const workflowId = await world.createWorkflow(editor, 'sleeping');
   const lastId = await insertMany(workflowId, 1, 'waiting_async');
-  const { page, context } = await world.openFor(editor, 'workflows', { isFresh: true });
-  await context.addInitScript(() => {
+  const { page } = await world.openFor(editor, 'workflows');
+  const script = await page.addInitScript(() => {
     const Real = window.EventSource;
     window.EventSource = class extends Real {
       constructor(address: string | URL) {
@@ -108,6 +108,7 @@ test('missed changes are shown although more are missed all the time', async () 
       }
     };
   });
+  onTestFinished(() => script.dispose());
   const miss = () =>
     page.evaluate(() => {
       const { stream } = window as unknown as { readonly stream: EventSource };
