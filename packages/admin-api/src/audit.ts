@@ -7,6 +7,10 @@ export type AuditActorKind = (typeof AUDIT_ACTORS)[number];
 
 /** What can be recorded: target and action. The log may contain others from earlier versions. */
 export type AuditAction =
+  | 'alert_rule.changed'
+  | 'alert_rule.created'
+  | 'alert_rule.deleted'
+  | 'alert_rule.tested'
   | 'api_key.issued'
   | 'api_key.locked'
   | 'api_key.revoked'

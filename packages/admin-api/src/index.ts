@@ -1,4 +1,5 @@
 import { ACCOUNT_ENDPOINTS } from './accounts.ts';
+import { ALERT_ENDPOINTS } from './alerts.ts';
 import { AUDIT_ENDPOINTS } from './audit.ts';
 import { CREDENTIAL_ENDPOINTS } from './credentials.ts';
 import { EDITOR_ENDPOINTS } from './editor.ts';
@@ -14,6 +15,7 @@ import { WORKFLOW_ENDPOINTS } from './workflows.ts';
 /** Every endpoint of the admin API. The service validates with it; the web page and the tests derive their types from it. */
 export const ADMIN_API = {
   ...ACCOUNT_ENDPOINTS,
+  ...ALERT_ENDPOINTS,
   ...AUDIT_ENDPOINTS,
   ...CREDENTIAL_ENDPOINTS,
   ...EXECUTION_ENDPOINTS,
@@ -35,6 +37,16 @@ export type ResponseBody<Name extends EndpointName> = Forms.ResponseBody<AdminAp
 export type Events<Name extends EndpointName> = Forms.Events<AdminApi[Name]>;
 
 export type { Me, SessionItem } from './accounts.ts';
+export {
+  ALERT_CHANNELS,
+  ALERT_KINDS,
+  type AlertChannel,
+  type AlertKind,
+  type AlertMessage,
+  type AlertRule,
+  type AlertRuleForm,
+  type AlertTarget,
+} from './alerts.ts';
 export type { AuditAction, AuditActorKind, AuditItem } from './audit.ts';
 export type { Credential, CredentialTest, CredentialTypeItem } from './credentials.ts';
 export type {

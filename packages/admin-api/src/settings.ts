@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
-import { Closed, Nullable } from './forms.ts';
+import { Closed, Id, Nullable } from './forms.ts';
 
 const Days = Type.Integer({ minimum: 1, maximum: 36_500 });
 const perStatus = { completed: Nullable(Days), failed: Nullable(Days), cancelled: Nullable(Days) };
@@ -16,6 +16,8 @@ export const OrganisationSettings = Closed({
   requests_per_minute: Nullable(Type.Integer({ minimum: 1 })),
   /** The only hosts that nodes may call; null: all that the service allows. */
   allowed_hosts: Nullable(Type.Array(Type.String())),
+  /** Started when an execution fails whose workflow names no error workflow; null: nothing is. */
+  error_workflow_id: Nullable(Id),
   /** The maximum allowed by the service. */
   service: Closed({
     retention_days: Closed({ completed: Days, failed: Days, cancelled: Days }),
@@ -51,6 +53,7 @@ export const SETTINGS_ENDPOINTS = {
       allowed_hosts: Type.Optional(
         Nullable(Type.Array(Type.String({ minLength: 1, maxLength: 300 }), { maxItems: 200 })),
       ),
+      error_workflow_id: Type.Optional(Nullable(Id)),
     }),
     response: OrganisationSettings,
   },

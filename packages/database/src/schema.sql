@@ -81,6 +81,8 @@ CREATE OR REPLACE FUNCTION public.leave_follow_ups()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+DECLARE
+  concerns_all boolean := NOT NEW.parent_waits AND NEW.workflow_version > 0;
 BEGIN
   INSERT INTO execution_follow_ups (kind, execution_id, organisation_id)
   SELECT kind, NEW.id, NEW.organisation_id
@@ -89,7 +91,18 @@ BEGIN
     ('cancel_children', NEW.has_waited_children),
     -- One that was started by an error starts none, so that two which fail do not start each other for ever.
     ('start_error_workflow',
-      NEW.status = 'failed' AND NEW.error_workflow_id IS NOT NULL AND NEW.trigger_type <> 'error')
+      NEW.status = 'failed' AND NEW.error_workflow_id IS NOT NULL AND NEW.trigger_type <> 'error'),
+    ('start_default_error_workflow',
+      concerns_all AND NEW.status = 'failed' AND NEW.error_workflow_id IS NULL AND NEW.trigger_type <> 'error'
+        AND EXISTS (SELECT FROM organisation_settings s
+          WHERE s.organisation_id = NEW.organisation_id AND s.error_workflow_id <> NEW.workflow_id)),
+    ('check_alerts',
+      concerns_all AND NOT NEW.is_test_mode AND NEW.status <> 'cancelled' AND EXISTS (SELECT FROM alert_rules r
+        WHERE r.organisation_id = NEW.organisation_id AND r.is_enabled
+          AND (r.workflow_id IS NULL OR r.workflow_id = NEW.workflow_id)
+          AND CASE r.kind
+            WHEN 'slow' THEN NEW.completed_at - NEW.started_at > r.seconds * interval '1 second'
+            ELSE NEW.status = 'failed' AND r.kind IN ('failure', 'failures', 'recovered') END))
   ) AS f (kind, is_due)
   WHERE is_due;
   RETURN NULL;
@@ -116,6 +129,98 @@ CREATE SEQUENCE draft_revisions AS bigint START 1 INCREMENT 1;
 CREATE SEQUENCE execution_ids AS bigint START 1 INCREMENT 1;
 
 CREATE SEQUENCE trial_versions AS integer START -1 INCREMENT -1;
+
+CREATE TABLE alert_failing_workflows (
+  rule_id bigint NOT NULL,
+  workflow_id bigint NOT NULL,
+  organisation_id bigint NOT NULL,
+  execution_id bigint NOT NULL,
+  CONSTRAINT alert_failing_workflows_pkey PRIMARY KEY (rule_id, workflow_id)
+);
+
+CREATE TABLE alert_incidents (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  organisation_id bigint NOT NULL,
+  rule_id bigint,
+  message_id bigint,
+  subject text NOT NULL,
+  name text NOT NULL,
+  workflow_id bigint,
+  execution_id bigint,
+  error json,
+  occurrences bigint NOT NULL,
+  first_at timestamp with time zone NOT NULL,
+  last_at timestamp with time zone NOT NULL,
+  CONSTRAINT alert_incidents_pkey PRIMARY KEY (id),
+  CONSTRAINT alert_incidents_occurrences_check CHECK ((occurrences >= 1))
+);
+
+CREATE TABLE alert_marks (
+  rule_id bigint NOT NULL,
+  mark text NOT NULL,
+  organisation_id bigint NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT alert_marks_pkey PRIMARY KEY (rule_id, mark)
+);
+
+CREATE TABLE alert_messages (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  organisation_id bigint NOT NULL,
+  rule_id bigint,
+  rule_name text NOT NULL,
+  kind text NOT NULL,
+  channel text NOT NULL,
+  is_test boolean DEFAULT false NOT NULL,
+  occurrences bigint NOT NULL,
+  status text DEFAULT 'pending'::text NOT NULL,
+  attempts integer DEFAULT 0 NOT NULL,
+  due_at timestamp with time zone DEFAULT now() NOT NULL,
+  claim integer DEFAULT 0 NOT NULL,
+  claimed_until timestamp with time zone,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  ended_at timestamp with time zone,
+  error json,
+  CONSTRAINT alert_messages_pkey PRIMARY KEY (id),
+  CONSTRAINT alert_messages_check CHECK (((status = 'pending'::text) = (ended_at IS NULL))),
+  CONSTRAINT alert_messages_occurrences_check CHECK ((occurrences >= 0)),
+  CONSTRAINT alert_messages_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sent'::text, 'failed'::text])))
+);
+
+CREATE TABLE alert_rules (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  organisation_id bigint NOT NULL,
+  name text NOT NULL,
+  kind text NOT NULL,
+  workflow_id bigint,
+  threshold integer,
+  seconds bigint,
+  channel text NOT NULL,
+  target json NOT NULL,
+  language text NOT NULL,
+  group_seconds integer NOT NULL,
+  quiet_from smallint,
+  quiet_to smallint,
+  is_enabled boolean DEFAULT true NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  since timestamp with time zone DEFAULT now() NOT NULL,
+  next_check_at timestamp with time zone DEFAULT now() NOT NULL,
+  next_message_at timestamp with time zone DEFAULT now() NOT NULL,
+  recent_failures json DEFAULT '[]'::json NOT NULL,
+  CONSTRAINT alert_rules_pkey PRIMARY KEY (id),
+  CONSTRAINT alert_rules_channel_check CHECK ((channel = ANY (ARRAY['mail'::text, 'chat'::text, 'webhook'::text]))),
+  CONSTRAINT alert_rules_check CHECK (((kind = 'failures'::text) = (threshold IS NOT NULL))),
+  CONSTRAINT alert_rules_check1 CHECK (((kind = ANY (ARRAY['failures'::text, 'slow'::text, 'silent'::text, 'expiring'::text])) = (seconds IS NOT NULL))),
+  CONSTRAINT alert_rules_check2 CHECK (((kind <> 'silent'::text) OR (workflow_id IS NOT NULL))),
+  CONSTRAINT alert_rules_check3 CHECK (((quiet_from IS NULL) = (quiet_to IS NULL))),
+  CONSTRAINT alert_rules_group_seconds_check CHECK ((group_seconds >= 0)),
+  CONSTRAINT alert_rules_kind_check CHECK ((kind = ANY (ARRAY['failure'::text, 'failures'::text, 'recovered'::text, 'slow'::text, 'silent'::text, 'expiring'::text]))),
+  CONSTRAINT alert_rules_language_check CHECK ((language = ANY (ARRAY['en'::text, 'ja'::text]))),
+  CONSTRAINT alert_rules_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255))),
+  CONSTRAINT alert_rules_quiet_from_check CHECK (((quiet_from >= 0) AND (quiet_from <= 1439))),
+  CONSTRAINT alert_rules_quiet_to_check CHECK (((quiet_to >= 0) AND (quiet_to <= 1439))),
+  CONSTRAINT alert_rules_seconds_check CHECK ((seconds >= 1)),
+  CONSTRAINT alert_rules_threshold_check CHECK (((threshold >= 2) AND (threshold <= 1000)))
+);
 
 CREATE TABLE api_keys (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -207,6 +312,7 @@ CREATE TABLE credentials (
   last_used_at timestamp with time zone,
   created_by bigint,
   stored_secrets text[],
+  expires_at timestamp with time zone,
   CONSTRAINT credentials_organisation_id_name_key UNIQUE (organisation_id, name),
   CONSTRAINT credentials_pkey PRIMARY KEY (id),
   CONSTRAINT credentials_check CHECK (((key_id IS NULL) = (ciphertext IS NULL))),
@@ -269,7 +375,7 @@ CREATE TABLE execution_follow_ups (
   organisation_id bigint NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT execution_follow_ups_pkey PRIMARY KEY (kind, execution_id),
-  CONSTRAINT execution_follow_ups_kind_check CHECK ((kind = ANY (ARRAY['tell_parent'::text, 'cancel_children'::text, 'start_error_workflow'::text])))
+  CONSTRAINT execution_follow_ups_kind_check CHECK ((kind = ANY (ARRAY['tell_parent'::text, 'cancel_children'::text, 'start_error_workflow'::text, 'start_default_error_workflow'::text, 'check_alerts'::text])))
 );
 
 CREATE TABLE execution_signals (
@@ -446,6 +552,7 @@ CREATE TABLE organisation_settings (
   requests_per_minute integer,
   allowed_hosts text[],
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  error_workflow_id bigint,
   CONSTRAINT organisation_settings_pkey PRIMARY KEY (organisation_id),
   CONSTRAINT organisation_settings_allowed_hosts_check CHECK ((cardinality(allowed_hosts) <= 200)),
   CONSTRAINT organisation_settings_requests_per_minute_check CHECK ((requests_per_minute >= 1)),
@@ -823,6 +930,26 @@ BEGIN ATOMIC
    WHERE (execution_child_tokens.execution_id = total_ai_tokens.execution);
 END;
 
+ALTER TABLE alert_failing_workflows ADD CONSTRAINT alert_failing_workflows_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES alert_rules(id) ON DELETE CASCADE;
+
+ALTER TABLE alert_failing_workflows ADD CONSTRAINT alert_failing_workflows_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
+
+ALTER TABLE alert_incidents ADD CONSTRAINT alert_incidents_message_id_fkey FOREIGN KEY (message_id) REFERENCES alert_messages(id) ON DELETE CASCADE;
+
+ALTER TABLE alert_incidents ADD CONSTRAINT alert_incidents_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE alert_incidents ADD CONSTRAINT alert_incidents_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES alert_rules(id) ON DELETE SET NULL;
+
+ALTER TABLE alert_marks ADD CONSTRAINT alert_marks_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES alert_rules(id) ON DELETE CASCADE;
+
+ALTER TABLE alert_messages ADD CONSTRAINT alert_messages_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE alert_messages ADD CONSTRAINT alert_messages_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES alert_rules(id) ON DELETE SET NULL;
+
+ALTER TABLE alert_rules ADD CONSTRAINT alert_rules_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE alert_rules ADD CONSTRAINT alert_rules_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
+
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_issued_by_fkey FOREIGN KEY (issued_by) REFERENCES members(id);
 
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_issued_by_user_fkey FOREIGN KEY (issued_by_user) REFERENCES users(id);
@@ -881,6 +1008,8 @@ ALTER TABLE invitations ADD CONSTRAINT invitations_organisation_id_fkey FOREIGN 
 
 ALTER TABLE members ADD CONSTRAINT members_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
+ALTER TABLE organisation_settings ADD CONSTRAINT organisation_settings_error_workflow_id_fkey FOREIGN KEY (error_workflow_id) REFERENCES workflows(id) ON DELETE SET NULL;
+
 ALTER TABLE organisation_settings ADD CONSTRAINT organisation_settings_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
 ALTER TABLE pinned_outputs ADD CONSTRAINT pinned_outputs_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
@@ -938,6 +1067,32 @@ ALTER TABLE workflow_versions ADD CONSTRAINT workflow_versions_user_id_fkey FORE
 ALTER TABLE workflow_versions ADD CONSTRAINT workflow_versions_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
 
 ALTER TABLE workflows ADD CONSTRAINT workflows_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+CREATE INDEX alert_failing_workflows_by_workflow ON public.alert_failing_workflows USING btree (workflow_id);
+
+CREATE INDEX alert_incidents_by_message ON public.alert_incidents USING btree (message_id) WHERE (message_id IS NOT NULL);
+
+CREATE INDEX alert_incidents_by_rule ON public.alert_incidents USING btree (rule_id);
+
+CREATE UNIQUE INDEX alert_incidents_untold ON public.alert_incidents USING btree (rule_id, subject) WHERE (message_id IS NULL);
+
+CREATE INDEX alert_marks_by_age ON public.alert_marks USING btree (created_at);
+
+CREATE INDEX alert_messages_by_age ON public.alert_messages USING btree (created_at);
+
+CREATE INDEX alert_messages_by_organisation ON public.alert_messages USING btree (organisation_id, id);
+
+CREATE INDEX alert_messages_by_time ON public.alert_messages USING btree (organisation_id, created_at);
+
+CREATE INDEX alert_messages_claimed ON public.alert_messages USING btree (organisation_id, claimed_until) WHERE (status = 'pending'::text);
+
+CREATE INDEX alert_messages_due ON public.alert_messages USING btree (due_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX alert_rules_by_organisation ON public.alert_rules USING btree (organisation_id, id);
+
+CREATE INDEX alert_rules_by_workflow ON public.alert_rules USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+
+CREATE INDEX alert_rules_to_check ON public.alert_rules USING btree (next_check_at) WHERE (is_enabled AND (kind = ANY (ARRAY['recovered'::text, 'slow'::text, 'silent'::text, 'expiring'::text])));
 
 CREATE INDEX api_keys_by_issuer ON public.api_keys USING btree (issued_by_user) WHERE (issued_by_user IS NOT NULL);
 
@@ -1073,11 +1228,41 @@ CREATE TRIGGER executions_forget_child_tokens AFTER DELETE ON public.executions 
 
 CREATE TRIGGER executions_guard_status BEFORE UPDATE ON public.executions FOR EACH ROW WHEN ((old.status <> 'running'::text)) EXECUTE FUNCTION guard_execution_status();
 
-CREATE TRIGGER executions_leave_follow_ups AFTER UPDATE ON public.executions FOR EACH ROW WHEN (((new.completed_at IS NOT NULL) AND (old.completed_at IS NULL) AND (new.parent_waits OR new.has_waited_children OR (new.error_workflow_id IS NOT NULL)))) EXECUTE FUNCTION leave_follow_ups();
+CREATE TRIGGER executions_leave_follow_ups AFTER UPDATE ON public.executions FOR EACH ROW WHEN (((new.completed_at IS NOT NULL) AND (old.completed_at IS NULL) AND (new.parent_waits OR new.has_waited_children OR (new.error_workflow_id IS NOT NULL) OR (new.status = 'failed'::text) OR ((new.completed_at - new.started_at) > '00:00:01'::interval)))) EXECUTE FUNCTION leave_follow_ups();
 
-CREATE TRIGGER executions_leave_follow_ups_at_once AFTER INSERT ON public.executions FOR EACH ROW WHEN (((new.completed_at IS NOT NULL) AND (new.error_workflow_id IS NOT NULL))) EXECUTE FUNCTION leave_follow_ups();
+CREATE TRIGGER executions_leave_follow_ups_at_once AFTER INSERT ON public.executions FOR EACH ROW WHEN (((new.completed_at IS NOT NULL) AND ((new.error_workflow_id IS NOT NULL) OR (new.status = 'failed'::text)))) EXECUTE FUNCTION leave_follow_ups();
 
 CREATE TRIGGER executions_note_deleted_bytes AFTER DELETE ON public.executions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_deleted_bytes();
+
+ALTER TABLE alert_failing_workflows ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE alert_failing_workflows FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON alert_failing_workflows AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE alert_incidents ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE alert_incidents FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON alert_incidents AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE alert_marks ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE alert_marks FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON alert_marks AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE alert_messages ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE alert_messages FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON alert_messages AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE alert_rules ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE alert_rules FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON alert_rules AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE api_keys ENABLE ROW LEVEL SECURITY;
 

@@ -54,6 +54,7 @@ export const ERROR_CATALOGUE = {
   credential_in_use: { status: 409, title: 'Credential in use' },
   account_exists: { status: 409, title: 'Account already exists' },
   address_taken: { status: 409, title: 'E-mail address cannot be used with this invitation' },
+  too_many_alert_rules: { status: 409, title: 'Too many alert rules' },
   already_member: { status: 409, title: 'Already a member' },
   last_admin: { status: 409, title: 'Last administrator' },
   no_password: { status: 409, title: 'Account has no password' },
@@ -131,6 +132,7 @@ export function validationError(errors: readonly FieldError[]): ApiError {
 
 const NOT_FOUND = {
   account: message('api.account_not_found'),
+  alert_rule: message('api.alert_rule_not_found'),
   api_key: message('api.api_key_not_found'),
   approval: message('api.approval_not_found'),
   callback: message('api.callback_not_found'),

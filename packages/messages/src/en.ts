@@ -1,3 +1,4 @@
+import alert from './en/alert.json' with { type: 'json' };
 import api from './en/api.json' with { type: 'json' };
 import approval from './en/approval.json' with { type: 'json' };
 import doctor from './en/doctor.json' with { type: 'json' };
@@ -12,6 +13,7 @@ import service from './en/service.json' with { type: 'json' };
 
 /** The English texts by part, which is the first word of a key. */
 export const en = {
+  alert,
   api,
   approval,
   doctor,

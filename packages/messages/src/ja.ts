@@ -1,3 +1,4 @@
+import alert from './ja/alert.json' with { type: 'json' };
 import api from './ja/api.json' with { type: 'json' };
 import approval from './ja/approval.json' with { type: 'json' };
 import doctor from './ja/doctor.json' with { type: 'json' };
@@ -12,6 +13,7 @@ import service from './ja/service.json' with { type: 'json' };
 
 /** The Japanese texts by part, which is the first word of a key. */
 export const ja = {
+  alert,
   api,
   approval,
   doctor,

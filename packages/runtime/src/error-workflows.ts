@@ -62,7 +62,7 @@ async function startErrorWorkflow(deps: ErrorWorkflowDeps, failure: FailureRow):
   const obstacle = obstacleOf(failure);
   if (obstacle !== null) {
     log.warn(about, `error workflow not started: ${obstacle}`);
-    return drop(db, failure.id);
+    return drop(db, failure);
   }
   try {
     const startedId = await start(deps, failure);
@@ -74,7 +74,7 @@ async function startErrorWorkflow(deps: ErrorWorkflowDeps, failure: FailureRow):
     if (error instanceof DatabaseUnavailableError) throw error;
     // What can't be started now never will be; it must not hold up the failures after it.
     log.error({ ...about, err: error }, 'could not start error workflow');
-    return drop(db, failure.id);
+    return drop(db, failure);
   }
 }
 
@@ -84,10 +84,8 @@ function obstacleOf({ target_id: id, target_status: status, depth }: FailureRow)
   return depth >= MAX_DEPTH ? `${MAX_DEPTH} executions have started one another already` : null;
 }
 
-function drop(db: Database, executionId: number): Promise<boolean> {
-  return db.transaction(
-    async (tx) => (await takeFollowUp(tx, 'start_error_workflow', executionId)).length > 0,
-  );
+function drop(db: Database, { kind, id }: FailureRow): Promise<boolean> {
+  return db.transaction(async (tx) => (await takeFollowUp(tx, kind, id)).length > 0);
 }
 
 /** The new execution's id; null if another process was first. */
@@ -95,7 +93,7 @@ async function start({ db, plans }: ErrorWorkflowDeps, failure: FailureRow): Pro
   const workflowId = failure.target_id ?? 0;
   const compiled = await plans.get(workflowId, failure.target_version);
   return db.transaction(async (tx) => {
-    if ((await takeFollowUp(tx, 'start_error_workflow', failure.id)).length === 0) return null;
+    if ((await takeFollowUp(tx, failure.kind, failure.id)).length === 0) return null;
     const [reserved] = await reserveExecutionIds(tx, 1);
     if (reserved === undefined) throw new Error('no id was reserved');
     const row = toStartRow({

@@ -26,7 +26,8 @@ export async function lookForWork(db: Queryable): Promise<WaitingWork> {
            WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL AND wake_at <= now()) AS has_limited,
        EXISTS (SELECT FROM executions WHERE status = 'queued' AND on_limit IS NOT NULL AND held_until IS NULL) AS has_undecided,
        EXISTS (SELECT FROM execution_follow_ups WHERE kind IN ('tell_parent', 'cancel_children')) AS has_follow_ups,
-       EXISTS (SELECT FROM execution_follow_ups WHERE kind = 'start_error_workflow') AS has_failures,
+       EXISTS (SELECT FROM execution_follow_ups
+         WHERE kind IN ('start_error_workflow', 'start_default_error_workflow')) AS has_failures,
        ${NEXT_HELD_MS} AS next_held_ms`,
     [],
     'look_for_work',
@@ -108,7 +109,7 @@ export async function cancelChildren(
 /** Returns no row if another process has already done it or is doing it. */
 export async function takeFollowUp(
   tx: Queryable,
-  kind: 'cancel_children' | 'start_error_workflow',
+  kind: 'cancel_children' | FailureRow['kind'],
   executionId: number,
 ): Promise<{ execution_id: number }[]> {
   return tx.query(
@@ -122,6 +123,8 @@ export async function takeFollowUp(
 
 /** A failed execution, and its error workflow in its current state. */
 export interface FailureRow {
+  /** Whether its own workflow names the error workflow, or its organisation does for all that name none. */
+  readonly kind: 'start_error_workflow' | 'start_default_error_workflow';
   readonly id: number;
   readonly organisation_id: number;
   readonly workflow_id: number;
@@ -138,7 +141,8 @@ export interface FailureRow {
   readonly created_at: Date;
   readonly started_at: Date | null;
   readonly completed_at: Date;
-  readonly error_workflow_id: number;
+  /** Null: the organisation has no default any more. */
+  readonly error_workflow_id: number | null;
   /** Null if the organisation has no such workflow. */
   readonly target_id: number | null;
   readonly target_name: string;
@@ -150,13 +154,16 @@ export interface FailureRow {
 /** Failures whose error workflow hasn't been started yet, oldest first. */
 export async function findFailures(db: Queryable, limit: number): Promise<FailureRow[]> {
   return db.query(
-    `SELECT e.id, e.organisation_id, e.workflow_id, w.name AS workflow_name, e.workflow_version, e.display_name,
+    `SELECT f.kind, e.id, e.organisation_id, e.workflow_id, w.name AS workflow_name, e.workflow_version, e.display_name,
        e.trigger_type, e.is_test_mode, e.depth, e.input, e.error, e.created_at, e.started_at, e.completed_at,
-       e.error_workflow_id, t.id AS target_id, t.name AS target_name, t.status AS target_status,
+       n.error_workflow_id, t.id AS target_id, t.name AS target_name, t.status AS target_status,
        t.version AS target_version, t.is_test_mode AS target_is_test_mode
      FROM execution_follow_ups f JOIN executions e ON e.id = f.execution_id JOIN workflows w ON w.id = e.workflow_id
-     LEFT JOIN workflows t ON t.id = e.error_workflow_id AND t.organisation_id = e.organisation_id
-     WHERE f.kind = 'start_error_workflow' ORDER BY f.execution_id LIMIT $1`,
+     LEFT JOIN organisation_settings s ON s.organisation_id = e.organisation_id
+     CROSS JOIN LATERAL (SELECT CASE f.kind WHEN 'start_error_workflow' THEN e.error_workflow_id
+       ELSE s.error_workflow_id END AS error_workflow_id) n
+     LEFT JOIN workflows t ON t.id = n.error_workflow_id AND t.organisation_id = e.organisation_id
+     WHERE f.kind IN ('start_error_workflow', 'start_default_error_workflow') ORDER BY f.execution_id LIMIT $1`,
     [limit],
   );
 }

@@ -35,3 +35,9 @@ export interface StorageSettings {
 export interface FlowLimits {
   readonly nodes: number;
 }
+
+/** Failure alerts of one organisation. */
+export interface AlertSettings {
+  readonly rules: number;
+  readonly messagesPerHour: number;
+}

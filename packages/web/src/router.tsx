@@ -139,6 +139,11 @@ const orgRoutes = [
   }),
   createRoute({
     ...inOrg,
+    path: 'alerts',
+    component: lazyRouteComponent(() => import('./pages/alerts/alerts-page.tsx'), 'AlertsPage'),
+  }),
+  createRoute({
+    ...inOrg,
     path: 'audit',
     validateSearch: readAuditSearch,
     component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../http/app-deps.ts';
+import { alertRoutes } from './alerts/routes.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { credentialRoutes } from './credentials/routes.ts';
@@ -8,6 +9,7 @@ import { storageRoutes } from './storage/routes.ts';
 import { systemRoutes } from './system/routes.ts';
 
 export function administrationRoutes(app: FastifyInstance, deps: AppDeps): void {
+  alertRoutes(app, deps);
   apiKeyRoutes(app, deps);
   credentialRoutes(app, deps);
   auditRoutes(app, deps);

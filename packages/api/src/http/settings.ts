@@ -3,6 +3,7 @@ import type { SingleSignOnSettings } from '@millrace/identity/single-sign-on/set
 import type { NodeLimits, WorkerSettings } from '@millrace/runtime/settings';
 import type {
   AdmissionSettings,
+  AlertSettings,
   FlowLimits,
   RetentionSettings,
   StartLimits,
@@ -46,6 +47,7 @@ export interface ApiSettings {
   readonly retention: RetentionSettings;
   readonly admission: AdmissionSettings;
   readonly storage: StorageSettings;
+  readonly alerts: AlertSettings;
   readonly shedding: SheddingSettings;
   /** Hosts that nodes may call although they are in a private network. */
   readonly allowHosts: readonly string[];

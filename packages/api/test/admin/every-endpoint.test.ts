@@ -78,6 +78,11 @@ function idsOf(approval: { readonly id: number; readonly execution_id: number } 
   return { approval: approval?.id ?? 0, execution: approval?.execution_id ?? 0 };
 }
 
+const ALERT_RULE = {
+  ...{ kind: 'failure' as const, workflow_id: null, count: null, seconds: null, channel: 'webhook' as const },
+  ...{ language: 'en' as const, group_seconds: 0, quiet_hours: null, is_enabled: true },
+};
+
 async function createRest(person: TestPerson): Promise<Params> {
   const params = { org: person.organisationId };
   const member = await createPerson(service, 'viewer', { organisationId: person.organisationId });
@@ -87,6 +92,12 @@ async function createRest(person: TestPerson): Promise<Params> {
     ids.key = (await person.call('POST /orgs/:org/keys', { params, body: key })).data.key.id;
     const credential = { name, type: 'bearer', hosts: ['api.example.com'], fields: { token: 'secret' } };
     ids.credential = (await person.call('POST /orgs/:org/credentials', { params, body: credential })).data.id;
+    const secret = { name: `signs ${name}`, type: 'secret', hosts: [], fields: { value: 'c2VjcmV0' } };
+    const signs = (await person.call('POST /orgs/:org/credentials', { params, body: secret })).data.id;
+    const target = { credential_id: signs, url: 'https://hooks.example.invalid/' };
+    const rule = { ...ALERT_RULE, name, target };
+    ids.rule = (await person.call('POST /orgs/:org/alert-rules', { params, body: rule })).data.id;
+    await person.call('POST /orgs/:org/alert-rules/:rule/test', { params: { ...params, rule: ids.rule } });
     const invited = await person.call('POST /orgs/:org/invitations', { params, body: { role: 'viewer' } });
     ids.invitation = invited.data.invitation.id;
   }
@@ -116,6 +127,7 @@ const SENT: { readonly [name: string]: { readonly query?: string; readonly body?
   'POST /orgs/:org/executions/:execution/rerun': { body: { from: 'start' } },
   'POST /orgs/:org/approvals/:approval/decision': { body: { choice: 'approve' } },
   'PATCH /orgs/:org/members/:member': { body: { role: 'editor' } },
+  'PATCH /orgs/:org/alert-rules/:rule': { body: { name: 'changed' } },
   'PATCH /orgs/:org/credentials/:credential': { body: { name: 'changed' } },
   'POST /orgs/:org/credentials/:credential/test': { body: {} },
   'PUT /orgs/:org/workflows/:id': { body: { updated_at: '2026-01-01T00:00:00Z', name: 'changed' } },

@@ -27,6 +27,7 @@ describe('settings', () => {
       retention_days: { completed: null, failed: null, cancelled: null },
       requests_per_minute: null,
       allowed_hosts: null,
+      error_workflow_id: null,
     };
     const { data } = await person.call('GET /orgs/:org/settings', {
       params: { org: person.organisationId },
@@ -48,6 +49,23 @@ describe('settings', () => {
       retention_days: { completed: 7, failed: 20, cancelled: null },
     });
     expect((await change(nothing, person)).data).toMatchObject(nothing);
+  });
+
+  test('name an error workflow of the organisation that is not archived', async () => {
+    const person = await createPerson(service, 'org_admin');
+    const key = await service.createKey({ organisationId: person.organisationId });
+    const body = { name: 'tell somebody', flow_data: { nodes: [], edges: [] } };
+    const { id } = (await service.api('POST', '/workflows', { key, body })).json;
+    expect((await change({ error_workflow_id: id }, person)).data).toMatchObject({ error_workflow_id: id });
+    const refused = [await change({ error_workflow_id: id })];
+    await service.api('DELETE', `/workflows/${id}`, { key });
+    refused.push(await change({ error_workflow_id: id }, person));
+    for (const { status, json } of refused) {
+      expect([status, json.errors?.[0]?.pointer]).toEqual([422, '/error_workflow_id']);
+    }
+    expect((await change({ error_workflow_id: null }, person)).data).toMatchObject({
+      error_workflow_id: null,
+    });
   });
 
   test('are recorded with old and new values', async () => {

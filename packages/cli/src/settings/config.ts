@@ -204,6 +204,10 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       executionsBytes: need('MILLRACE_ORGANISATION_EXECUTIONS_STORAGE'),
       dataBytes: need('MILLRACE_ORGANISATION_DATA_STORAGE'),
     },
+    alerts: {
+      rules: need('MILLRACE_ALERT_RULES'),
+      messagesPerHour: need('MILLRACE_ALERTS_PER_HOUR'),
+    },
     shedding: {
       loopDelayMs: need('MILLRACE_SHED_LOOP_DELAY_MS'),
       poolWaitMs: need('MILLRACE_SHED_POOL_WAIT_MS'),

@@ -1,3 +1,4 @@
+import { HOST_PATTERN, MONITORING_VARIABLES } from './monitoring-variables.ts';
 import {
   bytes,
   databaseUrl,
@@ -18,7 +19,6 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const DATABASE_POOLING = ['session', 'transaction'] as const;
 export type DatabasePooling = (typeof DATABASE_POOLING)[number];
 
-const HOST_PATTERN = /^[A-Za-z0-9.:_-]{1,253}$/;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const retentionDays = (status: string) =>
   integer({
@@ -144,46 +144,7 @@ export const VARIABLES = {
     example: 'warn',
     values: LOG_LEVELS,
   }),
-  MILLRACE_METRICS_PORT: integer({
-    about:
-      'Port on which this process serves /metrics for Prometheus; not served if not set. See monitoring.md',
-    fallback: '',
-    example: '9464',
-    min: 0,
-    max: 65_535,
-    zero: 'any free port',
-  }),
-  MILLRACE_METRICS_HOST: text({
-    about: 'Address on which /metrics is served. One that others can reach needs MILLRACE_METRICS_TOKEN',
-    fallback: '127.0.0.1',
-    example: '0.0.0.0',
-    allowed: 'a host name or an IP address',
-    pattern: HOST_PATTERN,
-  }),
-  MILLRACE_METRICS_TOKEN: text({
-    about: 'Bearer token that requests for /metrics need',
-    fallback: '',
-    example: '$(openssl rand -base64 32)',
-    allowed: 'a text of 16 to 500 characters without spaces',
-    pattern: /^[\x21-\x7e]{16,500}$/,
-    secret: true,
-  }),
-  MILLRACE_METRICS_BUSIEST: integer({
-    about:
-      'Organisations and workflows that /metrics tells apart: the busiest. All others are counted together',
-    fallback: '20',
-    example: '100',
-    min: 0,
-    max: 1_000,
-  }),
-  MILLRACE_METRICS_QUERY_S: integer({
-    about: 'How often a process reads the database for /metrics, at most',
-    fallback: '10',
-    example: '60',
-    min: 1,
-    max: 60,
-    unit: 'seconds',
-  }),
+  ...MONITORING_VARIABLES,
   MILLRACE_PRINT_FIRST_KEY: oneOf({
     about:
       'Whether the first start prints an API key and the link that creates the first account; 0: get them with `millrace keys create` and `millrace setup-link`',

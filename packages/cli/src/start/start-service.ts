@@ -13,6 +13,7 @@ import { createNotifier, type ExecutionNotifier } from '@millrace/runtime/notifi
 import { createPlanCache, type PlanCache } from '@millrace/runtime/plans';
 import { createWorker, type Worker } from '@millrace/runtime/worker';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
+import { createAlerts } from '@millrace/service/alerts/alerts';
 import { examine } from '@millrace/service/doctor/doctor';
 import { createServices } from '@millrace/service/node-services';
 import { createPruner } from '@millrace/service/retention/prune';
@@ -189,6 +190,9 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
   const tally = createStorageTally(parts);
   undo.push(() => tally.stop());
   tally.start();
+  const alerts = createAlerts({ ...parts, registry, secretKeys: announced.secretKeys, publicUrl });
+  undo.push(() => alerts.stop());
+  alerts.start();
   return worker;
 }
 

@@ -1,6 +1,6 @@
 import { failure } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { flowOf } from './flows.ts';
 import { type ExecutionBody, startWorkingService, type WorkingService } from './service-with-worker.ts';
 
@@ -109,4 +109,47 @@ test("of another organisation doesn't start", async () => {
     other.json.id,
   ]);
   expect(rows).toEqual([]);
+});
+
+describe('of the organisation', () => {
+  const setDefault = (id: number | null) =>
+    service.database.db.query(
+      `INSERT INTO organisation_settings (organisation_id, error_workflow_id) VALUES ($1, $2)
+       ON CONFLICT (organisation_id) DO UPDATE SET error_workflow_id = excluded.error_workflow_id`,
+      [service.key.organisationId, id],
+    );
+
+  test('starts for workflows that name none, and for no others', async () => {
+    const own = await service.createWorkflow(flowOf([], []));
+    const handler = await service.createWorkflow(flowOf(FAILING, ['start>work']), { name: 'for all' });
+    await setDefault(handler);
+    const withOwn = await service.execute(await failing(own));
+    const without = await service.execute(await service.createWorkflow(flowOf(FAILING, ['start>work'])));
+    for (const id of [withOwn, without]) await service.finished(id);
+    const started = await theOnlyOne(handler);
+    expect(started).toMatchObject({
+      ...{ status: 'failed', trigger_type: 'error' },
+      input_data: { error: { code: 'broken' }, execution: { id: without } },
+    });
+    await theOnlyOne(own);
+    // Neither its failure as an error workflow nor one of its own starts it again.
+    await service.finished(await service.execute(handler));
+    await expect.poll(followUps).toBe(0);
+    expect(await executionsOf(handler)).toHaveLength(2);
+  });
+
+  test('starts for the parent that waits and not for its child, and for nothing once it is unset', async () => {
+    const handler = await service.createWorkflow(flowOf([], []));
+    const child = await service.createWorkflow(flowOf(FAILING, ['start>work']));
+    const call = ['call', 'flow.call', { config: { workflow_id: child } }] as const;
+    const parent = await service.createWorkflow(flowOf([call], ['start>call']));
+    await setDefault(handler);
+    const failed = await service.finished(await service.execute(parent));
+    expect((await executionsOf(child)).map(({ status }) => status)).toEqual(['failed']);
+    expect((await theOnlyOne(handler)).input_data).toMatchObject({ execution: { id: failed.id } });
+    await setDefault(null);
+    await service.finished(await service.execute(child));
+    await expect.poll(followUps).toBe(0);
+    expect(await executionsOf(handler)).toHaveLength(1);
+  });
 });

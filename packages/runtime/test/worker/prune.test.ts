@@ -135,6 +135,13 @@ test('audit entries, idempotency records and workers long gone are deleted', asy
       [id, age],
     );
   }
+  for (const age of ['89 days', '91 days']) {
+    await db.query(
+      `INSERT INTO alert_messages (organisation_id, rule_name, kind, channel, occurrences, created_at)
+       VALUES ($1, 'rule', 'failure', 'mail', 1, now() - $2::interval)`,
+      [ids.organisationId, age],
+    );
+  }
   const running = await insert('running', 0);
   await db.query('UPDATE executions SET worker_id = $1 WHERE id = $2', [busy, running]);
   expect(await prune(db, RETENTION)).toEqual({
@@ -148,6 +155,7 @@ test('audit entries, idempotency records and workers long gone are deleted', asy
     trials: 0,
     sampleListeners: 0,
     formerWebhookHashes: 0,
+    alerts: 1,
     dataEntries: 0,
     dataWrites: 0,
     sessions: 0,

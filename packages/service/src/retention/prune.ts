@@ -7,6 +7,7 @@ import { createPeriodicTask, type PeriodicTask } from '@millrace/runtime/periodi
 import { DATA_WRITE_DAYS } from '@millrace/runtime/ports/data';
 import { pruneDataEntries, pruneDataWrites } from '@millrace/runtime/ports/data-store';
 import type { Logger } from 'pino';
+import { pruneAlerts } from '../alerts/message-store.ts';
 import { pruneListeners } from '../samples/store.ts';
 import { pruneFires } from '../schedules/store.ts';
 import type { RetentionSettings } from '../settings.ts';
@@ -25,6 +26,8 @@ const INTERVAL_MS = 10 * 60_000;
 const FIRST_PAUSE_MS = 15_000;
 /** Rows read or deleted by one statement: short enough not to be noticed by concurrent requests. */
 const BATCH = 1_000;
+/** How long the history of alerts is kept. */
+const ALERT_DAYS = 90;
 /** How long an ended invitation stays in the list. */
 const INVITATION_DAYS = 90;
 const IDEMPOTENCY_MS_PER_HOUR = 3_600_000;
@@ -74,6 +77,7 @@ export async function prune(
     startRates: await repeat((tx) => pruneStartRates(tx, BATCH)),
     dataEntries: await repeat((tx) => pruneDataEntries(tx, BATCH)),
     dataWrites: await repeat((tx) => pruneDataWrites(tx, DATA_WRITE_DAYS, BATCH)),
+    alerts: await repeat((tx) => pruneAlerts(tx, ALERT_DAYS, BATCH)),
     sessions: await repeat((tx) => pruneSessions(tx, idleSessionMs, BATCH)),
     invitations: await repeat((tx) => pruneInvitations(tx, INVITATION_DAYS, BATCH)),
     setupLinks: await repeat((tx) => pruneSetupLinks(tx, BATCH)),

@@ -6,7 +6,7 @@ import { type FieldError, validationError } from '@millrace/errors/errors';
 import { type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
 import type { RetentionSettings } from '../settings.ts';
-import { lockSettings, type SettingsRow, updateSettings } from './store.ts';
+import { isWorkflow, lockSettings, type SettingsRow, updateSettings } from './store.ts';
 
 export type SettingsChange = Body<'PATCH /orgs/:org/settings'>;
 
@@ -24,6 +24,13 @@ export async function changeSettings(
   const errors = findMistakes(change, limits);
   if (errors.length > 0) throw validationError(errors);
   await db.forOrganisation(organisationId, async (tx) => {
+    const { error_workflow_id: workflowId = null } = change;
+    if (workflowId !== null && !(await isWorkflow(tx, organisationId, workflowId))) {
+      const unknown = message('service.workflow_not_found', { id: workflowId });
+      throw validationError([
+        { pointer: '/error_workflow_id', code: 'workflow_not_found', message: unknown },
+      ]);
+    }
     const before = await lockSettings(tx, organisationId);
     const after = { ...before, ...toRow(change) };
     const changed = namesOfChanged(before, after);
@@ -77,6 +84,7 @@ function isTimeZone(name: string): boolean {
 /** Only what the change includes. */
 function toRow(change: SettingsChange): Partial<SettingsRow> {
   const { time_zone: zone, retention_days: days = {}, requests_per_minute: requests, allowed_hosts } = change;
+  const { error_workflow_id } = change;
   const ofDays = FINAL_STATUSES.filter((status) => days[status] !== undefined).map((status) => [
     `retention_days_${status}`,
     days[status],
@@ -86,6 +94,7 @@ function toRow(change: SettingsChange): Partial<SettingsRow> {
     ...(Object.fromEntries(ofDays) as Partial<SettingsRow>),
     ...(requests === undefined ? {} : { requests_per_minute: requests }),
     ...(allowed_hosts === undefined ? {} : { allowed_hosts: normalHosts(allowed_hosts) }),
+    ...(error_workflow_id === undefined ? {} : { error_workflow_id }),
   };
 }
 

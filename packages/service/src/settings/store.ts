@@ -8,6 +8,8 @@ export interface SettingsRow {
   readonly retention_days_cancelled: number | null;
   readonly requests_per_minute: number | null;
   readonly allowed_hosts: readonly string[] | null;
+  /** Started by failures of workflows that name no error workflow; null: nothing is. */
+  readonly error_workflow_id: number | null;
 }
 
 const NOTHING: SettingsRow = {
@@ -17,13 +19,14 @@ const NOTHING: SettingsRow = {
   retention_days_cancelled: null,
   requests_per_minute: null,
   allowed_hosts: null,
+  error_workflow_id: null,
 };
 
 /** All null if the organisation has no settings of its own. */
 export async function findSettings(db: Queryable, organisationId: number): Promise<SettingsRow> {
   const [row] = await db.query<SettingsRow>(
     `SELECT time_zone, retention_days_completed, retention_days_failed, retention_days_cancelled,
-       requests_per_minute, allowed_hosts
+       requests_per_minute, allowed_hosts, error_workflow_id
      FROM organisation_settings WHERE organisation_id = $1`,
     [organisationId],
   );
@@ -48,7 +51,7 @@ export async function updateSettings(
 ): Promise<void> {
   await tx.query(
     `UPDATE organisation_settings SET time_zone = $2, retention_days_completed = $3, retention_days_failed = $4,
-       retention_days_cancelled = $5, requests_per_minute = $6, allowed_hosts = $7, updated_at = now()
+       retention_days_cancelled = $5, requests_per_minute = $6, allowed_hosts = $7, error_workflow_id = $8, updated_at = now()
      WHERE organisation_id = $1`,
     [
       organisationId,
@@ -58,6 +61,7 @@ export async function updateSettings(
       settings.retention_days_cancelled,
       settings.requests_per_minute,
       settings.allowed_hosts,
+      settings.error_workflow_id,
     ],
   );
 }
@@ -81,4 +85,13 @@ export async function listAllowedHosts(
     [organisationIds],
     'list_allowed_hosts',
   );
+}
+
+/** Whether the organisation has this workflow, and it isn't archived. */
+export async function isWorkflow(db: Queryable, organisationId: number, id: number): Promise<boolean> {
+  const rows = await db.query(
+    "SELECT FROM workflows WHERE organisation_id = $1 AND id = $2 AND status <> 'archived'",
+    [organisationId, id],
+  );
+  return rows.length > 0;
 }

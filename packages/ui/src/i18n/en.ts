@@ -1,4 +1,5 @@
 import account from './en/account.json';
+import alerts from './en/alerts.json';
 import audit from './en/audit.json';
 import canvas from './en/canvas.json';
 import common from './en/common.json';
@@ -17,6 +18,7 @@ import workflows from './en/workflows.json';
 /** All UI texts, by namespace: `t('shell.place.workflows')`. */
 export const en = {
   account,
+  alerts,
   audit,
   canvas,
   common,

@@ -1,4 +1,5 @@
 import account from './ja/account.json';
+import alerts from './ja/alerts.json';
 import audit from './ja/audit.json';
 import canvas from './ja/canvas.json';
 import common from './ja/common.json';
@@ -18,6 +19,7 @@ import workflows from './ja/workflows.json';
 /** All UI texts in Japanese; a separate chunk, loaded only for Japanese readers. */
 export const ja = {
   account,
+  alerts,
   audit,
   canvas,
   common,

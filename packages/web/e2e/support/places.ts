@@ -9,6 +9,7 @@ export const LISTS = [
   'credentials',
   'keys',
   'members',
+  'alerts',
   'audit',
   'settings',
   'organisations',

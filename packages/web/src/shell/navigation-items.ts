@@ -2,6 +2,7 @@ import { isAtLeast, type Role } from '@millrace/admin-api';
 import {
   Activity,
   BadgeCheck,
+  BellRing,
   Building2,
   ContactRound,
   KeyRound,
@@ -23,6 +24,7 @@ type Name =
   | 'credentials'
   | 'keys'
   | 'members'
+  | 'alerts'
   | 'audit'
   | 'settings'
   | 'organisations'
@@ -49,6 +51,7 @@ export const WORK_ITEMS: readonly NavigationItem[] = [
 export const ADMINISTRATION_ITEMS: readonly NavigationItem[] = [
   { name: 'keys', path: 'keys', icon: KeyRound, needs: 'org_admin' },
   { name: 'members', path: 'members', icon: Users, needs: 'org_admin' },
+  { name: 'alerts', path: 'alerts', icon: BellRing, needs: 'org_admin' },
   { name: 'audit', path: 'audit', icon: ScrollText, needs: 'org_admin' },
   { name: 'settings', path: 'settings', icon: Settings2, needs: 'org_admin' },
   { name: 'organisations', path: 'organisations', icon: Building2, needs: 'system_admin' },

@@ -41,6 +41,7 @@ async function readSettings(
     },
     requests_per_minute: row.requests_per_minute,
     allowed_hosts: row.allowed_hosts === null ? null : [...row.allowed_hosts],
+    error_workflow_id: row.error_workflow_id,
     service: {
       retention_days: { ...retention.executionsDays },
       requests_per_minute_per_key: limits.requestsPerMinutePerKey,

@@ -9,6 +9,7 @@ import { notifyUnlessOfFields, useChange } from '@millrace/ui/components/use-cha
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { ErrorWorkflowSection } from './error-workflow-section.tsx';
 import { problemOf, type SectionProps, useSaveSettings } from './save-settings.ts';
 import { Section } from './section.tsx';
 import { StorageSection } from './storage-section.tsx';
@@ -25,6 +26,7 @@ export function SettingsPage() {
         <div key={org}>
           <GeneralSection settings={settings.data} />
           <RetentionSection settings={settings.data} />
+          <ErrorWorkflowSection settings={settings.data} />
           <LimitsSection settings={settings.data} />
           <HostsSection settings={settings.data} />
           <StorageSection />
