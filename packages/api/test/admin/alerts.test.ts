@@ -117,7 +117,8 @@ describe('a rule', () => {
 
   test('beyond the limit is refused, even if several are added at the same time', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => add({})));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 200, 409, 409, 409]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(3);
     expect(answers.find(({ status }) => status === 409)?.json.code).toBe('too_many_alert_rules');
   });
 

@@ -148,7 +148,7 @@ describe('take-over', () => {
     const { db } = service.deps;
     const query = db.query.bind(db);
     // It was held up: what computes for half of the time since its last heartbeat would be to blame.
-    vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 0, system: 0 });
+    const usage = vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 0, system: 0 });
     const registrations = vi.spyOn(db, 'query').mockImplementation(async (text, ...rest) => {
       const rows = await query(text, ...rest);
       if (!text.includes('INSERT INTO workers')) return rows as never;
@@ -160,7 +160,7 @@ describe('take-over', () => {
     await expireLeases();
     await expect.poll(() => held.starts).toBeGreaterThan(1);
     expect(await rowOf(id)).toMatchObject({ status: 'running', crashed_attempts: 0 });
-    vi.mocked(process.cpuUsage).mockRestore();
+    usage.mockRestore();
     held.release.resolve();
     expect((await service.finished(id)).status).toBe('completed');
   });
