@@ -27,31 +27,19 @@ export async function readExecutions(db: Queryable, workflowId: number): Promise
 }
 
 /** Waits until the execution has ended. */
-export async function finished(db: Queryable, id: number, timeoutMs = 200_000): Promise<ExecutionRow> {
-  return await until(
-    `the end of execution ${id}`,
-    async () => {
-      const row = await readExecution(db, id);
-      return row.completed_at === null ? null : row;
-    },
-    timeoutMs,
-  );
+export async function finished(db: Queryable, id: number): Promise<ExecutionRow> {
+  return await until(`the end of execution ${id}`, async () => {
+    const row = await readExecution(db, id);
+    return row.completed_at === null ? null : row;
+  });
 }
 
 /** Waits until every execution of the workflow has ended. */
-export async function allFinished(
-  db: Queryable,
-  workflowId: number,
-  timeoutMs = 200_000,
-): Promise<ExecutionRow[]> {
-  return await until(
-    `the end of all executions of workflow ${workflowId}`,
-    async () => {
-      const rows = await readExecutions(db, workflowId);
-      return rows.every((row) => row.completed_at !== null) ? rows : null;
-    },
-    timeoutMs,
-  );
+export async function allFinished(db: Queryable, workflowId: number): Promise<ExecutionRow[]> {
+  return await until(`the end of all executions of workflow ${workflowId}`, async () => {
+    const rows = await readExecutions(db, workflowId);
+    return rows.every((row) => row.completed_at !== null) ? rows : null;
+  });
 }
 
 /** How often a node's end was recorded, over all checkpoints of the execution. */

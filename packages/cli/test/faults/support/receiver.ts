@@ -69,8 +69,8 @@ export class Receiver {
   }
 
   /** Waits until that many requests for the path have arrived in total. */
-  async arrival(path: string, count: number, timeoutMs = 200_000): Promise<Received[]> {
-    await until(`${count} requests for ${path}`, () => this.to(path).length >= count, timeoutMs);
+  async arrival(path: string, count: number): Promise<Received[]> {
+    await until(`${count} requests for ${path}`, () => this.to(path).length >= count);
     return this.to(path);
   }
 

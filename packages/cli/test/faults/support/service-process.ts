@@ -83,15 +83,11 @@ export class ServiceProcess {
   }
 
   /** Waits until `/readyz` reports ready. @throws if the process ends instead */
-  async ready(timeoutMs = 200_000): Promise<this> {
-    await until(
-      `millrace ${this.command} to be ready`,
-      async () => {
-        if (!this.isRunning) return 'ended';
-        return (await fetch(`${this.url}/readyz`)).ok ? 'ready' : null;
-      },
-      timeoutMs,
-    );
+  async ready(): Promise<this> {
+    await until(`millrace ${this.command} to be ready`, async () => {
+      if (!this.isRunning) return 'ended';
+      return (await fetch(`${this.url}/readyz`)).ok ? 'ready' : null;
+    });
     if (!this.isRunning) throw new Error(`millrace ${this.command} ended:\n${this.#output}`);
     return this;
   }

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 const POLL_MS = 25;
+/** Only ends what hangs: on a machine with forty other things to do, starting a few processes takes minutes. */
+const PATIENT_MS = 600_000;
 
 /**
  * Waits for a condition that other processes bring about.
@@ -11,7 +13,7 @@ const POLL_MS = 25;
 export async function until<T>(
   what: string,
   condition: () => T | Promise<T>,
-  timeoutMs = 200_000,
+  timeoutMs = PATIENT_MS,
 ): Promise<NonNullable<T>> {
   const giveUpAt = performance.now() + timeoutMs;
   for (;;) {

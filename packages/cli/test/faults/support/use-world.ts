@@ -4,7 +4,7 @@ import { World } from './world.ts';
 
 /** Real processes on a possibly busy machine: the limit only ends tests that hang. */
 export function giveTime(): void {
-  vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+  vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 }
 
 /**
