@@ -67,10 +67,16 @@ async function settingsInDraft(): Promise<unknown> {
   return data.draft?.flow_data.settings;
 }
 
+/** Replaces the text at once: each key would render the form again. */
 async function replaceText(page: Page, name: string, text: string): Promise<void> {
+  await selectText(page, name);
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText(text);
+}
+
+async function selectText(page: Page, name: string): Promise<void> {
   await page.getByRole('textbox', { name, exact: true }).click();
   await page.keyboard.press('ControlOrMeta+A');
-  await page.keyboard.type(text);
 }
 
 describe('the panel of a node', () => {
@@ -83,7 +89,8 @@ describe('the panel of a node', () => {
     const opened = await openNode('The test');
     const { page } = opened;
     await page.getByText('= 250').waitFor();
-    await replaceText(page, 'Left side', '{{trigger.data.cust');
+    await selectText(page, 'Left side');
+    await page.keyboard.type('{{trigger.data.cust');
     await page.getByRole('option', { name: /trigger\.data\.customer\.name/ }).click();
     await page.getByText('= "Ada"').waitFor();
     await expect
@@ -352,7 +359,7 @@ describe('the panel of a trigger', () => {
     const before = await address.textContent();
     await page.getByRole('button', { name: 'New URL' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Create new URL' }).click();
-    await page.getByText(/^The previous URL still works for (24 hr|23 hr 59 min)/).waitFor();
+    await page.getByText(/^The previous URL still works for (24 hr|23 hr 5\d min)/).waitFor();
     expect(await address.textContent()).not.toBe(before);
     expectNoComplaints(opened);
   });
