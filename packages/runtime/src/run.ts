@@ -14,7 +14,6 @@ import {
   type StopReason,
   type StoredSignal,
   stepAll,
-  type WriteInfo,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Logger } from 'pino';
@@ -23,6 +22,7 @@ import { type Holder, hold } from './main-thread.ts';
 import type { Meters } from './meters/meters.ts';
 import { NodeRun, type NodeRunControl, type NodeRunDeps } from './node-run.ts';
 import type { PlanCache } from './plans.ts';
+import { isStoreEffect, type StoreEffect, storeEffect } from './store-effects.ts';
 import { WriteTimeoutError } from './sure-writes.ts';
 import { yieldTurn } from './turns.ts';
 
@@ -145,8 +145,6 @@ export interface AheadBudget {
   /** Told every node's result. */
   sawResult(result: AttemptResult): void;
 }
-
-type StoreEffect = Extract<Effect, { kind: 'checkpoint' | 'park' | 'hand_back' | 'finish' }>;
 
 /** Drives the engine's reducer: performs its effects and reports the events. */
 export class Run {
@@ -473,31 +471,4 @@ interface Attempt {
 
 function keyOf(nodeId: string, iteration: readonly number[]): string {
   return `${iteration.join('.')}/${nodeId}`;
-}
-
-function isStoreEffect(effect: Effect): effect is StoreEffect {
-  return (
-    effect.kind === 'checkpoint' ||
-    effect.kind === 'park' ||
-    effect.kind === 'hand_back' ||
-    effect.kind === 'finish'
-  );
-}
-
-function storeEffect(
-  store: ExecutionStore,
-  lease: ClaimedExecution['lease'],
-  effect: StoreEffect,
-  info: WriteInfo,
-): Promise<boolean> {
-  switch (effect.kind) {
-    case 'checkpoint':
-      return store.checkpoint(lease, effect.records, info);
-    case 'park':
-      return store.park(lease, effect.records, effect.wakeAtMs, info);
-    case 'hand_back':
-      return store.handBack(lease, effect.records, info);
-    case 'finish':
-      return store.finish(lease, effect.records, effect.outcome, info);
-  }
 }

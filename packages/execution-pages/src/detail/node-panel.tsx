@@ -266,7 +266,7 @@ function RunFacts({ run, summary }: { run: NodeSummary | NodeRunDetail; summary:
 
 function WaitName({ reason, host }: { reason: string; host: string | undefined }) {
   const { t } = useTranslation();
-  if (host !== undefined) return t('executions.node.wait.host', { host });
+  if (host !== undefined) return t('executions.node.waitForHost', { host });
   const known = (['delay', 'retry', 'signal'] as const).find((each) => each === reason);
   return known === undefined ? reason : t(`executions.node.wait.${known}`);
 }

@@ -122,6 +122,7 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
     ...overrides.services,
   };
   const meters = new Meters();
+  meters.hosts = () => egress.hosts.state;
   const { slots } = made;
   const workerDeps: WorkerDeps = { config, db, plans, notifier, http, services, slots, log, meters };
   const more: Worker[] = [];
