@@ -24,6 +24,37 @@ function packAssets(): Plugin {
   };
 }
 
+/** Used by most pages, but by none when it is first shown: texts, dialogs and the fields of forms. */
+const LOADED_LATER = new RegExp(
+  [
+    'messages/src/en',
+    'ui/src/i18n/(en|parts)/',
+    'ui/src/components/form-dialog',
+    'editor/src/(form|fields|templates)/',
+    'editor/src/model/problem-text',
+    '@mantine/core/esm/components/(Modal|ModalBase|Drawer|Combobox|Select|NativeSelect|Table|Textarea|Code)/',
+    '@mantine/core/esm/components/(InputsGroup|FocusTrap|PillsInput|Accordion)/',
+  ].join('|'),
+);
+
+/** The frame around every page, and small modules that would otherwise be a file each. */
+const FRAME = new RegExp(
+  [
+    'web/src/shell/(?!no-organisation)',
+    'ui/src/api/',
+    'ui/src/components/(nonce|icon-badge|status-styles|read-json)',
+    '[-/]search\\.ts$',
+    'search-params',
+    'editor/src/canvas/(flow-view|node-icon)',
+    '@mantine/(hooks/esm|core/esm/core)/',
+    '@mantine/core/esm/components/(AppShell|NavLink|Burger|Menu|Tabs|Switch|Collapse|Divider)/',
+    '@mantine/core/esm/components/(Radio/RadioIcon|Accordion/AccordionChevron)',
+  ].join('|'),
+);
+
+/** What dialogs and forms are made of. */
+const CONTROLS = /@mantine\/core\/esm\/components\/|ui\/src\/components\/form-dialog/;
+
 export default defineConfig({
   plugins: [react(), packAssets()],
   // The server replaces it with a fresh nonce in every response.
@@ -34,15 +65,15 @@ export default defineConfig({
     assetsInlineLimit: 0,
     target: 'es2023',
     rolldownOptions: {
-      // Code shared by most pages goes into one file: by default the bundler would create 150 files for one page.
+      // Code shared by most pages goes into a few files: by default the bundler would create 150 files for one page.
       output: {
         codeSplitting: {
           groups: [
             // A file for each would be larger altogether, and a request each.
-            { name: 'icons', test: /lucide-react/ },
-            { name: 'shared', minShareCount: 14 },
-            // What the first page of every visit loads anyway: a file for each part of it would be fifteen requests more.
-            { name: 'index', tags: ['$initial'] },
+            { name: 'icons', priority: 4, test: /lucide-react/ },
+            { name: 'shared', priority: 3, minShareCount: 14, test: (id) => !LOADED_LATER.test(id) },
+            { name: 'frame', priority: 2, test: FRAME },
+            { name: 'controls', priority: 1, minShareCount: 14, test: CONTROLS },
           ],
         },
       },

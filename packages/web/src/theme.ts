@@ -1,12 +1,12 @@
 import {
   ActionIcon,
-  Badge,
+  type BadgeProps,
   Button,
   type CSSVariablesResolver,
   createTheme,
   type MantineColorsTuple,
-  Menu,
-  Modal,
+  type MenuProps,
+  type ModalProps,
   Tooltip,
 } from '@mantine/core';
 import i18next from 'i18next';
@@ -42,14 +42,15 @@ export const theme = createTheme({
   components: {
     Button: Button.extend({ defaultProps: { size: 'xs' } }),
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray' } }),
-    Badge: Badge.extend({
-      defaultProps: { variant: 'light', size: 'sm' },
+    // By name only: importing those components here would load them with every page.
+    Badge: {
+      defaultProps: { variant: 'light', size: 'sm' } satisfies BadgeProps,
       styles: { label: { textTransform: 'none' } },
-    }),
+    },
     // Close buttons have an accessible name by default; clear buttons are named where they are used.
     CloseButton: { defaultProps: () => ({ 'aria-label': i18next.t('common.close') }) },
     // The first item takes the focus, so the menu needs no placeholder for it.
-    Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } satisfies MenuProps },
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 300, withArrow: true } }),
     // Keyboard users need the visibility toggle too.
     PasswordInput: {
@@ -59,7 +60,12 @@ export const theme = createTheme({
         visibilityToggleButtonProps: { 'aria-label': i18next.t('common.showSecret') },
       }),
     },
-    Modal: Modal.extend({ defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.4 } } }),
+    Modal: {
+      defaultProps: {
+        centered: true,
+        overlayProps: { backgroundOpacity: 0.4 },
+      } satisfies Partial<ModalProps>,
+    },
     ...Object.fromEntries(
       ['TextInput', 'Select', 'NumberInput', 'Textarea', 'TagsInput', 'MultiSelect', 'JsonInput'].map(
         (name) => [name, { defaultProps: { size: 'xs' } }],

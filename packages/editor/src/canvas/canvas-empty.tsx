@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/canvas.ts';
+import '@millrace/ui/i18n/parts/editor.ts';
 import { Anchor, Button, Group, SimpleGrid, Stack, Text, Title, UnstyledButton } from '@mantine/core';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';

@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/canvas.ts';
+import '@millrace/ui/i18n/parts/editor.ts';
 import { Menu } from '@mantine/core';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import {

@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/canvas.ts';
+import '@millrace/ui/i18n/parts/editor.ts';
 import '@xyflow/react/dist/base.css';
 import './canvas.css';
 import './canvas-parts.css';

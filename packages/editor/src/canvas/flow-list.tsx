@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/canvas.ts';
+import '@millrace/ui/i18n/parts/editor.ts';
 import { ActionIcon, Anchor, Badge, Box, Group, Menu, ScrollArea, Table, Text } from '@mantine/core';
 import type { FlowNode } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';

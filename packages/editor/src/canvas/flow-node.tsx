@@ -1,4 +1,5 @@
 import { Tooltip } from '@mantine/core';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Handle, type NodeProps, NodeResizer, Position, useStoreApi } from '@xyflow/react';
 import { Pin, TriangleAlert } from 'lucide-react';
 import { createContext, memo, useCallback, useContext, useEffect, useRef } from 'react';
@@ -7,12 +8,14 @@ import { toCanvasId } from '../model/canvas-id.ts';
 import { handleTop, type LoopNode, type StepData, type StepNode } from '../model/display.ts';
 import type { Point, Size } from '../model/editor-state.ts';
 import { FRAME } from '../model/geometry.ts';
-import { problemText } from '../model/problem-text.ts';
 import { useEditor, useEditorStore } from '../model/store.ts';
 import { AboutNode } from './about-node-text.tsx';
 import { DiffSign } from './diff-sign.tsx';
 import { kindClass, NodeIcon } from './node-icon.tsx';
 import { RunMark } from './run-mark.tsx';
+
+/** Loaded once a problem is pointed at: the texts of all problems are large. */
+const ProblemLines = lazyPart(async () => (await import('./problem-lines.tsx')).ProblemLines);
 
 /** Id of the loop, or key of the edge, that the dragged item would be dropped on. */
 export const DropTarget = createContext<string | null>(null);
@@ -166,7 +169,7 @@ function Marks({ data: { node, problems, run, mark } }: { data: StepData }) {
       {mark !== undefined && <DiffSign mark={mark} />}
       {problems.length > 0 && (
         <Tooltip
-          label={problems.map(problemText).join('\n')}
+          label={<ProblemLines problems={problems} />}
           multiline
           maw={320}
           style={{ whiteSpace: 'pre-line' }}
@@ -189,10 +192,10 @@ function Marks({ data: { node, problems, run, mark } }: { data: StepData }) {
 function PinMark() {
   const { t } = useTranslation();
   return (
-    <Tooltip label={t('forms.pinMark')} multiline maw={280}>
+    <Tooltip label={t('canvas.pinMark')} multiline maw={280}>
       <span style={{ display: 'inline-flex', color: 'var(--mantine-primary-color-light-color)' }}>
         <Pin size={14} aria-hidden />
-        <span className="flow-visually-hidden">{t('forms.pinned')}</span>
+        <span className="flow-visually-hidden">{t('canvas.pinned')}</span>
       </span>
     </Tooltip>
   );

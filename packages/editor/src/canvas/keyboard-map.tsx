@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/canvas.ts';
+import '@millrace/ui/i18n/parts/editor.ts';
 import { Kbd, Modal, Table, Text } from '@mantine/core';
 import { Fragment } from 'react';
 import { useTranslation } from 'react-i18next';

@@ -22,7 +22,7 @@ export function RunMark({ run, hasTime = true }: { run: NodeRun; hasTime?: boole
   const { t } = useTranslation();
   const { icon: Icon } = NODE_STATUS_STYLES[run.status];
   const duration = useDuration(run);
-  const word = t(`executions.nodeStatus.${run.status}`);
+  const word = t(`common.nodeStatus.${run.status}`);
   const title = run.error === undefined ? word : `${word}: ${translateMessage(run.error)}`;
   return (
     <span className="flow-run" style={{ color: STATUS_COLOURS[run.status] }} title={title}>

@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/editor.ts';
+import '@millrace/ui/i18n/parts/forms.ts';
 import { Stack } from '@mantine/core';
 import { isJsonObject, type JsonValue, ON_LIMIT, PRIORITIES } from '@millrace/engine';
 import { Muted } from '@millrace/ui/components/text.tsx';

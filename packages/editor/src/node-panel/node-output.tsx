@@ -26,11 +26,11 @@ export function NodeOutput({ nodeId }: { nodeId: string }) {
   return (
     <Stack gap="sm">
       {mayPin && pin.output !== undefined && (
-        <Stack gap={6} component="section" aria-label={t('forms.pinned')}>
+        <Stack gap={6} component="section" aria-label={t('canvas.pinned')}>
           <Group gap={6}>
             <Pin size={14} aria-hidden />
             <Text size="sm" fw={500}>
-              {t('forms.pinned')}
+              {t('canvas.pinned')}
             </Text>
           </Group>
           <PinEditor nodeId={nodeId} label={t('forms.pinnedOutput')} />

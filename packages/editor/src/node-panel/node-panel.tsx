@@ -1,3 +1,7 @@
+import '@millrace/ui/i18n/parts/canvas.ts';
+import '@millrace/ui/i18n/parts/editor.ts';
+import '@millrace/ui/i18n/parts/executions.ts';
+import '@millrace/ui/i18n/parts/forms.ts';
 import './node-panel.css';
 import {
   Alert,
@@ -141,7 +145,7 @@ function useTabMarks(nodeId: string): { readonly [T in Tab]?: ReactNode } {
   return {
     configure: problem(pointers.some((pointer) => /^\/data\/config(\/|$)/.test(pointer))),
     behaviour: problem(pointers.some((pointer) => /^\/data\/(?!config(\/|$))./.test(pointer))),
-    output: isPinned ? <Pin size={12} aria-label={t('forms.pinned')} /> : null,
+    output: isPinned ? <Pin size={12} aria-label={t('canvas.pinned')} /> : null,
   };
 }
 

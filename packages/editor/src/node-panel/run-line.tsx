@@ -11,7 +11,7 @@ export function RunLine({ run }: { run: NodeRun }) {
   const { started_at: start, completed_at: end, consumed_ai_tokens: tokens = 0, attempts = 1 } = run;
   return (
     <Group gap="xs">
-      <Badge color={NODE_STATUS_STYLES[run.status].color}>{t(`executions.nodeStatus.${run.status}`)}</Badge>
+      <Badge color={NODE_STATUS_STYLES[run.status].color}>{t(`common.nodeStatus.${run.status}`)}</Badge>
       {start != null && end != null && (
         <Hint>{formatDuration(Math.max(0, Date.parse(end) - Date.parse(start)))}</Hint>
       )}

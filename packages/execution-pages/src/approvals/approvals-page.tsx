@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/executions.ts';
 import { Anchor, Button, Group, Paper, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import type { Approval } from '@millrace/admin-api';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/executions.ts';
 import { Text, Textarea } from '@mantine/core';
 import type { Approval } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';

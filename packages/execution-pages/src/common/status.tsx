@@ -36,7 +36,7 @@ export function NodeStatus({ status }: { status: NodeSummary['status'] }) {
   const { t } = useTranslation();
   return (
     <IconBadge {...NODE_STATUS_STYLES[status]} style={ALIGNED}>
-      {t(`executions.nodeStatus.${status}`)}
+      {t(`common.nodeStatus.${status}`)}
     </IconBadge>
   );
 }

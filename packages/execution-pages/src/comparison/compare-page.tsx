@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/editor.ts';
+import '@millrace/ui/i18n/parts/executions.ts';
 import { Alert, Button, Group, NumberInput, Stack, Text } from '@mantine/core';
 import type { ExecutionItem, ResponseBody } from '@millrace/admin-api';
 import { useOrg } from '@millrace/ui/api/me.ts';

@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/editor.ts';
+import '@millrace/ui/i18n/parts/executions.ts';
 import { Text } from '@mantine/core';
 import type { JsonValue } from '@millrace/engine';
 import { useOrg } from '@millrace/ui/api/me.ts';

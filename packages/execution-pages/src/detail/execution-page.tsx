@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/editor.ts';
+import '@millrace/ui/i18n/parts/executions.ts';
 import { Skeleton, Stack, Text, Title } from '@mantine/core';
 import type { ExecutionDetail } from '@millrace/admin-api';
 import { FlowView } from '@millrace/editor/canvas/flow-view.tsx';

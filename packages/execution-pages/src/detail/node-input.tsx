@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/editor.ts';
+import '@millrace/ui/i18n/parts/executions.ts';
 import { Skeleton, Stack, Text } from '@mantine/core';
 import type { ExecutionDetail, NodeRunDetail } from '@millrace/admin-api';
 import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';

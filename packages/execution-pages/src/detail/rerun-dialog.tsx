@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/executions.ts';
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ExecutionDetail } from '@millrace/admin-api';
 import type { JsonValue } from '@millrace/engine';

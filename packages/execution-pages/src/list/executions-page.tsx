@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/executions.ts';
 import { Alert, Badge, Button, Group, Loader, Stack, Text, Tooltip } from '@mantine/core';
 import type { ExecutionItem } from '@millrace/admin-api';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';

@@ -151,7 +151,7 @@ function Legend({ lanes }: { lanes: readonly Lane[] }) {
       {bars.some(({ error, failed }) => error !== undefined || failed > 0) && (
         <span>
           <i className={`${classes.bar} ${classes.swatch}`} data-kind="run" data-state="failed" />
-          {t('executions.nodeStatus.failed')}
+          {t('common.nodeStatus.failed')}
         </span>
       )}
     </div>

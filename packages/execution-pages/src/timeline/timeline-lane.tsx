@@ -54,9 +54,7 @@ export const TimelineLane = memo(function TimelineLane({
       data-lane={node.node_id}
       onClick={() => onChoose(node.node_id)}
     >
-      <VisuallyHidden>
-        {[label, t(`executions.nodeStatus.${node.status}`), ...spoken].join(', ')}
-      </VisuallyHidden>
+      <VisuallyHidden>{[label, t(`common.nodeStatus.${node.status}`), ...spoken].join(', ')}</VisuallyHidden>
       <span className={classes.name} style={{ paddingInlineStart: depth * 12 }} title={label} aria-hidden>
         <strong data-node-status={node.status}>{DOTS[node.status]}</strong>
         <span>{label}</span>

@@ -1,3 +1,4 @@
+import '../i18n/parts/editor.ts';
 import { json } from '@codemirror/lang-json';
 import { MergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';

@@ -1,6 +1,7 @@
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
-import { en } from './en.ts';
+import type { en } from './en.ts';
+import { firstTexts } from './en-first.ts';
 import { isLanguage, type Language } from './languages.ts';
 import { loadServiceTexts } from './service/index.ts';
 
@@ -47,7 +48,7 @@ document.documentElement.lang = language;
 void i18next.use(initReactI18next).init({
   lng: 'en',
   fallbackLng: 'en',
-  resources: { en: { translation: en } },
+  resources: { en: { translation: firstTexts } },
   // React escapes values.
   interpolation: { escapeValue: false },
 });

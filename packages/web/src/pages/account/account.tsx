@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/account.ts';
 import { Anchor, Box, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { call } from '@millrace/ui/api/client.ts';
 import { useMe } from '@millrace/ui/api/me.ts';

@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/account.ts';
+import '@millrace/ui/i18n/parts/people.ts';
 import { Anchor, Button, Stack, Text } from '@mantine/core';
 import type { ResponseBody } from '@millrace/admin-api';
 import { ApiProblem, call } from '@millrace/ui/api/client.ts';

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/account.ts';
 import { Button, Stack, Text } from '@mantine/core';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { QueryState } from '@millrace/ui/components/paged-list.tsx';

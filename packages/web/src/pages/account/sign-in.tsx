@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/account.ts';
 import { Alert, Button, Code, Divider, Stack } from '@mantine/core';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { Hint } from '@millrace/ui/components/text.tsx';

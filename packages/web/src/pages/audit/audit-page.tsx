@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/audit.ts';
 import { Button, Menu, Select, SimpleGrid } from '@mantine/core';
 import { addressOf } from '@millrace/ui/api/client.ts';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';

@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/credentials.ts';
+import '@millrace/ui/i18n/parts/forms.ts';
 import { Alert, Select, Skeleton, TagsInput, Text, TextInput } from '@mantine/core';
 import type { Credential, CredentialTypeItem } from '@millrace/admin-api';
 import { FormContext } from '@millrace/editor/form/form-context.tsx';

@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/credentials.ts';
+import '@millrace/ui/i18n/parts/forms.ts';
 import { Button, Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { Credential } from '@millrace/admin-api';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/editor.ts';
 import { Group, List, Text, UnstyledButton } from '@mantine/core';
 import { titleOf } from '@millrace/editor/model/flow-value.ts';
 import { problemText } from '@millrace/editor/model/problem-text.ts';

@@ -1,8 +1,10 @@
-import { Drawer } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Splitter, usePanelSize } from './splitter.tsx';
+
+const SideDrawer = lazyPart(async () => (await import('./side-drawer.tsx')).SideDrawer);
 
 /** A panel beside the canvas; in a narrow window a drawer from below. */
 export function SideFrame({
@@ -14,16 +16,12 @@ export function SideFrame({
   onClose: () => void;
   children: ReactNode;
 }) {
-  const { t } = useTranslation();
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
   if (!isNarrow) return isOpen ? <SidePanel>{children}</SidePanel> : null;
   return (
-    <Drawer.Root opened={isOpen} onClose={onClose} position="bottom" size="85%" padding={0}>
-      <Drawer.Overlay />
-      <Drawer.Content aria-label={t('editor.panel')}>
-        <Drawer.Body h="100%">{children}</Drawer.Body>
-      </Drawer.Content>
-    </Drawer.Root>
+    <SideDrawer isOpen={isOpen} onClose={onClose}>
+      {children}
+    </SideDrawer>
   );
 }
 

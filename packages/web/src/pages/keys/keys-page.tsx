@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/keys.ts';
 import { Alert, Button, Group, Switch } from '@mantine/core';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';

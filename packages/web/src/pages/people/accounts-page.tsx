@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/people.ts';
 import { Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { Account } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';

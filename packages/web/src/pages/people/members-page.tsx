@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/people.ts';
 import { Button, Radio, Stack, Tabs, TextInput } from '@mantine/core';
 import { isAtLeast, ROLES, type Role } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/people.ts';
 import { Badge, Button, Group, TextInput } from '@mantine/core';
 import type { Organisation } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';

@@ -1,3 +1,6 @@
+import '@millrace/ui/i18n/parts/executions.ts';
+import '@millrace/ui/i18n/parts/settings.ts';
+import '@millrace/ui/i18n/parts/storage.ts';
 import { Group, NumberInput, Radio, Select, Stack, TagsInput, Text, TextInput } from '@mantine/core';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';

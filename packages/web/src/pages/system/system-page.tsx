@@ -1,3 +1,6 @@
+import '@millrace/ui/i18n/parts/executions.ts';
+import '@millrace/ui/i18n/parts/storage.ts';
+import '@millrace/ui/i18n/parts/system.ts';
 import { Box, Group, SimpleGrid, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
 import type { HealthState, SystemState, WorkerItem, WorkerState } from '@millrace/admin-api';
 import { endpointQuery } from '@millrace/ui/api/query.ts';

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/workflows.ts';
 import {
   Alert,
   Anchor,

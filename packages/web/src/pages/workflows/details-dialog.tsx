@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/workflows.ts';
 import { TagsInput, Textarea } from '@mantine/core';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';

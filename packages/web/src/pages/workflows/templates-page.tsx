@@ -1,3 +1,7 @@
+import '@millrace/ui/i18n/parts/credentials.ts';
+import '@millrace/ui/i18n/parts/editor.ts';
+import '@millrace/ui/i18n/parts/forms.ts';
+import '@millrace/ui/i18n/parts/workflows.ts';
 import { Badge, Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import type { Template } from '@millrace/admin-api';
 import { FlowThumbnail } from '@millrace/editor/canvas/flow-thumbnail.tsx';

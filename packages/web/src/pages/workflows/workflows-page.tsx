@@ -1,3 +1,6 @@
+import '@millrace/ui/i18n/parts/editor.ts';
+import '@millrace/ui/i18n/parts/executions.ts';
+import '@millrace/ui/i18n/parts/workflows.ts';
 import { Box, Button, Group, Menu, Select } from '@mantine/core';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';

@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/editor.ts';
+import '@millrace/ui/i18n/parts/forms.ts';
 import { Button, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import { useEditorStore } from '@millrace/editor/model/store.ts';
 import type { Flow } from '@millrace/engine';

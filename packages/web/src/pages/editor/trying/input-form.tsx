@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/forms.ts';
 import { Stack } from '@mantine/core';
 import { Field } from '@millrace/editor/fields/field.tsx';
 import { GroupFields } from '@millrace/editor/fields/group-fields.tsx';

@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/editor.ts';
+import '@millrace/ui/i18n/parts/forms.ts';
 import { ActionIcon, Menu } from '@mantine/core';
 import { own } from '@millrace/editor/model/flow-value.ts';
 import { useEditor, useEditorStore } from '@millrace/editor/model/store.ts';

@@ -1,3 +1,6 @@
+import '@millrace/ui/i18n/parts/editor.ts';
+import '@millrace/ui/i18n/parts/executions.ts';
+import '@millrace/ui/i18n/parts/forms.ts';
 import {
   Anchor,
   Badge,

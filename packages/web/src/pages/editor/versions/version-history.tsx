@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/editor.ts';
+import '@millrace/ui/i18n/parts/forms.ts';
 import { Box, Button, Group, Select, Stack } from '@mantine/core';
 import type { VersionItem, WorkflowDetail } from '@millrace/admin-api';
 import { useEditorStore } from '@millrace/editor/model/store.ts';

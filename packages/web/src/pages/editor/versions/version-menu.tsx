@@ -1,15 +1,11 @@
-import { Button, Modal, Tooltip } from '@mantine/core';
+import { Button, Tooltip } from '@mantine/core';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
-import { LoadingRows } from '@millrace/ui/components/states.tsx';
 import { History } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
 
-const VersionHistory = lazyPart(
-  async () => (await import('./version-history.tsx')).VersionHistory,
-  () => <LoadingRows />,
-);
+const VersionDialog = lazyPart(async () => (await import('./version-dialog.tsx')).VersionDialog);
 
 /** Opens the version history. */
 export function VersionMenu() {
@@ -30,9 +26,7 @@ export function VersionMenu() {
           {`v${workflow.version}`}
         </Button>
       </Tooltip>
-      <Modal opened={isOpen} onClose={() => setIsOpen(false)} title={t('editor.versions.title')} size="90rem">
-        {isOpen && <VersionHistory onDone={() => setIsOpen(false)} />}
-      </Modal>
+      {isOpen && <VersionDialog onClose={() => setIsOpen(false)} />}
     </>
   );
 }

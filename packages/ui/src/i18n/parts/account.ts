@@ -1,0 +1,4 @@
+import account from '../en/account.json';
+import { addTexts } from './add-texts.ts';
+
+addTexts({ account });

@@ -1,0 +1,4 @@
+import audit from '../en/audit.json';
+import { addTexts } from './add-texts.ts';
+
+addTexts({ audit });

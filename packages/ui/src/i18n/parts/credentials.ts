@@ -1,0 +1,4 @@
+import credentials from '../en/credentials.json';
+import { addTexts } from './add-texts.ts';
+
+addTexts({ credentials });

@@ -1,0 +1,4 @@
+import workflows from '../en/workflows.json';
+import { addTexts } from './add-texts.ts';
+
+addTexts({ workflows });
