@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/alerts.ts';
+import '@millrace/ui/i18n/parts/settings.ts';
 import { Button, Stack, Title } from '@mantine/core';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';

@@ -1,0 +1,4 @@
+import alerts from '../en/alerts.json';
+import { addTexts } from './add-texts.ts';
+
+addTexts({ alerts });
