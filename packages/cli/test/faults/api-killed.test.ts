@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Client, chain, post, type Start, set } from './support/client.ts';
 import { allFinished, readExecutions } from './support/ledger.ts';
 import { retryUntilAccepted } from './support/load.ts';
+import { LONG_LEASE } from './support/service-process.ts';
 import { useWorld } from './support/use-world.ts';
 
 const world = useWorld();
@@ -53,7 +54,7 @@ describe('SIGKILL of the process that accepts starts', () => {
       expect(starts.find(({ answer }) => answer.kind === 'refused' && answer.status !== 503)).toBeUndefined();
 
       client.url = (await (await world().spawn(command)).ready()).url;
-      await world().worker();
+      await world().worker(LONG_LEASE);
       const retried = await Promise.all(starts.map((start) => retryUntilAccepted(client, workflow, start)));
       const rows = await allFinished(db, workflow);
       expect(rows).toHaveLength(markers.length);
@@ -96,7 +97,7 @@ describe('SIGKILL of the process that accepts starts', () => {
       if (ids !== null) expect(stored.get(name)?.map(({ id }) => id)).toEqual(ids);
 
     client.url = (await (await world().spawn('api')).ready()).url;
-    await world().worker();
+    await world().worker(LONG_LEASE);
     for (const { name } of sent) {
       const { ids } = await sendBatch(client, workflow, name);
       const before = stored.get(name);

@@ -1,28 +1,15 @@
 import { expect, it } from 'vitest';
-import { type Client, chain, post, set } from './support/client.ts';
-import { allFinished, finished, readExecution } from './support/ledger.ts';
+import { chain, post, set } from './support/client.ts';
+import { finished, readExecution } from './support/ledger.ts';
 import { LONG_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
 import { useWorld } from './support/use-world.ts';
+import { warmUp } from './support/warm-up.ts';
 
 const world = useWorld();
 
 /** So short that it ends soon when the worker is stopped or computes. */
 const SHORT_LEASE = { MILLRACE_LEASE_MS: '1000', MILLRACE_HEARTBEAT_MS: '200' };
-
-/**
- * Lets the workers run something of what follows. What is loaded and compiled at first use takes a busy machine longer than the lease, and
- * a worker that computes when it loses its lease is taken for the cause.
- */
-async function warmUp(client: Client, count: number): Promise<void> {
-  const path = `/warm-up-${count}`;
-  const workflow = await client.createWorkflow(
-    path,
-    chain(set('prepare', { n: 1 }), post('call', world().receiver.url(path))),
-  );
-  for (let n = 0; n < 4 * count; n += 1) await client.accept(workflow, 'warm-up');
-  await allFinished(world().db, workflow);
-}
 
 /** Gives `core.set` a value that makes it compute. */
 const STALLING_NODE = `--import=${new URL('support/stalling-node.ts', import.meta.url).href}`;
@@ -33,7 +20,7 @@ it('a live worker that lost its lease three times has not crashed: its execution
   const workflow = await client.createWorkflow('slow', chain(post('slow', receiver.url('/slow'))));
   const hold = receiver.hold('/slow', 100);
   const worker = await world().worker(SHORT_LEASE);
-  await warmUp(client, 1);
+  await warmUp(world(), client, 1);
   const id = await client.accept(workflow, 'm');
   await receiver.arrival('/slow', 1);
   for (let time = 1; time <= 3; time += 1) {
@@ -103,7 +90,7 @@ it.each([1, 2])(
     const hold = receiver.hold(`/beside-${count}`, 100);
     const environment = { ...SHORT_LEASE, NODE_OPTIONS: STALLING_NODE };
     const workers = await Promise.all(Array.from({ length: count }, () => world().worker(environment)));
-    await warmUp(client, count);
+    await warmUp(world(), client, count);
     const id = await client.accept(bystander, `beside ${count}`);
     await receiver.arrival(`/beside-${count}`, 1);
     const stallingId = await client.accept(stalling, `stalling ${count}`);

@@ -179,8 +179,8 @@ it('a rate holds on three processes, all of which are killed halfway: nothing is
   // What is due by now must not be released all at once.
   await db.query("UPDATE start_rates SET due_at = due_at - interval '1 minute'");
   await db.query('TRUNCATE rate_log');
-  await world().worker();
-  await world().worker();
+  await world().worker(LONG_LEASE);
+  await world().worker(LONG_LEASE);
   const ended = await allFinished(db, workflow);
   expect(ended.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
   expect([...new Set(calls)].toSorted((a, b) => a - b)).toEqual(ids);

@@ -3,9 +3,10 @@ import { chain, post } from './support/client.ts';
 import { finished, readExecution, readExecutions, timesRecorded } from './support/ledger.ts';
 import { retryUntilAccepted } from './support/load.ts';
 import { PgProxy } from './support/pg-proxy.ts';
-import { LONG_LEASE } from './support/service-process.ts';
+import { LONG_LEASE, SURE_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
 import { useWorld } from './support/use-world.ts';
+import { warmUp } from './support/warm-up.ts';
 
 const world = useWorld();
 let proxy: PgProxy;
@@ -24,7 +25,8 @@ describe('a worker cut off from PostgreSQL by a black hole', () => {
     const flow = chain(post('first', receiver.url(first)), post('second', receiver.url(second)));
     const workflow = await client.createWorkflow('black hole', flow);
     const hold = receiver.hold(first, 2);
-    const cutOff = await world().worker(proxied);
+    const cutOff = await world().worker({ ...SURE_LEASE, ...proxied });
+    await warmUp(world(), client, 1);
     const oldLease = await world().leaseOf(cutOff);
     const id = await client.accept(workflow, 'm');
     await receiver.arrival(first, 1);
@@ -70,7 +72,7 @@ describe('the reply to the commit of a start is lost', () => {
       const path = `/lost-reply/${command}`;
       const client = world().client(await (await world().spawn(command, proxied)).ready());
       const workflow = await client.createWorkflow(path, chain(post('tell', receiver.url(path))));
-      await world().worker();
+      await world().worker(LONG_LEASE);
       for (let round = 1; round <= 6; round += 1) {
         const marker = `${command}-${round}`;
         const key = round % 2 === 0 ? marker : null;

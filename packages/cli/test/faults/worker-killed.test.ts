@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { chain, post, set } from './support/client.ts';
 import { allFinished, type ExecutionRow, finished, readExecutions, timesRecorded } from './support/ledger.ts';
-import { LONG_LEASE } from './support/service-process.ts';
+import { LONG_LEASE, SURE_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
 import { useWorld } from './support/use-world.ts';
+import { warmUp } from './support/warm-up.ts';
 
 const world = useWorld();
 
@@ -31,7 +32,8 @@ describe('SIGKILL of a worker', () => {
       ),
     );
     receiver.hold('/kill/second');
-    const victim = await world().worker();
+    const victim = await world().worker(SURE_LEASE);
+    await warmUp(world(), client, 1);
     const id = await client.accept(workflow, 'm');
     await receiver.arrival('/kill/second', 1);
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { chain, post } from './support/client.ts';
 import { finished, readExecution, timesRecorded } from './support/ledger.ts';
-import { LONG_LEASE } from './support/service-process.ts';
+import { LONG_LEASE, SURE_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
 import { useWorld } from './support/use-world.ts';
+import { warmUp } from './support/warm-up.ts';
 
 const world = useWorld();
 
@@ -22,7 +23,8 @@ describe('SIGSTOP of a worker past its lease, then SIGCONT', () => {
     const { paths, flow } = twoEffects('stop');
     const workflow = await client.createWorkflow('stopped', flow);
     const hold = receiver.hold(paths.first, 2);
-    const sleeper = await world().worker();
+    const sleeper = await world().worker(SURE_LEASE);
+    await warmUp(world(), client, 1);
     const oldLease = await world().leaseOf(sleeper);
     const id = await client.accept(workflow, 'm');
     await receiver.arrival(paths.first, 1);
@@ -77,7 +79,7 @@ describe('SIGTERM of a worker', () => {
     expect(receiver.to(paths.first).filter((request) => isFor(request.body, 'm'))).toHaveLength(1);
     expect(receiver.to(paths.second).filter((request) => isFor(request.body, 'm'))).toHaveLength(1);
 
-    await world().worker();
+    await world().worker(LONG_LEASE);
     expect(await finished(db, late)).toMatchObject({ status: 'completed', crashed_attempts: 0 });
   });
 
@@ -98,7 +100,7 @@ describe('SIGTERM of a worker', () => {
       worker_id: null,
     });
 
-    await world().worker();
+    await world().worker(LONG_LEASE);
     expect(await finished(db, id)).toMatchObject({ status: 'completed', crashed_attempts: 0 });
     expect(receiver.to(paths.first)).toHaveLength(2);
     expect(new Set(receiver.to(paths.first).map((request) => request.deliveryKey)).size).toBe(1);

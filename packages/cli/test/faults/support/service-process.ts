@@ -11,6 +11,9 @@ export type Environment = { readonly [name: string]: string };
 /** How long a process must be silent before its executions are taken over. */
 export const LEASE_MS = 4000;
 
+/** For a worker whose lease ends by itself in the test, but not before: a busy machine holds it up for seconds. */
+export const SURE_LEASE: Environment = { MILLRACE_LEASE_MS: '8000' };
+
 /** For a worker that must keep its leases, however busy the machine is. */
 export const LONG_LEASE: Environment = { MILLRACE_LEASE_MS: '60000' };
 
