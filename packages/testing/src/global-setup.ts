@@ -36,7 +36,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
 /** Removes what killed runs left behind: their folders are named after processes that are gone. */
 async function sweepAbandoned(): Promise<void> {
   for (const name of await readdir(ROOT).catch(() => [])) {
-    if (isRunning(Number(name))) continue;
+    // A folder of this process's id is that of an earlier one.
+    if (Number(name) !== process.pid && isRunning(Number(name))) continue;
     const folder = join(ROOT, name);
     try {
       for (const server of await readdir(folder)) {

@@ -45,22 +45,27 @@ export function rememberProcess(pid: number): void {
 /** Ends and removes what killed runs left behind: their folders are named after processes that are gone. */
 export async function sweepAbandoned(): Promise<void> {
   for (const owner of await readdir(ROOT).catch(() => [])) {
-    if (isRunning(Number(owner))) continue;
-    const folder = join(ROOT, owner);
-    for (const line of (await readFile(join(folder, PIDS), 'utf8').catch(() => '')).split('\n')) {
-      // The id may have been reused; our processes have the folder's owner in their environment.
-      const environment = await readFile(`/proc/${line}/environ`, 'utf8').catch(() => '');
-      if (environment.split('\0').includes(`${OWNER_VARIABLE}=${owner}`))
-        process.kill(Number(line), 'SIGKILL');
-    }
-    for (const name of await readdir(folder).catch(() => [])) {
-      for (const dataDir of [join(folder, name), join(folder, name, DATA_ON_DISK)]) {
-        const postmaster = await findPostmaster(clusterFolder(dataDir)).catch(() => null);
-        if (postmaster !== null) await stopPostmaster(postmaster);
-      }
-    }
-    await removeFolder(folder);
+    // A folder of this process's id is that of an earlier one until it has made one itself.
+    if (Number(owner) === process.pid ? freshCount > 0 : isRunning(Number(owner))) continue;
+    // Another process may be sweeping the same one; what is left is for the next.
+    await sweep(owner).catch(() => {});
   }
+}
+
+async function sweep(owner: string): Promise<void> {
+  const folder = join(ROOT, owner);
+  for (const line of (await readFile(join(folder, PIDS), 'utf8').catch(() => '')).split('\n')) {
+    // The id may have been reused; our processes have the folder's owner in their environment.
+    const environment = await readFile(`/proc/${line}/environ`, 'utf8').catch(() => '');
+    if (environment.split('\0').includes(`${OWNER_VARIABLE}=${owner}`)) process.kill(Number(line), 'SIGKILL');
+  }
+  for (const name of await readdir(folder).catch(() => [])) {
+    for (const dataDir of [join(folder, name), join(folder, name, DATA_ON_DISK)]) {
+      const postmaster = await findPostmaster(clusterFolder(dataDir)).catch(() => null);
+      if (postmaster !== null) await stopPostmaster(postmaster);
+    }
+  }
+  await removeFolder(folder);
 }
 
 /** Marks the processes that tests start; not a setting of the service. */
