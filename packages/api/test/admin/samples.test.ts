@@ -279,7 +279,7 @@ describe('the URL', () => {
         workflow.id,
         to,
       ]);
-    await shift('1 second');
+    await shift('1 minute');
     expect((await callWebhook(workflow.hash, {})).status).toBe(202);
     await shift('0');
     expect((await callWebhook(workflow.hash, {})).status).toBe(404);
