@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './support/accessible.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import type { ContextOptions } from './support/chromium.ts';
-import { focused } from './support/focused.ts';
+import { closeByEscape, focused } from './support/focused.ts';
 import { furnish } from './support/furnish.ts';
 import { furnishOffice } from './support/furnish-office.ts';
 import { LISTS, placesOf, settle } from './support/places.ts';
@@ -149,7 +149,7 @@ describe('with the keyboard', () => {
       // Tab indents in a code editor until Escape is pressed.
       if (await page.locator('.cm-content:focus').isVisible()) await page.keyboard.press('Escape');
       await page.keyboard.press('Tab');
-      expect(await layer.evaluate((element) => element.contains(document.activeElement))).toBe(true);
+      await focused(layer);
     }
     if (await page.locator('.cm-content:focus').isVisible()) {
       await page.keyboard.press('Escape');
@@ -188,9 +188,9 @@ describe('with other ways of seeing', () => {
     );
     expect(moving).toEqual([]);
     // Nor does what is closed fade away.
-    await opened.page.keyboard.press('Escape');
+    await closeByEscape(opened.page.getByRole('dialog'));
     await opened.page.getByRole('button', { name: say('editor.more') }).click();
-    await opened.page.getByRole('menu').waitFor();
+    await focused(opened.page.getByRole('menu'));
     await opened.page.keyboard.press('Escape');
     await settle(opened.page);
     expect(await opened.page.getByRole('menu').count()).toBe(0);

@@ -2,7 +2,7 @@ import type { Flow } from '@millrace/engine';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { canvasNode, draftOf, eventually, openFlow as openIn } from './support/canvas.ts';
+import { boxOf, canvasNode, draftOf, eventually, openFlow as openIn } from './support/canvas.ts';
 import { chooseNode } from './support/editor.ts';
 import { focused } from './support/focused.ts';
 
@@ -133,8 +133,8 @@ describe('by keyboard only', () => {
       await canvasNode(page, id).focus();
       await page.keyboard.press('Space');
       await page.keyboard.press('Control+c');
-      const frame = await canvasNode(page, 'each').boundingBox();
-      await page.mouse.move((frame?.x ?? 0) + 60, (frame?.y ?? 0) + 90);
+      const frame = await boxOf(canvasNode(page, 'each'));
+      await page.mouse.move(frame.x + 60, frame.y + 90);
       await page.keyboard.press('Control+v');
       await canvasNode(page, `${id}_2`).waitFor();
     };

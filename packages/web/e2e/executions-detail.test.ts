@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ExecutionsWorld, flowOf, openExecutionsWorld } from './executions-world.ts';
 import { expectNoComplaints } from './support/browser-service.ts';
+import { boxOf } from './support/canvas.ts';
 
 let world: ExecutionsWorld;
 let editor: TestPerson;
@@ -56,11 +57,9 @@ test('a run inside loops shows its input, with item and index', async () => {
   // It failed, so its input is shown first.
   await page.goto(`${world.url}/o/${editor.organisationId}/executions/${id}?node=send`);
   await input(page).getByText('"http://127.0.0.1:1/a/a"').waitFor();
-  expect(await ofLoop(page).getByRole('treeitem').allTextContents()).toEqual([
-    '{ 2 fields }',
-    'index: 0',
-    'item: "a"',
-  ]);
+  await expect
+    .poll(() => ofLoop(page).getByRole('treeitem').allTextContents())
+    .toEqual(['{ 2 fields }', 'index: 0', 'item: "a"']);
   expectNoComplaints(opened);
 });
 
@@ -173,7 +172,7 @@ test('in a narrow window two executions are compared without scrolling sideways'
   await expect.poll(() => rows.count()).toBe(3);
   // Both statuses and the verdict of the last row are within the window.
   for (const part of [rows.last().getByText('Succeeded').last(), rows.last().getByText('same')]) {
-    const box = await part.boundingBox();
-    expect(box !== null && box.x >= 0 && box.x + box.width <= 390).toBe(true);
+    const { x, width } = await boxOf(part);
+    expect(x >= 0 && x + width <= 390).toBe(true);
   }
 });

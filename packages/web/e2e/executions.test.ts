@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ExecutionsWorld, openExecutionsWorld } from './executions-world.ts';
 import { expectAccessible } from './support/accessible.ts';
 import { expectNoComplaints } from './support/browser-service.ts';
+import { copyWith } from './support/clipboard.ts';
 
 let world: ExecutionsWorld;
 let editor: TestPerson;
@@ -140,8 +141,7 @@ describe('one execution', () => {
     await tree.getByText('"item 2999"').waitFor();
     // Three thousand items are expanded by now; only visible ones are rendered.
     expect(await tree.getByRole('treeitem').count()).toBeLessThan(100);
-    await page.getByRole('button', { name: 'Copy as JSON' }).click();
-    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    const copied = await copyWith(page.getByRole('button', { name: 'Copy as JSON' }));
     expect(JSON.parse(copied)).toMatchObject({ result: { total: 42 } });
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download' }).click();

@@ -4,6 +4,7 @@ import type { Body } from '@millrace/testing/api';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { copyWith } from './support/clipboard.ts';
 import { createWorkflow, greetingFlow } from './support/editor.ts';
 
 let world: BrowserService;
@@ -41,9 +42,8 @@ async function issue(page: Page, name: string, scopes: readonly string[]): Promi
 /** Copies the secret, which is shown only once, and confirms that it is stored. */
 async function store(page: Page, name: string): Promise<string> {
   const shown = page.getByRole('dialog', { name: `Copy ${name} now` });
-  await shown.getByRole('button', { name: 'Copy the key' }).click();
+  const secret = await copyWith(shown.getByRole('button', { name: 'Copy the key' }));
   await shown.getByRole('button', { name: 'Copied' }).waitFor();
-  const secret = await page.evaluate(() => navigator.clipboard.readText());
   expect(secret).toMatch(/^mr_\w/);
   // An accidental key press must not close a dialog that is shown only once.
   await page.keyboard.press('Escape');
@@ -112,8 +112,7 @@ test('the command shown with a key does what its scopes allow when pasted', asyn
     await dialog.getByRole('textbox', { name: 'Name' }).fill(`For ${scope}`);
     await dialog.getByRole('checkbox', { name: scope, exact: false }).check();
     await dialog.getByRole('button', { name: 'Create key', exact: true }).click();
-    await page.getByRole('button', { name: 'Copy the command' }).click();
-    const command = await page.evaluate(() => navigator.clipboard.readText());
+    const command = await copyWith(page.getByRole('button', { name: 'Copy the command' }));
     expect(command.includes('WORKFLOW_ID')).toBe(await page.getByText('with a workflow ID').isVisible());
     answers.push(await paste(ofThisPort(command.replace('WORKFLOW_ID', String(id)))));
     await page.getByRole('button', { name: 'I have saved the key' }).click();

@@ -9,6 +9,7 @@ import {
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectNoComplaints } from './support/browser-service.ts';
+import { closeByEscape } from './support/focused.ts';
 import { type Place, placesOfRoles, type View } from './support/role-places.ts';
 import { openRoleWorld, type RoleWorld } from './support/role-world.ts';
 import { goWithin } from './support/walk.ts';
@@ -115,10 +116,7 @@ async function findDifferences(page: Page, { path, views }: Place, role: Role): 
         found.push(`${path}: ${endpoint} is there`);
       }
     }
-    if (view.isMenu === true) {
-      await page.keyboard.press('Escape');
-      await view.shows.waitFor({ state: 'hidden' });
-    }
+    if (view.isMenu === true) await closeByEscape(page.getByRole('menu'));
   }
   return found;
 }

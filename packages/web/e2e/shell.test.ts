@@ -31,7 +31,7 @@ describe('the frame', () => {
     await page.getByRole('link', { name: 'Workflows' }).waitFor();
     await page.reload();
     await page.getByRole('link', { name: 'Workflows' }).waitFor();
-    expect(await page.locator('html').getAttribute('lang')).toBe('en');
+    await page.locator('html[lang="en"]').waitFor();
     expectNoComplaints(opened);
   });
 
@@ -64,7 +64,7 @@ describe('the frame', () => {
     const opened = await world.openAs('viewer', 'workflows');
     const { page } = opened;
     const html = page.locator('html');
-    expect(await html.getAttribute('data-mantine-color-scheme')).toBe('light');
+    await page.locator('html[data-mantine-color-scheme="light"]').waitFor();
     await page.getByRole('button', { name: /account menu/i }).click();
     await page.getByRole('menuitem', { name: 'Dark' }).click();
     await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();

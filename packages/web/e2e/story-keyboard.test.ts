@@ -2,6 +2,7 @@ import { createAccount, PASSWORD } from '@millrace/testing/accounts';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { boxOf } from './support/canvas.ts';
 import { chooseNode, editorOf, type KeyboardHand, keyboardOf, templateField } from './support/editor.ts';
 
 let world: BrowserService;
@@ -82,9 +83,9 @@ async function buildOnThePicture(page: Page, hand: KeyboardHand): Promise<void> 
   await editor.edge('manual', 'set').waitFor();
 
   await hand.reach(editor.node('set'), 'Shift+Tab');
-  const before = await editor.node('set').boundingBox();
+  const before = await boxOf(editor.node('set'));
   await hand.press('ArrowDown');
-  await expect.poll(async () => (await editor.node('set').boundingBox())?.y).toBeGreaterThan(before?.y ?? 0);
+  await expect.poll(async () => (await editor.node('set').boundingBox())?.y).toBeGreaterThan(before.y);
   await hand.press('ControlOrMeta+z');
   await expect.poll(() => editor.node('set').boundingBox()).toEqual(before);
   await hand.press('Delete');

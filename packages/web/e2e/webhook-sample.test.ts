@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { copyWith } from './support/clipboard.ts';
 import { createWorkflow, editorOf, templateField } from './support/editor.ts';
 
 let world: BrowserService;
@@ -71,8 +72,7 @@ test('listening takes the next call as the sample, and templates are completed f
   await page.goto(`${world.url}/o/${person.organisationId}/workflows/${id}`);
   await editor.node('hook').click();
   const webhook = editor.panel.getByRole('region', { name: 'Webhook' });
-  await webhook.getByRole('button', { name: 'Copy URL to call' }).click();
-  const address = await page.evaluate(() => navigator.clipboard.readText());
+  const address = await copyWith(webhook.getByRole('button', { name: 'Copy URL to call' }));
 
   expect(await callWebhook(address, { customer: 'Nobody' })).toMatchObject({ captured: false });
   await webhook.getByRole('button', { name: 'Listen for a sample' }).click();

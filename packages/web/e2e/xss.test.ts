@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { editorOf } from './support/editor.ts';
+import { closeByEscape } from './support/focused.ts';
 import { LISTS, settle } from './support/places.ts';
 import { addressIn } from './support/scenes.ts';
 import { type Findings, type Inspector, once, walk } from './support/walk.ts';
@@ -289,7 +290,7 @@ describe('what opens on a page', () => {
     const { page, done } = await openPage('workflows');
     await page.getByRole('button', { name: /: switch organisation$/ }).click();
     await page.getByRole('dialog').getByRole('link').first().waitFor();
-    await page.keyboard.press('Escape');
+    await closeByEscape(page.getByRole('dialog'));
     await page.getByRole('button', { name: /^Account menu/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
     await done();

@@ -1,11 +1,18 @@
 import type { Locator } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** Waits until the page has put the focus on this element or in it: dialogs do so a moment after they are shown. */
+/** Waits until the page has put the focus on this element or in it: dialogs and menus do so a moment after they are shown. */
 export async function focused(element: Locator): Promise<void> {
   await expect
     .poll(() => element.evaluate((here) => here.contains(document.activeElement)), {
       message: `${element.toString()} has the focus`,
     })
     .toBe(true);
+}
+
+/** Closes a dialog or menu with Escape, which it notices only once it has the focus. */
+export async function closeByEscape(layer: Locator): Promise<void> {
+  await focused(layer);
+  await layer.page().keyboard.press('Escape');
+  await layer.waitFor({ state: 'hidden' });
 }
