@@ -49,6 +49,7 @@ const form = {
 };
 const AlertRuleForm = Closed(form);
 export type AlertRuleForm = Static<typeof AlertRuleForm>;
+export type AlertLanguage = AlertRuleForm['language'];
 
 export const AlertRule = Closed({
   id: Id,

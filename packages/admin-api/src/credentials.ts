@@ -57,6 +57,9 @@ export const CredentialTest = Closed({
 });
 export type CredentialTest = Static<typeof CredentialTest>;
 
+/** Only the other side knows it for certain. */
+const Expiry = Closed({ expires_at: Nullable(Timestamp) });
+
 export const CREDENTIAL_ENDPOINTS = {
   'GET /orgs/:org/credentials': {
     access: 'editor',
@@ -98,6 +101,17 @@ export const CREDENTIAL_ENDPOINTS = {
       url: Type.Optional(Type.String({ maxLength: 2_048 })),
     }),
     response: CredentialTest,
+  },
+  'GET /orgs/:org/credentials/:credential/expiry': {
+    access: 'editor',
+    summary: 'When what the credential holds ends, as it was entered',
+    response: Expiry,
+  },
+  'PUT /orgs/:org/credentials/:credential/expiry': {
+    access: 'editor',
+    summary: 'Enter when what the credential holds ends, so that an alert can say so in time; null: never',
+    body: Expiry,
+    response: Expiry,
   },
   'GET /orgs/:org/credentials/:credential/usage': {
     access: 'editor',

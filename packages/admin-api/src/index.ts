@@ -42,6 +42,7 @@ export {
   ALERT_KINDS,
   type AlertChannel,
   type AlertKind,
+  type AlertLanguage,
   type AlertMessage,
   type AlertRule,
   type AlertRuleForm,

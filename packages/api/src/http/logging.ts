@@ -22,11 +22,21 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
     ms: Math.round(reply.elapsedTime * 10) / 10,
     ip: request.ip,
     key_id: request.principal?.keyId,
+    execution_id: executionOf(request, reply),
     cause: causes.get(request),
   };
   if (reply.statusCode >= 500) request.log.warn(line, 'request failed');
   else if (QUIET_PATHS.has(path)) request.log.debug(line, 'request');
   else request.log.info(line, 'request');
+}
+
+/** The execution that a request started, or was about: it leads from the request's line to those of the execution. */
+function executionOf(request: FastifyRequest, reply: FastifyReply): number | undefined {
+  const started = /\/executions\/(\d{1,16})$/.exec(String(reply.getHeader('location') ?? ''))?.[1];
+  const { id, execution = id } = (request.params ?? {}) as { readonly [name: string]: string | undefined };
+  const isAbout = /\/executions\/:(?:id|execution)\b/.test(request.routeOptions.url ?? '');
+  const text = started ?? (isAbout ? execution : undefined);
+  return text !== undefined && /^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined;
 }
 
 /** An error for the log: its message and stack, with all causes. Never the fields a driver adds. */

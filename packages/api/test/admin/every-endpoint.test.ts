@@ -129,6 +129,7 @@ const SENT: { readonly [name: string]: { readonly query?: string; readonly body?
   'PATCH /orgs/:org/members/:member': { body: { role: 'editor' } },
   'PATCH /orgs/:org/alert-rules/:rule': { body: { name: 'changed' } },
   'PATCH /orgs/:org/credentials/:credential': { body: { name: 'changed' } },
+  'PUT /orgs/:org/credentials/:credential/expiry': { body: { expires_at: null } },
   'POST /orgs/:org/credentials/:credential/test': { body: {} },
   'PUT /orgs/:org/workflows/:id': { body: { updated_at: '2026-01-01T00:00:00Z', name: 'changed' } },
   'POST /orgs/:org/workflows/:id/duplicate': { body: { name: 'copy' } },

@@ -39,6 +39,24 @@ async function changeStatus(id: number, status: string): Promise<void> {
 }
 
 describe('202', () => {
+  test('the log leads from the request to the execution, from replays and readers, too', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const { json } = await execute(workflowId, {}, headers);
+    await execute(workflowId, {}, headers);
+    const id = Number(json.execution_id);
+    await service.finished(id);
+    const rerun = { key: service.key, body: { from: 'start' } };
+    const again = (await service.api('POST', `/executions/${id}/rerun`, rerun)).json.execution_id;
+    const lines = service.logs.map((line) => JSON.parse(line) as { [name: string]: unknown });
+    const about = lines.filter(({ execution_id, msg }) => execution_id === id && msg === 'request');
+    expect(about.map(({ method }) => method)).toEqual(['POST', 'POST', 'GET']);
+    expect(new Set(about.map(({ request_id }) => request_id)).size).toBe(3);
+    expect(
+      lines.filter((line) => line.execution_id === Number(again) && line.msg === 'request'),
+    ).toHaveLength(1);
+    expect(lines.some((line) => line.execution_id === id && line.msg === 'execution completed')).toBe(true);
+  });
+
   test('the receipt says running and where to read the execution', async () => {
     const { status, json, headers } = await execute(workflowId, { input_data: { name: 'Ada' } });
     expect(status).toBe(202);

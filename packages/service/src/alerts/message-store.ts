@@ -1,8 +1,7 @@
-import type { AlertChannel, AlertKind } from '@millrace/admin-api';
+import type { AlertChannel, AlertKind, AlertLanguage } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 import type { JsonText, StoredError } from '@millrace/engine';
-import type { LanguageName } from './texts.ts';
 
 /** A rule with something to tell, whose next message may be sent now as far as its interval is concerned. */
 export interface TellingRule {
@@ -90,7 +89,7 @@ export interface ClaimedMessage {
   readonly channel: AlertChannel;
   /** JSON text. */
   readonly target: string;
-  readonly language: LanguageName;
+  readonly language: AlertLanguage;
   readonly threshold: number | null;
   readonly seconds: number | null;
 }

@@ -1,7 +1,6 @@
-import type { AlertChannel, AlertKind, AlertTarget } from '@millrace/admin-api';
+import type { AlertChannel, AlertKind, AlertLanguage, AlertTarget } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
-import type { LanguageName } from './texts.ts';
 
 /** What a rule says, in columns. */
 export interface RuleColumns {
@@ -12,7 +11,7 @@ export interface RuleColumns {
   readonly threshold: number | null;
   readonly seconds: number | null;
   readonly channel: AlertChannel;
-  readonly language: LanguageName;
+  readonly language: AlertLanguage;
   readonly group_seconds: number;
   /** Minutes since midnight in the organisation's time zone. */
   readonly quiet_from: number | null;

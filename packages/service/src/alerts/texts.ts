@@ -1,12 +1,14 @@
-import type { AlertKind } from '@millrace/admin-api';
+import type { AlertKind, AlertLanguage } from '@millrace/admin-api';
 import { type JsonObject, parseJson, readError } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
 import { inJapanese } from '@millrace/messages/japanese';
 import type { IncidentRow } from './message-store.ts';
 
-const LANGUAGES = { en: inEnglish, ja: inJapanese };
-export type LanguageName = keyof typeof LANGUAGES;
+const LANGUAGES: { readonly [L in AlertLanguage]: (said: Message) => string } = {
+  en: inEnglish,
+  ja: inJapanese,
+};
 
 /** Longest name and reason shown: some services refuse long messages as a whole. */
 const MAX_NAME = 100;
@@ -20,7 +22,7 @@ export interface AlertContent {
   readonly threshold: number | null;
   readonly seconds: number | null;
   readonly organisationId: number;
-  readonly language: LanguageName;
+  readonly language: AlertLanguage;
   readonly incidents: readonly IncidentRow[];
   /** Subjects beyond those. */
   readonly more: number;

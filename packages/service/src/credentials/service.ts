@@ -27,13 +27,14 @@ export interface CredentialServiceDeps {
   readonly notesUse?: boolean;
 }
 
+/** Who uses a credential; an execution, if it is one of its nodes. */
+type User = Pick<Caller, 'organisationId' | 'onSecret'> & Partial<Pick<Caller, 'executionId'>>;
+
 /**
  * The only way to a decrypted credential. Each use reads the row, so a change or removal applies at once in all processes,
  * and no secret stays in memory longer than its node.
  */
-export function createCredentialService(
-  deps: CredentialServiceDeps,
-): (caller: Pick<Caller, 'organisationId' | 'onSecret'>) => CredentialService {
+export function createCredentialService(deps: CredentialServiceDeps): (caller: User) => CredentialService {
   return (caller) => ({
     async open<Type extends CredentialType>(
       id: number,
@@ -42,7 +43,7 @@ export function createCredentialService(
       const row = await findForUse(deps, caller.organisationId, id);
       checkType(row, use.types);
       checkHost(row, use.url);
-      const secrets = await decrypt(deps, row);
+      const secrets = await decrypt(deps, row, caller);
       const credential = joinFields(row.type, row.settings, secrets);
       for (const text of secretTexts(credential, secrets)) caller.onSecret(text);
       return credential as CredentialOf<Type>;
@@ -94,7 +95,11 @@ function checkHost(row: SealedRow, url: string | undefined): void {
   );
 }
 
-async function decrypt({ keys, log }: CredentialServiceDeps, row: SealedRow): Promise<string> {
+async function decrypt(
+  { keys, log }: CredentialServiceDeps,
+  row: SealedRow,
+  { executionId }: User,
+): Promise<string> {
   if (row.ciphertext === null) {
     throw new ServiceError(
       'credential_unreadable',
@@ -106,7 +111,8 @@ async function decrypt({ keys, log }: CredentialServiceDeps, row: SealedRow): Pr
   } catch (error) {
     if (!(error instanceof SecretError)) throw error;
     // Keys and files concern the operator, not the workflow's author.
-    log.error({ err: error, credential_id: row.id }, 'could not decrypt a credential');
+    const about = { credential_id: row.id, execution_id: executionId };
+    log.error({ err: error, ...about }, 'could not decrypt a credential');
     const isDamaged = error.code === 'secret_damaged';
     const { id, name } = row;
     const said = isDamaged

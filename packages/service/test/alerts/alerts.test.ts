@@ -227,7 +227,11 @@ describe('rules about more than one execution', () => {
     const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
     const key = await world.service.createKey({ organisationId: org.organisationId, expiresAt: inDays(3) });
     await world.service.createKey({ organisationId: org.organisationId, expiresAt: inDays(30) });
-    await change('UPDATE credentials SET expires_at = $2 WHERE id = $1', org.credentialId, inDays(2));
+    const at = inDays(2).toISOString();
+    const params = { org: org.organisationId, credential: org.credentialId };
+    const path = '/orgs/:org/credentials/:credential/expiry';
+    await org.admin.call(`PUT ${path}`, { params, body: { expires_at: at } });
+    expect((await org.admin.call(`GET ${path}`, { params })).data).toEqual({ expires_at: at });
     for (let n = 0; n < 2; n += 1) {
       await checkAgain();
       await world.run(2);

@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type JsonSchema,
   parseJson,
+  parseTimestamp,
 } from '@millrace/engine';
 import { ApiError, notFound, validationError } from '@millrace/errors/errors';
 import { ROLE_MESSAGES } from '@millrace/identity/values/roles';
@@ -12,6 +13,7 @@ import { message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
 import { testCredential } from '@millrace/service/credentials/checks/check-credential';
 import { addCredential, changeCredential, deleteCredential } from '@millrace/service/credentials/credentials';
+import { findExpiry, setExpiry } from '@millrace/service/credentials/expiry';
 import { findWorkflowsUsing } from '@millrace/service/credentials/references';
 import { BOUND_TYPES, credentialSchemas, titleOfType } from '@millrace/service/credentials/schema';
 import { type CredentialRow, findCredential, listCredentials } from '@millrace/service/credentials/store';
@@ -26,6 +28,7 @@ export function credentialRoutes(app: FastifyInstance, deps: AppDeps): void {
   addReads(app, deps);
   addChanges(app, deps);
   addTest(app, deps);
+  addExpiry(app, deps);
 }
 
 function addReads(app: FastifyInstance, deps: AppDeps): void {
@@ -118,6 +121,22 @@ function addTest(app: FastifyInstance, deps: AppDeps): void {
       );
     },
   );
+}
+
+function addExpiry(app: FastifyInstance, { db, ...deps }: AppDeps): void {
+  const path = '/orgs/:org/credentials/:credential/expiry';
+  adminRoute(app, deps, `GET ${path}`, async ({ organisation: { id }, params }) => {
+    const credentialId = pathId(params.credential, 'credential');
+    const at = await db.forOrganisation(id, (tx) => findExpiry(tx, id, credentialId));
+    return { expires_at: at?.toISOString() ?? null };
+  });
+
+  adminRoute(app, deps, `PUT ${path}`, async ({ organisation: { id }, actor, params, body }) => {
+    const credentialId = pathId(params.credential, 'credential');
+    const at = body.expires_at === null ? null : parseTimestamp(body.expires_at);
+    await setExpiry(db, id, credentialId, at, actor);
+    return { expires_at: at?.toISOString() ?? null };
+  });
 }
 
 function refuse(error: unknown): never {

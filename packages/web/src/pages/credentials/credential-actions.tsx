@@ -11,13 +11,14 @@ import { Muted } from '@millrace/ui/components/text.tsx';
 import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ListTree, Pencil, PlugZap, Trash2 } from 'lucide-react';
+import { CalendarClock, ListTree, Pencil, PlugZap, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { CredentialDialog } from './credential-dialog.tsx';
+import { ExpiryDialog } from './expiry-dialog.tsx';
 import { TestDialog } from './test-dialog.tsx';
 
-type Dialog = 'edit' | 'test' | 'usage' | 'remove' | null;
+type Dialog = 'edit' | 'expiry' | 'test' | 'usage' | 'remove' | null;
 
 export function CredentialActions({ item }: { item: Credential }) {
   const { t } = useTranslation();
@@ -35,6 +36,9 @@ export function CredentialActions({ item }: { item: Credential }) {
         <Menu.Item leftSection={<PlugZap size={14} />} onClick={() => setDialog('test')}>
           {t('credentials.test.action')}
         </Menu.Item>
+        <Menu.Item leftSection={<CalendarClock size={14} />} onClick={() => setDialog('expiry')}>
+          {t('credentials.expiry')}
+        </Menu.Item>
         <Menu.Item leftSection={<ListTree size={14} />} onClick={() => setDialog('usage')}>
           {t('credentials.usage')}
         </Menu.Item>
@@ -44,6 +48,7 @@ export function CredentialActions({ item }: { item: Credential }) {
       </RowMenu>
       {dialog === 'edit' && <CredentialDialog credential={item} onClose={close} />}
       {dialog === 'test' && <TestDialog item={item} onChange={() => setDialog('edit')} onClose={close} />}
+      {dialog === 'expiry' && <ExpiryDialog item={item} onClose={close} />}
       {dialog === 'usage' && <UsageDialog item={item} onClose={close} />}
       {dialog === 'remove' && <RemoveDialog item={item} onClose={close} />}
     </Group>
