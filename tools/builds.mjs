@@ -40,7 +40,8 @@ export async function ensureBuild({ folder, sources, what, ...builder }, say) {
 
 function isBuilt(folder, wanted) {
   const current = join(folder, 'current');
-  return existsSync(current) && readFileSync(current, 'utf8') === wanted;
+  // Someone may have deleted the build and left the file.
+  return existsSync(current) && readFileSync(current, 'utf8') === wanted && existsSync(join(folder, wanted));
 }
 
 /** Built in a new folder, which becomes `current` when complete. */

@@ -5,6 +5,7 @@ import { secretOrAsk } from './ask.ts';
 import { readPassphrase, STANDARD, writeWhole } from './backup-file.ts';
 import { BackupProgress, formatBytes } from './backup-progress.ts';
 import { withAnyDatabase } from './running-service.ts';
+import { countOf } from './shared.ts';
 import { type CommandResult, RefusedError, UsageError } from './shell.ts';
 
 /** Options of `backup`. */
@@ -79,7 +80,7 @@ function describe(file: string, { manifest, checksums }: BackupSummary): Command
   const executions = checksums.tables.find(({ name }) => name === 'executions')?.rows ?? 0;
   const where = file === STANDARD ? 'standard output' : file;
   const lines = [
-    `Backed up to ${where}: ${executions} executions, ${formatBytes(bytes)} before compression, as of ${manifest.made_at}.`,
+    `Backed up to ${where}: ${countOf(executions, 'execution')}, ${formatBytes(bytes)} before compression, as of ${manifest.made_at}.`,
   ];
   if (manifest.secret_keys === undefined && manifest.secret_key_ids.length > 0) {
     lines.push(

@@ -9,6 +9,7 @@ import { secretOrAsk } from './ask.ts';
 import { openSource, readPassphrase } from './backup-file.ts';
 import { BackupProgress, formatBytes } from './backup-progress.ts';
 import { withAnyDatabase } from './running-service.ts';
+import { countOf } from './shared.ts';
 import type { CommandResult } from './shell.ts';
 
 /** Options of `restore`. */
@@ -73,11 +74,11 @@ function describe(
   const bytes = tables.reduce((sum, table) => sum + table.bytes, 0);
   const executions = tables.find(({ name }) => name === 'executions')?.rows ?? 0;
   const lines = [
-    `Restored the instance as of ${manifest.made_at}: ${executions} executions, ${formatBytes(bytes)}, verified against the manifest.`,
+    `Restored the instance as of ${manifest.made_at}: ${countOf(executions, 'execution')}, ${formatBytes(bytes)}, verified against the manifest.`,
     ...(migrated.length === 0
       ? []
       : [`Migrated it from schema ${manifest.schema_version}: ${migrated.join(', ')}.`]),
-    `${requeued} executions were under way and go on when the service starts.`,
+    `${countOf(requeued, 'execution')} will continue when the service starts.`,
     ...(missing.length === 0 ? [] : [missingKey(missing, keys)]),
     'Before you start it, make sure that the old instance is stopped and stays stopped: both would run the same schedules and waits.',
     'What was started or changed after that moment is not in it. Sessions were left out: everyone signs in again.',

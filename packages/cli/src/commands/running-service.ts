@@ -76,7 +76,7 @@ export async function findPublicUrl(config: Config): Promise<string> {
 function notRunning(config: Config, cause?: Error): RefusedError {
   const message =
     config.databaseUrl === null
-      ? `No Millrace is running on the data folder ${config.dataDir}. Start it with "npm start", or set the data folder of the one that is running: MILLRACE_DATA_DIR=/its/folder`
+      ? `No Millrace is running on the data folder ${config.dataDir}. Start it with "npx millrace start", or set the data folder of the one that is running: MILLRACE_DATA_DIR=/its/folder`
       : `Couldn't reach the database of DATABASE_URL (${cause?.message ?? 'no answer'}). Check the address, and that PostgreSQL is running.`;
   return new RefusedError('not_running', message);
 }

@@ -9,6 +9,11 @@ export const ORG = {
   description: 'the organisation; optional while there is only one',
 };
 
+/** For people: `1 execution`, `1,000 executions`. */
+export function countOf(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** The first column of tables. */
 export const ID_COLUMN: Column<{ readonly id: number }> = {
   title: 'ID',

@@ -7,6 +7,7 @@ import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflow
 import { organisationOrAsk } from './ask.ts';
 import { findOwner } from './lookups.ts';
 import { withDatabase } from './running-service.ts';
+import { countOf } from './shared.ts';
 import { type CommandResult, indentedJson } from './shell.ts';
 import { readWorkflowFile, type WorkflowFile } from './workflow-file.ts';
 
@@ -48,7 +49,6 @@ export async function storeWorkflow(
 export function presentImported(row: WorkflowDetailRow): CommandResult {
   const detail = presentDetail(row, registry);
   const count = Array.isArray(detail.problems) ? detail.problems.length : 0;
-  const note =
-    count === 0 ? '' : ` ${count} problem${count === 1 ? '' : 's'} must be fixed before it can be activated.`;
+  const note = count === 0 ? '' : ` ${countOf(count, 'problem')} must be fixed before it can be activated.`;
   return { json: detail, text: `Imported as workflow ${row.id}, "${row.name}", ${row.status}.${note}` };
 }

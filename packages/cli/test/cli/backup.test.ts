@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createKeyFile, keyFilePath } from '@millrace/secrets/key-file';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
-import { insertWorkflow } from '@millrace/testing/rows';
+import { insertExecution, insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { millrace } from './millrace.ts';
 
@@ -11,13 +11,14 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 let folder: string;
 let source: TestDatabase;
+let workflow: WorkflowIds;
 const targets: TestDatabase[] = [];
 let env: { readonly [name: string]: string };
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'millrace-backup-'));
   source = await createTestDatabase();
   env = { DATABASE_URL: source.url, MILLRACE_DATA_DIR: join(folder, 'data') };
-  await insertWorkflow(source.db, 'Acme');
+  workflow = await insertWorkflow(source.db, 'Acme');
   await writeFile(join(folder, 'passphrase'), 'correct horse\n');
   const fields = ['--name', 'CRM', '--type', 'bearer', '--host', 'api.example.com', '--stdin', 'token'];
   const added = await millrace(['credentials', 'add', ...fields], { env, stdin: 'canary-token' });
@@ -53,6 +54,15 @@ describe('backup', () => {
     const restored = await millrace(['restore', inFolder('plain')], { env: instance });
     expect(restored.stdout).toContain(`The stored secrets need the key ${json.secret_key_ids[0]}`);
     await expect(readFile(join(instance.MILLRACE_DATA_DIR ?? '', 'secret.key'))).rejects.toThrow('ENOENT');
+  });
+
+  it('says how much is in it', async () => {
+    await insertExecution(source.db, workflow);
+    const backup = await millrace(['backup', inFolder('counted')], { env });
+    expect(backup.stdout).toContain(': 1 execution, ');
+    const restored = await millrace(['restore', inFolder('counted')], { env: await emptyInstance() });
+    expect(restored.stdout).toContain(': 1 execution, ');
+    expect(restored.stdout).toContain('0 executions will continue when the service starts.');
   });
 
   it('leaves the file that is there alone if it fails', async () => {
