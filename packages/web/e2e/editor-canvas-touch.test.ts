@@ -160,7 +160,7 @@ describe('by touch', () => {
     await page.getByRole('button', { name: 'Select multiple' }).tap();
     await finger.tap(await gripOf(page, 'start'));
     await page.getByRole('complementary', { name: 'Node' }).waitFor();
-    expect(await selected()).toBe(1);
+    await eventually(selected).toBe(1);
     expectNoComplaints(opened);
   });
 

@@ -96,11 +96,11 @@ describe('a Japanese reader', () => {
     await here.page.getByRole('menuitem', { name: '日本語' }).click();
     expect((await stored).status()).toBe(204);
     await here.page.getByRole('heading', { name: 'ワークフロー', exact: true }).waitFor();
-    expect(await here.page.locator('html').getAttribute('lang')).toBe('ja');
+    await here.page.locator('html[lang="ja"]').waitFor();
 
     const elsewhere = await world.openFor(person, path, { language: 'en' });
     await elsewhere.page.getByRole('heading', { name: 'ワークフロー', exact: true }).waitFor();
-    expect(await elsewhere.page.title()).toContain('ワークフロー');
+    await expect.poll(() => elsewhere.page.title()).toContain('ワークフロー');
   });
 
   test('sees in Japanese why something was refused', async () => {

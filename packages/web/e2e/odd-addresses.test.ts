@@ -72,5 +72,5 @@ test('a name that is refused is not reported as saved', async () => {
   await save.click();
   await isSaved;
   // The name is sent twice, the other settings once.
-  expect(answers).toEqual([422, 200, 200]);
+  await expect.poll(() => answers).toEqual([422, 200, 200]);
 });

@@ -162,7 +162,7 @@ test('a run starts with the input that is shown, wherever it came from', async (
   await input('Past execution');
   await editor.bottom.getByText('41').waitFor();
   await input('Form');
-  expect(await order.inputValue()).toBe('41');
+  await expect.poll(() => order.inputValue()).toBe('41');
   await order.fill('42');
   await run.click();
   await expect.poll(inputs).toEqual([{ order: 42 }, { order: 41 }]);
