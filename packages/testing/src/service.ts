@@ -134,15 +134,18 @@ function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverri
     worker: { ...defaults.worker, ...overrides.worker },
   };
   const secretKeys = createSecretKeys(config);
+  const egress = createEgress(config.allowHosts, createAllowedHostsReader(db), config.hostLimits);
+  const meters = new Meters(config.metrics.busiest);
+  meters.hosts = () => egress.hosts.state;
   return {
     config,
     db,
     log,
-    meters: new Meters(config.metrics.busiest),
+    meters,
     registry,
     plans: createPlanCache(db, registry),
     notifier: createNotifier(db, log),
-    egress: createEgress(config.allowHosts, createAllowedHostsReader(db), config.hostLimits),
+    egress,
     secretKeys,
     openSecret: createSecretOpener({ db, keys: secretKeys, log }),
   };
