@@ -5,7 +5,7 @@ import { attacksOf, sourcesOf } from './attacks.ts';
 import { Arena, ENVIRONMENT } from './beside.ts';
 
 /** Enough to take minutes, or all memory, where something compares all pairs or isn't bounded. */
-const SCALE = { items: 10_000, answers: 20, slowCalls: 200, queued: 1_000 };
+const SCALE = { items: 10_000, answers: 20, requests: 5, slowCalls: 200, queued: 1_000 };
 /** However busy the machine is: what isn't bounded holds the main thread for longer. */
 const LONGEST_HOLD_MS = 30_000;
 const HELD = 'main thread held by an execution';
@@ -30,12 +30,14 @@ it.each(groups.map((group) => [group.map(({ name }) => name).join(', '), group] 
     const worker = await world().worker();
     const lease = await world().leaseOf(worker);
     for (const attack of group) {
-      const { glances, attackers } = await arena.during(attack);
+      const { glances, attackers, statuses } = await arena.during(attack);
       expect(new Set(glances.map(({ status }) => status)), attack.name).toEqual(new Set(['completed']));
       const ends = attackers.map(({ status, error }) =>
         error === null ? status : (JSON.parse(error) as { code: string }).code,
       );
       expect(ends, attack.name).toEqual(Array.from({ length: attack.starts }, () => attack.end));
+      const { count, status } = attack.refused ?? { count: 0, status: 0 };
+      expect(statuses, attack.name).toEqual(Array.from({ length: count }, () => status));
       expect(attackers.filter(({ crashed_attempts: crashes }) => crashes > 0)).toEqual([]);
     }
     // Nobody is blamed: the worker has kept its lease.

@@ -6,6 +6,8 @@ export interface Scale {
   readonly items: number;
   /** Executions that hold large answers. */
   readonly answers: number;
+  /** Requests that are refused. */
+  readonly requests: number;
   /** Executions whose call is not answered. */
   readonly slowCalls: number;
   readonly queued: number;
@@ -22,6 +24,16 @@ export interface Attack {
   readonly flow: (url: (path: string) => string) => Flow;
   /** `completed`, or the code of the error with which its executions end. */
   readonly end: string;
+  /** Starts that are refused. */
+  readonly refused?: Refused;
+}
+
+/** Requests to start the workflow, sent one after the other. */
+export interface Refused {
+  readonly count: number;
+  readonly body: string;
+  /** Of every response. */
+  readonly status: number;
 }
 
 /** A path that doesn't respond until the attack is over. */
@@ -64,7 +76,7 @@ function onRows(type: string, config: object): Attack['flow'] {
 const ofData = (step: object): Attack['flow'] => onRows('core.data', { data: ROWS, steps: [step] });
 const ofTemplate = (template: string): Attack['flow'] => onRows('core.set', { values: { made: template } });
 
-export function attacksOf({ answers, slowCalls, queued }: Scale): readonly Attack[] {
+export function attacksOf({ answers, requests, slowCalls, queued }: Scale): readonly Attack[] {
   const filter = (operator: string): Attack['flow'] =>
     onRows('core.filter', { items: ROWS, conditions: [{ field: 'key', operator, right: KEYS }] });
   return [
@@ -164,6 +176,21 @@ export function attacksOf({ answers, slowCalls, queued }: Scale): readonly Attac
       flow: (url) => chain(get('slow', url(SLOW_PATH))),
       end: 'completed',
     },
+    refusedStarts(
+      'input for a schema that multiplies',
+      { items: { anyOf: Array.from({ length: 1_000 }, (_, n) => ({ const: n })) } },
+      { count: requests, body: `[${'999,'.repeat(100_000)}999]`, status: 422 },
+    ),
+    refusedStarts(
+      'text that matches a pattern at its end or nowhere',
+      { pattern: '^(a|a)*(a|b)*(b|a)*c$' },
+      { count: requests, body: `"${'a'.repeat(900_000)}"`, status: 422 },
+    ),
+    refusedStarts(
+      'requests nested as deeply as they are long',
+      {},
+      { count: requests, body: `${'['.repeat(500_000)}${']'.repeat(500_000)}`, status: 400 },
+    ),
     {
       name: 'a long queue',
       starts: queued,
@@ -171,6 +198,19 @@ export function attacksOf({ answers, slowCalls, queued }: Scale): readonly Attac
       end: 'completed',
     },
   ];
+}
+
+/** @param schema of the member `data` of the input @param refused its body is that member */
+function refusedStarts(name: string, schema: object, { body, ...refused }: Refused): Attack {
+  const settings = { input_schema: { properties: { data: schema } } };
+  const flow = chain({ id: 'work', type: 'core.set', config: { values: { a: 1 } } });
+  return {
+    name,
+    starts: 0,
+    flow: () => ({ ...flow, settings }),
+    end: 'completed',
+    refused: { ...refused, body: `{"input_data":{"data":${body}}}` },
+  };
 }
 
 /** Each node's output has twice the size of the one before. */

@@ -29,6 +29,8 @@ export interface Glance {
 export interface Outcome {
   readonly glances: readonly Glance[];
   readonly attackers: readonly ExecutionRow[];
+  /** Of the requests that are to be refused. */
+  readonly statuses: readonly number[];
 }
 
 /** An organisation that starts a small workflow all the time, and one that attacks. */
@@ -72,7 +74,11 @@ export class Arena {
       attack.name,
       attack.flow((path) => receiver.url(path)),
     );
-    const started = this.#startAll(workflowId, attack.starts);
+    const statuses: number[] = [];
+    const started = Promise.all([
+      this.#startAll(workflowId, attack.starts),
+      this.#startRefused(workflowId, attack.refused, statuses),
+    ]);
     const glances: Glance[] = [];
     let isStarted = false;
     void started.finally(() => {
@@ -85,7 +91,7 @@ export class Arena {
       open = !isStarted || rows.some((row) => row.completed_at === null);
     }
     await started;
-    return { glances, attackers: await readExecutions(db, workflowId) };
+    return { glances, attackers: await readExecutions(db, workflowId), statuses };
   }
 
   async #startAll(workflowId: number, count: number): Promise<void> {
@@ -97,6 +103,15 @@ export class Arena {
       const answers = await this.#attacker.startBatch(workflowId, items);
       const refused = answers.find(({ kind }) => kind !== 'accepted');
       if (refused !== undefined) throw new Error(`A start was not accepted: ${JSON.stringify(refused)}`);
+    }
+  }
+
+  async #startRefused(workflowId: number, refused: Attack['refused'], statuses: number[]): Promise<void> {
+    if (refused === undefined) return;
+    while (statuses.length < refused.count) {
+      const response = await this.#attacker.postText(`/workflows/${workflowId}/execute`, refused.body);
+      await response.text();
+      statuses.push(response.status);
     }
   }
 

@@ -1,25 +1,31 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { prepareDataDir } from '@millrace/testing/prepared-data-dir';
 import { freshFolder, removeOwnFolder } from '../faults/support/folders.ts';
 import { World } from '../faults/support/world.ts';
 import { attacksOf, sourcesOf } from './attacks.ts';
 import { Arena, ENVIRONMENT, type Glance } from './beside.ts';
+import { HEAD, type Measured, recordIn, rowOf } from './record.ts';
 
 /*
  * Prints how long another organisation's small starts take, from the request until they are seen completed, alone and beside each attack, as a
  * ratio: the machine counts out as far as it is the same for both. Before each attack, the bystander is alone again.
  *
  *   npm run test:attacks [-- part of a name]
+ *   npm run test:attacks -- --record    rewrites the table in docs/reliability.md
  */
 
-const SCALE = { items: 20_000, answers: 60, slowCalls: 1_500, queued: 5_000 };
+const SCALE = { items: 20_000, answers: 60, requests: 40, slowCalls: 1_500, queued: 5_000 };
 const CALM_STARTS = 60;
+const PAGE = join(import.meta.dirname, '../../../../docs/reliability.md');
 
 function p95(glances: readonly Glance[]): number {
   const times = glances.map(({ ms }) => ms).toSorted((a, b) => a - b);
   return times[Math.ceil(times.length * 0.95) - 1] ?? 0;
 }
 
-async function main(part: string): Promise<void> {
+async function main(part: string, isRecorded: boolean): Promise<void> {
   const preparedDataDir = freshFolder('prepared');
   await prepareDataDir(preparedDataDir);
   const world = await World.create({ preparedDataDir }, ENVIRONMENT);
@@ -28,30 +34,27 @@ async function main(part: string): Promise<void> {
     await world.worker();
     const arena = await Arena.create(world, api.url, sourcesOf(SCALE));
     await arena.calm(CALM_STARTS);
-    console.log('| Attack | Executions | Bystander: starts | p95 alone | p95 beside it | Ratio |');
-    console.log('|---|---:|---:|---:|---:|---:|');
+    for (const line of HEAD) console.log(line);
+    const measured: Measured[] = [];
     for (const attack of attacksOf(SCALE).filter(({ name }) => name.includes(part))) {
       const alone = p95(await arena.calm(CALM_STARTS));
       const { glances } = await arena.during(attack);
-      const beside = p95(glances);
-      const cells = [
-        attack.name,
-        attack.starts,
-        glances.length,
-        ms(alone),
-        ms(beside),
-        (beside / alone).toFixed(1),
-      ];
-      console.log(`| ${cells.join(' | ')} |`);
+      const each = { name: attack.name, executions: attack.starts, glances: glances.length };
+      measured.push({ ...each, alone, beside: p95(glances) });
+      console.log(rowOf(measured.at(-1) as Measured));
     }
+    if (isRecorded) await writeFile(PAGE, recordIn(await readFile(PAGE, 'utf8'), measured));
   } finally {
     await world.destroy();
     await removeOwnFolder();
   }
 }
 
-function ms(value: number): string {
-  return `${Math.round(value)} ms`;
-}
-
-await main(process.argv[2] ?? '');
+const { values, positionals } = parseArgs({
+  options: { record: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const [part = ''] = positionals;
+// The table would lose the others.
+if (values.record && part !== '') throw new Error('--record needs all attacks');
+await main(part, values.record);

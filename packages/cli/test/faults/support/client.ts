@@ -44,6 +44,11 @@ export class Client {
     return await this.#send('POST', path, body, headers);
   }
 
+  /** A body that needn't be JSON. */
+  async postText(path: string, body: string): Promise<Response> {
+    return await this.#sendText('POST', path, body);
+  }
+
   async put(path: string, body: unknown): Promise<Response> {
     return await this.#send('PUT', path, body);
   }
@@ -110,15 +115,23 @@ export class Client {
     body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<Response> {
-    const hasBody = body !== undefined;
+    return await this.#sendText(method, path, body === undefined ? undefined : JSON.stringify(body), headers);
+  }
+
+  async #sendText(
+    method: string,
+    path: string,
+    body?: string,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
     return await fetch(`${this.url}/api/v1${path}`, {
       method,
       headers: {
         authorization: `Bearer ${this.#key}`,
-        ...(hasBody ? { 'content-type': 'application/json' } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(hasBody ? { body: JSON.stringify(body) } : {}),
+      ...(body === undefined ? {} : { body }),
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
   }
