@@ -173,6 +173,7 @@ function administrationPlaces(page: Page): readonly Place[] {
           button('More for Shop token'),
           item('Where it is used'),
           ['POST /orgs/:org/credentials/:credential/test', item('Test')],
+          ['PUT /orgs/:org/credentials/:credential/expiry', item('Expiry')],
           ['GET /orgs/:org/credentials/:credential/usage', item('Where it is used')],
           ['DELETE /orgs/:org/credentials/:credential', item('Delete')],
         ),
@@ -214,6 +215,25 @@ function administrationPlaces(page: Page): readonly Place[] {
           'DELETE /orgs/:org/invitations/:invitation',
           button('Revoke the invitation for guest@example.com'),
         ]),
+      ],
+    },
+    {
+      path: 'alerts',
+      needs: 'org_admin',
+      views: [
+        {
+          shows: page.getByText('Failing imports'),
+          actions: [
+            ['POST /orgs/:org/alert-rules', button('Add a rule')],
+            ['PATCH /orgs/:org/alert-rules/:rule', button('Edit Failing imports')],
+          ],
+        },
+        opens(
+          button('More for Failing imports'),
+          item('Delete'),
+          ['POST /orgs/:org/alert-rules/:rule/test', item('Send a test alert')],
+          ['DELETE /orgs/:org/alert-rules/:rule', item('Delete')],
+        ),
       ],
     },
     {

@@ -101,6 +101,19 @@ async function furnish(
     params: { org },
     body: { name: 'Shop token', type: 'bearer', hosts: ['shop.example.com'], fields: { token: 'secret' } },
   });
+  const signs = await call('POST /orgs/:org/credentials', {
+    params: { org },
+    body: { name: 'Alert signature', type: 'secret', hosts: [], fields: { value: 'c2VjcmV0' } },
+  });
+  const rule = await call('POST /orgs/:org/alert-rules', {
+    params: { org },
+    body: {
+      ...{ name: 'Failing imports', kind: 'failure', workflow_id: null, count: null, seconds: null },
+      channel: 'webhook',
+      target: { credential_id: signs.data.id, url: 'https://alerts.example.com/' },
+      ...{ language: 'en', group_seconds: 0, quiet_hours: null, is_enabled: true },
+    },
+  });
   const invited = { role: 'viewer', email: 'guest@example.com' } as const;
   await call('POST /orgs/:org/invitations', { params: { org }, body: invited });
   const invitations = await call('GET /orgs/:org/invitations', { params: { org } });
@@ -112,6 +125,7 @@ async function furnish(
     node: 'ask',
     key: key.data.key.id,
     credential: credential.data.id,
+    rule: rule.data.id,
     invitation: invitations.data.items[0]?.id ?? 0,
     member: viewer.memberId,
     user: viewer.userId,

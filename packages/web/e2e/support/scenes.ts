@@ -249,6 +249,7 @@ function adminScenes(): readonly Scene[] {
     opens('credential-add', 'credentials', 'credentials.add'),
     opens('key-issue', 'keys', 'keys.issue'),
     opens('member-invite', 'members', 'people.invite'),
+    opens('alert-add', 'alerts', 'alerts.add'),
     opens('account-factor', '/account', 'account.setUpFactor'),
     { name: 'nowhere', path: 'nowhere', open: (page) => page.getByRole('heading').first().waitFor() },
     {
