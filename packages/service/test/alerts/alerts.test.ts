@@ -1,6 +1,7 @@
 import { openMailServer } from '@millrace/testing/mail-server';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createAlerts } from '../../src/alerts/alerts.ts';
 import { claimMessage, finishAttempt } from '../../src/alerts/message-store.ts';
 import { type AlertedOrganisation, type AlertWorld, SECRET, startAlertWorld, WORKER } from './world.ts';
 
@@ -163,6 +164,8 @@ describe('rules about more than one execution', () => {
     await world.run();
     expect(org.told()).toEqual([]);
     const good = await org.end({ status: 'completed' });
+    // What completes in time leaves nothing to be looked at.
+    expect(await followUps()).toBe(0);
     for (let n = 0; n < 2; n += 1) {
       await checkAgain();
       await world.run(2);
@@ -293,6 +296,29 @@ describe('a message', () => {
     const late = { error: '{"code": "late", "message": "late"}', retryMs: null };
     expect(await finishAttempt(db, claimed ?? { id: 0, claim: 0 }, late)).toBe(false);
     expect(await org.history()).toMatchObject([{ status: 'sent', attempts: 3, error: null }]);
+  });
+
+  test('of a process that stops while it sends is sent by the next one', async () => {
+    await org.addRule({});
+    await org.end();
+    const arrived = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<{ readonly status: number }>();
+    world.outside.on(`POST ${org.path}`, () => {
+      arrived.resolve();
+      return held.promise;
+    });
+    const alerts = createAlerts(world.deps);
+    alerts.start();
+    alerts.kick();
+    await arrived.promise;
+    await alerts.stop();
+    held.resolve({ status: 503 });
+    expect(await org.history()).toMatchObject([
+      { status: 'pending', attempts: 1, error: { code: 'aborted' } },
+    ]);
+    world.outside.on(`POST ${org.path}`, { status: 204 });
+    await world.run();
+    expect(await org.history()).toMatchObject([{ status: 'sent', attempts: 2, error: null }]);
   });
 
   test('of a rule that was deleted is not sent', async () => {
