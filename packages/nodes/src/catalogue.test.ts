@@ -10,7 +10,7 @@ import {
 import { saying } from '@millrace/messages/testing';
 import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
-import { createRegistry, nodes, registry } from './catalogue.ts';
+import { createRegistry, nodes, OPERATORS, registry } from './catalogue.ts';
 import type { FormLayout } from './define.ts';
 import { runNode, TEST_NOW_MS } from './testing.ts';
 import { loopFlow, runLoop } from './testing-loop.ts';
@@ -28,12 +28,35 @@ describe('the catalogue', () => {
   });
 });
 
+/** The values of all choices in a schema, with the labels they are shown by. */
+function choicesOf(schema: JsonValue): readonly { readonly value: string; readonly labels: object }[] {
+  if (Array.isArray(schema)) return schema.flatMap(choicesOf);
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { enum: values, 'x-labels': labels, ...others } = schema as JsonObject;
+  const own =
+    Array.isArray(values) && values.length > 1 ? values.filter((each) => typeof each === 'string') : [];
+  return [
+    ...own.map((value) => ({ value, labels: (labels ?? {}) as object })),
+    ...Object.entries(others)
+      .filter(([keyword]) => keyword !== 'default' && keyword !== 'examples')
+      .flatMap(([, part]) => choicesOf(part as JsonValue)),
+  ];
+}
+
 describe.each(nodes)('$type', (node) => {
   it('describes itself', () => {
     expect(node.title).not.toBe('');
     expect(node.description).toMatch(/\.$/);
     expect(node.icon).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
     expect(node.examples.length).toBeGreaterThan(0);
+  });
+
+  it('names the values of its choices, unless they are names or operators', () => {
+    const unnamed = choicesOf(node.configSchema as unknown as JsonValue).filter(
+      ({ value, labels }) =>
+        !Object.hasOwn(labels, value) && !/^[A-Z]+$/.test(value) && !OPERATORS.includes(value as never),
+    );
+    expect(unnamed.map(({ value }) => value)).toEqual([]);
   });
 
   it('shows every property in exactly one place of its form', () => {

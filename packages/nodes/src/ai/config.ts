@@ -39,6 +39,7 @@ export const modelProperties = {
     title: 'Answer',
     description: 'json: the answer is a single value that matches the schema, in output.json.',
     default: 'text',
+    'x-labels': { text: 'Text', json: 'JSON' },
   }),
   schema: Type.Unsafe<JsonObject>({
     type: 'object',

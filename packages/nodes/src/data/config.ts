@@ -20,8 +20,22 @@ const fieldPaths = (title: string, description: string, minItems: number) =>
     default: minItems === 0 ? [] : ['id'],
   });
 
-const choice = <Value extends string>(values: readonly Value[], title: string, description: string) =>
-  Type.Unsafe<Value>({ type: 'string', enum: values, title, description, default: values[0] });
+/** @param labels of the values, the usual one first */
+const choice = <Value extends string>(
+  labels: { readonly [V in Value]: string },
+  title: string,
+  description: string,
+) => {
+  const values = Object.keys(labels) as Value[];
+  return Type.Unsafe<Value>({
+    type: 'string',
+    enum: values,
+    title,
+    description,
+    default: values[0],
+    'x-labels': labels,
+  });
+};
 
 /** One kind of step: its name as a constant, and its settings. */
 const step = <Name extends string, Properties extends TProperties>(
@@ -68,11 +82,15 @@ const STEPS = [
         {
           field: Type.Optional(fieldPath('Field', 'Dotted path. Empty: the item itself.')),
           direction: Type.Optional(
-            choice(['asc', 'desc'], 'Direction', 'Ascending or descending. Missing values always come last.'),
+            choice(
+              { asc: 'Ascending', desc: 'Descending' },
+              'Direction',
+              'Ascending or descending. Missing values always come last.',
+            ),
           ),
           as: Type.Optional(
             choice(
-              ['auto', 'number', 'text'],
+              { auto: 'Automatic', number: 'Number', text: 'Text' },
               'Compare as',
               'auto: numbers by value, then text by its characters, then booleans. number: text that contains a number counts as a number. text: numbers count as text.',
             ),
@@ -91,7 +109,7 @@ const STEPS = [
   }),
   step('unique', 'Unique', 'Keeps one of each set of equal items.', {
     by: Type.Optional(fieldPaths('By', 'Fields that must be equal. None: the whole item.', 0)),
-    keep: Type.Optional(choice(['first', 'last'], 'Keep', 'Which one to keep.')),
+    keep: Type.Optional(choice({ first: 'First', last: 'Last' }, 'Keep', 'Which one to keep.')),
   }),
   step(
     'group',
@@ -121,7 +139,16 @@ const STEPS = [
         Type.Object(
           {
             function: choice(
-              ['count', 'sum', 'average', 'min', 'max', 'first', 'last', 'list'],
+              {
+                count: 'Count',
+                sum: 'Sum',
+                average: 'Average',
+                min: 'Minimum',
+                max: 'Maximum',
+                first: 'First',
+                last: 'Last',
+                list: 'List',
+              },
               'Function',
               "count: all items or, with a field, those that have it. The other functions ignore items without the field. Sums and averages are exact decimals; averages that don't end have 15 digits.",
             ),
@@ -168,7 +195,12 @@ const STEPS = [
     ),
     type: Type.Optional(
       choice(
-        ['inner', 'left', 'right', 'full'],
+        {
+          inner: 'Matches',
+          left: 'Matches and the rest of the left list',
+          right: 'Matches and the rest of the right list',
+          full: 'All of both lists',
+        },
         'Type',
         'inner: only items with a match. left, right: also all others of that list. full: all of both.',
       ),

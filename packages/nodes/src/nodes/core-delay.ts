@@ -19,6 +19,13 @@ const durationSchema = Type.Object(
       title: 'Unit',
       description: 'The unit of the interval. A day is 24 hours.',
       default: 'minutes',
+      'x-labels': {
+        ms: 'Milliseconds',
+        seconds: 'Seconds',
+        minutes: 'Minutes',
+        hours: 'Hours',
+        days: 'Days',
+      },
     }),
   },
   { additionalProperties: false },

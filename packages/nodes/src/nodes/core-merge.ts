@@ -16,6 +16,7 @@ export const coreMerge = checkedNode({
       description:
         'all: an object with each output under its node ID. combine: the fields of all outputs in one object; later edges win. first: the output of the first edge that was taken, in the order of the edges.',
       default: 'all',
+      'x-labels': { all: 'Keep them separate', combine: 'Combine the fields', first: 'Only the first' },
     }),
   },
   form: { main: ['mode'] },

@@ -31,6 +31,7 @@ export const coreRepeat = checkedNode({
       description:
         'fail: the loop fails with max_iterations_reached. continue: the workflow continues, and `done` is false.',
       default: 'fail',
+      'x-labels': { fail: 'Fail', continue: 'Continue' },
     }),
     result: Type.Unsafe<JsonValue>({
       title: 'Result per iteration',

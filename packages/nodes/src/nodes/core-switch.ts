@@ -44,6 +44,7 @@ export const coreSwitch = checkedNode({
       title: 'Mode',
       description: 'Whether to take only the first case that matches or all of them.',
       default: 'first_match',
+      'x-labels': { first_match: 'First match', all_matches: 'All matches' },
     }),
   },
   required: ['cases'],

@@ -23,6 +23,7 @@ const properties = {
     description:
       'get reads an entry. set writes one. increment adds to a number and is safe to use concurrently. delete removes an entry. list reads all entries whose key starts with a prefix.',
     default: 'get',
+    'x-labels': { get: 'Get', set: 'Set', increment: 'Increment', delete: 'Delete', list: 'List' },
   }),
   key: Type.String({
     title: 'Key',

@@ -52,6 +52,7 @@ const notifySchema = Type.Object(
       title: 'By',
       description: 'The node that sends the message.',
       default: 'chat.notify',
+      'x-labels': { 'chat.notify': 'Chat message', 'email.send': 'E-mail' },
     }),
     config: Type.Unsafe<JsonObject>({
       type: 'object',

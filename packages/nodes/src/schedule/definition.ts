@@ -62,6 +62,7 @@ const everySchema = Type.Object(
       title: 'Unit',
       description: 'The unit of the interval. A day is 24 hours.',
       default: 'minutes',
+      'x-labels': { seconds: 'Seconds', minutes: 'Minutes', hours: 'Hours', days: 'Days' },
     }),
   },
   { additionalProperties: false, title: 'Interval' },
@@ -98,6 +99,7 @@ export const scheduleProperties = {
     description:
       'What to do while an earlier execution of the schedule is still running: start another, skip this run, or start it afterwards.',
     default: 'allow',
+    'x-labels': { allow: 'Start another', skip: 'Skip this run', queue: 'Start it afterwards' },
   }),
   missed: Type.Unsafe<ScheduleDefinition['missed']>({
     type: 'string',
@@ -106,6 +108,7 @@ export const scheduleProperties = {
     description:
       'What to do about runs that were due while the service was down: skip them, start one execution for all of them, or start each. Looks back 24 hours.',
     default: 'run_once',
+    'x-labels': { skip: 'Skip them', run_once: 'Run once for all', run_all: 'Run each' },
   }),
   input: Type.Unsafe<JsonObject>({
     type: 'object',

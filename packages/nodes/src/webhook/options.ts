@@ -71,6 +71,7 @@ const signatureSchema = Type.Object(
         'x-when': { preset: ['hmac'] },
         description: 'The hash algorithm of the signature.',
         default: 'sha256',
+        'x-labels': { sha256: 'SHA-256', sha512: 'SHA-512' },
       }),
     ),
     encoding: Type.Optional(
@@ -80,6 +81,7 @@ const signatureSchema = Type.Object(
         'x-when': { preset: ['hmac'] },
         description: 'The encoding of the signature.',
         default: 'hex',
+        'x-labels': { hex: 'Hexadecimal', base64: 'Base64' },
       }),
     ),
     timestamp_header: Type.Optional(
@@ -99,6 +101,7 @@ const signatureSchema = Type.Object(
         'x-when': { preset: ['hmac'] },
         description: 'The body alone, or the time, a full stop and the body.',
         default: 'body',
+        'x-labels': { body: 'Body', 'timestamp.body': 'Time and body' },
       }),
     ),
   },
