@@ -1,41 +1,36 @@
+import { type MailServer, openMailServer } from '@millrace/testing/mail-server';
+import { type ModelServer, startModelServer } from '@millrace/testing/model-server';
 import { type Outside, openOutside } from '@millrace/testing/outside';
-import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { countingHand } from './support/counting-hand.ts';
 import { editorOf, templateField } from './support/editor.ts';
 import { focused } from './support/focused.ts';
 
 let world: BrowserService;
 let outside: Outside;
+let mails: MailServer;
+let models: ModelServer;
 beforeAll(async () => {
   outside = await openOutside();
+  mails = await openMailServer();
+  models = await startModelServer({
+    answer: ({ messages }) =>
+      messages.at(-1)?.role === 'tool'
+        ? 'It was shipped.'
+        : { toolCalls: [{ name: 'look_up', arguments: { email: 'ada@example.com' } }] },
+  });
   world = await openBrowserService({ config: { allowHosts: ['127.0.0.1'] } });
 });
 afterAll(async () => {
   await world.stop();
   await outside.close();
+  await mails.close();
+  await models.close();
 });
 
-/** Clicks and key presses the first workflow may take; typing text is free. */
-const MOST_CLICKS = 22;
-
-/** A user whose clicks and key presses are counted. */
-function countingHand(page: Page) {
-  const clicks: string[] = [];
-  return {
-    clicks,
-    async click(target: Locator): Promise<void> {
-      clicks.push(`click ${target.toString()}`);
-      await target.click();
-    },
-    async press(key: string): Promise<void> {
-      clicks.push(`press ${key}`);
-      await page.keyboard.press(key);
-    },
-    /** Types into the field that has the focus. */
-    type: (text: string) => page.keyboard.type(text),
-  };
-}
+/** Clicks and key presses each first workflow may take. */
+const MOST_CLICKS = { payment: 22, support: 30 } as const;
 
 const PAYMENT = (amount: number) => ({
   id: 'evt_1',
@@ -47,31 +42,23 @@ const PAYMENT = (amount: number) => ({
 test('a payment by webhook, a condition, a call and a chat message, in few clicks', async () => {
   outside.on('POST /payments', { body: { ok: true } });
   outside.on('POST /hooks/chat1', { body: 'ok' });
+  mails.forget();
   const opened = await world.openAs('editor', 'workflows');
   const { page } = opened;
   const hand = countingHand(page);
   const editor = editorOf(page);
-  const palette = page.getByRole('dialog', { name: 'Add node' }).getByRole('combobox');
 
-  await hand.click(page.getByRole('button', { name: 'New workflow' }));
-  await focused(page.getByRole('dialog', { name: 'New workflow' }).getByRole('textbox', { name: 'Name' }));
-  await hand.type('Large payments');
-  await hand.press('Enter');
-  await page.waitForURL(/\/workflows\/\d+$/);
-
+  await hand.newWorkflow('Large payments');
   await editor.canvas.getByRole('heading', { name: 'How does it start?' }).waitFor();
   await hand.click(editor.canvas.getByRole('button', { name: /^Webhook/ }));
   const webhook = editor.panel.getByRole('region', { name: 'Webhook' });
   await hand.click(webhook.getByRole('button', { name: 'Save and listen for a sample' }));
   await webhook.getByText('Waiting for a call').waitFor();
   const address = (await webhook.locator('pre').first().textContent()) ?? '';
-  await pay(address, 100);
+  await send(address, PAYMENT(100));
   await webhook.getByRole('region', { name: 'Received call' }).waitFor();
 
-  await hand.press('ControlOrMeta+K');
-  await focused(palette);
-  await hand.type('if');
-  await hand.press('Enter');
+  await hand.add('if');
   const left = templateField(editor.panel, 'Left side');
   await left.waitFor();
   await hand.click(editor.panel.getByRole('button', { name: /^amount\b/ }));
@@ -81,10 +68,7 @@ test('a payment by webhook, a condition, a call and a chat message, in few click
   await focused(editor.panel.getByRole('textbox', { name: 'Right side' }));
   await hand.type('1000');
 
-  await hand.press('ControlOrMeta+K');
-  await focused(palette);
-  await hand.type('http');
-  await hand.press('Enter');
+  await hand.add('http');
   await focused(templateField(editor.panel, 'URL'));
   await hand.type(`${outside.url}/payments`);
   await hand.click(editor.panel.getByRole('combobox', { name: 'Method' }));
@@ -92,10 +76,7 @@ test('a payment by webhook, a condition, a call and a chat message, in few click
   await hand.click(templateField(editor.panel, 'Body'));
   await hand.type('{{trigger.data}}');
 
-  await hand.press('ControlOrMeta+K');
-  await focused(palette);
-  await hand.type('slack');
-  await hand.press('Enter');
+  await hand.add('slack');
   await hand.click(editor.panel.getByRole('button', { name: 'New credential for Credential' }));
   const credential = page.getByRole('dialog', { name: 'Add a credential' });
   await focused(credential.getByRole('textbox', { name: 'Webhook URL' }));
@@ -110,11 +91,11 @@ test('a payment by webhook, a condition, a call and a chat message, in few click
   // Saves, activates, and waits for what comes.
   await hand.click(editor.bar.getByRole('switch', { name: 'Active' }));
   await editor.bottom.getByText('Waiting for the next execution').waitFor();
-  await pay(address, 5_000);
+  await send(address, PAYMENT(5_000));
   await editor.bottom.getByText('Completed').waitFor();
   for (const id of ['if', 'request', 'notify']) await editor.node(id).getByText('Succeeded').waitFor();
 
-  expect(hand.clicks.length, hand.clicks.join('\n')).toBeLessThanOrEqual(MOST_CLICKS);
+  hand.expectAtMost(MOST_CLICKS.payment);
   expect(outside.to('POST /payments').map(({ body }) => body)).toEqual([PAYMENT(5_000)]);
   expect(outside.to('POST /hooks/chat1').map(({ body }) => body)).toMatchObject([
     { text: expect.stringContaining('Large payment: 5000') },
@@ -122,12 +103,89 @@ test('a payment by webhook, a condition, a call and a chat message, in few click
   expectNoComplaints(opened);
 });
 
-/** A call of the payment provider. */
-async function pay(address: string, amount: number): Promise<void> {
+test('an agent with a tool answers a support mail after an approval, in few clicks', async () => {
+  outside.on('GET /orders', { body: { status: 'shipped' } });
+  const opened = await world.openAs('editor', 'workflows');
+  mails.forget();
+  const { page, person } = opened;
+  // The organisation sends mail already.
+  await person.call('POST /orgs/:org/credentials', {
+    params: { org: person.organisationId },
+    body: { name: 'Office', type: 'smtp', hosts: [], fields: mails.credential },
+  });
+  const hand = countingHand(page);
+  const editor = editorOf(page);
+
+  await hand.newWorkflow('Support');
+  await hand.click(editor.canvas.getByRole('button', { name: /^Webhook/ }));
+  const webhook = editor.panel.getByRole('region', { name: 'Webhook' });
+  await hand.click(webhook.getByRole('button', { name: 'Save and listen for a sample' }));
+  await webhook.getByText('Waiting for a call').waitFor();
+  const address = (await webhook.locator('pre').first().textContent()) ?? '';
+  await send(address, SUPPORT_MAIL);
+  await webhook.getByRole('region', { name: 'Received call' }).waitFor();
+
+  await hand.add('agent');
+  await hand.click(editor.panel.getByRole('button', { name: 'New credential for Credential' }));
+  const credential = page.getByRole('dialog', { name: 'Add a credential' });
+  await focused(credential.getByLabel('API key', { exact: true }));
+  await hand.type('key');
+  await hand.press('Shift+Tab');
+  await hand.type(models.baseUrl('openai_compatible'));
+  await hand.press('Enter');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await focused(templateField(editor.panel, 'Model'));
+  await hand.type('gpt-test');
+  await hand.click(templateField(editor.panel, 'Prompt'));
+  await hand.type('{{trigger.data.text}}');
+  await hand.click(editor.panel.getByRole('button', { name: 'Add to Tools' }));
+  await hand.click(templateField(editor.panel, 'Description'));
+  await hand.type('The status of the orders of a customer.');
+  await hand.click(editor.panel.getByRole('button', { name: 'Add to Arguments' }));
+  await focused(editor.panel.getByRole('textbox', { name: 'Name in Arguments' }));
+  await hand.type('email');
+  await hand.click(templateField(editor.panel, 'URL'));
+  await hand.type(`${outside.url}/orders?email={{args.email}}`);
+
+  await hand.add('approval');
+  await hand.click(templateField(editor.panel, 'Text'));
+  await hand.type('{{nodes.agent.output.text}}');
+
+  await hand.add('mail');
+  await focused(templateField(editor.panel, 'From'));
+  await hand.type('support@example.com');
+  await hand.click(templateField(editor.panel, 'To'));
+  await hand.type('{{trigger.data.from}}');
+  await hand.click(templateField(editor.panel, 'Subject'));
+  await hand.type('Re: {{trigger.data.subject}}');
+  await hand.click(templateField(editor.panel, 'Text'));
+  await hand.type('{{nodes.agent.output.text}}');
+
+  await hand.click(editor.bar.getByRole('switch', { name: 'Active' }));
+  await editor.bottom.getByText('Waiting for the next execution').waitFor();
+  await send(address, SUPPORT_MAIL);
+  await editor.node('approval').getByText('Waiting').waitFor();
+  await hand.click(editor.bottom.getByRole('link', { name: /^Execution \d+$/ }));
+  await hand.click(page.getByRole('region', { name: 'Waiting' }).getByRole('button', { name: 'Approve' }));
+  await hand.click(page.getByRole('dialog').getByRole('button', { name: 'Approve' }));
+  await page.getByText('Completed').first().waitFor();
+
+  hand.expectAtMost(MOST_CLICKS.support);
+  expect(outside.to('GET /orders').map(({ query }) => query)).toEqual([{ email: 'ada@example.com' }]);
+  expect(mails.received.map(({ to, subject, text }) => [to, subject, text.trim()])).toEqual([
+    [['ada@example.com'], 'Re: My order', 'It was shipped.'],
+  ]);
+  expectNoComplaints(opened);
+});
+
+const SUPPORT_MAIL = { from: 'ada@example.com', subject: 'My order', text: 'Where is my order?' };
+
+/** A call from outside. */
+async function send(address: string, body: object): Promise<void> {
   const response = await fetch(`${world.url}${new URL(address).pathname}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(PAYMENT(amount)),
+    body: JSON.stringify(body),
   });
   expect(response.status).toBe(202);
 }

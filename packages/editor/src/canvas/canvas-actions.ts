@@ -3,7 +3,7 @@ import type { OnNodeDrag, ReactFlowInstance } from '@xyflow/react';
 import type { TFunction } from 'i18next';
 import type { DragEvent, MouseEvent as ReactMouseEvent } from 'react';
 import { fromCanvasId, toCanvasId } from '../model/canvas-id.ts';
-import { insideFrame } from '../model/change-nodes.ts';
+import { insideFrame, placeNextTo } from '../model/change-nodes.ts';
 import type { CanvasEdge, CanvasNode } from '../model/display.ts';
 import type { AddPlace, Point } from '../model/editor-state.ts';
 import { isLoop, withBodies } from '../model/flow-value.ts';
@@ -128,11 +128,9 @@ export function createCanvasActions({
     const [selected, ...others] = state.selectedIds.filter((id) =>
       state.nodes.some((node) => node.id === id),
     );
-    const after = selected !== undefined && others.length === 0 && !isTrigger ? { after: selected } : null;
-    const id = state.addNode(
-      type,
-      request.place ?? after ?? { at: freeAtTop(middle()), ...labelOf(request) },
-    );
+    const next =
+      selected !== undefined && others.length === 0 && !isTrigger ? placeNextTo(state.nodes, selected) : null;
+    const id = state.addNode(type, request.place ?? next ?? { at: freeAtTop(middle()), ...labelOf(request) });
     setAnnouncement(t('editor.added', { title: state.nodeTypes.get(type)?.title ?? type }));
     return id;
   };

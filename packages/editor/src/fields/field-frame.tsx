@@ -1,3 +1,4 @@
+import './field-frame.css';
 import { Box, Group, Input, Text } from '@mantine/core';
 import type { JsonValue } from '@millrace/engine';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
@@ -8,6 +9,7 @@ import { Braces, X } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm, useProblem } from '../form/form-context.tsx';
+import { useInsertTarget } from '../form/insert-target.ts';
 import { showValue } from '../form/template-scope.ts';
 
 export interface FieldFrameProps {
@@ -19,14 +21,20 @@ export interface FieldFrameProps {
   templateSwitch?: { readonly isOn: boolean; readonly onToggle: () => void } | null;
   /** Removes the value; absent if it is required. */
   onClear?: (() => void) | undefined;
+  /** Whether deleting its text clears it, so that Tab may skip the button that does. */
+  isTyped?: boolean;
   /** The string to preview. */
   text?: string | null;
   isBare?: boolean;
+  /** See `FieldProps`. */
+  isInner?: boolean;
   /** Whether the value is edited as a whole, so that all problems within it are shown here. */
   isWhole?: boolean;
   /** Whether it is empty and must not stay so. */
   isToFill?: boolean;
   actions?: ReactNode;
+  /** Takes data that is clicked beside the form, for a control that isn't a template field. */
+  onInsert?: ((path: string) => void) | undefined;
   /** Receives the id that the label refers to. */
   children: (ids: { readonly id: string; readonly describedBy: string }) => ReactNode;
 }
@@ -47,14 +55,20 @@ export function FieldFrame(props: FieldFrameProps) {
   const problem = useProblem(pointer, props.isWhole);
   const id = useId();
   const describedBy = `${id}-about`;
+  const frame = useInsertTarget(props.onInsert);
+  const control = props.children({ id, describedBy });
   return (
-    <Box {...(props.isToFill === true ? { 'data-to-fill': true } : {})}>
-      {props.isBare !== true && (
-        <Group gap={4} wrap="nowrap" justify="space-between" mih={22}>
+    <Box ref={frame} {...(props.isToFill === true ? { 'data-to-fill': true } : {})}>
+      {props.isBare === true ? (
+        control
+      ) : (
+        // The control comes before the actions, so that Tab leads from field to field.
+        <div className="form-field">
           <Input.Label htmlFor={id} size="xs" required={isRequired} labelElement="label">
             {label}
           </Input.Label>
-          <Group gap={2} wrap="nowrap">
+          <div>{control}</div>
+          <Group gap={2} wrap="nowrap" mih={22}>
             {!isReadOnly && templateSwitch !== null && <TemplateSwitch label={label} {...templateSwitch} />}
             {!isReadOnly && onClear !== undefined && (
               <IconButton
@@ -62,16 +76,16 @@ export function FieldFrame(props: FieldFrameProps) {
                 label={t('forms.clearField', { label })}
                 hint={t('forms.clear')}
                 size="xs"
+                tabIndex={props.isTyped === true ? -1 : 0}
                 onClick={onClear}
               />
             )}
             {props.actions}
           </Group>
-        </Group>
+        </div>
       )}
-      {props.children({ id, describedBy })}
       {text !== null && <PreviewLine text={text} />}
-      {problem !== null && (
+      {problem !== null && props.isInner !== true && (
         <Input.Error size="xs" mt={4} role="alert">
           {problem}
         </Input.Error>

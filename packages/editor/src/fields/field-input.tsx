@@ -55,6 +55,7 @@ export function FieldInput(props: InputProps & { shape: FieldShape; Field: Field
           {...common}
           label={label}
           types={shape.types}
+          isNeeded={schema['x-filled'] === true}
           value={idOf(value)}
           onChange={onChange}
         />
@@ -102,7 +103,8 @@ function NumberField({ shape, schema, name, value, onChange, id, describedBy, la
   );
 }
 
-function TextField({ shape, schema, value, onChange, id, describedBy, label, pointer, isBare }: Of<'text'>) {
+function TextField(props: Of<'text'>) {
+  const { shape, schema, value, onChange, id, describedBy, label, pointer, isBare } = props;
   const { isReadOnly } = useForm();
   const takesTemplates = useTakesTemplates(pointer);
   const text = typeof value === 'string' ? value : '';
@@ -139,6 +141,7 @@ function TextField({ shape, schema, value, onChange, id, describedBy, label, poi
   const Plain = shape.isMultiline || text.includes('\n') ? Textarea : TextInput;
   return (
     <Plain
+      {...(props.takesFocus === true ? { 'data-autofocus': true } : {})}
       id={id}
       aria-describedby={describedBy}
       {...(isBare === true ? { 'aria-label': label } : {})}

@@ -36,7 +36,11 @@ function OpenField(props: FieldProps & { shape: FieldShape }) {
   const takesTemplates = useTakesTemplates(pointer);
   const label = textOf(schema.title) ?? name;
   const takesThemAnyway = isTextual(shape);
-  const isSwitchable = takesTemplates && !takesThemAnyway && !['credential', 'workflow'].includes(shape.kind);
+  const isSwitchable =
+    takesTemplates &&
+    !takesThemAnyway &&
+    !hasTextVariant(shape) &&
+    !['credential', 'workflow'].includes(shape.kind);
   // A template that is still being typed isn't a template yet.
   const [isWriting, setIsWriting] = useState(false);
   const isOn =
@@ -46,6 +50,8 @@ function OpenField(props: FieldProps & { shape: FieldShape }) {
     if (isOn) alternatives.switchTo('template', 'value', () => initialOf(schema));
     else alternatives.switchTo('value', 'template', () => '{{}}');
   };
+  const insert = (path: string) => alternatives.replace('value', `{{${path}}}`);
+  const isToFill = schema['x-filled'] === true && isBlank(value);
   const text = typeof value === 'string' && takesTemplates ? value : null;
   return (
     <FieldFrame
@@ -55,10 +61,13 @@ function OpenField(props: FieldProps & { shape: FieldShape }) {
       isRequired={isRequired}
       templateSwitch={isSwitchable ? { isOn, onToggle: toggle } : null}
       onClear={!isRequired && value !== undefined && !isReadOnly ? () => onChange(undefined) : undefined}
+      isTyped={isOn || ['text', 'number'].includes(shape.kind)}
       text={isOn || takesThemAnyway ? text : null}
       isBare={props.isBare === true}
+      isInner={props.isInner === true}
       isWhole={schema['x-code'] === 'json'}
-      isToFill={schema['x-filled'] === true && isBlank(value)}
+      isToFill={isToFill}
+      onInsert={isToFill && isSwitchable && !isOn ? insert : undefined}
       actions={props.actions}
     >
       {({ id, describedBy }) => {
@@ -90,7 +99,15 @@ function OpenField(props: FieldProps & { shape: FieldShape }) {
 
 /** Whether a value that must be filled in still isn't; 0 is no credential. */
 function isBlank(value: JsonValue | undefined): boolean {
-  return value === undefined || value === '' || value === 0;
+  return value === undefined || value === '' || value === 0 || (isJsonArray(value) && value.length === 0);
+}
+
+/** Whether one of the shapes to choose from is text, where templates are written like any other text. */
+function hasTextVariant(shape: FieldShape): boolean {
+  return (
+    shape.kind === 'variants' &&
+    shape.variants.some(({ name, schema }) => name === 'string' && shapeOf(schema).kind === 'text')
+  );
 }
 
 /** Whether a string is valid for this shape. */

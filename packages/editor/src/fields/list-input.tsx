@@ -8,6 +8,7 @@ import { type FieldComponent, type FieldProps, withMember } from '../form/field-
 import { initialOf, type NamedField, type Schema, shapeOf } from '../form/field-shape.ts';
 import { useForm, useProblem } from '../form/form-context.tsx';
 import { AddButton } from './member-buttons.tsx';
+import { useAddedFocus } from './use-added-focus.ts';
 
 /** Kinds whose control takes about one line. */
 const SIMPLE = new Set(['text', 'any', 'number', 'choice']);
@@ -40,8 +41,13 @@ export function ListInput({
     onChange: (next) =>
       onChange(value.map((old, at) => (at === index ? (next === undefined ? '' : next) : old))),
   });
+  const { frame, noteAdded } = useAddedFocus(value.length);
+  const add = () => {
+    noteAdded();
+    onChange([...value, initialOf(item)]);
+  };
   return (
-    <Stack gap="xs">
+    <Stack gap="xs" ref={frame}>
       {value.map((each, index) => (
         <Item
           key={index}
@@ -50,7 +56,7 @@ export function ListInput({
           actions={isReadOnly ? null : <ItemActions items={value} index={index} onChange={onChange} />}
         />
       ))}
-      <AddButton to={label} onClick={() => onChange([...value, initialOf(item)])}>
+      <AddButton to={label} onClick={add}>
         {t('forms.addItem')}
       </AddButton>
     </Stack>

@@ -5,6 +5,7 @@ import { type FieldComponent, withMember } from '../form/field-props.ts';
 import { initialOf, type Schema, shapeOf } from '../form/field-shape.ts';
 import { AddButton, freeName, RemoveMemberButton } from './member-buttons.tsx';
 import { MemberName } from './member-name.tsx';
+import { useAddedFocus } from './use-added-focus.ts';
 
 /** An object with user-defined member names. */
 export function RecordInput({
@@ -26,8 +27,13 @@ export function RecordInput({
   const entries = Object.entries(value);
   const rename = (from: string, to: string) =>
     onChange(Object.fromEntries(entries.map(([name, each]) => [name === from ? to : name, each])));
+  const { frame, noteAdded } = useAddedFocus(entries.length);
+  const add = () => {
+    noteAdded();
+    onChange({ ...value, [freeName(Object.keys(value))]: initialOf(member) });
+  };
   return (
-    <Stack gap="xs">
+    <Stack gap="xs" ref={frame}>
       {entries.map(([name, each], index) => (
         <Paper key={`${pointer} ${index}`} withBorder p={6}>
           <Stack gap={4}>
@@ -54,10 +60,7 @@ export function RecordInput({
           </Stack>
         </Paper>
       ))}
-      <AddButton
-        to={label}
-        onClick={() => onChange({ ...value, [freeName(Object.keys(value))]: initialOf(member) })}
-      >
+      <AddButton to={label} onClick={add}>
         {t('forms.addMember')}
       </AddButton>
     </Stack>

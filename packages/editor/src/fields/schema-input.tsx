@@ -14,6 +14,7 @@ import {
   type SchemaField,
   withFields,
 } from './schema-fields.ts';
+import { useAddedFocus } from './use-added-focus.ts';
 
 /** An object's JSON Schema as a list of members, or as JSON if a list can't represent it. */
 export function SchemaInput({
@@ -63,8 +64,13 @@ function FieldList({
 }) {
   const { t } = useTranslation();
   const names = fields.map(({ name }) => name);
+  const { frame, noteAdded } = useAddedFocus(fields.length);
+  const add = () => {
+    noteAdded();
+    onChange([...fields, newField(names)]);
+  };
   return (
-    <Stack gap="xs">
+    <Stack gap="xs" ref={frame}>
       {fields.length === 0 && <Hint>{t('forms.schema.none')}</Hint>}
       {fields.map((field, index) => (
         <FieldRow
@@ -76,7 +82,7 @@ function FieldList({
           onRemove={() => onChange(fields.filter((_, at) => at !== index))}
         />
       ))}
-      <AddButton to={label} onClick={() => onChange([...fields, newField(names)])}>
+      <AddButton to={label} onClick={add}>
         {t('forms.addMember')}
       </AddButton>
     </Stack>

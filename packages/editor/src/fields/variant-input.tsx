@@ -39,6 +39,8 @@ export function VariantInput({
     else if (next !== variant) alternatives.switchTo(variant.name, next.name, () => initialOf(next.schema));
   };
   const inner = shapeOf(variant.schema);
+  // Text can be typed at once; what else it may be is chosen.
+  const isText = value === undefined && variant.name === 'string' && inner.kind === 'text';
   return (
     <Stack gap="xs">
       {shape.variants.length <= FEW_VARIANTS ? (
@@ -46,7 +48,7 @@ export function VariantInput({
           size="xs"
           w="fit-content"
           data={data}
-          value={value === undefined ? '' : variant.name}
+          value={value === undefined && !isText ? '' : variant.name}
           onChange={choose}
           disabled={isReadOnly}
           aria-label={label}
@@ -78,7 +80,7 @@ export function VariantInput({
           />
         </Paper>
       )}
-      {value !== undefined && inner.kind !== 'group' && (
+      {(value !== undefined || isText) && inner.kind !== 'group' && (
         <Field
           key={variant.name}
           schema={{ ...variant.schema, title: label, description: '' }}
@@ -86,6 +88,7 @@ export function VariantInput({
           value={value}
           isRequired
           isBare
+          isInner
           onChange={onChange}
           pointer={pointer}
         />

@@ -14,6 +14,10 @@ export interface FieldProps {
   readonly isRequired?: boolean;
   /** No label: the surroundings name the field. */
   readonly isBare?: boolean;
+  /** The field around it, of the same value, shows its problems. */
+  readonly isInner?: boolean;
+  /** A plain text field takes the focus when its dialog opens. */
+  readonly takesFocus?: boolean;
   /** Extra actions at the end of the label's line. */
   readonly actions?: ReactNode;
 }

@@ -10,6 +10,8 @@ export type FormProblem = Said & { readonly pointer: string };
 /** The context shared by a form's fields. */
 export interface FormContextValue {
   readonly isReadOnly: boolean;
+  /** Whether what is edited was just added, so that nobody has chosen anything in it. */
+  readonly isNew?: boolean;
   /** Whether strings may contain templates. */
   readonly takesTemplates: boolean;
   /** Only values below this pointer may contain templates; absent: all. */

@@ -1,13 +1,13 @@
-import { createContext } from 'react';
+import { createContext, type RefObject, useContext, useEffect, useEffectEvent, useRef } from 'react';
 
-/** A template field that data can be inserted into. */
+/** A field that data can be inserted into. */
 export interface InsertTarget {
   readonly element: HTMLElement;
-  /** Inserts a path at the cursor, in braces unless the cursor is within some, and focuses the field. */
+  /** Inserts a path: in a template field at the cursor, in braces unless the cursor is within some, focusing it. */
   readonly insert: (path: string) => void;
 }
 
-/** The template fields of a form. */
+/** The fields of a form that take data. */
 export interface InsertTargets {
   add(target: InsertTarget): void;
   remove(target: InsertTarget): void;
@@ -39,4 +39,21 @@ export function createInsertTargets(): InsertTargets {
       return inOrder.find(({ element }) => element.closest('[data-to-fill]') !== null) ?? inOrder[0] ?? null;
     },
   };
+}
+
+/** Makes an element a target while it takes insertions. */
+export function useInsertTarget(
+  onInsert: ((path: string) => void) | undefined,
+): RefObject<HTMLDivElement | null> {
+  const targets = useContext(InsertTargetContext);
+  const element = useRef<HTMLDivElement>(null);
+  const insert = useEffectEvent((path: string) => onInsert?.(path));
+  const isTarget = onInsert !== undefined;
+  useEffect(() => {
+    if (targets === null || !isTarget || element.current === null) return;
+    const target: InsertTarget = { element: element.current, insert: (path) => insert(path) };
+    targets.add(target);
+    return () => targets.remove(target);
+  }, [targets, isTarget]);
+  return element;
 }

@@ -15,6 +15,8 @@ export interface Alternatives {
   readonly set: (next: Value) => void;
   /** Switches to another form: restores its last value there, else uses the initial one. */
   readonly switchTo: (from: string, to: string, initial: () => Value) => void;
+  /** Switches to another form with this value. */
+  readonly replace: (from: string, next: Value) => void;
 }
 
 /** Lets the user switch between forms of a value without losing earlier input. */
@@ -24,13 +26,20 @@ export function useAlternatives(value: Value, onChange: (value: Value) => void):
     memory.current.sent = next;
     onChange(next);
   };
+  const remember = (from: string): Memory['values'] => {
+    const { sent, values } = memory.current;
+    if (sent !== value) values.clear();
+    return values.set(from, value);
+  };
   return {
     set,
     switchTo(from, to, begin) {
-      const { sent, values } = memory.current;
-      if (sent !== value) values.clear();
-      values.set(from, value);
+      const values = remember(from);
       set(values.has(to) ? values.get(to) : begin());
+    },
+    replace(from, next) {
+      remember(from);
+      set(next);
     },
   };
 }

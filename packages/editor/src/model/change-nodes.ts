@@ -94,6 +94,13 @@ export function addNode(
   return { value: { ...value, nodes: [...value.nodes, node] }, id };
 }
 
+/** Where the next node goes: after this one, or, as a loop without a body does nothing, into it. */
+export function placeNextTo(nodes: readonly FlowNode[], id: string): AddPlace {
+  const node = nodes.find((each) => each.id === id);
+  const isEmptyLoop = node !== undefined && isLoop(node) && !nodes.some(({ parentId }) => parentId === id);
+  return isEmptyLoop ? { at: { x: FRAME.padding, y: FRAME.header }, parentId: id } : { after: id };
+}
+
 /** The flow with another trigger in the place of one. What was configured belonged to the former, except its name. */
 export function replaceTrigger(value: FlowValue, id: string, type: string, about: Surroundings): FlowValue {
   const at = value.nodes.findIndex((node) => node.id === id);

@@ -2,6 +2,7 @@ import type { Flow, JsonValue } from '@millrace/engine';
 import { findProblems, validateStructure } from '@millrace/engine';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { placeNextTo } from './change-nodes.ts';
 import { cutOut, readClip, writeClip } from './clip.ts';
 import { findConnectionFault } from './connection-rules.ts';
 import type { EditorState, NodeType } from './editor-state.ts';
@@ -202,6 +203,20 @@ describe('the editor store', () => {
     expect(state().edges).toEqual([]);
     state().undo();
     expect(state().toFlow()).toEqual(FLOW);
+  });
+
+  test('the next node goes into an empty loop, and after anything else', () => {
+    const { store, state } = open({ nodes: FLOW.nodes.slice(0, 2), edges: FLOW.edges.slice(0, 1) });
+    const add = (selected: string) =>
+      store.getState().addNode('core.set', placeNextTo(state().nodes, selected));
+    const [inner, next, after] = [add('each'), add('set'), add('each')];
+    const parentOf = (id: string) => state().nodes.find((node) => node.id === id)?.parentId;
+    expect([inner, next, after].map(parentOf)).toEqual(['each', 'each', undefined]);
+    expect(state().edges.map(({ source, target }) => [source, target])).toEqual([
+      ['start', 'each'],
+      [inner, next],
+      ['each', after],
+    ]);
   });
 
   test('an edge without an id can be removed, and a node inserted on it', () => {

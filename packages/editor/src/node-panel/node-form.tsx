@@ -15,6 +15,8 @@ export interface NodeFormProps {
   takesTemplates?: boolean;
   /** Only values below this pointer accept templates. */
   templatesBelow?: string;
+  /** Just added. */
+  isNew?: boolean;
   children: ReactNode;
 }
 
@@ -24,6 +26,7 @@ export function NodeForm({
   base,
   takesTemplates = true,
   templatesBelow = '',
+  isNew = false,
   children,
 }: NodeFormProps) {
   const { nodes, edges, settings, sample, problems, isReadOnly, nodeTypes } = useEditorState(
@@ -57,6 +60,7 @@ export function NodeForm({
       .map((problem) => ({ ...withoutNode(problem), pointer: problem.pointer.slice(prefix.length) }));
     return {
       isReadOnly,
+      isNew,
       takesTemplates,
       templatesBelow,
       problems: own,
@@ -71,6 +75,7 @@ export function NodeForm({
     base,
     problems,
     isReadOnly,
+    isNew,
     takesTemplates,
     templatesBelow,
     hints,

@@ -30,6 +30,7 @@ import { TriggerLines } from '../canvas/node-menu-items.tsx';
 import { Field } from '../fields/field.tsx';
 import { GroupFields } from '../fields/group-fields.tsx';
 import { shapeOf } from '../form/field-shape.ts';
+import { focusFirstEmpty, WHOLE_FORM } from '../form/first-empty.ts';
 import type { NodeType } from '../model/editor-state.ts';
 import { problemText } from '../model/problem-text.ts';
 import { useEditor, useEditorState } from '../model/store.ts';
@@ -56,9 +57,6 @@ export function NodePanel({
   return <Panel key={nodeId} node={node} type={type} takesFocus={takesFocus} />;
 }
 
-/** Fields that must not stay empty; see `FieldFrame`. */
-const TO_FILL_IN = ['input', 'textarea', '.cm-content'].map((field) => `[data-to-fill] ${field}`).join(',');
-
 /** What somebody may be typing into. */
 const TYPED_INTO = 'input, textarea, [contenteditable="true"]';
 
@@ -80,10 +78,10 @@ function Panel({
   useEffect(() => {
     // The panel may appear while somebody types elsewhere already, such as in the palette for the next node.
     if (!takesFocus || document.activeElement?.matches(TYPED_INTO)) return;
-    frame.current?.querySelector<HTMLElement>(TO_FILL_IN)?.focus();
+    focusFirstEmpty(frame.current);
   }, [takesFocus]);
   return (
-    <Stack gap={0} h="100%" ref={frame}>
+    <Stack gap={0} h="100%" ref={frame} {...WHOLE_FORM}>
       <PanelHead node={node} />
       <Tabs
         value={tab}
@@ -115,7 +113,7 @@ function Panel({
         <ScrollArea flex={1} mih={0} type="auto">
           <Box p="sm">
             <Tabs.Panel value="configure">
-              <Configure node={node} type={type} />
+              <Configure node={node} type={type} isNew={takesFocus} />
             </Tabs.Panel>
             <Tabs.Panel value="behaviour">
               <NodeSettings node={node} type={type} />
@@ -214,7 +212,7 @@ function withLabel(node: FlowNode, label: string): FlowNode {
   return { ...node, data: label === '' ? data : { ...data, label } };
 }
 
-function Configure({ node, type }: { node: FlowNode; type: NodeType | undefined }) {
+function Configure({ node, type, isNew }: { node: FlowNode; type: NodeType | undefined; isNew: boolean }) {
   const { t } = useTranslation();
   const changeNode = useEditor((state) => state.changeNode);
   const config = node.data?.config ?? {};
@@ -229,7 +227,7 @@ function Configure({ node, type }: { node: FlowNode; type: NodeType | undefined 
   }
   const shape = shapeOf(type.config_schema);
   return (
-    <NodeForm nodeId={node.id} base="/data/config" {...templatesOf(type)}>
+    <NodeForm nodeId={node.id} base="/data/config" isNew={isNew} {...templatesOf(type)}>
       <WithData nodeId={node.id} hasData={type.kind !== 'trigger'}>
         <Stack gap="md">
           {node.type === 'trigger.webhook' && <WebhookPanel />}

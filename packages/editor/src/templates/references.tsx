@@ -4,8 +4,10 @@ import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
-import { useContext, useState } from 'react';
+import { useContext, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { focusFirstEmpty, wholeFormOf } from '../form/first-empty.ts';
+import { useForm } from '../form/form-context.tsx';
 import { NewCredential } from '../form/new-credential.ts';
 
 interface ReferenceProps {
@@ -17,22 +19,47 @@ interface ReferenceProps {
   onChange: (id: number | undefined) => void;
 }
 
+interface CredentialProps extends ReferenceProps {
+  types: readonly string[];
+  isNeeded: boolean;
+}
+
 /** Selects or creates a credential of one of these types; a deleted one is shown by its number. */
-export function CredentialSelect({
-  types,
-  label,
-  value,
-  onChange,
-  ...common
-}: ReferenceProps & { types: readonly string[] }) {
+export function CredentialSelect({ types, isNeeded, label, value, onChange, ...common }: CredentialProps) {
   const { t } = useTranslation();
   const org = useOrg();
   const Dialog = useContext(NewCredential);
   const [isMaking, setIsMaking] = useState(false);
   const { data } = useQuery(endpointQuery('GET /orgs/:org/credentials', { params: { org } }));
   const fitting = (data?.items ?? []).filter(({ type }) => types.includes(type));
+  const [only, ...others] = fitting;
+  const { isNew = false } = useForm();
+  const isClear = isNeeded && isNew && value === null && others.length === 0 && !common.disabled;
+  const frame = useRef<HTMLDivElement>(null);
+  /** A credential was chosen without this control: go on to the next field. */
+  const goesOn = useRef(false);
+  const take = (id: number) => {
+    goesOn.current = true;
+    onChange(id);
+  };
+  const takeOnly = useEffectEvent(take);
+  const clear = isClear ? only?.id : undefined;
+  const hasOffered = useRef(false);
+  useEffect(() => {
+    // Once: it may be cleared again.
+    if (clear === undefined || hasOffered.current) return;
+    hasOffered.current = true;
+    takeOnly(clear);
+  }, [clear]);
+  useEffect(() => {
+    if (value === null || isMaking || !goesOn.current) return;
+    goesOn.current = false;
+    const { activeElement } = document;
+    const isHere = activeElement === document.body || frame.current?.contains(activeElement) === true;
+    if (isHere) focusFirstEmpty(wholeFormOf(frame.current));
+  }, [value, isMaking]);
   return (
-    <Group gap={4} wrap="nowrap">
+    <Group gap={4} wrap="nowrap" ref={frame}>
       <Select
         {...common}
         flex={1}
@@ -60,7 +87,7 @@ export function CredentialSelect({
         />
       )}
       {Dialog !== null && isMaking && (
-        <Dialog onlyTypes={types} onKept={({ id }) => onChange(id)} onClose={() => setIsMaking(false)} />
+        <Dialog onlyTypes={types} onKept={({ id }) => take(id)} onClose={() => setIsMaking(false)} />
       )}
     </Group>
   );

@@ -5,6 +5,7 @@ import { withMember } from '@millrace/editor/form/field-props.ts';
 import { applies, isNullable, type Schema } from '@millrace/editor/form/field-shape.ts';
 import { useProblem } from '@millrace/editor/form/form-context.tsx';
 import type { JsonObject, JsonValue } from '@millrace/engine';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { fieldText } from './credential-text.ts';
 
@@ -82,7 +83,7 @@ interface FieldsProps {
   onChange: (value: JsonObject) => void;
   /** The credential to edit; null: a new one. */
   credential: Credential | null;
-  /** Focuses the first secret when the dialog opens. */
+  /** Focuses the first field to fill in when the dialog opens. */
   takesFocus?: boolean;
 }
 
@@ -110,7 +111,12 @@ export function CredentialFields({
     isRequired: schema.default === undefined,
   }));
   const shown = fields.filter((field) => applies(field, value, fields));
-  const firstSecret = shown.find(({ schema }) => isSecret(schema))?.name;
+  // What only its owner knows: a required setting, else the first secret.
+  const first =
+    shown.find(
+      ({ name, schema, isRequired }) => isRequired && !isSecret(schema) && value[name] === undefined,
+    ) ?? shown.find(({ schema }) => isSecret(schema));
+  const [focused] = useState(first?.name);
   return (
     <Stack gap="sm">
       {shown.map(({ name, schema }) => {
@@ -129,13 +135,14 @@ export function CredentialFields({
             value={value[name]}
             onChange={change}
             stored={storedOf(credential, name)}
-            takesFocus={takesFocus && name === firstSecret}
+            takesFocus={takesFocus && name === focused}
           />
         ) : (
           <Field
             key={name}
             name={name}
             schema={{ ...withoutNull(schema), title, description }}
+            takesFocus={takesFocus && name === focused}
             isRequired={schema.default === undefined}
             value={value[name] ?? undefined}
             pointer={`/fields/${name}`}

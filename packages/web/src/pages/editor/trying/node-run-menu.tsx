@@ -5,9 +5,10 @@ import { own } from '@millrace/editor/model/flow-value.ts';
 import { useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
 import { call } from '@millrace/ui/api/client.ts';
 import { noteFailure } from '@millrace/ui/api/query.ts';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useQueryClient } from '@tanstack/react-query';
-import { FastForward, Play, RotateCw, StepForward } from 'lucide-react';
+import { ChevronDown, FastForward, Play, RotateCw, StepForward } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
 import { flowToNode } from './flow-to-node.ts';
@@ -39,24 +40,30 @@ export function NodeRunMenu({ nodeId }: { nodeId: string }) {
         noteFailure(queryClient, error);
       });
   };
+  const runTo = act(() => void runForm.start(flowToNode(store.getState().toFlow(), nodeId)));
+  // A node in a loop can't be run without the loop.
+  const isInLoop = node.parentId != null;
   return (
     <Menu position="bottom-end" width={240}>
+      <IconButton
+        icon={Play}
+        label={t(isInLoop ? 'editor.trying.runTo' : 'editor.trying.runNode')}
+        size="sm"
+        disabled={isBusy}
+        onClick={isInLoop ? runTo : act(run)}
+      />
       <Menu.Target>
         <ActionIcon size="sm" aria-label={t('editor.trying.nodeMenu')} title={t('editor.trying.nodeMenu')}>
-          <Play size={14} />
+          <ChevronDown size={14} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        {node.parentId == null && (
+        {!isInLoop && (
           <Menu.Item leftSection={<StepForward size={14} />} disabled={isBusy} onClick={act(run)}>
             {t('editor.trying.runNode')}
           </Menu.Item>
         )}
-        <Menu.Item
-          leftSection={<FastForward size={14} />}
-          disabled={isBusy}
-          onClick={act(() => void runForm.start(flowToNode(store.getState().toFlow(), nodeId)))}
-        >
+        <Menu.Item leftSection={<FastForward size={14} />} disabled={isBusy} onClick={runTo}>
           {t('editor.trying.runTo')}
         </Menu.Item>
         <Menu.Item
