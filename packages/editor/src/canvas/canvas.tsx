@@ -39,6 +39,8 @@ export interface CanvasProps {
   marks?: { readonly [nodeId: string]: DiffMark };
   /** A node was opened (click, Enter, list) or added; null: closed. */
   onOpenNode?: (nodeId: string | null, opened?: { readonly isNew: boolean }) => void;
+  /** An open node was double-clicked. */
+  onWidenNode?: () => void;
   /** A node to bring into view; a new object brings it there again. */
   focus?: { readonly nodeId: string } | null;
 }
@@ -52,7 +54,7 @@ export function Canvas(props: CanvasProps) {
   );
 }
 
-function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProps) {
+function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null }: CanvasProps) {
   const { t } = useTranslation();
   const scheme = useComputedColorScheme('light');
   const store = useEditorStore();
@@ -138,6 +140,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
               hasMap={hasMap && !isEmpty && hasRoomForMap}
               isSelecting={isSelecting}
               onOpenNode={openNode}
+              onWidenNode={onWidenNode}
               onMenu={setMenu}
             >
               <Panel position="bottom-left">{toolbar}</Panel>

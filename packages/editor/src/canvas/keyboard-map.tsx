@@ -11,6 +11,7 @@ const MOD = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl';
 const KEYS = [
   { does: 'palette', keys: [[MOD, 'K'], ['/']], changes: true },
   { does: 'open', keys: [['Enter']], changes: false },
+  { does: 'widen', keys: [['F2']], changes: false },
   { does: 'menu', keys: [['Shift', 'F10']], changes: false },
   { does: 'move', keys: [['←', '↑', '→', '↓']], changes: true },
   { does: 'focus', keys: [['Tab']], changes: false },

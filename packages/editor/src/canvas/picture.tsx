@@ -56,6 +56,7 @@ export const Picture = memo(function Picture({
   hasMap,
   isSelecting,
   onOpenNode,
+  onWidenNode,
   onMenu,
   children,
 }: {
@@ -66,6 +67,7 @@ export const Picture = memo(function Picture({
   /** Dragging draws a selection box, and clicking adds to the selection. */
   isSelecting: boolean;
   onOpenNode: (nodeId: string | null) => void;
+  onWidenNode: (() => void) | undefined;
   onMenu: (request: MenuRequest) => void;
   children: ReactNode;
 }) {
@@ -99,6 +101,12 @@ export const Picture = memo(function Picture({
       onOpenNode(node.type === 'note' ? null : node.data.node.id);
     },
     [onOpenNode, takeClick, isSelecting],
+  );
+  const onNodeDoubleClick: NodeMouseHandler<CanvasNode> = useCallback(
+    (_event, node) => {
+      if (node.type !== 'note' && !isSelecting) onWidenNode?.();
+    },
+    [onWidenNode, isSelecting],
   );
   const menus = useContextMenus(onMenu);
   const onPaneClick = useCallback(() => onOpenNode(null), [onOpenNode]);
@@ -155,6 +163,7 @@ export const Picture = memo(function Picture({
       onDrop={actions.onDrop}
       onMouseMove={actions.onMouseMove}
       onNodeClick={onNodeClick}
+      onNodeDoubleClick={onNodeDoubleClick}
       onPaneClick={onPaneClick}
       {...menus}
       onMoveStart={onMoveStart}

@@ -1,7 +1,7 @@
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import './editor.css';
 import { ActionIcon, Box, Group, Tabs } from '@mantine/core';
-import { useDocumentTitle, useHotkeys, useMediaQuery } from '@mantine/hooks';
+import { type HotkeyItem, useDocumentTitle, useHotkeys, useMediaQuery } from '@mantine/hooks';
 import type { WorkflowDetail } from '@millrace/admin-api';
 import { SaveFlow } from '@millrace/editor/form/save-flow.ts';
 import { type EditorStore, useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
@@ -126,8 +126,14 @@ export function EditorFrame({
     setTab('run');
     void runForm.start();
   };
-  useHotkeys([['mod+Enter', () => !isReadOnly && run()]], [], true);
-  const sideContent = <SideContent side={side} onClose={() => setSide(null)} />;
+  const [isWide, setIsWide] = useState(false);
+  const widen = useCallback(() => setIsWide((was) => !was), []);
+  const hotkeys: HotkeyItem[] = [['mod+Enter', () => !isReadOnly && run()]];
+  if (side?.kind === 'node') hotkeys.push(['F2', widen]);
+  useHotkeys(hotkeys, [], true);
+  const sideContent = (
+    <SideContent side={side} isWide={isWide} onWiden={widen} onClose={() => setSide(null)} />
+  );
   const isThere = useEditor(({ nodes }) =>
     side?.kind === 'node' ? nodes.some(({ id }) => id === side.nodeId) : side !== null,
   );
@@ -140,9 +146,13 @@ export function EditorFrame({
           <DraftFailure />
           <div className="editor-middle">
             <div className="editor-canvas">
-              <Canvas onOpenNode={onOpenNode} focus={focus} />
+              <Canvas onOpenNode={onOpenNode} onWidenNode={widen} focus={focus} />
             </div>
-            <SideFrame isOpen={isThere} onClose={() => setSide(null)}>
+            <SideFrame
+              isOpen={isThere}
+              isWide={isWide && side?.kind === 'node'}
+              onClose={() => setSide(null)}
+            >
               {sideContent}
             </SideFrame>
           </div>
@@ -153,11 +163,19 @@ export function EditorFrame({
   );
 }
 
-function SideContent({ side, onClose }: { side: Side; onClose: () => void }) {
+function SideContent({
+  side,
+  ...head
+}: {
+  side: Side;
+  isWide: boolean;
+  onWiden: () => void;
+  onClose: () => void;
+}) {
   if (side === null) return null;
   return (
     <>
-      <SideHead nodeId={side.kind === 'node' ? side.nodeId : null} onClose={onClose}>
+      <SideHead nodeId={side.kind === 'node' ? side.nodeId : null} {...head}>
         {side.kind === 'node' && <NodeActions nodeId={side.nodeId} />}
       </SideHead>
       <div className="editor-side-body">
@@ -209,6 +227,8 @@ function BottomDrawer({
   const problems = useEditor((state) => state.problems.length);
   const errors = useDraftSync((state) => state.structureErrors.length);
   const count = problems + errors;
+  // What an empty canvas lacks is what it asks for.
+  const isEmpty = useEditor((state) => state.nodes.length === 0);
   const isOpen = tab !== null;
   return (
     <section className="editor-bottom" aria-label={t('editor.bottom')}>
@@ -232,7 +252,11 @@ function BottomDrawer({
         <Group justify="space-between" wrap="nowrap" gap={0}>
           <Tabs.List className="editor-tab-list">
             <Tabs.Tab value="problems" size="xs">
-              {count === 0 ? t('editor.noProblems') : t('editor.problemCount', { count })}
+              {isEmpty
+                ? t('editor.problems')
+                : count === 0
+                  ? t('editor.noProblems')
+                  : t('editor.problemCount', { count })}
             </Tabs.Tab>
             {can('editor') && (
               <Tabs.Tab value="run" size="xs">

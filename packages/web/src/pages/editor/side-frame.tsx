@@ -9,15 +9,18 @@ const SideDrawer = lazyPart(async () => (await import('./side-drawer.tsx')).Side
 /** A panel beside the canvas; in a narrow window a drawer from below. */
 export function SideFrame({
   isOpen,
+  isWide = false,
   onClose,
   children,
 }: {
   isOpen: boolean;
+  /** Leaves only a strip of the canvas: room for data, form and output side by side. */
+  isWide?: boolean;
   onClose: () => void;
   children: ReactNode;
 }) {
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
-  if (!isNarrow) return isOpen ? <SidePanel>{children}</SidePanel> : null;
+  if (!isNarrow) return isOpen ? <SidePanel isWide={isWide}>{children}</SidePanel> : null;
   return (
     <SideDrawer isOpen={isOpen} onClose={onClose}>
       {children}
@@ -25,20 +28,26 @@ export function SideFrame({
   );
 }
 
-function SidePanel({ children }: { children: ReactNode }) {
+function SidePanel({ isWide, children }: { isWide: boolean; children: ReactNode }) {
   const { t } = useTranslation();
   const [width, setWidth] = usePanelSize('side', 420, 300, 900);
   return (
     <>
-      <Splitter
-        direction="column"
-        label={t('editor.resizePanel')}
-        size={width}
-        min={300}
-        max={900}
-        onResize={setWidth}
-      />
-      <aside className="editor-side" style={{ width }} aria-label={t('editor.panel')}>
+      {!isWide && (
+        <Splitter
+          direction="column"
+          label={t('editor.resizePanel')}
+          size={width}
+          min={300}
+          max={900}
+          onResize={setWidth}
+        />
+      )}
+      <aside
+        className="editor-side"
+        style={{ width: isWide ? 'calc(100% - 160px)' : width }}
+        aria-label={t('editor.panel')}
+      >
         {children}
       </aside>
     </>

@@ -1,18 +1,24 @@
 import { ActionIcon, Group, Text } from '@mantine/core';
 import { NodeIcon } from '@millrace/editor/canvas/node-icon.tsx';
 import { useEditor } from '@millrace/editor/model/store.ts';
-import { X } from 'lucide-react';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { Maximize2, Minimize2, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 
 /** The side panel's title, actions and close button. */
 export function SideHead({
   nodeId,
+  isWide = false,
+  onWiden,
   onClose,
   children,
 }: {
   /** Null: the workflow's settings. */
   nodeId: string | null;
+  isWide?: boolean;
+  /** Absent: it can't be widened. */
+  onWiden?: () => void;
   onClose: () => void;
   children?: ReactNode;
 }) {
@@ -28,6 +34,17 @@ export function SideHead({
       )}
       <Group gap={2} wrap="nowrap">
         {children}
+        {nodeId !== null && onWiden !== undefined && (
+          <IconButton
+            icon={isWide ? Minimize2 : Maximize2}
+            label={t('editor.keys.widen')}
+            hint={`${t('editor.keys.widen')} (F2)`}
+            aria-pressed={isWide}
+            size="sm"
+            visibleFrom="sm"
+            onClick={onWiden}
+          />
+        )}
         <ActionIcon size="sm" aria-label={t('editor.closePanel')} onClick={onClose}>
           <X size={16} />
         </ActionIcon>
