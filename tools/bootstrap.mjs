@@ -23,6 +23,7 @@ const PINNED_NODE = join(MODULES, '.bin', 'node');
 const COMMANDS = {
   start: ['packages/cli/src/cli.ts', 'start'],
   build: ['tools/artefact.mjs'],
+  release: ['tools/release.ts'],
   dev: ['tools/dev.ts'],
   test: ['node_modules/vitest/vitest.mjs', 'run'],
   'test:unit': ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.unit.config.ts'],

@@ -16,6 +16,7 @@ interface LockEntry {
   readonly license?: string;
   readonly link?: boolean;
   readonly resolved?: string;
+  readonly integrity?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
@@ -24,6 +25,8 @@ export interface Dependency {
   readonly name: string;
   readonly version: string;
   readonly licence: string;
+  /** SHA-512 of the package as published, in base64; null if the lockfile has none. */
+  readonly integrity: string | null;
   /** Its own files about it; empty if it has none. */
   readonly texts: readonly string[];
 }
@@ -60,12 +63,13 @@ function placeOf(name: string, from: string, lock: Lock): string | null {
   }
 }
 
-function describe(root: string, path: string, { version = '', license }: LockEntry): Dependency {
+function describe(root: string, path: string, { version = '', license, integrity }: LockEntry): Dependency {
   const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
   const folder = join(root, path);
   const files = existsSync(folder) ? readdirSync(folder).filter((file) => LICENCE_FILE.test(file)) : [];
   const texts = files.sort().map((file) => readFileSync(join(folder, file), 'utf8').trim());
-  return { name, version, licence: license ?? 'see its licence file', texts };
+  const sha512 = integrity?.startsWith('sha512-') === true ? integrity.slice('sha512-'.length) : null;
+  return { name, version, licence: license ?? 'see its licence file', integrity: sha512, texts };
 }
 
 /** One text with all of them; equal licence texts are not merged, because their copyright lines differ. */
