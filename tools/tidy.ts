@@ -91,7 +91,7 @@ const kebabCaseNames: TidyRule = {
     files
       .filter(
         ({ path }) =>
-          !/^(README|ARCHITECTURE|CHANGELOG|SPEC|LICENSE|CONTRIBUTING|SECURITY|PULL_REQUEST_TEMPLATE|Dockerfile)(\.md)?$/.test(
+          !/^(README|ARCHITECTURE|CHANGELOG|SPEC|LICENSE|CONTRIBUTING|SECURITY|PULL_REQUEST_TEMPLATE|Dockerfile|Chart)(\.md|\.yaml)?$/.test(
             basename(path),
           ),
       )
