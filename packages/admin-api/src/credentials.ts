@@ -26,6 +26,14 @@ export const Credential = Closed({
   updated_at: Timestamp,
   /** To the minute. */
   last_used_at: Nullable(Timestamp),
+  /** The approval that its tokens depend on; null: it needs nobody's. */
+  connection: Nullable(
+    Closed({
+      /** `ended`: the provider no longer accepts it, so someone has to connect it again. */
+      state: Type.Enum(['missing', 'connected', 'ended'], { type: 'string' }),
+      connected_at: Nullable(Timestamp),
+    }),
+  ),
 });
 export type Credential = Static<typeof Credential>;
 
@@ -40,6 +48,18 @@ export const CredentialTypeItem = Closed({
   schema: AnyObject,
 });
 export type CredentialTypeItem = Static<typeof CredentialTypeItem>;
+
+/** What is filled in for a service that `oauth2` credentials know. */
+export const OauthPreset = Closed({
+  id: Type.String(),
+  title: Type.String(),
+  hosts: Type.Array(Type.String()),
+  /** Values of the fields that depend on the service. */
+  fields: AnyObject,
+  /** The service's guide on how to register an app. */
+  guide: Type.String(),
+});
+export type OauthPreset = Static<typeof OauthPreset>;
 
 /** The result of testing a credential. */
 export const CredentialTest = Closed({
@@ -71,7 +91,12 @@ export const CREDENTIAL_ENDPOINTS = {
     access: 'editor',
     isExact: true,
     summary: 'The types of credentials and their fields',
-    response: Closed({ items: Type.Array(CredentialTypeItem) }),
+    response: Closed({
+      items: Type.Array(CredentialTypeItem),
+      oauth_presets: Type.Array(OauthPreset),
+      /** To be registered with the services that `oauth2` credentials are for. */
+      oauth_redirect_uri: Type.String(),
+    }),
   },
   'POST /orgs/:org/credentials': {
     access: 'editor',
@@ -92,6 +117,12 @@ export const CREDENTIAL_ENDPOINTS = {
     access: 'editor',
     summary: 'Remove a credential; while workflows use it, this takes an org_admin and `force`',
     query: Closed({ force: Type.Optional(Type.Boolean()) }),
+  },
+  'POST /orgs/:org/credentials/:credential/connection': {
+    access: 'editor',
+    summary:
+      'Begin to connect a credential: a person has to approve at the returned address within ten minutes',
+    response: Closed({ authorization_url: Type.String() }),
   },
   'POST /orgs/:org/credentials/:credential/test': {
     access: 'editor',

@@ -49,7 +49,7 @@ export {
   type AlertTarget,
 } from './alerts.ts';
 export type { AuditAction, AuditActorKind, AuditItem } from './audit.ts';
-export type { Credential, CredentialTest, CredentialTypeItem } from './credentials.ts';
+export type { Credential, CredentialTest, CredentialTypeItem, OauthPreset } from './credentials.ts';
 export type {
   Draft,
   DraftConflict,

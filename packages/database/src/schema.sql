@@ -298,6 +298,36 @@ CREATE TABLE callbacks (
   CONSTRAINT callbacks_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
 
+CREATE TABLE credential_connections (
+  state_hash bytea NOT NULL,
+  organisation_id bigint NOT NULL,
+  credential_id bigint NOT NULL,
+  session_id bigint NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT credential_connections_pkey PRIMARY KEY (state_hash),
+  CONSTRAINT credential_connections_state_hash_check CHECK ((octet_length(state_hash) = 32))
+);
+
+CREATE TABLE credential_grants (
+  credential_id bigint NOT NULL,
+  organisation_id bigint NOT NULL,
+  state text DEFAULT 'pending'::text NOT NULL,
+  generation bigint DEFAULT 0 NOT NULL,
+  key_id text,
+  ciphertext bytea,
+  expires_at timestamp with time zone,
+  renew_at timestamp with time zone,
+  obtained_at timestamp with time zone,
+  connected_at timestamp with time zone,
+  lease uuid,
+  lease_until timestamp with time zone,
+  CONSTRAINT credential_grants_pkey PRIMARY KEY (credential_id),
+  CONSTRAINT credential_grants_check CHECK (((key_id IS NULL) = (ciphertext IS NULL))),
+  CONSTRAINT credential_grants_check1 CHECK (((state = 'active'::text) = (ciphertext IS NOT NULL))),
+  CONSTRAINT credential_grants_check2 CHECK (((lease IS NULL) = (lease_until IS NULL))),
+  CONSTRAINT credential_grants_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'active'::text, 'ended'::text])))
+);
+
 CREATE TABLE credentials (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   organisation_id bigint NOT NULL,
@@ -316,10 +346,10 @@ CREATE TABLE credentials (
   CONSTRAINT credentials_organisation_id_name_key UNIQUE (organisation_id, name),
   CONSTRAINT credentials_pkey PRIMARY KEY (id),
   CONSTRAINT credentials_check CHECK (((key_id IS NULL) = (ciphertext IS NULL))),
-  CONSTRAINT credentials_check1 CHECK (((type <> ALL (ARRAY['bearer'::text, 'basic'::text, 'header'::text])) OR (cardinality(hosts) > 0))),
   CONSTRAINT credentials_hosts_check CHECK ((cardinality(hosts) <= 50)),
+  CONSTRAINT credentials_hosts_needed CHECK (((type = ANY (ARRAY['secret'::text, 'smtp'::text, 'sql'::text, 'ai'::text, 'chat'::text])) OR (cardinality(hosts) > 0))),
   CONSTRAINT credentials_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255))),
-  CONSTRAINT credentials_type_check CHECK ((type = ANY (ARRAY['bearer'::text, 'basic'::text, 'header'::text, 'secret'::text, 'smtp'::text, 'sql'::text, 'ai'::text, 'chat'::text])))
+  CONSTRAINT credentials_type_check CHECK ((type = ANY (ARRAY['bearer'::text, 'basic'::text, 'header'::text, 'query'::text, 'digest'::text, 'oauth2'::text, 'google_service_account'::text, 'aws'::text, 'jwt'::text, 'client_certificate'::text, 'secret'::text, 'smtp'::text, 'sql'::text, 'ai'::text, 'chat'::text])))
 );
 
 CREATE TABLE data_entries (
@@ -966,6 +996,18 @@ ALTER TABLE audit_log ADD CONSTRAINT audit_log_user_id_fkey FOREIGN KEY (user_id
 
 ALTER TABLE callbacks ADD CONSTRAINT callbacks_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES executions(id) ON DELETE CASCADE;
 
+ALTER TABLE credential_connections ADD CONSTRAINT credential_connections_credential_id_fkey FOREIGN KEY (credential_id) REFERENCES credentials(id) ON DELETE CASCADE;
+
+ALTER TABLE credential_connections ADD CONSTRAINT credential_connections_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE credential_connections ADD CONSTRAINT credential_connections_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
+ALTER TABLE credential_grants ADD CONSTRAINT credential_grants_credential_id_fkey FOREIGN KEY (credential_id) REFERENCES credentials(id) ON DELETE CASCADE;
+
+ALTER TABLE credential_grants ADD CONSTRAINT credential_grants_key_id_fkey FOREIGN KEY (key_id) REFERENCES secret_keys(id);
+
+ALTER TABLE credential_grants ADD CONSTRAINT credential_grants_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
 ALTER TABLE credentials ADD CONSTRAINT credentials_created_by_fkey FOREIGN KEY (created_by) REFERENCES members(id) ON DELETE SET NULL;
 
 ALTER TABLE credentials ADD CONSTRAINT credentials_key_id_fkey FOREIGN KEY (key_id) REFERENCES secret_keys(id);
@@ -1113,6 +1155,12 @@ CREATE INDEX callbacks_by_execution ON public.callbacks USING btree (execution_i
 CREATE INDEX callbacks_decided_approvals ON public.callbacks USING btree (organisation_id, id) WHERE ((kind = 'approval'::text) AND (used_at IS NOT NULL));
 
 CREATE INDEX callbacks_pending_approvals ON public.callbacks USING btree (organisation_id, id) WHERE ((kind = 'approval'::text) AND (used_at IS NULL));
+
+CREATE INDEX credential_connections_by_credential ON public.credential_connections USING btree (credential_id);
+
+CREATE INDEX credential_connections_by_session ON public.credential_connections USING btree (session_id);
+
+CREATE INDEX credential_grants_by_key ON public.credential_grants USING btree (key_id, credential_id);
 
 CREATE INDEX credentials_by_key ON public.credentials USING btree (key_id, id);
 
@@ -1281,6 +1329,18 @@ ALTER TABLE callbacks ENABLE ROW LEVEL SECURITY;
 ALTER TABLE callbacks FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON callbacks AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE credential_connections ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE credential_connections FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON credential_connections AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE credential_grants ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE credential_grants FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON credential_grants AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE credentials ENABLE ROW LEVEL SECURITY;
 

@@ -1,5 +1,7 @@
 import { lookup as dnsLookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
+import { rootCertificates, type SecureContextOptions } from 'node:tls';
+import type { ClientCertificate } from '@millrace/engine';
 import { buildConnector } from 'undici';
 import { type Target, targetOf } from './allow-hosts.ts';
 import type { TargetPolicy } from './target-policy.ts';
@@ -24,7 +26,12 @@ export const systemResolve: Resolve = (hostname) => dnsLookup(hostname, { all: t
 export function createGuardedConnector(
   origin: URL,
   policy: TargetPolicy,
-  options: { readonly resolve: Resolve; readonly connectTimeoutMs: number },
+  options: {
+    readonly resolve: Resolve;
+    readonly connectTimeoutMs: number;
+    /** Shown to the server. */
+    readonly certificate?: ClientCertificate;
+  },
   build: (options: buildConnector.BuildOptions) => Connector = buildConnector,
 ): Connector {
   const target = targetOf(origin);
@@ -34,6 +41,7 @@ export function createGuardedConnector(
     timeout: options.connectTimeoutMs,
     allowH2: false,
     autoSelectFamily: true,
+    ...tlsOptions(options.certificate),
   });
   return (connectOptions, callback) =>
     connect(connectOptions, (...[error, socket]) => {
@@ -43,6 +51,19 @@ export function createGuardedConnector(
       socket.destroy();
       callback(refused, null);
     });
+}
+
+function tlsOptions(
+  shown: ClientCertificate | undefined,
+): Pick<SecureContextOptions, 'cert' | 'key' | 'passphrase' | 'ca'> {
+  if (shown === undefined) return {};
+  const { certificate, privateKey, passphrase, authority } = shown;
+  return {
+    cert: certificate,
+    key: privateKey,
+    ...(passphrase === null ? {} : { passphrase }),
+    ...(authority === null ? {} : { ca: [...rootCertificates, authority] }),
+  };
 }
 
 /** Resolves a target's name and refuses it when one of its addresses is refused, for any kind of socket. */

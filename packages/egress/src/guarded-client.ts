@@ -1,4 +1,5 @@
 import {
+  type ClientCertificate,
   type HttpClient,
   HttpClientError,
   type HttpRequest,
@@ -55,15 +56,26 @@ const REDIRECT_BODY_BYTES = 64 * 1024;
 export function createGuardedHttpClient(options: GuardedHttpClientOptions): GuardedHttpClient {
   const policy = createTargetPolicy(options.allowHosts);
   const agent = createAgent(policy, options);
+  const agents: Agents = {
+    shared: agent,
+    // A connection that has shown a certificate must serve nobody else, so it lasts for one exchange.
+    showing: (certificate, origin) => createAgent(policy, options, { certificate, origin }),
+  };
   return {
-    ...createSender(agent, policy),
+    ...createSender(agents, policy),
     ofOrganisation: (rules, turns) =>
-      createSender(agent, rules === null ? policy : narrowPolicy(policy, rules), turns),
+      createSender(agents, rules === null ? policy : narrowPolicy(policy, rules), turns),
     close: () => agent.destroy(),
   };
 }
 
-function createSender(agent: Agent, policy: TargetPolicy, turns?: OrganisationTurns): HttpClient {
+interface Agents {
+  readonly shared: Agent;
+  /** One whose connections to this origin show a certificate. */
+  showing(certificate: ClientCertificate, origin: string): Agent;
+}
+
+function createSender(agents: Agents, policy: TargetPolicy, turns?: OrganisationTurns): HttpClient {
   return {
     async send(request, signal, room, wait) {
       const hop = firstHop(request, policy);
@@ -73,23 +85,38 @@ function createSender(agent: Agent, policy: TargetPolicy, turns?: OrganisationTu
         aborted: message('egress.request_aborted'),
         late: () => message('egress.response_timeout', { host: hostOf(request), ms: request.timeoutMs }),
       });
+      const { clientCertificate: certificate } = request;
+      const own = certificate === undefined ? null : agents.showing(certificate, hop.url.origin);
       try {
-        return await exchange({ agent, policy, room, turns }, { request, hop, pass }, deadline.signal);
+        return await exchange(
+          { agent: own ?? agents.shared, policy, room, turns },
+          { request, hop, pass },
+          deadline.signal,
+        );
       } finally {
         deadline.stop();
         pass?.leave();
+        await own?.destroy();
       }
     },
   };
 }
 
 /** Connection pools that only open guarded connections. They have no timeouts of their own. */
-export function createAgent(policy: TargetPolicy, options: GuardedHttpClientOptions): Agent {
+export function createAgent(
+  policy: TargetPolicy,
+  options: GuardedHttpClientOptions,
+  shown?: { readonly certificate: ClientCertificate; readonly origin: string },
+): Agent {
   const { connectTimeoutMs = 10_000, maxHeaderBytes = 32 * 1024, resolve = systemResolve } = options;
   return new Agent({
     factory: (origin) =>
       new Pool(origin, {
-        connect: createGuardedConnector(new URL(origin), policy, { resolve, connectTimeoutMs }),
+        connect: createGuardedConnector(new URL(origin), policy, {
+          resolve,
+          connectTimeoutMs,
+          ...(shown?.origin === String(origin) ? { certificate: shown.certificate } : {}),
+        }),
         maxHeaderSize: maxHeaderBytes,
         allowH2: false,
         // The deadline of the whole exchange applies; two timeouts would only disagree.

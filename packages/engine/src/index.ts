@@ -1,4 +1,5 @@
 /** The engine's public API. Pure: time, randomness and everything external are arguments. */
+
 export { canonicalWork } from './canonical-work.ts';
 export { isTurnOfOldest, PRIORITIES, type Priority, USUAL_PRIORITY } from './claim-order.ts';
 export {
@@ -7,6 +8,7 @@ export {
   ON_LIMIT,
   type OnLimit,
 } from './concurrency.ts';
+export * from './credentials.ts';
 export { compareDecimals, type Decimal, decimalText, parseDecimal } from './decimal.ts';
 export type { AbortReason, Effect, StepEvent, StopReason } from './effects.ts';
 export {
@@ -43,6 +45,7 @@ export {
 export { findProblems, handlesOf } from './flow-problems.ts';
 export { type StructureLimits, validateStructure } from './flow-structure.ts';
 export { foldRecords, type RecordChunks, recordsToShow, resultOf } from './fold.ts';
+export * from './http.ts';
 export {
   canonicalJson,
   escapePointer,

@@ -1,9 +1,10 @@
 import type { Message } from '@millrace/messages';
-import { ExplainedError } from '@millrace/messages/explained-error';
+import type { Credential } from './credentials.ts';
+import type { HttpClient, HttpResponse } from './http.ts';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { Failure, NodeResult } from './node-result.ts';
 import type { RetryPolicy } from './retry.ts';
-import type { AiAnswer, Credential, NodeServices } from './services.ts';
+import type { AiAnswer, NodeServices } from './services.ts';
 import type { Work } from './work.ts';
 
 /**
@@ -42,85 +43,6 @@ export interface NodeExample {
     | { readonly awaitsSignal: true; readonly output: JsonObject }
     /** It completes the execution. */
     | { readonly stops: true; readonly output: JsonObject };
-}
-
-/** A request a node makes through the guarded client. `body` is sent unchanged. */
-export interface HttpRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers?: { readonly [name: string]: string };
-  readonly body?: string | Uint8Array;
-  /** Limit of the whole exchange in milliseconds, redirects included. */
-  readonly timeoutMs: number;
-  /** Limit of the response's body in bytes; more is the failure `response_too_large`. */
-  readonly maxResponseBytes: number;
-  /** How many redirects are followed; 0 returns a 3xx response as is. */
-  readonly maxRedirects: number;
-}
-
-/** Header names are lower case; several values of one name are joined by `, `, except Set-Cookie. */
-export interface HttpResponse {
-  readonly status: number;
-  readonly headers: { readonly [name: string]: string };
-  /** Several cookies, which can't be joined by a comma (RFC 6265, 3); a single one is among the headers. */
-  readonly setCookies?: readonly string[];
-  readonly body: Uint8Array;
-}
-
-/** Why a guarded request got no response. `target_not_allowed` is final; the others may be retried. */
-export type HttpErrorCode =
-  | 'invalid_url'
-  | 'target_not_allowed'
-  | 'too_many_redirects'
-  | 'response_too_large'
-  | 'timeout'
-  | 'connection_failed'
-  | 'aborted';
-
-/** Thrown by {@link HttpClient.send}. */
-export class HttpClientError extends ExplainedError {
-  readonly code: HttpErrorCode;
-  constructor(code: HttpErrorCode, explanation: Message, options?: { readonly cause?: unknown }) {
-    super(explanation, options);
-    this.name = 'HttpClientError';
-    this.code = code;
-  }
-}
-
-/** Memory for the body of a response, shared with whatever else a process holds. */
-export interface ResponseRoom {
-  /**
-   * Reserves more of it, which is kept for as long as the caller may need the body.
-   * @returns undefined if there is room; else a promise that resolves once there is, and rejects when the signal aborts
-   */
-  take(bytes: number, signal: AbortSignal): Promise<void> | undefined;
-}
-
-/** What a call does while too many are under way to its host, or the host wants a pause. */
-export interface HostWait {
-  /** The longest it may wait before it is put off, in milliseconds; null: it isn't put off. */
-  readonly maxWaitMs: number | null;
-  /** It waits. @returns a function that ends this */
-  begin(): () => void;
-  /** It isn't made: its attempt is to be repeated in so many milliseconds. */
-  putOff(host: string, afterMs: number): void;
-  /** Before it is made after a wait. @throws Error if nothing may be sent any more */
-  checkLease(): void;
-}
-
-/** The only network access of nodes. The server's implementation refuses private targets. */
-export interface HttpClient {
-  /**
-   * @param room for the response's body; absent: it isn't counted
-   * @param wait absent: it waits for its turn for as long as it takes
-   * @throws HttpClientError
-   */
-  send(
-    request: HttpRequest,
-    signal: AbortSignal,
-    room?: ResponseRoom,
-    wait?: HostWait,
-  ): Promise<HttpResponse>;
 }
 
 /** Ends the wait of a node that asked for a signal with {@link awaitSignal}. */

@@ -1,5 +1,6 @@
 import type { Message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
+import type { CredentialOf, CredentialService } from './credentials.ts';
 import type { ExecutionError, ExecutionStatus } from './execution.ts';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { LogLine, NodeResult } from './node-result.ts';
@@ -52,86 +53,6 @@ export class ServiceError extends ExplainedError {
     this.consumedAiTokens = options.consumedAiTokens ?? 0;
     this.details = options.details;
   }
-}
-
-export const CREDENTIAL_TYPES = ['bearer', 'basic', 'header', 'secret', 'smtp', 'sql', 'ai', 'chat'] as const;
-export type CredentialType = (typeof CREDENTIAL_TYPES)[number];
-
-/** Chat services that messages can be sent to. */
-export const CHAT_SERVICES = [
-  'slack',
-  'teams',
-  'discord',
-  'google_chat',
-  'mattermost',
-  'telegram',
-  'line',
-  'chatwork',
-] as const;
-export type ChatServiceName = (typeof CHAT_SERVICES)[number];
-
-/** The wire format of a model's server. */
-export const AI_PROVIDERS = ['openai_compatible', 'anthropic', 'google'] as const;
-export type AiProvider = (typeof AI_PROVIDERS)[number];
-
-/** A decrypted credential. Never put into an output, a message or a log. */
-export type Credential =
-  | { readonly type: 'bearer'; readonly token: string }
-  | { readonly type: 'basic'; readonly username: string; readonly password: string }
-  | { readonly type: 'header'; readonly name: string; readonly value: string }
-  /** A key that signs or verifies. */
-  | { readonly type: 'secret'; readonly value: string }
-  | {
-      readonly type: 'smtp';
-      readonly host: string;
-      readonly port: number;
-      /** `tls` from the first byte, `starttls` required, or `none`. */
-      readonly security: 'tls' | 'starttls' | 'none';
-      readonly username: string | null;
-      readonly password: string | null;
-    }
-  | {
-      readonly type: 'sql';
-      readonly dialect: 'postgresql' | 'mysql';
-      readonly host: string;
-      readonly port: number;
-      readonly database: string;
-      readonly username: string;
-      readonly password: string;
-      /** `verify`: the certificate is checked; `require`: encrypted only. */
-      readonly tls: 'off' | 'require' | 'verify';
-    }
-  | {
-      readonly type: 'ai';
-      readonly provider: AiProvider;
-      /** Null: the provider's default. */
-      readonly base_url: string | null;
-      /** Null: the server requires none, as is common for local ones. */
-      readonly api_key: string | null;
-    }
-  | {
-      readonly type: 'chat';
-      readonly service: ChatServiceName;
-      /** URL of an incoming webhook; its path is the secret. */
-      readonly webhook_url: string | null;
-      /** Token of a bot or of an API. */
-      readonly token: string | null;
-      /** URL of a self-hosted service (Mattermost); null: the service's default. */
-      readonly base_url: string | null;
-    };
-export type CredentialOf<Type extends CredentialType> = Extract<Credential, { type: Type }>;
-
-export interface CredentialService {
-  /**
-   * Decrypts a credential of the execution's organisation. From then on its secrets are masked in the node's output.
-   * @param use.url where it will be sent; refused when its host isn't among the credential's hosts. Absent for types that contain their own
-   * host and for `secret`.
-   * @throws ServiceError credential_not_found, credential_wrong_type, credential_host_not_allowed
-   */
-  open<Type extends CredentialType>(
-    id: number,
-    use: { readonly types: readonly Type[]; readonly url?: string },
-  ): Promise<CredentialOf<Type>>;
 }
 
 export interface MailMessage {

@@ -51,6 +51,7 @@ export const ERROR_CATALOGUE = {
   callback_expired: { status: 410, title: 'Callback expired' },
   key_ended: { status: 409, title: 'API key expired or revoked' },
   key_rotated: { status: 409, title: 'API key already rotated' },
+  credential_without_person: { status: 409, title: 'Credential needs no approval' },
   credential_in_use: { status: 409, title: 'Credential in use' },
   account_exists: { status: 409, title: 'Account already exists' },
   address_taken: { status: 409, title: 'E-mail address cannot be used with this invitation' },

@@ -29,7 +29,7 @@ import { waitCallback } from './nodes/wait-callback.ts';
 export { type ChatProbe, chatProbe } from './chat/probe.ts';
 /** The operators of conditions, in the order the editor shows them. */
 export { OPERATORS } from './conditions.ts';
-export { authHeader } from './http/request.ts';
+export { type SignedRequest, shownRequest, signSimply, withHeaders } from './http/credential.ts';
 export { NodeProblem } from './node-problem.ts';
 export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';
 export { jitterMs, nextFires } from './schedule/next-fires.ts';

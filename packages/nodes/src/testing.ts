@@ -1,7 +1,9 @@
 import {
   type AiAnswer,
   type AiRequest,
+  type AuthenticatedRequest,
   type Credential,
+  type CredentialService,
   finishWork,
   type HttpClient,
   HttpClientError,
@@ -24,6 +26,7 @@ import {
 } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
+import { shownRequest, signSimply } from './http/credential.ts';
 import { plainCode } from './testing-code.ts';
 import { memoryData } from './testing-data.ts';
 import { fakeWaits } from './testing-waits.ts';
@@ -57,7 +60,9 @@ export interface RunOptions {
   readonly aiTokensLeft?: number;
   readonly timezone?: string;
   /** Services that replace the fakes. */
-  readonly services?: Partial<NodeServices>;
+  readonly services?: Partial<Omit<NodeServices, 'credentials'>> & {
+    readonly credentials?: Partial<CredentialService>;
+  };
   /** Resumes the node after its wait instead of running it. */
   readonly resumed?: { readonly signal: NodeSignal; readonly waiting: JsonObject };
 }
@@ -80,8 +85,9 @@ export async function runNode(definition: NodeDefinition, options: RunOptions = 
     vars: {},
     nodeOutput: (nodeId) => inputs[nodeId] ?? null,
   };
+  const http = fakeClient(options.http ?? [], requests);
   const context: NodeContext = {
-    ...fakeServices(options),
+    ...fakeServices(options, http),
     config: renderConfig(definition, options.config ?? {}, scope),
     node: { id: 'node', label: definition.title },
     execution: { id: 1, workflowId: 1, organisationId: 1, isTestMode: options.isTestMode ?? false },
@@ -96,7 +102,7 @@ export async function runNode(definition: NodeDefinition, options: RunOptions = 
     render: (template, args) => renderValue(template, { ...scope, args }),
     idempotencyKey: options.idempotencyKey ?? 'execution-1-node',
     signal: options.signal ?? new AbortController().signal,
-    http: fakeClient(options.http ?? [], requests),
+    http,
     now: () => (typeof now === 'number' ? now : now()),
   };
   const { resumed } = options;
@@ -149,17 +155,20 @@ function fakeClient(answers: NonNullable<RunOptions['http']>, requests: HttpRequ
 }
 
 /** Services that reach nothing: mail is accepted, queries return the given rows, the others are absent. */
-function fakeServices({ credential, sqlRows = [], ai = [], services }: RunOptions): NodeServices {
+function fakeServices(
+  { credential, sqlRows = [], ai = [], services: { credentials, ...services } = {} }: RunOptions,
+  client: HttpClient,
+): NodeServices {
   return {
     ...absentServices,
     credentials: {
+      authenticate: async (id, request) => signed(id, request, credential, client),
       async open(id, { types }) {
         const isWanted = credential !== undefined && types.some((type) => type === credential.type);
-        if (!isWanted) {
-          throw new ServiceError('credential_not_found', verbatim(`No credential ${id} fits.`));
-        }
+        if (!isWanted) throw noneFits(id);
         return credential as never;
       },
+      ...credentials,
     },
     mail: {
       send: async (_credential, { to, cc, bcc }) => ({
@@ -175,6 +184,30 @@ function fakeServices({ credential, sqlRows = [], ai = [], services }: RunOption
     ...fakeWaits,
     ...services,
   };
+}
+
+/** With the credentials that only have to be added to a request. */
+function signed(
+  id: number,
+  request: HttpRequest,
+  credential: Credential | undefined,
+  client: HttpClient,
+): AuthenticatedRequest {
+  switch (credential?.type) {
+    case 'bearer':
+    case 'basic':
+    case 'header':
+    case 'query': {
+      const result = signSimply(request, credential);
+      return { shown: shownRequest(result), send: (signal) => client.send(result.request, signal) };
+    }
+    default:
+      throw noneFits(id);
+  }
+}
+
+function noneFits(id: number): ServiceError {
+  return new ServiceError('credential_not_found', verbatim(`No credential ${id} fits.`));
 }
 
 function fakeModel(answers: NonNullable<RunOptions['ai']>): NodeServices['ai'] {

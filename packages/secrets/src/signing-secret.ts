@@ -1,7 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 
-/** What a secret signs: list cursors, or what browsers store (cookies of known browsers, session tokens). */
-export type SigningPurpose = 'cursor' | 'device';
+/** What a secret signs: list cursors, what browsers store (cookies of known browsers, session tokens), or the verifiers of OAuth. */
+export type SigningPurpose = 'cursor' | 'device' | 'oauth';
 
 /** A secret shared by all processes, read once per process. */
 export function createSigningSecret(db: Queryable, purpose: SigningPurpose): () => Promise<Buffer> {

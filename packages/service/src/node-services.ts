@@ -42,7 +42,7 @@ export function createServices(deps: ServicesDeps): Services {
   const { sockets, fetch } = egress;
   const code = createCodeService({ maxOutputBytes: config.limits.nodeOutputBytes });
   const services: Services = {
-    credentials: createCredentialService({ db, keys: secretKeys, log }),
+    credentials: createCredentialService({ db, keys: secretKeys, log, egress }),
     mail: createMailService({ sockets }),
     sql: createSqlService({ sockets }),
     ai: createAiService({ outbound: fetch }),

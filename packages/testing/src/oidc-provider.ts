@@ -21,6 +21,10 @@ export interface OidcProvider {
    * @returns where the browser is redirected back to
    */
   signIn(authorizationUrl: string, login: string): Promise<string>;
+  /** Requests to its token endpoint, by their grant. */
+  readonly grants: string[];
+  /** Ends everything a person has approved so far: their refresh tokens are no longer accepted. */
+  revokeAll(): Promise<void>;
   /** From now on requests to this path fail: with a status, or with a truncated response. */
   breakDown(path: string, how: number | 'cut'): void;
   stop(): Promise<void>;
@@ -33,13 +37,28 @@ export async function startOidcProvider(redirectUri: string): Promise<OidcProvid
   const [clientId, clientSecret] = ['millrace', 'client secret of the test'.replaceAll(' ', '-')];
   const accounts = new Map<string, OidcAccount>();
   const provider = new Provider(issuer, {
-    clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
+    clients: [
+      {
+        client_id: clientId,
+        client_secret: clientSecret,
+        redirect_uris: [redirectUri],
+        grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
+      },
+    ],
+    features: { clientCredentials: { enabled: true } },
+    // Each refresh token is used once; a second use ends everything that was approved with it.
+    rotateRefreshToken: true,
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     pkce: { required: () => true },
     cookies: { keys: ['cookies of the test'] },
     findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id, ...accounts.get(id) }) }),
   });
   provider.proxy = false;
+  const grants: string[] = [];
+  provider.on('grant.success', ({ oidc }) => void grants.push(String(oidc.params?.grant_type)));
+  provider.on('grant.error', ({ oidc }) => void grants.push(`refused ${String(oidc.params?.grant_type)}`));
+  const approved = new Set<string>();
+  provider.on('refresh_token.saved', ({ grantId }) => void (grantId && approved.add(grantId)));
   const handle = provider.callback();
   const broken = new Map<string, number | 'cut'>();
   server.on('request', (request, response) => {
@@ -54,6 +73,13 @@ export async function startOidcProvider(redirectUri: string): Promise<OidcProvid
     clientId,
     clientSecret,
     accounts,
+    grants,
+    async revokeAll() {
+      for (const id of approved) {
+        await provider.RefreshToken.revokeByGrantId(id);
+        await provider.AccessToken.revokeByGrantId(id);
+      }
+    },
     signIn: (url, login) => walk(url, login, new URL(redirectUri)),
     breakDown: (path, how) => void broken.set(path, how),
     stop: () =>

@@ -147,7 +147,7 @@ function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverri
     notifier: createNotifier(db, log),
     egress,
     secretKeys,
-    openSecret: createSecretOpener({ db, keys: secretKeys, log }),
+    openSecret: createSecretOpener({ db, keys: secretKeys, log, egress }),
   };
 }
 

@@ -16,6 +16,7 @@ import {
 } from '@tanstack/react-router';
 import { readSignInSearch } from './pages/account/sign-in-search.ts';
 import { readAuditSearch } from './pages/audit/audit-search.ts';
+import { readConnectionSearch } from './pages/credentials/connection-search.ts';
 import { readVersionSearch } from './pages/editor/version-search.ts';
 import { readAccountsSearch, readMembersSearch } from './pages/people/people-search.ts';
 import { readListSearch } from './pages/workflows/list-search.ts';
@@ -36,12 +37,17 @@ const rootRoute = createRootRouteWithContext<RouterContext>()({
 const startRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
-  beforeLoad: async ({ context: { queryClient } }) => {
+  validateSearch: readConnectionSearch,
+  beforeLoad: async ({ context: { queryClient }, search }) => {
     const state = await queryClient.fetchQuery(endpointQuery('GET /state'));
     if (state.needs_setup) throw redirect({ to: '/setup' });
     const me = await queryClient.fetchQuery(endpointQuery('GET /me'));
     const id = chooseOrganisation(me.organisations);
-    if (id !== undefined) throw redirect({ to: '/o/$org', params: { org: String(id) } });
+    if (id === undefined) return;
+    const params = { org: String(id) };
+    // Whoever comes back from a service too late: nobody knows any more which credential it was.
+    if (search.connection !== undefined) throw redirect({ to: '/o/$org/credentials', params, search });
+    throw redirect({ to: '/o/$org', params });
   },
   component: lazyRouteComponent(() => import('./shell/no-organisation.tsx'), 'NoOrganisation'),
 });
@@ -121,6 +127,7 @@ const orgRoutes = [
   createRoute({
     ...inOrg,
     path: 'credentials',
+    validateSearch: readConnectionSearch,
     component: lazyRouteComponent(
       () => import('./pages/credentials/credentials-page.tsx'),
       'CredentialsPage',

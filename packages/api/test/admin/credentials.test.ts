@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { JsonObject } from '@millrace/engine';
+import { HTTP_CREDENTIAL_TYPES, type JsonObject } from '@millrace/engine';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { startTestService, type TestService } from '@millrace/testing/service';
@@ -19,7 +19,7 @@ afterAll(() => service.stop());
 let names = 0;
 async function create(type: keyof typeof FIELDS = 'bearer', person = editor) {
   names += 1;
-  const hosts = ['bearer', 'basic', 'header'].includes(type) ? ['api.example.com'] : [];
+  const hosts = HTTP_CREDENTIAL_TYPES.some((each) => each === type) ? ['api.example.com'] : [];
   const body = { name: `${type} ${names}`, type, hosts, fields: FIELDS[type] };
   const answer = await person.call('POST /orgs/:org/credentials', {
     params: { org: person.organisationId },

@@ -24,6 +24,7 @@ beforeAll(async () => {
           onSecret(SECRET);
           return { type: 'bearer', token: SECRET } as never;
         },
+        authenticate: () => Promise.reject(new Error('no node of these tests sends anything')),
       }),
     },
   });

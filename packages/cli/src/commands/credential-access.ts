@@ -1,10 +1,12 @@
 import { presentCredential } from '@millrace/api/admin/credentials/present';
 import type { Database } from '@millrace/database/database';
-import type { CredentialType } from '@millrace/engine';
+import type { CredentialType, JsonObject } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
 import { registry } from '@millrace/nodes';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
 import { addCredential, changeCredential, deleteCredential } from '@millrace/service/credentials/credentials';
+import { connectionOf } from '@millrace/service/credentials/oauth/connection-state';
+import { presetOf, withPreset } from '@millrace/service/credentials/oauth/presets';
 import { BOUND_TYPES } from '@millrace/service/credentials/schema';
 import {
   type CredentialRow,
@@ -37,8 +39,9 @@ export async function addCredentialByCommand(
 ): Promise<CommandResult> {
   const type = await readCredentialType(options.type, options);
   const name = await textOrAsk(options.name, '--name', 'What is it for?', options);
-  const hosts = await readHosts(type, options);
-  const fields = await askForMissing(type, await readGivenFields(type, options), options);
+  const given = await readGivenFields(type, options);
+  const hosts = await readHosts(type, given, options);
+  const fields = await askForMissing(type, withPreset(type, given), options);
   return withDatabase(async (db, config) => {
     const organisation = await organisationOrAsk(db, options);
     const keys = await openKeys(db, config);
@@ -47,7 +50,11 @@ export async function addCredentialByCommand(
       { organisationId: organisation.id, name, type, hosts, fields },
       OPERATOR,
     );
-    const hint = `Nodes refer to it by its ID: "credential_id": ${row.id}.`;
+    const connects =
+      connectionOf(row) === null
+        ? ''
+        : '\nConnect it on the credentials page of the admin area before nodes use it.';
+    const hint = `Nodes refer to it by its ID: "credential_id": ${row.id}.${connects}`;
     return { json: presentCredential(row), text: `${show(row)}\n\n${hint}` };
   });
 }
@@ -135,8 +142,13 @@ async function findOwner(
   return owner;
 }
 
-async function readHosts(type: CredentialType, options: CredentialInput): Promise<readonly string[]> {
-  if (options.host !== undefined || !BOUND_TYPES.includes(type)) return options.host ?? [];
+async function readHosts(
+  type: CredentialType,
+  given: JsonObject,
+  options: CredentialInput,
+): Promise<readonly string[]> {
+  const isKnown = presetOf(type, given) !== undefined;
+  if (options.host !== undefined || isKnown || !BOUND_TYPES.includes(type)) return options.host ?? [];
   const question = 'Which hosts may it be sent to? (such as api.example.com)';
   return readList(await textOrAsk(undefined, '--host', question, options));
 }
@@ -161,5 +173,8 @@ function showHosts(row: CredentialRow): string {
     readonly [name: string]: string | null | undefined;
   };
   const shown = row.hosts.length > 0 ? row.hosts.join(' ') : (host ?? baseUrl ?? service ?? '-');
-  return row.has_secret ? shown : `${shown} (secret lost, enter it again)`;
+  if (!row.has_secret) return `${shown} (secret lost, enter it again)`;
+  const connection = connectionOf(row);
+  if (connection === null || connection.state === 'connected') return shown;
+  return `${shown} (${connection.state === 'ended' ? 'connect it again' : 'not connected'})`;
 }

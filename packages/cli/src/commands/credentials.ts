@@ -7,7 +7,8 @@ import { readId, readList } from './values.ts';
 
 const HOST = {
   flags: '--host <list>',
-  description: 'for bearer, basic and header: the hosts it may be sent to, comma-separated',
+  description:
+    'for types that authenticate HTTP requests: the hosts it may be sent to, comma-separated; default for an oauth2 service: its own',
   parse: readList,
 };
 const FIELDS: readonly OptionSpec[] = [
@@ -54,6 +55,7 @@ function addAdd(credentials: Command): void {
     examples: [
       'millrace credentials add --name "CRM" --type bearer --host api.example.com --stdin token < token.txt',
       'millrace credentials add --name "Mail" --type smtp --from-file smtp.json --org Acme',
+      'millrace credentials add --name "Issues" --type oauth2 --field service=github --field client_id=ID --stdin client_secret < secret.txt',
     ],
     run: async (_args, options) => {
       const { addCredentialByCommand } = await import('./credential-access.ts');

@@ -117,7 +117,7 @@ export async function startService(options: StartOptions): Promise<Service> {
     const parts: Parts = { config, db, log, meters, plans, notifier, egress, retry };
     const announced: Announced = { publicUrl: config.publicUrl, secretKeys };
     const worker = roles.worker ? await startWorker(parts, announced, undo) : null;
-    const openSecret = createSecretOpener({ db, keys: secretKeys, log });
+    const openSecret = createSecretOpener({ db, keys: secretKeys, log, egress });
     const api = roles.api ? await startApi({ ...parts, secretKeys, openSecret }, worker, undo) : null;
     if (api !== null) announced.publicUrl = api.publicUrl;
     const address = api === null ? null : localUrl(config.host, api.port);

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import { HTTP_CREDENTIAL_TYPES, type JsonObject, type JsonValue } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
 import { credentialProperty } from '../credential-property.ts';
 import type { FormLayout } from '../define.ts';
@@ -57,7 +57,7 @@ const authSchema = Type.Union(
           default: 'credential',
         }),
         credential_id: credentialProperty(
-          ['bearer', 'basic', 'header'],
+          HTTP_CREDENTIAL_TYPES,
           'Credential',
           'Only sent to the hosts that the credential allows.',
         ),

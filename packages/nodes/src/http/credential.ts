@@ -1,40 +1,72 @@
-import type { CredentialType, NodeServices } from '@millrace/engine';
+import type { CredentialOf, HttpRequest } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { noCredential } from '../credential-property.ts';
 import { NodeProblem } from '../node-problem.ts';
-import { authHeader, type WireRequest } from './request.ts';
+import { authHeader } from './request.ts';
 
-/** Types of credentials that authenticate with a header. */
-export const HTTP_CREDENTIAL_TYPES = [
-  'bearer',
-  'basic',
-  'header',
-] as const satisfies readonly CredentialType[];
+/** Where a credential puts its secrets in a request. */
+export interface SignedRequest {
+  readonly request: HttpRequest;
+  /** Names of the headers and query parameters that are never shown. */
+  readonly hidden: { readonly headers: readonly string[]; readonly parameters: readonly string[] };
+}
 
-/** A request with the header of a credential. */
-export interface SignedInRequest {
-  readonly request: WireRequest;
-  /** The header with the secret, which is never shown. */
-  readonly secretHeader: string;
+/** Shown instead of a secret. */
+export const HIDDEN = '[hidden]';
+
+/**
+ * The request with the headers of a credential.
+ * @throws NodeProblem when it has one of them already
+ */
+export function withHeaders(request: HttpRequest, added: { readonly [name: string]: string }): SignedRequest {
+  const { headers = {} } = request;
+  const names = Object.keys(added);
+  const taken = names.find((name) => Object.hasOwn(headers, name));
+  if (taken !== undefined) throw new NodeProblem(message('nodes.header_of_credential', { name: taken }));
+  return {
+    request: { ...request, headers: { ...headers, ...added } },
+    hidden: { headers: names, parameters: [] },
+  };
 }
 
 /**
- * Opens a credential for the host of a request and adds its header to the request.
- * @throws NodeProblem when none is named, or the request has that header already
- * @throws ServiceError credential_not_found, credential_wrong_type, credential_host_not_allowed
+ * The request with a credential that only has to be added to it.
+ * @throws NodeProblem when the request has what it adds already
  */
-export async function applyCredential(
-  request: WireRequest,
-  credentialId: number,
-  credentials: NodeServices['credentials'],
-): Promise<SignedInRequest> {
-  if (credentialId === 0) {
-    throw new NodeProblem(noCredential('auth.credential_id', HTTP_CREDENTIAL_TYPES));
-  }
-  const credential = await credentials.open(credentialId, { types: HTTP_CREDENTIAL_TYPES, url: request.url });
+export function signSimply(
+  request: HttpRequest,
+  credential: CredentialOf<'bearer' | 'basic' | 'header' | 'query'>,
+): SignedRequest {
+  if (credential.type === 'query') return withParameter(request, credential);
   const [name, value] = authHeader(credential);
-  if (Object.hasOwn(request.headers, name)) {
-    throw new NodeProblem(message('nodes.header_of_credential', { name }));
+  return withHeaders(request, { [name]: value });
+}
+
+function withParameter(request: HttpRequest, { name, value }: CredentialOf<'query'>): SignedRequest {
+  const url = new URL(request.url);
+  if (url.searchParams.has(name)) {
+    throw new NodeProblem(message('nodes.parameter_of_credential', { name }));
   }
-  return { request: { ...request, headers: { ...request.headers, [name]: value } }, secretHeader: name };
+  const added = new URLSearchParams([[name, value]]).toString();
+  // Appended as text: searchParams would re-encode the author's own query.
+  url.search = url.search === '' ? added : `${url.search}&${added}`;
+  return { request: { ...request, url: url.href }, hidden: { headers: [], parameters: [name] } };
+}
+
+/** A request as it may be shown. */
+export function shownRequest({ request, hidden }: SignedRequest): {
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+} {
+  const headers = Object.entries(request.headers ?? {}).map(([name, value]) => [
+    name,
+    hidden.headers.includes(name) ? HIDDEN : value,
+  ]);
+  return { url: hideParameters(request.url, hidden.parameters), headers: Object.fromEntries(headers) };
+}
+
+function hideParameters(text: string, names: readonly string[]): string {
+  if (names.length === 0) return text;
+  const url = new URL(text);
+  for (const name of names) url.searchParams.set(name, HIDDEN);
+  return url.href.replaceAll(encodeURIComponent(HIDDEN), HIDDEN);
 }

@@ -78,12 +78,9 @@ export function buildRequest(config: HttpConfig, idempotencyKey: string): WireRe
   };
 }
 
-/**
- * Shown in test mode instead of sending: the request, with its secrets hidden.
- * @param secretHeader an additional header to hide
- */
-export function describeRequest(request: WireRequest, config: HttpConfig, secretHeader?: string): JsonObject {
-  const secrets = [...SECRET_HEADERS, ownAuthHeader(config.auth)?.[0], secretHeader];
+/** Shown in test mode instead of sending: the request, with its secrets hidden. */
+export function describeRequest(request: WireRequest, config: HttpConfig): JsonObject {
+  const secrets = [...SECRET_HEADERS, ownAuthHeader(config.auth)?.[0]];
   const headers = Object.entries(request.headers).map(([name, value]) => [
     name,
     secrets.includes(name) ? '[hidden]' : value,

@@ -1,8 +1,8 @@
-import { ServiceError, stringifyJson } from '@millrace/engine';
+import { type HttpRequest, ServiceError, stringifyJson } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
-import { call, URL } from '../testing-http.ts';
+import { answer, call, URL } from '../testing-http.ts';
 
 describe('http.request: test mode', () => {
   it.each([
@@ -68,14 +68,31 @@ describe('http.request: a stored credential', () => {
     expect(request?.headers).toMatchObject(headers);
   });
 
-  it('is decrypted for the URL that is called', async () => {
+  it('signs in by a query parameter, which stays apart from the others', async () => {
+    const credential = { type: 'query', name: 'api key', value: 'k&1' } as const;
+    const { request } = await call({ auth, query: { a: 1 } }, { credential });
+    expect(request?.url).toBe(`${URL}?a=1&api+key=k%261`);
+    const twice = await call({ auth, query: { 'api key': 1 } }, { credential });
+    expect(twice.result).toMatchObject({ code: 'invalid_config', message: saying('api key is set by') });
+    expect(twice.requests).toEqual([]);
+  });
+
+  it('gets the whole request, and sends it', async () => {
     const asked: unknown[] = [];
-    const open = async (id: number, use: object) => {
-      asked.push(id, use);
-      return { type: 'bearer', token: 't' } as never;
+    const authenticate = async (id: number, request: HttpRequest) => {
+      asked.push(id, request);
+      return { shown: { url: request.url, headers: {} }, send: async () => answer('{"signed":true}') };
     };
-    await call({ auth, query: { a: 1 } }, { services: { credentials: { open } } });
-    expect(asked).toEqual([3, { types: ['bearer', 'basic', 'header'], url: `${URL}?a=1` }]);
+    const { result, requests } = await call(
+      { method: 'POST', body: { a: 1 }, auth, query: { a: 1 } },
+      { services: { credentials: { authenticate } } },
+    );
+    expect(asked).toEqual([
+      3,
+      expect.objectContaining({ method: 'POST', url: `${URL}?a=1`, body: '{"a":1}', maxRedirects: 5 }),
+    ]);
+    expect(result).toMatchObject({ kind: 'success', output: { body: { signed: true } } });
+    expect(requests).toEqual([]);
   });
 
   it.each([
@@ -83,8 +100,8 @@ describe('http.request: a stored credential', () => {
     ['credential_host_not_allowed', false],
     ['credential_unreadable', true],
   ])('%s sends nothing', async (code, retryable) => {
-    const open = () => Promise.reject(new ServiceError(code, verbatim('because'), { retryable }));
-    const { result, requests } = await call({ auth }, { services: { credentials: { open } } });
+    const authenticate = () => Promise.reject(new ServiceError(code, verbatim('because'), { retryable }));
+    const { result, requests } = await call({ auth }, { services: { credentials: { authenticate } } });
     expect(result).toMatchObject({ kind: 'failure', code, message: verbatim('because'), retryable });
     expect(requests).toEqual([]);
   });
@@ -104,6 +121,7 @@ describe('http.request: a stored credential', () => {
     { type: 'bearer', token: 'canary' } as const,
     { type: 'header', name: 'X-Own', value: 'canary' } as const,
     { type: 'basic', username: 'canary', password: 'canary' } as const,
+    { type: 'query', name: 'key', value: 'canary' } as const,
   ])('is hidden in test mode, where nothing is sent: %j', async (credential) => {
     const { result, requests } = await call({ method: 'POST', auth }, { credential, isTestMode: true });
     expect(requests).toEqual([]);

@@ -1,5 +1,7 @@
 import {
   failure,
+  HTTP_CREDENTIAL_TYPES,
+  type HttpRequest,
   type HttpResponse,
   type NodeContext,
   type NodeResult,
@@ -7,11 +9,12 @@ import {
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { noCredential } from '../credential-property.ts';
 import { checkedNode } from '../define.ts';
 import { isRetryable, isSuccess, readBody } from '../http/answer.ts';
 import { type HttpConfig, httpForm, httpProperties, MAX_REDIRECTS, MAX_TIMEOUT_MS } from '../http/config.ts';
-import { applyCredential } from '../http/credential.ts';
 import { buildRequest, describeRequest, isReading, type WireRequest } from '../http/request.ts';
+import { NodeProblem } from '../node-problem.ts';
 
 const jsonAnswer = (status: number, text: string, headers: HttpResponse['headers'] = {}): HttpResponse => ({
   status,
@@ -109,32 +112,38 @@ export const httpRequest = checkedNode({
     },
   ],
   async run(config, context) {
-    const { request, secretHeader } = await prepare(config, context);
+    const request = buildRequest(config, context.idempotencyKey);
+    const { shown, send } = await prepare(request, config, context);
     if (context.execution.isTestMode && !isReading(request.method)) {
-      return success({ dry_run: true, request: describeRequest(request, config, secretHeader) });
+      return success({ dry_run: true, request: describeRequest({ ...request, ...shown }, config) });
     }
     const startedAtMs = context.now();
-    const response = await context.http.send(
-      {
-        ...request,
-        timeoutMs: config.timeout_ms,
-        maxResponseBytes: config.max_response_bytes,
-        maxRedirects: config.follow_redirects ? MAX_REDIRECTS : 0,
-      },
-      context.signal,
-    );
+    const response = await send();
     return resultOf(response, request, config, context, startedAtMs);
   },
 });
 
-/** The request, authenticated by the credential that the config names. */
-async function prepare(
-  config: HttpConfig,
-  context: NodeContext,
-): Promise<{ readonly request: WireRequest; readonly secretHeader?: string }> {
-  const request = buildRequest(config, context.idempotencyKey);
-  if (config.auth.type !== 'credential') return { request };
-  return applyCredential(request, config.auth.credential_id, context.credentials);
+/** What is sent, as it may be shown, and how. */
+interface Prepared {
+  readonly shown: Pick<WireRequest, 'url' | 'headers'>;
+  readonly send: () => Promise<HttpResponse>;
+}
+
+/** With the credential that the config names, if it names one. */
+async function prepare(wire: WireRequest, config: HttpConfig, context: NodeContext): Promise<Prepared> {
+  const request: HttpRequest = {
+    ...wire,
+    timeoutMs: config.timeout_ms,
+    maxResponseBytes: config.max_response_bytes,
+    maxRedirects: config.follow_redirects ? MAX_REDIRECTS : 0,
+  };
+  if (config.auth.type !== 'credential') {
+    return { shown: wire, send: () => context.http.send(request, context.signal) };
+  }
+  const { credential_id: id } = config.auth;
+  if (id === 0) throw new NodeProblem(noCredential('auth.credential_id', HTTP_CREDENTIAL_TYPES));
+  const authenticated = await context.credentials.authenticate(id, request);
+  return { shown: authenticated.shown, send: () => authenticated.send(context.signal) };
 }
 
 function resultOf(

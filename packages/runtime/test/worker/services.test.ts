@@ -16,6 +16,7 @@ beforeEach(async () => {
             caller.onSecret('s3cret-token');
             return { type: 'bearer', token: 's3cret-token' } as never;
           },
+          authenticate: () => Promise.reject(new Error('no node of these tests sends anything')),
         };
       },
     },

@@ -88,7 +88,7 @@ export async function deliver(deps: DeliveryDeps, delivery: Delivery): Promise<N
     signal: delivery.signal,
     http: egress.http(organisationId),
     now: () => Date.now(),
-    credentials: createCredentialService({ db, keys: secretKeys, log, notesUse: !isDryRun })(caller),
+    credentials: createCredentialService({ db, keys: secretKeys, log, egress, notesUse: !isDryRun })(caller),
     mail: createMailService({ sockets: egress.sockets, silenceMs: TIMEOUT_MS })(caller),
   };
   const running = node.run(context as NodeContext);

@@ -11,6 +11,9 @@ export const TABLES: Readonly<Record<string, TableDecision>> = {
   api_keys: 'kept',
   audit_log: 'kept',
   callbacks: 'kept',
+  // Whoever was at a provider has to begin again: their session isn't kept, either.
+  credential_connections: 'left_out',
+  credential_grants: 'kept',
   credentials: 'kept',
   data_entries: 'kept',
   data_usage: 'kept',

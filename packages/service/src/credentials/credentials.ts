@@ -14,6 +14,8 @@ import { message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { belongsTo, checkFields, checkHosts, secretsText, splitFields } from './fields.ts';
+import { presetOf } from './oauth/presets.ts';
+import { removeGrant } from './oauth/store.ts';
 import { findWorkflowsUsing, type WorkflowOfCredential } from './references.ts';
 import { fieldsOf, isSecretField } from './schema.ts';
 import {
@@ -66,7 +68,11 @@ export async function addCredential(
 ): Promise<CredentialRow> {
   const type = checkType(given.type);
   const name = readName(given.name);
-  const { hosts, errors: hostErrors } = checkHosts(type, given.hosts);
+  const preset = presetOf(type, given.fields);
+  const { hosts, errors: hostErrors } = checkHosts(
+    type,
+    given.hosts.length === 0 && preset !== undefined ? preset.hosts : given.hosts,
+  );
   const { fields, errors: fieldErrors } = checkFields(type, given.fields);
   refuse([...name.errors, ...hostErrors, ...fieldErrors]);
   const { settings, secrets } = splitFields(type, fields);
@@ -114,6 +120,7 @@ export async function changeCredential(
     const settings = content?.settings ?? row.settings;
     const isStored = await updateCredential(tx, id, { name: name.text, hosts, settings, sealed });
     if (!isStored) refuse([nameTaken()]);
+    if (content !== null && outdatesTokens(row, hosts, content.settings, change)) await removeGrant(tx, id);
     const details = { changed: changedParts(change) };
     return audited(tx, organisationId, id, 'credential.updated', by, details);
   });
@@ -189,7 +196,23 @@ async function storedSecrets(keys: SecretKeys, row: SealedRow, given: JsonObject
 }
 
 /** Settings that determine where a secret goes and how well it is protected in transit. */
-const DIRECTING = ['host', 'port', 'base_url', 'service', 'provider', 'dialect', 'security', 'tls'];
+const DIRECTING = [
+  ...['host', 'port', 'base_url', 'service', 'provider', 'dialect', 'security', 'tls'],
+  ...['authorization_url', 'token_url', 'authority'],
+];
+
+/** Whether tokens that were fetched before a change aren't those of the changed credential. */
+function outdatesTokens(
+  row: SealedRow,
+  hosts: readonly string[],
+  settings: string,
+  { fields = {} }: CredentialChange,
+): boolean {
+  if (settings !== row.settings || hosts.some((host) => !row.hosts.includes(host))) return true;
+  // What a person has approved outlives the client's secret, which providers want to be changed now and then.
+  const isApproved = (parseJson(settings) as JsonObject).grant === 'authorization_code';
+  return !isApproved && Object.keys(fields).length > 0;
+}
 
 function goesElsewhere(
   hostsBefore: readonly string[],

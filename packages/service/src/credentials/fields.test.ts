@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { CREDENTIAL_TYPES, type CredentialOf, type CredentialType, type JsonObject } from '@millrace/engine';
 import type { Static } from 'typebox';
 import { describe, expect, expectTypeOf, test } from 'vitest';
@@ -11,11 +12,26 @@ type Wanted = {
   };
 };
 
+const PRIVATE_KEY = generateKeyPairSync('ed25519')
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
+
 /** The minimum each type accepts. */
 const LEAST: Readonly<Record<CredentialType, JsonObject>> = {
   bearer: { token: 'canary' },
   basic: { username: 'canary', password: '' },
   header: { name: 'X-Key', value: 'canary' },
+  query: { name: 'key', value: 'canary' },
+  digest: { username: 'canary', password: '' },
+  oauth2: {
+    authorization_url: 'https://id.example.com/auth',
+    token_url: 'https://id.example.com/token',
+    client_id: 'c',
+  },
+  google_service_account: { client_email: 'a@b.example', private_key: PRIVATE_KEY, scope: 's' },
+  aws: { access_key_id: 'AKIDEXAMPLE', secret_access_key: 'canary' },
+  jwt: { algorithm: 'HS256', key: 'canary' },
+  client_certificate: { certificate: PRIVATE_KEY, private_key: PRIVATE_KEY },
   secret: { value: 'canary' },
   smtp: { host: 'smtp.example.com' },
   sql: { host: 'db.example.com', database: 'd', username: 'u', password: 'canary' },

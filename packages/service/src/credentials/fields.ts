@@ -11,6 +11,8 @@ import {
 import type { FieldError } from '@millrace/errors/errors';
 import { type Message, message } from '@millrace/messages';
 import { normaliseBoundHost } from './hosts.ts';
+import { checkMeaning } from './meaning.ts';
+import { withPreset } from './oauth/presets.ts';
 import { BOUND_TYPES, credentialSchemas, fieldsOf, isSecretField } from './schema.ts';
 
 /** A credential's fields in two parts: those that are shown, and those stored only in encrypted form. */
@@ -27,10 +29,11 @@ export function checkFields(
   type: CredentialType,
   given: JsonObject,
 ): { readonly fields: JsonObject; readonly errors: readonly FieldError[] } {
+  const known = withPreset(type, given);
   const missing = fieldsOf(type)
-    .filter(([name, schema]) => !Object.hasOwn(given, name) && schema.default !== undefined)
+    .filter(([name, schema]) => !Object.hasOwn(known, name) && schema.default !== undefined)
     .map(([name, schema]) => [name, usualPort(type, name, given) ?? (schema.default as JsonValue)]);
-  const fields: JsonObject = { ...given, ...Object.fromEntries(missing) };
+  const fields: JsonObject = { ...known, ...Object.fromEntries(missing) };
   const schema: object = credentialSchemas[type];
   const faults = validateValue(schema as JsonSchema, fields).map(({ pointer, keyword, message }) => ({
     pointer: `/fields${pointer}`,
@@ -108,82 +111,4 @@ export function belongsTo(record: {
 }): string {
   const { id, organisation_id: organisationId, type, hosts, settings } = record;
   return JSON.stringify(['credential', organisationId, id, type, hosts, settings]);
-}
-
-// Visible ASCII, space, tab and Latin-1, as RFC 9110 defines it; no line breaks, which would start another header.
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** Set by the service itself, or passed to other origins on redirects, where no secret may go. */
-const UNFIT_HEADERS =
-  /^(host|content-(length|type|encoding|language|location)|transfer-encoding|connection|keep-alive|proxy-connection|upgrade|expect|te|trailer|accept|accept-language|accept-encoding|user-agent|idempotency-key)$/i;
-
-function checkMeaning(type: CredentialType, fields: JsonObject): FieldError[] {
-  const errors: FieldError[] = [];
-  const check = (isRight: boolean, field: string, fault: Message): void => {
-    if (!isRight) errors.push({ pointer: `/fields/${field}`, code: 'invalid_value', message: fault });
-  };
-  const text = (field: string): string => {
-    const value = fields[field];
-    return typeof value === 'string' ? value : '';
-  };
-  const given = (field: string): boolean => fields[field] !== null;
-  switch (type) {
-    case 'bearer':
-      check(/^[\x21-\x7e]+$/.test(text('token')), 'token', message('service.credential_token_characters'));
-      break;
-    case 'basic':
-      check(!text('username').includes(':'), 'username', message('service.credential_username_colon'));
-      break;
-    case 'header':
-      check(HEADER_NAME.test(text('name')), 'name', message('service.credential_header_malformed'));
-      check(!UNFIT_HEADERS.test(text('name')), 'name', message('service.credential_header_reserved'));
-      check(HEADER_VALUE.test(text('value')), 'value', message('service.credential_header_value'));
-      break;
-    case 'smtp':
-      check(
-        given('username') === given('password'),
-        given('username') ? 'password' : 'username',
-        message('service.credential_login_incomplete'),
-      );
-      break;
-    case 'ai':
-      check(
-        !given('base_url') || isWebAddress(text('base_url'), true),
-        'base_url',
-        message('service.url_with_fragment'),
-      );
-      check(
-        given('api_key') || (fields.provider === 'openai_compatible' && given('base_url')),
-        'api_key',
-        message('service.credential_ai_key'),
-      );
-      break;
-    case 'chat':
-      check(given('webhook_url') || given('token'), 'webhook_url', message('service.credential_chat_access'));
-      check(
-        !given('webhook_url') || URL.parse(text('webhook_url'))?.protocol.startsWith('http') === true,
-        'webhook_url',
-        message('service.url_malformed'),
-      );
-      check(
-        !given('base_url') || isWebAddress(text('base_url')),
-        'base_url',
-        message('service.url_with_query'),
-      );
-      break;
-    case 'secret':
-    case 'sql':
-      break;
-  }
-  return errors;
-}
-
-/** @param mayAsk whether it may have a query */
-function isWebAddress(text: string, mayAsk = false): boolean {
-  const url = URL.parse(text);
-  return (
-    url !== null &&
-    /^https?:$/.test(url.protocol) &&
-    [url.username, url.password, mayAsk ? '' : url.search, url.hash].every((part) => part === '')
-  );
 }

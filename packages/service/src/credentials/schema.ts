@@ -1,29 +1,15 @@
-import { AI_PROVIDERS, CHAT_SERVICES, type ChatServiceName, type CredentialType } from '@millrace/engine';
+import {
+  AI_PROVIDERS,
+  CHAT_SERVICES,
+  type ChatServiceName,
+  type CredentialType,
+  HTTP_CREDENTIAL_TYPES,
+} from '@millrace/engine';
 import { type TObject, type TProperties, Type } from 'typebox';
+import { httpCredentialSchemas } from './schema-http.ts';
+import { choice, labelled, optionalSecret, optionalText, secret, shownFor, text } from './schema-parts.ts';
 
-const MAX_SECRET = 16_384;
 const HOST_PATTERN = '^[A-Za-z0-9]([A-Za-z0-9._-]{0,252}|[0-9A-Fa-f:.]*)$|^\\[[0-9A-Fa-f:.]+\\]$';
-
-/** A field stored in encrypted form and never shown again. */
-function secret(title: string, description: string, minLength = 1) {
-  return Type.String({ title, description, minLength, maxLength: MAX_SECRET, 'x-secret': true });
-}
-
-function optionalSecret(title: string, description: string) {
-  return Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    title,
-    description,
-    minLength: 1,
-    maxLength: MAX_SECRET,
-    default: null,
-    'x-secret': true,
-  });
-}
-
-function text(title: string, description: string, maxLength = 255) {
-  return Type.String({ title, description, minLength: 1, maxLength });
-}
 
 function host(title: string, description: string) {
   return Type.String({ title, description, pattern: HOST_PATTERN, maxLength: 255 });
@@ -34,37 +20,9 @@ function port(fallback: number) {
   return Type.Integer({ title: 'Port', description, minimum: 1, maximum: 65_535, default: fallback });
 }
 
-function choice<T extends string>(
-  title: string,
-  description: string,
-  values: readonly T[],
-  fallback?: NoInfer<T>,
-) {
-  const preset = fallback === undefined ? {} : { default: fallback };
-  return Type.Unsafe<T>({ type: 'string', enum: values, title, description, ...preset });
-}
-
-/** The choice with the names of its values. */
-function labelled<Schema extends object>(
-  schema: Schema,
-  labels: { readonly [value: string]: string },
-): Schema {
-  return { ...schema, 'x-labels': labels };
-}
-
-/** A field that only some chat services have; the form shows it for those. */
+/** A field that only some chat services have. */
 function onlyFor<Schema extends object>(schema: Schema, services: readonly ChatServiceName[]): Schema {
-  return { ...schema, 'x-when': { service: services } };
-}
-
-function optionalUrl(title: string, description: string) {
-  return Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    title,
-    description,
-    maxLength: 2048,
-    default: null,
-  });
+  return shownFor(schema, { service: services });
 }
 
 function fields<Properties extends TProperties>(title: string, description: string, properties: Properties) {
@@ -76,18 +34,7 @@ function fields<Properties extends TProperties>(title: string, description: stri
  * and never shown; the rest are shown. Fields without a default are required.
  */
 export const credentialSchemas = {
-  bearer: fields('Bearer token', 'Sent as Authorization: Bearer.', {
-    token: secret('Token', 'Without the word Bearer.'),
-  }),
-  basic: fields('User name and password', 'Sent as HTTP basic authentication.', {
-    // Some services accept their key as the user name.
-    username: secret('User name', 'May not hold a colon.', 0),
-    password: secret('Password', 'May be empty.', 0),
-  }),
-  header: fields('Header', 'A header of your own, such as X-Api-Key.', {
-    name: text('Header name', 'For example X-Api-Key.'),
-    value: secret('Header value', 'What the header carries.'),
-  }),
+  ...httpCredentialSchemas,
   secret: fields('Signing secret', 'A key that signs or verifies messages. It never leaves the service.', {
     value: secret('Secret', 'As the other side shows it.'),
   }),
@@ -129,7 +76,7 @@ export const credentialSchemas = {
   ),
   ai: fields('AI provider', 'Whose models answer.', {
     provider: choice('Provider', 'Whose interface the server speaks.', AI_PROVIDERS, 'openai_compatible'),
-    base_url: optionalUrl(
+    base_url: optionalText(
       'Base URL',
       "Of the interface, such as https://api.example.com/v1. Empty: the provider's own.",
     ),
@@ -157,7 +104,7 @@ export const credentialSchemas = {
       optionalSecret('Token', 'Of a bot or an API, for services that have them.'),
       CHAT_SERVICES.filter((service) => service !== 'teams'),
     ),
-    base_url: optionalUrl(
+    base_url: optionalText(
       'Server',
       "Of a self-hosted service, such as https://chat.example.com. Empty: the service's own.",
     ),
@@ -165,7 +112,7 @@ export const credentialSchemas = {
 } as const satisfies Record<CredentialType, TObject>;
 
 /** Types that are sent to the hosts they are bound to; the others name their host in a field, or are never sent. */
-export const BOUND_TYPES: readonly CredentialType[] = ['bearer', 'basic', 'header'];
+export const BOUND_TYPES: readonly CredentialType[] = HTTP_CREDENTIAL_TYPES;
 
 interface FieldSchema {
   readonly type?: string | readonly string[];

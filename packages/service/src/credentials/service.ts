@@ -1,9 +1,12 @@
 import type { Database } from '@millrace/database/database';
+import type { Egress } from '@millrace/egress/egress';
 import {
   type Credential,
   type CredentialOf,
   type CredentialService,
   type CredentialType,
+  HTTP_CREDENTIAL_TYPES,
+  type HttpClient,
   type JsonObject,
   parseJson,
   ServiceError,
@@ -15,6 +18,8 @@ import type { SecretKeys } from '@millrace/secrets/keys';
 import type { Logger } from 'pino';
 import { joinFields } from './fields.ts';
 import { allowsUrl } from './hosts.ts';
+import { authenticateRequest } from './http/authenticate.ts';
+import { createTokenSource } from './oauth/tokens.ts';
 import { BOUND_TYPES } from './schema.ts';
 import { findSealed, noteUse, type SealedRow } from './store.ts';
 import { unsealRow } from './unseal.ts';
@@ -23,32 +28,51 @@ export interface CredentialServiceDeps {
   readonly db: Database;
   readonly keys: SecretKeys;
   readonly log: Logger;
+  /** How tokens are fetched. */
+  readonly egress: Pick<Egress, 'fetch' | 'http'>;
+  /** Default: the system's. */
+  readonly now?: () => number;
   /** Whether the last use of a credential is recorded. Default true. */
   readonly notesUse?: boolean;
 }
 
 /** Who uses a credential; an execution, if it is one of its nodes. */
 type User = Pick<Caller, 'organisationId' | 'onSecret'> & Partial<Pick<Caller, 'executionId'>>;
+/** @param context whose client sends requests; the organisation's if absent */
+type OpenCredentials = (caller: User, context?: { readonly http: HttpClient }) => CredentialService;
 
 /**
  * The only way to a decrypted credential. Each use reads the row, so a change or removal applies at once in all processes,
  * and no secret stays in memory longer than its node.
  */
-export function createCredentialService(deps: CredentialServiceDeps): (caller: User) => CredentialService {
-  return (caller) => ({
-    async open<Type extends CredentialType>(
+export function createCredentialService(deps: CredentialServiceDeps): OpenCredentials {
+  const tokens = createTokenSource(deps);
+  return (caller, context) => {
+    const openRow = async <Type extends CredentialType>(
       id: number,
       use: { readonly types: readonly Type[]; readonly url?: string },
-    ): Promise<CredentialOf<Type>> {
+    ): Promise<{ readonly row: SealedRow; readonly credential: CredentialOf<Type> }> => {
       const row = await findForUse(deps, caller.organisationId, id);
       checkType(row, use.types);
       checkHost(row, use.url);
       const secrets = await decrypt(deps, row, caller);
       const credential = joinFields(row.type, row.settings, secrets);
       for (const text of secretTexts(credential, secrets)) caller.onSecret(text);
-      return credential as CredentialOf<Type>;
-    },
-  });
+      return { row, credential: credential as CredentialOf<Type> };
+    };
+    return {
+      open: async (id, use) => (await openRow(id, use)).credential,
+      async authenticate(id, request) {
+        const { row, credential } = await openRow(id, { types: HTTP_CREDENTIAL_TYPES, url: request.url });
+        return authenticateRequest(row, credential, request, {
+          http: context?.http ?? deps.egress.http(caller.organisationId),
+          tokens,
+          now: deps.now ?? Date.now,
+          onSecret: caller.onSecret,
+        });
+      },
+    };
+  };
 }
 
 async function findForUse(
@@ -130,6 +154,7 @@ function secretTexts(credential: Credential, secrets: string): string[] {
   const texts = Object.values(parseJson(secrets) as JsonObject).filter((value) => typeof value === 'string');
   switch (credential.type) {
     case 'basic':
+    case 'digest':
       return [
         ...texts,
         Buffer.from(`${credential.username}:${credential.password}`, 'utf8').toString('base64'),

@@ -23,6 +23,9 @@ export interface CredentialRow {
   readonly last_used_at: Date | null;
   /** E-mail of the member who created it; null for the operator. */
   readonly created_by_email: string | null;
+  /** State of its tokens; null if there are none. */
+  readonly grant_state: 'pending' | 'active' | 'ended' | null;
+  readonly connected_at: Date | null;
 }
 
 /** Everything needed to decrypt a credential. */
@@ -195,8 +198,10 @@ async function selectCredentials(
 ): Promise<CredentialRow[]> {
   return db.query<CredentialRow>(
     `SELECT c.id, c.organisation_id, c.name, c.type, c.hosts, c.settings, c.ciphertext IS NOT NULL AS has_secret,
-       c.stored_secrets, c.created_at, c.updated_at, c.last_used_at, m.email AS created_by_email
+       c.stored_secrets, c.created_at, c.updated_at, c.last_used_at, m.email AS created_by_email,
+       g.state AS grant_state, g.connected_at
      FROM credentials c LEFT JOIN members m ON m.id = c.created_by
+       LEFT JOIN credential_grants g ON g.credential_id = c.id
      WHERE c.organisation_id = $1 AND ($2::bigint IS NULL OR c.id = $2)
      ORDER BY c.name, c.id`,
     [organisationId, id],

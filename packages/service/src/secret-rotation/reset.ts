@@ -4,6 +4,7 @@ import { auditUser } from '@millrace/identity/users/audit';
 import { listUsersOfKeys, removeSecondFactor } from '@millrace/identity/users/second-factor-store';
 import { hasKey, type SecretKeys } from '@millrace/secrets/keys';
 import { listKeysInUse, lockSecretKeys } from '@millrace/secrets/store';
+import { endGrantsOfKeys } from '../credentials/oauth/store.ts';
 import { dropSecretsOfKeys } from '../credentials/store.ts';
 
 /** A credential that has lost its secret. */
@@ -23,7 +24,9 @@ export async function discardLostSecrets(
   by: AuditActor,
 ): Promise<readonly LostSecret[]> {
   return db.transaction(async (tx) => {
-    const lost = await dropSecretsOfKeys(tx, await findLostKeys(tx, keys));
+    const lostKeys = await findLostKeys(tx, keys);
+    await endGrantsOfKeys(tx, lostKeys);
+    const lost = await dropSecretsOfKeys(tx, lostKeys);
     for (const { id, organisation_id: organisationId, name } of lost) {
       const details = { credential_id: id, name };
       await insertAudit(tx, { organisationId, action: 'credential.secret_given_up', by, details });

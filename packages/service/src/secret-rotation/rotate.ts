@@ -17,7 +17,8 @@ import {
   retireReplacedKeys,
   type SecretKeyRow,
 } from '@millrace/secrets/store';
-import { reencryptCredentials } from '../credentials/reencrypt.ts';
+import { countGrantsOfOtherKeys } from '../credentials/oauth/store.ts';
+import { reencryptCredentials, reencryptGrants } from '../credentials/reencrypt.ts';
 import { countCredentialsOfOtherKeys, listOrganisationsWithCredentials } from '../credentials/store.ts';
 
 export interface Rotation {
@@ -60,7 +61,11 @@ export async function rotateSecrets(
     const before = await listSecretKeys(db);
     const isResumed = before.some(({ state }) => state === 'retiring') || (await hasRetired(keys, before));
     if (!isResumed) await changeKey(db, keys, before, by, onStep);
-    const total = (await countCredentialsOfOtherKeys(db)) + (await countSecretsOfOtherKeys(db));
+    const counts = [countCredentialsOfOtherKeys, countGrantsOfOtherKeys, countSecretsOfOtherKeys];
+    const total = (await Promise.all(counts.map((count) => count(db)))).reduce(
+      (sum, count) => sum + count,
+      0,
+    );
     await onStep({ step: 'key_changed', total });
     const done = await reencryptAll(db, keys, (count) => onStep({ step: 'batch', done: count, total }));
     const retired = await retire(db, by);
@@ -81,10 +86,13 @@ async function reencryptAll(
   onBatch: (done: number) => void | Promise<void>,
 ): Promise<number> {
   const credentials = await reencryptCredentials(db, keys, onBatch);
-  const people = await reencryptSecondFactors(db, keys, (count) => onBatch(credentials.done + count));
-  if (credentials.damaged.length > 0) throw incomplete(credentials.damaged);
+  const grants = await reencryptGrants(db, keys, (count) => onBatch(credentials.done + count));
+  const before = credentials.done + grants.done;
+  const people = await reencryptSecondFactors(db, keys, (count) => onBatch(before + count));
+  const damaged = [...new Set([...credentials.damaged, ...grants.damaged])];
+  if (damaged.length > 0) throw incomplete(damaged);
   if (people.damaged.length > 0) throw incompletePeople(people.damaged);
-  return credentials.done + people.done;
+  return before + people.done;
 }
 
 /** From its commit on, everything new is encrypted with the next key. */

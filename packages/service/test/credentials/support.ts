@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import type { Credential, CredentialType, JsonObject, JsonValue } from '@millrace/engine';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import type { Caller } from '@millrace/runtime/node-services';
@@ -11,11 +12,31 @@ import type { CredentialRow } from '../../src/credentials/store.ts';
 
 export const OPERATOR = { actor: 'operator' } as const;
 
+const PRIVATE_KEY = generateKeyPairSync('ed25519')
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
+
 /** Fields of every type, with the word `canary` in each secret one. */
 export const FIELDS: Readonly<Record<CredentialType, JsonObject>> = {
   bearer: { token: 'canary-token' },
   basic: { username: 'canary-user', password: 'canary-password' },
   header: { name: 'X-Key', value: 'canary-value' },
+  query: { name: 'key', value: 'canary-value' },
+  digest: { username: 'canary-user', password: 'canary-password' },
+  oauth2: {
+    grant: 'client_credentials',
+    token_url: 'https://id.example.com/token',
+    client_id: 'millrace',
+    client_secret: 'canary-client',
+  },
+  google_service_account: {
+    client_email: 'robot@project.iam.example',
+    private_key: PRIVATE_KEY,
+    scope: 'https://www.googleapis.com/auth/drive.readonly',
+  },
+  aws: { access_key_id: 'AKIDEXAMPLE', secret_access_key: 'canary-aws' },
+  jwt: { algorithm: 'HS256', key: 'canary-jwt' },
+  client_certificate: { certificate: PRIVATE_KEY, private_key: PRIVATE_KEY, passphrase: 'canary-passphrase' },
   secret: { value: 'canary-signing' },
   smtp: { host: 'smtp.example.com', username: 'ada', password: 'canary-smtp' },
   sql: { host: 'db.example.com', database: 'shop', username: 'ada', password: 'canary-sql' },
@@ -24,6 +45,16 @@ export const FIELDS: Readonly<Record<CredentialType, JsonObject>> = {
 };
 
 export const HOSTS = ['api.example.com'];
+
+/** For what sends nothing. */
+const NO_EGRESS = {
+  http: () => {
+    throw new Error('nothing is sent');
+  },
+  fetch: () => {
+    throw new Error('nothing is sent');
+  },
+};
 
 let names = 0;
 
@@ -71,7 +102,7 @@ export async function openAs(
     isTestMode: false,
     onSecret: (secret) => void masked.push(secret),
   };
-  const open = createCredentialService({ db, keys, log })(caller).open(id, use);
+  const open = createCredentialService({ db, keys, log, egress: NO_EGRESS })(caller).open(id, use);
   const credential = await open.catch((error: unknown) => {
     throw Object.assign(error as Error, { logs });
   });

@@ -1,4 +1,5 @@
 import { type JsonObject, parseJson } from '@millrace/engine';
+import { connectionOf } from '@millrace/service/credentials/oauth/connection-state';
 import type { CredentialRow } from '@millrace/service/credentials/store';
 
 /** A credential as responses show it; this kind of row doesn't contain secrets. */
@@ -15,5 +16,6 @@ export function presentCredential(row: CredentialRow): JsonObject {
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
     last_used_at: row.last_used_at?.toISOString() ?? null,
+    connection: connectionOf(row)?.state ?? null,
   };
 }

@@ -14,6 +14,8 @@ import { SecretError } from '@millrace/secrets/errors';
 import { testCredential } from '@millrace/service/credentials/checks/check-credential';
 import { addCredential, changeCredential, deleteCredential } from '@millrace/service/credentials/credentials';
 import { findExpiry, setExpiry } from '@millrace/service/credentials/expiry';
+import { connectionOf } from '@millrace/service/credentials/oauth/connection-state';
+import { OAUTH_PRESETS } from '@millrace/service/credentials/oauth/presets';
 import { findWorkflowsUsing } from '@millrace/service/credentials/references';
 import { BOUND_TYPES, credentialSchemas, titleOfType } from '@millrace/service/credentials/schema';
 import { type CredentialRow, findCredential, listCredentials } from '@millrace/service/credentials/store';
@@ -22,6 +24,7 @@ import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { applyRateLimit, createRateLimiter } from '../../http/rate-limit.ts';
 import { adminRoute } from '../http/route.ts';
+import { connectionRoutes, redirectUriOf } from './connections.ts';
 
 /** Credentials: names, allowed hosts, usage; never their secrets. */
 export function credentialRoutes(app: FastifyInstance, deps: AppDeps): void {
@@ -29,6 +32,7 @@ export function credentialRoutes(app: FastifyInstance, deps: AppDeps): void {
   addChanges(app, deps);
   addTest(app, deps);
   addExpiry(app, deps);
+  connectionRoutes(app, deps, refuse);
 }
 
 function addReads(app: FastifyInstance, deps: AppDeps): void {
@@ -41,6 +45,12 @@ function addReads(app: FastifyInstance, deps: AppDeps): void {
 
   adminRoute(app, deps, 'GET /orgs/:org/credential-types', async () => ({
     items: CREDENTIAL_TYPES.map(presentType),
+    oauth_presets: OAUTH_PRESETS.map(({ id, title, hosts, guide, ...fields }) => ({
+      ...{ id, title, guide },
+      hosts: [...hosts],
+      fields: { ...fields },
+    })),
+    oauth_redirect_uri: redirectUriOf(deps.config),
   }));
 
   adminRoute(
@@ -161,7 +171,14 @@ function present(row: CredentialRow): Credential {
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
     last_used_at: row.last_used_at?.toISOString() ?? null,
+    connection: presentConnection(row),
   };
+}
+
+function presentConnection(row: CredentialRow): Credential['connection'] {
+  const connection = connectionOf(row);
+  if (connection === null) return null;
+  return { state: connection.state, connected_at: connection.connectedAt?.toISOString() ?? null };
 }
 
 function presentType(type: CredentialType): CredentialTypeItem {

@@ -60,7 +60,11 @@ export function clearCookie(config: ApiSettings, reply: FastifyReply): void {
  */
 export type RequireSession = (
   request: FastifyRequest,
-  options: { readonly countsAsUse: boolean },
+  options: {
+    readonly countsAsUse: boolean;
+    /** Default: the one in the path, if there is one. */
+    readonly organisationId?: number;
+  },
 ) => Promise<Session>;
 
 export function createSessionEntry(db: Queryable, config: ApiSettings): RequireSession {
@@ -68,7 +72,7 @@ export function createSessionEntry(db: Queryable, config: ApiSettings): RequireS
   // Separate from the limit on sign-ins: sharing an address with someone who guesses must not prevent signing in.
   const madeUp = createAttemptLimit(config.limits.failedAuthPerMinutePerIp);
 
-  return async (request, { countsAsUse }) => {
+  return async (request, { countsAsUse, organisationId: given }) => {
     const token = readToken(config, request);
     if (token === null) throw signedOut();
     if (!(await isOurs(token))) {
@@ -76,7 +80,7 @@ export function createSessionEntry(db: Queryable, config: ApiSettings): RequireS
       throw signedOut();
     }
     const { org } = request.params as { readonly org?: string };
-    const organisationId = org === undefined ? null : pathId(org, 'organisation');
+    const organisationId = given ?? (org === undefined ? null : pathId(org, 'organisation'));
     const { idleMs } = config.sessions;
     const row = await findSession(db, { tokenHash: hashToken(token), organisationId, idleMs, countsAsUse });
     if (row === undefined) throw signedOut();

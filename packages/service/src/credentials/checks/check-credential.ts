@@ -1,7 +1,13 @@
 import type { CredentialTest } from '@millrace/admin-api';
 import type { Database } from '@millrace/database/database';
 import type { Egress } from '@millrace/egress/egress';
-import { type CredentialService, type CredentialType, failure, finishWork } from '@millrace/engine';
+import {
+  type CredentialService,
+  type CredentialType,
+  failure,
+  finishWork,
+  type HttpCredential,
+} from '@millrace/engine';
 import { notFound, validationError } from '@millrace/errors/errors';
 import { type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { type Message, message, verbatim } from '@millrace/messages';
@@ -16,7 +22,7 @@ import { createCredentialService } from '../service.ts';
 import { type CredentialRow, findCredential } from '../store.ts';
 import { modelsUrl, testAi } from './ai.ts';
 import { testChat } from './chat.ts';
-import { testHttp } from './http.ts';
+import { statusClient, testHttp } from './http.ts';
 import { type Attempt, failed, failedBy, shownUrl, type TestResult, works } from './result.ts';
 
 export interface TestDeps {
@@ -78,7 +84,8 @@ async function run(
   const { organisation_id: organisationId } = row;
   const caller = { organisationId, onSecret: (secret: string) => void secrets.add(secret) };
   // The last use shown is the workflows', so a test doesn't count.
-  const credentials = createCredentialService({ db, keys, log, notesUse: false })(caller);
+  const http = statusClient(egress, organisationId);
+  const credentials = createCredentialService({ db, keys, log, egress, notesUse: false })(caller, { http });
   const signal = AbortSignal.timeout(timeLimitMs);
   const where = url === null ? placeOf(row) : shownUrl(url);
   try {
@@ -100,11 +107,10 @@ async function tryType(
   const open = <Type extends CredentialType>(...types: readonly Type[]) =>
     credentials.open(id, { types, ...(url === null ? {} : { url }) });
   const { egress, organisationId, signal } = attempt;
+  if (isHttpType(type)) {
+    return testHttp((request) => credentials.authenticate(id, request), attempt, url ?? '');
+  }
   switch (type) {
-    case 'bearer':
-    case 'basic':
-    case 'header':
-      return testHttp({ ...attempt, credential: await open('bearer', 'basic', 'header') }, url ?? '');
     case 'secret':
       await open('secret');
       return works('readable', null);
@@ -123,6 +129,10 @@ async function tryType(
     case 'chat':
       return testChat({ ...attempt, credential: await open('chat') });
   }
+}
+
+function isHttpType(type: CredentialType): type is HttpCredential['type'] {
+  return BOUND_TYPES.includes(type);
 }
 
 const SELECT_ONE = { sql: 'SELECT 1', parameters: [], readOnly: true, maxRows: 1, timeoutMs: TIME_LIMIT_MS };

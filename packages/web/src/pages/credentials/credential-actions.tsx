@@ -11,14 +11,15 @@ import { Muted } from '@millrace/ui/components/text.tsx';
 import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { CalendarClock, ListTree, Pencil, PlugZap, Trash2 } from 'lucide-react';
+import { CalendarClock, ListTree, Pencil, PlugZap, Trash2, Unplug } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { ConnectDialog } from './connect-dialog.tsx';
 import { CredentialDialog } from './credential-dialog.tsx';
 import { ExpiryDialog } from './expiry-dialog.tsx';
 import { TestDialog } from './test-dialog.tsx';
 
-type Dialog = 'edit' | 'expiry' | 'test' | 'usage' | 'remove' | null;
+type Dialog = 'edit' | 'connect' | 'expiry' | 'test' | 'usage' | 'remove' | null;
 
 export function CredentialActions({ item }: { item: Credential }) {
   const { t } = useTranslation();
@@ -32,6 +33,18 @@ export function CredentialActions({ item }: { item: Credential }) {
         hint={t('common.edit')}
         onClick={() => setDialog('edit')}
       />
+      {item.connection !== null && (
+        <IconButton
+          icon={Unplug}
+          label={t('credentials.connection.title', { name: item.name })}
+          hint={t(
+            item.connection.state === 'missing'
+              ? 'credentials.connection.connect'
+              : 'credentials.connection.again',
+          )}
+          onClick={() => setDialog('connect')}
+        />
+      )}
       <RowMenu label={t('credentials.actionsNamed', { name: item.name })}>
         <Menu.Item leftSection={<PlugZap size={14} />} onClick={() => setDialog('test')}>
           {t('credentials.test.action')}
@@ -47,6 +60,7 @@ export function CredentialActions({ item }: { item: Credential }) {
         </Menu.Item>
       </RowMenu>
       {dialog === 'edit' && <CredentialDialog credential={item} onClose={close} />}
+      {dialog === 'connect' && <ConnectDialog item={item} onClose={close} />}
       {dialog === 'test' && <TestDialog item={item} onChange={() => setDialog('edit')} onClose={close} />}
       {dialog === 'expiry' && <ExpiryDialog item={item} onClose={close} />}
       {dialog === 'usage' && <UsageDialog item={item} onClose={close} />}

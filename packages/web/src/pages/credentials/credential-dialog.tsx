@@ -1,7 +1,7 @@
 import '@millrace/ui/i18n/parts/credentials.ts';
 import '@millrace/ui/i18n/parts/forms.ts';
 import { Alert, Select, Skeleton, TagsInput, Text, TextInput } from '@mantine/core';
-import type { Credential, CredentialTypeItem } from '@millrace/admin-api';
+import type { Credential, CredentialTypeItem, OauthPreset } from '@millrace/admin-api';
 import { FormContext } from '@millrace/editor/form/form-context.tsx';
 import type { JsonObject } from '@millrace/engine';
 import { ApiProblem, call } from '@millrace/ui/api/client.ts';
@@ -15,6 +15,8 @@ import { useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { ConnectDialog } from './connect-dialog.tsx';
+import { RedirectAddress } from './connection-state.tsx';
 import { CredentialFields, initialFields, isSecret, propertiesOf } from './credential-fields.tsx';
 import { isKnownType, wantsPage } from './credential-text.ts';
 import { TestDialog } from './test-dialog.tsx';
@@ -35,6 +37,7 @@ interface DialogProps {
 export function CredentialDialog({ credential, onlyTypes, isBrief = false, onKept, onClose }: DialogProps) {
   const [edited, setEdited] = useState(credential);
   const [saved, setSaved] = useState<Credential | null>(null);
+  if (saved?.connection?.state === 'missing') return <ConnectDialog item={saved} onClose={onClose} />;
   if (saved !== null) {
     const change = () => {
       setEdited(saved);
@@ -44,7 +47,8 @@ export function CredentialDialog({ credential, onlyTypes, isBrief = false, onKep
   }
   const onSaved = (item: Credential, isOther: boolean) => {
     onKept?.(item);
-    if (isOther && !wantsPage(item) && item.type !== 'secret') setSaved(item);
+    const waits = item.connection?.state === 'missing';
+    if (isOther && (waits || !wantsPage(item)) && item.type !== 'secret') setSaved(item);
     else onClose();
   };
   const limits = onlyTypes === undefined ? {} : { onlyTypes };
@@ -66,7 +70,8 @@ function FormOfType(props: FormProps) {
   if (types.isSuccess) {
     const { onlyTypes } = props;
     const fitting = types.data.items.filter(({ type }) => onlyTypes?.includes(type) ?? true);
-    return <CredentialForm {...props} types={fitting} />;
+    const { oauth_presets: presets, oauth_redirect_uri: redirectUri } = types.data;
+    return <CredentialForm {...props} types={fitting} presets={presets} redirectUri={redirectUri} />;
   }
   return (
     <FormDialog
@@ -81,12 +86,13 @@ function FormOfType(props: FormProps) {
   );
 }
 
-function CredentialForm({
-  credential,
-  types,
-  onSaved,
-  onClose,
-}: FormProps & { types: readonly CredentialTypeItem[] }) {
+interface CredentialFormProps extends FormProps {
+  types: readonly CredentialTypeItem[];
+  presets: readonly OauthPreset[];
+  redirectUri: string;
+}
+
+function CredentialForm({ credential, types, presets, redirectUri, onSaved, onClose }: CredentialFormProps) {
   const { t } = useTranslation();
   // With a single type there is no choice.
   const [only, ...others] = types;
@@ -105,6 +111,12 @@ function CredentialForm({
   const problems = save.error instanceof ApiProblem ? save.error.errors : [];
   const problemAt = (pointer: string) => problems.find((each) => each.pointer === pointer)?.message;
   const hostProblem = problems.find((each) => each.pointer.startsWith('/hosts'))?.message;
+  const presetOf = ({ service }: JsonObject) => presets.find(({ id }) => id === service);
+  const change = (next: JsonObject) => {
+    const chosen = type === 'oauth2' && next.service !== fields.service ? presetOf(next) : undefined;
+    setFields(chosen === undefined ? next : withPreset(next, chosen));
+    if (chosen !== undefined) setHosts(chosen.hosts);
+  };
   const submit = () => {
     if (definition === undefined) return;
     const bound = definition.is_bound ? hosts : [];
@@ -186,10 +198,13 @@ function CredentialForm({
           <CredentialFields
             definition={definition}
             value={fields}
-            onChange={setFields}
+            onChange={change}
             credential={credential}
             takesFocus={preset !== undefined}
           />
+          {type === 'oauth2' && fields.grant !== 'client_credentials' && (
+            <RedirectAddress uri={redirectUri} preset={presetOf(fields)} />
+          )}
           {credential !== null && Object.values(propertiesOf(definition)).some(isSecret) && (
             <Hint>{t('credentials.elsewhere')}</Hint>
           )}
@@ -197,6 +212,13 @@ function CredentialForm({
       )}
     </FormDialog>
   );
+}
+
+/** The fields as a service needs them; what it doesn't need is left out. */
+function withPreset(fields: JsonObject, preset: OauthPreset): JsonObject {
+  const known = Object.entries(preset.fields as JsonObject);
+  const kept = Object.entries(fields).filter(([name]) => !Object.hasOwn(preset.fields, name));
+  return Object.fromEntries([...kept, ...known.filter(([, value]) => value !== null)]);
 }
 
 /** The label of the first choice in a type's fields, such as the name of the service. */

@@ -1,4 +1,4 @@
-import { PasswordInput, Stack, Switch } from '@mantine/core';
+import { PasswordInput, Stack, Switch, Textarea, type TextareaProps } from '@mantine/core';
 import type { Credential, CredentialTypeItem } from '@millrace/admin-api';
 import { Field } from '@millrace/editor/fields/field.tsx';
 import { withMember } from '@millrace/editor/form/field-props.ts';
@@ -158,6 +158,10 @@ function textOr(value: JsonValue | undefined, other: string): string {
   return typeof value === 'string' ? value : other;
 }
 
+function KeyInput(props: TextareaProps) {
+  return <Textarea {...props} autosize minRows={3} maxRows={8} spellCheck={false} ff="monospace" />;
+}
+
 function SecretField({
   name,
   title,
@@ -183,10 +187,12 @@ function SecretField({
   // Empty keeps the stored secret.
   const mayBeStored = stored !== 'no';
   const isRemoved = mayBeStored && value === null;
+  // A key of several lines can't be typed into an input, which drops the line breaks.
+  const SecretInput = schema['x-multiline'] === true ? KeyInput : PasswordInput;
   const hints = { yes: t('credentials.keepSecret'), unknown: t('credentials.keepUnknown'), no: undefined };
   return (
     <Stack gap={4}>
-      <PasswordInput
+      <SecretInput
         {...(takesFocus ? { 'data-autofocus': true } : {})}
         label={title}
         description={hint}

@@ -12,9 +12,12 @@ import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { useQuery } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
 import { LockKeyhole, Plus, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { readConnectionSearch } from './connection-search.ts';
+import { ConnectionBadge, ConnectionNotices } from './connection-state.tsx';
 import { CredentialActions } from './credential-actions.tsx';
 import { CredentialDialog } from './credential-dialog.tsx';
 import { isKnownType, targetOf } from './credential-text.ts';
@@ -26,6 +29,7 @@ export function CredentialsPage() {
   const [isAdding, setIsAdding] = useState(false);
   const list = useQuery(endpointQuery('GET /orgs/:org/credentials', { params: { org } }));
   const { can } = useRole();
+  const { connection } = readConnectionSearch(useSearch({ strict: false }));
   const add = can('editor') && (
     <Button leftSection={<Plus size={14} aria-hidden />} onClick={() => setIsAdding(true)}>
       {t('credentials.add')}
@@ -33,6 +37,7 @@ export function CredentialsPage() {
   );
   return (
     <Page title={t('credentials.title')} description={t('credentials.about')} actions={add}>
+      <ConnectionNotices items={list.data?.items ?? []} result={connection} />
       <QueryState query={list} />
       {list.isSuccess && list.data.items.length === 0 && (
         <EmptyState icon={LockKeyhole} title={t('credentials.empty')} action={add}>
@@ -59,7 +64,7 @@ function CredentialTable({ items }: { items: readonly Credential[] }) {
         { head: t('credentials.updated'), width: 115, cell: (item) => <Moment at={item.updated_at} /> },
       ]}
       actions={(item) => <CredentialActions item={item} />}
-      actionsWidth={84}
+      actionsWidth={120}
       narrow={(item) => <NarrowRow item={item} />}
     />
   );
@@ -85,8 +90,9 @@ function NarrowRow({ item }: { item: Credential }) {
   );
 }
 
-function NameCell({ item: { id, name, created_by: by, needs_secret: needsSecret } }: { item: Credential }) {
+function NameCell({ item }: { item: Credential }) {
   const { t } = useTranslation();
+  const { id, name, created_by: by, needs_secret: needsSecret } = item;
   return (
     <Stack gap={0} miw={0}>
       <Group gap={6} wrap="nowrap">
@@ -98,6 +104,7 @@ function NameCell({ item: { id, name, created_by: by, needs_secret: needsSecret 
             {t('credentials.needsSecret')}
           </IconBadge>
         )}
+        <ConnectionBadge item={item} />
       </Group>
       <Hint truncate>
         #{id}

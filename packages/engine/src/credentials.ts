@@ -1,0 +1,189 @@
+import type { HttpRequest, HttpResponse } from './http.ts';
+
+/** Types that authenticate HTTP requests. All of them are bound to the hosts they may be sent to. */
+export const HTTP_CREDENTIAL_TYPES = [
+  'bearer',
+  'basic',
+  'header',
+  'query',
+  'digest',
+  'oauth2',
+  'google_service_account',
+  'aws',
+  'jwt',
+  'client_certificate',
+] as const;
+export const CREDENTIAL_TYPES = [...HTTP_CREDENTIAL_TYPES, 'secret', 'smtp', 'sql', 'ai', 'chat'] as const;
+export type CredentialType = (typeof CREDENTIAL_TYPES)[number];
+
+/** Chat services that messages can be sent to. */
+export const CHAT_SERVICES = [
+  'slack',
+  'teams',
+  'discord',
+  'google_chat',
+  'mattermost',
+  'telegram',
+  'line',
+  'chatwork',
+] as const;
+export type ChatServiceName = (typeof CHAT_SERVICES)[number];
+
+/** The wire format of a model's server. */
+export const AI_PROVIDERS = ['openai_compatible', 'anthropic', 'google'] as const;
+export type AiProvider = (typeof AI_PROVIDERS)[number];
+
+/** How an `oauth2` credential gets its tokens. */
+export const OAUTH_GRANTS = ['authorization_code', 'client_credentials'] as const;
+export type OauthGrant = (typeof OAUTH_GRANTS)[number];
+
+export const JWT_ALGORITHMS = ['HS256', 'HS384', 'HS512', 'RS256', 'PS256', 'ES256', 'EdDSA'] as const;
+export type JwtAlgorithm = (typeof JWT_ALGORITHMS)[number];
+
+/** A decrypted credential. Never put into an output, a message or a log. */
+export type Credential =
+  | { readonly type: 'bearer'; readonly token: string }
+  | { readonly type: 'basic'; readonly username: string; readonly password: string }
+  | { readonly type: 'header'; readonly name: string; readonly value: string }
+  /** A key in the query of the URL. */
+  | { readonly type: 'query'; readonly name: string; readonly value: string }
+  /** Digest access authentication (RFC 7616). */
+  | { readonly type: 'digest'; readonly username: string; readonly password: string }
+  | {
+      readonly type: 'oauth2';
+      readonly grant: OauthGrant;
+      /** A preset, or `custom`. */
+      readonly service: string;
+      /** Null if no person has to approve. */
+      readonly authorization_url: string | null;
+      readonly token_url: string;
+      readonly client_id: string;
+      /** Null for a public client. */
+      readonly client_secret: string | null;
+      /** How the client signs in at the token URL. */
+      readonly client_authentication: 'body' | 'basic';
+      /** As the provider wants it: separated by spaces or commas. */
+      readonly scope: string | null;
+      /** Further parameters in the form of a query. */
+      readonly authorization_parameters: string | null;
+      readonly token_parameters: string | null;
+    }
+  /** Signs in by a signed JWT (RFC 7523). */
+  | {
+      readonly type: 'google_service_account';
+      readonly client_email: string;
+      /** PEM. */
+      readonly private_key: string;
+      readonly scope: string;
+      /** The person to act for, in a domain that allows it. */
+      readonly subject: string | null;
+      readonly token_url: string;
+    }
+  /** AWS Signature Version 4. */
+  | {
+      readonly type: 'aws';
+      readonly access_key_id: string;
+      readonly secret_access_key: string;
+      readonly session_token: string | null;
+      /** Null: as the host says. */
+      readonly region: string | null;
+      readonly service: string | null;
+    }
+  /** A JWT signed for each request. */
+  | {
+      readonly type: 'jwt';
+      readonly algorithm: JwtAlgorithm;
+      /** The shared secret, or the private key as PEM. */
+      readonly key: string;
+      readonly key_id: string | null;
+      readonly issuer: string | null;
+      readonly subject: string | null;
+      readonly audience: string | null;
+      readonly lifetime_s: number;
+      /** Further claims, as the text of a JSON object. */
+      readonly claims: string | null;
+    }
+  /** A certificate that the client shows when the connection is opened. */
+  | {
+      readonly type: 'client_certificate';
+      /** PEM, with the certificates between it and its authority. */
+      readonly certificate: string;
+      /** PEM. */
+      readonly private_key: string;
+      readonly passphrase: string | null;
+      /** PEM of an authority of the server that isn't publicly known. */
+      readonly authority: string | null;
+    }
+  /** A key that signs or verifies. */
+  | { readonly type: 'secret'; readonly value: string }
+  | {
+      readonly type: 'smtp';
+      readonly host: string;
+      readonly port: number;
+      /** `tls` from the first byte, `starttls` required, or `none`. */
+      readonly security: 'tls' | 'starttls' | 'none';
+      readonly username: string | null;
+      readonly password: string | null;
+    }
+  | {
+      readonly type: 'sql';
+      readonly dialect: 'postgresql' | 'mysql';
+      readonly host: string;
+      readonly port: number;
+      readonly database: string;
+      readonly username: string;
+      readonly password: string;
+      /** `verify`: the certificate is checked; `require`: encrypted only. */
+      readonly tls: 'off' | 'require' | 'verify';
+    }
+  | {
+      readonly type: 'ai';
+      readonly provider: AiProvider;
+      /** Null: the provider's default. */
+      readonly base_url: string | null;
+      /** Null: the server requires none, as is common for local ones. */
+      readonly api_key: string | null;
+    }
+  | {
+      readonly type: 'chat';
+      readonly service: ChatServiceName;
+      /** URL of an incoming webhook; its path is the secret. */
+      readonly webhook_url: string | null;
+      /** Token of a bot or of an API. */
+      readonly token: string | null;
+      /** URL of a self-hosted service (Mattermost); null: the service's default. */
+      readonly base_url: string | null;
+    };
+export type CredentialOf<Type extends CredentialType> = Extract<Credential, { type: Type }>;
+
+export type HttpCredential = CredentialOf<(typeof HTTP_CREDENTIAL_TYPES)[number]>;
+
+/** A request that a credential authenticates. */
+export interface AuthenticatedRequest {
+  /** What would be sent, with the credential's part as `[hidden]`. Nothing is fetched for it. */
+  readonly shown: Pick<HttpRequest, 'url'> & { readonly headers: { readonly [name: string]: string } };
+  /**
+   * Sends it as the credential demands: with a token fetched before if needed, and once more if the server asks for that.
+   * @throws ServiceError credential_disconnected, credential_token_refused, credential_token_unavailable
+   * @throws HttpClientError
+   */
+  send(signal: AbortSignal): Promise<HttpResponse>;
+}
+
+export interface CredentialService {
+  /**
+   * Decrypts a credential of the execution's organisation. From then on its secrets are masked in the node's output.
+   * @param use.url where it will be sent; refused when its host isn't among the credential's hosts. Absent for types that contain their own
+   * host and for `secret`.
+   * @throws ServiceError credential_not_found, credential_wrong_type, credential_host_not_allowed
+   */
+  open<Type extends CredentialType>(
+    id: number,
+    use: { readonly types: readonly Type[]; readonly url?: string },
+  ): Promise<CredentialOf<Type>>;
+  /**
+   * Authenticates a request with a credential of {@link HTTP_CREDENTIAL_TYPES}. From then on its secrets are masked in the node's output.
+   * @throws ServiceError as {@link open}; invalid_config when the request already has what the credential would add
+   */
+  authenticate(id: number, request: HttpRequest): Promise<AuthenticatedRequest>;
+}

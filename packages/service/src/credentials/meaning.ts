@@ -1,0 +1,163 @@
+import { type CredentialType, isJsonObject, type JsonObject, tryParseJson } from '@millrace/engine';
+import type { FieldError } from '@millrace/errors/errors';
+import { type Message, message } from '@millrace/messages';
+import { normalisePem, readPrivateKey } from './http/pem.ts';
+
+type Check = (isRight: boolean, field: string, fault: Message) => void;
+
+// Visible ASCII, space, tab and Latin-1, as RFC 9110 defines it; no line breaks, which would start another header.
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** Set by the service itself, or passed to other origins on redirects, where no secret may go. */
+const UNFIT_HEADERS =
+  /^(host|content-(length|type|encoding|language|location)|transfer-encoding|connection|keep-alive|proxy-connection|upgrade|expect|te|trailer|accept|accept-language|accept-encoding|user-agent|idempotency-key)$/i;
+
+/** Checks what a schema can't say, with pointers below `/fields`. */
+export function checkMeaning(type: CredentialType, fields: JsonObject): FieldError[] {
+  const errors: FieldError[] = [];
+  const check: Check = (isRight, field, fault) => {
+    if (!isRight) errors.push({ pointer: `/fields/${field}`, code: 'invalid_value', message: fault });
+  };
+  const text = (field: string): string => {
+    const value = fields[field];
+    return typeof value === 'string' ? value : '';
+  };
+  const given = (field: string): boolean => fields[field] !== null;
+  switch (type) {
+    case 'bearer':
+      check(/^[\x21-\x7e]+$/.test(text('token')), 'token', message('service.credential_token_characters'));
+      break;
+    case 'basic':
+      check(!text('username').includes(':'), 'username', message('service.credential_username_colon'));
+      break;
+    case 'header':
+      check(HEADER_NAME.test(text('name')), 'name', message('service.credential_header_malformed'));
+      check(!UNFIT_HEADERS.test(text('name')), 'name', message('service.credential_header_reserved'));
+      check(HEADER_VALUE.test(text('value')), 'value', message('service.credential_header_value'));
+      break;
+    case 'smtp':
+      check(
+        given('username') === given('password'),
+        given('username') ? 'password' : 'username',
+        message('service.credential_login_incomplete'),
+      );
+      break;
+    case 'ai':
+      check(
+        !given('base_url') || isWebAddress(text('base_url'), true),
+        'base_url',
+        message('service.url_with_fragment'),
+      );
+      check(
+        given('api_key') || (fields.provider === 'openai_compatible' && given('base_url')),
+        'api_key',
+        message('service.credential_ai_key'),
+      );
+      break;
+    case 'chat':
+      check(given('webhook_url') || given('token'), 'webhook_url', message('service.credential_chat_access'));
+      check(
+        !given('webhook_url') || URL.parse(text('webhook_url'))?.protocol.startsWith('http') === true,
+        'webhook_url',
+        message('service.url_malformed'),
+      );
+      check(
+        !given('base_url') || isWebAddress(text('base_url')),
+        'base_url',
+        message('service.url_with_query'),
+      );
+      break;
+    case 'query':
+      check(/^[\x21-\x7e]+$/.test(text('name')), 'name', message('service.credential_parameter_name'));
+      break;
+    case 'oauth2':
+      checkOauth(fields, check);
+      break;
+    case 'google_service_account':
+      check(isWebAddress(text('token_url'), true), 'token_url', message('service.url_with_fragment'));
+      check(isPrivateKey(text('private_key')), 'private_key', message('service.credential_private_key'));
+      break;
+    case 'jwt':
+      check(
+        text('algorithm').startsWith('HS') || isPrivateKey(text('key')),
+        'key',
+        message('service.credential_private_key'),
+      );
+      check(!given('claims') || isObjectText(text('claims')), 'claims', message('service.credential_claims'));
+      break;
+    case 'client_certificate':
+      check(isPem(text('certificate')), 'certificate', message('service.credential_pem'));
+      check(isPem(text('private_key')), 'private_key', message('service.credential_pem'));
+      check(!given('authority') || isPem(text('authority')), 'authority', message('service.credential_pem'));
+      break;
+    case 'aws':
+    case 'digest':
+    case 'secret':
+    case 'sql':
+      break;
+  }
+  return errors;
+}
+
+/** Set by the protocol; a parameter of the same name would replace it. */
+const OWN_PARAMETERS = [
+  'response_type',
+  'client_id',
+  'client_secret',
+  'redirect_uri',
+  'scope',
+  'state',
+  'code',
+  'code_challenge',
+  'code_challenge_method',
+  'code_verifier',
+  'grant_type',
+  'refresh_token',
+];
+
+function checkOauth(fields: JsonObject, check: Check): void {
+  const textOf = (field: string) => (typeof fields[field] === 'string' ? fields[field] : null);
+  const authorization = textOf('authorization_url');
+  if (fields.grant === 'authorization_code') {
+    check(authorization !== null, 'authorization_url', message('service.credential_authorization_url'));
+  } else {
+    check(textOf('client_secret') !== null, 'client_secret', message('service.credential_client_secret'));
+  }
+  if (authorization !== null) {
+    check(isWebAddress(authorization, true), 'authorization_url', message('service.url_with_fragment'));
+  }
+  check(isWebAddress(textOf('token_url') ?? '', true), 'token_url', message('service.url_with_fragment'));
+  for (const field of ['authorization_parameters', 'token_parameters']) {
+    const names = [...new URLSearchParams(textOf(field) ?? '').keys()];
+    const own = names.find((name) => OWN_PARAMETERS.includes(name.toLowerCase()));
+    if (own !== undefined) check(false, field, message('service.credential_own_parameter', { name: own }));
+  }
+}
+
+function isPrivateKey(text: string): boolean {
+  try {
+    readPrivateKey(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isPem(text: string): boolean {
+  return /^-----BEGIN [A-Z0-9 ]+-----$/m.test(normalisePem(text));
+}
+
+function isObjectText(text: string): boolean {
+  const value = tryParseJson(text);
+  return value !== undefined && isJsonObject(value);
+}
+
+/** @param mayAsk whether it may have a query */
+function isWebAddress(text: string, mayAsk = false): boolean {
+  const url = URL.parse(text);
+  return (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    [url.username, url.password, mayAsk ? '' : url.search, url.hash].every((part) => part === '')
+  );
+}

@@ -1,0 +1,35 @@
+import type { CredentialType, JsonObject } from '@millrace/engine';
+import presets from './presets.json' with { type: 'json' };
+
+/** What is known about a service from its public reference. None was tried against the service itself. */
+export interface OauthPreset {
+  readonly id: string;
+  readonly title: string;
+  readonly authorization_url: string;
+  readonly token_url: string;
+  readonly scope: string | null;
+  readonly client_authentication: string;
+  readonly authorization_parameters: string | null;
+  readonly hosts: readonly string[];
+  /** The service's own guide on how to register an app. */
+  readonly guide: string;
+}
+
+export const OAUTH_PRESETS: readonly OauthPreset[] = presets;
+
+/** A service without a preset. */
+export const CUSTOM_SERVICE = 'custom';
+
+/** The preset that a credential's fields name; undefined for other types and services. */
+export function presetOf(type: CredentialType, { service }: JsonObject): OauthPreset | undefined {
+  return type === 'oauth2' ? OAUTH_PRESETS.find(({ id }) => id === service) : undefined;
+}
+
+/** The fields, with what the preset says about those that are missing. */
+export function withPreset(type: CredentialType, fields: JsonObject): JsonObject {
+  const preset = presetOf(type, fields);
+  if (preset === undefined) return fields;
+  const { authorization_url, token_url, scope, client_authentication, authorization_parameters } = preset;
+  const known = { authorization_url, token_url, scope, client_authentication, authorization_parameters };
+  return { ...known, ...fields };
+}

@@ -1,0 +1,52 @@
+import { Button, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
+import type { Credential } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { ErrorState } from '@millrace/ui/components/states.tsx';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { ExternalLink } from 'lucide-react';
+import { useEffect, useEffectEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+
+/** Leads to the service where someone approves a credential, in a tab of its own: what is open here stays as it is. */
+export function ConnectDialog({ item, onClose }: { item: Credential; onClose: () => void }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const queryClient = useQueryClient();
+  const start = useMutation({
+    mutationFn: () =>
+      call('POST /orgs/:org/credentials/:credential/connection', { params: { org, credential: item.id } }),
+  });
+  const startAtOnce = useEffectEvent(() => start.mutate());
+  useEffect(() => startAtOnce(), []);
+  const close = () => {
+    void queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/credentials'] });
+    onClose();
+  };
+  const url = start.data?.authorization_url;
+  return (
+    <Modal opened onClose={close} title={t('credentials.connection.title', { name: item.name })}>
+      <Stack gap="sm">
+        <Text size="sm">{t('credentials.connection.about')}</Text>
+        {start.isPending && <Skeleton height={36} />}
+        {start.isError && <ErrorState error={start.error} onRetry={() => start.mutate()} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={close}>
+            {t('common.close')}
+          </Button>
+          {url !== undefined && (
+            <Button
+              component="a"
+              href={url}
+              target="_blank"
+              rel="noopener"
+              rightSection={<ExternalLink size={14} aria-hidden />}
+            >
+              {t('credentials.connection.open', { host: new URL(url).host })}
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
