@@ -69,7 +69,7 @@ class GapSearch {
   definition(definition: NodeDefinition, config: JsonObject, at: string): void {
     this.#members(definition.configSchema, config, at);
     for (const gap of definition.findGaps?.(config) ?? [])
-      this.#add(placed({ ...gap, pointer: `${at}${gap.pointer}`, code: 'empty_config' }));
+      this.#add(placed({ ...gap, pointer: `${at}${gap.pointer}`, code: gap.code ?? 'empty_config' }));
   }
 
   /** Only the first gap per pointer is reported. */

@@ -124,6 +124,8 @@ export interface ConfigFault {
   readonly pointer: string;
   /** Follows the member's name: lower case, no full stop. */
   readonly message: Message;
+  /** Of a gap, if it isn't a value that is missing. Default: `empty_config`. */
+  readonly code?: string;
 }
 
 /** One type of node, as used by the editor, the reference, validation and the worker. */

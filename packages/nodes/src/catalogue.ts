@@ -10,6 +10,7 @@ import { coreFilter } from './nodes/core-filter.ts';
 import { coreForEach } from './nodes/core-for-each.ts';
 import { coreIf } from './nodes/core-if.ts';
 import { coreMerge } from './nodes/core-merge.ts';
+import { corePlaceholder } from './nodes/core-placeholder.ts';
 import { coreRepeat } from './nodes/core-repeat.ts';
 import { coreSet } from './nodes/core-set.ts';
 import { coreStop } from './nodes/core-stop.ts';
@@ -64,6 +65,7 @@ export const nodes: readonly NodeDefinition[] = [
   flowCall,
   coreStop,
   coreFail,
+  corePlaceholder,
   httpRequest,
   httpWebhookOutput,
   dataStore,
