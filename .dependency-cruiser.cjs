@@ -7,6 +7,7 @@ const MAY_IMPORT = {
   engine: [],
   'admin-api': ['engine'],
   nodes: ['engine'],
+  importer: ['engine', 'nodes'],
   errors: ['engine'],
   database: [],
   egress: ['engine'],
@@ -34,6 +35,7 @@ const MAY_IMPORT = {
     'engine',
     'errors',
     'identity',
+    'importer',
     'nodes',
     'runtime',
     'secrets',
@@ -161,6 +163,20 @@ module.exports = {
       to: { ...NODE_BUILT_IN, pathNot: '^(node:)?(crypto|buffer|util)$' },
     },
     {
+      name: 'importer-is-pure',
+      comment:
+        'What comes from outside is only read: nothing in it may reach a file, the network or an evaluator.',
+      severity: 'error',
+      from: { path: '^packages/importer/src/' },
+      to: {
+        path: '.',
+        pathNot: [
+          '^packages/(importer|engine|messages|nodes)/src/',
+          '^(packages/importer/)?node_modules/acorn/',
+        ],
+      },
+    },
+    {
       name: 'http-in-api-only',
       comment: 'Rules know no HTTP: requests and responses end in packages/api.',
       severity: 'error',
@@ -173,13 +189,14 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/([^/]+)/' },
       to: {
-        path: '^packages/(engine|admin-api|nodes)/',
+        path: '^packages/(engine|admin-api|nodes|importer)/',
         pathNot: [
           '^packages/$1/',
           '^packages/engine/src/index\\.ts$',
           '^packages/admin-api/src/index\\.ts$',
           '^packages/engine/test/support/index\\.ts$',
           '^packages/nodes/src/catalogue\\.ts$',
+          '^packages/importer/src/index\\.ts$',
         ],
       },
     },

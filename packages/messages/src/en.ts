@@ -5,6 +5,7 @@ import doctor from './en/doctor.json' with { type: 'json' };
 import egress from './en/egress.json' with { type: 'json' };
 import flow from './en/flow.json' with { type: 'json' };
 import identity from './en/identity.json' with { type: 'json' };
+import importing from './en/import.json' with { type: 'json' };
 import nodes from './en/nodes.json' with { type: 'json' };
 import ports from './en/ports.json' with { type: 'json' };
 import run from './en/run.json' with { type: 'json' };
@@ -20,6 +21,7 @@ export const en = {
   egress,
   flow,
   identity,
+  import: importing,
   nodes,
   ports,
   run,

@@ -5,6 +5,7 @@ import doctor from './ja/doctor.json' with { type: 'json' };
 import egress from './ja/egress.json' with { type: 'json' };
 import flow from './ja/flow.json' with { type: 'json' };
 import identity from './ja/identity.json' with { type: 'json' };
+import importing from './ja/import.json' with { type: 'json' };
 import nodes from './ja/nodes.json' with { type: 'json' };
 import ports from './ja/ports.json' with { type: 'json' };
 import run from './ja/run.json' with { type: 'json' };
@@ -20,6 +21,7 @@ export const ja = {
   egress,
   flow,
   identity,
+  import: importing,
   nodes,
   ports,
   run,

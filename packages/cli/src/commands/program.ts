@@ -4,6 +4,7 @@ import { addBackupCommands } from './backup.ts';
 import { addCredentialCommands } from './credentials.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addExecutionCommands } from './executions.ts';
+import { addImportCommand } from './import.ts';
 import { addKeyCommands } from './keys.ts';
 import { addMemberCommands } from './members.ts';
 import { addOrganisationCommands } from './orgs.ts';
@@ -32,7 +33,7 @@ export function buildProgram(quiet = false): Command {
       'after',
       `
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.
-Commands other than start, api, worker, migrate, backup, restore, doctor, support-bundle and secrets reset need a running service.
+Commands other than start, api, worker, migrate, backup, restore, doctor, support-bundle, import --dry-run and secrets reset need a running service.
 docs/cli.md shows every command with its output.`,
     );
   addServiceCommands(program);
@@ -47,6 +48,7 @@ docs/cli.md shows every command with its output.`,
   addCredentialCommands(program);
   addSecretCommands(program);
   addWorkflowCommands(program);
+  addImportCommand(program);
   addTemplateCommands(program);
   addExecutionCommands(program);
   return program;

@@ -113,6 +113,75 @@ describe('workflows import and export', () => {
   });
 });
 
+describe('import', () => {
+  const ORIGINAL = {
+    name: 'Restart',
+    nodes: [
+      { name: 'Start', type: 'n8n-nodes-base.manualTrigger', position: [0, 0], parameters: {} },
+      { name: 'Name it', type: 'n8n-nodes-base.noOp', position: [200, 0], parameters: {} },
+      { name: 'Shell', type: 'n8n-nodes-base.ssh', position: [400, 0], parameters: { command: 'uptime' } },
+    ],
+    connections: {
+      Start: { main: [[{ node: 'Name it', type: 'main', index: 0 }]] },
+      'Name it': { main: [[{ node: 'Shell', type: 'main', index: 0 }]] },
+    },
+  };
+  let exports: string;
+  beforeAll(async () => {
+    exports = await mkdtemp(join(folder, 'exports-'));
+    await writeFile(join(exports, 'restart.json'), JSON.stringify(ORIGINAL));
+  });
+
+  it('stores a draft, and says for each node what became of it', async () => {
+    const { exitCode, stdout } = await run(['import', exports, '--json']);
+    const [entry] = JSON.parse(stdout) as [{ workflow: { id: number } }];
+    expect(exitCode).toBe(0);
+    expect(entry).toMatchObject({
+      file: join(exports, 'restart.json'),
+      product: 'n8n',
+      name: 'Restart',
+      companions: [],
+      nodes: 3,
+      mapped: [{ node: 'Start' }, { node: 'Name it' }],
+      approximated: [],
+      dropped: [
+        { node: 'Shell', type: 'n8n-nodes-base.ssh', reason: expect.stringContaining('placeholder') },
+      ],
+      problems: [{ workflow: 'Restart', code: 'placeholder', node_id: 'shell' }],
+    });
+    const stored = await run(['workflows', 'export', String(entry.workflow.id)]);
+    expect(JSON.parse(stored.stdout)).toMatchObject({ name: 'Restart', status: 'draft' });
+  });
+
+  it('stores nothing in a dry run, and needs no service for it', async () => {
+    const count = async () => (await database.db.query('SELECT id FROM workflows')).length;
+    const before = await count();
+    const { exitCode, stdout } = await millrace(['import', join(exports, 'restart.json'), '--dry-run'], {
+      env: { MILLRACE_DATA_DIR: join(folder, 'nothing') },
+    });
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('Would become "Restart"')]);
+    expect(await count()).toBe(before);
+  });
+
+  it('names each file that cannot be read, reads the others, and fails', async () => {
+    const mixed = await mkdtemp(join(folder, 'mixed-'));
+    await writeFile(join(mixed, 'a.json'), '{"nodes": [');
+    await writeFile(join(mixed, 'b.json'), JSON.stringify(ORIGINAL));
+    await writeFile(join(mixed, 'c.json'), '{"hello": 1}');
+    await writeFile(join(mixed, 'd.json'), ' '.repeat(6 * 1024 * 1024));
+    const { exitCode, stdout } = await run(['import', mixed, '--dry-run', '--json']);
+    const codes = (JSON.parse(stdout) as { error?: { code: string } }[]).map(({ error }) => error?.code);
+    expect([exitCode, codes]).toEqual([1, ['invalid_json', undefined, 'unknown_product', 'file_too_large']]);
+  });
+
+  it('refuses an unknown product, and a path that is not there', async () => {
+    const unknown = await run(['import', exports, '--from', 'paper', '--json']);
+    expect([unknown.exitCode, JSON.parse(unknown.stderr).error.code]).toEqual([2, 'unknown_product']);
+    const missing = await run(['import', join(folder, 'missing'), '--dry-run', '--json']);
+    expect([missing.exitCode, JSON.parse(missing.stderr).error.code]).toEqual([1, 'file_unreadable']);
+  });
+});
+
 describe('executions', () => {
   async function insertExecution(id: number, status: 'queued' | 'completed'): Promise<void> {
     const { id: workflowId } = await importText(JSON.stringify(WORKFLOW));

@@ -208,6 +208,8 @@ function ImportFaultAlert({ fault }: { fault: ImportFault }) {
   const { t } = useTranslation();
   if (fault.kind === 'no_json')
     return <FaultAlert>{t('workflows.importFault.no_json', { ...fault.at })}</FaultAlert>;
+  if (fault.kind === 'foreign' && fault.product === 'n8n')
+    return <FaultAlert>{t('workflows.importFault.n8n')}</FaultAlert>;
   if (fault.kind === 'foreign') return <FaultAlert>{t('workflows.importFault.foreign', fault)}</FaultAlert>;
   return (
     <FaultAlert>

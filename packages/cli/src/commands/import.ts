@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import { addCommand } from './command.ts';
+import type { ImportFilesOptions } from './import-files.ts';
+import { ORG } from './shared.ts';
+import { UsageError } from './shell.ts';
+
+const SOURCES = ['n8n', 'auto'];
+
+/** `millrace import ...` */
+export function addImportCommand(program: Command): void {
+  addCommand<ImportFilesOptions>(program, {
+    usage: 'import <path>',
+    description: 'make workflows from those of another product',
+    argumentHelp: ['a file, or a folder with JSON files'],
+    options: [
+      {
+        flags: '--from <product>',
+        description: 'n8n, or auto to recognise it',
+        parse: (text) => {
+          if (SOURCES.includes(text)) return text;
+          throw new UsageError('unknown_product', `--from takes ${SOURCES.join(' or ')}, not "${text}"`);
+        },
+      },
+      {
+        flags: '--dry-run',
+        description: 'show what would be made, and store nothing; needs no running service',
+      },
+      ORG,
+    ],
+    examples: [
+      'millrace import order-sync.json --dry-run',
+      'millrace import ./exports --from n8n --org Acme --json',
+    ],
+    run: async ([path = '.'], options) => {
+      const { importFiles } = await import('./import-files.ts');
+      return importFiles(path, options);
+    },
+  });
+}

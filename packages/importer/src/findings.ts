@@ -1,0 +1,17 @@
+import { type Flow, findProblems, type Problem } from '@millrace/engine';
+import { registry } from '@millrace/nodes';
+import type { ImportResult } from './report.ts';
+
+/** What an imported workflow still needs before it can be activated. */
+export interface ImportProblem extends Problem {
+  /** Name of the workflow. */
+  readonly workflow: string;
+}
+
+/** The problems of every workflow that was made from a file, by the service's own check. */
+export function problemsOf({ workflow, companions }: ImportResult): readonly ImportProblem[] {
+  const all = workflow === null ? companions : [workflow, ...companions];
+  return all.flatMap(({ name, flow_data: flow }) =>
+    findProblems(flow as unknown as Flow, registry).map((problem) => ({ ...problem, workflow: name })),
+  );
+}

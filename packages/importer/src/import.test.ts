@@ -1,0 +1,380 @@
+import {
+  type Flow,
+  findProblems,
+  type JsonObject,
+  type JsonValue,
+  validateStructure,
+} from '@millrace/engine';
+import { inEnglish } from '@millrace/messages/english';
+import { registry } from '@millrace/nodes';
+import { describe, expect, it } from 'vitest';
+import { type ImportResult, importWorkflow } from './index.ts';
+
+const LIMITS = { nodes: 500, depth: 100 };
+
+function read(value: JsonValue): ImportResult {
+  const outcome = importWorkflow(value, { limits: LIMITS, name: 'File' });
+  if ('fault' in outcome) throw new Error(inEnglish(outcome.fault.message));
+  return outcome.result;
+}
+
+function faultOf(value: JsonValue): string | null {
+  const outcome = importWorkflow(value, { limits: LIMITS, name: 'File' });
+  return 'fault' in outcome ? outcome.fault.code : null;
+}
+
+interface Sketch {
+  readonly type: string;
+  readonly parameters?: JsonObject;
+  readonly version?: number;
+  readonly more?: JsonObject;
+}
+
+function n8n(
+  nodes: { readonly [name: string]: Sketch },
+  chain: readonly (readonly [string, string, string?])[],
+): JsonObject {
+  const connections: { [from: string]: { [role: string]: JsonValue[][] } } = {};
+  for (const [from, to, role = 'main'] of chain) {
+    const roles = connections[from] ?? {};
+    const [targets = []] = roles[role] ?? [];
+    connections[from] = { ...roles, [role]: [[...targets, { node: to, type: role, index: 0 }]] };
+  }
+  return {
+    name: 'Sketch',
+    nodes: Object.entries(nodes).map(([name, { type, parameters = {}, version = 1, more = {} }], index) => ({
+      name,
+      type: type.includes('.') ? type : `n8n-nodes-base.${type}`,
+      typeVersion: version,
+      position: [index * 200, 40],
+      parameters,
+      ...more,
+    })),
+    connections: connections as unknown as JsonValue,
+  };
+}
+
+const START: Sketch = { type: 'manualTrigger' };
+
+function flowOf({ workflow }: ImportResult): Flow {
+  if (workflow === null) throw new Error('nothing was made');
+  expect(validateStructure(workflow.flow_data, { maxNodes: 2000 })).toEqual([]);
+  return workflow.flow_data as unknown as Flow;
+}
+
+function configOf(result: ImportResult, label: string): JsonObject | undefined {
+  return flowOf(result).nodes.find((node) => node.data?.label === label)?.data?.config;
+}
+
+function outcomeOf(result: ImportResult, name: string) {
+  return result.outcomes.find(({ node }) => node === name);
+}
+
+/** What a text of the original becomes in a node after one that makes an item. */
+function translated(text: string): unknown {
+  const result = read(
+    n8n(
+      {
+        Start: START,
+        'First one': { type: 'set', version: 3.4, parameters: { mode: 'raw', jsonOutput: '{"a": 1}' } },
+        Here: {
+          type: 'set',
+          version: 3.4,
+          parameters: { assignments: { assignments: [{ name: 'x', type: 'string', value: text }] } },
+        },
+      },
+      [
+        ['Start', 'First one'],
+        ['First one', 'Here'],
+      ],
+    ),
+  );
+  return (configOf(result, 'Here')?.values as JsonObject | undefined)?.x;
+}
+
+describe('expressions of n8n', () => {
+  it.each([
+    ['plain {{ text }}', 'plain \\{{ text }}'],
+    ['={{ $json.a.b[0] }}', '{{nodes.first_one.output.a.b[0]}}'],
+    ["={{ $json['first name'] }}", '{{nodes.first_one.output["first name"]}}'],
+    ['={{ $json?.a?.b }}', '{{nodes.first_one.output.a.b}}'],
+    ["=Hi {{ $('First one').item.json.a }}!", 'Hi {{nodes.first_one.output.a}}!'],
+    ['={{ $node["First one"].json.a }}', '{{nodes.first_one.output.a}}'],
+    ["={{ $('First one').first().json.a }}", '{{nodes.first_one.output.a}}'],
+    ['={{ $input.item.json.a }}', '{{nodes.first_one.output.a}}'],
+    ['={{ $json.a.trim().toLowerCase() }}', '{{nodes.first_one.output.a | trim | lower}}'],
+    ['={{ JSON.stringify($json.a) }}', '{{nodes.first_one.output.a | json}}'],
+    ['={{ $json.a.length }}', '{{nodes.first_one.output.a | length}}'],
+    ["={{ $json.a.split(',') }}", '{{nodes.first_one.output.a | split: ","}}'],
+    ['={{ $execution.id }}', '{{execution.id}}'],
+    ['={{ $vars.region }}', '{{vars.region}}'],
+    ["={{ 'fixed' }}", 'fixed'],
+    ['={{ 7 }}', 7],
+    ['={{ $json.a + 1 }}', '{{nodes.here_values.output.result.value_1}}'],
+    ['={{ {"a": {"b": 1}} }} and {{ $json.a }}', '{"a":{"b":1}} and {{nodes.first_one.output.a}}'],
+  ])('%s', (text, expected) => {
+    expect(translated(text)).toEqual(expected);
+  });
+
+  it('never makes a template of data that looks like one', () => {
+    const result = read(
+      n8n(
+        {
+          Start: START,
+          Code: {
+            type: 'code',
+            version: 2,
+            parameters: { jsCode: 'return [{json: {a: "{{trigger.data}}"}}];' },
+          },
+        },
+        [['Start', 'Code']],
+      ),
+    );
+    expect(configOf(result, 'Code')?.code).toContain('\\{{trigger.data}}');
+    expect(findProblems(flowOf(result), registry)).toEqual([]);
+  });
+});
+
+describe('what cannot be imported', () => {
+  it('becomes a placeholder that shows it and blocks activation', () => {
+    const result = read(
+      n8n({ Start: START, Shell: { type: 'ssh', parameters: { command: 'uptime {{ x }}' } } }, [
+        ['Start', 'Shell'],
+      ]),
+    );
+    expect(outcomeOf(result, 'Shell')).toMatchObject({ kind: 'dropped', type: 'n8n-nodes-base.ssh' });
+    expect(configOf(result, 'Shell')).toEqual({
+      product: 'n8n',
+      type: 'n8n-nodes-base.ssh',
+      name: 'Shell',
+      parameters: { command: 'uptime \\{{ x }}' },
+    });
+    expect(findProblems(flowOf(result), registry).map(({ code, node_id: id }) => [code, id])).toEqual([
+      ['placeholder', 'shell'],
+    ]);
+  });
+
+  it('is a jump back to an earlier node', () => {
+    const result = read(
+      n8n(
+        {
+          Start: START,
+          Ask: { type: 'httpRequest', version: 4.2, parameters: { url: 'https://jobs.example' } },
+          Wait: { type: 'wait', version: 1.1 },
+        },
+        [
+          ['Start', 'Ask'],
+          ['Ask', 'Wait'],
+          ['Wait', 'Ask'],
+        ],
+      ),
+    );
+    expect(outcomeOf(result, 'Wait')).toMatchObject({ kind: 'dropped' });
+    expect(configOf(result, 'Back to Ask')).toMatchObject({ name: 'Wait → Ask' });
+  });
+
+  it('is said of code that needs what only n8n has', () => {
+    const result = read(
+      n8n(
+        {
+          Start: START,
+          Code: { type: 'code', version: 2, parameters: { jsCode: "const fs = require('fs'); return [];" } },
+        },
+        [['Start', 'Code']],
+      ),
+    );
+    expect(outcomeOf(result, 'Code')).toMatchObject({ kind: 'dropped' });
+  });
+});
+
+describe('one workflow per trigger', () => {
+  it('makes companions for triggers that lead elsewhere, and none for a manual one that leads to the same', () => {
+    const result = read(
+      n8n(
+        {
+          Hook: { type: 'webhook', version: 2 },
+          Manual: START,
+          Nightly: {
+            type: 'scheduleTrigger',
+            version: 1.2,
+            parameters: { rule: { interval: [{ field: 'hours', hoursInterval: 6 }] } },
+          },
+          Shared: { type: 'noOp' },
+          Clean: { type: 'noOp' },
+        },
+        [
+          ['Hook', 'Shared'],
+          ['Manual', 'Shared'],
+          ['Nightly', 'Clean'],
+        ],
+      ),
+    );
+    expect([result.workflow?.name, result.companions.map(({ name }) => name)]).toEqual([
+      'Sketch',
+      ['Sketch: Nightly'],
+    ]);
+    expect(outcomeOf(result, 'Manual')?.kind).toBe('approximated');
+    const [companion] = result.companions;
+    const { nodes } = (companion?.flow_data ?? { nodes: [] }) as unknown as Flow;
+    expect(nodes.map(({ type }) => type)).toEqual(['trigger.schedule', 'core.set']);
+    expect(nodes[0]?.data?.config).toMatchObject({
+      schedule: { type: 'cron', cron: '0 */6 * * *' },
+    });
+  });
+});
+
+describe('an agent with its parts', () => {
+  it('has the model, the tools and the answer as JSON, and remembers', () => {
+    const parser = {
+      type: '@n8n/n8n-nodes-langchain.outputParserStructured',
+      parameters: { jsonSchemaExample: '{"city": "Oslo", "days": 3}' },
+    };
+    const result = read(
+      n8n(
+        {
+          Chat: { type: '@n8n/n8n-nodes-langchain.chatTrigger', version: 1.1 },
+          Agent: {
+            type: '@n8n/n8n-nodes-langchain.agent',
+            version: 1.7,
+            parameters: { options: { systemMessage: 'You plan trips.' } },
+          },
+          Model: {
+            type: '@n8n/n8n-nodes-langchain.lmChatOpenAi',
+            parameters: { model: { __rl: true, value: 'gpt-4o-mini' }, options: { temperature: 0.2 } },
+          },
+          Memory: { type: '@n8n/n8n-nodes-langchain.memoryBufferWindow', version: 1.3 },
+          Parser: parser,
+          Post: {
+            type: 'slackTool',
+            parameters: {
+              select: 'channel',
+              channelId: { value: 'C1' },
+              text: "={{ $fromAI('text', 'What to say') }}",
+              toolDescription: 'Says it.',
+            },
+          },
+        },
+        [
+          ['Chat', 'Agent'],
+          ['Model', 'Agent', 'ai_languageModel'],
+          ['Memory', 'Agent', 'ai_memory'],
+          ['Parser', 'Agent', 'ai_outputParser'],
+          ['Post', 'Agent', 'ai_tool'],
+        ],
+      ),
+    );
+    expect(result.outcomes.filter(({ kind }) => kind === 'dropped')).toEqual([]);
+    expect(configOf(result, 'Agent')).toMatchObject({
+      model: 'gpt-4o-mini',
+      temperature: 0.2,
+      system: 'You plan trips.',
+      output: 'json',
+      schema: { type: 'object', properties: { city: { type: 'string' }, days: { type: 'number' } } },
+      prompt: { message: '{{trigger.data.chatInput}}' },
+      tools: [
+        { name: 'Post', type: 'http.request', config: { body: { channel: 'C1', text: '{{args.text}}' } } },
+      ],
+    });
+    expect(flowOf(result).nodes.map(({ type }) => type)).toContain('data.store');
+    const codes = new Set(findProblems(flowOf(result), registry).map(({ code }) => code));
+    expect([...codes]).toEqual(['empty_config']);
+  });
+});
+
+describe('secrets written into a file', () => {
+  it('are not stored', () => {
+    const key = `sk-${'a1B2'.repeat(8)}`;
+    const result = read(
+      n8n(
+        {
+          Start: START,
+          Call: {
+            type: 'httpRequest',
+            version: 4.2,
+            parameters: {
+              url: 'https://api.example',
+              sendHeaders: true,
+              headerParameters: {
+                parameters: [
+                  { name: 'Authorization', value: 'Bearer very-secret-value' },
+                  { name: 'X-Note', value: key },
+                ],
+              },
+            },
+          },
+        },
+        [['Start', 'Call']],
+      ),
+    );
+    expect(configOf(result, 'Call')?.headers).toEqual({
+      Authorization: 'REMOVED_SECRET',
+      'X-Note': 'REMOVED_SECRET',
+    });
+    expect(JSON.stringify(result)).not.toContain(key);
+    expect(outcomeOf(result, 'Call')?.kind).toBe('approximated');
+  });
+});
+
+describe('a hostile file', () => {
+  it('is refused with a code, or imported; it never crashes', () => {
+    let deep: JsonValue = 'x';
+    for (let level = 0; level < 5000; level += 1) deep = [deep];
+    expect(faultOf(n8n({ Start: START, Set: { type: 'set', parameters: { deep } } }, []))).toBe('too_deep');
+    const many = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`N${index}`, START]));
+    expect(faultOf(n8n(many, []))).toBe('too_many_nodes');
+    expect(faultOf({ nodes: [], connections: {} })).toBe('no_nodes');
+    expect(faultOf({ hello: 1 })).toBe('unknown_product');
+    for (const value of [null, 1, 'x', [], [[]]]) expect(faultOf(value)).toBe('unknown_product');
+  });
+
+  it.each([
+    ['deep parentheses', `={{ ${'('.repeat(9_000)}$json.a${')'.repeat(9_000)} }}`],
+    ['a long chain', `={{ $json${'.a'.repeat(9_000)} }}`],
+    ['a long sum', `={{ $json.a${' + 1'.repeat(4_000)} }}`],
+    ['many braces', `=${'{{ '.repeat(20_000)}`],
+    ['ten megabytes', `={{ ${'a'.repeat(10_000_000)} }}`],
+    ['prototype names', '={{ $json.__proto__.constructor }}'],
+  ])('may contain an expression with %s', (_name, value) => {
+    const result = read(
+      n8n(
+        {
+          Start: START,
+          Here: {
+            type: 'set',
+            version: 3.4,
+            parameters: { assignments: { assignments: [{ name: 'x', type: 'string', value }] } },
+          },
+        },
+        [['Start', 'Here']],
+      ),
+    );
+    expect(flowOf(result).nodes.length).toBeGreaterThan(1);
+  });
+
+  it('may have odd names, cycles and connections to nowhere', () => {
+    const odd = n8n(
+      {
+        __proto__x: START,
+        constructor: { type: 'set' },
+        'a b': { type: 'toString' },
+        A: { type: 'merge' },
+        B: { type: 'if' },
+      },
+      [
+        ['__proto__x', 'constructor'],
+        ['constructor', 'A'],
+        ['A', 'A'],
+        ['A', 'B'],
+        ['B', 'constructor'],
+        ['B', 'nowhere'],
+      ],
+    );
+    const twice = { ...odd, nodes: [...(odd.nodes as JsonValue[]), ...(odd.nodes as JsonValue[])] };
+    for (const value of [odd, twice]) flowOf(read(value));
+    const broken = {
+      nodes: [null, 1, { type: 'n8n-nodes-base.set' }, { name: 7, type: [], parameters: 3, position: 'x' }],
+      connections: { a: 1, b: { main: [null, [null, {}]] } },
+    };
+    expect(read(broken).workflow).toBeNull();
+  });
+});

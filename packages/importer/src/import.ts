@@ -1,0 +1,80 @@
+import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
+import type { ImportLimits } from './limits.ts';
+import { arrayOf, isN8n } from './n8n/read.ts';
+import { importN8n } from './n8n/workflow.ts';
+import type { ImportResult, Product } from './report.ts';
+
+export interface ImportOptions {
+  readonly limits: ImportLimits;
+  /** Used if the file has no name of its own. */
+  readonly name: string;
+  /** Absent: recognised by what only one product writes. */
+  readonly product?: Product;
+}
+
+/** Why a file can't be imported at all. */
+export interface ImportFault {
+  readonly code: 'unknown_product' | 'too_deep' | 'too_many_nodes' | 'no_nodes';
+  readonly message: Message;
+}
+
+/** The product that wrote a value; null if it isn't known. */
+export function detectProduct(value: JsonValue): Product | null {
+  return isN8n(value) ? 'n8n' : null;
+}
+
+/** Makes Millrace workflows from a workflow of another product. Pure, and never evaluates anything in it. */
+export function importWorkflow(
+  value: JsonValue,
+  options: ImportOptions,
+): { readonly result: ImportResult } | { readonly fault: ImportFault } {
+  const { limits } = options;
+  const product = options.product ?? detectProduct(value);
+  if (product === null)
+    return { fault: { code: 'unknown_product', message: message('import.unknown_product') } };
+  if (depthOf(value) > limits.depth)
+    return { fault: { code: 'too_deep', message: message('import.too_deep', { max: limits.depth }) } };
+  const nodes = countNodes(value);
+  if (nodes > limits.nodes)
+    return {
+      fault: { code: 'too_many_nodes', message: message('import.too_many_nodes', { max: limits.nodes }) },
+    };
+  if (nodes === 0) return { fault: { code: 'no_nodes', message: message('import.no_nodes') } };
+  const { name, workflows, report } = importN8n(value);
+  const named = workflows.map((workflow) => ({
+    ...workflow,
+    name: nameOf(workflow.name, name, options.name),
+  }));
+  const [workflow = null, ...companions] = named;
+  const own = nameOf(name, name, options.name);
+  return { result: { product, name: own, workflow, companions, outcomes: report.outcomes() } };
+}
+
+const MAX_NAME = 255;
+
+function nameOf(own: string, original: string, otherwise: string): string {
+  const wanted = original === '' && own.startsWith(': ') ? `${otherwise}${own}` : own;
+  const name = wanted.trim() === '' ? otherwise : wanted.trim();
+  return name.slice(0, MAX_NAME) || 'Imported';
+}
+
+function countNodes(value: JsonValue): number {
+  if (!isJsonObject(value)) return 0;
+  if (value.nodes !== undefined) return arrayOf(value.nodes).length;
+  return value.workflow === undefined ? 0 : countNodes(value.workflow);
+}
+
+/** Without recursion: the depth of a hostile value is what is asked. */
+function depthOf(value: JsonValue): number {
+  let level: readonly JsonValue[] = [value];
+  let depth = 0;
+  while (level.length > 0) {
+    depth += 1;
+    level = level.flatMap((item) =>
+      isJsonArray(item) ? item : isJsonObject(item) ? Object.values(item).map((each) => each ?? null) : [],
+    );
+    if (depth > 10_000) break;
+  }
+  return depth;
+}

@@ -1,0 +1,9 @@
+export { type ImportProblem, problemsOf } from './findings.ts';
+export { detectProduct, type ImportFault, type ImportOptions, importWorkflow } from './import.ts';
+export type { ImportLimits } from './limits.ts';
+export type {
+  ImportedWorkflow,
+  ImportResult,
+  Outcome,
+  Product,
+} from './report.ts';

@@ -1,0 +1,269 @@
+import { type Expression, parseExpressionAt } from 'acorn';
+import { MAX_EXPRESSION_LENGTH } from '../limits.ts';
+import { extend, quote } from '../refs.ts';
+
+/** Which items of an earlier node an expression reads. */
+export type ReadMode = 'item' | 'first' | 'last' | 'all';
+
+/** What an expression can read, as the place where it stands sees it. */
+export interface Reading {
+  /** The inside of a template for a member of the current item; null if there is none. */
+  current(names: readonly string[]): string | null;
+  /** For a member of an earlier node's item; null if it has to be computed. */
+  earlier(node: string, mode: ReadMode, names: readonly string[]): string | null;
+  /** For an argument of a tool that the model fills in. */
+  argument(name: string, description: string, type: string): string | null;
+  /** For a constant of the workflow. */
+  variable(name: string): string | null;
+}
+
+type Node = Expression & { readonly [member: string]: unknown };
+
+/** A part of a parameter's text. */
+export type Segment = { readonly text: string } | { readonly code: string };
+
+/** Splits the text of an expression into text and code; null if a piece of code doesn't end. */
+export function splitSegments(text: string): readonly Segment[] | null {
+  const segments: Segment[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const open = text.indexOf('{{', at);
+    if (open < 0) break;
+    if (open > at) segments.push({ text: text.slice(at, open) });
+    const close = endOfCode(text, open + 2);
+    if (close < 0) return null;
+    segments.push({ code: text.slice(open + 2, close).trim() });
+    at = close + 2;
+  }
+  if (at < text.length) segments.push({ text: text.slice(at) });
+  return segments;
+}
+
+/** The first closing braces before which there is a complete expression; the first ones at all if there is none. */
+function endOfCode(text: string, from: number): number {
+  const first = text.indexOf('}}', from);
+  let at = first;
+  for (let tries = 0; at >= 0 && tries < 20; tries += 1) {
+    const code = text.slice(from, at).trim();
+    if (parse(code) !== null) return at;
+    at = text.indexOf('}}', at + 1);
+  }
+  return first;
+}
+
+const OPTIONS = { ecmaVersion: 'latest', allowAwaitOutsideFunction: true, preserveParens: true } as const;
+
+/** Parses one expression; null if it isn't one. Nothing is evaluated. */
+export function parse(code: string): Node | null {
+  if (code === '' || code.length > MAX_EXPRESSION_LENGTH) return null;
+  try {
+    const source = `(${code.replace(/;\s*$/, '')}\n)`;
+    const parsed = parseExpressionAt(source, 0, OPTIONS) as unknown as Node;
+    return parsed.end === source.length ? parsed : null;
+  } catch {
+    // Not valid, or nested so deeply that the parser gave up.
+    return null;
+  }
+}
+
+/** The inside of a template that means the same as the code; null if only code can say it. */
+export function translate(code: string, reading: Reading): string | null {
+  const ast = parse(code);
+  if (ast === null) return null;
+  try {
+    return translateNode(ast, reading);
+  } catch (error) {
+    // Nested deeper than the stack allows: it stays code.
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+function translateNode(node: Node, reading: Reading): string | null {
+  if (isAround(node)) return translateNode(node.expression as Node, reading);
+  return pathOf(node, reading) ?? filterOf(node, reading);
+}
+
+/** Parentheses, and what marks optional chaining: neither changes what is read. */
+function isAround({ type }: Node): boolean {
+  return type === 'ChainExpression' || type === 'ParenthesizedExpression';
+}
+
+/** `JSON.stringify(x)`, `x.trim()`, `x.length` and the like. */
+function filterOf(node: Node, reading: Reading): string | null {
+  if (node.type === 'MemberExpression') {
+    if (nameOfMember(node) !== 'length') return null;
+    return filtered(node.object as unknown as Node, 'length', reading);
+  }
+  if (node.type !== 'CallExpression') return null;
+  const callee = node.callee as unknown as Node;
+  const args = node.arguments as unknown as readonly Node[];
+  const [first] = args;
+  if (callee.type === 'Identifier' && first !== undefined && args.length === 1) {
+    if (callee.name === 'encodeURIComponent') return filtered(first, 'url_encode', reading);
+    if (callee.name === 'String') return filtered(first, 'string', reading);
+    return null;
+  }
+  if (callee.type !== 'MemberExpression') return null;
+  const name = nameOfMember(callee);
+  const object = callee.object as unknown as Node;
+  if (object.type === 'Identifier' && object.name === 'JSON') {
+    return name === 'stringify' && first !== undefined ? filtered(first, 'json', reading) : null;
+  }
+  const literals = args.map(constantOf);
+  if (name === null || literals.some((value) => typeof value !== 'string')) return null;
+  const [one, two] = literals as readonly string[];
+  const plain = args.length === 0 ? METHODS.get(name) : undefined;
+  if (plain !== undefined) return filtered(object, plain, reading);
+  if (args.length === 1 && name === 'split') return filtered(object, `split: ${quote(one ?? '')}`, reading);
+  if (args.length === 1 && name === 'join') return filtered(object, `join: ${quote(one ?? '')}`, reading);
+  if (args.length === 2 && name === 'replaceAll')
+    return filtered(object, `replace: ${quote(one ?? '')}, ${quote(two ?? '')}`, reading);
+  return null;
+}
+
+const METHODS: ReadonlyMap<string, string> = new Map([
+  ['trim', 'trim'],
+  ['toLowerCase', 'lower'],
+  ['toUpperCase', 'upper'],
+  ['toJsonString', 'json'],
+  ['toString', 'string'],
+  ['urlEncode', 'url_encode'],
+  ['first', 'first'],
+  ['last', 'last'],
+]);
+
+function filtered(object: Node, filter: string, reading: Reading): string | null {
+  const inner = translateNode(object, reading);
+  return inner === null ? null : `${inner} | ${filter}`;
+}
+
+/** A plain path: `$json.a.b`, `$('A').item.json["c"]`, ... */
+function pathOf(node: Node, reading: Reading): string | null {
+  const names: string[] = [];
+  let at = node;
+  for (;;) {
+    if (isAround(at)) {
+      at = at.expression as Node;
+      continue;
+    }
+    const root = rootOf(at, names, reading);
+    if (root !== undefined) return root;
+    if (at.type !== 'MemberExpression') return null;
+    const name = nameOfMember(at);
+    if (name === null || name === 'length') return null;
+    names.unshift(name);
+    at = at.object as unknown as Node;
+  }
+}
+
+/** Undefined while `at` isn't where a path begins. */
+function rootOf(at: Node, names: readonly string[], reading: Reading): string | null | undefined {
+  if (at.type === 'Identifier') return rootOfName(String(at.name), names, reading);
+  if (at.type === 'MemberExpression') return rootOfMember(at, names, reading);
+  if (at.type !== 'CallExpression') return undefined;
+  const callee = at.callee as unknown as Node;
+  const args = (at.arguments as unknown as readonly Node[]).map(constantOf);
+  if (callee.type !== 'Identifier' || callee.name !== '$fromAI' || typeof args[0] !== 'string')
+    return undefined;
+  const path = reading.argument(args[0], textOr(args[1], ''), textOr(args[2], 'string'));
+  return path === null ? null : extend(path, names);
+}
+
+function rootOfName(name: string, names: readonly string[], reading: Reading): string | null {
+  const [first, ...rest] = names;
+  if (name === '$json') return reading.current(names);
+  if (name === '$execution' && names.length === 1 && first === 'id') return 'execution.id';
+  if ((name === '$vars' || name === '$env') && first !== undefined) {
+    const path = reading.variable(first);
+    return path === null ? null : extend(path, rest);
+  }
+  return null;
+}
+
+/** `$input.item.json`, `$("A").first().json`, `$node["A"].json`; only where the member is `json` is it a root. */
+function rootOfMember(at: Node, names: readonly string[], reading: Reading): string | null | undefined {
+  if (nameOfMember(at) !== 'json') return undefined;
+  const object = at.object as unknown as Node;
+  const source = sourceOf(object);
+  if (source === null) return undefined;
+  return source.node === null
+    ? source.mode === 'item' || source.mode === 'first'
+      ? reading.current(names)
+      : null
+    : reading.earlier(source.node, source.mode, names);
+}
+
+/** The node whose items an expression's beginning reads (null: the current ones), and which of them. */
+function sourceOf(given: Node): { readonly node: string | null; readonly mode: ReadMode } | null {
+  const node = unwrapped(given);
+  const named = nodeNamed(node);
+  if (named !== undefined) return { node: named, mode: 'item' };
+  if (node.type === 'MemberExpression') {
+    const of = nodeNamed(node.object as unknown as Node);
+    return of !== undefined && nameOfMember(node) === 'item' ? { node: of, mode: 'item' } : null;
+  }
+  if (node.type !== 'CallExpression') return null;
+  const callee = node.callee as unknown as Node;
+  if (callee.type !== 'MemberExpression') return null;
+  const of = nodeNamed(callee.object as unknown as Node);
+  const mode = nameOfMember(callee);
+  if (of === undefined || (mode !== 'first' && mode !== 'last')) return null;
+  return { node: of, mode };
+}
+
+/** The node that `$("A")`, `$node["A"]` or `$node.A` names; null for `$input`. */
+function nodeNamed(node: Node): string | null | undefined {
+  if (node.type === 'Identifier') return node.name === '$input' ? null : undefined;
+  if (node.type === 'CallExpression') {
+    const callee = node.callee as unknown as Node;
+    const [name] = (node.arguments as unknown as readonly Node[]).map(constantOf);
+    return callee.type === 'Identifier' && callee.name === '$' && typeof name === 'string' ? name : undefined;
+  }
+  if (node.type !== 'MemberExpression') return undefined;
+  const object = node.object as unknown as Node;
+  return object.type === 'Identifier' && object.name === '$node'
+    ? (nameOfMember(node) ?? undefined)
+    : undefined;
+}
+
+function unwrapped(node: Node): Node {
+  return isAround(node) ? unwrapped(node.expression as Node) : node;
+}
+
+function nameOfMember(node: Node): string | null {
+  const property = node.property as Node;
+  if (node.computed !== true) return property.type === 'Identifier' ? String(property.name) : null;
+  const value = constantOf(property);
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? String(value) : null;
+}
+
+function constantOf(node: Node): unknown {
+  return node.type === 'Literal' ? node.value : undefined;
+}
+
+function textOr(value: unknown, otherwise: string): string {
+  return typeof value === 'string' ? value : otherwise;
+}
+
+/** Names of nodes that code mentions as `$("A")`, `$node["A"]`, `$node.A` or `$items("A")`. */
+export function mentionedNodes(code: string): readonly string[] {
+  const names = new Set<string>();
+  const pattern =
+    /\$(?:node|items)?\s*[([]\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`([^`$\\]*)`)|\$node\.([A-Za-z_$][\w$]*)/g;
+  for (const [, double, single, back, plain] of code.matchAll(pattern)) {
+    const name = double ?? single ?? back ?? plain;
+    if (name !== undefined) names.add(name.replace(/\\(['"\\])/g, '$1'));
+  }
+  return [...names];
+}
+
+/** What only n8n can run; null if Millrace's Code node can run it. */
+export function foreignPartOf(code: string): string | null {
+  const found =
+    /\brequire\s*\(|\bthis\.helpers\b|\$getWorkflowStaticData|\bgetWorkflowStaticData\b|\bprocess\.|\bfetch\s*\(|\bimport\s*\(|\$binary\b|\.binary\b|\bprepareBinaryData\b|\$secrets\b|\$response\b|\$request\b|\$pageCount\b|\$evaluateExpression|\$jmespath|\.context\b|\$tool\b|\$agentInfo\b|\$nodeVersion|\$parameter\b|\bsetTimeout\b|\$execution\.resume\w*|\$resumeWebhookUrl/.exec(
+      code,
+    );
+  return found === null ? null : found[0].replace(/\s*\($/, '');
+}

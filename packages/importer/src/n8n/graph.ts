@@ -1,0 +1,142 @@
+import type { N8nLink, N8nNode, N8nWorkflow } from './read.ts';
+
+/** The part of a workflow that one trigger starts. */
+export interface Started {
+  readonly trigger: N8nNode;
+  /** In the order in which they can be compiled: each after all that come before it. */
+  readonly order: readonly N8nNode[];
+  /** Links without those that lead back. */
+  readonly links: readonly N8nLink[];
+  /** Links back to a Loop Over Items node: what they bring is an iteration's result. */
+  readonly returns: readonly N8nLink[];
+  /** Other links that lead back. */
+  readonly cycles: readonly N8nLink[];
+}
+
+const TRIGGERS = new Set([
+  'webhook',
+  'start',
+  'cron',
+  'interval',
+  'emailReadImap',
+  'manualChatTrigger',
+  'chatTrigger',
+  'formTrigger',
+]);
+
+/** Whether a node starts executions. */
+export function isTrigger({ kind }: N8nNode): boolean {
+  return TRIGGERS.has(kind) || /Trigger$/.test(kind);
+}
+
+/** The Loop Over Items node's output with the items of a round, and the one with the end. */
+export function batchOutputs({ version }: N8nNode): { readonly loop: number; readonly done: number } {
+  if (version >= 3) return { loop: 1, done: 0 };
+  return { loop: 0, done: 1 };
+}
+
+/**
+ * Splits a workflow by its triggers: Millrace has one trigger per workflow. A manual trigger of something that another trigger starts, too,
+ * needs no workflow of its own.
+ */
+export function splitByTrigger(workflow: N8nWorkflow): {
+  starts: readonly Started[];
+  spare: readonly N8nNode[];
+} {
+  const outgoing = groupBy(workflow.links, ({ from }) => from);
+  const triggers = [...workflow.nodes.values()].filter(isTrigger);
+  const reached = new Map(triggers.map((trigger) => [trigger, reachable(trigger.name, outgoing)]));
+  const order = triggers.toSorted((left, right) => rank(left) - rank(right));
+  const spare: N8nNode[] = [];
+  const kept: N8nNode[] = [];
+  for (const trigger of order) {
+    const nodes = reached.get(trigger) ?? new Set();
+    const isEmpty = nodes.size <= 1 && (outgoing.get(trigger.name) ?? []).length === 0;
+    const isCovered = [...nodes].every(
+      (name) => name === trigger.name || kept.some((other) => reached.get(other)?.has(name) === true),
+    );
+    if (kept.length > 0 && (isEmpty || (isCovered && rank(trigger) === MANUAL))) spare.push(trigger);
+    else kept.push(trigger);
+  }
+  return { starts: kept.map((trigger) => startedBy(trigger, workflow, outgoing)), spare };
+}
+
+const MANUAL = 3;
+
+function rank({ kind, raw }: N8nNode): number {
+  if (raw.disabled === true) return 4;
+  if (/^(?:manualTrigger|start)$/.test(kind)) return MANUAL;
+  return /^(?:executeWorkflowTrigger|errorTrigger|evaluationTrigger)$/.test(kind) ? 2 : 1;
+}
+
+function startedBy(
+  trigger: N8nNode,
+  workflow: N8nWorkflow,
+  outgoing: ReadonlyMap<string, readonly N8nLink[]>,
+): Started {
+  const links: N8nLink[] = [];
+  const returns: N8nLink[] = [];
+  const cycles: N8nLink[] = [];
+  const state = new Map<string, 'open' | 'done'>();
+  const finished: string[] = [];
+  // Depth first without recursion: a hostile file may have a very long path.
+  const stack: { name: string; next: number }[] = [{ name: trigger.name, next: 0 }];
+  state.set(trigger.name, 'open');
+  while (stack.length > 0) {
+    const top = stack.at(-1);
+    if (top === undefined) break;
+    const link = inOrder(outgoing.get(top.name) ?? [], workflow.nodes.get(top.name))[top.next];
+    top.next += 1;
+    if (link === undefined) {
+      state.set(top.name, 'done');
+      finished.push(top.name);
+      stack.pop();
+      continue;
+    }
+    const seen = state.get(link.to);
+    const target = workflow.nodes.get(link.to);
+    if (target === undefined || (isTrigger(target) && target !== trigger)) continue;
+    if (seen === 'open') {
+      (target.kind === 'splitInBatches' ? returns : cycles).push(link);
+      continue;
+    }
+    links.push(link);
+    if (seen === undefined) {
+      state.set(link.to, 'open');
+      stack.push({ name: link.to, next: 0 });
+    }
+  }
+  const order = finished.toReversed().flatMap((name) => workflow.nodes.get(name) ?? []);
+  return { trigger, order, links, returns, cycles };
+}
+
+/** What follows the end of a loop is visited first, so that it comes last in the order. */
+function inOrder(links: readonly N8nLink[], node: N8nNode | undefined): readonly N8nLink[] {
+  if (node?.kind !== 'splitInBatches') return links;
+  const { done } = batchOutputs(node);
+  return links.toSorted((left, right) => Number(right.output === done) - Number(left.output === done));
+}
+
+function reachable(from: string, outgoing: ReadonlyMap<string, readonly N8nLink[]>): ReadonlySet<string> {
+  const found = new Set([from]);
+  const queue = [from];
+  for (let at = queue.pop(); at !== undefined; at = queue.pop()) {
+    for (const { to } of outgoing.get(at) ?? []) {
+      if (found.has(to)) continue;
+      found.add(to);
+      queue.push(to);
+    }
+  }
+  return found;
+}
+
+/** A map from keys to the items with that key, in order. */
+export function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
+}

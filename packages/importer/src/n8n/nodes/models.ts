@@ -1,0 +1,317 @@
+import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { message } from '@millrace/messages';
+import { template } from '../../refs.ts';
+import type { Out } from '../compiler.ts';
+import { forItem, type Handlers } from '../handler.ts';
+import { jsonParam } from '../json-text.ts';
+import { arrayOf, type N8nNode, objectOf, textOf } from '../read.ts';
+import { type Step, Unmappable } from '../step.ts';
+import { defaultModel, partParam } from './parts.ts';
+import { openAi } from './providers.ts';
+import { agentTools } from './tools.ts';
+
+/** Nodes that use language models. */
+export const MODELS: Handlers = {
+  agent: forItem(agent),
+  conversationalAgent: forItem(agent),
+  chainLlm: forItem(chain),
+  chainSummarization: forItem(summarize),
+  informationExtractor: forItem(extractFields),
+  textClassifier: forItem(classify, { isRouter: true }),
+  sentimentAnalysis: forItem(sentiment, { isRouter: true }),
+  openAi: forItem(openAi),
+  anthropic: forItem(openAi),
+  googleGemini: forItem(openAi),
+};
+
+type Config = { [name: string]: JsonValue };
+
+/** The model that is connected, with a credential to be chosen. */
+function modelConfig(step: Step): Config {
+  const [node, ...others] = step.compiler.partsOf(step.node.name, 'ai_languageModel');
+  step.approximate(message('import.choose_model_credential'));
+  if (others.length > 0) step.approximate(message('import.one_model'));
+  if (node === undefined) throw new Unmappable(message('import.no_model'));
+  step.compiler.report.mapped({ node: node.name, type: node.type });
+  return { credential_id: 0, ...modelOf(step, node) };
+}
+
+function modelOf(step: Step, node: N8nNode): Config {
+  const name =
+    partParam(step, node, 'model') ?? partParam(step, node, 'modelName') ?? partParam(step, node, 'modelId');
+  const plain = typeof name === 'string' ? name.replace(/^models\//, '') : '';
+  const temperature = partParam(step, node, 'options.temperature');
+  const maxTokens =
+    partParam(step, node, 'options.maxTokens') ?? partParam(step, node, 'options.maxOutputTokens');
+  return {
+    model: plain === '' ? defaultModel(node.kind) : plain,
+    ...(typeof temperature === 'number' && temperature >= 0 && temperature <= 2 ? { temperature } : {}),
+    ...(typeof maxTokens === 'number' && maxTokens > 0 ? { max_tokens: Math.floor(maxTokens) } : {}),
+  };
+}
+
+/** What is asked: the node's own text, or what a chat trigger brought. */
+function promptOf(step: Step): JsonValue {
+  const own = step.raw('text') ?? step.raw('prompt');
+  const type = step.text(
+    'promptType',
+    step.node.kind === 'chainLlm' && step.node.version < 1.4 ? 'define' : 'auto',
+  );
+  const isGiven =
+    own !== undefined && own !== '' && (type === 'define' || type === 'auto' || step.node.version < 1.6);
+  return isGiven ? step.value(own) : step.expression('$json.chatInput');
+}
+
+/** A connected parser makes the answer JSON that fits its schema. */
+function structured(step: Step): Config | null {
+  const parsers = step.compiler.partsOf(step.node.name, 'ai_outputParser');
+  for (const parser of parsers) {
+    step.compiler.report.mapped({ node: parser.name, type: parser.type });
+    if (parser.kind === 'outputParserAutofixing') {
+      for (const inner of step.compiler.partsOf(parser.name, 'ai_outputParser')) {
+        step.compiler.report.mapped({ node: inner.name, type: inner.type });
+        return { output: 'json', schema: schemaOf(step, inner) };
+      }
+      for (const model of step.compiler.partsOf(parser.name, 'ai_languageModel'))
+        step.compiler.report.mapped({ node: model.name, type: model.type });
+      continue;
+    }
+    if (parser.kind === 'outputParserItemList')
+      return {
+        output: 'json',
+        schema: {
+          type: 'object',
+          properties: { items: { type: 'array', items: { type: 'string' } } },
+          required: ['items'],
+        },
+      };
+    return { output: 'json', schema: schemaOf(step, parser) };
+  }
+  return null;
+}
+
+function schemaOf(step: Step, parser: N8nNode): JsonValue {
+  const manual = parser.parameters.inputSchema ?? parser.parameters.jsonSchema;
+  if (manual !== undefined) {
+    const schema = jsonParam(step, manual);
+    if (schema !== undefined && isJsonObject(schema))
+      return 'properties' in schema || 'type' in schema ? schema : schemaFor(schema);
+    throw new Unmappable(message('import.not_json', { parameter: 'inputSchema' }));
+  }
+  const example = jsonParam(step, parser.parameters.jsonSchemaExample ?? '{ "output": "text" }');
+  return schemaFor(example ?? {});
+}
+
+/** A JSON Schema that an example fits. */
+function schemaFor(example: JsonValue): JsonValue {
+  if (Array.isArray(example))
+    return { type: 'array', items: schemaFor((example as readonly JsonValue[])[0] ?? 'text') };
+  if (isJsonObject(example)) {
+    const entries = Object.entries(example).filter(([name]) => name !== '__proto__');
+    return {
+      type: 'object',
+      properties: Object.fromEntries(entries.map(([name, value]) => [name, schemaFor(value ?? null)])),
+      required: entries.map(([name]) => name),
+    };
+  }
+  if (typeof example === 'number') return { type: 'number' };
+  if (typeof example === 'boolean') return { type: 'boolean' };
+  return example === null ? {} : { type: 'string' };
+}
+
+/** The conversation so far, read from and written to Millrace's own store. */
+interface Memory {
+  readonly key: string;
+  readonly history: string;
+  readonly turns: number;
+}
+
+function openMemory(step: Step): Memory | null {
+  const [memory] = step.compiler.partsOf(step.node.name, 'ai_memory');
+  if (memory === undefined) return null;
+  const at = { node: memory.name, type: memory.type };
+  step.compiler.report.approximated(at, message('import.memory_in_store'));
+  const custom = textOf(memory.parameters.sessionKey);
+  const isCustom =
+    memory.parameters.sessionIdType === 'customKey' || (custom !== null && memory.version < 1.2);
+  const session = isCustom && custom !== null ? step.value(custom) : step.expression('$json.sessionId');
+  const key = `memory/${step.compiler.builder.reserve(memory.name)}/${typeof session === 'string' ? session : JSON.stringify(session)}`;
+  const id = step.add('data.store', { operation: 'get', key }, { suffix: 'memory' });
+  const turns = Number(memory.parameters.contextWindowLength ?? 5);
+  return {
+    key,
+    history: `nodes.${id}.output.value`,
+    turns: Number.isInteger(turns) && turns > 0 ? turns : 5,
+  };
+}
+
+function closeMemory(step: Step, memory: Memory, question: JsonValue, answer: string): void {
+  const turns = step.add(
+    'core.code',
+    {
+      code: 'const turns = [...(input.history ?? []), { user: input.question, assistant: input.answer }];\nreturn turns.slice(-input.limit);',
+      input: { history: template(memory.history), question, answer: template(answer), limit: memory.turns },
+    },
+    { suffix: 'turns' },
+  );
+  step.add(
+    'data.store',
+    { operation: 'set', key: memory.key, value: template(`nodes.${turns}.output.result`) },
+    { suffix: 'remember' },
+  );
+}
+
+function agent(step: Step): readonly Out[] {
+  const prompt = promptOf(step);
+  const system = step.param('options.systemMessage', '');
+  const parsed = structured(step);
+  const tools = agentTools(step);
+  const steps = Number(step.raw('options.maxIterations') ?? 10);
+  const config: Config = {
+    ...modelConfig(step),
+    ...(system === '' ? {} : { system }),
+    prompt,
+    ...(parsed ?? {}),
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(Number.isInteger(steps) && steps >= 1 && steps <= 50 ? { max_steps: steps } : {}),
+  };
+  return ask(step, 'ai.agent', config, prompt, parsed !== null);
+}
+
+function ask(step: Step, type: string, given: Config, question: JsonValue, isJson: boolean): readonly Out[] {
+  const memory = openMemory(step);
+  const config =
+    memory === null
+      ? given
+      : { ...given, prompt: { conversation: template(memory.history), message: question } };
+  const id = step.add(type, config);
+  const answer = `nodes.${id}.output.${isJson ? 'json' : 'text'}`;
+  if (memory !== null) closeMemory(step, memory, question, answer);
+  const shape = { output: [isJson ? 'json' : 'text'], text: ['text'], response: ['text'] };
+  const { exit } = step.one(answer);
+  return [
+    { exit, ref: { ...step.one(`nodes.${id}.output`, shape).ref, owner: memory === null ? id : exit.id } },
+  ];
+}
+
+function chain(step: Step): readonly Out[] {
+  const prompt = promptOf(step);
+  const messages = arrayOf(step.raw('messages.messageValues')).map(objectOf);
+  const system = messages
+    .filter(({ type }) => type === undefined || /System/.test(String(type)))
+    .map(({ message: text }) => String(step.value(text ?? '')));
+  const others = messages
+    .filter(({ type }) => type !== undefined && !/System/.test(String(type)))
+    .map(({ message: text }) => String(step.value(text ?? '')));
+  const parsed = structured(step);
+  const asked =
+    others.length === 0
+      ? prompt
+      : [...others, typeof prompt === 'string' ? prompt : JSON.stringify(prompt)].join('\n\n');
+  const config = {
+    ...modelConfig(step),
+    ...(system.length === 0 ? {} : { system: system.join('\n\n') }),
+    prompt: asked,
+    ...(parsed ?? {}),
+  };
+  return ask(step, 'ai.generate', config, asked, parsed !== null);
+}
+
+function summarize(step: Step): readonly Out[] {
+  const mode = step.text('operationMode', 'nodeInputJson');
+  if (mode !== 'nodeInputJson') throw new Unmappable(message('import.no_documents'));
+  const own =
+    step.raw('options.summarizationMethodAndPrompts.values.prompt') ??
+    step.raw('options.summarizationMethodAndPrompts.values.combineMapPrompt');
+  const item = step.input === null ? {} : step.compiler.wholeIn(step.input, step.scope);
+  step.approximate(message('import.summarised_at_once'));
+  const system =
+    typeof own === 'string'
+      ? step.value(own.replaceAll('{text}', ''))
+      : 'Summarise the text in a few sentences.';
+  const id = step.add('ai.generate', { ...modelConfig(step), system, prompt: item });
+  return [
+    step.one(`nodes.${id}.output`, {
+      'response.text': ['text'],
+      'output.text': ['text'],
+      response: ['text'],
+    }),
+  ];
+}
+
+function extractFields(step: Step): readonly Out[] {
+  const kind = step.text('schemaType', 'fromAttributes');
+  const attributes = arrayOf(step.raw('attributes.attributes')).map(objectOf);
+  const schema =
+    kind === 'manual'
+      ? jsonParam(step, step.raw('inputSchema'))
+      : kind === 'fromJson'
+        ? schemaFor(jsonParam(step, step.raw('jsonSchemaExample')) ?? {})
+        : {
+            type: 'object',
+            properties: Object.fromEntries(
+              attributes.map((each) => [
+                textOf(each.name) ?? 'value',
+                {
+                  ...attributeType(textOf(each.type)),
+                  description: String(step.value(each.description ?? '')),
+                },
+              ]),
+            ),
+            required: attributes.flatMap((each) =>
+              each.required === true ? [textOf(each.name) ?? 'value'] : [],
+            ),
+          };
+  if (schema === undefined || !isJsonObject(schema))
+    throw new Unmappable(message('import.not_json', { parameter: 'inputSchema' }));
+  const prompt = step.param('text', '');
+  const system = step.param(
+    'options.systemPromptTemplate',
+    'Extract the wanted facts from the text. Leave out what it does not say.',
+  );
+  const id = step.add('ai.generate', { ...modelConfig(step), system, prompt, output: 'json', schema });
+  return [step.one(`nodes.${id}.output`, { output: ['json'] })];
+}
+
+function attributeType(type: string | null): { readonly [name: string]: JsonValue } {
+  if (type === 'number' || type === 'boolean') return { type };
+  return type === 'date' ? { type: 'string', format: 'date-time' } : { type: 'string' };
+}
+
+/** Asks for one of some names and branches by the answer. */
+function route(step: Step, names: readonly string[], system: JsonValue, prompt: JsonValue): readonly Out[] {
+  const schema = { type: 'object', properties: { category: { enum: [...names] } }, required: ['category'] };
+  const asked = step.add('ai.generate', { ...modelConfig(step), system, prompt, output: 'json', schema });
+  const cases = names.map((name, index) => ({
+    name: `case_${index + 1}`,
+    conditions: [{ left: template(`nodes.${asked}.output.json.category`), operator: 'equals', right: name }],
+  }));
+  const id = step.add('core.switch', { cases }, { suffix: 'route' });
+  return cases.map(({ name }) => step.pass(name, id));
+}
+
+function classify(step: Step): readonly Out[] {
+  const categories = arrayOf(step.raw('categories.categories')).map(objectOf);
+  const names = categories.map((each, index) => textOf(each.category) ?? `Category ${index + 1}`);
+  if (names.some((name) => name.startsWith('=')))
+    throw new Unmappable(message('import.name_is_expression', { name: 'categories' }));
+  const described = categories.map(
+    (each, index) => `${names[index] ?? ''}: ${String(step.value(each.description ?? ''))}`,
+  );
+  const other = textOf(step.raw('options.fallback')) === 'other' ? ['other'] : [];
+  const system = `Say which category fits the text best.\n${described.join('\n')}`;
+  return route(step, [...new Set([...names, ...other])], system, step.param('inputText', ''));
+}
+
+function sentiment(step: Step): readonly Out[] {
+  const names = step
+    .text('options.categories', 'Positive, Neutral, Negative')
+    .split(',')
+    .map((name) => name.trim());
+  return route(
+    step,
+    [...new Set(names)],
+    'Say which of these the mood of the text is.',
+    step.param('inputText', ''),
+  );
+}

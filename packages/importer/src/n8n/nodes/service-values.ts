@@ -1,0 +1,209 @@
+import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
+import { message } from '@millrace/messages';
+import { arrayOf, objectOf, textOf } from '../read.ts';
+import { type Step, Unmappable } from '../step.ts';
+
+/** Makes what a service takes out of parameters that n8n keeps in another form. `path` is the parameter. */
+export const CONVERTERS: {
+  readonly [name: string]: (step: Step, path: string) => JsonValue | undefined;
+} = {
+  columns: (step, path) => columnsAt(step, path),
+  columns_without_id: (step, path) => {
+    const value = columnsAt(step, path);
+    if (!isJsonObject(value)) return value;
+    const { id: _id, ...rest } = value;
+    return rest;
+  },
+  item_fields: (step) => itemOf(step),
+  item_columns: (step) => pick(step, listOfNames(step.raw('columns') ?? step.raw('fieldsToSend.inputs'))),
+  pairs: (step, path) => pairsAt(step, path, 'name', 'value'),
+  telegram_keyboard: (step, path) => {
+    const rows = arrayOf(step.raw(`${path}.rows`)).map((row) =>
+      arrayOf(objectOf(objectOf(row).row).buttons).map((each) => {
+        const button = objectOf(each);
+        return {
+          text: step.value(button.text ?? ''),
+          ...(step.value(objectOf(button.additionalFields)) as object),
+        };
+      }),
+    );
+    return rows.length === 0 ? undefined : rows;
+  },
+  slack_blocks: (step, path) => {
+    const value = step.raw(path);
+    if (value === undefined) return undefined;
+    const text = step.source(value);
+    return step.computed(
+      `((value) => { const all = typeof value === 'string' ? JSON.parse(value) : value; return all?.blocks ?? all; })(${text})`,
+    );
+  },
+  gmail_raw: gmailRaw,
+  drive_query: (step) => {
+    const query = step.raw('queryString') ?? '';
+    if (step.text('searchMethod', 'name') === 'query') return step.value(query);
+    const source = step.source(query);
+    const folder = objectOf(step.raw('filter.folderId')).value;
+    const inFolder = folder === undefined ? '' : ` + " and '" + ${step.source(folder)} + "' in parents"`;
+    return step.computed(
+      `"name contains '" + String(${source}).replaceAll("'", "\\\\'") + "' and trashed = false"${inFolder}`,
+    );
+  },
+  outlook_people: (step, path) => {
+    const source = step.source(step.raw(path) ?? '');
+    return step.computed(
+      `String(${source}).split(',').map((address) => ({ emailAddress: { address: address.trim() } }))`,
+    );
+  },
+  docs_requests: (step, path) =>
+    arrayOf(step.raw(`${path}.actionFields`)).map((each) => {
+      const action = objectOf(each);
+      if (action.action === 'insert')
+        return { insertText: { text: step.value(action.text ?? ''), endOfSegmentLocation: {} } };
+      if (action.action === 'replaceAll')
+        return {
+          replaceAllText: {
+            containsText: { text: step.value(action.text ?? ''), matchCase: true },
+            replaceText: step.value(action.replaceText ?? ''),
+          },
+        };
+      throw new Unmappable(message('import.unknown_operation', { operation: String(action.action ?? '') }));
+    }),
+  notion_properties: notionProperties,
+  supabase_fields: (step) =>
+    step.text('dataToSend', 'defineBelow') === 'autoMapInputData'
+      ? itemOf(step)
+      : pairsAt(step, 'fieldsUi.fieldValues', 'fieldId', 'fieldValue'),
+  supabase_filters: supabaseFilters,
+  ga_names: (step, path) =>
+    arrayOf(step.raw(path)).map((each) => ({
+      name:
+        textOf(objectOf(each).name) ??
+        textOf(objectOf(each).listName) ??
+        (path.startsWith('metrics') ? 'totalUsers' : 'date'),
+    })),
+  baserow_fields: (step) =>
+    step.text('dataToSend', 'defineBelow') === 'autoMapInputData'
+      ? itemOf(step)
+      : pairsAt(step, 'fieldsUi.fieldValues', 'fieldId', 'fieldValue'),
+  erpnext_fields: (step) => pairsAt(step, 'properties.customProperty', 'field', 'value'),
+  perspective: (step) =>
+    Object.fromEntries(
+      arrayOf(step.raw('requestedAttributesUi.requestedAttributesValues')).map((each) => [
+        textOf(objectOf(each).attributeName) ?? 'TOXICITY',
+        {},
+      ]),
+    ),
+};
+
+function itemOf(step: Step): JsonValue {
+  return step.input === null ? {} : step.compiler.wholeIn(step.input, step.scope);
+}
+
+/** The columns that a resource mapper sets: those listed, or the item itself. */
+export function columnsAt(step: Step, path: string): JsonValue {
+  const mode = step.text(`${path}.mappingMode`, 'defineBelow');
+  if (mode === 'autoMapInputData') return itemOf(step);
+  const value = step.raw(`${path}.value`);
+  if (typeof value === 'string') return step.value(value);
+  const { schema } = objectOf(step.raw(path));
+  const removed = new Set(
+    arrayOf(schema)
+      .map(objectOf)
+      .flatMap((each) => (each.removed === true ? [String(each.id ?? '')] : [])),
+  );
+  const given = Object.entries(objectOf(value)).filter(
+    ([name]) => !removed.has(name) && name !== '__proto__',
+  );
+  return Object.fromEntries(given.map(([name, item]) => [name, step.value(item ?? null)]));
+}
+
+function pairsAt(step: Step, path: string, nameMember: string, valueMember: string): JsonValue {
+  const found: { [name: string]: JsonValue } = {};
+  for (const each of arrayOf(step.raw(path)).map(objectOf)) {
+    const name = step.value(each[nameMember] ?? '');
+    if (typeof name !== 'string' || name === '' || name === '__proto__') continue;
+    if (name.includes('{{')) throw new Unmappable(message('import.name_is_expression', { name }));
+    found[name] = step.value(each[valueMember] ?? null);
+  }
+  return found;
+}
+
+function listOfNames(value: JsonValue | undefined): readonly string[] {
+  if (typeof value === 'string') return value.split(',').map((name) => name.trim());
+  return arrayOf(value).flatMap((each) => textOf(objectOf(each).fieldId) ?? []);
+}
+
+function pick(step: Step, names: readonly string[]): JsonValue {
+  if (names.length === 0) return itemOf(step);
+  const list = JSON.stringify(names.filter((name) => name !== ''));
+  return step.computed(`Object.fromEntries(${list}.map((name) => [name, $json[name]]))`);
+}
+
+/** An e-mail as Gmail takes it: its source text in base64url. */
+function gmailRaw(step: Step): JsonValue {
+  const header = (name: string, path: string): string => {
+    const value = step.raw(path);
+    return value === undefined || value === ''
+      ? ''
+      : `${JSON.stringify(`${name}: `)} + ${step.source(value)} + "\\r\\n" + `;
+  };
+  const isHtml = step.text('emailType', step.node.version >= 2 ? 'html' : 'text') === 'html';
+  const body = step.source(step.raw('message') ?? step.raw('htmlMessage') ?? '');
+  const encode =
+    '((text) => btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", ""))';
+  const subject = step.source(step.raw('subject') ?? '');
+  const encodedSubject = `"Subject: =?utf-8?B?" + btoa(Array.from(new TextEncoder().encode(String(${subject})), (byte) => String.fromCharCode(byte)).join("")) + "?=\\r\\n" + `;
+  if (step.raw('options.attachmentsUi') !== undefined) step.approximate(message('import.no_attachments'));
+  return step.computed(
+    `${encode}(${header('To', 'sendTo')}${header('To', 'toEmail')}${header('Cc', 'options.ccList')}${header('Bcc', 'options.bccList')}${encodedSubject}"Content-Type: text/${isHtml ? 'html' : 'plain'}; charset=utf-8\\r\\n\\r\\n" + ${body})`,
+  );
+}
+
+const NOTION_VALUES: {
+  readonly [kind: string]: (step: Step, value: { readonly [name: string]: JsonValue }) => JsonValue;
+} = {
+  title: (step, { title }) => ({ title: [{ text: { content: step.value(title ?? '') } }] }),
+  rich_text: (step, { textContent }) => ({
+    rich_text: [{ text: { content: step.value(textContent ?? '') } }],
+  }),
+  number: (step, { numberValue }) => ({ number: step.value(numberValue ?? null) }),
+  select: (step, { selectValue }) => ({ select: { name: step.value(selectValue ?? '') } }),
+  status: (step, { statusValue }) => ({ status: { name: step.value(statusValue ?? '') } }),
+  checkbox: (step, { checkboxValue }) => ({ checkbox: step.value(checkboxValue ?? false) }),
+  url: (step, { urlValue }) => ({ url: step.value(urlValue ?? null) }),
+  email: (step, { emailValue }) => ({ email: step.value(emailValue ?? null) }),
+  phone_number: (step, { phoneValue }) => ({ phone_number: step.value(phoneValue ?? null) }),
+  date: (step, { date }) => ({ date: { start: step.value(date ?? null) } }),
+};
+
+function notionProperties(step: Step): JsonValue {
+  const found: { [name: string]: JsonValue } = {};
+  const title = step.raw('title');
+  if (title !== undefined && title !== '')
+    found.title = { title: [{ text: { content: step.value(title) } }] };
+  for (const each of arrayOf(step.raw('propertiesUi.propertyValues')).map(objectOf)) {
+    const [name = '', kind = ''] = (textOf(each.key) ?? '').split('|');
+    const make = Object.hasOwn(NOTION_VALUES, kind) ? NOTION_VALUES[kind] : undefined;
+    if (make === undefined || name === '')
+      throw new Unmappable(message('import.unknown_operation', { operation: kind }));
+    found[name] = make(step, each);
+  }
+  return found;
+}
+
+function supabaseFilters(step: Step): JsonValue {
+  const found: { [name: string]: JsonValue } = {};
+  if (step.text('filterType') === 'string') {
+    step.approximate(message('import.check_query'));
+    return { filter: step.param('filterString', '') };
+  }
+  for (const each of arrayOf(step.raw('filters.conditions')).map(objectOf)) {
+    const name = textOf(each.keyName);
+    if (name === null) continue;
+    const operator = textOf(each.condition) ?? 'eq';
+    const value = step.value(each.keyValue ?? '');
+    found[name] =
+      `${operator}.${isJsonArray(value) || isJsonObject(value) ? JSON.stringify(value) : String(value)}`;
+  }
+  return found;
+}

@@ -1,0 +1,257 @@
+import type { JsonValue } from '@millrace/engine';
+import { message } from '@millrace/messages';
+import { literal } from '../../refs.ts';
+import { foreignPartOf } from '../expressions.ts';
+import { arrayOf, type N8nNode, objectOf, textOf } from '../read.ts';
+import { shimFor } from '../shim.ts';
+import { Step, type ToolArgument, Unmappable } from '../step.ts';
+import { requestConfig } from './http.ts';
+import { partParam } from './parts.ts';
+import { serviceCall } from './service-call.ts';
+import { SERVICES } from './services.ts';
+
+type Tool = { readonly [name: string]: JsonValue };
+
+/** The tools that are connected to an agent; those that can't be made are reported, and missing from the agent. */
+export function agentTools(step: Step): JsonValue[] {
+  const names = new Set<string>();
+  return step.compiler.partsOf(step.node.name, 'ai_tool').flatMap((node) => {
+    const at = { node: node.name, type: node.type };
+    step.compiler.report.mapped(at);
+    try {
+      const tool = toolOf(step, node);
+      if (tool === null) return [];
+      const name = freeName(names, String(tool.name));
+      names.add(name);
+      return [{ ...tool, name } as JsonValue];
+    } catch (error) {
+      if (!(error instanceof Unmappable)) throw error;
+      step.compiler.report.dropped(at, error.reason);
+      return [brokenTool(node, freeName(names, toolName(node.name)))];
+    }
+  });
+}
+
+/** A tool that says what is missing, and keeps the agent from being activated. */
+function brokenTool(node: N8nNode, name: string): JsonValue {
+  return {
+    kind: 'node',
+    name,
+    description: node.name,
+    parameters: noArguments(),
+    type: 'core.placeholder',
+    config: { product: 'n8n', type: node.type, name: node.name },
+  };
+}
+
+function toolName(name: string): string {
+  const plain = name.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 60);
+  return /^[A-Za-z_]/.test(plain) && plain !== 'json' ? plain : `tool_${plain}`.slice(0, 64);
+}
+
+function freeName(taken: ReadonlySet<string>, wanted: string): string {
+  let name = wanted;
+  for (let number = 2; taken.has(name); number += 1) name = `${wanted.slice(0, 58)}_${number}`;
+  return name;
+}
+
+function noArguments(): JsonValue {
+  return { type: 'object', properties: {}, additionalProperties: false };
+}
+
+function schemaOf(args: readonly ToolArgument[]): JsonValue {
+  const types: { readonly [type: string]: string } = { number: 'number', boolean: 'boolean' };
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      args.map(({ name, description, type }) => [
+        name,
+        { ...(type === 'json' ? {} : { type: types[type] ?? 'string' }), description },
+      ]),
+    ),
+    required: args.map(({ name }) => name),
+    additionalProperties: false,
+  };
+}
+
+function toolOf(step: Step, node: N8nNode): Tool | null {
+  const description = String(
+    partParam(step, node, 'description') ?? partParam(step, node, 'toolDescription') ?? node.name,
+  );
+  const name = toolName(textOf(node.parameters.name) ?? node.name);
+  const report = (what: Parameters<Step['approximate']>[0]) =>
+    step.compiler.report.approximated({ node: node.name, type: node.type }, what);
+  const one = (type: string, config: JsonValue, parameters: JsonValue): Tool => ({
+    kind: 'node',
+    name,
+    description,
+    parameters,
+    type,
+    config,
+  });
+  const query = schemaOf([{ name: 'query', description: 'What to look for.', type: 'string' }]);
+  switch (node.kind) {
+    case 'toolWorkflow':
+      report(message('import.choose_workflow'));
+      return { kind: 'workflow', name, description, parameters: workflowArguments(node), workflow_id: 0 };
+    case 'toolCode':
+      return codeTool(node, one);
+    case 'toolHttpRequest':
+      return oldHttpTool(step, node, one);
+    case 'toolCalculator':
+      return one(
+        'core.code',
+        { code: CALCULATOR, input: { expression: '{{args.expression}}' } },
+        schemaOf([
+          { name: 'expression', description: 'Numbers, + - * / % ^ and parentheses.', type: 'string' },
+        ]),
+      );
+    case 'toolWikipedia':
+      return one(
+        'http.request',
+        {
+          url: 'https://en.wikipedia.org/w/api.php',
+          query: { action: 'query', list: 'search', format: 'json', srsearch: '{{args.query}}' },
+        },
+        query,
+      );
+    case 'toolSerpApi':
+      report(message('import.choose_credential'));
+      return one(
+        'http.request',
+        {
+          url: 'https://serpapi.com/search.json',
+          query: { q: '{{args.query}}' },
+          auth: { type: 'credential', credential_id: 0 },
+        },
+        query,
+      );
+    case 'toolThink':
+      report(message('import.not_needed'));
+      return null;
+    default:
+      return nodeTool(step, node, one);
+  }
+}
+
+function workflowArguments(node: N8nNode): JsonValue {
+  const fields = arrayOf(objectOf(node.parameters.workflowInputs).schema).map(objectOf);
+  if (fields.length === 0) return schemaOf([{ name: 'query', description: '', type: 'string' }]);
+  return schemaOf(
+    fields.map((field) => ({
+      name: String(field.id ?? 'query').replace(/\W/g, '_'),
+      description: String(field.displayName ?? ''),
+      type: String(field.type ?? 'string'),
+    })),
+  );
+}
+
+type Make = (type: string, config: JsonValue, parameters: JsonValue) => Tool;
+
+function codeTool(node: N8nNode, make: Make): Tool {
+  const code = textOf(node.parameters.jsCode);
+  const foreign = code === null ? 'python' : foreignPartOf(code);
+  if (code === null || foreign !== null)
+    throw new Unmappable(message('import.only_in_original', { part: foreign ?? '' }));
+  const body = `const query = input.query;\nreturn await (async () => {\n${code}\n})();`;
+  const parameters = schemaOf([{ name: 'query', description: '', type: 'string' }]);
+  return make(
+    'core.code',
+    { code: literal(`${shimFor(code)}\n\n${body}`), input: { query: '{{args.query}}' } },
+    parameters,
+  );
+}
+
+/** The older HTTP tool: `{name}` in its texts stands for an argument. */
+function oldHttpTool(step: Step, node: N8nNode, make: Make): Tool {
+  const args: ToolArgument[] = arrayOf(objectOf(node.parameters.placeholderDefinitions).values)
+    .map(objectOf)
+    .map((each) => ({
+      name: String(each.name ?? '').replace(/\W/g, '_'),
+      description: String(each.description ?? ''),
+      type: String(each.type ?? 'string'),
+    }));
+  const fill = (value: JsonValue): JsonValue =>
+    typeof value === 'string'
+      ? value.replace(/(?<!\{)\{(\w+)\}(?!\})/g, (_found, name: string) => {
+          if (!args.some((each) => each.name === name)) args.push({ name, description: '', type: 'string' });
+          return `{{args.${name}}}`;
+        })
+      : value;
+  const list = (path: string): { [name: string]: JsonValue } =>
+    Object.fromEntries(
+      arrayOf(objectOf(node.parameters[path]).values).map((each) => {
+        const { name, value, valueProvider } = objectOf(each);
+        const key = String(name ?? '');
+        if (valueProvider === 'modelRequired' || valueProvider === 'modelOptional')
+          return [key, fill(`{${key.replace(/\W/g, '_')}}`)];
+        return [key, fill(step.value(value ?? ''))];
+      }),
+    );
+  const given = textOf(node.parameters.jsonBody);
+  const parsed = given === null ? undefined : fill(step.value(given));
+  const config: { [name: string]: JsonValue } = {
+    method: textOf(node.parameters.method) ?? 'GET',
+    url: fill(step.value(node.parameters.url ?? '')),
+    headers: node.parameters.sendHeaders === true ? list('parametersHeaders') : {},
+    query: node.parameters.sendQuery === true ? list('parametersQuery') : {},
+  };
+  if (node.parameters.sendBody === true) {
+    config.body = parsed ?? list('parametersBody');
+    if (parsed !== undefined) config.body_type = 'text';
+  }
+  if (node.parameters.authentication !== undefined && node.parameters.authentication !== 'none') {
+    config.auth = { type: 'credential', credential_id: 0 };
+    step.compiler.report.approximated(
+      { node: node.name, type: node.type },
+      message('import.choose_credential'),
+    );
+  }
+  return make('http.request', config, schemaOf(args));
+}
+
+/** A node used as a tool: its settings, with what the model says in place of `$fromAI`. */
+function nodeTool(step: Step, node: N8nNode, make: Make): Tool {
+  const kind = node.kind.replace(/Tool$/, '');
+  const inner = new Step(
+    step.compiler,
+    { ...node, kind },
+    { scope: step.scope, input: step.input, after: step.after, extras: {} },
+  );
+  inner.toolArguments = [];
+  if (kind === 'httpRequest') {
+    const config = requestConfig(inner);
+    return computedBefore(step, inner, make('http.request', config, schemaOf(inner.toolArguments)));
+  }
+  const service = Object.hasOwn(SERVICES, kind) ? SERVICES[kind] : undefined;
+  if (service === undefined) throw new Unmappable(message('import.unknown_node'));
+  const { config } = serviceCall(inner, service);
+  step.compiler.report.approximated({ node: node.name, type: node.type }, message('import.called_by_hand'));
+  step.compiler.report.approximated(
+    { node: node.name, type: node.type },
+    message('import.choose_credential'),
+  );
+  return computedBefore(step, inner, make('http.request', config, schemaOf(inner.toolArguments)));
+}
+
+/** What doesn't depend on the model's arguments is computed before the agent starts. */
+function computedBefore(step: Step, inner: Step, tool: Tool): Tool {
+  inner.computePending();
+  step.continueFrom(inner.after);
+  return tool;
+}
+
+const CALCULATOR = `const text = String(input.expression).replaceAll('**', '^');
+const tokens = text.match(/\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?|[-+*/%^()]/gi) ?? [];
+let at = 0;
+const atom = () => {
+  const token = tokens[at++];
+  if (token === '(') { const value = sum(); at += 1; return value; }
+  if (token === '-') return -power();
+  if (token === '+') return power();
+  return Number(token);
+};
+const power = () => { const base = atom(); if (tokens[at] !== '^') return base; at += 1; return base ** power(); };
+const product = () => { let value = power(); while ('*/%'.includes(tokens[at] || ' ')) { const sign = tokens[at++], next = power(); value = sign === '*' ? value * next : sign === '/' ? value / next : value % next; } return value; };
+const sum = () => { let value = product(); while (tokens[at] === '+' || tokens[at] === '-') { const sign = tokens[at++], next = product(); value = sign === '+' ? value + next : value - next; } return value; };
+return sum();`;

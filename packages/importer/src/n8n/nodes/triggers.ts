@@ -1,0 +1,208 @@
+import type { JsonValue } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
+import { memberPath, type Shape, TOP, template } from '../../refs.ts';
+import type { Compiler, Out } from '../compiler.ts';
+import { arrayOf, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
+import { addPolling } from './polling.ts';
+
+/** How an execution is answered. */
+export type Answer = 'none' | 'last_node' | 'respond_node' | 'chat';
+
+/** A trigger that was added. */
+export interface Triggered {
+  readonly id: string;
+  readonly out: Out;
+  readonly answer: Answer;
+}
+
+interface TriggerPlan {
+  readonly type: 'trigger.manual' | 'trigger.webhook' | 'trigger.schedule';
+  readonly config: { [name: string]: JsonValue };
+  readonly shape?: Shape;
+  readonly answer?: Answer;
+  readonly notes?: readonly Message[];
+  /** Set if nothing here starts it the same way. */
+  readonly reason?: Message;
+}
+
+/** Adds the trigger of a workflow. */
+export function addTrigger(compiler: Compiler, node: N8nNode): Triggered {
+  const polling = addPolling(compiler, node);
+  if (polling !== null) return { ...polling, answer: 'none' };
+  const plan = planOf(node, compiler.workflow.settings.timezone);
+  const id = compiler.add(node, { type: plan.type, config: plan.config, scope: TOP, after: [] });
+  for (const note of plan.notes ?? []) compiler.approximate(node, note);
+  if (plan.reason !== undefined) compiler.report.dropped({ node: node.name, type: node.type }, plan.reason);
+  const ref = { kind: 'one' as const, path: 'trigger.data', scope: TOP, owner: id };
+  const shaped = plan.shape === undefined ? ref : { ...ref, shape: plan.shape };
+  return { id, out: { exit: { id, handle: 'out' }, ref: shaped }, answer: plan.answer ?? 'none' };
+}
+
+/** Services that call a webhook and whose body n8n passes on as it is. */
+const CALLED =
+  /^(?:telegram|github|gitlab|stripe|typeform|pipedrive|lemlist|calendly|jotForm|jira|shopify|wooCommerce|slack|facebook|facebookLeadAds|whatsApp|hubspot|trello|asana|clickUp|linear|mailchimp|intercom|webflow|wise|sendPulse|mondayCom|bitbucket|zendesk|twilio|figma|calCom|surveyMonkey|box|acuityScheduling|activeCampaign|chargebee|convertKit|customerIo|eventbrite|formstack|getResponse|gumroad|helpScout|keap|kobo|mailerLite|mautic|netlify|notion|payPal|postmark|strava|taiga|toggl|workable|wufoo|zoom|ko-fi|koFi|brevo|sendInBlue|formIo|copper|emelia|iterable|onfleet|rocketchat|microsoftTeams|discord)Trigger$/;
+
+function planOf(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
+  const { kind } = node;
+  if (/^(?:manualTrigger|start|n8nTrainingCustomerDatastore|evaluationTrigger)$/.test(kind))
+    return { type: 'trigger.manual', config: {} };
+  if (kind === 'executeWorkflowTrigger') return { type: 'trigger.manual', config: {} };
+  if (kind === 'errorTrigger')
+    return { type: 'trigger.manual', config: {}, notes: [message('import.error_trigger')] };
+  if (kind === 'webhook') return webhook(node);
+  if (kind === 'scheduleTrigger' || kind === 'cron' || kind === 'interval') return schedule(node, zone);
+  if (/^(?:chatTrigger|manualChatTrigger)$/.test(kind))
+    return {
+      type: 'trigger.webhook',
+      config: { respond: 'when_done' },
+      answer: 'chat',
+      notes: [message('import.chat_trigger')],
+    };
+  if (kind === 'formTrigger')
+    return { type: 'trigger.webhook', config: {}, notes: [message('import.form_trigger')] };
+  if (CALLED.test(kind)) {
+    return { type: 'trigger.webhook', config: {}, notes: [message('import.service_calls_webhook')] };
+  }
+  return { type: 'trigger.manual', config: {}, reason: message('import.unknown_trigger') };
+}
+
+function webhook({ parameters }: N8nNode): TriggerPlan {
+  const mode = textOf(parameters.responseMode) ?? 'onReceived';
+  const method = textOf(parameters.httpMethod) ?? 'GET';
+  const notes: Message[] = [];
+  if (method !== 'POST') notes.push(message('import.webhook_method', { method }));
+  if (textOf(parameters.authentication) !== null && parameters.authentication !== 'none')
+    notes.push(message('import.webhook_authentication'));
+  const answer: Answer =
+    mode === 'lastNode' ? 'last_node' : mode === 'responseNode' ? 'respond_node' : 'none';
+  if (answer !== 'none') notes.push(message('import.answered_at_end'));
+  return {
+    type: 'trigger.webhook',
+    config: answer === 'none' ? {} : { respond: 'when_done' },
+    shape: { body: [], query: [], params: [], headers: null, webhookUrl: null, executionMode: null },
+    answer,
+    notes,
+  };
+}
+
+function schedule(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
+  const timezone = textOf(zone) !== null && zone !== 'DEFAULT' ? String(zone) : 'UTC';
+  const times =
+    node.kind === 'scheduleTrigger'
+      ? arrayOf(parameterAt(node.parameters, 'rule.interval')).map((each) => newRule(objectOf(each)))
+      : node.kind === 'cron'
+        ? arrayOf(parameterAt(node.parameters, 'triggerTimes.item')).map((each) => oldRule(objectOf(each)))
+        : [every(Number(node.parameters.interval ?? 1), textOf(node.parameters.unit) ?? 'seconds')];
+  const [first = every(1, 'days'), ...others] = times;
+  return {
+    type: 'trigger.schedule',
+    config: { schedule: first, timezone },
+    notes: others.length === 0 ? [] : [message('import.several_times')],
+  };
+}
+
+type Time = { readonly [name: string]: JsonValue };
+
+function newRule(rule: Time): Time {
+  const field = textOf(rule.field) ?? 'days';
+  const at = (name: string, otherwise: number) => whole(rule[name], otherwise);
+  const minute = at('triggerAtMinute', 0);
+  const hour = at('triggerAtHour', 0);
+  switch (field) {
+    case 'cronExpression':
+      return cron(textOf(rule.expression)?.replace(/^=/, '') ?? '0 0 * * *');
+    case 'seconds':
+      return every(at('secondsInterval', 30), 'seconds');
+    case 'minutes':
+      return every(at('minutesInterval', 5), 'minutes');
+    case 'hours':
+      return at('hoursInterval', 1) === 1
+        ? cron(`${minute} * * * *`)
+        : cron(`${minute} */${Math.min(at('hoursInterval', 1), 23)} * * *`);
+    case 'weeks': {
+      const days = arrayOf(rule.triggerAtDay).filter((day) => typeof day === 'number');
+      return cron(`${minute} ${hour} * * ${days.length === 0 ? 0 : days.join(',')}`);
+    }
+    case 'months':
+      return cron(
+        `${minute} ${hour} ${at('triggerAtDayOfMonth', 1)} */${Math.min(at('monthsInterval', 1), 12)} *`,
+      );
+    default: {
+      const days = at('daysInterval', 1);
+      return cron(`${minute} ${hour} ${days === 1 ? '*' : `*/${Math.min(days, 31)}`} * *`);
+    }
+  }
+}
+
+function oldRule(rule: Time): Time {
+  const at = (name: string, otherwise: number) => whole(rule[name], otherwise);
+  const minute = at('minute', 0);
+  const hour = at('hour', 14);
+  switch (textOf(rule.mode) ?? 'everyDay') {
+    case 'everyMinute':
+      return every(1, 'minutes');
+    case 'everyHour':
+      return cron(`${minute} * * * *`);
+    case 'everyX':
+      return every(at('value', 2), textOf(rule.unit) ?? 'hours');
+    case 'everyWeek':
+      return cron(`${minute} ${hour} * * ${at('weekday', 1)}`);
+    case 'everyMonth':
+      return cron(`${minute} ${hour} ${at('dayOfMonth', 1)} * *`);
+    case 'custom':
+      return cron(textOf(rule.cronExpression) ?? '0 0 * * *');
+    default:
+      return cron(`${minute} ${hour} * * *`);
+  }
+}
+
+function whole(value: JsonValue | undefined, otherwise: number): number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : otherwise;
+}
+
+function cron(text: string): Time {
+  return { type: 'cron', cron: text.trim() };
+}
+
+function every(count: number, unit: string): Time {
+  const isKnown = ['seconds', 'minutes', 'hours', 'days'].includes(unit);
+  const safe = Number.isInteger(count) && count > 0 ? Math.min(count, 100_000) : 1;
+  return { type: 'every', every: safe, unit: isKnown ? unit : 'hours' };
+}
+
+/** Answers the caller when the execution has ended, from the nodes that ended it. */
+export function answerWith(
+  compiler: Compiler,
+  { id, answer }: Triggered,
+  responses: readonly string[],
+): void {
+  const config = compiler.builder.config(id);
+  if (config === undefined || answer === 'none') return;
+  if (answer === 'respond_node') {
+    const [first, ...others] = responses.map((name) => `nodes.${name}.output`);
+    if (first === undefined) return;
+    const chain = (member: string) =>
+      template([`${first}.${member}`, ...others.map((path) => `default: ${path}.${member}`)].join(' | '));
+    config.response = { status: chain('status'), body: chain('body') };
+    return;
+  }
+  const ends = endsOf(compiler);
+  const member = answer === 'chat' ? ['output'] : [];
+  const [first, ...others] = ends.map(({ ref }) =>
+    ref.kind === 'many' ? (ref.path.split(' | ')[0] ?? '') : (memberPath(ref, member) ?? ref.path),
+  );
+  if (first === undefined) return;
+  const body = template([first, ...others.map((path) => `default: ${path}`)].join(' | '));
+  config.response = { status: 200, body: answer === 'chat' ? { output: body } : body };
+}
+
+/** The outputs that nothing follows, where the whole workflow can read them. */
+function endsOf(compiler: Compiler): readonly Out[] {
+  const found: Out[] = [];
+  for (const { name } of compiler.started.order) {
+    const [out] = compiler.outs.get(name) ?? [];
+    const isEnd = !compiler.started.links.some(({ from }) => from === name);
+    if (isEnd && out !== undefined && out.ref.scope === TOP && out.ref.owner !== null) found.push(out);
+  }
+  return found.slice(0, 15);
+}

@@ -1,0 +1,98 @@
+import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
+import { literalValue, TOP } from '../refs.ts';
+import type { OriginalNode } from '../report.ts';
+import type { Arrival, Compiler, Out } from './compiler.ts';
+import type { N8nNode } from './read.ts';
+
+/** A node as the report names it. */
+export function at({ name, type }: N8nNode): OriginalNode {
+  return { node: name, type };
+}
+
+/** n8n passes the items of a node that is switched off through. */
+export function skip(compiler: Compiler, node: N8nNode, { ref, exits }: Arrival): readonly Out[] {
+  compiler.approximate(node, message('import.switched_off'));
+  const id = compiler.add(node, {
+    type: 'core.set',
+    label: `${node.name} (off)`,
+    config: { values: {} },
+    scope: ref.scope,
+    after: exits,
+  });
+  return [{ exit: { id, handle: 'out' }, ref }];
+}
+
+/** A node that shows the original, and keeps the workflow from being activated. */
+export function placeholder(
+  compiler: Compiler,
+  node: N8nNode,
+  arrival: Arrival | null,
+  reason: Message,
+): readonly Out[] {
+  compiler.report.dropped(at(node), reason);
+  const scope = arrival?.ref.scope ?? TOP;
+  for (const role of [
+    'ai_languageModel',
+    'ai_memory',
+    'ai_tool',
+    'ai_outputParser',
+    'ai_embedding',
+    'ai_vectorStore',
+    'ai_document',
+    'ai_textSplitter',
+    'ai_retriever',
+  ]) {
+    for (const part of compiler.partsOf(node.name, role)) dropParts(compiler, part, 0);
+  }
+  const id = compiler.add(node, {
+    type: 'core.placeholder',
+    config: {
+      product: 'n8n',
+      type: node.type,
+      name: node.name,
+      parameters: shortened(literalValue(node.parameters)),
+    },
+    scope,
+    after: arrival?.exits ?? [],
+  });
+  return [
+    { exit: { id, handle: 'out' }, ref: { kind: 'one', path: `nodes.${id}.output`, scope, owner: id } },
+  ];
+}
+
+const MAX_KEPT = 100_000;
+
+function shortened(parameters: JsonValue): JsonValue {
+  const size = JSON.stringify(parameters).length;
+  return size <= MAX_KEPT && isJsonObject(parameters) ? parameters : {};
+}
+
+/** What is connected to a node that couldn't be made can't be used either. */
+function dropParts(compiler: Compiler, part: N8nNode, depth: number): void {
+  if (depth > 10) return;
+  compiler.report.dropped(at(part), message('import.part_of_dropped'));
+  for (const { part: name, of } of compiler.workflow.parts) {
+    const inner = compiler.workflow.nodes.get(name);
+    if (of === part.name && inner !== undefined) dropParts(compiler, inner, depth + 1);
+  }
+}
+
+/** Where the original goes back to an earlier node: Millrace has loops instead. */
+export function placeBackLinks(compiler: Compiler): void {
+  for (const { from, output, to } of compiler.started.cycles) {
+    const source = compiler.workflow.nodes.get(from);
+    const out = compiler.outOf({ from, output });
+    if (source === undefined || out === undefined) continue;
+    const reason = message('import.goes_back', { node: to });
+    compiler.report.dropped(at(source), reason);
+    compiler.add(source, {
+      type: 'core.placeholder',
+      label: `Back to ${to}`,
+      config: { product: 'n8n', type: 'connection', name: `${from} → ${to}`, parameters: {} },
+      scope: out.ref.scope,
+      after: [out.exit],
+      position: { x: source.position.x + 240, y: source.position.y + 120 },
+    });
+  }
+}

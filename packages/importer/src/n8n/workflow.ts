@@ -1,0 +1,284 @@
+import type { JsonObject, JsonValue } from '@millrace/engine';
+import { message } from '@millrace/messages';
+import type { NodeExtras } from '../flow-builder.ts';
+import { listScope, type Scope, template } from '../refs.ts';
+import { type ImportedWorkflow, Report } from '../report.ts';
+import { withoutSecrets } from '../secrets.ts';
+import { type Arrival, Compiler, type Out } from './compiler.ts';
+import { isTrigger, type Started, splitByTrigger } from './graph.ts';
+import type { Handler } from './handler.ts';
+import { CORE } from './nodes/core.ts';
+import { HTTP } from './nodes/http.ts';
+import { LISTS } from './nodes/lists.ts';
+import { MODELS } from './nodes/models.ts';
+import { OUTSIDE } from './nodes/outside.ts';
+import { TEXTS } from './nodes/texts.ts';
+import { addTrigger, answerWith, type Triggered } from './nodes/triggers.ts';
+import { at, placeBackLinks, placeholder, skip } from './placeholders.ts';
+import { type N8nNode, type N8nWorkflow, readN8n } from './read.ts';
+import { settingsOf } from './settings.ts';
+import { Step, Unmappable } from './step.ts';
+
+const HANDLERS: { readonly [kind: string]: Handler } = {
+  ...CORE,
+  ...HTTP,
+  ...LISTS,
+  ...OUTSIDE,
+  ...MODELS,
+  ...TEXTS,
+};
+
+/** What was made from a workflow of n8n. */
+export interface N8nImport {
+  readonly name: string;
+  readonly workflows: readonly ImportedWorkflow[];
+  readonly report: Report;
+}
+
+/** Makes Millrace workflows from an n8n export: one for each trigger. */
+export function importN8n(value: JsonValue): N8nImport {
+  const report = new Report();
+  const workflow = clean(readN8n(value), report);
+  const { starts, spare } = splitByTrigger(workflow);
+  const workflows = starts.map((started, index) => {
+    const name = index === 0 ? workflow.name : `${workflow.name}: ${started.trigger.name}`;
+    return { name, flow_data: compile(workflow, started, report) };
+  });
+  for (const { name, type } of spare)
+    report.approximated({ node: name, type }, message('import.spare_trigger'));
+  return { name: workflow.name, workflows: completed(workflow, workflows, report), report };
+}
+
+/** Without secrets that were written into it. */
+function clean(workflow: N8nWorkflow, report: Report): N8nWorkflow {
+  const nodes = [...workflow.nodes].map(([name, node]): [string, N8nNode] => {
+    const { value, found } = withoutSecrets(node.parameters);
+    if (found) report.approximated({ node: name, type: node.type }, message('import.secret_removed'));
+    return [name, { ...node, parameters: value }];
+  });
+  return { ...workflow, nodes: new Map(nodes) };
+}
+
+function compile(workflow: N8nWorkflow, started: Started, report: Report): JsonObject {
+  const compiler = new Compiler({ workflow, started, report });
+  const triggered = addTrigger(compiler, started.trigger);
+  report.mapped(started.trigger.name === '' ? anonymous(started.trigger) : at(started.trigger));
+  compiler.outs.set(started.trigger.name, [triggered.out]);
+  compiler.noteGuards(started.trigger, false);
+  const responses: string[] = [];
+  for (const node of started.order) {
+    if (node === started.trigger) continue;
+    report.mapped(at(node));
+    const outs = compileNode(compiler, node);
+    compiler.outs.set(node.name, outs);
+    if (node.kind === 'respondToWebhook' && node.raw.disabled !== true) {
+      const [out] = outs;
+      if (out !== undefined && compiler.builder.config(out.exit.id)?.values !== undefined)
+        responses.push(out.exit.id);
+    }
+  }
+  for (const node of started.order) if (node.kind === 'splitInBatches') compiler.finishBatches(node);
+  placeBackLinks(compiler);
+  finish(compiler, triggered, responses);
+  return compiler.finish(settingsOf(compiler));
+}
+
+function anonymous({ type }: N8nNode) {
+  return { node: '', type };
+}
+
+function finish(compiler: Compiler, triggered: Triggered, responses: readonly string[]): void {
+  const inTop = responses.filter((id) => compiler.builder.isTop(id));
+  if (inTop.length < responses.length)
+    compiler.approximate(compiler.started.trigger, message('import.response_in_loop'));
+  answerWith(compiler, triggered, inTop);
+  compiler.builder.fillEmptyLoops();
+}
+
+function compileNode(compiler: Compiler, node: N8nNode): readonly Out[] {
+  const handler = Object.hasOwn(HANDLERS, node.kind) ? HANDLERS[node.kind] : undefined;
+  compiler.noteGuards(node, handler?.isRouter === true || branchesOnError(node));
+  const arrival = compiler.arrivalAt(node);
+  if (arrival === null) return placeholder(compiler, node, null, message('import.nothing_arrives'));
+  if (node.raw.disabled === true) return skip(compiler, node, arrival);
+  if (handler === undefined) return placeholder(compiler, node, arrival, message('import.unknown_node'));
+  const rollBack = compiler.mark();
+  try {
+    return run(compiler, node, handler);
+  } catch (error) {
+    if (!(error instanceof Unmappable)) throw error;
+    rollBack();
+    return placeholder(compiler, node, compiler.arrivalAt(node), error.reason);
+  }
+}
+
+function branchesOnError({ raw }: N8nNode): boolean {
+  return raw.onError === 'continueErrorOutput';
+}
+
+function run(compiler: Compiler, node: N8nNode, handler: Handler): readonly Out[] {
+  const takes = typeof handler.takes === 'function' ? handler.takes(node) : handler.takes;
+  const step =
+    takes === 'list' ? listStep(compiler, node, handler) : itemStep(compiler, node, takes === 'join');
+  const outs = handler.run(step);
+  if (!branchesOnError(node) || step.mainId === null) return outs;
+  const error: Out = {
+    exit: { id: step.mainId, handle: 'error' },
+    ref: {
+      kind: 'one',
+      path: `nodes.${step.mainId}.output`,
+      scope: step.scope,
+      owner: step.mainId,
+      shape: {
+        'error.message': ['error', 'message'],
+        error: ['error', 'message'],
+        message: ['error', 'message'],
+      },
+    },
+  };
+  return [...outs, error];
+}
+
+function itemStep(compiler: Compiler, node: N8nNode, isJoin: boolean): Step {
+  const arrival = compiler.arrivalAt(node);
+  if (arrival === null) throw new Unmappable(message('import.nothing_arrives'));
+  const { ref, exits } = arrival;
+  const extras = extrasOf(node);
+  if (isJoin || ref.kind === 'one')
+    return new Step(compiler, node, { scope: ref.scope, input: ref, after: exits, extras });
+  if (node.raw.executeOnce === true) {
+    const first = firstOf(compiler, node, arrival);
+    return new Step(compiler, node, { scope: ref.scope, input: first.ref, after: first.exits, extras });
+  }
+  const scope = compiler.openLoop(node, arrival);
+  const input = { kind: 'one' as const, path: 'item', scope, owner: null };
+  return new Step(compiler, node, { scope, input, after: [], extras });
+}
+
+/** The first item of a list; nothing follows if there is none. */
+function firstOf(compiler: Compiler, node: N8nNode, arrival: Arrival): Arrival {
+  const { ref } = arrival;
+  const guarded = ifAny(compiler, node, arrival);
+  const id = compiler.add(node, {
+    type: 'core.set',
+    label: `${node.name}: first item`,
+    config: { values: { item: template(`${ref.path} | first`) } },
+    scope: ref.scope,
+    after: guarded,
+  });
+  return {
+    ref: { kind: 'one', path: `nodes.${id}.output.item`, scope: ref.scope, owner: id },
+    exits: [{ id, handle: 'out' }],
+  };
+}
+
+/** A branch that is taken if there are items at all: n8n runs no node without any. */
+function ifAny(compiler: Compiler, node: N8nNode, { ref, exits }: Arrival) {
+  const id = compiler.add(node, {
+    type: 'core.if',
+    label: `${node.name}: any items?`,
+    config: { conditions: [{ left: template(`${ref.path} | length`), operator: 'greater_than', right: 0 }] },
+    scope: ref.scope,
+    after: exits,
+  });
+  return [{ id, handle: 'true' }];
+}
+
+function listStep(compiler: Compiler, node: N8nNode, handler: Handler): Step {
+  const inputs = new Set(compiler.linksInto(node.name).map(({ input }) => input));
+  const count = Math.max(0, ...inputs) + 1;
+  const isMulti = count > 1;
+  const arrivals = Array.from({ length: isMulti ? count : 1 }, (_, input) =>
+    inputs.has(input) ? compiler.arrivalAt(node, isMulti ? input : null) : null,
+  );
+  const known = arrivals.filter((arrival): arrival is Arrival => arrival !== null);
+  const scope = known.reduce<Scope | null>((all, { ref }) => {
+    const own = listScope(ref.scope);
+    return all === null || depthOf(own) < depthOf(all) ? own : all;
+  }, null);
+  if (scope === null) throw new Unmappable(message('import.nothing_arrives'));
+  const settled = arrivals.map((arrival) =>
+    arrival === null ? null : settle(compiler, node, arrival, scope),
+  );
+  const [first] = settled;
+  const exits = settled.flatMap((arrival) => arrival?.exits ?? []);
+  const needsItems = handler.collects === true && !isMulti && first?.ref.kind === 'many';
+  const after = needsItems && first != null ? ifAny(compiler, node, first) : exits;
+  const ref = first?.ref ?? null;
+  const input = ref?.kind === 'many' ? firstIn(ref) : ref;
+  return new Step(compiler, node, {
+    scope,
+    input: node.kind === 'code' || node.kind === 'function' ? ref : input,
+    inputs: settled.map((arrival) => arrival?.ref ?? null),
+    arrivals: settled.map((arrival) => arrival?.exits ?? []),
+    after,
+    extras: extrasOf(node),
+  });
+}
+
+/** What an expression without an index reads of a list. */
+function firstIn(ref: Arrival['ref']): Arrival['ref'] {
+  return ref.path.includes('|') ? ref : { ...ref, kind: 'one', path: `${ref.path}[0]` };
+}
+
+function settle(compiler: Compiler, node: N8nNode, { ref, exits }: Arrival, scope: Scope): Arrival {
+  if (ref.scope === scope) return { ref, exits };
+  const [exit = { id: '', handle: 'out' }] = exits;
+  const left = compiler.leave(node, { exit, ref }, scope);
+  return { ref: left.ref, exits: [left.exit] };
+}
+
+function depthOf(scope: Scope): number {
+  let depth = 0;
+  for (let around = scope.parent; around !== null; around = around.parent) depth += 1;
+  return depth;
+}
+
+/** Retries and what follows an error, as n8n keeps them. */
+function extrasOf({ raw }: N8nNode): NodeExtras {
+  const tries = Number(raw.maxTries ?? 3);
+  const wait = Number(raw.waitBetweenTries ?? 1000);
+  const retry =
+    raw.retryOnFail === true
+      ? {
+          retry: {
+            max_attempts: Number.isInteger(tries) ? Math.min(Math.max(tries, 1), 20) : 3,
+            backoff_ms: Number.isInteger(wait) ? Math.min(Math.max(wait, 0), 86_400_000) : 1000,
+          },
+        }
+      : {};
+  if (raw.onError === 'continueErrorOutput') return { ...retry, on_error: 'branch' };
+  if (raw.onError === 'continueRegularOutput' || raw.continueOnFail === true)
+    return { ...retry, on_error: 'continue' };
+  return retry;
+}
+
+/** What is connected to a node that was made is part of it. */
+function mapParts(workflow: N8nWorkflow, report: Report, name: string, depth: number): void {
+  if (!report.has(name) || depth > 10) return;
+  for (const { part, of } of workflow.parts) {
+    const node = workflow.nodes.get(part);
+    if (of !== name || node === undefined || report.has(part)) continue;
+    report.mapped(at(node));
+    mapParts(workflow, report, part, depth + 1);
+  }
+}
+
+/** Reports what no trigger reaches, and notes, which are part of the first workflow. */
+function completed(
+  workflow: N8nWorkflow,
+  workflows: readonly ImportedWorkflow[],
+  report: Report,
+): readonly ImportedWorkflow[] {
+  for (const node of workflow.nodes.values()) mapParts(workflow, report, node.name, 0);
+  for (const node of workflow.nodes.values()) {
+    if (report.has(node.name)) continue;
+    if (node.kind === 'stickyNote') report.mapped(at(node));
+    else if (isTrigger(node)) report.approximated(at(node), message('import.spare_trigger'));
+    else report.approximated(at(node), message('import.never_runs'));
+  }
+  for (const name of workflow.duplicates)
+    for (const node of workflow.nodes.values())
+      if (node.name === name) report.approximated(at(node), message('import.duplicate_name'));
+  return workflows;
+}
