@@ -360,7 +360,7 @@ describe('the panel of a trigger', () => {
     await page.getByRole('button', { name: 'New URL' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Create new URL' }).click();
     await page.getByText(/^The previous URL still works for (24 hr|23 hr 5\d min)/).waitFor();
-    expect(await address.textContent()).not.toBe(before);
+    await expect.poll(() => address.textContent()).not.toBe(before);
     expectNoComplaints(opened);
   });
 
