@@ -106,12 +106,18 @@ export interface KeyboardHand {
 const MOST_STOPS = 150;
 
 export function keyboardOf(page: Page): KeyboardHand {
-  const hasFocus = (target: Locator) => target.evaluate((element) => element === document.activeElement);
+  /** Looking the target up takes longer than a key press, so that happens again only if it was replaced. */
   async function walk(target: Locator, key: string): Promise<void> {
     await target.waitFor();
+    let element = await target.elementHandle();
     for (let stops = 0; stops < MOST_STOPS; stops += 1) {
-      if (await hasFocus(target)) return;
-      await page.keyboard.press(key);
+      const state = await element?.evaluate((here) => ({
+        isThere: here.isConnected,
+        hasFocus: here === document.activeElement,
+      }));
+      if (state?.hasFocus === true) return;
+      if (state?.isThere === true) await page.keyboard.press(key);
+      else element = await target.elementHandle();
     }
     throw new Error(`${key} never came to ${target.toString()}`);
   }
