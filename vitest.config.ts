@@ -21,8 +21,8 @@ export default defineConfig({
     // A process runs one file after the other and loads what they share once (docs/adr/0024-test-loop.md).
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    // Some tests wait for other processes; one worker more than processors keeps these busy meanwhile.
-    maxWorkers: availableParallelism() + 1,
+    // Tests wait for other processes, and browser tests half of their time; two workers more than processors keep these busy meanwhile.
+    maxWorkers: availableParallelism() + 2,
     // What is waited for comes; a busy machine may take its time.
     expect: { poll: { timeout: 60_000 } },
     testTimeout: 300_000,
