@@ -46,8 +46,8 @@ export interface NodeRunControl {
   readonly data: DataHolding;
   /** The node waits until it may call a host. @returns a function that ends this */
   waitForHost(): () => void;
-  /** Whether the execution is certainly still leased to this worker. */
-  isLeaseValid(): boolean;
+  /** Whether the execution is certainly still leased to this worker; otherwise the run ends. */
+  mayStillCall(): boolean;
 }
 
 /** One attempt of one node, and all that the node sees of the process. */
@@ -206,7 +206,7 @@ export class NodeRun implements NodeContext {
         this.#putOff = putOff(host, this.now() + afterMs);
       },
       checkLease: () => {
-        if (control?.isLeaseValid() !== true) throw new Error('the lease has ended');
+        if (control?.mayStillCall() !== true) throw new Error('the lease has ended');
       },
     };
   }

@@ -344,7 +344,12 @@ export class Run {
     if (control === null) return null;
     return {
       data: control.data,
-      isLeaseValid: () => control.isLeaseValid(),
+      mayStillCall: () => {
+        if (control.isLeaseValid()) return true;
+        // Before the node's end, which no longer counts.
+        this.#push({ kind: 'stop', reason: 'lease_lost', atMs: this.#deps.clock.now() });
+        return false;
+      },
       waitForHost: () => {
         const goOn = control.data.pause();
         this.#waitingForHosts += 1;

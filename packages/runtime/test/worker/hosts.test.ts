@@ -71,7 +71,10 @@ function slowHost() {
 
 const callTo = (url: string): Promise<number> =>
   service.createWorkflow(
-    flowOf([['call', 'http.request', { config: { method: 'POST', url } }]], ['start>call']),
+    flowOf(
+      [['call', 'http.request', { config: { method: 'POST', url, timeout_ms: 300_000 } }]],
+      ['start>call'],
+    ),
   );
 
 function quickWorkflow(): Promise<number> {
