@@ -271,6 +271,8 @@ function toToken({ generation }: GrantRow, { accessToken, refreshToken }: Tokens
 
 /** Ends one caller's waiting; what it waits for goes on for the others. */
 async function withSignal(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  // It goes on if nobody waits for it any more.
+  work.catch(() => {});
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = () => reject(signal.reason as Error);
@@ -279,6 +281,5 @@ async function withSignal(work: Promise<void>, signal: AbortSignal): Promise<voi
     await Promise.race([work, promise]);
   } finally {
     signal.removeEventListener('abort', stop);
-    work.catch(() => {});
   }
 }
