@@ -36,8 +36,8 @@ const STRETCH = 1.3;
 export class FlowBuilder {
   readonly #nodes = new Map<string, BuiltNode>();
   readonly #edges = new Map<string, { source: string; sourceHandle: string; target: string }>();
-  /** By node: everything that has run, or was skipped, when it starts. */
-  readonly #before = new Map<string, ReadonlySet<string>>();
+  /** By node: where its edges come from. */
+  readonly #sources = new Map<string, Set<string>>();
   readonly #ids = new Set<string>();
   readonly #captures = new Map<string, string>();
   readonly #results = new Map<string, Map<string, string>>();
@@ -68,13 +68,14 @@ export class FlowBuilder {
   }): void {
     const { after, extras = {}, ...rest } = node;
     this.#nodes.set(node.id, { ...rest, extras, position: this.#free(node.position) });
-    this.#before.set(node.id, this.beforeAll(after, node.scope));
     for (const exit of after) this.connect(exit, node.id);
   }
 
   /** An exit without a node is the beginning of a loop's body. */
   connect({ id, handle }: Exit, target: string): void {
     if (id === '') return;
+    const sources = this.#sources.get(target) ?? new Set<string>();
+    this.#sources.set(target, sources.add(id));
     this.#edges.set(`${id} ${handle} ${target}`, { source: id, sourceHandle: handle, target });
   }
 
@@ -83,18 +84,20 @@ export class FlowBuilder {
     if (exit.id !== loop) this.connect(exit, loop);
   }
 
-  /** What a node in this scope that follows these exits may read. */
+  /** What a node in this scope that follows these exits may read: everything that has run, or was skipped, when it starts. */
   beforeAll(after: readonly Exit[], scope: Scope): ReadonlySet<string> {
     const known = new Set<string>();
-    for (const { id } of after) {
-      known.add(id);
-      for (const other of this.#before.get(id) ?? []) known.add(other);
-    }
-    for (let at: Scope | null = scope; at !== null; at = at.parent) {
-      if (at.id === null) continue;
-      for (const other of this.#before.get(at.id) ?? []) known.add(other);
-      const capture = this.#captures.get(at.id);
+    const open = after.map(({ id }) => id);
+    for (let around: Scope | null = scope; around !== null; around = around.parent) {
+      if (around.id === null) continue;
+      open.push(...(this.#sources.get(around.id) ?? []));
+      const capture = this.#captures.get(around.id);
       if (capture !== undefined) known.add(capture);
+    }
+    for (let id = open.pop(); id !== undefined; id = open.pop()) {
+      if (known.has(id)) continue;
+      known.add(id);
+      open.push(...(this.#sources.get(id) ?? []));
     }
     return known;
   }
@@ -130,9 +133,16 @@ export class FlowBuilder {
         if (this.#nodes.has(id) && !mark.has(id)) results.delete(value);
       }
     const gone = [...this.#nodes.values()].filter(({ id }) => !mark.has(id)).map(({ id }) => id);
-    for (const id of gone) this.#nodes.delete(id);
-    for (const [key, { source, target }] of this.#edges)
-      if (gone.includes(source) || gone.includes(target)) this.#edges.delete(key);
+    if (gone.length === 0) return;
+    for (const id of gone) {
+      this.#nodes.delete(id);
+      this.#sources.delete(id);
+    }
+    for (const [key, { source, target }] of this.#edges) {
+      if (!gone.includes(source) && !gone.includes(target)) continue;
+      this.#edges.delete(key);
+      this.#sources.get(target)?.delete(source);
+    }
   }
 
   /** A loop without a node inside can't run. */

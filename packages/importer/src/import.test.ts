@@ -351,6 +351,55 @@ describe('a hostile file', () => {
     expect(flowOf(result).nodes.length).toBeGreaterThan(1);
   });
 
+  it('may have hundreds of nodes that all read the first, all lead to the last, and belong to each other', () => {
+    const numbers = Array.from({ length: 400 }, (_, index) => `N${index}`);
+    const value = "={{ $('N0').item.json.a + $json.b }}";
+    const parameters = { assignments: { assignments: [{ name: 'x', type: 'string', value }] } };
+    const nodes = Object.fromEntries(
+      numbers.map((name) => [name, { type: 'set', version: 3.4, parameters }]),
+    );
+    const chain = numbers.slice(1).map((name, index) => [`N${index}`, name] as const);
+    const last = numbers.map((name) => [name, 'Last'] as const);
+    const parts = numbers
+      .slice(0, 20)
+      .flatMap((from) => numbers.slice(0, 20).map((to) => [from, to, 'ai_tool'] as const));
+    const all = n8n({ Start: START, ...nodes, Last: { type: 'ssh' } }, [
+      ['Start', 'N0'],
+      ...chain,
+      ...last,
+      ...parts,
+    ]);
+    expect(flowOf(read(all)).nodes.length).toBeGreaterThan(400);
+  });
+
+  it('may have a hundred triggers that lead to the same nodes', () => {
+    const names = Array.from({ length: 100 }, (_, index) => `T${index}`);
+    const triggers = Object.fromEntries(names.map((name) => [name, { type: 'webhook', version: 2 }]));
+    const result = read(
+      n8n(
+        { ...triggers, End: { type: 'noOp' } },
+        names.map((name) => [name, 'End'] as const),
+      ),
+    );
+    expect(result.companions).toHaveLength(49);
+    expect(outcomeOf(result, 'T99')).toMatchObject({ kind: 'dropped' });
+  });
+
+  it('may have JSON in a text that is nested deeply', () => {
+    const jsonBody = `${'['.repeat(3000)}${']'.repeat(3000)}`;
+    const parameters = {
+      method: 'POST',
+      url: 'https://api.example',
+      sendBody: true,
+      specifyBody: 'json',
+      jsonBody,
+    };
+    const result = read(
+      n8n({ Start: START, Call: { type: 'httpRequest', version: 4.2, parameters } }, [['Start', 'Call']]),
+    );
+    expect(configOf(result, 'Call')).toMatchObject({ body: jsonBody, body_type: 'text' });
+  });
+
   it('may have odd names, cycles and connections to nowhere', () => {
     const odd = n8n(
       {

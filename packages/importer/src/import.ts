@@ -1,5 +1,6 @@
-import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonObject, type JsonValue } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
+import { jsonDepth } from './json-depth.ts';
 import type { ImportLimits } from './limits.ts';
 import { arrayOf, isN8n } from './n8n/read.ts';
 import { importN8n } from './n8n/workflow.ts';
@@ -33,7 +34,7 @@ export function importWorkflow(
   const product = options.product ?? detectProduct(value);
   if (product === null)
     return { fault: { code: 'unknown_product', message: message('import.unknown_product') } };
-  if (depthOf(value) > limits.depth)
+  if (jsonDepth(value) > limits.depth)
     return { fault: { code: 'too_deep', message: message('import.too_deep', { max: limits.depth }) } };
   const nodes = countNodes(value);
   if (nodes > limits.nodes)
@@ -63,18 +64,4 @@ function countNodes(value: JsonValue): number {
   if (!isJsonObject(value)) return 0;
   if (value.nodes !== undefined) return arrayOf(value.nodes).length;
   return value.workflow === undefined ? 0 : countNodes(value.workflow);
-}
-
-/** Without recursion: the depth of a hostile value is what is asked. */
-function depthOf(value: JsonValue): number {
-  let level: readonly JsonValue[] = [value];
-  let depth = 0;
-  while (level.length > 0) {
-    depth += 1;
-    level = level.flatMap((item) =>
-      isJsonArray(item) ? item : isJsonObject(item) ? Object.values(item).map((each) => each ?? null) : [],
-    );
-    if (depth > 10_000) break;
-  }
-  return depth;
 }

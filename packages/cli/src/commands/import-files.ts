@@ -48,17 +48,26 @@ export async function importFiles(path: string, options: ImportFilesOptions): Pr
     const { id } = await organisationOrAsk(db, options);
     const read = await readAll(files, options, config);
     const ids = new Map<ImportedWorkflow, number>();
-    for (const one of read) {
-      if (!('result' in one)) continue;
-      // All workflows of a file, or none.
-      await db.forOrganisation(id, async (tx) => {
-        for (const workflow of workflowsOf(one.result)) {
-          const file = checkWorkflow({ ...workflow }, config, registry);
-          ids.set(workflow, (await storeWorkflow(tx, id, file)).id);
-        }
-      });
+    const stored: (ReadFile | BrokenFile)[] = [];
+    for (const one of read) stored.push('error' in one ? one : await store(one));
+    return present(stored, ids);
+
+    /** All workflows of a file, or none. */
+    async function store(one: ReadFile): Promise<ReadFile | BrokenFile> {
+      try {
+        const files = workflowsOf(one.result).map((workflow) => ({
+          workflow,
+          file: checkWorkflow({ ...workflow }, config, registry),
+        }));
+        await db.forOrganisation(id, async (tx) => {
+          for (const { workflow, file } of files) ids.set(workflow, (await storeWorkflow(tx, id, file)).id);
+        });
+        return one;
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        return { file: one.file, error: { code: error.code, message: error.message } };
+      }
     }
-    return present(read, ids);
   });
 }
 

@@ -27,6 +27,9 @@ export interface Arrival {
   readonly exits: readonly Exit[];
 }
 
+/** As many as one template can name one after the other. */
+const MAX_CHOICES = 15;
+
 /** What compiling one workflow of a file shares. */
 export interface Compilation {
   readonly workflow: N8nWorkflow;
@@ -172,6 +175,7 @@ export class Compiler {
     const areOnes = outs.every(({ out }) => out.ref.kind === 'one');
     const isChoice =
       areOnes &&
+      outs.length <= MAX_CHOICES &&
       outs.every(({ link }, index) =>
         outs.slice(index + 1).every((other) => this.areExclusive(link, other.link)),
       );

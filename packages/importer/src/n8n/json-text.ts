@@ -1,4 +1,5 @@
 import { isJsonArray, isJsonObject, type JsonValue, tryParseJson } from '@millrace/engine';
+import { jsonDepth } from '../json-depth.ts';
 import { splitSegments } from './expressions.ts';
 import type { Step } from './step.ts';
 
@@ -13,7 +14,7 @@ const MARK = '\u241f';
 export function jsonParam(step: Step, value: JsonValue | undefined): JsonValue | undefined {
   if (typeof value !== 'string') return value === undefined ? undefined : step.value(value);
   if (!value.startsWith('=')) {
-    const parsed = tryParseJson(value);
+    const parsed = parseFlat(value);
     return parsed === undefined ? undefined : step.value(parsed);
   }
   const segments = splitSegments(value.slice(1).trim());
@@ -32,8 +33,16 @@ export function jsonParam(step: Step, value: JsonValue | undefined): JsonValue |
     const mark = `${MARK}${codes.push(segment.code) - 1}${MARK}`;
     text += isInString ? mark : `"${MARK}${mark}"`;
   }
-  const parsed = tryParseJson(text);
+  const parsed = parseFlat(text);
   return parsed === undefined ? undefined : fill(step, parsed, codes);
+}
+
+/** Deeper JSON stays text: a workflow may be nested only so deep. */
+const MAX_DEPTH = 40;
+
+function parseFlat(text: string): JsonValue | undefined {
+  const parsed = tryParseJson(text);
+  return parsed === undefined || jsonDepth(parsed) > MAX_DEPTH ? undefined : parsed;
 }
 
 function endsInString(text: string, before: boolean): boolean {

@@ -32,6 +32,7 @@ export function placeholder(
 ): readonly Out[] {
   compiler.report.dropped(at(node), reason);
   const scope = arrival?.ref.scope ?? TOP;
+  const seen = new Set<string>();
   for (const role of [
     'ai_languageModel',
     'ai_memory',
@@ -43,7 +44,7 @@ export function placeholder(
     'ai_textSplitter',
     'ai_retriever',
   ]) {
-    for (const part of compiler.partsOf(node.name, role)) dropParts(compiler, part, 0);
+    for (const part of compiler.partsOf(node.name, role)) dropParts(compiler, part, seen);
   }
   const id = compiler.add(node, {
     type: 'core.placeholder',
@@ -69,12 +70,13 @@ function shortened(parameters: JsonValue): JsonValue {
 }
 
 /** What is connected to a node that couldn't be made can't be used either. */
-function dropParts(compiler: Compiler, part: N8nNode, depth: number): void {
-  if (depth > 10) return;
+function dropParts(compiler: Compiler, part: N8nNode, seen: Set<string>): void {
+  if (seen.has(part.name)) return;
+  seen.add(part.name);
   compiler.report.dropped(at(part), message('import.part_of_dropped'));
   for (const { part: name, of } of compiler.workflow.parts) {
     const inner = compiler.workflow.nodes.get(name);
-    if (of === part.name && inner !== undefined) dropParts(compiler, inner, depth + 1);
+    if (of === part.name && inner !== undefined) dropParts(compiler, inner, seen);
   }
 }
 

@@ -100,6 +100,9 @@ function readNode(name: string, raw: JsonObject): N8nNode {
   };
 }
 
+/** No node has as many. */
+const MAX_OUTPUTS = 100;
+
 function readConnections(
   connections: JsonObject,
   nodes: ReadonlyMap<string, N8nNode>,
@@ -109,7 +112,7 @@ function readConnections(
   for (const [from, byKind] of Object.entries(connections)) {
     if (!nodes.has(from) || !isJsonObject(byKind ?? null)) continue;
     for (const [role, outputs] of Object.entries(byKind as JsonObject)) {
-      for (const [output, targets] of arrayOf(outputs).entries()) {
+      for (const [output, targets] of arrayOf(outputs).slice(0, MAX_OUTPUTS).entries()) {
         for (const target of arrayOf(targets)) {
           const to = isJsonObject(target) ? textOf(target.node) : null;
           if (to === null || !nodes.has(to)) continue;

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
-import { message } from '@millrace/messages';
+import { type Message, message } from '@millrace/messages';
 import type { NodeExtras } from '../flow-builder.ts';
 import { listScope, type Scope, template } from '../refs.ts';
 import { type ImportedWorkflow, Report } from '../report.ts';
@@ -35,12 +35,17 @@ export interface N8nImport {
   readonly report: Report;
 }
 
+/** Each trigger of a file makes a workflow with all nodes that it leads to. */
+const MAX_WORKFLOWS = 50;
+
 /** Makes Millrace workflows from an n8n export: one for each trigger. */
 export function importN8n(value: JsonValue): N8nImport {
   const report = new Report();
   const workflow = clean(readN8n(value), report);
   const { starts, spare } = splitByTrigger(workflow);
-  const workflows = starts.map((started, index) => {
+  for (const { trigger } of starts.slice(MAX_WORKFLOWS))
+    report.dropped(at(trigger), message('import.too_many_triggers', { max: MAX_WORKFLOWS }));
+  const workflows = starts.slice(0, MAX_WORKFLOWS).map((started, index) => {
     const name = index === 0 ? workflow.name : `${workflow.name}: ${started.trigger.name}`;
     return { name, flow_data: compile(workflow, started, report) };
   });
@@ -106,10 +111,17 @@ function compileNode(compiler: Compiler, node: N8nNode): readonly Out[] {
   try {
     return run(compiler, node, handler);
   } catch (error) {
-    if (!(error instanceof Unmappable)) throw error;
+    const reason = reasonOf(error);
+    if (reason === null) throw error;
     rollBack();
-    return placeholder(compiler, node, compiler.arrivalAt(node), error.reason);
+    return placeholder(compiler, node, compiler.arrivalAt(node), reason);
   }
+}
+
+/** Why a node can't be made; null for any other error. A RangeError comes from a value nested deeper than the stack allows. */
+function reasonOf(error: unknown): Message | null {
+  if (error instanceof Unmappable) return error.reason;
+  return error instanceof RangeError ? message('import.expression_unreadable') : null;
 }
 
 function branchesOnError({ raw }: N8nNode): boolean {

@@ -134,11 +134,13 @@ function selectRows(step: Step) {
     return `${quoted(step, each.column ?? null)} ${operator} ${placeOf(step, index + 1)}`;
   });
   const joined = parts.join(step.text('combineConditions', 'AND') === 'OR' ? ' OR ' : ' AND ');
-  const limit = step.raw('returnAll') === true ? '' : ` LIMIT ${Number(step.raw('limit') ?? 50) || 50}`;
+  const where = joined === '' ? [] : ['WHERE', joined];
+  const limit =
+    step.raw('returnAll') === true ? [] : ['LIMIT', String(Number(step.raw('limit') ?? 50) || 50)];
   step.approximate(message('import.choose_credential'));
   const id = step.add('sql.query', {
     credential_id: 0,
-    query: `SELECT * FROM ${tableOf(step)}${joined === '' ? '' : ` WHERE ${joined}`}${limit}`,
+    query: ['SELECT * FROM', tableOf(step), ...where, ...limit].join(' '),
     parameters: conditions.map(({ value }) => step.value(value ?? null)),
   });
   return [step.many(`nodes.${id}.output.rows`)];
@@ -149,15 +151,20 @@ function insertRow(step: Step) {
   if (!isJsonObject(row)) throw new Unmappable(message('import.sql_with_expression'));
   const names = Object.keys(row);
   const places = names.map((_, index) => placeOf(step, index + 1));
-  const returning = step.node.kind === 'postgres' ? ' RETURNING *' : '';
+  const columns = names.map((name) => quoted(step, name));
+  const returning = step.node.kind === 'postgres' ? ['RETURNING *'] : [];
   step.approximate(message('import.choose_credential'));
   const id = step.add('sql.query', {
     credential_id: 0,
-    query: `INSERT INTO ${tableOf(step)} (${names.map((name) => quoted(step, name)).join(', ')}) VALUES (${places.join(', ')})${returning}`,
+    query: ['INSERT INTO', tableOf(step), listed(columns), 'VALUES', listed(places), ...returning].join(' '),
     parameters: Object.values(row).map((value) => value ?? null),
     read_only: false,
   });
-  return [returning === '' ? step.one(`nodes.${id}.output`) : step.many(`nodes.${id}.output.rows`)];
+  return [returning.length === 0 ? step.one(`nodes.${id}.output`) : step.many(`nodes.${id}.output.rows`)];
+}
+
+function listed(parts: readonly string[]): string {
+  return `(${parts.join(', ')})`;
 }
 
 /** What n8n keeps in Redis as single values fits Millrace's own store. */
