@@ -47,10 +47,12 @@ export function dependenciesOf(root = ROOT): Dependency[] {
       if (place !== null) found.add(place);
     }
   }
-  return [...found]
+  const described = [...found]
     .filter((path) => path.includes('node_modules/'))
-    .map((path) => describe(root, path, lock[path] ?? {}))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+    .map((path) => describe(root, path, lock[path] ?? {}));
+  // The same version may be installed in several places.
+  const unique = new Map(described.map((each) => [`${each.name}@${each.version}`, each]));
+  return [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
 }
 
 /** Where Node finds a package from inside another one; null for one of another system. */

@@ -49,6 +49,8 @@ test('the bill of materials lists what is bundled, and is the same every time', 
     components: { name: string; purl: string; hashes?: { content: string }[]; licenses: object[] }[];
   };
   expect(bom.serialNumber).toMatch(/^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  const purls = bom.components.map(({ purl }) => purl);
+  expect(new Set(purls).size).toBe(purls.length);
   const names = bom.components.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(['fastify', 'pg', 'react', 'undici']));
   for (const development of ['vitest', 'koa', 'typescript']) expect(names).not.toContain(development);
