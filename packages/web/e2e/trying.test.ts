@@ -131,6 +131,17 @@ test('after the page was closed, templates still know the last outputs', async (
   const later = editorOf(again.page);
   await later.node('second').click();
   await later.panel.getByText('"as it was saved"').waitFor();
+  // Wide, data, form and output are side by side.
+  const output = later.panel.getByRole('region', { name: 'Output' });
+  expect(await output.count()).toBe(0);
+  await again.page.keyboard.press('F2');
+  await output.waitFor();
+  await again.page.keyboard.press('F2');
+  await output.waitFor({ state: 'detached' });
+  await later.node('first').dblclick();
+  await output.waitFor();
+  await later.panel.getByRole('button', { name: 'Widen the node panel' }).click();
+  await output.waitFor({ state: 'detached' });
   await later.node('first').click();
   await later.panel.getByRole('tab', { name: 'Output' }).click();
   await later.panel.getByText('From the last execution:').waitFor();

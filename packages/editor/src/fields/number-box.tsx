@@ -28,6 +28,8 @@ export function NumberBox({ value, onChange, empty, ...others }: NumberBoxProps)
       clampBehavior="none"
       placeholder={empty === undefined ? undefined : String(empty)}
       trimLeadingZeroesOnBlur={false}
+      // Reached with Tab, it is replaced by what is typed, as in any plain field. At once: `onFocus` is called a moment later.
+      onFocusCapture={({ currentTarget }) => currentTarget.select()}
       {...others}
       value={text}
       onChange={(next) => {
