@@ -12,8 +12,8 @@ export function ConnectionBadge({ item: { connection } }: { item: Credential }) 
   if (connection === null || connection.state === 'connected') return null;
   const { state } = connection;
   return (
-    <IconBadge icon={Unplug} color="orange" hint={t(`credentials.connection.${state}Hint`)} tabIndex={0}>
-      {t(`credentials.connection.${state}`)}
+    <IconBadge icon={Unplug} color="orange" hint={t(`credentials.connection.hint.${state}`)} tabIndex={0}>
+      {t(`credentials.connection.state.${state}`)}
     </IconBadge>
   );
 }
