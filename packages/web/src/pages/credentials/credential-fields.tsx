@@ -5,9 +5,10 @@ import { withMember } from '@millrace/editor/form/field-props.ts';
 import { applies, isNullable, type Schema } from '@millrace/editor/form/field-shape.ts';
 import { useProblem } from '@millrace/editor/form/form-context.tsx';
 import type { JsonObject, JsonValue } from '@millrace/engine';
+import type { TFunction } from 'i18next';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { fieldText } from './credential-text.ts';
+import { choiceText, fieldText } from './credential-text.ts';
 
 export function propertiesOf({ schema }: CredentialTypeItem): { readonly [name: string]: Schema } {
   return (schema.properties ?? {}) as { readonly [name: string]: Schema };
@@ -141,7 +142,7 @@ export function CredentialFields({
           <Field
             key={name}
             name={name}
-            schema={{ ...withoutNull(schema), title, description }}
+            schema={{ ...withoutNull(schema), title, description, ...translatedLabels(schema, t) }}
             takesFocus={takesFocus && name === focused}
             isRequired={schema.default === undefined}
             value={value[name] ?? undefined}
@@ -152,6 +153,17 @@ export function CredentialFields({
       })}
     </Stack>
   );
+}
+
+/** The names of a field's values, as far as they are words. */
+function translatedLabels(schema: Schema, t: TFunction): { 'x-labels'?: JsonObject } {
+  const labels = schema['x-labels'];
+  if (typeof labels !== 'object' || labels === null) return {};
+  const entries = Object.entries(labels as JsonObject).map(([value, label]): [string, JsonValue] => {
+    const key = choiceText(value);
+    return [value, key === null ? label : t(key)];
+  });
+  return { 'x-labels': Object.fromEntries(entries) };
 }
 
 function textOr(value: JsonValue | undefined, other: string): string {

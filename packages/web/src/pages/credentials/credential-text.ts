@@ -15,6 +15,13 @@ export function fieldText(type: string, field: string): `credentials.fields.smtp
   return `credentials.fields.${type}.${field}` as 'credentials.fields.smtp.host';
 }
 
+type Choice = keyof typeof credentialTexts.choices;
+
+/** Text key of a value to choose; null if it is a name that is the same in every language. */
+export function choiceText(value: string): `credentials.choices.${Choice}` | null {
+  return Object.hasOwn(credentialTexts.choices, value) ? `credentials.choices.${value as Choice}` : null;
+}
+
 type TestCode = keyof typeof credentialTexts.test.code;
 type TestHint = keyof typeof credentialTexts.test.hint;
 
