@@ -38,6 +38,7 @@ export type AuditAction =
   | 'member.removed'
   | 'member.role_changed'
   | 'organisation.created'
+  | 'organisation.limits_changed'
   | 'organisation.renamed'
   | 'organisation.share_changed'
   | 'session.ended'

@@ -598,9 +598,15 @@ CREATE TABLE organisations (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   slot_weight integer DEFAULT 1 NOT NULL,
   slot_cap_percent integer DEFAULT 100 NOT NULL,
+  queue_limit integer,
+  executions_storage_bytes bigint,
+  data_storage_bytes bigint,
   CONSTRAINT organisations_name_key UNIQUE (name),
   CONSTRAINT organisations_pkey PRIMARY KEY (id),
+  CONSTRAINT organisations_data_storage_bytes_check CHECK ((data_storage_bytes >= 0)),
+  CONSTRAINT organisations_executions_storage_bytes_check CHECK ((executions_storage_bytes >= 0)),
   CONSTRAINT organisations_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255))),
+  CONSTRAINT organisations_queue_limit_check CHECK ((queue_limit >= 0)),
   CONSTRAINT organisations_slot_cap_percent_check CHECK (((slot_cap_percent >= 1) AND (slot_cap_percent <= 100))),
   CONSTRAINT organisations_slot_weight_check CHECK (((slot_weight >= 1) AND (slot_weight <= 100)))
 );
@@ -1229,6 +1235,8 @@ CREATE INDEX invitations_by_organisation ON public.invitations USING btree (orga
 CREATE INDEX members_by_email ON public.members USING btree (email) WHERE (removed_at IS NULL);
 
 CREATE UNIQUE INDEX members_present_email ON public.members USING btree (organisation_id, email) WHERE (removed_at IS NULL);
+
+CREATE INDEX organisations_with_own_limits ON public.organisations USING btree (id) WHERE ((queue_limit IS NOT NULL) OR (executions_storage_bytes IS NOT NULL) OR (data_storage_bytes IS NOT NULL));
 
 CREATE INDEX organisations_with_own_share ON public.organisations USING btree (id) WHERE ((slot_weight <> 1) OR (slot_cap_percent <> 100));
 

@@ -234,7 +234,7 @@ export const METRICS = {
   },
   millrace_organisation_storage_limit_bytes: {
     type: 'gauge',
-    help: 'What one organisation may store; absent without a limit.',
+    help: 'What one organisation may store by the settings; absent without a limit.',
     labels: ['part'],
   },
   millrace_database_size_bytes: {

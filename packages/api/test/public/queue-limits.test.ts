@@ -1,9 +1,12 @@
 import { Agent, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { loadConfig } from '@millrace/cli/settings/config';
 import type { ExecutionStatus } from '@millrace/engine';
+import { changeLimits } from '@millrace/identity/organisations/limits';
 import { waitForEnd, watchExecution } from '@millrace/runtime/watch';
 import { createWorker } from '@millrace/runtime/worker';
 import type { AdmissionSettings } from '@millrace/service/settings';
+import { send } from '@millrace/testing/api';
 import { RUNNABLE_FLOW, WEBHOOK_FLOW } from '@millrace/testing/flows';
 import {
   createTestServices,
@@ -12,6 +15,7 @@ import {
   type TestService,
 } from '@millrace/testing/service';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { buildApp } from '../../src/app.ts';
 
 const NO_LIMITS = { requestsPerMinutePerKey: 0, requestsPerMinutePerWebhook: 0 };
 
@@ -83,6 +87,33 @@ describe('the queue of an organisation', () => {
     expect([again.status, again.text]).toEqual([202, first.text]);
     expect((await execute(service, tenant, { 'idempotency-key': 'another' })).status).toBe(429);
     expect((await execute(service, await newTenant(service))).status).toBe(202);
+  });
+
+  test("may be changed for one of them, and for others it isn't", async () => {
+    const [small, large, free, usual] = await Promise.all([1, 2, 3, 4].map(() => newTenant(service)));
+    if (small === undefined || large === undefined || free === undefined || usual === undefined)
+      throw new Error();
+    const { db } = service.database;
+    await changeLimits(db, small.key.organisationId, { queued: 2 }, { actor: 'operator' });
+    await changeLimits(db, large.key.organisationId, { queued: LIMIT + 3 }, { actor: 'operator' });
+    await changeLimits(db, free.key.organisationId, { queued: 0 }, { actor: 'operator' });
+    // Another process, which has read no limits yet.
+    const other = buildApp({ ...service.deps });
+    await other.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = other.server.address() as AddressInfo;
+    const limitOf = async ({ key, workflowId }: Tenant): Promise<string | undefined> => {
+      const url = `http://127.0.0.1:${port}/api/v1/workflows/${workflowId}/execute`;
+      const start = () => send(url, 'POST', { key: key.text, body: {} });
+      const answers = await Promise.all(Array.from({ length: LIMIT + 5 }, start));
+      const refused = answers.find(({ status }) => status === 429);
+      return /(\d+) executions waiting/.exec(refused?.json.detail ?? '')?.[1];
+    };
+    const limits = [];
+    for (const tenant of [small, large, free, usual]) limits.push(await limitOf(tenant));
+    expect(limits).toEqual(['2', `${LIMIT + 3}`, undefined, `${LIMIT}`]);
+    expect(await countOf(service, free, 'queued')).toBe(LIMIT + 5);
+    expect(await countOf(service, small, 'queued')).toBeLessThanOrEqual(2);
+    await other.close();
   });
 
   test('takes a batch as a whole or refuses it, and answers repeated items even when it is full', async () => {

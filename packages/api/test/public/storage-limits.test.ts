@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { changeLimits } from '@millrace/identity/organisations/limits';
 import { prune } from '@millrace/service/retention/prune';
 import { tallyStorage } from '@millrace/service/storage/tally';
 import { createPerson } from '@millrace/testing/admin';
@@ -118,6 +119,20 @@ describe('an organisation that has used up its storage', () => {
       '600',
     ]);
     expect((await startElsewhere(0, { workflowId })).status).toBe(202);
+    const limitTo = (executionsBytes: number | null) =>
+      changeLimits(
+        service.database.db,
+        service.key.organisationId,
+        { executionsBytes },
+        { actor: 'operator' },
+      );
+    await limitTo(0);
+    const unlimited = await startElsewhere(1_000, { workflowId });
+    expect(unlimited.status).toBe(202);
+    await service.finished(unlimited.json.execution_id);
+    await limitTo(900);
+    expect((await startElsewhere(0, { workflowId })).json.code).toBe('storage_full');
+    await limitTo(null);
     const bystander = await service.createKey();
     const { json } = await service.api('POST', '/workflows', {
       key: bystander,

@@ -1,5 +1,7 @@
+import { changeLimits } from '@millrace/identity/organisations/limits';
 import { changeShare, createOrganisation, listOrganisations } from '@millrace/identity/organisations/store';
 import { type Command, InvalidArgumentError } from 'commander';
+import { readBytes } from '../settings/variable.ts';
 import { organisationOrAsk, textOrAsk } from './ask.ts';
 import { addCommand } from './command.ts';
 import { withDatabase } from './running-service.ts';
@@ -81,6 +83,94 @@ export function addOrganisationCommands(program: Command): void {
       });
     },
   });
+
+  addCommand<LimitOptions>(orgs, {
+    usage: 'set-limits',
+    description: 'change what an organisation may queue and store; it applies within seconds',
+    options: [
+      ORG,
+      {
+        flags: '--queue <number>',
+        description: `executions that may wait for a worker; ${OTHER_LIMITS}`,
+        parse: readLimit(readCount),
+      },
+      {
+        flags: '--executions-storage <size>',
+        description: `inputs and outputs of executions, such as 20GiB; ${OTHER_LIMITS}`,
+        parse: readLimit(readBytes),
+      },
+      {
+        flags: '--data-storage <size>',
+        description: `entries of data.store, such as 1GiB; ${OTHER_LIMITS}`,
+        parse: readLimit(readBytes),
+      },
+    ],
+    examples: [
+      'millrace orgs set-limits --org Trial --queue 500 --executions-storage 1GiB',
+      'millrace orgs set-limits --org Acme --queue default',
+    ],
+    run: async (_args, { queue, executionsStorage, dataStorage, ...options }) => {
+      if (queue === undefined && executionsStorage === undefined && dataStorage === undefined) {
+        throw new UsageError('missing_option', 'Give --queue, --executions-storage or --data-storage.');
+      }
+      return withDatabase(async (db) => {
+        const { id } = await organisationOrAsk(db, options);
+        const change = {
+          queued: toLimit(queue),
+          executionsBytes: toLimit(executionsStorage),
+          dataBytes: toLimit(dataStorage),
+        };
+        const row = await changeLimits(db, id, change, OPERATOR);
+        const limits = [
+          `queue ${describeLimit(row.queue_limit, String)}`,
+          `executions ${describeLimit(row.executions_storage_bytes, describeBytes)}`,
+          `data.store ${describeLimit(row.data_storage_bytes, describeBytes)}`,
+        ];
+        return { json: row, text: `Organisation ${row.id}, "${row.name}": ${limits.join(', ')}.` };
+      });
+    },
+  });
+}
+
+interface LimitOptions {
+  readonly org?: string;
+  readonly queue?: number | typeof DEFAULT;
+  readonly executionsStorage?: number | typeof DEFAULT;
+  readonly dataStorage?: number | typeof DEFAULT;
+  readonly json?: boolean;
+}
+
+const OTHER_LIMITS = '0 for no limit, default for the one in the settings';
+
+const DEFAULT = 'default';
+
+/** Not null for the default: an option can't have that. */
+function readLimit(read: (text: string) => number | undefined): (text: string) => number | typeof DEFAULT {
+  return (text) => {
+    const limit = text === DEFAULT ? DEFAULT : read(text);
+    if (limit === undefined)
+      throw new InvalidArgumentError('Give a number, a size such as 20GiB, or default.');
+    return limit;
+  };
+}
+
+function toLimit(given: number | typeof DEFAULT | undefined): number | null | undefined {
+  return given === DEFAULT ? null : given;
+}
+
+function readCount(text: string): number | undefined {
+  return /^\d{1,7}$/.test(text) ? Number(text) : undefined;
+}
+
+function describeLimit(limit: number | null, describe: (limit: number) => string): string {
+  if (limit === null) return 'as in the settings';
+  return limit === 0 ? 'without a limit' : `at most ${describe(limit)}`;
+}
+
+/** In the largest unit that is exact. */
+function describeBytes(bytes: number): string {
+  const power = [3, 2, 1].find((each) => bytes % 1024 ** each === 0) ?? 0;
+  return `${bytes / 1024 ** power} ${['bytes', 'KiB', 'MiB', 'GiB'][power]}`;
 }
 
 function readShare(text: string): number {

@@ -46,22 +46,24 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
   GiB: 1024 ** 3,
 };
 
+/** Reads a number of bytes, optionally followed by KiB, MiB or GiB. */
+export function readBytes(text: string): number | undefined {
+  const match = /^(\d{1,12})\s?(B|KiB|MiB|GiB|)$/.exec(text);
+  const unit = SIZE_UNITS[match?.[2] ?? ''];
+  return match === null || unit === undefined ? undefined : Number(match[1]) * unit;
+}
+
 /** A number of bytes, optionally followed by KiB, MiB or GiB; with `zero`, also 0. */
 export function bytes(
   words: Wording & { readonly min: string; readonly max: string; readonly zero?: string },
 ): Variable<number> {
-  const read = (text: string): number | undefined => {
-    const match = /^(\d{1,12})\s?(B|KiB|MiB|GiB|)$/.exec(text);
-    const unit = SIZE_UNITS[match?.[2] ?? ''];
-    return match === null || unit === undefined ? undefined : Number(match[1]) * unit;
-  };
-  const [min, max] = [read(words.min) ?? 0, read(words.max) ?? 0];
+  const [min, max] = [readBytes(words.min) ?? 0, readBytes(words.max) ?? 0];
   const zero = words.zero === undefined ? '' : ` (0: ${words.zero})`;
   return {
     ...words,
     allowed: `a size from ${words.min} to ${words.max}, in bytes or with KiB, MiB or GiB${zero}`,
     parse(text) {
-      const value = read(text);
+      const value = readBytes(text);
       if (value === 0 && words.zero !== undefined) return value;
       return value !== undefined && value >= min && value <= max ? value : undefined;
     },

@@ -63,6 +63,27 @@ describe('orgs', () => {
   });
 });
 
+describe('limits of an organisation', () => {
+  it('are changed, kept, and reset to those of the settings', async () => {
+    const set = (...words: string[]) => json('orgs', 'set-limits', '--org', 'Acme', ...words);
+    const changed = await set('--queue', '500', '--executions-storage', '20GiB');
+    expect(changed).toMatchObject({
+      ...{ name: 'Acme', queue_limit: 500, data_storage_bytes: null },
+      executions_storage_bytes: 20 * 1024 ** 3,
+    });
+    expect(await set('--data-storage', '0')).toEqual({ ...changed, data_storage_bytes: 0 });
+    expect(await set('--queue', 'default', '--data-storage', 'default')).toEqual({
+      ...changed,
+      queue_limit: null,
+    });
+    expect(await failure('orgs', 'set-limits', '--org', 'Acme')).toMatchObject({ code: 'missing_option' });
+    expect(await failure('orgs', 'set-limits', '--org', 'Acme', '--queue', '2000000')).toMatchObject({
+      code: 'invalid_value',
+    });
+    expect((await run('orgs', 'set-limits', '--org', 'Acme', '--queue', 'many')).exitCode).toBe(2);
+  });
+});
+
 describe('members', () => {
   it('adds, changes, lists and removes', async () => {
     const ada = ['--org', 'Acme', '--email', 'Ada@example.com'];

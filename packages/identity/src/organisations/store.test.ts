@@ -1,5 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { changeLimits } from './limits.ts';
 import { changeShare, createOrganisation, findOrganisation, listOrganisations } from './store.ts';
 
 const BY = { actor: 'operator' } as const;
@@ -65,6 +66,33 @@ describe('organisations', () => {
       await expect(changeShare(database.db, id, share, BY)).rejects.toMatchObject({ code: 'invalid_value' });
     },
   );
+
+  it('changes what it may queue and store, with the values before and after in the audit log', async () => {
+    const { id } = await createOrganisation(database.db, 'Limited', BY);
+    await changeLimits(database.db, id, { queued: 5, dataBytes: 0 }, BY);
+    expect(await changeLimits(database.db, id, { queued: null, executionsBytes: 2 ** 40 }, BY)).toEqual({
+      ...{ id, name: 'Limited', queue_limit: null },
+      ...{ executions_storage_bytes: 2 ** 40, data_storage_bytes: 0 },
+    });
+    const audit = await database.db.query<{ details: string }>(
+      "SELECT details::text FROM audit_log WHERE organisation_id = $1 AND action = 'organisation.limits_changed' ORDER BY id",
+      [id],
+    );
+    const none = { queue_limit: null, executions_storage_bytes: null, data_storage_bytes: null };
+    const first = { ...none, queue_limit: 5, data_storage_bytes: 0 };
+    expect(audit.map(({ details }) => JSON.parse(details))).toEqual([
+      { before: none, after: first },
+      { before: first, after: { ...first, queue_limit: null, executions_storage_bytes: 2 ** 40 } },
+    ]);
+    for (const change of [{ queued: -1 }, { queued: 1.5 }, { dataBytes: 2 ** 60 }, { queued: 1_000_001 }]) {
+      await expect(changeLimits(database.db, id, change, BY)).rejects.toMatchObject({
+        code: 'invalid_value',
+      });
+    }
+    await expect(changeLimits(database.db, 999_999, {}, BY)).rejects.toMatchObject({
+      code: 'organisation_not_found',
+    });
+  });
 
   it('accepts 255 characters of any kind', async () => {
     expect((await createOrganisation(database.db, '𝄞'.repeat(255), BY)).name).toHaveLength(510);

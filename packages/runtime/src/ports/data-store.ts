@@ -168,15 +168,18 @@ export interface DataUsageRow {
   readonly entries: number;
   /** Of keys and values. */
   readonly bytes: number;
+  /** Most bytes, where that differs from the settings; 0: no limit. */
+  readonly own_limit: number | null;
 }
 
 export async function readDataUsage(db: Queryable, organisationId: number): Promise<DataUsageRow> {
   const [row] = await db.query<DataUsageRow>(
-    'SELECT entries, bytes FROM data_usage WHERE organisation_id = $1',
+    `SELECT coalesce(u.entries, 0) AS entries, coalesce(u.bytes, 0) AS bytes, o.data_storage_bytes AS own_limit
+     FROM organisations o LEFT JOIN data_usage u ON u.organisation_id = o.id WHERE o.id = $1`,
     [organisationId],
     'read_data_usage',
   );
-  return row ?? { entries: 0, bytes: 0 };
+  return row ?? { entries: 0, bytes: 0, own_limit: null };
 }
 
 /** Deletes an organisation's expired entries, except those that others are writing. */

@@ -177,7 +177,8 @@ class OrganisationData implements DataService {
 
   /** What is above its limit, if anything. A write that takes no more room than before is fine even then. */
   #excess(now: DataUsageRow, before: DataUsageRow): ServiceError | null {
-    const { entries, bytes } = this.#limits;
+    const { entries } = this.#limits;
+    const bytes = now.own_limit ?? this.#limits.bytes;
     if (now.entries > entries) {
       return new ServiceError('data_limit_reached', message('ports.data_limit', { max: entries }));
     }

@@ -328,6 +328,22 @@ describe('an organisation', () => {
     expect(await data().get('b')).toBeNull();
   });
 
+  test('has the limit of bytes that was set for the organisation, if there is one', async () => {
+    const own = await newOrganisation();
+    const limited = () => data({ maxBytes: 100, organisationId: own });
+    const setLimit = (bytes: number | null) =>
+      database.db.query('UPDATE organisations SET data_storage_bytes = $2 WHERE id = $1', [own, bytes]);
+    await setLimit(200);
+    await limited().set('a', 'x'.repeat(150), PUT);
+    await expect(limited().set('b', 'x'.repeat(60), PUT)).rejects.toMatchObject({
+      code: 'data_storage_full',
+    });
+    await setLimit(0);
+    await limited().set('b', 'x'.repeat(60), PUT);
+    await setLimit(null);
+    await expect(limited().set('c', 1, PUT)).rejects.toMatchObject({ code: 'data_storage_full' });
+  });
+
   test('loses all entries when it is deleted', async () => {
     const other = await newOrganisation();
     await data({ organisationId: other }).set('k', 1, PUT);

@@ -3,6 +3,7 @@ import { ApiError, unavailable } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { AdmissionSettings, StorageSettings } from '../settings.ts';
 import { createStorageQuota } from '../storage/quota.ts';
+import { createOwnQueueLimits, type OwnQueueLimits } from './own-limits.ts';
 import { QueueGauge } from './queue-gauge.ts';
 import { countQueues, countServiceQueue, readLastExecutionId } from './store.ts';
 
@@ -38,22 +39,20 @@ export interface AdmissionLimits {
 /** For one process; each counts for itself, at most once a second, and only while starts have to wait. */
 export function createAdmission(db: Queryable, { admission, storage }: AdmissionLimits): Admission {
   const quota = createStorageQuota(db, storage);
-  const queues = isUnlimited(admission) ? null : new QueueLimits(db, admission);
+  const queues = new QueueLimits(db, admission);
   return {
     checkStorage: (organisationId) => quota.check(organisationId),
     async enterQueue(organisationId, count = 1) {
       await quota.check(organisationId);
-      return queues === null ? () => {} : await queues.enter(organisationId, count);
+      return await queues.enter(organisationId, count);
     },
   };
 }
 
-function isUnlimited({ queuedPerOrganisation, queuedInService }: AdmissionSettings): boolean {
-  return queuedPerOrganisation === 0 && queuedInService === 0;
-}
-
 interface OrganisationQueue {
   readonly gauge: QueueGauge;
+  /** Most that may wait. */
+  limit: number;
   usedAtMs: number;
   /** The last execution id when it was counted. */
   sinceId: number | null;
@@ -63,19 +62,25 @@ class QueueLimits {
   readonly #db: Queryable;
   readonly #perOrganisation: number;
   readonly #inService: number;
+  readonly #own: OwnQueueLimits;
   readonly #organisations = new Map<number, OrganisationQueue>();
-  readonly #service: OrganisationQueue = { gauge: new QueueGauge(), usedAtMs: 0, sinceId: null };
+  readonly #service: OrganisationQueue;
   #counting: Promise<void> | null = null;
   #nextCountAtMs = 0;
 
   constructor(db: Queryable, { queuedPerOrganisation, queuedInService }: AdmissionSettings) {
     this.#db = db;
-    this.#perOrganisation = queuedPerOrganisation === 0 ? UNLIMITED : queuedPerOrganisation;
-    this.#inService = queuedInService === 0 ? UNLIMITED : queuedInService;
+    this.#perOrganisation = queuedPerOrganisation || UNLIMITED;
+    this.#inService = queuedInService || UNLIMITED;
+    this.#own = createOwnQueueLimits(db);
+    this.#service = { gauge: new QueueGauge(), limit: this.#inService, usedAtMs: 0, sinceId: null };
   }
 
   async enter(organisationId: number, count: number): Promise<() => void> {
-    const queue = this.#queueOf(organisationId);
+    const own = await this.#own.of(organisationId);
+    const limit = own === null ? this.#perOrganisation : own || UNLIMITED;
+    if (limit === UNLIMITED && this.#inService === UNLIMITED) return () => {};
+    const queue = this.#queueOf(organisationId, limit);
     queue.usedAtMs = performance.now();
     await this.#bringUpToDate(queue);
     this.#refuseFull(queue, count);
@@ -86,11 +91,11 @@ class QueueLimits {
     };
   }
 
-  #refuseFull({ gauge }: OrganisationQueue, count: number): void {
+  #refuseFull({ gauge, limit }: OrganisationQueue, count: number): void {
     const now = performance.now();
-    if (gauge.estimate + count > this.#perOrganisation) {
-      const retryAfter = String(gauge.refuse(count, this.#perOrganisation, now));
-      throw new ApiError('queue_full', message('service.queue_full', { max: this.#perOrganisation }), {
+    if (gauge.estimate + count > limit) {
+      const retryAfter = String(gauge.refuse(count, limit, now));
+      throw new ApiError('queue_full', message('service.queue_full', { max: limit }), {
         headers: { 'retry-after': retryAfter },
       });
     }
@@ -102,10 +107,13 @@ class QueueLimits {
     });
   }
 
-  #queueOf(organisationId: number): OrganisationQueue {
+  #queueOf(organisationId: number, limit: number): OrganisationQueue {
     const known = this.#organisations.get(organisationId);
-    if (known !== undefined) return known;
-    const queue = { gauge: new QueueGauge(), usedAtMs: 0, sinceId: null };
+    if (known !== undefined) {
+      known.limit = limit;
+      return known;
+    }
+    const queue = { gauge: new QueueGauge(), limit, usedAtMs: 0, sinceId: null };
     this.#organisations.set(organisationId, queue);
     return queue;
   }
@@ -146,7 +154,7 @@ class QueueLimits {
       countQueues(
         this.#db,
         inUse.map(([id, { sinceId }]) => ({ id, sinceId })),
-        beyond(this.#perOrganisation),
+        Math.max(...inUse.map(([, { limit }]) => beyond(limit)), 1),
       ),
     ]);
     const now = performance.now();

@@ -51,6 +51,17 @@ export async function countServiceQueue(
   );
 }
 
+/** The organisations whose queue limit differs from the settings. */
+export async function listOwnQueueLimits(
+  db: Queryable,
+): Promise<{ readonly id: number; readonly queue_limit: number }[]> {
+  return db.query(
+    'SELECT id, queue_limit FROM organisations WHERE queue_limit IS NOT NULL',
+    [],
+    'list_own_queue_limits',
+  );
+}
+
 /** The last id given to an execution. */
 export async function readLastExecutionId(db: Queryable): Promise<number> {
   const row = await queryRow<{ last_id: number }>(

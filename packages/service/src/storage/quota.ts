@@ -17,13 +17,14 @@ export interface StorageQuota {
 
 /** For one process. Only while executions are started, it reads every few seconds which organisations are full, so that starts don't have to. */
 export function createStorageQuota(db: Queryable, { executionsBytes }: StorageSettings): StorageQuota {
-  let full: ReadonlySet<number> | null = null;
+  /** Limits by organisation. */
+  let full: ReadonlyMap<number, number> | null = null;
   let readAtMs = 0;
   let reading: Promise<void> | null = null;
 
   async function read(): Promise<void> {
     const rows = await listFullOrganisations(db, executionsBytes);
-    full = new Set(rows.map((row) => row.organisation_id));
+    full = new Map(rows.map((row) => [row.organisation_id, row.limit_bytes]));
     readAtMs = performance.now();
   }
 
@@ -39,17 +40,13 @@ export function createStorageQuota(db: Queryable, { executionsBytes }: StorageSe
 
   return {
     async check(organisationId) {
-      if (executionsBytes === 0) return;
       if (full === null) await refresh();
       else if (performance.now() - readAtMs > FRESH_MS) void refresh();
-      if (full?.has(organisationId) !== true) return;
-      throw new ApiError(
-        'storage_full',
-        message('service.storage_full', { max: inGigabytes(executionsBytes) }),
-        {
-          headers: { 'retry-after': RETRY_AFTER_SECONDS },
-        },
-      );
+      const limit = full?.get(organisationId);
+      if (limit === undefined) return;
+      throw new ApiError('storage_full', message('service.storage_full', { max: inGigabytes(limit) }), {
+        headers: { 'retry-after': RETRY_AFTER_SECONDS },
+      });
     },
   };
 }

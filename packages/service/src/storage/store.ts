@@ -35,13 +35,16 @@ export async function addUpChanges(tx: Queryable): Promise<boolean> {
   return row?.changes === CHANGES_AT_ONCE;
 }
 
-/** Organisations whose executions take up at least this many bytes. */
+/** Organisations whose executions take up as many bytes as they may. @param executionsBytes for those without a limit of their own; 0: no limit */
 export async function listFullOrganisations(
   db: Queryable,
   executionsBytes: number,
-): Promise<{ readonly organisation_id: number }[]> {
+): Promise<{ readonly organisation_id: number; readonly limit_bytes: number }[]> {
   return db.query(
-    'SELECT organisation_id FROM storage_usage WHERE bytes >= $1 ORDER BY bytes DESC LIMIT $2',
+    `SELECT u.organisation_id, coalesce(o.executions_storage_bytes, $1) AS limit_bytes
+     FROM storage_usage u JOIN organisations o ON o.id = u.organisation_id
+     WHERE coalesce(o.executions_storage_bytes, $1) > 0 AND u.bytes >= coalesce(o.executions_storage_bytes, $1)
+     ORDER BY u.bytes DESC LIMIT $2`,
     [executionsBytes, MAX_FULL],
     'list_full_organisations',
   );
@@ -53,12 +56,16 @@ export interface StorageRow {
   readonly name: string;
   readonly executions_bytes: number;
   readonly data_bytes: number;
+  /** Null: as the settings say; 0: no limit. */
+  readonly executions_limit: number | null;
+  readonly data_limit: number | null;
 }
 
 /** The organisations that store most, by all of it together. */
 export async function listStorage(db: Queryable, limit: number): Promise<StorageRow[]> {
   return db.query<StorageRow>(
-    `SELECT o.id AS organisation_id, o.name, coalesce(u.bytes, 0) AS executions_bytes, coalesce(d.bytes, 0) AS data_bytes
+    `SELECT o.id AS organisation_id, o.name, coalesce(u.bytes, 0) AS executions_bytes, coalesce(d.bytes, 0) AS data_bytes,
+       o.executions_storage_bytes AS executions_limit, o.data_storage_bytes AS data_limit
      FROM organisations o LEFT JOIN storage_usage u ON u.organisation_id = o.id
        LEFT JOIN data_usage d ON d.organisation_id = o.id
      ORDER BY coalesce(u.bytes, 0) + coalesce(d.bytes, 0) DESC, o.id LIMIT $1`,
@@ -69,7 +76,8 @@ export async function listStorage(db: Queryable, limit: number): Promise<Storage
 /** What one organisation stores; undefined if there is no such organisation. */
 export async function findStorage(db: Queryable, organisationId: number): Promise<StorageRow | undefined> {
   const [row] = await db.query<StorageRow>(
-    `SELECT o.id AS organisation_id, o.name, coalesce(u.bytes, 0) AS executions_bytes, coalesce(d.bytes, 0) AS data_bytes
+    `SELECT o.id AS organisation_id, o.name, coalesce(u.bytes, 0) AS executions_bytes, coalesce(d.bytes, 0) AS data_bytes,
+       o.executions_storage_bytes AS executions_limit, o.data_storage_bytes AS data_limit
      FROM organisations o LEFT JOIN storage_usage u ON u.organisation_id = o.id
        LEFT JOIN data_usage d ON d.organisation_id = o.id
      WHERE o.id = $1`,

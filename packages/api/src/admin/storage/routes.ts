@@ -28,8 +28,12 @@ export function storageRoutes(app: FastifyInstance, deps: AppDeps): void {
 }
 
 function present(row: StorageRow, { executionsBytes, dataBytes }: StorageSettings): StoragePart[] {
+  const limits = {
+    executions: (row.executions_limit ?? executionsBytes) || null,
+    data: (row.data_limit ?? dataBytes) || null,
+  };
   return [
-    { part: 'executions', bytes: Math.max(row.executions_bytes, 0), limit_bytes: executionsBytes || null },
-    { part: 'data', bytes: Math.max(row.data_bytes, 0), limit_bytes: dataBytes || null },
+    { part: 'executions', bytes: Math.max(row.executions_bytes, 0), limit_bytes: limits.executions },
+    { part: 'data', bytes: Math.max(row.data_bytes, 0), limit_bytes: limits.data },
   ];
 }
