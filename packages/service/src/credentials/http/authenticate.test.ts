@@ -1,6 +1,7 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import { createGuardedHttpClient } from '@millrace/egress/guarded-client';
 import type { CredentialOf, HttpCredential, HttpRequest } from '@millrace/engine';
@@ -42,7 +43,7 @@ describe('digest', () => {
 
   /** A server that checks digests of its own nonce, and says what it got. */
   function startDigest() {
-    return startHttp(async (request, response) => {
+    return startHttp((request, response) => {
       const { authorization = '' } = request.headers;
       const given = (name: string) => new RegExp(`[ ,]${name}="?([^",]+)"?`).exec(authorization)?.[1] ?? '';
       const hash = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -54,9 +55,7 @@ describe('digest', () => {
         response.writeHead(401, { 'www-authenticate': challenge }).end('who?');
         return;
       }
-      let body = '';
-      for await (const chunk of request) body += String(chunk);
-      response.end(`hello ${body}`);
+      void text(request).then((body) => response.end(`hello ${body}`));
     });
   }
 
@@ -101,7 +100,10 @@ describe('a signed token', () => {
 
 describe('a client certificate', () => {
   let server: Server | undefined;
-  afterEach(() => void server?.close().closeAllConnections());
+  afterEach(() => {
+    server?.close();
+    server?.closeAllConnections();
+  });
 
   /** A server that accepts only clients with a certificate. */
   async function startMutual(): Promise<string> {

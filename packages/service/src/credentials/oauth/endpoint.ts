@@ -180,7 +180,12 @@ async function fetchPlainly(
   url: string,
   { method, headers, body, signal }: client.CustomFetchOptions,
 ): Promise<Response> {
-  const init = { method, headers, body: String(body ?? ''), signal: signal ?? null };
+  const init = {
+    method,
+    headers,
+    body: new URLSearchParams(body as URLSearchParams).toString(),
+    signal: signal ?? null,
+  };
   const response = await egress.fetch(organisationId).fetch(url, init, MAX_RESPONSE_BYTES);
   const text = await response.text();
   const given = parseFields(text);
