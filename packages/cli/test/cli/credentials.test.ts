@@ -76,6 +76,7 @@ describe('credentials', () => {
       created_at: expect.stringMatching(/Z$/),
       updated_at: expect.stringMatching(/Z$/),
       last_used_at: null,
+      connection: null,
     });
     expect(await opened(created.id, 'bearer')).toEqual({ type: 'bearer', token: 'canary-1' });
   });
