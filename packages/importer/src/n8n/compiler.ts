@@ -13,6 +13,7 @@ import {
 } from '../refs.ts';
 import type { Report } from '../report.ts';
 import { batchOutputs, groupBy, type Started } from './graph.ts';
+import { Guards } from './guards.ts';
 import type { N8nLink, N8nNode, N8nPart, N8nWorkflow } from './read.ts';
 
 /** An output of an original node: where edges leave from, and the items it passes on. */
@@ -54,7 +55,7 @@ export class Compiler {
   readonly #incoming: ReadonlyMap<string, readonly N8nLink[]>;
   readonly #parts: ReadonlyMap<string, readonly N8nPart[]>;
   readonly #loops = new Map<string, Scope>();
-  readonly #guards = new Map<string, ReadonlySet<string>>();
+  readonly guards: Guards;
   readonly #markers = new Map<string, Out>();
   readonly #arrivals = new Map<string, Arrival>();
   readonly #finished = new Map<string, Out>();
@@ -64,6 +65,7 @@ export class Compiler {
     this.started = started;
     this.report = report;
     this.staticDataKey = this.builder.reserve(`${workflow.name} data`);
+    this.guards = new Guards(started.links);
     this.#incoming = groupBy(started.links, ({ to }) => to);
     this.#parts = groupBy(workflow.parts, ({ of }) => of);
   }
@@ -121,33 +123,6 @@ export class Compiler {
     return outs[output] ?? (outs.length === 1 ? outs[0] : undefined);
   }
 
-  /** Remembers which branches a node is on; see {@link areExclusive}. */
-  noteGuards(node: N8nNode, isRouter: boolean): void {
-    const links = this.linksInto(node.name);
-    const sets = links.map((link) => this.#guards.get(`${link.from}\n${link.output}`) ?? new Set<string>());
-    const [first = new Set<string>(), ...others] = sets;
-    const common = new Set([...first].filter((guard) => others.every((other) => other.has(guard))));
-    const outputs = new Set(
-      this.started.links.filter(({ from }) => from === node.name).map(({ output }) => output),
-    );
-    for (const output of outputs) {
-      const own = isRouter ? new Set([...common, `${node.name}\n${output}`]) : common;
-      this.#guards.set(`${node.name}\n${output}`, own);
-    }
-  }
-
-  /** Whether of two outputs at most one passes something on, for the same item. */
-  areExclusive(left: N8nLink, right: N8nLink): boolean {
-    const one = this.#guards.get(`${left.from}\n${left.output}`) ?? new Set<string>();
-    const other = this.#guards.get(`${right.from}\n${right.output}`) ?? new Set<string>();
-    const routes = new Map([...one].map((guard) => guard.split('\n') as [string, string]));
-    return [...other].some((guard) => {
-      const [router = '', output] = guard.split('\n');
-      const known = routes.get(router);
-      return known !== undefined && known !== output;
-    });
-  }
-
   /** Everything that arrives at an input, as one item or one list. */
   arrivalAt(node: N8nNode, input: number | null = null): Arrival | null {
     const key = `${node.name}\n${input ?? ''}`;
@@ -177,7 +152,7 @@ export class Compiler {
       areOnes &&
       outs.length <= MAX_CHOICES &&
       outs.every(({ link }, index) =>
-        outs.slice(index + 1).every((other) => this.areExclusive(link, other.link)),
+        outs.slice(index + 1).every((other) => this.guards.areExclusive(link, other.link)),
       );
     return isChoice
       ? this.#choose(

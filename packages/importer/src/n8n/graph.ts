@@ -26,7 +26,7 @@ const TRIGGERS = new Set([
 
 /** Whether a node starts executions. */
 export function isTrigger({ kind }: N8nNode): boolean {
-  return TRIGGERS.has(kind) || /Trigger$/.test(kind);
+  return TRIGGERS.has(kind) || kind.endsWith('Trigger');
 }
 
 /** The Loop Over Items node's output with the items of a round, and the one with the end. */

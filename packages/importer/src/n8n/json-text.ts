@@ -1,6 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonValue, tryParseJson } from '@millrace/engine';
 import { jsonDepth } from '../json-depth.ts';
 import { splitSegments } from './expressions.ts';
+import { asText } from './read.ts';
 import type { Step } from './step.ts';
 
 /** Doesn't occur in texts that people write. */
@@ -73,8 +74,8 @@ function fillText(step: Step, text: string, codes: readonly string[]): JsonValue
     .split(new RegExp(`${MARK}(\\d+)${MARK}`))
     .map((part, index) =>
       index % 2 === 0
-        ? String(step.value(part.startsWith('=') ? `=${part}` : part))
-        : String(step.expression(codes[Number(part)] ?? '')),
+        ? asText(step.value(part.startsWith('=') ? `=${part}` : part))
+        : asText(step.expression(codes[Number(part)] ?? '')),
     )
     .join('');
 }

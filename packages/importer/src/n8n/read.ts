@@ -142,6 +142,12 @@ export function textOf(value: JsonValue | undefined): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;
 }
 
+/** A value within a text: objects and lists as JSON, as templates show them, nothing for null. */
+export function asText(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 /** A parameter by dotted path, own members only. */
 export function parameterAt(parameters: JsonObject, path: string): JsonValue | undefined {
   let at: JsonValue | undefined = parameters;

@@ -13,7 +13,7 @@ import {
   splitSegments,
   translate,
 } from './expressions.ts';
-import { type N8nNode, parameterAt } from './read.ts';
+import { asText, type N8nNode, parameterAt } from './read.ts';
 import { shimFor } from './shim.ts';
 
 /** Thrown where a node can't be expressed; it becomes a placeholder. */
@@ -384,11 +384,6 @@ function innermostBelow(scope: Scope, outer: Scope): Scope {
   let at = scope;
   while (at.parent !== null && at.parent !== outer) at = at.parent;
   return at;
-}
-
-/** A value within a text: objects and lists as JSON, as templates show them. */
-function asText(value: JsonValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** A constant: a number, a text, true, false, null, or JSON. */

@@ -69,7 +69,7 @@ function compile(workflow: N8nWorkflow, started: Started, report: Report): JsonO
   const triggered = addTrigger(compiler, started.trigger);
   report.mapped(started.trigger.name === '' ? anonymous(started.trigger) : at(started.trigger));
   compiler.outs.set(started.trigger.name, [triggered.out]);
-  compiler.noteGuards(started.trigger, false);
+  compiler.guards.note(started.trigger.name, false);
   const responses: string[] = [];
   for (const node of started.order) {
     if (node === started.trigger) continue;
@@ -102,7 +102,7 @@ function finish(compiler: Compiler, triggered: Triggered, responses: readonly st
 
 function compileNode(compiler: Compiler, node: N8nNode): readonly Out[] {
   const handler = Object.hasOwn(HANDLERS, node.kind) ? HANDLERS[node.kind] : undefined;
-  compiler.noteGuards(node, handler?.isRouter === true || branchesOnError(node));
+  compiler.guards.note(node.name, handler?.isRouter === true || branchesOnError(node));
   const arrival = compiler.arrivalAt(node);
   if (arrival === null) return placeholder(compiler, node, null, message('import.nothing_arrives'));
   if (node.raw.disabled === true) return skip(compiler, node, arrival);

@@ -7,7 +7,7 @@ import { readConditions } from '../conditions.ts';
 import { foreignPartOf } from '../expressions.ts';
 import { forItem, forList, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
-import { arrayOf, objectOf, textOf } from '../read.ts';
+import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 
 /** Nodes that decide, shape and compute. */
@@ -105,7 +105,7 @@ function nameIn(step: Step, name: JsonValue | undefined): string {
   const value = step.value(text);
   if (typeof value === 'string' && value.includes('{{'))
     throw new Unmappable(message('import.name_is_expression', { name: text }));
-  return String(value);
+  return asText(value);
 }
 
 function typedValue(step: Step, kind: string, given: JsonValue): JsonValue {
@@ -201,7 +201,7 @@ function switchByNumber(step: Step): readonly Out[] {
 const STATIC_DATA = /\$getWorkflowStaticData|\bgetWorkflowStaticData/;
 
 function runCode(step: Step): readonly Out[] {
-  if (/^python/.test(step.text('language'))) throw new Unmappable(message('import.python'));
+  if (step.text('language').startsWith('python')) throw new Unmappable(message('import.python'));
   const code = withoutModules(step.text('jsCode') || step.text('functionCode'));
   const isPerItem = step.text('mode') === 'runOnceForEachItem';
   const remembers = STATIC_DATA.test(code);
@@ -247,7 +247,7 @@ function returnsOne(code: string, isPerItem: boolean): boolean {
   if (isPerItem) return true;
   const returns = [...code.matchAll(/\breturn\s+([^\n]{0,40})/g)].map(([, start = '']) => start.trim());
   const last = returns.at(-1) ?? '';
-  if (/^\{/.test(last)) return true;
+  if (last.startsWith('{')) return true;
   if (!/^\[\s*(?:\{|$)/.test(last)) return false;
   const tail = code.slice(code.lastIndexOf('return'));
   return (tail.match(/\bjson\s*:/g)?.length ?? 0) <= 1 && !/\.\.\.|\.map\(/.test(tail.slice(0, 60));

@@ -4,7 +4,7 @@ import type { Shape } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { forItem, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
-import { arrayOf, objectOf, textOf } from '../read.ts';
+import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 
 /** Calls that are written out in the original. */
@@ -129,7 +129,7 @@ function multipart(step: Step, headers: Pairs): Pairs {
   const values = named(step, step.raw('bodyParameters.parameters'));
   const parts = Object.entries(values).map(
     ([name, value]) =>
-      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name.replaceAll('"', '%22')}"\r\n\r\n${String(value)}\r\n`,
+      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name.replaceAll('"', '%22')}"\r\n\r\n${asText(value)}\r\n`,
   );
   headers['Content-Type'] = `multipart/form-data; boundary=${BOUNDARY}`;
   return { body: `${parts.join('')}--${BOUNDARY}--\r\n`, body_type: 'text' };

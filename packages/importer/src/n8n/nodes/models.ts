@@ -4,7 +4,7 @@ import { template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { forItem, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
-import { arrayOf, type N8nNode, objectOf, textOf } from '../read.ts';
+import { arrayOf, asText, type N8nNode, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { defaultModel, partParam } from './parts.ts';
 import { openAi } from './providers.ts';
@@ -171,7 +171,7 @@ function agent(step: Step): readonly Out[] {
     ...modelConfig(step),
     ...(system === '' ? {} : { system }),
     prompt,
-    ...(parsed ?? {}),
+    ...parsed,
     ...(tools.length === 0 ? {} : { tools }),
     ...(Number.isInteger(steps) && steps >= 1 && steps <= 50 ? { max_steps: steps } : {}),
   };
@@ -198,11 +198,11 @@ function chain(step: Step): readonly Out[] {
   const prompt = promptOf(step);
   const messages = arrayOf(step.raw('messages.messageValues')).map(objectOf);
   const system = messages
-    .filter(({ type }) => type === undefined || /System/.test(String(type)))
-    .map(({ message: text }) => String(step.value(text ?? '')));
+    .filter(({ type }) => type === undefined || /System/.test(asText(type)))
+    .map(({ message: text }) => asText(step.value(text ?? '')));
   const others = messages
-    .filter(({ type }) => type !== undefined && !/System/.test(String(type)))
-    .map(({ message: text }) => String(step.value(text ?? '')));
+    .filter(({ type }) => type !== undefined && !/System/.test(asText(type)))
+    .map(({ message: text }) => asText(step.value(text ?? '')));
   const parsed = structured(step);
   const asked =
     others.length === 0
@@ -212,7 +212,7 @@ function chain(step: Step): readonly Out[] {
     ...modelConfig(step),
     ...(system.length === 0 ? {} : { system: system.join('\n\n') }),
     prompt: asked,
-    ...(parsed ?? {}),
+    ...parsed,
   };
   return ask(step, 'ai.generate', config, asked, parsed !== null);
 }
@@ -254,7 +254,7 @@ function extractFields(step: Step): readonly Out[] {
                 textOf(each.name) ?? 'value',
                 {
                   ...attributeType(textOf(each.type)),
-                  description: String(step.value(each.description ?? '')),
+                  description: asText(step.value(each.description ?? '')),
                 },
               ]),
             ),
@@ -296,7 +296,7 @@ function classify(step: Step): readonly Out[] {
   if (names.some((name) => name.startsWith('=')))
     throw new Unmappable(message('import.name_is_expression', { name: 'categories' }));
   const described = categories.map(
-    (each, index) => `${names[index] ?? ''}: ${String(step.value(each.description ?? ''))}`,
+    (each, index) => `${names[index] ?? ''}: ${asText(step.value(each.description ?? ''))}`,
   );
   const other = textOf(step.raw('options.fallback')) === 'other' ? ['other'] : [];
   const system = `Say which category fits the text best.\n${described.join('\n')}`;

@@ -2,7 +2,7 @@ import type { JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { type Scope, TOP, template } from '../../refs.ts';
 import type { Compiler, Out } from '../compiler.ts';
-import { arrayOf, type N8nNode, objectOf, textOf } from '../read.ts';
+import { arrayOf, asText, type N8nNode, objectOf, textOf } from '../read.ts';
 
 /** A list that is read again and again: how, and what tells its items apart. */
 interface Poll {
@@ -163,9 +163,9 @@ function scheduleOf({ parameters }: N8nNode): JsonValue {
     case 'everyDay':
       return { type: 'cron', cron: `${minute} ${hour} * * *` };
     case 'everyWeek':
-      return { type: 'cron', cron: `${minute} ${hour} * * ${String(first?.weekday ?? 1)}` };
+      return { type: 'cron', cron: `${minute} ${hour} * * ${asText(first?.weekday ?? 1)}` };
     case 'everyMonth':
-      return { type: 'cron', cron: `${minute} ${hour} ${String(first?.dayOfMonth ?? 1)} * *` };
+      return { type: 'cron', cron: `${minute} ${hour} ${asText(first?.dayOfMonth ?? 1)} * *` };
     case 'custom':
       return { type: 'cron', cron: textOf(first?.cronExpression) ?? '* * * * *' };
     case 'everyX':

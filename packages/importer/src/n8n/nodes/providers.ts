@@ -1,7 +1,7 @@
 import type { JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
-import { arrayOf, objectOf } from '../read.ts';
+import { arrayOf, asText, objectOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { defaultModel } from './parts.ts';
 import { agentTools } from './tools.ts';
@@ -87,7 +87,7 @@ function askOnce(step: Step, isOld: boolean): readonly Out[] {
     text: step.value(each.content ?? ''),
   }));
   const [only] = texts;
-  const system = texts.filter(({ isSystem }) => isSystem).map(({ text }) => String(text));
+  const system = texts.filter(({ isSystem }) => isSystem).map(({ text }) => asText(text));
   const asked = texts.filter(({ isSystem }) => !isSystem).map(({ text }) => text);
   const prompt =
     messages.length === 0
@@ -96,7 +96,7 @@ function askOnce(step: Step, isOld: boolean): readonly Out[] {
         ? (only?.text ?? '')
         : asked.length === 1
           ? (asked[0] ?? '')
-          : asked.map(String).join('\n\n');
+          : asked.map(asText).join('\n\n');
   const isJson =
     step.raw('jsonOutput') === true ||
     step.raw('simplifyOutput') === 'json' ||

@@ -1,6 +1,6 @@
-import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonObject, type JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { arrayOf, objectOf, textOf } from '../read.ts';
+import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 
 /** Makes what a service takes out of parameters that n8n keeps in another form. `path` is the parameter. */
@@ -66,7 +66,7 @@ export const CONVERTERS: {
             replaceText: step.value(action.replaceText ?? ''),
           },
         };
-      throw new Unmappable(message('import.unknown_operation', { operation: String(action.action ?? '') }));
+      throw new Unmappable(message('import.unknown_operation', { operation: asText(action.action) }));
     }),
   notion_properties: notionProperties,
   supabase_fields: (step) =>
@@ -109,7 +109,7 @@ export function columnsAt(step: Step, path: string): JsonValue {
   const removed = new Set(
     arrayOf(schema)
       .map(objectOf)
-      .flatMap((each) => (each.removed === true ? [String(each.id ?? '')] : [])),
+      .flatMap((each) => (each.removed === true ? [asText(each.id)] : [])),
   );
   const given = Object.entries(objectOf(value)).filter(
     ([name]) => !removed.has(name) && name !== '__proto__',
@@ -202,8 +202,7 @@ function supabaseFilters(step: Step): JsonValue {
     if (name === null) continue;
     const operator = textOf(each.condition) ?? 'eq';
     const value = step.value(each.keyValue ?? '');
-    found[name] =
-      `${operator}.${isJsonArray(value) || isJsonObject(value) ? JSON.stringify(value) : String(value)}`;
+    found[name] = `${operator}.${asText(value)}`;
   }
   return found;
 }

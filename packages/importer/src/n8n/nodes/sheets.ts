@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
-import { arrayOf, objectOf, textOf } from '../read.ts';
+import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { columnsAt } from './service-values.ts';
 
@@ -56,7 +56,7 @@ function rangeUrl(step: Step): string {
 }
 
 function inUrl(value: JsonValue): string {
-  const text = value === null || value === '' ? 'Sheet1' : String(value);
+  const text = value === null || value === '' ? 'Sheet1' : asText(value);
   const whole = /^\{\{((?:(?!\}\}).)*)\}\}$/s.exec(text);
   if (whole !== null) return template(`${whole[1]} | url_encode`);
   return text.includes('{{') ? text : encodeURIComponent(text);

@@ -2,7 +2,7 @@ import type { JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { literal } from '../../refs.ts';
 import { foreignPartOf } from '../expressions.ts';
-import { arrayOf, type N8nNode, objectOf, textOf } from '../read.ts';
+import { arrayOf, asText, type N8nNode, objectOf, textOf } from '../read.ts';
 import { shimFor } from '../shim.ts';
 import { Step, type ToolArgument, Unmappable } from '../step.ts';
 import { requestConfig } from './http.ts';
@@ -21,7 +21,7 @@ export function agentTools(step: Step): JsonValue[] {
     try {
       const tool = toolOf(step, node);
       if (tool === null) return [];
-      const name = freeName(names, String(tool.name));
+      const name = freeName(names, asText(tool.name));
       names.add(name);
       return [{ ...tool, name } as JsonValue];
     } catch (error) {
@@ -75,7 +75,7 @@ function schemaOf(args: readonly ToolArgument[]): JsonValue {
 }
 
 function toolOf(step: Step, node: N8nNode): Tool | null {
-  const description = String(
+  const description = asText(
     partParam(step, node, 'description') ?? partParam(step, node, 'toolDescription') ?? node.name,
   );
   const name = toolName(textOf(node.parameters.name) ?? node.name);
@@ -139,9 +139,9 @@ function workflowArguments(node: N8nNode): JsonValue {
   if (fields.length === 0) return schemaOf([{ name: 'query', description: '', type: 'string' }]);
   return schemaOf(
     fields.map((field) => ({
-      name: String(field.id ?? 'query').replace(/\W/g, '_'),
-      description: String(field.displayName ?? ''),
-      type: String(field.type ?? 'string'),
+      name: asText(field.id ?? 'query').replace(/\W/g, '_'),
+      description: asText(field.displayName),
+      type: asText(field.type ?? 'string'),
     })),
   );
 }
@@ -167,9 +167,9 @@ function oldHttpTool(step: Step, node: N8nNode, make: Make): Tool {
   const args: ToolArgument[] = arrayOf(objectOf(node.parameters.placeholderDefinitions).values)
     .map(objectOf)
     .map((each) => ({
-      name: String(each.name ?? '').replace(/\W/g, '_'),
-      description: String(each.description ?? ''),
-      type: String(each.type ?? 'string'),
+      name: asText(each.name).replace(/\W/g, '_'),
+      description: asText(each.description),
+      type: asText(each.type ?? 'string'),
     }));
   const fill = (value: JsonValue): JsonValue =>
     typeof value === 'string'
@@ -182,7 +182,7 @@ function oldHttpTool(step: Step, node: N8nNode, make: Make): Tool {
     Object.fromEntries(
       arrayOf(objectOf(node.parameters[path]).values).map((each) => {
         const { name, value, valueProvider } = objectOf(each);
-        const key = String(name ?? '');
+        const key = asText(name);
         if (valueProvider === 'modelRequired' || valueProvider === 'modelOptional')
           return [key, fill(`{${key.replace(/\W/g, '_')}}`)];
         return [key, fill(step.value(value ?? ''))];
