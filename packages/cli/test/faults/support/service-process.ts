@@ -71,7 +71,8 @@ export class ServiceProcess {
 
   /** Base URL of its API. @throws while it hasn't said on which port, which commands without an API never do */
   get url(): string {
-    const port = this.#port ?? /^Millrace is ready: \S+:(\d+)$/m.exec(this.#output)?.[1];
+    const said = /^(?:Millrace is ready: |\{"address":")http:\/\/[^\s":]+:(\d+)["\n]/m.exec(this.#output);
+    const port = this.#port ?? said?.[1];
     if (port === undefined) throw new Error(`millrace ${this.command} has no address yet`);
     return `http://127.0.0.1:${port}`;
   }
