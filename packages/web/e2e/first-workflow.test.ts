@@ -1,9 +1,10 @@
 import { type MailServer, openMailServer } from '@millrace/testing/mail-server';
 import { type ModelServer, startModelServer } from '@millrace/testing/model-server';
 import { type Outside, openOutside } from '@millrace/testing/outside';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { countingHand } from './support/counting-hand.ts';
+import { type CountingHand, countingHand } from './support/counting-hand.ts';
 import { editorOf, templateField } from './support/editor.ts';
 import { focused } from './support/focused.ts';
 
@@ -30,7 +31,7 @@ afterAll(async () => {
 });
 
 /** Clicks and key presses each first workflow may take. */
-const MOST_CLICKS = { payment: 22, support: 30 } as const;
+const MOST_CLICKS = { payment: 22, mails: 25, support: 30 } as const;
 
 const PAYMENT = (amount: number) => ({
   id: 'evt_1',
@@ -99,6 +100,67 @@ test('a payment by webhook, a condition, a call and a chat message, in few click
   expect(outside.to('POST /payments').map(({ body }) => body)).toEqual([PAYMENT(5_000)]);
   expect(outside.to('POST /hooks/chat1').map(({ body }) => body)).toMatchObject([
     { text: expect.stringContaining('Large payment: 5000') },
+  ]);
+  expectNoComplaints(opened);
+});
+
+test('every morning a call, a loop over its rows, and one e-mail each, in few clicks', async () => {
+  outside.on('GET /rows', {
+    body: {
+      rows: [
+        { email: 'ada@example.com', name: 'Ada' },
+        { email: 'grace@example.com', name: 'Grace' },
+      ],
+    },
+  });
+  mails.forget();
+  const opened = await world.openAs('editor', 'workflows');
+  const { page } = opened;
+  const hand = countingHand(page);
+  const editor = editorOf(page);
+
+  await hand.newWorkflow('Morning mails');
+  await hand.click(editor.canvas.getByRole('button', { name: /^Schedule/ }));
+  await hand.click(editor.panel.getByRole('combobox', { name: 'Cron expression' }));
+  await hand.click(page.getByRole('option', { name: 'Every day' }));
+
+  await hand.add('http');
+  await focused(templateField(editor.panel, 'URL'));
+  await hand.type(`${outside.url}/rows`);
+  // What comes back is known from then on.
+  await hand.click(editor.panel.getByRole('button', { name: 'Run only this node' }));
+  await editor.bottom.getByText('Completed').waitFor();
+
+  await hand.add('loop');
+  await hand.click(editor.panel.getByRole('button', { name: 'Insert nodes.request.output.body.rows' }));
+  await editor.panel.getByText('{{nodes.request.output.body.rows}}').waitFor();
+
+  await hand.add('mail');
+  await hand.click(editor.panel.getByRole('button', { name: 'New credential for Credential' }));
+  await addMailServer(page, hand);
+  await focused(templateField(editor.panel, 'From'));
+  await hand.type('office@example.com');
+  await hand.click(templateField(editor.panel, 'To'));
+  await editor.panel
+    .getByRole('button', { name: /^email ada@example\.com/ })
+    .first()
+    .waitFor();
+  await hand.type('{{item.email}}');
+  await hand.click(templateField(editor.panel, 'Subject'));
+  await hand.type('Good morning, {{item.name}}');
+  await hand.click(templateField(editor.panel, 'Text'));
+  await hand.type('Have a good day.');
+
+  await hand.click(editor.bar.getByRole('switch', { name: 'Active' }));
+  await editor.bottom.getByText('Waiting for the next execution').waitFor();
+  await hand.click(editor.bar.getByRole('button', { name: 'Run', exact: true }));
+  await editor.node('send').getByText('Succeeded').waitFor();
+  await editor.bottom.getByText('Completed').waitFor();
+
+  hand.expectAtMost(MOST_CLICKS.mails);
+  expect(mails.received.map(({ to, subject }) => [to, subject])).toEqual([
+    [['ada@example.com'], 'Good morning, Ada'],
+    [['grace@example.com'], 'Good morning, Grace'],
   ]);
   expectNoComplaints(opened);
 });
@@ -179,6 +241,24 @@ test('an agent with a tool answers a support mail after an approval, in few clic
 });
 
 const SUPPORT_MAIL = { from: 'ada@example.com', subject: 'My order', text: 'Where is my order?' };
+
+/** Fills in the dialog that asks for a mail server; the cursor is in its first field. */
+async function addMailServer(page: Page, hand: CountingHand): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: 'Add a credential' });
+  const { host, port, username, password } = mails.credential;
+  await focused(dialog.getByRole('textbox', { name: 'Server' }));
+  await hand.type(host);
+  await hand.press('Tab');
+  await hand.type(String(port));
+  await hand.click(dialog.getByRole('combobox', { name: 'Encryption' }));
+  await hand.click(page.getByRole('option', { name: 'none' }));
+  await hand.click(dialog.getByRole('textbox', { name: 'User name' }));
+  await hand.type(username);
+  await hand.press('Tab');
+  await hand.type(password);
+  await hand.press('Enter');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+}
 
 /** A call from outside. */
 async function send(address: string, body: object): Promise<void> {
