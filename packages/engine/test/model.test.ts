@@ -27,6 +27,9 @@ function anyFlow(maxNodes = 8): fc.Arbitrary<Flow> {
 /** Positions over the whole run: before which effects or events something happens. */
 const places = fc.array(fc.nat(100), { maxLength: 10 });
 
+/** Numbers of attempts over the whole run; few flows have many with effects. */
+const attempts = fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 6 });
+
 /** Bytes of the trigger's output, which has ended when the execution starts. */
 const TRIGGER_BYTES = 16;
 /** Bytes of the empty output, `{}`. */
@@ -148,6 +151,20 @@ describe('model', () => {
       }),
       { numRuns: runs(300) },
     );
+  });
+
+  it("R7 E12: putting attempts off doesn't change the result, with or without lost workers", () => {
+    let waits = 0;
+    fc.assert(
+      fc.property(anyFlow(), arbitraryChoices, attempts, places, (flow, choices, putOffs, crashes) => {
+        const schedule = { ...undisturbed(choices), crashesAt: new Set(crashes) };
+        const end = new World(planOf(flow), { ...schedule, putOffsAt: new Set(putOffs) }).run();
+        if (end.records.some((record) => record.status === 'waiting' && record.reason === 'host')) waits += 1;
+        agree(flow, end);
+      }),
+      { numRuns: runs(300) },
+    );
+    expect(waits).toBeGreaterThan(runs(30));
   });
 
   it('E18 E19: a cancel at any step only aborts, and what was stored is right, with or without crashes before it', () => {

@@ -30,7 +30,8 @@ export interface OidcProvider {
   stop(): Promise<void>;
 }
 
-export async function startOidcProvider(redirectUri: string): Promise<OidcProvider> {
+/** @param redirectUris where it may lead back to, all of one origin */
+export async function startOidcProvider(...redirectUris: [string, ...string[]]): Promise<OidcProvider> {
   const server = createServer({ keepAliveTimeout: 60_000 });
   const port = await listen(server);
   const issuer = `http://127.0.0.1:${port}`;
@@ -41,7 +42,7 @@ export async function startOidcProvider(redirectUri: string): Promise<OidcProvid
       {
         client_id: clientId,
         client_secret: clientSecret,
-        redirect_uris: [redirectUri],
+        redirect_uris: redirectUris,
         grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
       },
     ],
@@ -80,7 +81,7 @@ export async function startOidcProvider(redirectUri: string): Promise<OidcProvid
         await provider.AccessToken.revokeByGrantId(id);
       }
     },
-    signIn: (url, login) => walk(url, login, new URL(redirectUri)),
+    signIn: (url, login) => walk(url, login, new URL(redirectUris[0])),
     breakDown: (path, how) => void broken.set(path, how),
     stop: () =>
       new Promise((resolve) => {

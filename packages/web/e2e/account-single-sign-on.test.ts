@@ -19,13 +19,17 @@ let world: BrowserService;
 let admin: TestPerson;
 beforeAll(async () => {
   front = await openFront();
-  provider = await startOidcProvider(`${front.url}/api/admin/single-sign-on/callback`);
+  provider = await startOidcProvider(
+    `${front.url}/api/admin/single-sign-on/callback`,
+    `${front.url}/api/admin/oauth/callback`,
+  );
   const { issuer, clientId, clientSecret } = provider;
   world = await openBrowserService({
     runsWorker: false,
     limits: { failedAuthPerMinutePerIp: 1_000 },
     config: {
       publicUrl: front.url,
+      allowHosts: ['127.0.0.1'],
       singleSignOn: { issuer, clientId, clientSecret, name: 'Example Login', newMembers: null },
     },
   });
@@ -211,4 +215,45 @@ describe('refuses, with a reason,', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expectNoComplaints(opened);
   });
+});
+
+test('a credential is connected by approving it at its service, in a tab of its own', async () => {
+  const editor = await createPerson(world.service, 'editor');
+  const opened = await world.openFor(editor, 'credentials');
+  const { page, context } = opened;
+  await context.route(
+    (url) => url.hostname !== '127.0.0.1',
+    (route) => route.abort(),
+  );
+  await page.goto(`${front.url}/o/${editor.organisationId}/credentials`);
+  await page.getByRole('button', { name: 'Add a credential' }).first().click();
+  const dialog = page.getByRole('dialog', { name: 'Add a credential' });
+  await dialog.getByRole('combobox', { name: 'Type' }).click();
+  await page.getByRole('option', { name: 'OAuth 2.0' }).click();
+  const field = (name: string) => dialog.getByRole('textbox', { name });
+  await field('Name').fill('Calendar');
+  await dialog.getByText(`${front.url}/api/admin/oauth/callback`).waitFor();
+  await field('Client ID').fill(provider.clientId);
+  await dialog.getByLabel('Client secret').fill(provider.clientSecret);
+  await field('Scope').fill('openid offline_access');
+  await field('Authorization URL').fill(`${provider.issuer}/auth`);
+  await field('Token URL').fill(`${provider.issuer}/token`);
+  await field('Extra authorization parameters').fill('prompt=consent');
+  await dialog.getByRole('combobox', { name: 'Client authentication' }).click();
+  await page.getByRole('option', { name: 'HTTP basic authentication' }).click();
+  await dialog.getByLabel('Hosts it may be sent to').fill('api.example.com');
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('button', { name: 'Add' }).click();
+
+  // It is of no use before, so this comes next.
+  await page.getByRole('dialog', { name: 'Connect Calendar' }).waitFor();
+  await page.getByText('Not connected').waitFor();
+  const service = context.waitForEvent('page');
+  await page.getByRole('link', { name: `Open ${new URL(provider.issuer).host}` }).click();
+  const tab = await service;
+  await finishAtProvider(tab, verified('ada@example.com'));
+  await tab.getByText('Connected.', { exact: true }).waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+  await page.getByText('Not connected').waitFor({ state: 'detached' });
+  expectNoComplaints(opened);
 });

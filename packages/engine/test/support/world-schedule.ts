@@ -9,6 +9,8 @@ export interface Schedule {
   readonly shutdownsAt?: ReadonlySet<number>;
   /** Before which event, counted over the whole run, the execution is cancelled; null for never. */
   readonly cancelAt: number | null;
+  /** Which attempts, counted over the whole run, are put off because they would have to wait for their host; absent for none. */
+  readonly putOffsAt?: ReadonlySet<number>;
   /** Time limit of the execution; absent for none. */
   readonly timeoutMs?: number;
   /** Limit of everything stored; absent for none. */

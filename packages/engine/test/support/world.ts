@@ -1,5 +1,6 @@
 import { findSlot } from '../../src/frames.ts';
 import {
+  type AttemptResult,
   begin,
   type Effect,
   type ExecutionInput,
@@ -9,6 +10,7 @@ import {
   type Outcome,
   type Plan,
   type PlanNode,
+  putOff,
   resume,
   type StepEvent,
   type StoredSignal,
@@ -21,6 +23,8 @@ import { isEnded, nameOf, type Schedule, type WorldEnd } from './world-schedule.
 const LIMITS = { maxOutputBytes: 1_000_000, maxExecutionBytes: 1_000_000_000, inlineWaitMs: 5_000 };
 /** Later times are limits of nodes, which never expire in these tests. */
 const SOON_MS = 3_600_000;
+/** For how long attempts are put off, one after the other: some may wait in memory, others are parked. */
+const PUT_OFFS_MS = [20_000, 0, 3_000];
 const START_MS = 1_000;
 
 /** A worker's memory. */
@@ -56,6 +60,7 @@ export class World {
   #endedAtMs = 0;
   #effects = 0;
   #events = 0;
+  #attempts = 0;
   #consumedAiTokens = 0;
   #storedBytes = 0;
   #outcome: Outcome | null = null;
@@ -269,12 +274,30 @@ export class World {
       this.#asked.add(`${name} ${round}`);
       this.#unsent.push({ nodeId: node.id, iteration, payload: `${node.id}.${round}` });
     }
-    if (isHanging(config)) return;
+    const isPutOff = this.#isPutOff(effect);
+    if (isHanging(config) && !isPutOff) return;
     const run = (): StepEvent => ({
       ...{ kind: 'node_ended', nodeId: node.id, iteration, attempt: effect.attempt },
-      ...{ result: this.#play(effect, memory), atMs: this.#nowMs, jitter: this.#choice() },
+      ...{
+        result: isPutOff ? this.#putOff(name, memory) : this.#play(effect, memory),
+        atMs: this.#nowMs,
+        jitter: this.#choice(),
+      },
     });
     memory.running.push({ name, run });
+  }
+
+  /** Pure nodes call nobody, and what was resumed has already done something. */
+  #isPutOff({ node, resumed }: Start): boolean {
+    if (node.kind !== 'effect' || resumed !== undefined) return false;
+    this.#attempts += 1;
+    return this.#schedule.putOffsAt?.has(this.#attempts) === true;
+  }
+
+  #putOff(name: string, memory: Memory): AttemptResult {
+    memory.atWork.delete(name);
+    const ms = PUT_OFFS_MS[this.#attempts % PUT_OFFS_MS.length] ?? 0;
+    return putOff('api.example:443', this.#nowMs + ms);
   }
 
   #play(effect: Start, memory: Memory): NodeResult {

@@ -167,6 +167,7 @@ function administrationPlaces(page: Page): readonly Place[] {
           actions: [
             ['POST /orgs/:org/credentials', button('Add a credential')],
             ['PATCH /orgs/:org/credentials/:credential', button('Edit Shop token')],
+            ['POST /orgs/:org/credentials/:credential/connection', button('Connect Shop account')],
           ],
         },
         opens(

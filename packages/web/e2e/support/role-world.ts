@@ -101,6 +101,17 @@ async function furnish(
     params: { org },
     body: { name: 'Shop token', type: 'bearer', hosts: ['shop.example.com'], fields: { token: 'secret' } },
   });
+  await call('POST /orgs/:org/credentials', {
+    params: { org },
+    body: {
+      ...{ name: 'Shop account', type: 'oauth2', hosts: ['shop.example.com'] },
+      fields: {
+        client_id: 'millrace',
+        authorization_url: 'https://shop.example.com/authorize',
+        token_url: 'https://shop.example.com/token',
+      },
+    },
+  });
   const signs = await call('POST /orgs/:org/credentials', {
     params: { org },
     body: { name: 'Alert signature', type: 'secret', hosts: [], fields: { value: 'c2VjcmV0' } },
