@@ -15,6 +15,7 @@ import { describeError } from './failures.ts';
 import { findSlot, isAtWork, type LoopRun, previousOutputOf, progressOf, type Slot } from './frames.ts';
 import type { JsonObject } from './json.ts';
 import {
+  type AttemptResult,
   DEFAULT_HANDLE,
   ERROR_HANDLE,
   type Failure,
@@ -44,7 +45,7 @@ export function takeResult(
   const record = slot?.record;
   if (slot === undefined || record === undefined || record.status === 'skipped') return;
   if (!isAtWork(slot) || record.attempts !== event.attempt) return;
-  if (event.result.kind === 'put_off' && !slot.isResuming) {
+  if (isPutOff(event.result) && !slot.isResuming) {
     putOffAttempt(state, slot, event.result);
     return;
   }
@@ -81,6 +82,11 @@ function resultFor(state: ExecutionState, slot: Slot, given: NodeResult): NodeRe
   if (refused !== null) return refused;
   if (result.kind !== 'await_signal' || slot.node.definition.resume !== undefined) return result;
   return failure('invalid_output', message('run.cannot_wait'), tokens);
+}
+
+/** What a defective node returned may be anything. */
+function isPutOff(result: AttemptResult | null | undefined): result is PutOff {
+  return result?.kind === 'put_off';
 }
 
 /** It is made later, with the same number. */

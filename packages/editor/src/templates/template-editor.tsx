@@ -10,7 +10,7 @@ import {
   ViewPlugin,
   type ViewUpdate,
 } from '@codemirror/view';
-import { useCodeView } from '@millrace/ui/components/use-code-view.ts';
+import { type TextRange, useCodeView } from '@millrace/ui/components/use-code-view.ts';
 import { type RefObject, useContext, useEffect, useMemo, useRef } from 'react';
 import { type InsertTarget, InsertTargetContext, type InsertTargets } from '../form/insert-target.ts';
 import { oneLine } from '../form/one-line.ts';
@@ -28,7 +28,7 @@ export interface TemplateEditorProps {
   placeholder?: string;
   isReadOnly?: boolean;
   /** See `useCodeView`. */
-  startAt?: RefObject<number | null>;
+  startAt?: RefObject<TextRange | null>;
 }
 
 const TEMPLATES = new MatchDecorator({

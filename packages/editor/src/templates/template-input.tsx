@@ -1,4 +1,5 @@
 import { Textarea, TextInput } from '@mantine/core';
+import type { TextRange } from '@millrace/ui/components/use-code-view.ts';
 import { lazy, Suspense, type SyntheticEvent, useRef } from 'react';
 import { useForm } from '../form/form-context.tsx';
 import type { TemplateEditorProps } from './template-editor.tsx';
@@ -20,8 +21,8 @@ export interface TemplateInputProps {
 }
 
 /**
- * A template field; plain until the editor has loaded, so that early input isn't lost. A focused field keeps its cursor
- * position.
+ * A template field; plain until the editor has loaded, so that early input isn't lost. A focused field keeps its
+ * selection.
  */
 export function TemplateInput({
   value,
@@ -33,19 +34,19 @@ export function TemplateInput({
   isPlain = false,
 }: TemplateInputProps) {
   const { hints, isReadOnly } = useForm();
-  /** Cursor position in the plain field; null without focus. */
-  const cursor = useRef<number | null>(null);
+  /** What is selected in the plain field; null without focus. */
+  const selection = useRef<TextRange | null>(null);
   const props = { value, onChange, label, hints, isMultiline, takesLines, placeholder, isReadOnly };
-  const fallback = <PlainEditor {...props} startAt={cursor} />;
+  const fallback = <PlainEditor {...props} startAt={selection} />;
   if (isPlain) return fallback;
   return (
     <Suspense fallback={fallback}>
-      <TemplateEditor {...props} startAt={cursor} />
+      <TemplateEditor {...props} startAt={selection} />
     </Suspense>
   );
 }
 
-/** Without completion. Records the cursor position. */
+/** Without completion. Records the selection. */
 function PlainEditor({
   value,
   onChange,
@@ -56,7 +57,9 @@ function PlainEditor({
   startAt,
 }: TemplateEditorProps) {
   const remember = ({ currentTarget }: SyntheticEvent<HTMLInputElement | HTMLTextAreaElement>) => {
-    if (startAt !== undefined) startAt.current = currentTarget.selectionStart ?? currentTarget.value.length;
+    if (startAt === undefined) return;
+    const { selectionStart: from, selectionEnd: to, value: text } = currentTarget;
+    startAt.current = { from: from ?? text.length, to: to ?? text.length };
   };
   // Single-line inputs strip line breaks.
   const Plain = isMultiline || value.includes('\n') ? Textarea : TextInput;

@@ -4,6 +4,12 @@ import { EditorView, keymap } from '@codemirror/view';
 import { type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { codeTheme } from './code-theme.ts';
 
+/** What is selected in a text; an empty range is a cursor. */
+export interface TextRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 export interface CodeViewOptions {
   readonly value: string;
   readonly onChange: (value: string) => void;
@@ -11,8 +17,8 @@ export interface CodeViewOptions {
   readonly attributes: { readonly [name: string]: string };
   /** Extensions for this kind of editor; must keep its identity unless it changes. */
   readonly setup: Extension;
-  /** Cursor position in the field this editor replaces; null if that had no focus. Used once. */
-  readonly startAt?: RefObject<number | null> | undefined;
+  /** Selection in the field this editor replaces; null if that had no focus. Used once. */
+  readonly startAt?: RefObject<TextRange | null> | undefined;
 }
 
 /** Ctrl+Enter runs the workflow from anywhere. */
@@ -28,7 +34,10 @@ export function useCodeView(options: CodeViewOptions): RefObject<HTMLDivElement 
   const takeFocus = useEffectEvent((editor: EditorView) => {
     const { startAt } = options;
     if (startAt === undefined || startAt.current === null) return;
-    editor.dispatch({ selection: { anchor: Math.min(startAt.current, editor.state.doc.length) } });
+    const [anchor, head] = [startAt.current.from, startAt.current.to].map((at) =>
+      Math.min(at, editor.state.doc.length),
+    ) as [number, number];
+    editor.dispatch({ selection: { anchor, head } });
     editor.focus();
     startAt.current = null;
   });
