@@ -60,7 +60,7 @@ describe('without a running service', () => {
     const plain = await millrace(['orgs', 'list'], { env });
     expect(plain).toMatchObject({ exitCode: 1, stdout: '' });
     expect(plain.stderr).toContain(folder);
-    expect(plain.stderr).toContain('npm start');
+    expect(plain.stderr).toContain('npx millrace start');
     const asJson = await millraceProcess(['orgs', 'list', '--json'], { env });
     expect(asJson).toMatchObject({ exitCode: 1, stdout: '' });
     expect(JSON.parse(asJson.stderr)).toMatchObject({ error: { code: 'not_running' } });
