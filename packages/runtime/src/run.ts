@@ -153,6 +153,8 @@ export class Run {
   readonly #deps: RunDeps;
   /** Null until it is driven: nothing may be stored before, and no node with an effect may start. */
   #control: RunControl | null = null;
+  /** What of it all of its nodes get. */
+  #nodeControl: NodeRunControl | null = null;
   readonly #holder: Holder;
   /** By node and iteration. */
   readonly #nodes = new Map<string, NodeRun>();
@@ -215,6 +217,7 @@ export class Run {
 
   async drive(control: RunControl): Promise<void> {
     this.#control = control;
+    this.#nodeControl = this.#controlForNodes(control);
     if (this.#state !== null) control.data.set(this.#state.heldBytes);
     this.#noteSignals(this.claimed.signals);
     control.onStop(() => this.notifyStop());
@@ -320,7 +323,7 @@ export class Run {
       return;
     }
     this.#logNode('node started', effect);
-    const run = new NodeRun(this.claimed, effect, this.#deps, this.#nodeControl());
+    const run = new NodeRun(this.claimed, effect, this.#deps, this.#nodeControl);
     const startedAt = performance.now();
     const outcome = run.begin();
     if (outcome instanceof Promise) {
@@ -339,9 +342,7 @@ export class Run {
     }
   }
 
-  #nodeControl(): NodeRunControl | null {
-    const control = this.#control;
-    if (control === null) return null;
+  #controlForNodes(control: RunControl): NodeRunControl {
     return {
       data: control.data,
       mayStillCall: () => {

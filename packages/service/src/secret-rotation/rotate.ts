@@ -2,12 +2,13 @@ import type { Queryable } from '@millrace/database/database';
 import { LockTakenError } from '@millrace/database/errors';
 import type { PgDatabase } from '@millrace/database/pool';
 import { type AuditAction, type AuditActor, insertAudit } from '@millrace/identity/audit/store';
-import { reencryptSecondFactors } from '@millrace/identity/users/reencrypt';
+import { sealedSecondFactors } from '@millrace/identity/users/reencrypt';
 import { countSecretsOfOtherKeys } from '@millrace/identity/users/second-factor-store';
 import { message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
 import { newKey, readKeyFile, replaceKeyFile } from '@millrace/secrets/key-file';
 import { prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
+import { type OnBatch, reencrypt } from '@millrace/secrets/reencrypt';
 import type { MasterKey } from '@millrace/secrets/sealed';
 import {
   endCurrentKey,
@@ -18,7 +19,7 @@ import {
   type SecretKeyRow,
 } from '@millrace/secrets/store';
 import { countGrantsOfOtherKeys } from '../credentials/oauth/store.ts';
-import { reencryptCredentials, reencryptGrants } from '../credentials/reencrypt.ts';
+import { sealedCredentials, sealedGrants } from '../credentials/reencrypt.ts';
 import { countCredentialsOfOtherKeys, listOrganisationsWithCredentials } from '../credentials/store.ts';
 
 export interface Rotation {
@@ -80,18 +81,14 @@ export async function rotateSecrets(
 }
 
 /** @throws SecretError `rotation_incomplete` */
-async function reencryptAll(
-  db: PgDatabase,
-  keys: SecretKeys,
-  onBatch: (done: number) => void | Promise<void>,
-): Promise<number> {
-  const credentials = await reencryptCredentials(db, keys, onBatch);
-  const grants = await reencryptGrants(db, keys, (count) => onBatch(credentials.done + count));
+async function reencryptAll(db: PgDatabase, keys: SecretKeys, onBatch: OnBatch): Promise<number> {
+  const credentials = await reencrypt(db, keys, sealedCredentials(keys), onBatch);
+  const grants = await reencrypt(db, keys, sealedGrants(keys), (count) => onBatch(credentials.done + count));
   const before = credentials.done + grants.done;
-  const people = await reencryptSecondFactors(db, keys, (count) => onBatch(before + count));
-  const damaged = [...new Set([...credentials.damaged, ...grants.damaged])];
+  const people = await reencrypt(db, keys, sealedSecondFactors(keys), (count) => onBatch(before + count));
+  const damaged = [...new Set([...credentials.damaged, ...grants.damaged].map(({ id }) => id))];
   if (damaged.length > 0) throw incomplete(damaged);
-  if (people.damaged.length > 0) throw incompletePeople(people.damaged);
+  if (people.damaged.length > 0) throw incompletePeople(people.damaged.map(({ email }) => email));
   return before + people.done;
 }
 

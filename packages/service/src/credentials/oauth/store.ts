@@ -130,13 +130,21 @@ export async function removeGrant(db: Queryable, credentialId: number): Promise<
   await db.query('DELETE FROM credential_grants WHERE credential_id = $1', [credentialId]);
 }
 
+/** Tokens to be re-encrypted. */
+export interface LockedGrant {
+  /** Of the credential. */
+  readonly id: number;
+  readonly organisation_id: number;
+  readonly ciphertext: Buffer;
+}
+
 /** Tokens encrypted with a key other than the current one, by credential, locked until the transaction ends. */
 export async function lockGrantsOfOtherKeys(
   db: Queryable,
   afterId: number,
   limit: number,
-): Promise<{ readonly id: number; readonly organisation_id: number; readonly ciphertext: Buffer }[]> {
-  return db.query(
+): Promise<LockedGrant[]> {
+  return db.query<LockedGrant>(
     `SELECT credential_id AS id, organisation_id, ciphertext FROM credential_grants
      WHERE credential_id > $1 AND key_id <> (SELECT id FROM secret_keys WHERE state = 'current')
      ORDER BY credential_id LIMIT $2 FOR UPDATE`,
