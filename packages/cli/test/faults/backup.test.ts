@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
-import { createDatabase, type PgDatabase } from '@millrace/database/pool';
+import type { PgDatabase } from '@millrace/database/pool';
 import { afterAll, expect, it, vi } from 'vitest';
 import { Client, chain, post, set } from './support/client.ts';
 import { freshFolder, OWNER_VARIABLE, rememberProcess } from './support/folders.ts';
@@ -48,7 +48,7 @@ function millrace(databaseUrl: string, ...words: string[]): Command {
 /** A database without tables, and the test's own connection to it. */
 async function addTarget(name: string): Promise<{ readonly url: string; readonly db: PgDatabase }> {
   const url = await world().cluster.addDatabase(name);
-  const db = createDatabase(url, { applicationName: 'fault test', lanes: 2, maxSessions: 2 });
+  const db = world().cluster.connect(url);
   restored.push(db);
   return { url, db };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { migrate, pendingMigrations, releasedMigrations } from '@millrace/database/migrate';
-import { createDatabase, type PgDatabase } from '@millrace/database/pool';
+import type { PgDatabase } from '@millrace/database/pool';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Client, chain, post, set } from './support/client.ts';
 import { KEPT_VERSIONS, LAST_RELEASE, loadVersion, unpackLastRelease } from './support/earlier-version.ts';
@@ -62,7 +62,7 @@ it('running processes continue while a later version migrates, and no older one 
 
 /** The test's own connection to another database of the cluster. */
 function connect(url: string): PgDatabase {
-  const db = createDatabase(url, { applicationName: 'fault test', lanes: 2, maxSessions: 2 });
+  const db = world().cluster.connect(url);
   onTestFinished(() => db.close());
   return db;
 }

@@ -3,7 +3,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@mil
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { FieldComponent, FieldProps } from '../form/field-props.ts';
-import { type FieldShape, initialOf, isTemplate, shapeOf } from '../form/field-shape.ts';
+import { type FieldShape, initialOf, isTemplate, isTextVariant, shapeOf } from '../form/field-shape.ts';
 import { useForm, useTakesTemplates } from '../form/form-context.tsx';
 import { useAlternatives } from '../form/use-alternatives.ts';
 import { TemplateInput } from '../templates/template-input.tsx';
@@ -104,10 +104,7 @@ function isBlank(value: JsonValue | undefined): boolean {
 
 /** Whether one of the shapes to choose from is text, where templates are written like any other text. */
 function hasTextVariant(shape: FieldShape): boolean {
-  return (
-    shape.kind === 'variants' &&
-    shape.variants.some(({ name, schema }) => name === 'string' && shapeOf(schema).kind === 'text')
-  );
+  return shape.kind === 'variants' && shape.variants.some(isTextVariant);
 }
 
 /** Whether a string is valid for this shape. */

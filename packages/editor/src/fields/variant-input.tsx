@@ -3,7 +3,14 @@ import { isJsonObject, type JsonValue } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { useTranslation } from 'react-i18next';
 import type { FieldComponent } from '../form/field-props.ts';
-import { type FieldShape, initialOf, shapeOf, type Variant, variantOf } from '../form/field-shape.ts';
+import {
+  type FieldShape,
+  initialOf,
+  isTextVariant,
+  shapeOf,
+  type Variant,
+  variantOf,
+} from '../form/field-shape.ts';
 import { useForm } from '../form/form-context.tsx';
 import { useAlternatives } from '../form/use-alternatives.ts';
 import { GroupFields } from './group-fields.tsx';
@@ -40,7 +47,7 @@ export function VariantInput({
   };
   const inner = shapeOf(variant.schema);
   // Text can be typed at once; what else it may be is chosen.
-  const isText = value === undefined && variant.name === 'string' && inner.kind === 'text';
+  const isText = value === undefined && isTextVariant(variant);
   return (
     <Stack gap="xs">
       {shape.variants.length <= FEW_VARIANTS ? (

@@ -240,6 +240,11 @@ function numberOf(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
+/** Whether this variant is text, which can be typed without choosing it first. */
+export function isTextVariant({ name, schema }: Variant): boolean {
+  return name === 'string' && shapeOf(schema).kind === 'text';
+}
+
 /** The variant a value matches; the first if none does. */
 export function variantOf(
   shape: Extract<FieldShape, { kind: 'variants' }>,

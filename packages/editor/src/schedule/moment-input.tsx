@@ -1,4 +1,5 @@
 import { Select, TextInput } from '@mantine/core';
+import { localText } from '@millrace/ui/components/time.tsx';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
@@ -88,9 +89,7 @@ export function MomentInput({ id, describedBy, value, onChange, isDisabled }: He
 function toLocal(value: string): string | null {
   if (value === '') return '';
   const date = new Date(value);
-  if (Number.isNaN(date.getTime())) return null;
-  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 19);
+  return Number.isNaN(date.getTime()) ? null : localText(date);
 }
 
 /** RFC 3339 with the reader's UTC offset at that time. */

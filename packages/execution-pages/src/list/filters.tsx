@@ -1,18 +1,17 @@
-import { Button, Group, MultiSelect, Select, type SelectProps, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Button, Group, MultiSelect, Select, TextInput } from '@mantine/core';
 import { EXECUTION_STATUSES } from '@millrace/engine';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import type { ApplyFilters } from '@millrace/ui/api/search-params.ts';
 import { FilterInput } from '@millrace/ui/components/filter-input.tsx';
+import { localText } from '@millrace/ui/components/time.tsx';
+import { WorkflowSelect } from '@millrace/ui/components/workflow-select.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { FilterX, Search } from 'lucide-react';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ListSearch, RANGES, TRIGGERS } from '../common/search.ts';
 
-const TYPING_PAUSE_MS = 300;
 /** The service's page limit; a key beyond it is shown by its id. */
 const MAX_KEYS = 200;
 
@@ -34,7 +33,14 @@ export function Filters({ search, apply }: { search: ListSearch; apply: ApplyFil
         onChange={(value) => apply({ status: value.join() })}
         clearable
       />
-      <WorkflowFilter id={search.workflow} onChange={(workflow) => apply({ workflow })} />
+      <WorkflowSelect
+        w={160}
+        aria-label={t('executions.filters.workflow')}
+        placeholder={t('executions.filters.anyWorkflow')}
+        id={search.workflow ?? null}
+        onChange={(workflow) => apply({ workflow: workflow ?? undefined })}
+        hasArchived
+      />
       <Select
         w={128}
         aria-label={t('executions.filters.trigger')}
@@ -105,29 +111,8 @@ export function Filters({ search, apply }: { search: ListSearch; apply: ApplyFil
   );
 }
 
-/** Selects an item by id; an unlisted one is shown by its id. */
-function IdSelect({
-  id,
-  items,
-  onChange,
-  ...select
-}: Omit<SelectProps, 'id' | 'onChange'> &
-  IdFilterProps & { items: readonly { value: string; label: string }[] }) {
-  const isListed = id === undefined || items.some(({ value }) => value === String(id));
-  return (
-    <Select
-      data={isListed ? items : [{ value: String(id), label: `#${id}` }, ...items]}
-      value={id === undefined ? null : String(id)}
-      onChange={(value) => onChange(value === null ? undefined : Number(value))}
-      searchable
-      clearable
-      {...select}
-    />
-  );
-}
-
 /** Includes revoked and expired keys: users may look for what those started. */
-function KeyFilter({ id, onChange }: IdFilterProps) {
+function KeyFilter({ id, onChange }: { id: number | undefined; onChange: (id: number | undefined) => void }) {
   const { t } = useTranslation();
   const org = useOrg();
   const { data } = useQuery(
@@ -137,14 +122,19 @@ function KeyFilter({ id, onChange }: IdFilterProps) {
     value: String(key.id),
     label: t('executions.key', { name: key.name, end: key.last_four }),
   }));
+  const value = id === undefined ? null : String(id);
+  const isListed = value === null || items.some((item) => item.value === value);
   return (
-    <IdSelect
+    <Select
       w={190}
       aria-label={t('executions.filters.key')}
       placeholder={t('executions.filters.anyKey')}
-      items={items}
-      id={id}
-      onChange={onChange}
+      // An unlisted one is shown by its id.
+      data={isListed ? items : [{ value, label: `#${id}` }, ...items]}
+      value={value}
+      onChange={(chosen) => onChange(chosen === null ? undefined : Number(chosen))}
+      searchable
+      clearable
     />
   );
 }
@@ -174,42 +164,6 @@ function TextFilter({ text, apply }: { text: string | undefined; apply: ApplyFil
   );
 }
 
-interface IdFilterProps {
-  id: number | undefined;
-  onChange: (id: number | undefined) => void;
-}
-
-function WorkflowFilter({ id, onChange }: IdFilterProps) {
-  const { t } = useTranslation();
-  const org = useOrg();
-  const [text, setText] = useState('');
-  // A selected label isn't a search.
-  const [search] = useDebouncedValue(/ · #\d+$/.test(text) ? '' : text, TYPING_PAUSE_MS);
-  const { data } = useQuery(
-    endpointQuery('GET /orgs/:org/workflows', {
-      params: { org },
-      query: { limit: 50, status: 'all', search },
-    }),
-  );
-  const items = (data?.items ?? []).map((each) => ({
-    value: String(each.id),
-    label: `${each.name} · #${each.id}`,
-  }));
-  return (
-    <IdSelect
-      w={160}
-      aria-label={t('executions.filters.workflow')}
-      placeholder={t('executions.filters.anyWorkflow')}
-      items={items}
-      id={id}
-      onChange={onChange}
-      // The service has filtered already.
-      filter={({ options }) => options}
-      onSearchChange={setText}
-    />
-  );
-}
-
 function MomentInput({
   label,
   value,
@@ -226,17 +180,11 @@ function MomentInput({
       aria-label={label}
       leftSection={<span style={{ fontSize: 'var(--mantine-font-size-xs)' }}>{label}</span>}
       leftSectionWidth={44}
-      value={value === undefined ? '' : toLocal(value)}
+      value={value === undefined ? '' : localText(new Date(value)).slice(0, 16)}
       onChange={({ currentTarget }) => {
         const date = new Date(currentTarget.value);
         onChange(Number.isNaN(date.getTime()) ? undefined : date.toISOString());
       }}
     />
   );
-}
-
-/** The field's format: local time without a zone. */
-function toLocal(moment: string): string {
-  const date = new Date(moment);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -9,6 +9,11 @@ const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])
   ['minute', 60_000],
 ];
 
+/** As date and time inputs write it: `2026-11-23T14:05:00`, in the reader's zone. */
+export function localText(date: Date): string {
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
 interface MomentProps {
   at: string;
   relative?: boolean;

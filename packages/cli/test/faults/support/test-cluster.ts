@@ -52,9 +52,12 @@ export class TestCluster {
     return `${folder}/.s.PGSQL.5432`;
   }
 
-  /** A connection for the test's own queries. */
-  connect(): PgDatabase {
-    return createDatabase(this.url, { applicationName: 'fault test', lanes: 2, maxSessions: 2, ...PATIENT });
+  /**
+   * A connection for the test's own queries.
+   * @param url of another of its databases
+   */
+  connect(url = this.url): PgDatabase {
+    return createDatabase(url, { applicationName: 'fault test', lanes: 2, maxSessions: 2, ...PATIENT });
   }
 
   /** Creates a database without tables. @returns its URL */

@@ -1,7 +1,5 @@
-import { ALERT_KINDS, type AlertKind, type AlertRule, type AlertRuleForm } from '@millrace/admin-api';
+import type { AlertKind, AlertRule, AlertRuleForm } from '@millrace/admin-api';
 import type { TFunction } from 'i18next';
-
-export { ALERT_CHANNELS } from '@millrace/admin-api';
 
 export const UNITS = { seconds: 1, minutes: 60, hours: 3_600, days: 86_400 } as const;
 export type Unit = keyof typeof UNITS;
@@ -24,8 +22,6 @@ const DEFAULT_SECONDS: { readonly [K in AlertKind]: number | null } = {
   expiring: 14 * 86_400,
 };
 const DEFAULT_COUNT = 5;
-
-export const KINDS = ALERT_KINDS;
 
 /** The form after another kind was chosen: with the values that this kind needs. */
 export function withKind(form: AlertRuleForm, kind: AlertKind): AlertRuleForm {

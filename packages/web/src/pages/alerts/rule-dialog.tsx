@@ -1,15 +1,21 @@
 import { Group, NumberInput, Select, Stack, Switch, TextInput } from '@mantine/core';
-import type { AlertChannel, AlertKind, AlertRule, AlertRuleForm } from '@millrace/admin-api';
+import {
+  ALERT_KINDS,
+  type AlertChannel,
+  type AlertKind,
+  type AlertRule,
+  type AlertRuleForm,
+} from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { notifyUnlessOfFields, useChange } from '@millrace/ui/components/use-change.ts';
-import { LANGUAGES } from '@millrace/ui/i18n/languages.ts';
+import { WorkflowSelect } from '@millrace/ui/components/workflow-select.tsx';
+import { isLanguage, LANGUAGES } from '@millrace/ui/i18n/languages.ts';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { problemOf } from '../settings/save-settings.ts';
-import { WorkflowSelect } from '../settings/workflow-select.tsx';
-import { hasWorkflow, KINDS, readMinute, showMinute, withKind } from './alert-text.ts';
+import { hasWorkflow, readMinute, showMinute, withKind } from './alert-text.ts';
 import { DurationInput } from './duration-input.tsx';
 import { TargetFields } from './target-fields.tsx';
 
@@ -20,7 +26,7 @@ function newForm(language: string): AlertRuleForm {
   return {
     ...{ name: '', kind: 'failure', workflow_id: null, count: null, seconds: null, channel: 'mail' },
     target: { credential_id: 0 },
-    language: language === 'ja' ? 'ja' : 'en',
+    language: isLanguage(language) ? language : 'en',
     ...{ group_seconds: GROUP_SECONDS, quiet_hours: null, is_enabled: true },
   };
 }
@@ -77,7 +83,7 @@ export function RuleDialog({ rule, onClose }: { rule: AlertRule | null; onClose:
         label={t('alerts.language')}
         data={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
         value={form.language}
-        onChange={(language) => change({ language: language === 'ja' ? 'ja' : 'en' })}
+        onChange={(language) => isLanguage(language) && change({ language })}
         allowDeselect={false}
       />
       <DurationInput
@@ -126,7 +132,7 @@ function ConditionFields({
       <Select
         label={t('alerts.kind')}
         description={t(`alerts.kindHint.${kind}`)}
-        data={KINDS.map((value) => ({ value, label: t(`alerts.kinds.${value}`) }))}
+        data={ALERT_KINDS.map((value) => ({ value, label: t(`alerts.kinds.${value}`) }))}
         value={kind}
         onChange={(next) => setForm(withKind(form, (next ?? 'failure') as AlertKind))}
         allowDeselect={false}

@@ -1,10 +1,9 @@
 import { Select, TextInput } from '@mantine/core';
-import type { AlertChannel, AlertTarget } from '@millrace/admin-api';
+import { ALERT_CHANNELS, type AlertChannel, type AlertTarget } from '@millrace/admin-api';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { ALERT_CHANNELS } from './alert-text.ts';
 
 /** The type of credential that each channel needs. */
 const CREDENTIALS: { readonly [C in AlertChannel]: string } = {

@@ -5,6 +5,7 @@ import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { QueryState } from '@millrace/ui/components/paged-list.tsx';
+import { localText } from '@millrace/ui/components/time.tsx';
 import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -55,9 +56,7 @@ export function ExpiryDialog({ item, onClose }: { item: Credential; onClose: () 
 
 /** The day in the reader's zone; empty for none. */
 function dayOf(moment: string | null): string {
-  if (moment === null) return '';
-  const date = new Date(moment);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+  return moment === null ? '' : localText(new Date(moment)).slice(0, 10);
 }
 
 /** The end of a day in the reader's zone; null for none. */

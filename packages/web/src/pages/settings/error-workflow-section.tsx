@@ -1,8 +1,8 @@
+import { WorkflowSelect } from '@millrace/ui/components/workflow-select.tsx';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { problemOf, type SectionProps, useSaveSettings } from './save-settings.ts';
 import { Section } from './section.tsx';
-import { WorkflowSelect } from './workflow-select.tsx';
 
 /** What is started when a workflow fails that names no error workflow of its own. */
 export function ErrorWorkflowSection({ settings: { error_workflow_id: saved } }: SectionProps) {

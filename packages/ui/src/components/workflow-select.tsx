@@ -1,9 +1,9 @@
 import { Select, type SelectProps } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useOrg } from '@millrace/ui/api/me.ts';
-import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useOrg } from '../api/me.ts';
+import { endpointQuery } from '../api/query.ts';
 
 const TYPING_PAUSE_MS = 300;
 const SHOWN = 50;
@@ -12,17 +12,23 @@ const SHOWN = 50;
 export function WorkflowSelect({
   id,
   onChange,
+  hasArchived = false,
   ...select
 }: Omit<SelectProps, 'id' | 'value' | 'data' | 'onChange'> & {
   id: number | null;
   onChange: (id: number | null) => void;
+  /** Offers archived ones, too. */
+  hasArchived?: boolean;
 }) {
   const org = useOrg();
   const [text, setText] = useState('');
   // A selected label isn't a search.
   const [search] = useDebouncedValue(/ · #\d+$/.test(text) ? '' : text, TYPING_PAUSE_MS);
   const { data } = useQuery(
-    endpointQuery('GET /orgs/:org/workflows', { params: { org }, query: { limit: SHOWN, search } }),
+    endpointQuery('GET /orgs/:org/workflows', {
+      params: { org },
+      query: { limit: SHOWN, search, ...(hasArchived ? { status: 'all' as const } : {}) },
+    }),
   );
   const items = (data?.items ?? []).map((each) => ({
     value: String(each.id),
