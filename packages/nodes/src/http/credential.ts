@@ -1,5 +1,6 @@
 import type { CredentialOf, HttpRequest } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { HIDDEN } from '../hidden.ts';
 import { NodeProblem } from '../node-problem.ts';
 import { authHeader } from './request.ts';
 
@@ -9,9 +10,6 @@ export interface SignedRequest {
   /** Names of the headers and query parameters that are never shown. */
   readonly hidden: { readonly headers: readonly string[]; readonly parameters: readonly string[] };
 }
-
-/** Shown instead of a secret. */
-export const HIDDEN = '[hidden]';
 
 /**
  * The request with the headers of a credential.

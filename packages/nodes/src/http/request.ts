@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, stringifyJson } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import manifest from '../../package.json' with { type: 'json' };
+import { HIDDEN } from '../hidden.ts';
 import { NodeProblem } from '../node-problem.ts';
 import { scalarText, typeName } from '../values.ts';
 import type { Auth, HttpConfig } from './config.ts';
@@ -83,7 +84,7 @@ export function describeRequest(request: WireRequest, config: HttpConfig): JsonO
   const secrets = [...SECRET_HEADERS, ownAuthHeader(config.auth)?.[0]];
   const headers = Object.entries(request.headers).map(([name, value]) => [
     name,
-    secrets.includes(name) ? '[hidden]' : value,
+    secrets.includes(name) ? HIDDEN : value,
   ]);
   const body =
     request.body === undefined || config.body_type !== 'json' ? (request.body ?? null) : config.body;

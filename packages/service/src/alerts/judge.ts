@@ -63,12 +63,8 @@ export function judge(ended: readonly EndedExecution[], rules: readonly JudgedRu
   const recent = new Map<number, readonly number[]>();
   for (const execution of ended.toSorted((a, b) => +a.completed_at - +b.completed_at || a.id - b.id)) {
     for (const rule of rules) {
-      if (!concerns(rule, execution)) continue;
-      if (rule.kind === 'slow') {
-        if ((execution.duration_ms ?? 0) > (rule.seconds ?? 0) * 1000)
-          occurrences.push(toldOf(rule, execution));
-      } else if (!execution.has_failed) {
-      } else if (rule.kind === 'failure') {
+      if (!concerns(rule, execution) || !wentWrong(rule, execution)) continue;
+      if (rule.kind === 'slow' || rule.kind === 'failure') {
         occurrences.push(toldOf(rule, execution));
       } else if (rule.kind === 'failures') {
         const before = recent.get(rule.id) ?? readTimes(rule.recent_failures);
@@ -94,6 +90,11 @@ function concerns(rule: JudgedRule, execution: EndedExecution): boolean {
     (rule.workflow_id === null || rule.workflow_id === execution.workflow_id) &&
     execution.completed_at >= rule.since
   );
+}
+
+/** As the rule sees it: too slow, whatever the outcome, or failed. */
+function wentWrong({ kind, seconds }: JudgedRule, execution: EndedExecution): boolean {
+  return kind === 'slow' ? (execution.duration_ms ?? 0) > (seconds ?? 0) * 1000 : execution.has_failed;
 }
 
 /**

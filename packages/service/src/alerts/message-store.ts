@@ -1,7 +1,8 @@
 import type { AlertChannel, AlertKind, AlertLanguage } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
-import type { JsonText, StoredError } from '@millrace/engine';
+import { type JsonText, type StoredError, stringifyJson } from '@millrace/engine';
+import type { Message } from '@millrace/messages';
 
 /** A rule with something to tell, whose next message may be sent now as far as its interval is concerned. */
 export interface TellingRule {
@@ -122,8 +123,8 @@ export async function claimMessage(db: Queryable, claimMs: number): Promise<Clai
 
 /** What became of an attempt; `retryMs`: in how long it is tried again, null: it ended. */
 export interface AttemptOutcome {
-  /** JSON text of `{code, message}`; null: it was sent. */
-  readonly error: string | null;
+  /** Null: it was sent. */
+  readonly error: { readonly code: string; readonly message: Message } | null;
   readonly retryMs: number | null;
 }
 
@@ -139,7 +140,7 @@ export async function finishAttempt(
        ended_at = CASE WHEN $3::json IS NULL OR $4::double precision IS NULL THEN now() END,
        due_at = now() + coalesce($4::double precision, 0) * interval '1 millisecond'
      WHERE id = $1 AND claim = $2 AND status = 'pending' RETURNING id`,
-    [id, claim, error, retryMs],
+    [id, claim, error === null ? null : stringifyJson(error), retryMs],
   );
   return rows.length > 0;
 }
@@ -195,8 +196,8 @@ export interface MessageRow {
   readonly due_at: Date;
   readonly created_at: Date;
   readonly ended_at: Date | null;
-  /** JSON text of `{code, message}`. */
-  readonly error: string | null;
+  /** Of the last attempt; null unless it failed. */
+  readonly error: JsonText<StoredError> | null;
 }
 
 /** Messages below an id, latest first; null: from the latest. */

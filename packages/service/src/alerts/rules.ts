@@ -1,9 +1,10 @@
 import type { AlertKind, AlertRuleForm, AlertTarget } from '@millrace/admin-api';
+import type { Queryable } from '@millrace/database/database';
 import { type JsonObject, parseJson } from '@millrace/engine';
 import { ApiError, type FieldError, notFound, validationError } from '@millrace/errors/errors';
 import { type AuditAction, type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
-import { isWorkflow } from '../settings/store.ts';
+import { findUnknownWorkflow } from '../settings/store.ts';
 import type { AlertSettings } from '../settings.ts';
 import { type DeliveryDeps, deliver } from './deliver.ts';
 import {
@@ -80,10 +81,8 @@ export async function removeRule(
   });
 }
 
-type Transaction = Parameters<typeof findRule>[0];
-
 /** @throws ApiError `not_found` */
-export async function requireRule(tx: Transaction, organisationId: number, id: number): Promise<RuleRow> {
+export async function requireRule(tx: Queryable, organisationId: number, id: number): Promise<RuleRow> {
   const row = await findRule(tx, organisationId, id);
   if (row === undefined) throw notFound('alert_rule');
   return row;
@@ -137,11 +136,10 @@ async function checkForm(deps: DeliveryDeps, organisationId: number, form: Alert
   const errors = findMistakes(form);
   const { workflow_id: workflowId } = form;
   if (workflowId !== null) {
-    const exists = await deps.db.forOrganisation(organisationId, (tx) =>
-      isWorkflow(tx, organisationId, workflowId),
+    const unknown = await deps.db.forOrganisation(organisationId, (tx) =>
+      findUnknownWorkflow(tx, organisationId, workflowId, '/workflow_id'),
     );
-    const unknown = message('service.workflow_not_found', { id: workflowId });
-    if (!exists) errors.push({ pointer: '/workflow_id', code: 'workflow_not_found', message: unknown });
+    errors.push(...unknown);
   }
   if (errors.length === 0) errors.push(...(await tryTarget(deps, organisationId, form)));
   if (errors.length > 0) throw validationError(errors);
@@ -199,7 +197,7 @@ async function tryTarget(
 
 /** Where it goes is recorded, except for the path of a URL, which may grant access. */
 async function audit(
-  tx: Transaction,
+  tx: Queryable,
   organisationId: number,
   id: number,
   { name, kind, channel, target, workflow_id: workflowId }: AlertRuleForm,

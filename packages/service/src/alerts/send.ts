@@ -63,24 +63,24 @@ async function attempt(deps: SendDeps, claimed: ClaimedMessage, signal: AbortSig
   const result = claimed.rule_id === null ? null : await send(deps, claimed, claimed.rule_id, signal);
   // The process stops: the message is tried again, and this attempt says nothing about it.
   if (signal.aborted && result?.kind === 'failure') {
-    await finishAttempt(deps.db, claimed, { error: JSON.stringify(STOPPED), retryMs: 0 });
+    await finishAttempt(deps.db, claimed, STOPPED);
     return;
   }
   const outcome = result === null ? GONE : outcomeOf(result, claimed);
   const isStored = await finishAttempt(deps.db, claimed, outcome);
   if (!isStored || outcome.error === null) return;
-  const { code, message: said } = parseJson(outcome.error) as {
-    code: string;
-    message: Parameters<typeof inEnglish>[0];
-  };
+  const { code, message: said } = outcome.error;
   const about = { alert_id: claimed.id, organisation_id: claimed.organisation_id, rule_id: claimed.rule_id };
   const fate = outcome.retryMs === null ? 'gave up an alert' : 'could not send an alert; it is tried again';
   deps.log.warn({ ...about, attempts: claimed.attempts, code, reason: inEnglish(said) }, fate);
 }
 
-const STOPPED = { code: 'aborted', message: message('alert.stopped') };
+const STOPPED: AttemptOutcome = {
+  error: { code: 'aborted', message: message('alert.stopped') },
+  retryMs: 0,
+};
 const GONE: AttemptOutcome = {
-  error: JSON.stringify({ code: 'alert_rule_deleted', message: message('alert.rule_deleted') }),
+  error: { code: 'alert_rule_deleted', message: message('alert.rule_deleted') },
   retryMs: null,
 };
 
@@ -132,7 +132,7 @@ function outcomeOf(result: NodeResult, { attempts, is_test: isTest }: ClaimedMes
   const pauseMs = RETRY_MS[attempts - 1];
   const mayRetry = result.retryable && pauseMs !== undefined && !isTest;
   return {
-    error: JSON.stringify({ code: result.code, message: result.message }),
+    error: { code: result.code, message: result.message },
     retryMs: mayRetry ? Math.max(pauseMs, result.retryAfterMs ?? 0) : null,
   };
 }

@@ -1,6 +1,6 @@
 import type { AlertKind, AlertLanguage } from '@millrace/admin-api';
 import { type JsonObject, parseJson, readError } from '@millrace/engine';
-import { type Message, message } from '@millrace/messages';
+import { type Message, message, verbatim } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
 import { inJapanese } from '@millrace/messages/japanese';
 import type { IncidentRow } from './message-store.ts';
@@ -63,13 +63,15 @@ function describe({ kind, threshold, seconds }: AlertContent, incident: Incident
   const duration = durationOf(seconds ?? 0);
   switch (kind) {
     case 'failure': {
-      const { code, reason } = failureOf(incident);
+      const { code, message: text } = failureOf(incident) ?? UNKNOWN;
+      const reason = verbatim(text);
       return times === 1
         ? message('alert.failed', { workflow, code, reason })
         : message('alert.failed_often', { workflow, times, code, reason });
     }
     case 'failures': {
-      const { code, reason } = failureOf(incident);
+      const { code, message: text } = failureOf(incident) ?? UNKNOWN;
+      const reason = verbatim(text);
       const failures = (threshold ?? 1) * times;
       return message('alert.failures', { failures, duration, workflow, code, reason });
     }
@@ -90,10 +92,13 @@ function describe({ kind, threshold, seconds }: AlertContent, incident: Incident
   }
 }
 
-function failureOf({ error }: IncidentRow): { readonly code: string; readonly reason: Message } {
-  const failure = error === null ? null : readError(parseJson(error));
-  const reason = lineOf(failure === null ? '' : inEnglish(failure.message), MAX_REASON);
-  return { code: failure?.code ?? '', reason: message('run.verbatim', { text: reason }) };
+type Failure = { readonly code: string; readonly message: string };
+const UNKNOWN: Failure = { code: '', message: '' };
+
+function failureOf({ error }: IncidentRow): Failure | null {
+  if (error === null) return null;
+  const { code, message: said } = readError(parseJson(error));
+  return { code, message: lineOf(inEnglish(said), MAX_REASON) };
 }
 
 /** In the largest unit that divides it. */
@@ -112,38 +117,37 @@ function lineOf(text: string, max: number): string {
 }
 
 /** The place in the admin area that shows more. */
-function linkOf({ publicUrl, organisationId, incidents, isTest }: AlertContent): string {
-  const base = `${publicUrl}/o/${organisationId}`;
-  const [only, ...others] = incidents;
-  if (isTest || only === undefined) return `${base}/alerts`;
-  if (others.length > 0 || only.execution_id === null) return `${base}/alerts`;
-  return `${base}/executions/${only.execution_id}`;
+function linkOf(content: AlertContent): string {
+  const { publicUrl, organisationId, incidents, isTest } = content;
+  const executionId = incidents[0]?.execution_id ?? null;
+  return isTest || incidents.length > 1 || executionId === null
+    ? `${publicUrl}/o/${organisationId}/alerts`
+    : executionUrl(content, executionId);
+}
+
+function executionUrl({ publicUrl, organisationId }: AlertContent, id: number): string {
+  return `${publicUrl}/o/${organisationId}/executions/${id}`;
 }
 
 /** The same for programs. */
 export function alertPayload(content: AlertContent, ruleId: number): JsonObject {
-  const { publicUrl, organisationId, incidents, more } = content;
+  const { organisationId, incidents, more } = content;
   return {
     organisation_id: organisationId,
     is_test: content.isTest,
     rule: { id: ruleId, name: content.ruleName, kind: content.kind },
     incidents: incidents.map((incident): JsonObject => {
-      const { workflow_id: workflowId, execution_id: executionId, error } = incident;
-      const failure = error === null ? null : readError(parseJson(error));
+      const { workflow_id: workflowId, execution_id: executionId } = incident;
       return {
         subject: incident.subject,
         name: incident.name,
         workflow_id: workflowId,
         execution_id: executionId,
-        execution_url:
-          executionId === null ? null : `${publicUrl}/o/${organisationId}/executions/${executionId}`,
+        execution_url: executionId === null ? null : executionUrl(content, executionId),
         occurrences: incident.occurrences,
         first_at: incident.first_at.toISOString(),
         last_at: incident.last_at.toISOString(),
-        error:
-          failure === null
-            ? null
-            : { code: failure.code, message: lineOf(inEnglish(failure.message), MAX_REASON) },
+        error: failureOf(incident),
       };
     }),
     more,

@@ -83,7 +83,11 @@ export function checkMeaning(type: CredentialType, fields: JsonObject): FieldErr
         'key',
         message('service.credential_private_key'),
       );
-      check(!given('claims') || isObjectText(text('claims')), 'claims', message('service.credential_claims'));
+      check(
+        !given('claims') || isJsonObject(tryParseJson(text('claims'))),
+        'claims',
+        message('service.credential_claims'),
+      );
       break;
     case 'client_certificate':
       check(isPem(text('certificate')), 'certificate', message('service.credential_pem'));
@@ -145,11 +149,6 @@ function isPrivateKey(text: string): boolean {
 
 function isPem(text: string): boolean {
   return /^-----BEGIN [A-Z0-9 ]+-----$/m.test(normalisePem(text));
-}
-
-function isObjectText(text: string): boolean {
-  const value = tryParseJson(text);
-  return value !== undefined && isJsonObject(value);
 }
 
 /** @param mayAsk whether it may have a query */

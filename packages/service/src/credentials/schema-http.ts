@@ -1,14 +1,19 @@
 import { JWT_ALGORITHMS, OAUTH_GRANTS } from '@millrace/engine';
-import { type TProperties, Type } from 'typebox';
+import { Type } from 'typebox';
 import { CUSTOM_SERVICE, OAUTH_PRESETS } from './oauth/presets.ts';
-import { choice, labelled, optionalSecret, optionalText, secret, shownFor, text } from './schema-parts.ts';
+import {
+  choice,
+  fields,
+  labelled,
+  optionalSecret,
+  optionalText,
+  secret,
+  shownFor,
+  text,
+} from './schema-parts.ts';
 
 const APPROVED = { grant: ['authorization_code'] };
 const MAX_PEM = 65_536;
-
-function fields<Properties extends TProperties>(title: string, description: string, properties: Properties) {
-  return Type.Object(properties, { title, description, additionalProperties: false });
-}
 
 /** A secret of several lines. */
 function pem(title: string, description: string) {

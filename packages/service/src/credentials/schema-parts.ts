@@ -1,6 +1,15 @@
-import { Type } from 'typebox';
+import { type TProperties, Type } from 'typebox';
 
 const MAX_SECRET = 16_384;
+
+/** The fields of a type of credential. */
+export function fields<Properties extends TProperties>(
+  title: string,
+  description: string,
+  properties: Properties,
+) {
+  return Type.Object(properties, { title, description, additionalProperties: false });
+}
 
 /** A field stored in encrypted form and never shown again. */
 export function secret(title: string, description: string, minLength = 1) {

@@ -5,9 +5,18 @@ import {
   type CredentialType,
   HTTP_CREDENTIAL_TYPES,
 } from '@millrace/engine';
-import { type TObject, type TProperties, Type } from 'typebox';
+import { type TObject, Type } from 'typebox';
 import { httpCredentialSchemas } from './schema-http.ts';
-import { choice, labelled, optionalSecret, optionalText, secret, shownFor, text } from './schema-parts.ts';
+import {
+  choice,
+  fields,
+  labelled,
+  optionalSecret,
+  optionalText,
+  secret,
+  shownFor,
+  text,
+} from './schema-parts.ts';
 
 const HOST_PATTERN = '^[A-Za-z0-9]([A-Za-z0-9._-]{0,252}|[0-9A-Fa-f:.]*)$|^\\[[0-9A-Fa-f:.]+\\]$';
 
@@ -23,10 +32,6 @@ function port(fallback: number) {
 /** A field that only some chat services have. */
 function onlyFor<Schema extends object>(schema: Schema, services: readonly ChatServiceName[]): Schema {
   return shownFor(schema, { service: services });
-}
-
-function fields<Properties extends TProperties>(title: string, description: string, properties: Properties) {
-  return Type.Object(properties, { title, description, additionalProperties: false });
 }
 
 /**
@@ -47,13 +52,7 @@ export const credentialSchemas = {
       ['tls', 'starttls', 'none'],
       'starttls',
     ),
-    username: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      title: 'User name',
-      description: 'Empty when the server asks for none.',
-      maxLength: 255,
-      default: null,
-    }),
+    username: optionalText('User name', 'Empty when the server asks for none.', 255),
     password: optionalSecret('Password', 'Empty when the server asks for none.'),
   }),
   sql: fields(

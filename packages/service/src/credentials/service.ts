@@ -22,7 +22,7 @@ import { authenticateRequest } from './http/authenticate.ts';
 import { createTokenSource } from './oauth/tokens.ts';
 import { BOUND_TYPES } from './schema.ts';
 import { findSealed, noteUse, type SealedRow } from './store.ts';
-import { unsealRow } from './unseal.ts';
+import { unreadable, unsealRow } from './unseal.ts';
 
 export interface CredentialServiceDeps {
   readonly db: Database;
@@ -137,15 +137,7 @@ async function decrypt(
     // Keys and files concern the operator, not the workflow's author.
     const about = { credential_id: row.id, execution_id: executionId };
     log.error({ err: error, ...about }, 'could not decrypt a credential');
-    const isDamaged = error.code === 'secret_damaged';
-    const { id, name } = row;
-    const said = isDamaged
-      ? message('ports.credential_damaged', { id, name })
-      : message('ports.credential_without_key', { id, name });
-    throw new ServiceError('credential_unreadable', said, {
-      retryable: !isDamaged,
-      cause: error,
-    });
+    throw unreadable(row, error);
   }
 }
 

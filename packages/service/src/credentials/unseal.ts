@@ -1,3 +1,4 @@
+import { ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
 import type { SecretKeys } from '@millrace/secrets/keys';
@@ -16,4 +17,13 @@ export async function unsealRow(keys: SecretKeys, row: SealedRow): Promise<strin
     throw new SecretError('secret_damaged', message('secrets.discarded'));
   }
   return keys.unseal(row.ciphertext, belongsTo(row));
+}
+
+/** What a node is told when a secret of its credential can't be decrypted. A missing key may come back. */
+export function unreadable({ id, name }: Pick<SealedRow, 'id' | 'name'>, error: SecretError): ServiceError {
+  const isDamaged = error.code === 'secret_damaged';
+  const said = isDamaged
+    ? message('ports.credential_damaged', { id, name })
+    : message('ports.credential_without_key', { id, name });
+  return new ServiceError('credential_unreadable', said, { retryable: !isDamaged, cause: error });
 }

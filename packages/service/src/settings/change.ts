@@ -6,7 +6,7 @@ import { type FieldError, validationError } from '@millrace/errors/errors';
 import { type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
 import type { RetentionSettings } from '../settings.ts';
-import { isWorkflow, lockSettings, type SettingsRow, updateSettings } from './store.ts';
+import { findUnknownWorkflow, lockSettings, type SettingsRow, updateSettings } from './store.ts';
 
 export type SettingsChange = Body<'PATCH /orgs/:org/settings'>;
 
@@ -25,11 +25,9 @@ export async function changeSettings(
   if (errors.length > 0) throw validationError(errors);
   await db.forOrganisation(organisationId, async (tx) => {
     const { error_workflow_id: workflowId = null } = change;
-    if (workflowId !== null && !(await isWorkflow(tx, organisationId, workflowId))) {
-      const unknown = message('service.workflow_not_found', { id: workflowId });
-      throw validationError([
-        { pointer: '/error_workflow_id', code: 'workflow_not_found', message: unknown },
-      ]);
+    if (workflowId !== null) {
+      const unknown = await findUnknownWorkflow(tx, organisationId, workflowId, '/error_workflow_id');
+      if (unknown.length > 0) throw validationError(unknown);
     }
     const before = await lockSettings(tx, organisationId);
     const after = { ...before, ...toRow(change) };

@@ -1,4 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
+import type { FieldError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 
 /** An organisation's own settings; null means the service's configuration applies. */
 export interface SettingsRow {
@@ -87,11 +89,17 @@ export async function listAllowedHosts(
   );
 }
 
-/** Whether the organisation has this workflow, and it isn't archived. */
-export async function isWorkflow(db: Queryable, organisationId: number, id: number): Promise<boolean> {
+/** The mistake in naming a workflow that the organisation doesn't have, or that is archived; none if it may be named. */
+export async function findUnknownWorkflow(
+  db: Queryable,
+  organisationId: number,
+  id: number,
+  pointer: string,
+): Promise<FieldError[]> {
   const rows = await db.query(
     "SELECT FROM workflows WHERE organisation_id = $1 AND id = $2 AND status <> 'archived'",
     [organisationId, id],
   );
-  return rows.length > 0;
+  if (rows.length > 0) return [];
+  return [{ pointer, code: 'workflow_not_found', message: message('service.workflow_not_found', { id }) }];
 }

@@ -1,3 +1,4 @@
+import { verbatim } from '@millrace/messages';
 import { openMailServer } from '@millrace/testing/mail-server';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -293,7 +294,7 @@ describe('a message', () => {
     await hurry();
     await world.run(2);
     expect(org.told()).toHaveLength(2);
-    const late = { error: '{"code": "late", "message": "late"}', retryMs: null };
+    const late = { error: { code: 'late', message: verbatim('late') }, retryMs: null };
     expect(await finishAttempt(db, claimed ?? { id: 0, claim: 0 }, late)).toBe(false);
     expect(await org.history()).toMatchObject([{ status: 'sent', attempts: 3, error: null }]);
   });

@@ -1,10 +1,9 @@
 import type { AlertMessage, AlertRule } from '@millrace/admin-api';
-import { parseJson } from '@millrace/engine';
-import { type Message, readMessage } from '@millrace/messages';
-import { presentMessage } from '@millrace/messages/english';
+import { parseJson, readError } from '@millrace/engine';
 import type { IncidentRow, MessageRow } from '@millrace/service/alerts/message-store';
 import type { RuleRow } from '@millrace/service/alerts/rule-store';
 import { toForm } from '@millrace/service/alerts/rules';
+import { presentError } from '../executions/present-error.ts';
 
 /** A rule as displayed. */
 export function presentRule(row: RuleRow): AlertRule {
@@ -36,15 +35,6 @@ export function presentAlert(row: MessageRow, incidents: readonly IncidentRow[])
     next_attempt_at: status === 'pending' ? row.due_at.toISOString() : null,
     created_at: row.created_at.toISOString(),
     ended_at: row.ended_at?.toISOString() ?? null,
-    error: presentError(row.error),
+    error: row.error === null ? null : presentError(readError(parseJson(row.error))),
   };
-}
-
-function presentError(text: string | null): AlertMessage['error'] {
-  if (text === null) return null;
-  const { code, message } = parseJson(text) as unknown as {
-    readonly code: string;
-    readonly message: Message;
-  };
-  return { code, ...presentMessage(readMessage(message)) };
 }

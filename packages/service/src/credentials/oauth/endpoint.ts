@@ -1,6 +1,7 @@
 import type { Egress } from '@millrace/egress/egress';
-import { type CredentialOf, HttpClientError } from '@millrace/engine';
+import { type CredentialOf, HttpClientError, isJsonObject } from '@millrace/engine';
 import { type Message, message, verbatim } from '@millrace/messages';
+import { reasonOf } from '@millrace/messages/explained-error';
 import * as client from 'openid-client';
 import { signJwt } from '../http/jwt.ts';
 
@@ -116,7 +117,7 @@ async function fetchByAssertion(
     },
     nowMs,
   ).catch((error: unknown) => {
-    throw new TokenError('refused', verbatim(error instanceof Error ? error.message : String(error)));
+    throw new TokenError('refused', reasonOf(error));
   });
   const config = configureClient(
     endpoint,
@@ -199,14 +200,10 @@ type Fields = { readonly [name: string]: unknown };
 function parseFields(text: string): Fields | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isFields(value) ? value : null;
+    return isJsonObject(value) ? value : null;
   } catch {
     return null;
   }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** What providers say when a grant is no longer valid, besides `invalid_grant`. */
@@ -225,7 +222,7 @@ export function conform(
 ): { readonly status: number; readonly fields: Fields } {
   // Slack puts the token of the person beside that of the bot, or instead of it.
   const fields: Fields =
-    given.access_token === undefined && isFields(person) ? { ...given, ...person } : given;
+    given.access_token === undefined && isJsonObject(person) ? { ...given, ...person } : given;
   if (typeof fields.access_token === 'string') {
     const { expires_in: lifetime } = fields;
     const seconds =

@@ -9,6 +9,7 @@ import { message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import type { SealedRow } from '../store.ts';
+import { unreadable } from '../unseal.ts';
 import {
   EXCHANGE_TIMEOUT_MS,
   fetchTokens,
@@ -252,12 +253,7 @@ async function openTokens(
     return { accessToken, refreshToken, lifetimeS: null };
   } catch (error) {
     if (!(error instanceof SecretError)) throw error;
-    const { id, name } = row;
-    const isDamaged = error.code === 'secret_damaged';
-    const said = isDamaged
-      ? message('ports.credential_damaged', { id, name })
-      : message('ports.credential_without_key', { id, name });
-    throw new ServiceError('credential_unreadable', said, { retryable: !isDamaged, cause: error });
+    throw unreadable(row, error);
   }
 }
 
