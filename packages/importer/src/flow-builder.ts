@@ -43,10 +43,6 @@ export class FlowBuilder {
   readonly #results = new Map<string, Map<string, string>>();
   readonly #taken = new Set<string>();
 
-  get size(): number {
-    return this.#nodes.size;
-  }
-
   /** An id made from a name, for a node that is added later. */
   reserve(name: string): string {
     const base = slug(name);

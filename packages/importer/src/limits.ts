@@ -1,6 +1,6 @@
 /** Bounds of an import. What exceeds them is refused with a message that names the limit. */
 export interface ImportLimits {
-  /** Nodes of one file, and of one workflow made from it. */
+  /** Nodes of one file. */
   readonly nodes: number;
   /** Levels of nested JSON. */
   readonly depth: number;

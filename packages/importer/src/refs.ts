@@ -48,6 +48,23 @@ export function template(path: string): string {
   return `{{${path}}}`;
 }
 
+/** The inside of a text that is one template and nothing else; null for any other text. */
+export function insideOf(text: string): string | null {
+  return /^\{\{((?:(?!\}\}).)*)\}\}$/s.exec(text)?.[1] ?? null;
+}
+
+/** A text as a part of a URL: escaped, unless templates are only a part of it. */
+export function inUrl(text: string): string {
+  const inside = insideOf(text);
+  if (inside !== null) return template(`${inside} | url_encode`);
+  return text.includes('{{') ? text : encodeURIComponent(text);
+}
+
+/** The inside of a template for the first of these paths that finds something. */
+export function firstOf(paths: readonly string[]): string {
+  return paths.join(' | default: ');
+}
+
 /** Text that is no template, even if it contains braces. */
 export function literal(text: string): string {
   return text.replace(/(\\*)\{\{/g, (_found, slashes: string) => `${slashes}${slashes}\\{{`);

@@ -3,6 +3,7 @@ import type { Message } from '@millrace/messages';
 import { type Exit, FlowBuilder, type NodeExtras, type Position } from '../flow-builder.ts';
 import {
   commonScope,
+  firstOf,
   isSameRef,
   isWithin,
   listValue,
@@ -12,7 +13,7 @@ import {
   wholeValue,
 } from '../refs.ts';
 import type { Report } from '../report.ts';
-import { batchOutputs, groupBy, type Started } from './graph.ts';
+import { batchOutputs, type Started } from './graph.ts';
 import { Guards } from './guards.ts';
 import type { N8nLink, N8nNode, N8nPart, N8nWorkflow } from './read.ts';
 
@@ -30,6 +31,14 @@ export interface Arrival {
 
 /** As many as one template can name one after the other. */
 const MAX_CHOICES = 15;
+
+/** Makes one list of lists, and of items among them; null stands for a branch that wasn't taken. */
+const FLATTEN = 'return input.lists.flat().filter((item) => item !== null);';
+
+/** Whether what an output passes on is, unchanged, what the node where its edges leave from has made. */
+function isOwn({ exit, ref }: Out): boolean {
+  return ref.owner === exit.id && ref.shape === undefined;
+}
 
 /** What compiling one workflow of a file shares. */
 export interface Compilation {
@@ -66,8 +75,8 @@ export class Compiler {
     this.report = report;
     this.staticDataKey = this.builder.reserve(`${workflow.name} data`);
     this.guards = new Guards(started.links);
-    this.#incoming = groupBy(started.links, ({ to }) => to);
-    this.#parts = groupBy(workflow.parts, ({ of }) => of);
+    this.#incoming = Map.groupBy(started.links, ({ to }) => to);
+    this.#parts = Map.groupBy(workflow.parts, ({ of }) => of);
   }
 
   approximate(node: N8nNode, what: Message): void {
@@ -83,11 +92,6 @@ export class Compiler {
 
   linksInto(name: string): readonly N8nLink[] {
     return this.#incoming.get(name) ?? [];
-  }
-
-  /** Whether something follows an output. */
-  isUsed(name: string, output: number): boolean {
-    return this.started.links.some((link) => link.from === name && link.output === output);
   }
 
   add(
@@ -169,7 +173,6 @@ export class Compiler {
 
   /** One item that comes from one of several branches. */
   #choose(node: N8nNode, outs: readonly Out[], scope: Scope): Arrival {
-    const isOwn = ({ exit, ref }: Out) => ref.owner === exit.id && ref.shape === undefined;
     // What a node passes on is there even if its branch isn't taken: one such item may come last.
     const last = outs.find((out) => !isOwn(out) && out.ref.shape === undefined);
     const others = outs.filter((out) => out !== last);
@@ -177,8 +180,7 @@ export class Compiler {
       ...others.map((out) => (isOwn(out) ? out : this.#mark(node, out))),
       ...(last === undefined ? [] : [last]),
     ];
-    const [first = '', ...rest] = all.map(({ ref }) => this.pathIn(ref, scope));
-    const item = template([first, ...rest.map((path) => `default: ${path}`)].join(' | '));
+    const item = template(firstOf(all.map(({ ref }) => this.pathIn(ref, scope))));
     const id = this.add(node, {
       type: 'core.set',
       label: `${node.name}: input`,
@@ -194,15 +196,12 @@ export class Compiler {
 
   /** All items of several branches, one after the other. */
   #concatenate(node: N8nNode, given: readonly Out[], scope: Scope): Arrival {
-    const outs = given.map((out) => {
-      const isOwn = out.ref.owner === out.exit.id && out.ref.shape === undefined;
-      return isOwn || out.ref.kind === 'many' ? out : this.#mark(node, out);
-    });
+    const outs = given.map((out) => (isOwn(out) || out.ref.kind === 'many' ? out : this.#mark(node, out)));
     const id = this.add(node, {
       type: 'core.code',
       label: `${node.name}: input`,
       config: {
-        code: 'return input.lists.flat().filter((item) => item !== null);',
+        code: FLATTEN,
         input: { lists: outs.map(({ ref }) => listValue(ref)) },
       },
       scope,
@@ -243,8 +242,7 @@ export class Compiler {
       const loop = inner.id ?? '';
       const { parent } = inner;
       if (parent === null) break;
-      const isPlain = out.ref.owner === out.exit.id && out.ref.shape === undefined;
-      if (!isPlain) out = this.#mark(node, out);
+      if (!isOwn(out)) out = this.#mark(node, out);
       const path = this.builder.loopResult(loop, out.ref);
       const exit = { id: loop, handle: 'out' };
       if (out.ref.kind === 'one') {
@@ -340,11 +338,8 @@ export class Compiler {
     const config = this.builder.config(id);
     const [first] = back;
     if (config !== undefined && first !== undefined) {
-      const plain = back.map((out) =>
-        out.ref.owner === out.exit.id && out.ref.shape === undefined ? out : this.#mark(node, out),
-      );
-      const [path = '', ...others] = plain.map(({ ref }) => this.pathIn(ref, scope));
-      config.result = template([path, ...others.map((other) => `default: ${other}`)].join(' | '));
+      const plain = back.map((out) => (isOwn(out) ? out : this.#mark(node, out)));
+      config.result = template(firstOf(plain.map(({ ref }) => this.pathIn(ref, scope))));
     }
     const isFlat =
       first === undefined ? round.ref.kind === 'one' : back.every(({ ref }) => ref.kind === 'one');
@@ -360,7 +355,7 @@ export class Compiler {
       type: 'core.code',
       label: 'Collect',
       config: {
-        code: 'return input.lists.flat().filter((item) => item !== null);',
+        code: FLATTEN,
         input: { lists: template(ref.path) },
       },
       scope: ref.scope,

@@ -43,7 +43,7 @@ export function splitByTrigger(workflow: N8nWorkflow): {
   starts: readonly Started[];
   spare: readonly N8nNode[];
 } {
-  const outgoing = groupBy(workflow.links, ({ from }) => from);
+  const outgoing = Map.groupBy(workflow.links, ({ from }) => from);
   const triggers = [...workflow.nodes.values()].filter(isTrigger);
   const reached = new Map(triggers.map((trigger) => [trigger, reachable(trigger.name, outgoing)]));
   const order = triggers.toSorted((left, right) => rank(left) - rank(right));
@@ -128,15 +128,4 @@ function reachable(from: string, outgoing: ReadonlyMap<string, readonly N8nLink[
     }
   }
   return found;
-}
-
-/** A map from keys to the items with that key, in order. */
-export function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group === undefined) groups.set(keyOf(item), [item]);
-    else group.push(item);
-  }
-  return groups;
 }

@@ -1,4 +1,3 @@
-import { groupBy } from './graph.ts';
 import type { N8nLink } from './read.ts';
 
 /** Which branches lead to a node, so that it is known whether two outputs can pass on the same item. */
@@ -8,8 +7,8 @@ export class Guards {
   readonly #outgoing: ReadonlyMap<string, readonly N8nLink[]>;
 
   constructor(links: readonly N8nLink[]) {
-    this.#incoming = groupBy(links, ({ to }) => to);
-    this.#outgoing = groupBy(links, ({ from }) => from);
+    this.#incoming = Map.groupBy(links, ({ to }) => to);
+    this.#outgoing = Map.groupBy(links, ({ from }) => from);
   }
 
   /** Remembers which branches a node is on, after those before it. */

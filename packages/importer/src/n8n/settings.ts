@@ -38,12 +38,9 @@ export function settingsOf(compiler: Compiler): JsonObject {
 
 /** Whether no trigger leads to a node, and it belongs to none that one leads to. */
 function isLeftOut({ workflow, started }: Compiler, { name, kind }: N8nNode): boolean {
-  const isLinked =
-    workflow.links.some(({ to }) => to === name) || workflow.parts.some(({ part }) => part === name);
-  const isStarted = started.order.some((node) => node.name === name);
-  return (
-    !isLinked && !isStarted && kind !== 'stickyNote' && !/[Tt]rigger$|^webhook$|^start$|^cron$/.test(kind)
-  );
+  if (kind === 'stickyNote' || /[Tt]rigger$|^webhook$|^start$|^cron$/.test(kind)) return false;
+  if (started.order.some((node) => node.name === name)) return false;
+  return !workflow.links.some(({ to }) => to === name) && !workflow.parts.some(({ part }) => part === name);
 }
 
 function isZone(name: string): boolean {

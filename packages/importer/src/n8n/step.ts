@@ -87,6 +87,11 @@ export class Step {
     this.compiler.approximate(this.node, what);
   }
 
+  /** The whole current item; an empty one at a trigger. */
+  item(): JsonValue {
+    return this.input === null ? {} : this.compiler.wholeIn(this.input, this.scope);
+  }
+
   raw(path: string): JsonValue | undefined {
     return parameterAt(this.node.parameters, path);
   }

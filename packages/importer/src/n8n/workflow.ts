@@ -49,8 +49,7 @@ export function importN8n(value: JsonValue): N8nImport {
     const name = index === 0 ? workflow.name : `${workflow.name}: ${started.trigger.name}`;
     return { name, flow_data: compile(workflow, started, report) };
   });
-  for (const { name, type } of spare)
-    report.approximated({ node: name, type }, message('import.spare_trigger'));
+  for (const node of spare) report.approximated(at(node), message('import.spare_trigger'));
   return { name: workflow.name, workflows: completed(workflow, workflows, report), report };
 }
 
@@ -58,7 +57,7 @@ export function importN8n(value: JsonValue): N8nImport {
 function clean(workflow: N8nWorkflow, report: Report): N8nWorkflow {
   const nodes = [...workflow.nodes].map(([name, node]): [string, N8nNode] => {
     const { value, found } = withoutSecrets(node.parameters);
-    if (found) report.approximated({ node: name, type: node.type }, message('import.secret_removed'));
+    if (found) report.approximated(at(node), message('import.secret_removed'));
     return [name, { ...node, parameters: value }];
   });
   return { ...workflow, nodes: new Map(nodes) };
@@ -67,7 +66,7 @@ function clean(workflow: N8nWorkflow, report: Report): N8nWorkflow {
 function compile(workflow: N8nWorkflow, started: Started, report: Report): JsonObject {
   const compiler = new Compiler({ workflow, started, report });
   const triggered = addTrigger(compiler, started.trigger);
-  report.mapped(started.trigger.name === '' ? anonymous(started.trigger) : at(started.trigger));
+  report.mapped(at(started.trigger));
   compiler.outs.set(started.trigger.name, [triggered.out]);
   compiler.guards.note(started.trigger.name, false);
   const responses: string[] = [];
@@ -86,10 +85,6 @@ function compile(workflow: N8nWorkflow, started: Started, report: Report): JsonO
   placeBackLinks(compiler);
   finish(compiler, triggered, responses);
   return compiler.finish(settingsOf(compiler));
-}
-
-function anonymous({ type }: N8nNode) {
-  return { node: '', type };
 }
 
 function finish(compiler: Compiler, triggered: Triggered, responses: readonly string[]): void {

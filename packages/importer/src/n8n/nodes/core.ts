@@ -1,7 +1,7 @@
 import type { JsonValue } from '@millrace/engine';
 import { isJsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { extend, template } from '../../refs.ts';
+import { extend, insideOf, template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { readConditions } from '../conditions.ts';
 import { foreignPartOf } from '../expressions.ts';
@@ -134,7 +134,7 @@ function withOthers(step: Step, values: { [name: string]: JsonValue }): readonly
     const id = step.add('core.set', { values });
     return [step.one(`nodes.${id}.output`)];
   }
-  const item = keepsOthers && step.input !== null ? step.compiler.wholeIn(step.input, step.scope) : {};
+  const item = keepsOthers ? step.item() : {};
   const { '...': spread, ...rest } = values;
   const id = step.add('core.code', {
     code: 'return { ...input.item, ...input.values };',
@@ -281,7 +281,7 @@ function renameKeys(step: Step): readonly Out[] {
     .map((key) => ({ from: textOf(key.currentKey) ?? '', to: textOf(key.newKey) ?? '' }))
     .filter(({ from, to }) => from !== '' && to !== '');
   if (fields.length === 0) return passOn(step);
-  const data = step.input === null ? {} : step.compiler.wholeIn(step.input, step.scope);
+  const data = step.item();
   const id = step.add('core.data', { data, steps: [{ operation: 'rename', fields }] });
   return [step.one(`nodes.${id}.output.data`)];
 }
@@ -331,8 +331,8 @@ function hash(step: Step): readonly Out[] {
   const algorithm = step.text('type', 'MD5').toLowerCase();
   const isKnown = action === 'hash' && ['md5', 'sha1', 'sha256', 'sha512'].includes(algorithm);
   const value = step.param('value');
-  const path = typeof value === 'string' ? /^\{\{((?:(?!\}\}).)*)\}\}$/s.exec(value)?.[1] : undefined;
-  if (!isKnown || path === undefined)
+  const path = typeof value === 'string' ? insideOf(value) : null;
+  if (!isKnown || path === null)
     throw new Unmappable(message('import.unknown_operation', { operation: action }));
   const id = step.add('core.set', { values: { [name]: template(`${path} | hash: "${algorithm}"`) } });
   return [step.one(`nodes.${id}.output`)];
@@ -353,7 +353,7 @@ function callWorkflow(step: Step): readonly Out[] {
   const given = step.raw('workflowInputs.value');
   const fields =
     given === undefined || Object.keys(objectOf(given)).length === 0 ? undefined : step.value(given);
-  const input = fields ?? (step.input === null ? {} : step.compiler.wholeIn(step.input, step.scope));
+  const input = fields ?? step.item();
   const id = step.add('flow.call', { workflow_id: 0, input, wait: waits });
   step.approximate(message('import.choose_workflow'));
   return waits ? [step.one(`nodes.${id}.output.output`)] : [step.pass('out', id)];

@@ -6,6 +6,7 @@ import { forItem, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
+import { AUTH } from './parts.ts';
 
 /** Calls that are written out in the original. */
 export const HTTP: Handlers = {
@@ -31,7 +32,7 @@ export function requestConfig(step: Step): { [name: string]: JsonValue } {
   if (Object.keys(headers).length > 0) config.headers = headers;
   const auth = step.text('authentication', 'none');
   if (auth !== 'none' && auth !== '') {
-    config.auth = { type: 'credential', credential_id: 0 };
+    config.auth = AUTH;
     step.approximate(message('import.choose_credential'));
   }
   const timeout = Number(step.raw('options.timeout'));
@@ -164,7 +165,7 @@ function graphql(step: Step): readonly Out[] {
     url: step.param('endpoint', ''),
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
     body: { query: step.param('query', ''), ...(variables === undefined ? {} : { variables }) },
-    ...(auth === 'none' ? {} : { auth: { type: 'credential', credential_id: 0 } }),
+    ...(auth === 'none' ? {} : { auth: AUTH }),
   });
   return [step.one(`nodes.${id}.output.body`)];
 }

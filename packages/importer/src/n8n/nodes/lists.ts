@@ -67,7 +67,7 @@ return first.map((value, at) => {
   return isObject && !keeps && rest.length === 0 ? value : { ...kept, [name]: value, ...more };
 });`,
     input: {
-      item: step.input === null ? {} : step.compiler.wholeIn(step.input, step.scope),
+      item: step.item(),
       fields: [first, ...others],
       name,
       keeps,

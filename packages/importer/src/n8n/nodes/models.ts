@@ -129,8 +129,7 @@ interface Memory {
 function openMemory(step: Step): Memory | null {
   const [memory] = step.compiler.partsOf(step.node.name, 'ai_memory');
   if (memory === undefined) return null;
-  const at = { node: memory.name, type: memory.type };
-  step.compiler.report.approximated(at, message('import.memory_in_store'));
+  step.compiler.approximate(memory, message('import.memory_in_store'));
   const custom = textOf(memory.parameters.sessionKey);
   const isCustom =
     memory.parameters.sessionIdType === 'customKey' || (custom !== null && memory.version < 1.2);
@@ -223,7 +222,7 @@ function summarize(step: Step): readonly Out[] {
   const own =
     step.raw('options.summarizationMethodAndPrompts.values.prompt') ??
     step.raw('options.summarizationMethodAndPrompts.values.combineMapPrompt');
-  const item = step.input === null ? {} : step.compiler.wholeIn(step.input, step.scope);
+  const item = step.item();
   step.approximate(message('import.summarised_at_once'));
   const system =
     typeof own === 'string'

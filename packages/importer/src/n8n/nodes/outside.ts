@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { insideOf, template } from '../../refs.ts';
 import { forItem, forList, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, objectOf, textOf } from '../read.ts';
@@ -33,17 +34,18 @@ function telegramMessage(step: Step) {
   const thread = step.param('additionalFields.reply_to_message_id');
   const id = step.add('chat.notify', {
     credential_id: 0,
-    channel: asText(step.param('chatId', '')),
-    text: asText(step.param('text', '')),
-    ...(thread === null ? {} : { thread: asText(thread) }),
+    channel: textSetting(step.param('chatId', '')),
+    text: textSetting(step.param('text', '')),
+    ...(thread === null ? {} : { thread: textSetting(thread) }),
   });
   return [step.one(`nodes.${id}.output`, { 'result.message_id': ['message_id'] })];
 }
 
 /** A setting that takes text: a template alone would keep a number's type. */
-function asText(value: JsonValue): JsonValue {
+function textSetting(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value === null ? '' : JSON.stringify(value);
-  return /^\{\{(?:(?!\}\}).)*\}\}$/s.test(value) ? value.replace(/\}\}$/, ' | string}}') : value;
+  const inside = insideOf(value);
+  return inside === null ? value : template(`${inside} | string`);
 }
 
 function email(step: Step) {
@@ -57,9 +59,9 @@ function email(step: Step) {
     credential_id: 0,
     from: step.param('fromEmail', ''),
     to: step.param('toEmail', ''),
-    subject: asText(step.param('subject', '')),
-    ...(text !== undefined && format !== 'html' ? { text: asText(step.value(text)) } : {}),
-    ...(html !== undefined && format !== 'text' ? { html: asText(step.value(html)) } : {}),
+    subject: textSetting(step.param('subject', '')),
+    ...(text !== undefined && format !== 'html' ? { text: textSetting(step.value(text)) } : {}),
+    ...(html !== undefined && format !== 'text' ? { html: textSetting(step.value(html)) } : {}),
     ...(step.raw('options.ccEmail') === undefined ? {} : { cc: step.param('options.ccEmail') }),
     ...(step.raw('options.bccEmail') === undefined ? {} : { bcc: step.param('options.bccEmail') }),
   });
@@ -172,13 +174,13 @@ function keyValue(step: Step) {
   const operation = step.text('operation', 'info');
   if (operation === 'get') {
     step.approximate(message('import.own_store'));
-    const id = step.add('data.store', { operation: 'get', key: asText(step.param('key', '')) });
+    const id = step.add('data.store', { operation: 'get', key: textSetting(step.param('key', '')) });
     const name = step.text('propertyName', 'propertyName');
     return [step.one(`nodes.${id}.output`, { [name]: ['value'] })];
   }
   if (operation === 'set' || operation === 'incr') {
     step.approximate(message('import.own_store'));
-    const key = asText(step.param('key', ''));
+    const key = textSetting(step.param('key', ''));
     const ttl = step.raw('expire') === true ? { expires_in_s: Number(step.raw('ttl') ?? 60) || 60 } : {};
     const id = step.add(
       'data.store',
@@ -190,7 +192,7 @@ function keyValue(step: Step) {
   }
   if (operation === 'delete') {
     step.approximate(message('import.own_store'));
-    const id = step.add('data.store', { operation: 'delete', key: asText(step.param('key', '')) });
+    const id = step.add('data.store', { operation: 'delete', key: textSetting(step.param('key', '')) });
     return [step.pass('out', id)];
   }
   throw new Unmappable(message('import.unknown_operation', { operation }));
@@ -210,7 +212,7 @@ function respond(step: Step) {
 }
 
 function responseBody(step: Step, how: string): JsonValue {
-  const item = step.input === null ? {} : step.compiler.wholeIn(step.input, step.scope);
+  const item = step.item();
   switch (how) {
     case 'json':
       return jsonParam(step, step.raw('responseBody')) ?? step.param('responseBody');

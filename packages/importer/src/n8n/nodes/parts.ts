@@ -3,6 +3,9 @@ import { isJsonObject } from '@millrace/engine';
 import { type N8nNode, parameterAt } from '../read.ts';
 import type { Step } from '../step.ts';
 
+/** A credential that has to be chosen after the import. */
+export const AUTH = { type: 'credential', credential_id: 0 };
+
 /** A parameter of a node that is connected as a part of another, read where that one stands; undefined if it isn't set. */
 export function partParam(step: Step, part: N8nNode, path: string): JsonValue | undefined {
   const given = parameterAt(part.parameters, path);

@@ -3,6 +3,7 @@ import { message } from '@millrace/messages';
 import { type Scope, TOP, template } from '../../refs.ts';
 import type { Compiler, Out } from '../compiler.ts';
 import { arrayOf, asText, type N8nNode, objectOf, textOf } from '../read.ts';
+import { AUTH } from './parts.ts';
 
 /** A list that is read again and again: how, and what tells its items apart. */
 interface Poll {
@@ -79,7 +80,6 @@ export function addPolling(
 ): { readonly id: string; readonly out: Out } | null {
   const poll = Object.hasOwn(POLLS, node.kind) ? POLLS[node.kind]?.(node) : undefined;
   if (poll === undefined) return null;
-  const auth = { type: 'credential', credential_id: 0 };
   const id = compiler.add(node, {
     type: 'trigger.schedule',
     config: { schedule: scheduleOf(node), timezone: 'UTC', overlap: 'skip' },
@@ -104,7 +104,7 @@ export function addPolling(
   const list = add(
     'list',
     'http.request',
-    { url: poll.url, ...(poll.query === undefined ? {} : { query: poll.query }), auth },
+    { url: poll.url, ...(poll.query === undefined ? {} : { query: poll.query }), auth: AUTH },
     TOP,
     id,
   );
@@ -143,7 +143,7 @@ export function addPolling(
       out: { exit: { id: isNew, handle: 'true' }, ref: { kind: 'one', path: 'item', scope, owner: null } },
     };
   }
-  const detail = add('read', 'http.request', { url: poll.detail, auth }, scope, isNew, 'true');
+  const detail = add('read', 'http.request', { url: poll.detail, auth: AUTH }, scope, isNew, 'true');
   return {
     id,
     out: {

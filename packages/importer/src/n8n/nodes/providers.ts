@@ -3,7 +3,7 @@ import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
 import { arrayOf, asText, objectOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
-import { defaultModel } from './parts.ts';
+import { AUTH, defaultModel } from './parts.ts';
 import { agentTools } from './tools.ts';
 
 type Config = { [name: string]: JsonValue };
@@ -18,14 +18,13 @@ export function openAi(step: Step): readonly Out[] {
   const isText = resource === 'text' || resource === 'chat';
   if (isText && (operation === 'message' || operation === 'complete' || operation === 'response'))
     return askOnce(step, isOld);
-  const auth = { type: 'credential', credential_id: 0 };
   const call = (path: string, body: JsonValue): string => {
     step.approximate(message('import.called_by_hand'));
     step.approximate(message('import.choose_credential'));
     return step.add('http.request', {
       method: 'POST',
       url: `${OPENAI}${path}`,
-      auth,
+      auth: AUTH,
       body,
       timeout_ms: 120_000,
     });

@@ -1,8 +1,9 @@
 import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { extend, template } from '../../refs.ts';
+import { extend, inUrl, template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { type Step, Unmappable } from '../step.ts';
+import { AUTH } from './parts.ts';
 import { CONVERTERS } from './service-values.ts';
 import { type Operation, SERVICES, type Service } from './services.ts';
 
@@ -28,7 +29,7 @@ export function serviceCall(step: Step, service: Service): ServiceCall {
   const config: { [name: string]: JsonValue } = {
     method: operation.method ?? 'GET',
     url: fillUrl(step, operation.url),
-    auth: { type: 'credential', credential_id: 0 },
+    auth: AUTH,
   };
   const query = filled(step, operation.query ?? null);
   if (query !== undefined && isJsonObject(query) && Object.keys(query).length > 0) config.query = query;
@@ -100,10 +101,7 @@ function fillUrl(step: Step, url: string): string {
   return known.replace(/(?<!\{)\{([^{}]+)\}(?!\})/g, (_found, spec: string) => {
     const value = valueFor(step, spec);
     if (value === undefined || value === null) return '';
-    if (typeof value !== 'string') return encodeURIComponent(JSON.stringify(value));
-    const whole = /^\{\{((?:(?!\}\}).)*)\}\}$/s.exec(value);
-    if (whole !== null) return template(`${whole[1]} | url_encode`);
-    return value.includes('{{') ? value : encodeURIComponent(value);
+    return typeof value === 'string' ? inUrl(value) : encodeURIComponent(JSON.stringify(value));
   });
 }
 

@@ -14,7 +14,7 @@ export const CONVERTERS: {
     const { id: _id, ...rest } = value;
     return rest;
   },
-  item_fields: (step) => itemOf(step),
+  item_fields: (step) => step.item(),
   item_columns: (step) => pick(step, listOfNames(step.raw('columns') ?? step.raw('fieldsToSend.inputs'))),
   pairs: (step, path) => pairsAt(step, path, 'name', 'value'),
   telegram_keyboard: (step, path) => {
@@ -69,10 +69,7 @@ export const CONVERTERS: {
       throw new Unmappable(message('import.unknown_operation', { operation: asText(action.action) }));
     }),
   notion_properties: notionProperties,
-  supabase_fields: (step) =>
-    step.text('dataToSend', 'defineBelow') === 'autoMapInputData'
-      ? itemOf(step)
-      : pairsAt(step, 'fieldsUi.fieldValues', 'fieldId', 'fieldValue'),
+  supabase_fields: rowFields,
   supabase_filters: supabaseFilters,
   ga_names: (step, path) =>
     arrayOf(step.raw(path)).map((each) => ({
@@ -81,10 +78,7 @@ export const CONVERTERS: {
         textOf(objectOf(each).listName) ??
         (path.startsWith('metrics') ? 'totalUsers' : 'date'),
     })),
-  baserow_fields: (step) =>
-    step.text('dataToSend', 'defineBelow') === 'autoMapInputData'
-      ? itemOf(step)
-      : pairsAt(step, 'fieldsUi.fieldValues', 'fieldId', 'fieldValue'),
+  baserow_fields: rowFields,
   erpnext_fields: (step) => pairsAt(step, 'properties.customProperty', 'field', 'value'),
   perspective: (step) =>
     Object.fromEntries(
@@ -95,14 +89,17 @@ export const CONVERTERS: {
     ),
 };
 
-function itemOf(step: Step): JsonValue {
-  return step.input === null ? {} : step.compiler.wholeIn(step.input, step.scope);
+/** The fields that a row is made of: those listed, or the item itself. */
+function rowFields(step: Step): JsonValue {
+  return step.text('dataToSend', 'defineBelow') === 'autoMapInputData'
+    ? step.item()
+    : pairsAt(step, 'fieldsUi.fieldValues', 'fieldId', 'fieldValue');
 }
 
 /** The columns that a resource mapper sets: those listed, or the item itself. */
 export function columnsAt(step: Step, path: string): JsonValue {
   const mode = step.text(`${path}.mappingMode`, 'defineBelow');
-  if (mode === 'autoMapInputData') return itemOf(step);
+  if (mode === 'autoMapInputData') return step.item();
   const value = step.raw(`${path}.value`);
   if (typeof value === 'string') return step.value(value);
   const { schema } = objectOf(step.raw(path));
@@ -134,7 +131,7 @@ function listOfNames(value: JsonValue | undefined): readonly string[] {
 }
 
 function pick(step: Step, names: readonly string[]): JsonValue {
-  if (names.length === 0) return itemOf(step);
+  if (names.length === 0) return step.item();
   const list = JSON.stringify(names.filter((name) => name !== ''));
   return step.computed(`Object.fromEntries(${list}.map((name) => [name, $json[name]]))`);
 }

@@ -7,7 +7,6 @@ export interface Operation {
   readonly url: string;
   readonly query?: { readonly [name: string]: JsonValue };
   readonly body?: JsonValue;
-  readonly form?: boolean;
   /** The items are this member of the response; `''` if the response itself is the list. */
   readonly many?: string;
   /** The item is this member of the response. */

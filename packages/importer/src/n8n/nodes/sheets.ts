@@ -1,12 +1,11 @@
 import { isJsonObject, type JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { template } from '../../refs.ts';
+import { inUrl, template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
+import { AUTH } from './parts.ts';
 import { columnsAt } from './service-values.ts';
-
-const AUTH = { type: 'credential', credential_id: 0 };
 
 /** Google Sheets through its values API: rows with a header line become items and back. */
 export function googleSheets(step: Step): readonly Out[] {
@@ -52,14 +51,11 @@ function rangeUrl(step: Step): string {
   const document = step.chosen('documentId') ?? step.chosen('sheetId');
   if (typeof given.cachedResultName !== 'string' && given.mode !== 'name')
     step.approximate(message('import.check_sheet'));
-  return `https://sheets.googleapis.com/v4/spreadsheets/${inUrl(document)}/values/${inUrl(name)}`;
+  return `https://sheets.googleapis.com/v4/spreadsheets/${pathPart(document)}/values/${pathPart(name)}`;
 }
 
-function inUrl(value: JsonValue): string {
-  const text = value === null || value === '' ? 'Sheet1' : asText(value);
-  const whole = /^\{\{((?:(?!\}\}).)*)\}\}$/s.exec(text);
-  if (whole !== null) return template(`${whole[1]} | url_encode`);
-  return text.includes('{{') ? text : encodeURIComponent(text);
+function pathPart(value: JsonValue): string {
+  return inUrl(value === null || value === '' ? 'Sheet1' : asText(value));
 }
 
 const ROWS = `const [header = [], ...lines] = input.values ?? [];
@@ -90,7 +86,7 @@ return filters.length === 0 ? rows : rows.filter((row) => filters.${combine}(({ 
 function fieldsOf(step: Step): JsonValue {
   if (step.raw('columns') !== undefined) return columnsAt(step, 'columns');
   const fields = step.raw('fieldsUi.fieldValues') ?? step.raw('fieldsUi.values');
-  if (fields === undefined) return step.input === null ? {} : step.compiler.wholeIn(step.input, step.scope);
+  if (fields === undefined) return step.item();
   const found: { [name: string]: JsonValue } = {};
   for (const each of arrayOf(fields).map(objectOf)) {
     const name = textOf(each.fieldId) ?? textOf(each.column) ?? '';

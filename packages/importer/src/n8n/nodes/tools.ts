@@ -6,7 +6,7 @@ import { arrayOf, asText, type N8nNode, objectOf, textOf } from '../read.ts';
 import { shimFor } from '../shim.ts';
 import { Step, type ToolArgument, Unmappable } from '../step.ts';
 import { requestConfig } from './http.ts';
-import { partParam } from './parts.ts';
+import { AUTH, partParam } from './parts.ts';
 import { serviceCall } from './service-call.ts';
 import { SERVICES } from './services.ts';
 
@@ -79,8 +79,7 @@ function toolOf(step: Step, node: N8nNode): Tool | null {
     partParam(step, node, 'description') ?? partParam(step, node, 'toolDescription') ?? node.name,
   );
   const name = toolName(textOf(node.parameters.name) ?? node.name);
-  const report = (what: Parameters<Step['approximate']>[0]) =>
-    step.compiler.report.approximated({ node: node.name, type: node.type }, what);
+  const report = (what: Parameters<Step['approximate']>[0]) => step.compiler.approximate(node, what);
   const one = (type: string, config: JsonValue, parameters: JsonValue): Tool => ({
     kind: 'node',
     name,
@@ -122,7 +121,7 @@ function toolOf(step: Step, node: N8nNode): Tool | null {
         {
           url: 'https://serpapi.com/search.json',
           query: { q: '{{args.query}}' },
-          auth: { type: 'credential', credential_id: 0 },
+          auth: AUTH,
         },
         query,
       );
@@ -201,11 +200,8 @@ function oldHttpTool(step: Step, node: N8nNode, make: Make): Tool {
     if (parsed !== undefined) config.body_type = 'text';
   }
   if (node.parameters.authentication !== undefined && node.parameters.authentication !== 'none') {
-    config.auth = { type: 'credential', credential_id: 0 };
-    step.compiler.report.approximated(
-      { node: node.name, type: node.type },
-      message('import.choose_credential'),
-    );
+    config.auth = AUTH;
+    step.compiler.approximate(node, message('import.choose_credential'));
   }
   return make('http.request', config, schemaOf(args));
 }
@@ -226,11 +222,8 @@ function nodeTool(step: Step, node: N8nNode, make: Make): Tool {
   const service = Object.hasOwn(SERVICES, kind) ? SERVICES[kind] : undefined;
   if (service === undefined) throw new Unmappable(message('import.unknown_node'));
   const { config } = serviceCall(inner, service);
-  step.compiler.report.approximated({ node: node.name, type: node.type }, message('import.called_by_hand'));
-  step.compiler.report.approximated(
-    { node: node.name, type: node.type },
-    message('import.choose_credential'),
-  );
+  step.compiler.approximate(node, message('import.called_by_hand'));
+  step.compiler.approximate(node, message('import.choose_credential'));
   return computedBefore(step, inner, make('http.request', config, schemaOf(inner.toolArguments)));
 }
 

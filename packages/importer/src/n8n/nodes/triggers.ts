@@ -1,6 +1,6 @@
 import type { JsonValue } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
-import { memberPath, type Shape, TOP, template } from '../../refs.ts';
+import { firstOf, memberPath, type Shape, TOP, template } from '../../refs.ts';
 import type { Compiler, Out } from '../compiler.ts';
 import { arrayOf, asText, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
 import { addPolling } from './polling.ts';
@@ -179,20 +179,19 @@ export function answerWith(
   const config = compiler.builder.config(id);
   if (config === undefined || answer === 'none') return;
   if (answer === 'respond_node') {
-    const [first, ...others] = responses.map((name) => `nodes.${name}.output`);
-    if (first === undefined) return;
+    if (responses.length === 0) return;
     const chain = (member: string) =>
-      template([`${first}.${member}`, ...others.map((path) => `default: ${path}.${member}`)].join(' | '));
+      template(firstOf(responses.map((name) => `nodes.${name}.output.${member}`)));
     config.response = { status: chain('status'), body: chain('body') };
     return;
   }
   const ends = endsOf(compiler);
   const member = answer === 'chat' ? ['output'] : [];
-  const [first, ...others] = ends.map(({ ref }) =>
+  const paths = ends.map(({ ref }) =>
     ref.kind === 'many' ? (ref.path.split(' | ')[0] ?? '') : (memberPath(ref, member) ?? ref.path),
   );
-  if (first === undefined) return;
-  const body = template([first, ...others.map((path) => `default: ${path}`)].join(' | '));
+  if (paths.length === 0) return;
+  const body = template(firstOf(paths));
   config.response = { status: 200, body: answer === 'chat' ? { output: body } : body };
 }
 
