@@ -12,7 +12,7 @@ import { ensureWebPage, pageSources } from './web-page.mjs';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** undici needs it; of what is bundled, nothing needs a later one. */
 const OLDEST_NODE = '22.19.0';
-const FILES = ['bin', 'lib', 'migrations', 'code', 'examples', 'web', 'licences.txt'];
+const FILES = ['bin', 'lib', 'migrations', 'code', 'docs', 'examples', 'web', 'licences.txt'];
 
 /**
  * Ensures a build of the current sources; of several concurrent processes, one builds and the others wait.
@@ -41,6 +41,7 @@ export function artefactSources() {
     'packages/cli/package.json',
     'packages/cli/bin',
     'packages/database/package.json',
+    'docs',
     'examples',
     'tools/artefact.mjs',
     'tools/bundle.ts',

@@ -10,6 +10,7 @@ test('a build of the artefact covers the service, the admin area and what is bes
       'packages/database/src',
       'packages/runtime/src',
       'packages/web/src',
+      'docs',
       'examples',
       'package-lock.json',
       'tools/bundle.ts',

@@ -22,6 +22,7 @@ const COPIED: Readonly<Record<string, string>> = {
   'packages/runtime/src/ports/code/library.js': 'code/library.js',
   'packages/runtime/src/ports/code/library-intl.js': 'code/library-intl.js',
   'node_modules/@jitl/quickjs-wasmfile-release-sync/dist/emscripten-module.wasm': 'code/quickjs.wasm',
+  docs: 'docs',
   examples: 'examples',
 };
 

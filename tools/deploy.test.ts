@@ -268,6 +268,7 @@ test('what the image is built from contains nothing that was installed or built 
     '.npmrc',
     'tools',
     'packages',
+    'docs',
     'examples',
     'README.md',
   ]) {

@@ -16,6 +16,7 @@ import { addJsonBodies } from './http/body.ts';
 import { createClientErrorHandler } from './http/client-error.ts';
 import { limitConnections } from './http/connection-limits.ts';
 import { addDocsPage } from './http/docs-page.ts';
+import { addGuides } from './http/guides/routes.ts';
 import { healthRoutes } from './http/health.ts';
 import { addOpenApi } from './http/openapi.ts';
 import { addAdminPages, openAdminPages } from './http/pages.ts';
@@ -40,6 +41,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   limitConnections(app, deps.config, deps.log, deps.meters);
   addOpenApi(app);
   addDocsPage(app);
+  addGuides(app);
   addAdminPages(app, pages);
   app.register(async (scope) => {
     healthRoutes(scope, deps);

@@ -2,28 +2,25 @@ import { createHash } from 'node:crypto';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { loadOnce } from './load-once.ts';
+import { prepareStaticBody, type StaticBody, sendStaticBody } from './static-body.ts';
 
 export const DOCS_PATH = '/docs';
 const PATHS = [DOCS_PATH, `${DOCS_PATH}/`, `${DOCS_PATH}/js/scalar.js`];
 
 interface Loaded {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly location: string | null;
+  readonly content: StaticBody | null;
+  /** Of a page: what it may load and run. */
+  readonly policy: string | null;
 }
 
-const NOTHING: Loaded = { status: 404, headers: {}, body: '' };
-/** In all services of this process: the responses never change. */
-let loaded: Promise<ReadonlyMap<string, Loaded>> | null = null;
-
-/** What Scalar responds with at each path. Its script takes 10 MB of memory, so it is loaded when somebody first reads the reference. */
-function load(): Promise<ReadonlyMap<string, Loaded>> {
-  loaded ??= ask().catch((error: unknown) => {
-    loaded = null;
-    throw error;
-  });
-  return loaded;
-}
+/**
+ * What Scalar responds with at each path. Its script takes 10 MB of memory, so it is loaded when somebody first reads the reference. Shared
+ * by all services of this process: the responses never change.
+ */
+const load = loadOnce(ask);
 
 async function ask(): Promise<ReadonlyMap<string, Loaded>> {
   const { default: scalar } = await import('@scalar/fastify-api-reference');
@@ -31,12 +28,16 @@ async function ask(): Promise<ReadonlyMap<string, Loaded>> {
   await app.register(scalar, { routePrefix: DOCS_PATH, configuration: CONFIGURATION });
   const responses = await Promise.all(
     PATHS.map(async (path) => {
-      const { statusCode, headers, body } = await app.inject(path);
-      const { 'content-type': type, location } = headers;
-      const kept = Object.entries({ 'content-type': type, location }).filter(
-        ([, value]) => value !== undefined,
-      );
-      return [path, { status: statusCode, headers: Object.fromEntries(kept), body }] as [string, Loaded];
+      const { statusCode: status, headers, body } = await app.inject(path);
+      const { 'content-type': type, location = null } = headers;
+      const isPage = String(type).startsWith('text/html');
+      const loaded: Loaded = {
+        status,
+        location,
+        content: type === undefined ? null : await prepareStaticBody(String(type), body),
+        policy: isPage ? policyFor(body) : null,
+      };
+      return [path, loaded] as const;
     }),
   );
   await app.close();
@@ -57,23 +58,22 @@ const CONFIGURATION = {
 /** Serves the API reference as a page that loads nothing external and runs only its own script. */
 export function addDocsPage(app: FastifyInstance): void {
   app.register(async (scope) => {
-    scope.addHook('onSend', async (_request, reply, payload) => {
-      const type = String(reply.getHeader('content-type') ?? '');
-      if (type.startsWith('text/html') && typeof payload === 'string') {
-        reply.header('content-security-policy', policyFor(payload));
-      }
-      if (type.startsWith('application/javascript')) reply.header('cache-control', 'public, max-age=3600');
-      return payload;
-    });
     scope.addHook('onRequest', async (request) => {
       if (!URL.canParse(`http://${request.host}`)) {
         throw new ApiError('invalid_request', message('api.host_malformed'));
       }
     });
     for (const path of PATHS) {
-      scope.get(path, { schema: { hide: true } }, async (_request, reply) => {
-        const { status, headers, body } = (await load()).get(path) ?? NOTHING;
-        return reply.code(status).headers(headers).send(body);
+      scope.get(path, { schema: { hide: true } }, async (request, reply) => {
+        const found = (await load()).get(path);
+        if (found === undefined) throw new ApiError('not_found', message('api.path_not_found'));
+        const { status, location, content, policy } = found;
+        if (policy !== null) reply.header('content-security-policy', policy);
+        if (location !== null) reply.header('location', location);
+        if (content === null) return reply.code(status).send();
+        // A page may change with an update of the service; its script has the same name afterwards, too.
+        reply.header('cache-control', policy === null ? 'public, max-age=3600' : 'no-cache');
+        return sendStaticBody(request, reply.code(status), content);
       });
     }
   });

@@ -41,6 +41,7 @@ const PAGE = {
     'application/javascript',
     'application/json',
     'image/svg+xml',
+    'image/png',
     'font/woff2',
   ],
 } as const;

@@ -107,6 +107,10 @@ describe('every kind of response', () => {
     '/api/admin/nothing',
     '/api/v1/workflows',
     '/docs/',
+    '/docs/guides',
+    '/docs/guides/editor',
+    '/docs/guides/style.css',
+    '/docs/guides/images/editor-light.png',
     '/healthz',
   ])('%s keeps browsers from interpreting it', async (path) => {
     const { headers } = await send(`${secure.url}${path}`, 'GET');

@@ -247,11 +247,83 @@ describe('the page at /docs', () => {
     expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
   });
 
+  test.each([
+    ['/docs/js/scalar.js', 'public, max-age=3600'],
+    ['/docs/', 'no-cache'],
+    ['/docs/guides', 'no-cache'],
+    ['/docs/guides/nodes', 'no-cache'],
+    ['/docs/guides/style.css', 'no-cache'],
+  ])('%s is compressed once asked for, and not sent again unchanged', async (path, caching) => {
+    const answers = [];
+    for (const accepted of ['gzip', 'identity']) {
+      // fetch decompresses what is compressed.
+      answers.push(await send(`${service.url}${path}`, 'GET', { headers: { 'accept-encoding': accepted } }));
+    }
+    const [compressed, plain] = answers;
+    expect(compressed?.headers.get('content-encoding')).toBe('gzip');
+    expect(plain?.headers.get('content-encoding')).toBeNull();
+    expect(compressed?.text).toBe(plain?.text);
+    expect([compressed?.headers.get('vary'), compressed?.headers.get('cache-control')]).toEqual([
+      'accept-encoding',
+      caching,
+    ]);
+    const etag = compressed?.headers.get('etag') ?? '';
+    const again = await send(`${service.url}${path}`, 'GET', { headers: { 'if-none-match': etag } });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
+
   test('has fonts, telemetry, agent and proxy turned off', async () => {
     const { text } = await send(`${service.url}/docs/`, 'GET');
     expect(text).toContain('"withDefaultFonts": false');
     expect(text).toContain('"telemetry": false');
     expect(text).toMatch(/"agent": \{\s*"disabled": true/);
     expect(text).not.toContain('proxyUrl');
+  });
+});
+
+describe('the documentation', () => {
+  const read = (path: string) =>
+    send(`${service.url}/docs/guides${path}`, 'GET', { headers: { accept: 'text/html' } });
+
+  test('is served from here, runs no script, and leads to every guide', async () => {
+    const { status, text, headers } = await read('');
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'self'; img-src 'self'; form/,
+    );
+    expect(text).not.toContain('<script');
+    const paths = [
+      ...new Set([...text.matchAll(/href="\/docs\/guides(\/[^".]+)"/g)].map(([, path = '']) => path)),
+    ];
+    expect(paths.length).toBeGreaterThan(20);
+    const statuses = await Promise.all(paths.map(async (path) => [path, (await read(path)).status]));
+    expect(statuses.filter(([, each]) => each !== 200)).toEqual([]);
+  });
+
+  test('has the set-up of each example, the decisions, and the pictures', async () => {
+    expect((await read('/examples/fan-out')).text).toContain('<h1');
+    expect((await read('/adr/0001-postgresql-only-and-embedded')).status).toBe(200);
+    const [, picture = ''] = /src="\/docs\/guides(\/images\/[^"]+)"/.exec((await read('/editor')).text) ?? [];
+    const { status, headers } = await send(`${service.url}/docs/guides${picture}`, 'GET');
+    expect([status, headers.get('content-type')]).toEqual([200, 'image/png']);
+  });
+
+  test('can be searched, and what was searched for is shown as text', async () => {
+    const { text } = await read(`?q=${encodeURIComponent('idempotency-key header')}`);
+    expect(text).toContain('href="/docs/guides/api#');
+    const hostile = await read(`?q=${encodeURIComponent('"><script>x</script>')}`);
+    expect([hostile.status, hostile.text.includes('<script')]).toEqual([200, false]);
+    expect(hostile.text).toContain('Nothing contains all of these words');
+    expect((await read('?q=a&q=b')).status).toBe(200);
+  });
+
+  test.each([
+    '/nothing',
+    '/adr/nothing',
+    '/images/nothing.png',
+    '/..%2f..%2fpackage.json',
+    '/examples/..%2f..',
+  ])('404: %s', async (path) => {
+    expect((await send(`${service.url}/docs/guides${path}`, 'GET')).status).toBe(404);
   });
 });

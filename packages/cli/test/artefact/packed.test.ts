@@ -152,6 +152,8 @@ describe('the packed artefact', { timeout: 240_000 }, () => {
     ]);
     const docs = await fetch(`${address}/docs/`);
     expect([docs.status, await docs.text()]).toEqual([200, expect.stringContaining('Millrace API')]);
+    const guide = await fetch(`${address}/docs/guides/editor`);
+    expect([guide.status, await guide.text()]).toEqual([200, expect.stringContaining('<h1')]);
   });
 
   test('has the command line', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { message } from '@millrace/messages';
 import type { Choice } from '@millrace/service/callbacks/store';
+import { escapeHtml } from '../../http/html.ts';
 import { named, type Reader } from './approval-texts.ts';
 
 export type ApprovalPage =
@@ -108,16 +109,4 @@ function renderClosed({ heading, text }: Extract<ApprovalPage, { kind: 'closed' 
 
 function formatTime(moment: Date): string {
   return `<time datetime="${moment.toISOString()}">${moment.toISOString().slice(0, 16).replace('T', ' ')} UTC</time>`;
-}
-
-const ESCAPES: { readonly [character: string]: string } = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }
