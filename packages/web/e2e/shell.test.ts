@@ -60,6 +60,41 @@ describe('the frame', () => {
     expectNoComplaints(opened);
   });
 
+  test('help is a click away on every page, and that of a node one key', async () => {
+    const person = await createPerson(world.service, 'editor');
+    const id = await createWorkflow(person, 'Orders', greetingFlow('Hello'));
+    const opened = await world.openFor(person, 'executions');
+    const { page } = opened;
+    const openHelp = () => page.getByRole('button', { name: 'Help' }).click();
+    await openHelp();
+    const links = page.getByRole('menu').getByRole('menuitem');
+    await links.last().waitFor();
+    expect(await links.evaluateAll((items) => items.map((item) => item.getAttribute('href')))).toEqual([
+      '/docs/guides/executions',
+      '/docs/guides',
+      '/docs',
+      null,
+    ]);
+    await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click();
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Help for the node').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await page.goto(`${world.url}/o/${person.organisationId}/workflows/${id}`);
+    await page.locator('.react-flow__node[data-id="greet"]').click();
+    await page.getByRole('tab', { name: 'Configure', selected: true }).waitFor();
+    await page.keyboard.press('F1');
+    const help = page.getByRole('tab', { name: 'Help', selected: true });
+    await help.waitFor();
+    const reference = page.getByRole('link', { name: 'All settings in the documentation' });
+    expect(await reference.getAttribute('href')).toBe('/docs/guides/nodes#coreset');
+    await page.getByRole('tab', { name: 'Configure' }).click();
+    await page.keyboard.press('F1');
+    await help.waitFor();
+    expectNoComplaints(opened);
+  });
+
   test('light or dark is chosen in the menu, and stays', async () => {
     const opened = await world.openAs('viewer', 'workflows');
     const { page } = opened;

@@ -113,7 +113,7 @@ export function CanvasToolbar({
         />
         <Tool icon={Keyboard} label={t('editor.keys.title')} onClick={() => setHasKeys(true)} />
       </Group>
-      {hasKeys && <KeyboardMap onClose={() => setHasKeys(false)} />}
+      {hasKeys && <KeyboardMap isReadOnly={isReadOnly} onClose={() => setHasKeys(false)} />}
     </Paper>
   );
 }

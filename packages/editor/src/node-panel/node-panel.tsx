@@ -5,6 +5,7 @@ import '@millrace/ui/i18n/parts/forms.ts';
 import './node-panel.css';
 import {
   Alert,
+  Anchor,
   Badge,
   Box,
   Button,
@@ -46,15 +47,18 @@ import { WithData } from './with-data.tsx';
 export function NodePanel({
   nodeId,
   takesFocus = false,
+  helpAsked = 0,
 }: {
   nodeId: string;
   /** Focuses the first field that has to be filled in. */
   takesFocus?: boolean;
+  /** Shows the help whenever it changes, and at first unless it is 0. */
+  helpAsked?: number;
 }) {
   const node = useEditor((state) => state.nodes.find(({ id }) => id === nodeId));
   const type = useEditor((state) => (node === undefined ? undefined : state.nodeTypes.get(node.type)));
   if (node === undefined) return null;
-  return <Panel key={nodeId} node={node} type={type} takesFocus={takesFocus} />;
+  return <Panel key={nodeId} node={node} type={type} takesFocus={takesFocus} helpAsked={helpAsked} />;
 }
 
 /** What somebody may be typing into. */
@@ -66,13 +70,18 @@ function Panel({
   node,
   type,
   takesFocus,
+  helpAsked,
 }: {
   node: FlowNode;
   type: NodeType | undefined;
   takesFocus: boolean;
+  helpAsked: number;
 }) {
   const { t } = useTranslation();
   const [tab, setTab] = useState<Tab>('configure');
+  useEffect(() => {
+    if (helpAsked > 0) setTab('help');
+  }, [helpAsked]);
   const marks = useTabMarks(node.id);
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -250,6 +259,11 @@ function templatesOf({ kind, type }: NodeType): Pick<NodeFormProps, 'takesTempla
   return { takesTemplates: kind !== 'trigger' };
 }
 
+/** The part of the documentation about a node, which also lists its settings. */
+function referenceOf({ type }: NodeType): string {
+  return `/docs/guides/nodes#${type.replaceAll('.', '')}`;
+}
+
 function Help({ node, type }: { node: FlowNode; type: NodeType }) {
   const { t } = useTranslation();
   const { changeNode, isReadOnly } = useEditorState('changeNode', 'isReadOnly');
@@ -258,6 +272,9 @@ function Help({ node, type }: { node: FlowNode; type: NodeType }) {
       <Text size="sm" style={{ whiteSpace: 'pre-line' }}>
         <WithCode text={type.description} />
       </Text>
+      <Anchor size="sm" href={referenceOf(type)} target="_blank">
+        {t('forms.nodeReference')}
+      </Anchor>
       {type.examples.map(({ title, config }) => (
         <Stack key={title} gap={4}>
           <Group justify="space-between" wrap="nowrap" align="flex-start">

@@ -7,6 +7,7 @@ import credentials from './en/credentials.json';
 import editor from './en/editor.json';
 import executions from './en/executions.json';
 import forms from './en/forms.json';
+import help from './en/help.json';
 import keys from './en/keys.json';
 import people from './en/people.json';
 import settings from './en/settings.json';
@@ -26,6 +27,7 @@ export const en = {
   editor,
   executions,
   forms,
+  help,
   keys,
   people,
   settings,

@@ -8,6 +8,7 @@ import editor from './ja/editor.json';
 import errorHints from './ja/error-hints.json';
 import executions from './ja/executions.json';
 import forms from './ja/forms.json';
+import help from './ja/help.json';
 import keys from './ja/keys.json';
 import people from './ja/people.json';
 import settings from './ja/settings.json';
@@ -27,6 +28,7 @@ export const ja = {
   editor,
   executions,
   forms,
+  help,
   keys,
   people,
   settings,

@@ -11,6 +11,7 @@ import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { Lock, PanelLeftClose, PanelLeftOpen } from 'lucide-react';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
+import { HelpMenu } from './help-menu.tsx';
 import { rememberOrganisation } from './last-organisation.ts';
 import {
   ADMINISTRATION_ITEMS,
@@ -28,6 +29,7 @@ export function Shell() {
   const { t } = useTranslation();
   const [isOpen, { toggle, close }] = useDisclosure();
   const { pathname } = useLocation();
+  const isEditor = EDITOR.test(pathname);
   const { width, isNarrow, toggle: toggleWidth } = useNavigationWidth();
   useEffect(close, [pathname]);
   const org = useOrg();
@@ -64,6 +66,7 @@ export function Shell() {
         </AppShell.Section>
         <AppShell.Section>
           <WidthButton isNarrow={isNarrow} onToggle={toggleWidth} />
+          <HelpMenu isNarrow={isNarrow} isEditor={isEditor} />
           <UserMenu isNarrow={isNarrow} />
         </AppShell.Section>
       </AppShell.Navbar>

@@ -2,7 +2,7 @@ import { Group, Menu, Text, UnstyledButton, useMantineColorScheme } from '@manti
 import { useMe } from '@millrace/ui/api/me.ts';
 import { LANGUAGES, type Language } from '@millrace/ui/i18n/index.ts';
 import { Link } from '@tanstack/react-router';
-import { BookOpen, Check, ChevronUp, CircleUser, Languages, LogOut, SunMoon } from 'lucide-react';
+import { Check, ChevronUp, CircleUser, Languages, LogOut, SunMoon } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useChooseLanguage } from './account-language.ts';
 import { useSignOut } from './sign-out.ts';
@@ -36,9 +36,6 @@ export function UserMenu({ isNarrow }: { isNarrow: boolean }) {
       <Menu.Dropdown>
         <Menu.Item component={Link} to="/account" leftSection={<CircleUser size={14} />}>
           {t('shell.account')}
-        </Menu.Item>
-        <Menu.Item component="a" href="/docs" target="_blank" leftSection={<BookOpen size={14} />}>
-          {t('shell.apiReference')}
         </Menu.Item>
         <Menu.Divider />
         <Menu.Label>

@@ -47,11 +47,23 @@ type Side =
       readonly nodeId: string;
       /** Just added: its first empty field takes the focus. */
       readonly isNew?: boolean;
+      /** Counts how often its help was asked for: each time it is shown again. */
+      readonly helpAsked?: number;
     }
   | { readonly kind: 'settings' }
   | null;
 type DrawerTab = 'problems' | 'run';
 const IN_FLOW = /^\/flow_data(\/|$)/;
+
+/** The help of the selected node, or else of the open one. */
+function withHelp(open: Side, store: EditorStore): Side {
+  const { nodes, selectedIds } = store.getState();
+  const chosen = nodes.find(({ id }) => selectedIds.includes(id));
+  const nodeId = chosen?.id ?? (open?.kind === 'node' ? open.nodeId : null);
+  if (nodeId === null) return open;
+  const asked = open?.kind === 'node' && open.nodeId === nodeId ? (open.helpAsked ?? 0) : 0;
+  return { kind: 'node', nodeId, helpAsked: asked + 1 };
+}
 
 /** The editor page: top bar, canvas, side panel, and problems and runs below. */
 export function EditorFrame({
@@ -130,6 +142,7 @@ export function EditorFrame({
   const widen = useCallback(() => setIsWide((was) => !was), []);
   const hotkeys: HotkeyItem[] = [['mod+Enter', () => !isReadOnly && run()]];
   if (side?.kind === 'node') hotkeys.push(['F2', widen]);
+  hotkeys.push(['F1', () => setSide((open) => withHelp(open, store))]);
   useHotkeys(hotkeys, [], true);
   const sideContent = (
     <SideContent side={side} isWide={isWide} onWiden={widen} onClose={() => setSide(null)} />
@@ -180,7 +193,7 @@ function SideContent({
       </SideHead>
       <div className="editor-side-body">
         {side.kind === 'node' ? (
-          <NodePanel nodeId={side.nodeId} takesFocus={side.isNew === true} />
+          <NodePanel nodeId={side.nodeId} takesFocus={side.isNew === true} helpAsked={side.helpAsked ?? 0} />
         ) : (
           <Box p="sm" className="editor-settings">
             <FlowSettingsForm />
