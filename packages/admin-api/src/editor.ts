@@ -254,7 +254,12 @@ export const EDITOR_ENDPOINTS = {
           additionalProperties: { type: 'object' },
         }),
       ),
-      /** Uses this execution's outputs for nodes that `only_node` reads and that aren't pinned. */
+      /**
+       * Runs this top-level node again, and all that depends on it or has changed, with the input of the execution `outputs_of`; all other
+       * nodes that succeeded in it are kept.
+       */
+      from_node: Type.Optional(NodeId),
+      /** An execution: with `only_node`, its outputs are used for nodes that aren't pinned. */
       outputs_of: Type.Optional(Id),
     }),
     takesFlow: true,
@@ -280,6 +285,10 @@ export const EDITOR_ENDPOINTS = {
     access: 'viewer',
     isExact: true,
     summary: 'What to run it with: the sample, and the inputs of the last 20 executions, newest first',
+    query: Closed({
+      /** An execution whose input is listed, too, if it is older. */
+      with: Type.Optional(Id),
+    }),
     response: Closed({ sample: Nullable(Sample), executions: Type.Array(PastInput) }),
   },
 

@@ -395,6 +395,8 @@ export const EXECUTION_ENDPOINTS = {
       from: Type.Enum(['start', 'failed_node'], { type: 'string' }),
       /** With `from: start`: replaces the original input. */
       input_data: Type.Optional(AnyJson),
+      /** With `from: failed_node`: the version that failed (the default), or the currently saved one, in which changed nodes run again, too. */
+      version: Type.Optional(Type.Enum(['same', 'saved'], { type: 'string' })),
     }),
     response: Started,
   },

@@ -2,6 +2,7 @@ import { ACCOUNT_ENDPOINTS } from './accounts.ts';
 import { ALERT_ENDPOINTS } from './alerts.ts';
 import { AUDIT_ENDPOINTS } from './audit.ts';
 import { CREDENTIAL_ENDPOINTS } from './credentials.ts';
+import { DEBUGGING_ENDPOINTS } from './debugging.ts';
 import { EDITOR_ENDPOINTS } from './editor.ts';
 import type * as Forms from './endpoint.ts';
 import { EXECUTION_ENDPOINTS } from './executions.ts';
@@ -18,6 +19,7 @@ export const ADMIN_API = {
   ...ALERT_ENDPOINTS,
   ...AUDIT_ENDPOINTS,
   ...CREDENTIAL_ENDPOINTS,
+  ...DEBUGGING_ENDPOINTS,
   ...EXECUTION_ENDPOINTS,
   ...KEY_ENDPOINTS,
   ...PEOPLE_ENDPOINTS,
@@ -50,6 +52,7 @@ export {
 } from './alerts.ts';
 export type { AuditAction, AuditActorKind, AuditItem } from './audit.ts';
 export type { Credential, CredentialTest, CredentialTypeItem, OauthPreset } from './credentials.ts';
+export type { DebugData } from './debugging.ts';
 export type {
   Draft,
   DraftConflict,

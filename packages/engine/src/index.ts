@@ -87,7 +87,7 @@ export {
   triggerTypeOf,
 } from './plan.ts';
 export { renderAtEnd } from './render-at-end.ts';
-export { recordsToKeep } from './rerun.ts';
+export { type RerunScope, recordsToKeep } from './rerun.ts';
 export { NO_RETRY, type RetryPolicy, retryDelayMs } from './retry.ts';
 export { retryAfterMs } from './retry-after.ts';
 export { type SchemaError, validateValue } from './schema.ts';

@@ -15,7 +15,7 @@ import { type Ranges, SecretSearch, unionOf } from './mask-search.ts';
 import { rangesIn, sourceOf, VIEWS } from './mask-views.ts';
 
 /** Replaces a secret. */
-const MASK = '***';
+export const MASK = '***';
 const MASK_BYTES = Buffer.from(MASK);
 /** Shorter strings aren't treated as secrets: replacing them would leave nothing of an output. */
 const MIN_LENGTH = 3;

@@ -119,6 +119,26 @@ test('runs to a node, watches what others start, and runs again from the node th
   await fromNode('end', 'Rerun from here');
   await expect.poll(() => shown.textContent()).not.toBe(`Execution ${data.execution_id}`);
   await editor.node('end').getByText('Failed').waitFor();
+
+  // From the failed execution to its fix: with its data, and on from where it failed.
+  await shown.click();
+  await page.getByRole('button', { name: 'Open in the editor with this data' }).click();
+  const bar = page.getByRole('region', { name: /^Data of execution/ });
+  await bar.getByRole('button', { name: '2 outputs pinned' }).click();
+  const found = page.getByRole('dialog', { name: /outputs pinned/ });
+  await found.getByText('Pinned outputs').waitFor();
+  await page.keyboard.press('Escape');
+  await editor.node('end').getByText('Failed').waitFor();
+  await editor.node('second').getByText('Pinned output').waitFor();
+  await editor.node('end').click();
+  await page.keyboard.press('Delete');
+  await bar.getByRole('button', { name: 'Save and rerun from the failed node' }).click();
+  await editor.bottom.getByText('Completed').waitFor();
+  const [, fixed = ''] = /execution=(\d+)/.exec(page.url()) ?? [];
+  const at = { params: { org: person.organisationId, execution: Number(fixed) } };
+  const { data: rerun } = await person.call('GET /orgs/:org/executions/:execution', at);
+  expect(rerun.execution.workflow_version).toBeGreaterThan(1);
+  expect(rerun.nodes.every((node) => node.is_taken_over)).toBe(true);
   expectNoComplaints(opened);
 });
 

@@ -6,6 +6,7 @@ import { nodeTypeRoutes } from './node-types/routes.ts';
 import { sampleRoutes } from './samples/routes.ts';
 import { scheduleRoutes } from './schedules/routes.ts';
 import { templateRoutes } from './templates/routes.ts';
+import { debugRoutes } from './trials/debug-routes.ts';
 import { pinRoutes } from './trials/pins-routes.ts';
 import { trialRoutes } from './trials/routes.ts';
 import { webhookAdminRoutes } from './webhooks/routes.ts';
@@ -19,6 +20,7 @@ export function editorRoutes(app: FastifyInstance, deps: AppDeps, starter: Start
   draftRoutes(app, deps);
   trialRoutes(app, deps, starter);
   pinRoutes(app, deps);
+  debugRoutes(app, deps);
   sampleRoutes(app, deps);
   webhookAdminRoutes(app, deps);
   scheduleRoutes(app, deps);

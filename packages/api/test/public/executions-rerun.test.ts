@@ -75,6 +75,26 @@ describe('202', () => {
     expect(row?.rerun_of).toBe(id);
   });
 
+  test('from the failed node with the saved version: what is unchanged is kept', async () => {
+    const { workflowId, id } = await failedOnce();
+    const fixed = flowOf(
+      [
+        ['before', 'test.effect', { config: { do: 'before' } }],
+        ['broken', 'core.set', { config: { values: { fixed: true } } }],
+        ['after', 'test.effect', { config: { do: 'after' } }],
+      ],
+      ['start>before', 'before>broken', 'broken>after'],
+    );
+    await service.api('PUT', `/workflows/${workflowId}`, { key: service.key, body: { flow_data: fixed } });
+    const { json, status } = await rerun(id, { from: 'failed_node', version: 'saved' });
+    expect(status).toBe(202);
+    const detail = await service.finished(Number(json.execution_id));
+    expect(detail).toMatchObject({ status: 'completed', workflow_version: 2, input_data: { n: 1 } });
+    expect(Object.fromEntries(runs)).toEqual({ before: 1, broken: 1, after: 1 });
+    const refused = await rerun(id, { from: 'start', version: 'saved' });
+    expect([refused.status, refused.json.errors.map(({ pointer }) => pointer)]).toEqual([422, ['/version']]);
+  });
+
   test('from the start: the saved version with the same input', async () => {
     const { workflowId, id } = await failedOnce();
     await service.api('PUT', `/workflows/${workflowId}`, {

@@ -13,6 +13,7 @@ import { Ban, ChevronDown, Columns2, FileInput, RotateCw, StepForward } from 'lu
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isUnderWay } from '../common/under-way.ts';
+import { OpenInEditor } from './open-in-editor.tsx';
 
 const RerunDialog = lazyPart(async () => (await import('./rerun-dialog.tsx')).RerunDialog);
 
@@ -20,9 +21,12 @@ const RerunDialog = lazyPart(async () => (await import('./rerun-dialog.tsx')).Re
 export function ExecutionActions({
   detail,
   currentVersion,
+  labels,
 }: {
   detail: ExecutionDetail;
   currentVersion: number | null;
+  /** Node labels. */
+  labels: ReadonlyMap<string, string>;
 }) {
   const { t } = useTranslation();
   const org = useOrg();
@@ -38,6 +42,9 @@ export function ExecutionActions({
       >
         {t('executions.action.compare')}
       </Button>
+      {can('editor') && !isUnderWay(status) && currentVersion !== null && (
+        <OpenInEditor detail={detail} labels={labels} />
+      )}
       {can('editor') && isUnderWay(status) && <Cancel id={id} />}
       {can('editor') && !isUnderWay(status) && <Rerun detail={detail} currentVersion={currentVersion} />}
     </>

@@ -87,7 +87,13 @@ function Shown({ detail }: { detail: ExecutionDetail }) {
           <ExecutionMarks item={execution} />
         </Stack>
       }
-      actions={<ExecutionActions detail={detail} currentVersion={flow.data?.current_version ?? null} />}
+      actions={
+        <ExecutionActions
+          detail={detail}
+          currentVersion={flow.data?.current_version ?? null}
+          labels={labels}
+        />
+      }
     >
       {execution.error !== undefined && (
         <ErrorPanel

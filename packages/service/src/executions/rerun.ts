@@ -1,4 +1,12 @@
-import { foldRecords, isFinalStatus, type JsonValue, parseJson, recordsToKeep } from '@millrace/engine';
+import {
+  type CompileResult,
+  foldRecords,
+  isFinalStatus,
+  type JsonValue,
+  type NodeRecord,
+  parseJson,
+  recordsToKeep,
+} from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { parseChunks } from '@millrace/runtime/chunks';
@@ -31,29 +39,51 @@ export async function rerunFromStart(
   return { version, isTestMode, input, triggerType: source.trigger_type, compiled, rerunOf: id };
 }
 
+/** Which version a rerun from the failed node runs: the one that failed, or the one that is saved now. */
+export type RerunVersion = 'same' | 'saved';
+
 /** @throws ApiError `no_failed_node` */
 export async function rerunFromFailedNode(
   plans: PlanCache,
   id: number,
   source: RerunSource,
-  workflow: Pick<StartableWorkflow, 'isTestMode'>,
+  workflow: Pick<StartableWorkflow, 'version' | 'isTestMode'>,
+  uses: RerunVersion = 'same',
 ): Promise<StartContent> {
-  const version = source.workflow_version;
+  const version = uses === 'same' ? source.workflow_version : workflow.version;
   const compiled = await plans.get(source.workflow_id, version);
-  if (source.status !== 'failed' || compiled.kind === 'invalid') {
+  // The saved version may be the one that can run at last; of an invalid one, nothing has run that could be kept.
+  if (source.status !== 'failed' || (uses === 'same' && compiled.kind === 'invalid')) {
     throw new ApiError('no_failed_node', message('service.rerun_no_failed_node'));
   }
-  const records = recordsToKeep(compiled.plan, foldRecords(parseChunks(source.chunks)));
+  const former = await plans.get(source.workflow_id, source.workflow_version);
+  const records = recordsKept(source, former, compiled);
   const { trigger_type: triggerType } = source;
   const isTestMode = staysInTestMode(source, workflow);
   return { version, isTestMode, input: parseJson(source.input), triggerType, compiled, rerunOf: id, records };
 }
 
 /**
+ * What a rerun keeps of an execution.
+ * @param former the version that the execution ran
+ * @param from a top-level node that runs again, whatever became of it
+ */
+export function recordsKept(
+  source: Pick<RerunSource, 'chunks'>,
+  former: CompileResult,
+  compiled: CompileResult,
+  from?: string,
+): NodeRecord[] {
+  if (compiled.kind === 'invalid' || former.kind === 'invalid') return [];
+  const scope = { former: former.plan, ...(from === undefined ? {} : { from }) };
+  return recordsToKeep(compiled.plan, foldRecords(parseChunks(source.chunks)), scope);
+}
+
+/**
  * Anything run in test mode sends nothing when rerun, whatever put it in test mode: the workflow's setting at the time, the
  * calling execution, or whoever tried it.
  */
-function staysInTestMode(
+export function staysInTestMode(
   source: Pick<RerunSource, 'is_test_mode'>,
   workflow: Pick<StartableWorkflow, 'isTestMode'>,
 ): boolean {

@@ -12,19 +12,28 @@ export interface PastInputRow {
   readonly input: string | null;
 }
 
+/** Which inputs are listed. */
+export interface PastInputsWanted {
+  readonly organisationId: number;
+  readonly workflowId: number;
+  /** Larger ones are listed without their content. */
+  readonly maxBytes: number;
+  readonly count: number;
+  /** An execution listed in any case; null for none. */
+  readonly also: number | null;
+}
+
 /** Inputs of a workflow's last executions, latest first. */
-export async function listPastInputs(
-  tx: Queryable,
-  organisationId: number,
-  workflowId: number,
-  maxBytes: number,
-  count: number,
-): Promise<PastInputRow[]> {
+export async function listPastInputs(tx: Queryable, wanted: PastInputsWanted): Promise<PastInputRow[]> {
+  const { organisationId, workflowId, maxBytes, count, also } = wanted;
   return tx.query<PastInputRow>(
     `SELECT id, status, display_name, trigger_type, created_at, octet_length(input::text) AS input_bytes,
        CASE WHEN octet_length(input::text) <= $3 THEN input END AS input
-     FROM executions WHERE workflow_id = $2 AND organisation_id = $1 ORDER BY id DESC LIMIT $4`,
-    [organisationId, workflowId, maxBytes, count],
+     FROM executions WHERE id IN (
+       (SELECT id FROM executions WHERE workflow_id = $2 AND organisation_id = $1 ORDER BY id DESC LIMIT $4)
+       UNION ALL SELECT $5::bigint
+     ) AND workflow_id = $2 AND organisation_id = $1 ORDER BY id DESC`,
+    [organisationId, workflowId, maxBytes, count, also],
   );
 }
 

@@ -53,3 +53,19 @@ export async function deletePin(tx: Queryable, owner: PinOwner, nodeId: string):
     nodeId,
   ]);
 }
+
+/** Replaces all pins of one person. @param outputs JSON text by node id */
+export async function replacePins(
+  tx: Queryable,
+  { organisationId, workflowId, userId }: PinOwner,
+  outputs: ReadonlyMap<string, string>,
+): Promise<void> {
+  await tx.query('DELETE FROM pinned_outputs WHERE workflow_id = $1 AND user_id = $2', [workflowId, userId]);
+  await tx.query(
+    `INSERT INTO pinned_outputs (organisation_id, workflow_id, user_id, node_id, output)
+     SELECT $1::bigint, $2::bigint, $3::bigint, node_id, output::json FROM unnest($4::text[], $5::text[]) AS p (node_id, output)
+     ON CONFLICT (workflow_id, user_id, node_id) DO UPDATE SET output = EXCLUDED.output,
+       pinned_at = EXCLUDED.pinned_at`,
+    [organisationId, workflowId, userId, [...outputs.keys()], [...outputs.values()]],
+  );
+}

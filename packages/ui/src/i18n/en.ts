@@ -4,6 +4,7 @@ import audit from './en/audit.json';
 import canvas from './en/canvas.json';
 import common from './en/common.json';
 import credentials from './en/credentials.json';
+import debugging from './en/debugging.json';
 import editor from './en/editor.json';
 import executions from './en/executions.json';
 import forms from './en/forms.json';
@@ -24,6 +25,7 @@ export const en = {
   canvas,
   common,
   credentials,
+  debugging,
   editor,
   executions,
   forms,

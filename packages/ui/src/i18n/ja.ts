@@ -4,6 +4,7 @@ import audit from './ja/audit.json';
 import canvas from './ja/canvas.json';
 import common from './ja/common.json';
 import credentials from './ja/credentials.json';
+import debugging from './ja/debugging.json';
 import editor from './ja/editor.json';
 import errorHints from './ja/error-hints.json';
 import executions from './ja/executions.json';
@@ -25,6 +26,7 @@ export const ja = {
   canvas,
   common,
   credentials,
+  debugging,
   editor,
   executions,
   forms,

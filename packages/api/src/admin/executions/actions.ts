@@ -14,6 +14,7 @@ import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { refuseInput } from '../../public/executions/execute-route.ts';
+import { refuseVersion } from '../../public/executions/rerun-route.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';
 
 const CANCEL = 'POST /orgs/:org/executions/:execution/cancel';
@@ -70,6 +71,7 @@ export function adminActionRoutes(
         execution_id: executionId,
         rerun_of: id,
         from: body.from,
+        version: content.version,
         has_own_input: body.input_data !== undefined,
       };
       await insertAudit(tx, entryOf(call, 'execution.rerun', details));
@@ -82,12 +84,13 @@ export function adminActionRoutes(
     id: number,
     source: RerunSource,
     workflow: StartableWorkflow,
-    { from, input_data: input }: Body<typeof RERUN>,
+    { from, input_data: input, version }: Body<typeof RERUN>,
   ): Promise<StartContent> {
     if (from === 'failed_node') {
       if (input !== undefined) throw inputWithFailedNode();
-      return rerunFromFailedNode(plans, id, source, workflow);
+      return rerunFromFailedNode(plans, id, source, workflow, version);
     }
+    refuseVersion(from, version);
     const content = await rerunFromStart(plans, id, source, workflow, input as JsonValue | undefined);
     if (input !== undefined) refuseInput(content.compiled, input as JsonValue);
     return content;

@@ -66,11 +66,17 @@ function addSample(app: FastifyInstance, deps: AppDeps): void {
 function addInputs(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
 
-  adminRoute(app, deps, 'GET /orgs/:org/workflows/:id/inputs', async ({ organisation, params }) => {
+  adminRoute(app, deps, 'GET /orgs/:org/workflows/:id/inputs', async ({ organisation, params, query }) => {
     const id = pathId(params.id, 'workflow');
+    const wanted = {
+      workflowId: id,
+      maxBytes: MAX_LISTED_INPUT_BYTES,
+      count: PAST_INPUTS,
+      also: query.with ?? null,
+    };
     return db.forOrganisation(organisation.id, async (tx) => {
       await requireWorkflow(tx, organisation.id, id);
-      const rows = await listPastInputs(tx, organisation.id, id, MAX_LISTED_INPUT_BYTES, PAST_INPUTS);
+      const rows = await listPastInputs(tx, { organisationId: organisation.id, ...wanted });
       return { sample: presentOrNull(await findSample(tx, id)), executions: rows.map(presentInput) };
     });
   });

@@ -2,6 +2,7 @@ import type { Pin } from '@millrace/admin-api';
 import { formatTimestamp, type JsonObject, parseJson, stringifyJson } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
+import { MAX_PIN_BYTES, MAX_PINS } from '@millrace/service/trials/debug-data';
 import {
   deletePin,
   dropOldPins,
@@ -15,11 +16,6 @@ import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { adminRoute } from '../http/route.ts';
 import { requireWorkflow } from '../workflows/detail.ts';
-
-/** The limit of the table. */
-const MAX_PIN_BYTES = 262_144;
-/** Per user and workflow. */
-const MAX_PINS = 100;
 
 /** Pinned outputs of the current user; those of others can't be addressed, and only the user's own trials use them. */
 export function pinRoutes(app: FastifyInstance, deps: AppDeps): void {

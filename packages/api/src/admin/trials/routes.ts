@@ -17,7 +17,8 @@ import { insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
 import { parseChunks } from '@millrace/runtime/chunks';
 import type { Starter } from '@millrace/service/executions/accept';
-import { findRerunSource } from '@millrace/service/executions/store';
+import { recordsKept, refuseUnended } from '@millrace/service/executions/rerun';
+import { findRerunSource, type RerunSource } from '@millrace/service/executions/store';
 import { findPastInput } from '@millrace/service/samples/past-inputs';
 import { outputsOf, reduceToNode, trialSettings } from '@millrace/service/trials/only-node';
 import { insertTrial } from '@millrace/service/trials/store';
@@ -41,20 +42,23 @@ interface RunContent {
 
 /** Starting a workflow manually: the saved version, an unsaved draft, or one node of it. */
 export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
-  const { db, registry } = deps;
+  const { db, registry, plans } = deps;
 
   adminRoute(app, deps, 'POST /orgs/:org/workflows/:id/run', async (call) => {
     const { organisation, body } = call;
     const id = pathId(call.params.id, 'workflow');
     refuseUnfit(body);
     const { executionId, now } = await starter.lookUp(organisation.id, id, null);
+    const former = await formerOf(organisation.id, id, body);
     const stored = await db.forOrganisation(organisation.id, async (tx) => {
       const workflow = await requireWorkflow(tx, organisation.id, id);
       if (workflow.status === 'archived') throw archivedError();
-      const content = await contentOf(tx, organisation.id, workflow, body, deps);
-      const input = await inputOf(tx, organisation.id, id, body);
+      const content = await contentOf(tx, organisation.id, workflow, body, former, deps);
       const compiled = compileSound(content.flow, registry, body.only_node !== undefined);
-      if (body.only_node === undefined) refuseInput(compiled, input, '/input');
+      const isPartial = body.only_node !== undefined || body.from_node !== undefined;
+      const again = repeated(body, former, compiled);
+      const input = again?.input ?? (await inputOf(tx, organisation.id, id, body));
+      if (!isPartial) refuseInput(compiled, input, '/input');
       const version = content.version ?? (await storeTrial(tx, call, id, content.flow));
       const order = {
         executionId,
@@ -63,8 +67,9 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
           id,
           organisationId: organisation.id,
           name: workflow.name,
-          isTestMode: body.is_test_mode ?? workflow.is_test_mode,
+          isTestMode: (body.is_test_mode ?? workflow.is_test_mode) || again?.isTestMode === true,
         },
+        ...(again === null ? {} : { rerunOf: again.rerunOf, records: again.records }),
         version,
         triggerType: 'manual',
         input,
@@ -79,6 +84,51 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
     starter.stored(stored);
     return { execution_id: executionId };
   });
+
+  /** The execution whose outputs are used, if any, with its version: read before the transaction, which needs a connection itself. */
+  async function formerOf(
+    organisationId: number,
+    workflowId: number,
+    { outputs_of: id, from_node: nodeId }: RunBody,
+  ): Promise<Former | null> {
+    if (id === undefined) return null;
+    const source = await db.forOrganisation(organisationId, (tx) => findRerunSource(tx, organisationId, id));
+    if (source === undefined || source.workflow_id !== workflowId) throw noSuchExecution('/outputs_of');
+    if (nodeId === undefined) return { id, source, compiled: null };
+    refuseUnended(source);
+    return { id, source, compiled: await plans.get(source.workflow_id, source.workflow_version) };
+  }
+}
+
+/** An execution whose outputs are used. */
+interface Former {
+  readonly id: number;
+  readonly source: RerunSource;
+  /** Null unless a run begins at one of its nodes. */
+  readonly compiled: CompileResult | null;
+}
+
+/** What a run from a node takes from an execution; null for any other run. */
+function repeated({ from_node: nodeId }: RunBody, former: Former | null, compiled: CompileResult) {
+  if (nodeId === undefined || former === null || former.compiled === null) return null;
+  refuseStart(compiled, nodeId);
+  const { id, source } = former;
+  const records = recordsKept(source, former.compiled, compiled, nodeId);
+  return { rerunOf: id, records, input: parseJson(source.input), isTestMode: source.is_test_mode };
+}
+
+/** @throws ApiError 422 unless a run can begin at the node */
+function refuseStart(compiled: CompileResult, nodeId: string): void {
+  if (compiled.kind !== 'plan') return;
+  const index = compiled.plan.nodeIndexes.get(nodeId);
+  const node = index === undefined ? undefined : compiled.plan.nodes[index];
+  if (node?.scope === compiled.plan.root) return;
+  const loop = node?.scope.loop?.id;
+  const fault =
+    loop === undefined
+      ? message('service.trial_no_node')
+      : message('service.trial_in_loop', { loop: JSON.stringify(loop) });
+  throw validationError([{ pointer: '/from_node', code: 'invalid_value', message: fault }]);
 }
 
 /** @throws ApiError 422 for members that exclude each other */
@@ -86,16 +136,38 @@ function refuseUnfit(body: RunBody): void {
   const clashes = [
     { given: body.flow_data !== undefined && body.version !== undefined, at: '/version', with: 'flow_data' },
     { given: body.input !== undefined && body.input_of !== undefined, at: '/input_of', with: 'input' },
+    {
+      given: body.from_node !== undefined && body.only_node !== undefined,
+      at: '/from_node',
+      with: 'only_node',
+    },
+    { given: body.from_node !== undefined && body.input !== undefined, at: '/input', with: 'from_node' },
+    {
+      given: body.from_node !== undefined && body.input_of !== undefined,
+      at: '/input_of',
+      with: 'from_node',
+    },
   ];
   const lonely = [
-    { given: body.pinned_outputs !== undefined, at: '/pinned_outputs' },
-    { given: body.outputs_of !== undefined, at: '/outputs_of' },
+    {
+      given: body.pinned_outputs !== undefined && body.only_node === undefined,
+      at: '/pinned_outputs',
+      with: 'only_node',
+    },
+    {
+      given: body.outputs_of !== undefined && body.only_node === undefined && body.from_node === undefined,
+      at: '/outputs_of',
+      with: 'only_node',
+    },
+    {
+      given: body.from_node !== undefined && body.outputs_of === undefined,
+      at: '/from_node',
+      with: 'outputs_of',
+    },
   ];
   const errors = [
     ...clashes.map((each) => ({ ...each, fault: message('api.not_with', { other: each.with }) })),
-    ...lonely
-      .map((each) => ({ ...each, given: each.given && body.only_node === undefined }))
-      .map((each) => ({ ...each, fault: message('api.only_with', { other: 'only_node' }) })),
+    ...lonely.map((each) => ({ ...each, fault: message('api.only_with', { other: each.with }) })),
   ].filter((each) => each.given);
   if (errors.length === 0) return;
   throw validationError(
@@ -108,6 +180,7 @@ async function contentOf(
   organisationId: number,
   workflow: WorkflowDetailRow,
   body: RunBody,
+  former: Former | null,
   { registry, config }: Pick<AppDeps, 'registry' | 'config'>,
 ): Promise<RunContent> {
   const { version, flow } = await chosenFlow(tx, organisationId, workflow, body);
@@ -116,7 +189,7 @@ async function contentOf(
     const only = {
       nodeId: body.only_node,
       pinned: body.pinned_outputs ?? {},
-      fallback: await fallbackOf(tx, organisationId, workflow.id, body.outputs_of),
+      fallback: outputsOf(former === null ? [] : recordsToShow(parseChunks(former.source.chunks))),
     };
     return { version: null, flow: reduceToNode(checked, registry, only) };
   }
@@ -141,13 +214,6 @@ async function chosenFlow(
   const row = await findVersion(tx, organisationId, workflow.id, version);
   if (row === undefined) throw notFound('version');
   return { version, flow: parseJson(row.flow_data) };
-}
-
-async function fallbackOf(tx: Queryable, organisationId: number, workflowId: number, executionId?: number) {
-  if (executionId === undefined) return outputsOf([]);
-  const source = await findRerunSource(tx, organisationId, executionId);
-  if (source === undefined || source.workflow_id !== workflowId) throw noSuchExecution('/outputs_of');
-  return outputsOf(recordsToShow(parseChunks(source.chunks)));
 }
 
 async function inputOf(

@@ -1,4 +1,5 @@
-import { notFound } from '@millrace/errors/errors';
+import { notFound, validationError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
 import type { Starter } from '@millrace/service/executions/accept';
 import { refuseUnended, rerunFromFailedNode, rerunFromStart } from '@millrace/service/executions/rerun';
@@ -52,6 +53,8 @@ export function rerunRoute(
     options,
     async (request, reply) => {
       const { organisationId } = principalOf(request);
+      const { from, version } = request.body;
+      refuseVersion(from, version);
       const id = pathId(request.params.id, 'execution');
       const source = await db.forOrganisation(organisationId, (tx) =>
         findRerunSource(tx, organisationId, id),
@@ -60,9 +63,9 @@ export function rerunRoute(
       refuseUnended(source);
       const lookUp = () => starter.lookUp(organisationId, source.workflow_id, request.idempotencyKey);
       const prepare = (workflow: StartableWorkflow) =>
-        request.body.from === 'start'
+        from === 'start'
           ? rerunFromStart(plans, id, source, workflow)
-          : rerunFromFailedNode(plans, id, source, workflow);
+          : rerunFromFailedNode(plans, id, source, workflow, version);
       const found = await lookUp();
       const origin = originOfStart(request);
       return respondToStart(
@@ -71,4 +74,11 @@ export function rerunRoute(
       );
     },
   );
+}
+
+/** @throws ApiError 422 for a version from the start, which always runs the saved one */
+export function refuseVersion(from: RerunBody['from'], version: RerunBody['version']): void {
+  if (from === 'failed_node' || version === undefined) return;
+  const fault = message('api.only_with', { other: '{"from": "failed_node"}' });
+  throw validationError([{ pointer: '/version', code: 'not_allowed', message: fault }]);
 }

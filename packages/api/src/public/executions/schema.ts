@@ -259,6 +259,13 @@ export const RerunBody = Type.Object(
       description:
         "`start`: the saved version of the workflow with the same input. `failed_node`: the same version; successful nodes that don't depend on a failed one aren't run again.",
     }),
+    version: Type.Optional(
+      Type.Enum(['same', 'saved'], {
+        type: 'string',
+        description:
+          'With `failed_node`: `same` is the version that failed, the default; `saved` is the one saved now, in which nodes that have changed since run again, too.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -10,7 +10,7 @@ import { useRole } from '@millrace/ui/api/me.ts';
 import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { notifyFailure, notifyWarning } from '@millrace/ui/components/notify.ts';
 import { ChevronDown, ChevronUp, Copy, Trash2 } from 'lucide-react';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DraftFailure } from './draft/draft-failure.tsx';
 import type { DraftSync } from './draft/draft-sync.ts';
@@ -21,6 +21,7 @@ import { SideHead } from './side-head.tsx';
 import { Splitter, usePanelSize } from './splitter.tsx';
 import { TopBar } from './top-bar.tsx';
 import { useRunForm } from './trying/use-run-form.ts';
+import { useChosenExecution } from './trying/use-shown-sample.ts';
 import { useTrial } from './trying/use-trial.ts';
 import { useWatch } from './trying/use-watch.ts';
 
@@ -38,6 +39,7 @@ const FlowSettingsForm = lazyPart(
 );
 const NodeRunMenu = lazyPart(async () => (await import('./trying/node-run-menu.tsx')).NodeRunMenu);
 const ProblemList = lazyPart(async () => (await import('./problem-list.tsx')).ProblemList, fillingSkeleton);
+const DebugBar = lazyPart(async () => (await import('./trying/debug-bar.tsx')).DebugBar);
 const RunPanel = lazyPart(async () => (await import('./trying/run-panel.tsx')).RunPanel, fillingSkeleton);
 
 /** The content of the side panel. */
@@ -79,6 +81,7 @@ export function EditorFrame({
 }) {
   const { t } = useTranslation();
   useDocumentTitle(`${workflow.name} · Millrace`);
+  const { can } = useRole();
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
   const [side, setSide] = useState<Side>(null);
   const [tab, setTab] = useState<DrawerTab | null>(null);
@@ -98,6 +101,11 @@ export function EditorFrame({
   );
   const trial = useTrial({ org, workflowId: workflow.id, onRefused: showRefusal }, store);
   const runForm = useRunForm({ org, workflow }, draftSync, trial);
+  const execution = useChosenExecution();
+  const { follow } = trial;
+  useEffect(() => {
+    if (execution !== null) follow(execution);
+  }, [execution, follow]);
   const watch = useWatch({ org, workflowId: workflow.id }, trial);
   const save = useCallback(async () => {
     if (draftSync.state.getState().status === 'same') return true;
@@ -156,6 +164,7 @@ export function EditorFrame({
         <div className="editor">
           <TopBar onRun={run} onSettings={() => setSide({ kind: 'settings' })} />
           <NewerVersion />
+          {execution !== null && can('editor') && <DebugBar executionId={execution} />}
           <DraftFailure />
           <div className="editor-middle">
             <div className="editor-canvas">

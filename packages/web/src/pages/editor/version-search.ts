@@ -1,4 +1,4 @@
 import { id, searchReader } from '@millrace/ui/api/search-params.ts';
 
-/** The version to view; none: the editable flow. */
-export const readVersionSearch = searchReader({ version: id });
+/** The version to view (none: the editable flow), and the execution whose data is worked with. */
+export const readVersionSearch = searchReader({ version: id, execution: id });

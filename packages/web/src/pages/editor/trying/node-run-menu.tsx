@@ -1,28 +1,24 @@
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/forms.ts';
 import { ActionIcon, Menu } from '@mantine/core';
+import { loopsAround } from '@millrace/editor/form/template-scope.ts';
 import { own } from '@millrace/editor/model/flow-value.ts';
 import { useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
-import { call } from '@millrace/ui/api/client.ts';
-import { noteFailure } from '@millrace/ui/api/query.ts';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
-import { notifyFailure } from '@millrace/ui/components/notify.ts';
-import { useQueryClient } from '@tanstack/react-query';
 import { ChevronDown, FastForward, Play, RotateCw, StepForward } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
 import { flowToNode } from './flow-to-node.ts';
 import { useRunOneNode } from './run-one-node.tsx';
 
-/** Runs the open node alone, everything up to it, or what failed at it once more. */
+/** Runs the open node alone, everything up to it, or it and what follows with what came before in the execution on the canvas. */
 export function NodeRunMenu({ nodeId }: { nodeId: string }) {
   const { t } = useTranslation();
-  const { org, trial, runForm, showRun } = useEditorPage();
+  const { trial, runForm, showRun } = useEditorPage();
   const store = useEditorStore();
-  const queryClient = useQueryClient();
   const node = useEditor(({ nodes }) => nodes.find(({ id }) => id === nodeId));
   const kind = useEditor((state) => state.nodeTypes.get(node?.type ?? '')?.kind);
-  const hasFailed = useEditor(({ runs }) => own(runs, nodeId)?.status === 'failed');
+  const hasRun = useEditor(({ runs }) => own(runs, nodeId) !== undefined);
   const { run } = useRunOneNode(nodeId);
   if (node === undefined || kind === 'trigger') return null;
   const isBusy = trial.isUnderWay || trial.isStarting;
@@ -32,13 +28,10 @@ export function NodeRunMenu({ nodeId }: { nodeId: string }) {
   };
   const rerun = () => {
     if (trial.executionId === null) return;
-    const params = { org, execution: trial.executionId };
-    call('POST /orgs/:org/executions/:execution/rerun', { params, body: { from: 'failed_node' } })
-      .then(({ execution_id: id }) => trial.follow(id))
-      .catch((error: Error) => {
-        notifyFailure(error);
-        noteFailure(queryClient, error);
-      });
+    // Its input is that of the execution.
+    const { input: _, input_of: __, ...request } = runForm.request();
+    const last = loopsAround(store.getState(), nodeId).at(-1) ?? nodeId;
+    void trial.start({ ...request, from_node: last, outputs_of: trial.executionId });
   };
   const runTo = act(() => void runForm.start(flowToNode(store.getState().toFlow(), nodeId)));
   // A node in a loop can't be run without the loop.
@@ -68,7 +61,7 @@ export function NodeRunMenu({ nodeId }: { nodeId: string }) {
         </Menu.Item>
         <Menu.Item
           leftSection={<RotateCw size={14} />}
-          disabled={isBusy || !hasFailed || trial.executionId === null}
+          disabled={isBusy || !hasRun || trial.isReduced}
           onClick={act(rerun)}
         >
           {t('editor.trying.rerunFrom')}

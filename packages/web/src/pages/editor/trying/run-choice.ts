@@ -26,6 +26,12 @@ export interface RunChoice {
 }
 
 export const NO_CHOICE: RunChoice = { source: null, input: null, text: null };
+
+/** The input of one execution. */
+export function pastChoice(executionId: number): RunChoice {
+  return { source: 'past', input: { kind: 'of', executionId }, text: null };
+}
+
 const EMPTY: RunInput = { kind: 'value', value: {} };
 
 /** The input's source: the chosen one while available, else the form, the sample, the last execution. */

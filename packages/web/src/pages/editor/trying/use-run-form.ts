@@ -1,7 +1,6 @@
 import type { WorkflowDetail } from '@millrace/admin-api';
 import { useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
 import { type Flow, isJsonObject } from '@millrace/engine';
-import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
@@ -11,11 +10,13 @@ import {
   inputOf,
   type KnownInputs,
   NO_CHOICE,
+  pastChoice,
   type RunChoice,
   type RunInput,
   type RunSource,
   sourceOf,
 } from './run-choice.ts';
+import { inputsQuery, useChosenExecution } from './use-shown-sample.ts';
 import type { RunBody, Trial } from './use-trial.ts';
 
 /** The input of the next run, wherever it is started. */
@@ -44,10 +45,13 @@ export function useRunForm(
 ): RunForm {
   const store = useEditorStore();
   const schema = useEditor((state) => state.settings.input_schema);
-  const inputs = useQuery(
-    endpointQuery('GET /orgs/:org/workflows/:id/inputs', { params: { org, id: workflow.id } }),
-  );
+  const execution = useChosenExecution();
+  const inputs = useQuery(inputsQuery(org, workflow.id, execution));
   const [choice, setChoice] = useState<RunChoice>(NO_CHOICE);
+  const isThere = inputs.data?.executions.some((each) => each.execution_id === execution) === true;
+  useEffect(() => {
+    if (execution !== null && isThere) setChoice(pastChoice(execution));
+  }, [execution, isThere]);
   const [isTest, setTest] = useState(workflow.is_test_mode);
   useEffect(() => setTest(workflow.is_test_mode), [workflow.is_test_mode]);
   const hasForm = schema !== undefined && isJsonObject(schema) && isJsonObject(schema.properties ?? null);

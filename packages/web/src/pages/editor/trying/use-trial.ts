@@ -20,6 +20,8 @@ export interface Trial {
   readonly execution: TrialExecution | null;
   readonly isUnderWay: boolean;
   readonly isStarting: boolean;
+  /** It ran one node, with stand-ins for those before it. */
+  readonly isReduced: boolean;
   readonly start: (body: RunBody) => Promise<boolean>;
   /** Shows an execution that somebody else started, as if it had been started here. */
   readonly follow: (executionId: number) => void;
@@ -44,6 +46,7 @@ export function useTrial({ org, workflowId, onRefused }: TrialOptions, store: Ed
   const [execution, setExecution] = useState<TrialExecution | null>(null);
   const [runs, setRuns] = useState<{ readonly [nodeId: string]: NodeRun }>({});
   const [isStarting, setIsStarting] = useState(false);
+  const [isReduced, setIsReduced] = useState(false);
   const isFinal = execution !== null && FINAL.has(execution.status);
   const isUnderWay = executionId !== null && !isFinal;
 
@@ -66,6 +69,7 @@ export function useTrial({ org, workflowId, onRefused }: TrialOptions, store: Ed
   const follow = useCallback((id: number) => {
     setRuns({});
     setExecution(null);
+    setIsReduced(false);
     setExecutionId(id);
   }, []);
   const starting = useRef(false);
@@ -81,6 +85,7 @@ export function useTrial({ org, workflowId, onRefused }: TrialOptions, store: Ed
           body,
         });
         follow(started.execution_id);
+        setIsReduced(body.only_node !== undefined);
         // It is now one of the past executions.
         const key = endpointKey('GET /orgs/:org/workflows/:id/inputs', { params: { org, id: workflowId } });
         void queryClient.invalidateQueries({ queryKey: key });
@@ -110,7 +115,7 @@ export function useTrial({ org, workflowId, onRefused }: TrialOptions, store: Ed
     setExecution(null);
     setExecutionId(null);
   }, []);
-  return { executionId, execution, isUnderWay, isStarting, start, follow, cancel, clear };
+  return { executionId, execution, isUnderWay, isStarting, isReduced, start, follow, cancel, clear };
 }
 
 /** Nodes still running when the execution ended have ended with it; they send no events of their own. */

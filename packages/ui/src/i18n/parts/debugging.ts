@@ -1,0 +1,4 @@
+import debugging from '../en/debugging.json';
+import { addTexts } from './add-texts.ts';
+
+addTexts({ debugging });
