@@ -247,51 +247,12 @@ export const NodeComparison = Closed({
 });
 export type NodeComparison = Static<typeof NodeComparison>;
 
-const names = (values: readonly string[]) => `(${values.join('|')})`;
-/** Comma-separated values. */
-const STATUS_LIST = `^${names(EXECUTION_STATUSES)}(,${names(EXECUTION_STATUSES)})*$`;
-
-/** Comma-separated ids; 200 at most. */
-const ID_LIST = '^[1-9]\\d{0,15}(,[1-9]\\d{0,15}){0,199}$';
-
-const listQuery = {
-  status: Type.Optional(Type.String({ pattern: STATUS_LIST, maxLength: 200 })),
-  workflow: Type.Optional(Id),
-  trigger: Type.Optional(Type.String({ pattern: '^[a-z_]{1,40}$' })),
-  test: Type.Optional(Type.Enum(['yes', 'no'], { type: 'string' })),
-  /** Text in the display name, case-insensitive. */
-  text: Type.Optional(Type.String({ maxLength: 255 })),
-  /** The key that started it; like `ip`, only for roles that may read the audit log. */
-  key: Type.Optional(Id),
-  /** Part of the address it was started from. */
-  ip: Type.Optional(Type.String({ maxLength: 100 })),
-  after: Type.Optional(Timestamp),
-  before: Type.Optional(Timestamp),
-  /** Only these, if they exist, regardless of other filters; in their current state. */
-  ids: Type.Optional(Type.String({ pattern: ID_LIST, maxLength: 4_000 })),
-};
-
 const Started = Closed({ execution_id: Id });
 
 /** Maximum rows of a file that are started by one request. */
 const MAX_IMPORTED_ROWS = 1_000;
 
 export const EXECUTION_ENDPOINTS = {
-  'GET /orgs/:org/executions': {
-    access: 'viewer',
-    summary: 'Executions, newest first',
-    query: Closed({ ...pageQuery, ...listQuery }),
-    response: Closed({
-      items: Type.Array(ExecutionItem),
-      /** Cursor of the next page; null: there are no older ones. */
-      next_cursor: Nullable(Type.String()),
-      /**
-       * Set if the page ended because of the search limit, not because it is full: everything since then was searched, and the next page
-       * continues from there.
-       */
-      searched_back_to: Nullable(Timestamp),
-    }),
-  },
   'GET /orgs/:org/executions/events': {
     access: 'viewer',
     summary: 'Executions of the organisation as they change',

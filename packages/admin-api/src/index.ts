@@ -5,6 +5,7 @@ import { CREDENTIAL_ENDPOINTS } from './credentials.ts';
 import { DEBUGGING_ENDPOINTS } from './debugging.ts';
 import { EDITOR_ENDPOINTS } from './editor.ts';
 import type * as Forms from './endpoint.ts';
+import { EXECUTION_LIST_ENDPOINTS } from './execution-lists.ts';
 import { EXECUTION_ENDPOINTS } from './executions.ts';
 import { KEY_ENDPOINTS } from './keys.ts';
 import { PEOPLE_ENDPOINTS } from './people.ts';
@@ -21,6 +22,7 @@ export const ADMIN_API = {
   ...CREDENTIAL_ENDPOINTS,
   ...DEBUGGING_ENDPOINTS,
   ...EXECUTION_ENDPOINTS,
+  ...EXECUTION_LIST_ENDPOINTS,
   ...KEY_ENDPOINTS,
   ...PEOPLE_ENDPOINTS,
   ...SETTINGS_ENDPOINTS,

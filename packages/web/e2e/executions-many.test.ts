@@ -55,7 +55,12 @@ test('all matches are cancelled, far more than are shown, and refusals are liste
   const lastId = await insertMany(workflowId, 450, 'waiting_async');
   const opened = await world.openFor(editor, `executions?workflow=${workflowId}`);
   const { page } = opened;
-  const rows = await showRows(page, 200);
+  const rows = await showRows(page, 100);
+  await page.getByRole('combobox', { name: 'Rows per page' }).click();
+  await page.getByRole('option', { name: '200 rows' }).click();
+  await expect.poll(() => rows.count()).toBe(200);
+  // The browser would keep it for the tests that follow.
+  await page.evaluate(() => localStorage.removeItem('millrace.executions.page-size'));
   await page.getByRole('checkbox', { name: 'Select all shown' }).check();
   const bar = page.getByRole('toolbar', { name: 'Selected executions' });
   await bar.getByText('200 selected').waitFor();

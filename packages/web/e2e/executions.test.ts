@@ -30,8 +30,16 @@ describe('the list', () => {
     const { page } = opened;
     await row(page, orders).waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByText('2 executions', { exact: true }).waitFor();
+    const top = (await row(page, orders).boundingBox())?.y;
     const waiting = await world.execute(editor, await world.createWorkflow(editor, 'asking'));
-    await page.getByRole('button', { name: /1 new execution/ }).click();
+    const fresh = page.getByRole('button', { name: /1 new execution/ });
+    await fresh.waitFor();
+    // Nothing has moved, and the count is that of what is shown.
+    expect((await row(page, orders).boundingBox())?.y).toBe(top);
+    await page.getByText('2 executions', { exact: true }).waitFor();
+    await fresh.click();
+    await page.getByText('3 executions', { exact: true }).waitFor();
     await row(page, waiting).getByText('Waiting').waitFor();
     await editor.call('POST /orgs/:org/executions/:execution/cancel', {
       params: { org: editor.organisationId, execution: waiting },

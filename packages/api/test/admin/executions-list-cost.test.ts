@@ -1,5 +1,9 @@
-import { findAdminExecutions, MAX_SCANNED } from '@millrace/service/executions/admin-list';
-import type { AdminExecutionFilters } from '@millrace/service/executions/admin-store';
+import {
+  countAdminExecutions,
+  findAdminExecutions,
+  MAX_SCANNED,
+} from '@millrace/service/executions/admin-list';
+import type { AdminExecutionFilters } from '@millrace/service/executions/admin-walks';
 import { buffersOf, createLongHistory, type LongHistory } from '@millrace/testing/list-cost';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -96,4 +100,54 @@ test('rows found by both the short and the long search are returned once, in ord
   const ids = rows.map(({ id }) => id);
   expect(ids).toEqual([...new Set(ids)].sort((a, b) => b - a));
   expect(ids.length).toBeGreaterThan(20);
+});
+
+const count = (filters: Partial<AdminExecutionFilters>) =>
+  countAdminExecutions(history.database.db, history.ids.organisationId, { ...NONE, ...filters });
+
+test('few executions are counted exactly', async () => {
+  expect(await count({ statuses: ['failed'] })).toEqual({ count: 120, precision: 'exact' });
+  expect(await count({ workflowId: history.rare })).toEqual({ count: 24, precision: 'exact' });
+  expect(await count({ statuses: ['queued'] })).toEqual({ count: 0, precision: 'exact' });
+  expect(await count({ statuses: ['cancelled'] })).toEqual({ count: 6_000, precision: 'exact' });
+  expect(await count({ ...MIDDLE, text: 'SAMPLE' })).toEqual({ count: 8_641, precision: 'exact' });
+});
+
+test('many are estimated', async () => {
+  for (const [filters, real] of [
+    [{}, 120_000],
+    [{ statuses: ['completed'] as const }, 113_880],
+    [{ workflowId: history.ids.workflowId }, 119_976],
+    [{ after: new Date('2026-01-08T00:00:00Z') }, 59_520],
+  ] as const) {
+    const { count: about, precision } = await count(filters);
+    expect(precision).toBe('about');
+    expect(about).toBeGreaterThan(real * 0.9);
+    expect(about).toBeLessThan(real * 1.1);
+  }
+});
+
+test('what only a search can find is counted as far as the search goes', async () => {
+  expect(await count({ text: 'zebra' })).toEqual({ count: 0, precision: 'at_least' });
+  expect(await count({ text: 'SAMPLE' })).toMatchObject({ precision: 'at_least' });
+});
+
+test.each<[string, Partial<AdminExecutionFilters>]>([
+  ['all', {}],
+  ['a status', { statuses: ['completed'] }],
+  ['several statuses', { statuses: ['cancelled', 'failed', 'running'] }],
+  ['a text', { text: 'zebra' }],
+])('counting has a bound: %s', async (_what, filters) => {
+  const cost = await buffersOf(history, (tx) =>
+    countAdminExecutions(
+      {
+        ...history.database.db,
+        query: (text, values) => history.database.db.query(text, values),
+        forOrganisation: (_id, work) => work(tx),
+      },
+      history.ids.organisationId,
+      { ...NONE, ...filters },
+    ),
+  );
+  expect(cost).toBeLessThan(MOST_BUFFERS_OF_A_SEARCH);
 });

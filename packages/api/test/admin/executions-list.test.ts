@@ -97,6 +97,17 @@ describe('200', () => {
     ).toEqual([failed]);
   });
 
+  test('the number of matching executions', async () => {
+    const person = await createPerson(service, 'viewer');
+    await insert(person, { count: 3 });
+    await insert(person, { count: 2, status: 'failed' });
+    const count = async (query: object) =>
+      (await person.call(`${LIST}/count`, { params: { org: person.organisationId }, query })).data;
+    expect(await count({})).toEqual({ count: 5, precision: 'exact' });
+    expect(await count({ status: 'failed' })).toEqual({ count: 2, precision: 'exact' });
+    expect(await count({ text: 'SAMPLE 3' })).toEqual({ count: 1, precision: 'exact' });
+  });
+
   test('pages follow each other without gaps and with an end', async () => {
     const person = await createPerson(service, 'viewer');
     const ids = await insert(person, { count: 7 });

@@ -1,6 +1,5 @@
 import '@millrace/ui/i18n/parts/executions.ts';
 import { Alert, Badge, Button, Group, Loader, Stack, Text, Tooltip } from '@mantine/core';
-import type { ExecutionItem } from '@millrace/admin-api';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { useFilters } from '@millrace/ui/api/search-params.ts';
 import { Page } from '@millrace/ui/components/page.tsx';
@@ -9,14 +8,16 @@ import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/sta
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { Link } from '@tanstack/react-router';
-import { Activity, ArrowUp, Radio, SearchX } from 'lucide-react';
+import { Activity, Radio, SearchX } from 'lucide-react';
 import { useDeferredValue, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { readListSearch } from '../common/search.ts';
 import { BulkBar } from './bulk.tsx';
 import { ExecutionTable } from './execution-table.tsx';
 import { Filters } from './filters.tsx';
-import { MAX_FRESH, useExecutions } from './use-executions.ts';
+import { ListHead } from './list-head.tsx';
+import { useExecutions } from './use-executions.ts';
+import { usePageSize } from './use-page-size.ts';
 import { useSearchFurther } from './use-search-further.ts';
 import { useSelection } from './use-selection.ts';
 
@@ -29,7 +30,8 @@ export function ExecutionsPage() {
   const [filters, apply] = useFilters(readListSearch);
   const text = JSON.stringify(filters);
   const search = useMemo(() => readListSearch(JSON.parse(text)), [text]);
-  const { list, query, fresh, showFresh, isLive } = useExecutions(search);
+  const [pageSize, setPageSize] = usePageSize();
+  const { list, query, fresh, showFresh, isLive } = useExecutions(search, pageSize);
   const items = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
   // A hundred rows changing together must not block user input.
   const drawn = useDeferredValue(items);
@@ -39,7 +41,14 @@ export function ExecutionsPage() {
   return (
     <Page title={t('executions.title')} actions={<LiveMark isLive={isLive} />} width={1400}>
       <Filters search={search} apply={apply} />
-      <Fresh items={fresh} onShow={showFresh} />
+      <ListHead
+        query={list.isSuccess && !list.isPlaceholderData ? query : undefined}
+        newestId={items[0]?.id}
+        fresh={fresh}
+        onShowFresh={showFresh}
+        pageSize={pageSize}
+        onPageSize={setPageSize}
+      />
       {list.isPending && <LoadingRows />}
       {list.isError && <ErrorState error={list.error} onRetry={() => void list.refetch()} />}
       {items.length > 0 && (
@@ -77,31 +86,6 @@ function LiveMark({ isLive }: { isLive: boolean }) {
         {isLive ? t('executions.live') : t('executions.notLive')}
       </Badge>
     </Tooltip>
-  );
-}
-
-/** New executions are announced instead of inserted: what the user reads must not move. */
-function Fresh({ items, onShow }: { items: readonly ExecutionItem[]; onShow: () => void }) {
-  const { t } = useTranslation();
-  return (
-    <div role="status">
-      {items.length > 0 && (
-        <Button
-          variant="light"
-          fullWidth
-          leftSection={<ArrowUp size={14} aria-hidden />}
-          onClick={() => {
-            onShow();
-            window.scrollTo({ top: 0 });
-          }}
-        >
-          {items.length < MAX_FRESH
-            ? t('executions.fresh', { count: items.length })
-            : t('executions.freshMany', { shown: MAX_FRESH.toLocaleString() })}{' '}
-          · {t('executions.showFresh')}
-        </Button>
-      )}
-    </div>
   );
 }
 

@@ -9,7 +9,6 @@ import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { fits, type ListSearch, needsService, toQuery } from '../common/search.ts';
 import { isUnderWay } from '../common/under-way.ts';
 
-const PAGE_SIZE = 50;
 /** The service's limit per request. */
 const MAX_IDS = 200;
 /** Minimum interval between catch-up fetches, however busy it is. */
@@ -28,15 +27,15 @@ type Place = { readonly cursor: string; readonly query: ListQuery };
 type Pages = InfiniteData<ListPage, Place | null>;
 
 /** The paginated list, kept up to date by the service's events. */
-export function useExecutions(search: ListSearch) {
+export function useExecutions(search: ListSearch, pageSize: number) {
   const org = useOrg();
   const client = useQueryClient();
-  const key = useListKey(org, search);
+  const key = useListKey(org, search, pageSize);
   const list = useInfiniteQuery({
     queryKey: key,
     queryFn: async ({ pageParam, signal }): Promise<ListPage> => {
       const { cursor, query } = pageParam ?? { cursor: null, query: toQuery(search, serviceNow()) };
-      return { ...(await readPage(org, query, PAGE_SIZE, cursor, signal)), query };
+      return { ...(await readPage(org, query, pageSize, cursor, signal)), query };
     },
     initialPageParam: null as Place | null,
     getNextPageParam: ({ next_cursor: cursor, query }) => (cursor === null ? null : { cursor, query }),
@@ -79,7 +78,7 @@ export function useExecutions(search: ListSearch) {
   // In steps, so that progress shows even while more events are missed.
   const catchUp = useCatchUp(async () => {
     const shown = client.getQueryData<Pages>(key)?.pages ?? [];
-    const newest = await readPage(org, shown[0]?.query ?? toQuery(search, serviceNow()), PAGE_SIZE, null);
+    const newest = await readPage(org, shown[0]?.query ?? toQuery(search, serviceNow()), pageSize, null);
     take(newest.items);
     const items = shown.flatMap((page) => page.items);
     await readAgain(org, items, (again) => take(again, false));
@@ -102,9 +101,12 @@ export function useExecutions(search: ListSearch) {
  * Going back restores the loaded pages, however many; a new visit starts fresh, even with the same filters: the
  * browser's history entry distinguishes them.
  */
-function useListKey(org: number, search: ListSearch): readonly unknown[] {
+function useListKey(org: number, search: ListSearch, pageSize: number): readonly unknown[] {
   const router = useRouter();
-  return useMemo(() => [LIST, { org }, search, router.latestLocation.state.__TSR_key], [org, search, router]);
+  return useMemo(
+    () => [LIST, { org }, search, pageSize, router.latestLocation.state.__TSR_key],
+    [org, search, pageSize, router],
+  );
 }
 
 /** Fetches missed changes. Any number missed during a fetch need only one more. */

@@ -1,8 +1,11 @@
-import type { Queryable } from '@millrace/database/database';
+import type { Database, Queryable } from '@millrace/database/database';
 import type { ExecutionStatus } from '@millrace/engine';
+import type { AdminExecutionRow } from './admin-store.ts';
 import {
   type AdminExecutionFilters,
-  type AdminExecutionRow,
+  countExecutions,
+  countUncompleted,
+  estimateExecutions,
   findIdRange,
   findUncompletedWalkEnd,
   findWalkEnd,
@@ -11,7 +14,7 @@ import {
   type WalkEnd,
   walkExecutions,
   walkUncompleted,
-} from './admin-store.ts';
+} from './admin-walks.ts';
 
 /**
  * Rows one page checks for matches. Usually the first few are enough, and PostgreSQL must know that few are needed:
@@ -34,10 +37,16 @@ interface Walker {
   readonly way: IndexedFilter;
   readonly read: typeof walkExecutions;
   readonly findEnd: typeof findWalkEnd;
+  readonly count: typeof countExecutions;
 }
 
 const OPEN: IndexedFilter = { workflowId: null, triggerType: null, isTestMode: null, apiKeyId: null };
-const BY_STATUS: Walker = { way: OPEN, read: walkUncompleted, findEnd: findUncompletedWalkEnd };
+const BY_STATUS: Walker = {
+  way: OPEN,
+  read: walkUncompleted,
+  findEnd: findUncompletedWalkEnd,
+  count: countUncompleted,
+};
 /** Triggers that most executions have and that have no index of their own. */
 const FREQUENT_TRIGGERS: readonly (string | null)[] = ['api', 'webhook', null];
 
@@ -111,7 +120,44 @@ function walkersFor({
 }
 
 function walkerFor(way: IndexedFilter): Walker {
-  return { way, read: walkExecutions, findEnd: findWalkEnd };
+  return { way, read: walkExecutions, findEnd: findWalkEnd, count: countExecutions };
+}
+
+/** A number of executions. `about`: by PostgreSQL's statistics; `at_least`: what a search that stopped has found. */
+export interface ExecutionCount {
+  readonly count: number;
+  readonly precision: 'exact' | 'about' | 'at_least';
+}
+
+/**
+ * How many executions match. Counts no more than {@link MAX_SCANNED} along each index; if there are more, they are estimated, except by
+ * filters that only a search can apply.
+ */
+export async function countAdminExecutions(
+  db: Database,
+  organisationId: number,
+  filters: AdminExecutionFilters,
+): Promise<ExecutionCount> {
+  const counted = await db.forOrganisation(organisationId, async (tx): Promise<ExecutionCount> => {
+    const ids = await findIdRange(tx, organisationId, filters);
+    let most = 0;
+    for (const { way, count } of walkersFor(filters)) {
+      // One more than is counted shows whether there are more.
+      const walk = { ...ids, way, maxLooked: MAX_SCANNED + 1 };
+      const { looked, matching } = await count(tx, organisationId, filters, walk);
+      if (looked <= MAX_SCANNED) return { count: matching, precision: 'exact' };
+      most = Math.max(most, matching);
+    }
+    return { count: most, precision: 'at_least' };
+  });
+  if (counted.precision === 'exact' || isSearch(filters)) return counted;
+  const estimate = await estimateExecutions(db, organisationId, filters);
+  return { count: Math.max(estimate, counted.count), precision: 'about' };
+}
+
+/** Whether PostgreSQL has no statistics about what is looked for. */
+function isSearch({ text, sourceIp }: AdminExecutionFilters): boolean {
+  return text !== null || sourceIp !== null;
 }
 
 /** Parses `failed,cancelled`. */

@@ -1,0 +1,294 @@
+import type { Queryable } from '@millrace/database/database';
+import type { ExecutionStatus } from '@millrace/engine';
+import { type AdminExecutionRow, ITEM_COLUMNS } from './admin-store.ts';
+
+/** Which executions a list shows. */
+export interface AdminExecutionFilters {
+  readonly statuses: readonly ExecutionStatus[] | null;
+  readonly workflowId: number | null;
+  readonly triggerType: string | null;
+  readonly isTestMode: boolean | null;
+  /** Part of the display name, in any case. */
+  readonly text: string | null;
+  /** The key that started it. */
+  readonly apiKeyId: number | null;
+  /** Part of the address it was started from. */
+  readonly sourceIp: string | null;
+  readonly after: Date | null;
+  readonly before: Date | null;
+}
+
+/** Ids that bound a list, both exclusive. */
+export interface IdRange {
+  readonly aboveId: number;
+  readonly belowId: number;
+}
+
+/**
+ * The possible ids of a time range: ids are assigned in creation order give or take the duration of a statement, so the
+ * bounds allow a minute. The time bounds themselves still have to be checked.
+ */
+export async function findIdRange(
+  tx: Queryable,
+  organisationId: number,
+  { after, before }: AdminExecutionFilters,
+): Promise<IdRange> {
+  const [row] = await tx.query<{ above_id: number | null; below_id: number | null }>(
+    `SELECT
+       (SELECT id FROM executions WHERE organisation_id = $1 AND created_at < $2::timestamptz - interval '1 minute'
+        ORDER BY created_at DESC LIMIT 1) AS above_id,
+       (SELECT id FROM executions WHERE organisation_id = $1 AND created_at > $3::timestamptz + interval '1 minute'
+        ORDER BY created_at LIMIT 1) AS below_id`,
+    [organisationId, after, before],
+  );
+  return { aboveId: row?.above_id ?? 0, belowId: row?.below_id ?? Number.MAX_SAFE_INTEGER };
+}
+
+/** What the rows of a scan have in common, so that one index has them in order; null means any. */
+export interface IndexedFilter {
+  readonly workflowId: number | null;
+  readonly triggerType: string | null;
+  /** Only those in test mode. */
+  readonly isTestMode: true | null;
+  readonly apiKeyId: number | null;
+}
+
+/** A scan of one index: how many rows to check, and how many matches are wanted. */
+export interface Walk extends IdRange {
+  readonly way: IndexedFilter;
+  readonly maxLooked: number;
+  readonly wanted: number;
+}
+
+/** Whether a row matches; parameters 5 to 13 are those of {@link valuesOf}. */
+const FITS = `($5::bigint IS NULL OR workflow_id = $5) AND ($6::text[] IS NULL OR status = ANY ($6))
+  AND ($7::text IS NULL OR trigger_type = $7) AND ($8::boolean IS NULL OR is_test_mode = $8)
+  AND ($9::text IS NULL OR strpos(lower(display_name), lower($9)) > 0)
+  AND ($10::timestamptz IS NULL OR created_at >= $10) AND ($11::timestamptz IS NULL OR created_at <= $11)
+  AND ($12::bigint IS NULL OR api_key_id = $12) AND ($13::text IS NULL OR strpos(source_ip, $13) > 0)`;
+
+const valuesOf = (filters: AdminExecutionFilters) =>
+  [
+    filters.workflowId,
+    filters.statuses,
+    filters.triggerType,
+    filters.isTestMode,
+    filters.text,
+    filters.after,
+    filters.before,
+    filters.apiKeyId,
+    filters.sourceIp,
+  ] as const;
+
+/** The rows that a scan of one index checks; parameters 14 to 17 are those of {@link wayOf}. */
+const LOOKED_ROWS = `SELECT * FROM executions
+  WHERE organisation_id = $1 AND id < $2 AND id > $3 AND ($14::bigint IS NULL OR workflow_id = $14)
+    AND ($15::text IS NULL OR trigger_type = $15) AND ($16::boolean IS NULL OR is_test_mode)
+    AND ($17::bigint IS NULL OR api_key_id = $17)
+    AND ($10::timestamptz IS NULL OR created_at >= $10) AND ($11::timestamptz IS NULL OR created_at <= $11)
+  ORDER BY id DESC LIMIT $4`;
+
+const wayOf = ({ workflowId, triggerType, isTestMode, apiKeyId }: IndexedFilter) =>
+  [workflowId, triggerType, isTestMode, apiKeyId] as const;
+
+/**
+ * Scans the organisation's executions along one index, newest first. The inner limit ends the scan however rare matches are,
+ * so its conditions must all be covered by the index, except for the ends of a time range; the outer limit ends it once
+ * enough was found. Sent unnamed: the plan must know which filters are set.
+ */
+export async function walkExecutions(
+  tx: Queryable,
+  organisationId: number,
+  filters: AdminExecutionFilters,
+  { way, ...walk }: Walk,
+): Promise<AdminExecutionRow[]> {
+  return tx.query<AdminExecutionRow>(
+    `SELECT ${ITEM_COLUMNS}
+     FROM (
+       SELECT * FROM (
+         ${LOOKED_ROWS}
+       ) looked
+       WHERE ${FITS}
+       ORDER BY id DESC LIMIT $18
+     ) e LEFT JOIN workflows w ON w.id = e.workflow_id AND w.organisation_id = e.organisation_id
+     ORDER BY e.id DESC`,
+    [
+      organisationId,
+      walk.belowId,
+      walk.aboveId,
+      walk.maxLooked,
+      ...valuesOf(filters),
+      ...wayOf(way),
+      walk.wanted,
+    ],
+  );
+}
+
+/** How many rows a scan checks, and how many of them match. */
+export interface Counted {
+  readonly looked: number;
+  readonly matching: number;
+}
+
+const NOTHING_COUNTED: Counted = { looked: 0, matching: 0 };
+
+/** Counts along the same index. */
+export async function countExecutions(
+  tx: Queryable,
+  organisationId: number,
+  filters: AdminExecutionFilters,
+  { way, ...walk }: Omit<Walk, 'wanted'>,
+): Promise<Counted> {
+  const [row] = await tx.query<Counted>(
+    `SELECT count(*) AS looked, count(*) FILTER (WHERE ${FITS}) AS matching
+     FROM (${LOOKED_ROWS}) looked`,
+    [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, ...valuesOf(filters), ...wayOf(way)],
+  );
+  return row ?? NOTHING_COUNTED;
+}
+
+/** Where that scan stopped before everything was checked; undefined if it reached the end. */
+export async function findWalkEnd(
+  tx: Queryable,
+  organisationId: number,
+  filters: AdminExecutionFilters,
+  { way, ...walk }: Walk,
+): Promise<WalkEnd | undefined> {
+  const [row] = await tx.query<WalkEnd>(
+    `SELECT id, created_at FROM executions
+     WHERE organisation_id = $1 AND id < $2 AND id > $3 AND ($5::bigint IS NULL OR workflow_id = $5)
+       AND ($6::text IS NULL OR trigger_type = $6) AND ($7::boolean IS NULL OR is_test_mode)
+       AND ($10::bigint IS NULL OR api_key_id = $10)
+       AND ($8::timestamptz IS NULL OR created_at >= $8) AND ($9::timestamptz IS NULL OR created_at <= $9)
+     ORDER BY id DESC OFFSET $4 - 1 LIMIT 1`,
+    [
+      organisationId,
+      walk.belowId,
+      walk.aboveId,
+      walk.maxLooked,
+      way.workflowId,
+      way.triggerType,
+      way.isTestMode,
+      filters.after,
+      filters.before,
+      way.apiKeyId,
+    ],
+  );
+  return row;
+}
+
+export interface WalkEnd {
+  readonly id: number;
+  readonly created_at: Date;
+}
+
+const UNCOMPLETED: readonly ExecutionStatus[] = ['queued', 'running', 'waiting_async', 'failed', 'cancelled'];
+
+/** One index scan for each status in a parameter. */
+function downUncompleted(columns: string, parameter: number): string {
+  return UNCOMPLETED.map(
+    (status) => `(SELECT ${columns} FROM executions
+       WHERE organisation_id = $1 AND status = '${status}' AND '${status}' = ANY ($${parameter}::text[])
+         AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)`,
+  ).join(' UNION ALL ');
+}
+
+const UNCOMPLETED_ROWS = downUncompleted('*', 6);
+const UNCOMPLETED_TIMES = downUncompleted('id, created_at', 5);
+
+/**
+ * The same over the index of executions that aren't completed, which is small compared with a long history: one scan per
+ * status, merged by id. Each has its own order and limit, because otherwise PostgreSQL doesn't merge scans through row-level
+ * security but sorts everything. Only for statuses without `completed`.
+ */
+export async function walkUncompleted(
+  tx: Queryable,
+  organisationId: number,
+  filters: AdminExecutionFilters,
+  walk: Walk,
+): Promise<AdminExecutionRow[]> {
+  return tx.query<AdminExecutionRow>(
+    `SELECT ${ITEM_COLUMNS}
+     FROM (
+       SELECT * FROM (${UNCOMPLETED_ROWS} ORDER BY id DESC LIMIT $4) looked
+       WHERE ${FITS}
+       ORDER BY id DESC LIMIT $14
+     ) e LEFT JOIN workflows w ON w.id = e.workflow_id AND w.organisation_id = e.organisation_id
+     ORDER BY e.id DESC`,
+    [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, ...valuesOf(filters), walk.wanted],
+  );
+}
+
+/** Counts along that index. */
+export async function countUncompleted(
+  tx: Queryable,
+  organisationId: number,
+  filters: AdminExecutionFilters,
+  walk: Omit<Walk, 'wanted'>,
+): Promise<Counted> {
+  const [row] = await tx.query<Counted>(
+    `SELECT count(*) AS looked, count(*) FILTER (WHERE ${FITS}) AS matching
+     FROM (SELECT * FROM (${UNCOMPLETED_ROWS}) rows ORDER BY id DESC LIMIT $4) looked`,
+    [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, ...valuesOf(filters)],
+  );
+  return row ?? NOTHING_COUNTED;
+}
+
+/** Where that scan stopped before everything was checked; undefined if it reached the end. */
+export async function findUncompletedWalkEnd(
+  tx: Queryable,
+  organisationId: number,
+  filters: AdminExecutionFilters,
+  walk: Walk,
+): Promise<WalkEnd | undefined> {
+  const [row] = await tx.query<WalkEnd>(
+    `SELECT id, created_at FROM (${UNCOMPLETED_TIMES}) looked
+     ORDER BY id DESC OFFSET $4 - 1 LIMIT 1`,
+    [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, filters.statuses],
+  );
+  return row;
+}
+
+/**
+ * How many executions match, by PostgreSQL's statistics: nothing is counted. The planner guesses how many rows row-level security hides, so its
+ * numbers only serve as a ratio to all rows. Not for a transaction that is narrowed to an organisation, where that guess would differ.
+ */
+export async function estimateExecutions(
+  db: Queryable,
+  organisationId: number,
+  filters: AdminExecutionFilters,
+): Promise<number> {
+  const [table] = await db.query<{ rows: number }>(
+    `SELECT (reltuples / greatest(relpages, 1) * pg_relation_size(oid) / current_setting('block_size')::integer)
+       ::double precision AS rows
+     FROM pg_class WHERE oid = 'executions'::regclass`,
+  );
+  const all = await db.query<Explained>('EXPLAIN (FORMAT JSON) SELECT FROM executions');
+  const some = await db.query<Explained>(
+    `EXPLAIN (FORMAT JSON) SELECT FROM executions
+     WHERE organisation_id = $1 AND ($2::bigint IS NULL OR workflow_id = $2) AND ($3::text[] IS NULL OR status = ANY ($3))
+       AND ($4::text IS NULL OR trigger_type = $4) AND ($5::boolean IS NULL OR is_test_mode = $5)
+       AND ($6::bigint IS NULL OR api_key_id = $6)
+       AND ($7::timestamptz IS NULL OR created_at >= $7) AND ($8::timestamptz IS NULL OR created_at <= $8)`,
+    [
+      organisationId,
+      filters.workflowId,
+      filters.statuses,
+      filters.triggerType,
+      filters.isTestMode,
+      filters.apiKeyId,
+      filters.after,
+      filters.before,
+    ],
+  );
+  return Math.round(((table?.rows ?? 0) * plannedRows(some)) / Math.max(1, plannedRows(all)));
+}
+
+interface Explained {
+  readonly 'QUERY PLAN': string;
+}
+
+function plannedRows([explained]: readonly Explained[]): number {
+  const [root] = JSON.parse(explained?.['QUERY PLAN'] ?? '[]') as { Plan: { 'Plan Rows': number } }[];
+  return root?.Plan['Plan Rows'] ?? 0;
+}
