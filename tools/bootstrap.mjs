@@ -1,5 +1,5 @@
-// Runs one of the project's commands: `start`, `build`, `release`, `dev`, `test`, `test:unit`, `test:changed`, `test:durations`, `test:soak`,
-// `test:campaign`, `test:attacks`, `lint`, `bench`, `bench:main-thread`, `db:dump`, `openapi:dump`, `docs:nodes`, `screenshots`.
+// Runs one of the project's commands: `start`, `build`, `release`, `dev`, `test`, `test:unit`, `test:changed`, `test:databases`, `test:durations`,
+// `test:soak`, `test:campaign`, `test:attacks`, `lint`, `bench`, `bench:main-thread`, `db:dump`, `openapi:dump`, `docs:nodes`, `screenshots`.
 // Plain JavaScript for any Node from 20 on: it installs the dependencies, including the Node version the project targets, and runs the
 // command with that.
 import { spawn, spawnSync } from 'node:child_process';
@@ -28,6 +28,7 @@ const COMMANDS = {
   test: ['node_modules/vitest/vitest.mjs', 'run'],
   'test:unit': ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.unit.config.ts'],
   'test:changed': ['node_modules/vitest/vitest.mjs', 'run'],
+  'test:databases': ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.databases.config.ts'],
   'test:durations': [
     'node_modules/vitest/vitest.mjs',
     'run',

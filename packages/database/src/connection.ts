@@ -63,9 +63,20 @@ export const ROLE_SETTINGS: Readonly<Record<string, string>> = {
   idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
 };
 
+/**
+ * What plans depend on. PostgreSQL's default prices are those of spinning disks: for a page of a long list it then reads and sorts thousands of
+ * rows, where an index has them in order. No statement is long enough to be compiled, or to be shared out between processes.
+ */
+export const PLANNER_SETTINGS: Readonly<Record<string, string>> = {
+  random_page_cost: '1.1',
+  jit: 'off',
+  max_parallel_workers_per_gather: '0',
+};
+
 /** Sent after connecting: a pooler allows only few settings as startup parameters. */
 const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   ...STATEMENT_SETTINGS,
+  ...PLANNER_SETTINGS,
   idle_session_timeout: '0',
   // The server also gives up on a client that went silent, so that a host that was cut off holds no locks.
   client_connection_check_interval: '5000',

@@ -3,13 +3,15 @@ import { once } from 'node:events';
 import { access, chmod, chown, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Account, findAccount } from '@millrace/database/embedded/account';
 import { createDatabase } from '@millrace/database/pool';
-import { expect } from 'vitest';
 import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
+/** Of the superuser and of the role `millrace`. */
+const PASSWORD = 'secret';
 const PGBOUNCER = '/usr/sbin/pgbouncer';
 
 /** The binaries of Debian's newest PostgreSQL; null without them or without pgbouncer. */
@@ -52,10 +54,12 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await exit;
 }
 
-/** A Debian PostgreSQL on a port of 127.0.0.1 with `trust` authentication. */
+/** A Debian PostgreSQL on a port of 127.0.0.1. */
 export interface DebianServer {
   readonly port: number;
   readonly superuserUrl: string;
+  /** The folder of its socket. */
+  readonly folder: string;
   /** URL of one of its databases, as the role `millrace`. */
   urlOf(database: string): string;
   /** Sends one statement as superuser. */
@@ -63,17 +67,42 @@ export interface DebianServer {
   /** Ends it like a power failure. */
   kill(): Promise<void>;
   stop(): Promise<void>;
+  /** Ends it without waiting. */
+  readonly abandon: () => void;
+}
+
+export interface DebianServerOptions {
+  /** Settings for the command line, besides those of every test server. */
+  readonly settings?: { readonly [name: string]: string };
+  /** How roles sign in over TCP. */
+  readonly auth?: 'trust' | 'scram-sha-256';
+  /** Letters without a locale are those of ASCII. */
+  readonly locale?: 'C' | 'C.UTF-8';
 }
 
 /** Starts a new server with the role and the database described in the documentation. */
-export async function startDebianServer(): Promise<DebianServer> {
+export async function startDebianServer({
+  settings = {},
+  auth = 'trust',
+  locale = 'C',
+}: DebianServerOptions = {}): Promise<DebianServer> {
   const { account, ids } = await ordinaryUser();
   const folder = await makeFolder(account);
   const data = join(folder, 'data');
-  const options = ['--pgdata', data, '--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C'];
+  const passwordFile = join(folder, 'password');
+  await writeFile(passwordFile, `${PASSWORD}\n`);
+  const options = [
+    '--pgdata',
+    data,
+    '--username=postgres',
+    `--auth=${auth}`,
+    `--pwfile=${passwordFile}`,
+    '--encoding=UTF8',
+    `--locale=${locale}`,
+  ];
   await run(program('initdb'), options, { cwd: folder, ...ids });
-  const server = await launch(folder, data, ids);
-  await server.execute("CREATE ROLE millrace LOGIN PASSWORD 'secret'");
+  const server = await launch(folder, data, ids, settings);
+  await server.execute(`CREATE ROLE millrace LOGIN PASSWORD '${PASSWORD}'`);
   await server.execute('CREATE DATABASE millrace OWNER millrace');
   return server;
 }
@@ -99,20 +128,22 @@ async function launch(
   folder: string,
   data: string,
   ids: { uid?: number; gid?: number },
+  more: { readonly [name: string]: string } = {},
 ): Promise<DebianServer> {
   const port = await freePort();
-  const settings = [
-    'listen_addresses=127.0.0.1',
-    'fsync=off',
-    'autovacuum=off',
-    `unix_socket_directories=${folder}`,
-  ];
+  const settings = Object.entries({
+    listen_addresses: '127.0.0.1',
+    fsync: 'off',
+    autovacuum: 'off',
+    unix_socket_directories: folder,
+    ...more,
+  });
   const child = spawn(
     program('postgres'),
-    ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
+    ['-D', data, '-p', String(port), ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
     { cwd: folder, stdio: 'ignore', ...ids },
   );
-  const superuserUrl = `postgresql://postgres@127.0.0.1:${port}/postgres`;
+  const superuserUrl = `postgresql://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
   async function execute(statement: string): Promise<void> {
     const db = createDatabase(superuserUrl, { lanes: 1, statementTimeoutMs: 60_000 });
     try {
@@ -121,18 +152,32 @@ async function launch(
       await db.close();
     }
   }
-  await expect.poll(() => execute('SELECT 1').then(() => 'answers', String)).toBe('answers');
+  await untilReady(child, () => execute('SELECT 1'));
   return {
     port,
     superuserUrl,
-    urlOf: (database) => `postgresql://millrace:secret@127.0.0.1:${port}/${database}`,
+    folder,
+    urlOf: (database) => `postgresql://millrace:${PASSWORD}@127.0.0.1:${port}/${database}`,
     execute,
     kill: () => end(child, 'SIGQUIT'),
+    abandon: () => child.kill('SIGQUIT'),
     async stop() {
       await end(child, 'SIGINT');
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Asks again until there is an answer; a server that ended answers no more. */
+async function untilReady(child: ChildProcess, ask: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (child.exitCode !== null || child.signalCode !== null) throw error;
+      await setTimeout(100);
+    }
+  }
 }
 
 /** A pgbouncer with its default configuration, except for its address and pool mode. */
@@ -163,7 +208,7 @@ pool_mode = ${mode}
   await writeFile(join(folder, 'pgbouncer.ini'), ini);
   const child = spawn(PGBOUNCER, [join(folder, 'pgbouncer.ini')], { cwd: folder, stdio: 'ignore', ...ids });
   return {
-    url: `postgresql://millrace:secret@127.0.0.1:${port}/millrace`,
+    url: `postgresql://millrace:${PASSWORD}@127.0.0.1:${port}/millrace`,
     async stop() {
       await end(child, 'SIGTERM');
       await rm(folder, { recursive: true, force: true });

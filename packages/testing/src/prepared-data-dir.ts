@@ -1,4 +1,4 @@
-import { type EmbeddedPostgres, startEmbedded } from '@millrace/database/embedded/embedded';
+import { startEmbedded } from '@millrace/database/embedded/embedded';
 import { migrate } from '@millrace/database/migrate';
 import { createDatabase } from '@millrace/database/pool';
 import { TEMPLATE } from './template.ts';
@@ -16,17 +16,22 @@ export const FAST_SETTINGS = {
 export async function prepareDataDir(dataDir: string): Promise<void> {
   const postgres = await startEmbedded({ dataDir, settings: FAST_SETTINGS });
   try {
-    await createTemplate(postgres);
+    await createTemplate(postgres.superuserUrl, postgres.url);
   } finally {
     await postgres.stop();
   }
 }
 
-async function createTemplate(postgres: EmbeddedPostgres): Promise<void> {
-  const server = createDatabase(postgres.superuserUrl);
+/**
+ * Creates the migrated database that {@link createTestDatabase} copies.
+ *
+ * @param databaseUrl any database of the same server, as the role `millrace`
+ */
+export async function createTemplate(superuserUrl: string, databaseUrl: string): Promise<void> {
+  const server = createDatabase(superuserUrl);
   await server.query(`CREATE DATABASE ${TEMPLATE} OWNER millrace`);
   await server.close();
-  const url = new URL(postgres.url);
+  const url = new URL(databaseUrl);
   url.pathname = `/${TEMPLATE}`;
   const template = createDatabase(url.href);
   await migrate(template);

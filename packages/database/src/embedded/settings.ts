@@ -1,4 +1,5 @@
 import { totalmem } from 'node:os';
+import { PLANNER_SETTINGS } from '../connection.ts';
 
 /** Server settings, as in postgresql.conf. */
 export type ServerSettings = Readonly<Record<string, string>>;
@@ -25,10 +26,8 @@ export function serverSettings(socketDir: string): ServerSettings {
     max_wal_size: '1GB',
     min_wal_size: '80MB',
     checkpoint_timeout: '15min',
-    random_page_cost: '1.1',
-    jit: 'off',
-    // Small containers have little /dev/shm, and no query here benefits from parallel workers.
-    max_parallel_workers_per_gather: '0',
+    // Of psql and backups, too. Parallel workers would need /dev/shm, of which small containers have little.
+    ...PLANNER_SETTINGS,
     // Rows of the queue change often: vacuum early to keep it small.
     autovacuum_naptime: '15s',
     autovacuum_vacuum_scale_factor: '0.05',

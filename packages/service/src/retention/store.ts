@@ -34,17 +34,18 @@ export async function pruneExecutions(
   const [row] = await tx.query<{ deleted: number; last_workflow_id: number | null }>(
     `WITH page AS MATERIALIZED (
        SELECT id, organisation_id FROM workflows WHERE id > $3 ORDER BY id LIMIT $4
+     ), cutoffs AS MATERIALIZED (
+       SELECT p.organisation_id, now() - least($2::double precision, CASE $1::text
+           WHEN 'completed' THEN s.retention_days_completed
+           WHEN 'failed' THEN s.retention_days_failed
+           ELSE s.retention_days_cancelled END) * interval '1 day' AS before
+       FROM (SELECT DISTINCT organisation_id FROM page) p LEFT JOIN organisation_settings s USING (organisation_id)
      ), due AS MATERIALIZED (
-       SELECT o.organisation_id, o.before, (
-         SELECT e.id FROM executions e WHERE e.organisation_id = o.organisation_id AND e.created_at < o.before
+       -- The time is a value here. As an expression it would be no condition for the index, because row-level security comes first.
+       SELECT c.organisation_id, c.before, (
+         SELECT e.id FROM executions e WHERE e.organisation_id = c.organisation_id AND e.created_at < c.before
          ORDER BY e.created_at DESC LIMIT 1) AS youngest_id
-       FROM (
-         SELECT p.organisation_id, now() - least($2::double precision, CASE $1::text
-             WHEN 'completed' THEN s.retention_days_completed
-             WHEN 'failed' THEN s.retention_days_failed
-             ELSE s.retention_days_cancelled END) * interval '1 day' AS before
-         FROM (SELECT DISTINCT organisation_id FROM page) p LEFT JOIN organisation_settings s USING (organisation_id)
-       ) o
+       FROM cutoffs c
      ), doomed AS (
        SELECT old.id FROM page p JOIN due d USING (organisation_id) CROSS JOIN LATERAL (
          SELECT e.id FROM executions e
