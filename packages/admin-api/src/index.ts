@@ -7,6 +7,7 @@ import { EDITOR_ENDPOINTS } from './editor.ts';
 import type * as Forms from './endpoint.ts';
 import { EXECUTION_LIST_ENDPOINTS } from './execution-lists.ts';
 import { EXECUTION_ENDPOINTS } from './executions.ts';
+import { FOLDER_ENDPOINTS } from './folders.ts';
 import { KEY_ENDPOINTS } from './keys.ts';
 import { PEOPLE_ENDPOINTS } from './people.ts';
 import { SETTINGS_ENDPOINTS } from './settings.ts';
@@ -23,6 +24,7 @@ export const ADMIN_API = {
   ...DEBUGGING_ENDPOINTS,
   ...EXECUTION_ENDPOINTS,
   ...EXECUTION_LIST_ENDPOINTS,
+  ...FOLDER_ENDPOINTS,
   ...KEY_ENDPOINTS,
   ...PEOPLE_ENDPOINTS,
   ...SETTINGS_ENDPOINTS,
@@ -78,6 +80,7 @@ export type {
   NodeSpan,
   NodeSummary,
 } from './executions.ts';
+export type { Folder } from './folders.ts';
 export type { Problem } from './forms.ts';
 export { type ApiKey, type IssuedKey, type KeyIssuer, type KeyState, SCOPES, type Scope } from './keys.ts';
 export type { Account, Invitation, InvitationState, Member, Organisation } from './people.ts';
@@ -96,6 +99,7 @@ export type {
 export {
   type FlowProblem,
   type LastRun,
+  MAX_TAGS,
   type RecentRun,
   type Template,
   type TemplateStep,
@@ -103,8 +107,10 @@ export {
   type VersionDetail,
   type VersionItem,
   type Webhook,
+  WORKFLOW_SORTS,
   WORKFLOW_STATUSES,
   type WorkflowDetail,
   type WorkflowItem,
+  type WorkflowSort,
   type WorkflowStatus,
 } from './workflows.ts';

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
 import { ExecutionError, ExecutionStatus } from './executions.ts';
+import { FolderName } from './folders.ts';
 import {
   AnyJson,
   AnyObject,
@@ -18,6 +19,10 @@ import {
 export const WORKFLOW_STATUSES = ['draft', 'active', 'inactive', 'archived'] as const;
 export const WorkflowStatus = Type.Enum([...WORKFLOW_STATUSES], { type: 'string' });
 export type WorkflowStatus = Static<typeof WorkflowStatus>;
+
+/** Orders of the list: newest first, by name, last changed first, last run first. */
+export const WORKFLOW_SORTS = ['created', 'name', 'updated', 'last_run'] as const;
+export type WorkflowSort = (typeof WORKFLOW_SORTS)[number];
 
 /** One execution in a workflow's row of recent ones. */
 export const RecentRun = Closed({
@@ -75,6 +80,10 @@ const summary = {
 /** A workflow as shown in the list. */
 export const WorkflowItem = Closed({
   ...summary,
+  /** Null: in no folder. */
+  folder_id: Nullable(Id),
+  /** Whether the user marked it. */
+  is_favourite: Type.Boolean(),
   /** Whether the user has an unsaved draft. */
   has_draft: Type.Boolean(),
   /** The last 20 executions, latest first. */
@@ -129,6 +138,10 @@ export const WorkflowDetail = Closed({
   /** When and by whom the saved version was created. */
   saved: VersionItem,
   has_draft: Type.Boolean(),
+  /** Null: in no folder. */
+  folder_id: Nullable(Id),
+  /** Whether the user marked it. */
+  is_favourite: Type.Boolean(),
   /** Other users with an unsaved draft, last changed first. */
   other_drafts: Type.Array(Closed({ name: Type.String(), updated_at: Timestamp })),
 });
@@ -136,7 +149,14 @@ export type WorkflowDetail = Static<typeof WorkflowDetail>;
 
 const Name = Type.Unsafe<string>({ type: 'string', 'x-name': [1, 255] });
 const Description = Type.String({ maxLength: 10_000 });
-const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50, uniqueItems: true });
+/** Of one workflow. */
+export const MAX_TAGS = 50;
+const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+  maxItems: MAX_TAGS,
+  uniqueItems: true,
+});
+/** As many as a page of a list may have. */
+const MOST_AT_ONCE = 200;
 /** Accepted and ignored, so that an export can be posted unchanged. */
 const Ignored = Type.Optional(AnyJson);
 
@@ -187,6 +207,8 @@ const NewWorkflow = Closed({
       vars: Type.Optional(AnyObject),
     }),
   ),
+  /** Names of the folder it is put into, from the outermost; those that are missing are created. */
+  folder: Type.Optional(Type.Array(FolderName, { maxItems: 2 })),
   ...{ id: Ignored, created_at: Ignored, updated_at: Ignored, version: Ignored, problems: Ignored },
 });
 
@@ -223,7 +245,7 @@ export type Webhook = Static<typeof Webhook>;
 export const WORKFLOW_ENDPOINTS = {
   'GET /orgs/:org/workflows': {
     access: 'viewer',
-    summary: 'Workflows, newest first',
+    summary: 'Workflows in the given order; by default newest first',
     query: Closed({
       ...pageQuery,
       /** Words in name, description or a tag, case-insensitive. */
@@ -232,6 +254,11 @@ export const WORKFLOW_ENDPOINTS = {
       status: Type.Optional(Type.Enum([...WORKFLOW_STATUSES, 'all'], { type: 'string' })),
       /** Exact match. */
       tag: Type.Optional(Type.String({ maxLength: 64 })),
+      /** Those directly in it; `none`: those in no folder. */
+      folder: Type.Optional(Type.String({ pattern: '^([1-9][0-9]{0,14}|none)$' })),
+      /** Only those the user marked. */
+      favourites: Type.Optional(Type.Boolean()),
+      sort: Type.Optional(Type.Enum([...WORKFLOW_SORTS], { type: 'string' })),
     }),
     response: PageOf(WorkflowItem),
   },
@@ -280,6 +307,30 @@ export const WORKFLOW_ENDPOINTS = {
       status: Type.Optional(WorkflowStatus),
     }),
     response: WorkflowDetail,
+  },
+  'PUT /orgs/:org/workflows/:id/favourite': {
+    access: 'viewer',
+    summary: 'Mark it for oneself, or remove the mark. 409 too_many_favourites',
+    body: Closed({ is_favourite: Type.Boolean() }),
+  },
+  'POST /orgs/:org/workflow-changes': {
+    access: 'editor',
+    summary:
+      'Change several workflows, one after the other; those that refuse the change stay as they are and are listed',
+    body: Closed({
+      ids: Type.Array(Id, { minItems: 1, maxItems: MOST_AT_ONCE, uniqueItems: true }),
+      change: Type.Union([
+        Closed({ kind: Type.Literal('archive') }),
+        Closed({ kind: Type.Literal('tag'), add: Tags, remove: Tags }),
+        /** Null: out of their folders. */
+        Closed({ kind: Type.Literal('move'), folder_id: Nullable(Id) }),
+      ]),
+    }),
+    response: Closed({
+      /** How many are as requested now. */
+      done: Type.Integer({ minimum: 0 }),
+      refused: Type.Array(Closed({ id: Id, code: Type.String(), message: Type.String(), ...explanation })),
+    }),
   },
   'POST /orgs/:org/workflows/:id/duplicate': {
     access: 'editor',

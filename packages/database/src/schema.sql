@@ -561,6 +561,13 @@ CREATE TABLE invitations (
   CONSTRAINT invitations_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
 
+CREATE TABLE last_run_marks (
+  id boolean DEFAULT true NOT NULL,
+  execution_id bigint NOT NULL,
+  CONSTRAINT last_run_marks_pkey PRIMARY KEY (id),
+  CONSTRAINT last_run_marks_id_check CHECK (id)
+);
+
 CREATE TABLE members (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   organisation_id bigint NOT NULL,
@@ -837,6 +844,33 @@ CREATE TABLE workflow_drafts (
   CONSTRAINT workflow_drafts_revision_check CHECK ((revision >= 1))
 );
 
+CREATE TABLE workflow_favourites (
+  user_id bigint NOT NULL,
+  workflow_id bigint NOT NULL,
+  organisation_id bigint NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT workflow_favourites_pkey PRIMARY KEY (user_id, workflow_id)
+);
+
+CREATE TABLE workflow_folders (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  organisation_id bigint NOT NULL,
+  parent_id bigint,
+  name text NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  is_nested boolean GENERATED ALWAYS AS ((parent_id IS NOT NULL)) STORED NOT NULL,
+  parent_is_nested boolean GENERATED ALWAYS AS (
+CASE
+    WHEN (parent_id IS NOT NULL) THEN false
+    ELSE NULL::boolean
+END) STORED,
+  CONSTRAINT workflow_folders_name_key UNIQUE NULLS NOT DISTINCT (organisation_id, parent_id, name),
+  CONSTRAINT workflow_folders_organisation_id_id_is_nested_key UNIQUE (organisation_id, id, is_nested),
+  CONSTRAINT workflow_folders_organisation_id_id_key UNIQUE (organisation_id, id),
+  CONSTRAINT workflow_folders_pkey PRIMARY KEY (id),
+  CONSTRAINT workflow_folders_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100)))
+);
+
 CREATE TABLE workflow_samples (
   workflow_id bigint NOT NULL,
   organisation_id bigint NOT NULL,
@@ -883,6 +917,10 @@ CREATE TABLE workflows (
   webhook_hash text NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  folder_id bigint,
+  last_execution_id bigint DEFAULT 0 NOT NULL,
+  name_key text GENERATED ALWAYS AS ("left"(lower(name), 100)) STORED NOT NULL,
+  is_archived boolean GENERATED ALWAYS AS ((status = 'archived'::text)) STORED NOT NULL,
   CONSTRAINT workflows_webhook_hash_key UNIQUE (webhook_hash),
   CONSTRAINT workflows_pkey PRIMARY KEY (id),
   CONSTRAINT workflows_description_check CHECK ((char_length(description) <= 10000)),
@@ -1102,6 +1140,16 @@ ALTER TABLE workflow_drafts ADD CONSTRAINT workflow_drafts_user_id_fkey FOREIGN 
 
 ALTER TABLE workflow_drafts ADD CONSTRAINT workflow_drafts_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
 
+ALTER TABLE workflow_favourites ADD CONSTRAINT workflow_favourites_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE workflow_favourites ADD CONSTRAINT workflow_favourites_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE workflow_favourites ADD CONSTRAINT workflow_favourites_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
+
+ALTER TABLE workflow_folders ADD CONSTRAINT workflow_folders_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE workflow_folders ADD CONSTRAINT workflow_folders_parent_fkey FOREIGN KEY (organisation_id, parent_id, parent_is_nested) REFERENCES workflow_folders(organisation_id, id, is_nested) ON DELETE CASCADE;
+
 ALTER TABLE workflow_samples ADD CONSTRAINT workflow_samples_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
 ALTER TABLE workflow_samples ADD CONSTRAINT workflow_samples_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
@@ -1113,6 +1161,8 @@ ALTER TABLE workflow_versions ADD CONSTRAINT workflow_versions_organisation_id_f
 ALTER TABLE workflow_versions ADD CONSTRAINT workflow_versions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE SET NULL;
 
 ALTER TABLE workflow_versions ADD CONSTRAINT workflow_versions_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
+
+ALTER TABLE workflows ADD CONSTRAINT workflows_folder_fkey FOREIGN KEY (organisation_id, folder_id) REFERENCES workflow_folders(organisation_id, id) ON DELETE SET NULL (folder_id);
 
 ALTER TABLE workflows ADD CONSTRAINT workflows_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
@@ -1266,11 +1316,31 @@ CREATE UNIQUE INDEX users_by_email ON public.users USING btree (email) WHERE (re
 
 CREATE INDEX webhook_deliveries_by_age ON public.webhook_deliveries USING btree (expires_at);
 
+CREATE INDEX workflow_favourites_by_organisation ON public.workflow_favourites USING btree (organisation_id);
+
+CREATE INDEX workflow_favourites_by_workflow ON public.workflow_favourites USING btree (workflow_id);
+
 CREATE INDEX workflow_versions_trials ON public.workflow_versions USING btree (created_at) WHERE (version < 0);
 
 CREATE INDEX workflows_by_organisation ON public.workflows USING btree (organisation_id, id);
 
 CREATE INDEX workflows_by_status ON public.workflows USING btree (organisation_id, status, id);
+
+CREATE INDEX workflows_folder_by_change ON public.workflows USING btree (organisation_id, folder_id, is_archived, updated_at, id);
+
+CREATE INDEX workflows_folder_by_id ON public.workflows USING btree (organisation_id, folder_id, is_archived, id);
+
+CREATE INDEX workflows_folder_by_name ON public.workflows USING btree (organisation_id, folder_id, is_archived, name_key, id);
+
+CREATE INDEX workflows_folder_by_run ON public.workflows USING btree (organisation_id, folder_id, is_archived, last_execution_id, id);
+
+CREATE INDEX workflows_list_by_change ON public.workflows USING btree (organisation_id, is_archived, updated_at, id);
+
+CREATE INDEX workflows_list_by_id ON public.workflows USING btree (organisation_id, is_archived, id);
+
+CREATE INDEX workflows_list_by_name ON public.workflows USING btree (organisation_id, is_archived, name_key, id);
+
+CREATE INDEX workflows_list_by_run ON public.workflows USING btree (organisation_id, is_archived, last_execution_id, id);
 
 CREATE TRIGGER data_entries_count_delete AFTER DELETE ON public.data_entries REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_data_entries();
 
@@ -1505,6 +1575,18 @@ ALTER TABLE workflow_drafts ENABLE ROW LEVEL SECURITY;
 ALTER TABLE workflow_drafts FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON workflow_drafts AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE workflow_favourites ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE workflow_favourites FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON workflow_favourites AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE workflow_folders ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE workflow_folders FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON workflow_folders AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE workflow_samples ENABLE ROW LEVEL SECURITY;
 

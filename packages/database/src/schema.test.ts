@@ -74,6 +74,7 @@ describe('the database itself protects the status of an execution', () => {
 describe('every table', () => {
   /** They belong to the service, not to an organisation. */
   const OF_THE_SERVICE = [
+    'last_run_marks',
     'organisations',
     'recovery_codes',
     'schema_migrations',

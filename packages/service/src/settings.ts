@@ -36,6 +36,14 @@ export interface FlowLimits {
   readonly nodes: number;
 }
 
+/** Order among workflows. */
+export interface FolderLimits {
+  /** Of an organisation. */
+  readonly folders: number;
+  /** Of one person in an organisation. */
+  readonly favourites: number;
+}
+
 /** Failure alerts of one organisation. */
 export interface AlertSettings {
   readonly rules: number;

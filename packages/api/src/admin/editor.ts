@@ -2,6 +2,7 @@ import type { Starter } from '@millrace/service/executions/accept';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../http/app-deps.ts';
 import { draftRoutes } from './drafts/routes.ts';
+import { folderRoutes } from './folders/routes.ts';
 import { nodeTypeRoutes } from './node-types/routes.ts';
 import { sampleRoutes } from './samples/routes.ts';
 import { scheduleRoutes } from './schedules/routes.ts';
@@ -17,6 +18,7 @@ export function editorRoutes(app: FastifyInstance, deps: AppDeps, starter: Start
   nodeTypeRoutes(app, deps);
   templateRoutes(app, deps);
   adminWorkflowRoutes(app, deps);
+  folderRoutes(app, deps);
   draftRoutes(app, deps);
   trialRoutes(app, deps, starter);
   pinRoutes(app, deps);

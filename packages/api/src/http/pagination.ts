@@ -13,15 +13,24 @@ export interface CursorBinding {
   readonly filters: { readonly [name: string]: string | number | null | undefined };
 }
 
+/** The row after which a page begins. */
+export interface Position {
+  readonly id: number;
+  /** What the list is ordered by before the id; empty if by nothing. */
+  readonly key: string;
+}
+
 /** Encodes and decodes the opaque, signed cursors of lists. */
 export interface Cursors {
-  /** The cursor of the page that starts below `id`. */
-  encode(id: number, binding: CursorBinding): Promise<string>;
+  /** The cursor of the page that starts after the row with this id and key. */
+  encode(id: number, binding: CursorBinding, key?: string): Promise<string>;
   /**
-   * The id the page starts below.
+   * The id the page starts after.
    * @throws ApiError 422 on `cursor` if it was changed, isn't a cursor or belongs elsewhere
    */
   decode(cursor: string, binding: CursorBinding): Promise<number>;
+  /** Like `decode`, with the key. */
+  decodePosition(cursor: string, binding: CursorBinding): Promise<Position>;
 }
 
 /** The envelope of a list response. */
@@ -40,22 +49,27 @@ const SIGNATURE_BYTES = 16;
 /** Cursors signed with the secret in the database, shared by all processes. */
 export function createCursors(db: Queryable): Cursors {
   const loadSecret = createSigningSecret(db, 'cursor');
+
+  async function decodePosition(cursor: string, binding: CursorBinding): Promise<Position> {
+    const bytes = Buffer.from(cursor, 'base64url');
+    // Several spellings decode to the same bytes; only the issued one is accepted.
+    if (bytes.length < ID_BYTES + SIGNATURE_BYTES || bytes.toString('base64url') !== cursor)
+      throw invalidCursor();
+    const position = bytes.subarray(0, -SIGNATURE_BYTES);
+    if (!timingSafeEqual(bytes.subarray(-SIGNATURE_BYTES), sign(await loadSecret(), position, binding)))
+      throw invalidCursor();
+    return { id: Number(position.readBigUInt64BE()), key: position.subarray(ID_BYTES).toString() };
+  }
+
   return {
-    async encode(id, binding) {
-      const bytes = Buffer.alloc(ID_BYTES);
-      bytes.writeBigUInt64BE(BigInt(id));
+    decodePosition,
+    async encode(id, binding, key = '') {
+      const idBytes = Buffer.alloc(ID_BYTES);
+      idBytes.writeBigUInt64BE(BigInt(id));
+      const bytes = Buffer.concat([idBytes, Buffer.from(key)]);
       return Buffer.concat([bytes, sign(await loadSecret(), bytes, binding)]).toString('base64url');
     },
-    async decode(cursor, binding) {
-      const bytes = Buffer.from(cursor, 'base64url');
-      // Several spellings decode to the same bytes; only the issued one is accepted.
-      if (bytes.length !== ID_BYTES + SIGNATURE_BYTES || bytes.toString('base64url') !== cursor)
-        throw invalidCursor();
-      const id = bytes.subarray(0, ID_BYTES);
-      if (!timingSafeEqual(bytes.subarray(ID_BYTES), sign(await loadSecret(), id, binding)))
-        throw invalidCursor();
-      return Number(id.readBigUInt64BE());
-    },
+    decode: async (cursor, binding) => (await decodePosition(cursor, binding)).id,
   };
 }
 
@@ -63,7 +77,7 @@ export function createCursors(db: Queryable): Cursors {
  * Creates a page from rows read with one extra beyond the limit.
  * @param rows at most `limit + 1` rows, in the list's order
  */
-export async function toPage<Row extends { readonly id: number }, Item>(
+export async function toPage<Row extends { readonly id: number; readonly sort_key?: string }, Item>(
   rows: readonly Row[],
   limit: number,
   present: (row: Row) => Item,
@@ -76,20 +90,24 @@ export async function toPage<Row extends { readonly id: number }, Item>(
   return {
     data: shown.map(present),
     pagination: {
-      next_cursor: hasMore ? await cursors.encode(last.id, binding) : null,
+      next_cursor: hasMore ? await cursors.encode(last.id, binding, last.sort_key) : null,
       has_more: hasMore,
       limit,
     },
   };
 }
 
-function sign(secret: Buffer, id: Buffer, { organisationId, endpoint, filters }: CursorBinding): Buffer {
+function sign(
+  secret: Buffer,
+  position: Buffer,
+  { organisationId, endpoint, filters }: CursorBinding,
+): Buffer {
   const applied = Object.entries(filters)
     .filter(([, value]) => value !== undefined && value !== null)
     .sort(([a], [b]) => (a < b ? -1 : 1));
   return createHmac('sha256', secret)
     .update(JSON.stringify([organisationId, endpoint, applied]))
-    .update(id)
+    .update(position)
     .digest()
     .subarray(0, SIGNATURE_BYTES);
 }

@@ -5,6 +5,7 @@ import type {
   AdmissionSettings,
   AlertSettings,
   FlowLimits,
+  FolderLimits,
   RetentionSettings,
   StartLimits,
   StorageSettings,
@@ -39,7 +40,7 @@ export interface ApiSettings {
   readonly publicUrl: string;
   /** False, the number of trusted proxies in front, or their addresses. */
   readonly trustProxy: false | number | string[];
-  readonly limits: RequestLimits & FlowLimits & NodeLimits & StartLimits;
+  readonly limits: RequestLimits & FlowLimits & FolderLimits & NodeLimits & StartLimits;
   readonly sessions: SessionSettings;
   /** OpenID Connect; null: people sign in with passwords only. */
   readonly singleSignOn: SingleSignOnSettings | null;

@@ -1,8 +1,14 @@
+import { WORKFLOW_SORTS, WORKFLOW_STATUSES, type WorkflowSort } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
-import { listRecentRuns, listWorkflowItems } from '@millrace/service/workflows/admin-store';
+import { listRecentRuns } from '@millrace/service/workflows/admin-store';
+import {
+  type ListPosition,
+  listWorkflowItems,
+  type WorkflowFilters,
+} from '@millrace/service/workflows/list-store';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const WORKFLOWS = 200;
 const PAGE = 50;
@@ -37,8 +43,11 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /** Buffers touched by a statement, executed as the organisation. */
-async function buffersOf(run: (tx: Queryable) => Promise<unknown>): Promise<number> {
-  return database.db.forOrganisation(ids.organisationId, async (tx) => {
+async function buffersOf(
+  run: (tx: Queryable) => Promise<unknown>,
+  organisationId = ids.organisationId,
+): Promise<number> {
+  return database.db.forOrganisation(organisationId, async (tx) => {
     let plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } | undefined;
     await run({
       async query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]> {
@@ -60,8 +69,101 @@ test('a page of the list reads only the entries it shows, not the history', asyn
   const page = Array.from({ length: PAGE }, (_, index) => workflowId + index);
   // 20 rows of 50 workflows, each on its own page at worst, plus 50 index descents.
   expect(await buffersOf((tx) => listRecentRuns(tx, organisationId, page, 20))).toBeLessThan(PAGE * 26);
-  const none = { statuses: ['active'], tag: null, patterns: [] } as const;
-  const list = (tx: Queryable) =>
-    listWorkflowItems(tx, organisationId, 1, none, Number.MAX_SAFE_INTEGER, PAGE + 1);
-  expect(await buffersOf(list)).toBeLessThan(150);
+});
+
+describe('a list of many workflows', () => {
+  const MANY = 20_000;
+  const FOLDERS = 10;
+  let organisationId: number;
+  let userId: number;
+  let folderId: number;
+  beforeAll(async () => {
+    const { db } = database;
+    ({ organisationId } = await insertWorkflow(db, 'long list'));
+    [{ id: userId } = { id: 0 }] = await db.query<{ id: number }>(
+      `INSERT INTO users (email, name) VALUES ('long@list.example', 'Long') RETURNING id`,
+    );
+    const folders = await db.query<{ id: number }>(
+      `INSERT INTO workflow_folders (organisation_id, name) SELECT $1, 'folder ' || n FROM generate_series(1, $2::integer) n
+       RETURNING id`,
+      [organisationId, FOLDERS],
+    );
+    folderId = folders[0]?.id ?? 0;
+    // Nine of ten are archived, and the folder's are the ones that come last in every order.
+    await db.query(
+      `INSERT INTO workflows (organisation_id, name, status, version, webhook_hash, folder_id, last_execution_id, updated_at)
+       SELECT $1, 'Workflow ' || lpad(($3 - n)::text, 9, '0'),
+         CASE WHEN n % 10 = 0 THEN (ARRAY['active', 'draft', 'inactive'])[n / 10 % 3 + 1] ELSE 'archived' END, 1,
+         rpad('l', 35, 'x') || lpad(n::text, 8, '0'), $2::bigint + n * $4 / ($3 + 1), n, now() + n * interval '1 second'
+       FROM generate_series(1, $3::integer) n`,
+      [organisationId, folderId, MANY, FOLDERS],
+    );
+    await db.query(
+      `INSERT INTO workflow_favourites (user_id, workflow_id, organisation_id)
+       SELECT $2, id, $1 FROM workflows WHERE organisation_id = $1 AND name_key < 'workflow 000000500' LIMIT 100`,
+      [organisationId, userId],
+    );
+    await db.query('ANALYZE');
+  });
+
+  const NONE: WorkflowFilters = {
+    statuses: ['draft', 'active', 'inactive'],
+    tag: null,
+    patterns: [],
+    folder: null,
+    onlyFavourites: false,
+  };
+  const list = (
+    tx: Queryable,
+    filters: Partial<WorkflowFilters>,
+    sort: WorkflowSort,
+    after: ListPosition | null = null,
+  ) =>
+    listWorkflowItems(
+      tx,
+      { organisationId, userId },
+      { ...NONE, ...filters },
+      { sort, after, count: PAGE + 1 },
+    );
+  /** A row is on a page of its own at worst, and is looked up in drafts and favourites. */
+  const MOST = (PAGE + 1) * 6;
+
+  describe.each(WORKFLOW_SORTS)('by %s', (sort) => {
+    test.each([
+      ['of all', {}],
+      ['of a folder', { folder: 'theirs' }],
+      ['of no folder', { folder: 'none' }],
+      ['of the archived', { statuses: ['archived'] }],
+      ['of all, archived ones included', { statuses: WORKFLOW_STATUSES }],
+      ['of one status', { statuses: ['active'] }],
+      ['of favourites', { onlyFavourites: true, statuses: WORKFLOW_STATUSES }],
+    ] as const)('%s reads only what it shows', async (_name, given) => {
+      const isTheirs = 'folder' in given && given.folder === 'theirs';
+      const filters = { ...given, ...(isTheirs ? { folder: folderId } : {}) } as Partial<WorkflowFilters>;
+      expect(await buffersOf((tx) => list(tx, filters, sort), organisationId)).toBeLessThan(MOST);
+    });
+
+    test('continues after any position', async () => {
+      const read = (after: ListPosition | null) =>
+        database.db.forOrganisation(organisationId, (tx) =>
+          list(tx, { folder: folderId, statuses: WORKFLOW_STATUSES }, sort, after),
+        );
+      const seen: number[] = [];
+      let after: ListPosition | null = null;
+      for (let isFirst = true; isFirst || after !== null; isFirst = false) {
+        const rows = await read(after);
+        seen.push(...rows.slice(0, PAGE).map(({ id }) => id));
+        const last = rows.length > PAGE ? rows[PAGE - 1] : undefined;
+        after = last === undefined ? null : { id: last.id, key: last.sort_key };
+        const position = after;
+        if (position !== null && seen.length === PAGE * 20) {
+          const next = (tx: Queryable) =>
+            list(tx, { folder: folderId, statuses: WORKFLOW_STATUSES }, sort, position);
+          expect(await buffersOf(next, organisationId)).toBeLessThan(MOST);
+        }
+      }
+      expect(new Set(seen).size).toBe(MANY / FOLDERS);
+      expect(seen).toHaveLength(MANY / FOLDERS);
+    });
+  });
 });

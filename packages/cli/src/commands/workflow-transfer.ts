@@ -2,6 +2,8 @@ import { presentDetail } from '@millrace/api/public/workflows/present';
 import type { Queryable } from '@millrace/database/database';
 import { notFound } from '@millrace/errors/errors';
 import { registry } from '@millrace/nodes';
+import { folderAt } from '@millrace/service/folders/folders';
+import { findFolderPath } from '@millrace/service/folders/store';
 import { createWorkflow } from '@millrace/service/workflows/save';
 import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflows/store';
 import { organisationOrAsk } from './ask.ts';
@@ -11,13 +13,16 @@ import { countOf } from './shared.ts';
 import { type CommandResult, indentedJson } from './shell.ts';
 import { readWorkflowFile, type WorkflowFile } from './workflow-file.ts';
 
-/** A workflow as `GET /workflows/{id}` returns it, also without `--json`: it is meant for a file. */
+/** A workflow as `GET /workflows/{id}` returns it, with its folder, also without `--json`: it is meant for a file. */
 export function exportWorkflow(id: number): Promise<CommandResult> {
   return withDatabase(async (db) => {
     const organisationId = await findOwner(db, 'workflow', id);
-    const row = await db.forOrganisation(organisationId, (tx) => findWorkflow(tx, organisationId, id));
+    const [row, folder] = await db.forOrganisation(organisationId, async (tx) => [
+      await findWorkflow(tx, organisationId, id),
+      await findFolderPath(tx, organisationId, id),
+    ]);
     if (row === undefined) throw notFound('workflow');
-    const detail = presentDetail(row, registry);
+    const detail = { ...presentDetail(row, registry), ...(folder.length === 0 ? {} : { folder }) };
     return { json: detail, text: indentedJson(detail) };
   });
 }
@@ -32,7 +37,13 @@ export function importWorkflow(path: string, options: ImportOptions): Promise<Co
   return withDatabase(async (db, config) => {
     const file = await readWorkflowFile(path, config, registry);
     const { id } = await organisationOrAsk(db, options);
-    return presentImported(await db.forOrganisation(id, (tx) => storeWorkflow(tx, id, file)));
+    const { folders } = config.limits;
+    return presentImported(
+      await db.forOrganisation(id, async (tx) => {
+        const folderId = await folderAt(tx, id, file.body.folder ?? [], folders, { actor: 'operator' });
+        return storeWorkflow(tx, id, file, folderId);
+      }),
+    );
   });
 }
 
@@ -41,8 +52,15 @@ export async function storeWorkflow(
   tx: Queryable,
   organisationId: number,
   { body, flow }: WorkflowFile,
+  folderId: number | null = null,
 ): Promise<WorkflowDetailRow> {
-  return createWorkflow(tx, { organisationId, apiKeyId: null }, body, flow, registry);
+  return createWorkflow(
+    tx,
+    { organisationId, apiKeyId: null },
+    { ...body, folder_id: folderId },
+    flow,
+    registry,
+  );
 }
 
 /** The result for a stored workflow: its detail, and in words what it still needs. */

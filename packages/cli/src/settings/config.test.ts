@@ -33,6 +33,8 @@ describe('loadConfig', () => {
         requestsPerMinutePerWebhook: 6000,
         failedAuthPerMinutePerIp: 30,
         nodes: 2000,
+        folders: 1000,
+        favourites: 200,
         jsonDepth: 100,
         nodeOutputBytes: 16_777_216,
         executionBytes: 67_108_864,

@@ -150,6 +150,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       requestsPerMinutePerWebhook: need('MILLRACE_WEBHOOK_RATE_LIMIT'),
       failedAuthPerMinutePerIp: need('MILLRACE_FAILED_AUTH_LIMIT'),
       nodes: need('MILLRACE_MAX_NODES'),
+      folders: need('MILLRACE_MAX_FOLDERS'),
+      favourites: need('MILLRACE_MAX_FAVOURITES'),
       jsonDepth: need('MILLRACE_JSON_DEPTH'),
       nodeOutputBytes: need('MILLRACE_NODE_OUTPUT_LIMIT'),
       executionBytes: need('MILLRACE_EXECUTION_LIMIT'),

@@ -211,6 +211,20 @@ export const VARIABLES = {
     min: 1,
     max: 100_000,
   }),
+  MILLRACE_MAX_FOLDERS: integer({
+    about: 'Folders of workflows that one organisation may have',
+    fallback: '1000',
+    example: '200',
+    min: 0,
+    max: 10_000,
+  }),
+  MILLRACE_MAX_FAVOURITES: integer({
+    about: 'Workflows that one person may mark as favourites in an organisation',
+    fallback: '200',
+    example: '50',
+    min: 0,
+    max: 1_000,
+  }),
   MILLRACE_JSON_DEPTH: integer({
     about: 'Maximum nesting of JSON in requests',
     fallback: '100',

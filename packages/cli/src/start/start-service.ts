@@ -22,6 +22,7 @@ import { createAllowedHostsReader } from '@millrace/service/settings/allowed-hos
 import { createStorageTally } from '@millrace/service/storage/tally';
 import { createSampler } from '@millrace/service/system/sampler';
 import { createSecretOpener } from '@millrace/service/webhooks/secrets';
+import { createLastRunNotes } from '@millrace/service/workflows/last-runs';
 import type { Logger } from 'pino';
 import { type Config, localUrl } from '../settings/config.ts';
 import { type FirstStart, makeSetupUrl, prepareFirstStart } from './first-start.ts';
@@ -190,6 +191,9 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
   const tally = createStorageTally(parts);
   undo.push(() => tally.stop());
   tally.start();
+  const lastRuns = createLastRunNotes(parts);
+  undo.push(() => lastRuns.stop());
+  lastRuns.start();
   const alerts = createAlerts({ ...parts, registry, secretKeys: announced.secretKeys, publicUrl });
   undo.push(() => alerts.stop());
   alerts.start();

@@ -28,6 +28,7 @@ export const TABLES: Readonly<Record<string, TableDecision>> = {
   held_starts: 'kept',
   idempotency_records: 'kept',
   invitations: 'kept',
+  last_run_marks: 'kept',
   members: 'kept',
   organisation_settings: 'kept',
   organisations: 'kept',
@@ -56,6 +57,8 @@ export const TABLES: Readonly<Record<string, TableDecision>> = {
   // Leases of processes that don't work on the restored instance.
   workers: 'left_out',
   workflow_drafts: 'kept',
+  workflow_favourites: 'kept',
+  workflow_folders: 'kept',
   workflow_samples: 'kept',
   workflow_versions: 'kept',
   workflows: 'kept',

@@ -1,47 +1,5 @@
-import type { WorkflowStatus } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import type { ExecutionStatus, Flow, JsonText, StoredError } from '@millrace/engine';
-import type { WorkflowRow } from './store.ts';
-
-/** A workflow as the admin area's list shows it. */
-export interface WorkflowItemRow extends WorkflowRow {
-  readonly trigger_type: string | null;
-  /** Whether the requesting user has a draft of it. */
-  readonly has_draft: boolean;
-}
-
-export interface WorkflowFilters {
-  readonly statuses: readonly WorkflowStatus[];
-  readonly tag: string | null;
-  /** Case-insensitive LIKE patterns; each must match the name, the description or a tag. */
-  readonly patterns: readonly string[];
-}
-
-/**
- * An organisation's next matching workflows, newest first, below an id. Text is lower-cased once per row, not once per word
- * and field: with 100,000 workflows that is the difference between half a second and ten.
- */
-export async function listWorkflowItems(
-  tx: Queryable,
-  organisationId: number,
-  userId: number,
-  filters: WorkflowFilters,
-  below: number,
-  count: number,
-): Promise<WorkflowItemRow[]> {
-  return tx.query<WorkflowItemRow>(
-    `SELECT w.id, w.name, w.description, w.status, w.tags, w.is_test_mode, w.version, w.trigger_type, w.created_at,
-       w.updated_at,
-       EXISTS (SELECT FROM workflow_drafts d WHERE d.workflow_id = w.id AND d.user_id = $2) AS has_draft
-     FROM workflows w CROSS JOIN LATERAL (
-       SELECT lower(concat_ws(E'\\n', w.name, array_to_string(w.tags, E'\\n'), w.description)) AS words OFFSET 0) t
-     WHERE w.organisation_id = $1 AND w.id < $3 AND w.status = ANY ($4::text[])
-       AND ($5::text IS NULL OR $5 = ANY (w.tags))
-       AND t.words LIKE ALL (ARRAY(SELECT lower(p) FROM unnest($6::text[]) p))
-     ORDER BY w.id DESC LIMIT $7`,
-    [organisationId, userId, below, filters.statuses, filters.tag, filters.patterns, count],
-  );
-}
 
 /** An execution in the strip of a workflow's most recent ones. */
 export interface RecentRunRow {

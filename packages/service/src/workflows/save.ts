@@ -91,6 +91,7 @@ export async function createWorkflow(
     flowData: stringifyJson(flow.flow),
     apiKeyId: author.apiKeyId,
     userId: author.userId ?? null,
+    folderId: body.folder_id ?? null,
   });
   await keepInStep(tx, row, null);
   return row;

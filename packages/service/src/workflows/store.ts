@@ -52,6 +52,8 @@ export interface NewWorkflow {
   readonly apiKeyId: number | null;
   /** `users.id` of the saving user, if signed in. */
   readonly userId?: number | null;
+  /** None, or no longer there: in no folder. */
+  readonly folderId?: number | null;
 }
 
 /** Stores a workflow and its version 1. */
@@ -60,8 +62,9 @@ export async function insertWorkflow(tx: Queryable, workflow: NewWorkflow): Prom
     tx,
     `WITH w AS (
        INSERT INTO workflows (organisation_id, name, description, status, tags, is_test_mode, version, trigger_type,
-         webhook_hash, created_at, updated_at)
-       VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8, date_trunc('milliseconds', now()), date_trunc('milliseconds', now()))
+         webhook_hash, folder_id, created_at, updated_at)
+       VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8,
+         (SELECT id FROM workflow_folders WHERE organisation_id = $1 AND id = $12 FOR KEY SHARE), date_trunc('milliseconds', now()), date_trunc('milliseconds', now()))
        RETURNING *
      ), v AS (
        INSERT INTO workflow_versions (workflow_id, version, organisation_id, flow_data, api_key_id, user_id, created_at)
@@ -83,6 +86,7 @@ export async function insertWorkflow(tx: Queryable, workflow: NewWorkflow): Prom
       workflow.flowData,
       workflow.apiKeyId,
       workflow.userId ?? null,
+      workflow.folderId ?? null,
     ],
   );
   return row;

@@ -7,9 +7,11 @@ export type NewWorkflow = {
   readonly tags?: readonly string[];
   readonly is_test_mode?: boolean;
   readonly status?: WorkflowStatus;
+  /** A folder of the organisation; null or absent: none. */
+  readonly folder_id?: number | null;
   /** Present if a workflow detail is sent back as it was read; ignored apart from that. */
   readonly id?: unknown;
 };
 
 /** What a partial update changes. */
-export type WorkflowPatch = Partial<NewWorkflow>;
+export type WorkflowPatch = Partial<Omit<NewWorkflow, 'folder_id'>>;

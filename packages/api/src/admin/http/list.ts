@@ -15,8 +15,11 @@ interface AdminPage<Item> {
 /** A list's source of rows and their presentation. */
 interface AdminList<Row, Item> {
   readonly filters?: CursorBinding['filters'];
-  /** At most `limit` rows below an id, latest first; null: from the latest. */
-  readonly read: (belowId: number | null, limit: number) => Promise<readonly Row[]>;
+  /**
+   * At most `limit` rows after the one with this id, and with this `sort_key` if the list has another order than that of ids; null: from the
+   * first.
+   */
+  readonly read: (afterId: number | null, limit: number, afterKey: string | null) => Promise<readonly Row[]>;
   readonly present: (row: Row) => Item;
 }
 
@@ -27,7 +30,7 @@ interface ListCall {
 }
 
 /** The page of a list that a call requests. @throws ApiError 422 on `cursor` */
-export type ReadPage = <Row extends { readonly id: number }, Item>(
+export type ReadPage = <Row extends { readonly id: number; readonly sort_key?: string }, Item>(
   call: ListCall,
   list: AdminList<Row, Item>,
 ) => Promise<AdminPage<Item>>;
@@ -38,9 +41,9 @@ export function createReadPage({ db }: Pick<AppDeps, 'db'>): ReadPage {
     const { limit = DEFAULT_LIMIT, cursor } = query ?? {};
     const [endpoint = ''] = request.url.split('?', 1);
     const binding = { organisationId: organisation?.id ?? NO_ORGANISATION, endpoint, filters };
-    const belowId = cursor === undefined ? null : await cursors.decode(cursor, binding);
+    const after = cursor === undefined ? null : await cursors.decodePosition(cursor, binding);
     // One extra row shows whether there is another page.
-    const rows = await read(belowId, limit + 1);
+    const rows = await read(after?.id ?? null, limit + 1, after?.key ?? null);
     const { data, pagination } = await toPage(rows, limit, present, cursors, binding);
     return { items: [...data], next_cursor: pagination.next_cursor };
   };

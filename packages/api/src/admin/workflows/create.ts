@@ -3,6 +3,8 @@ import type { Queryable } from '@millrace/database/database';
 import { parseJson } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
+import { findPlaceOf } from '@millrace/service/favourites/store';
+import { folderAt } from '@millrace/service/folders/folders';
 import { createFromTemplate } from '@millrace/service/templates/create';
 import { checkFlow } from '@millrace/service/workflows/rules';
 import { createWorkflow } from '@millrace/service/workflows/save';
@@ -39,7 +41,8 @@ export function addCreateRoutes(app: FastifyInstance, deps: AppDeps): void {
       if (template === undefined) return { workflow: await createOne(tx, of, deps), companions: [] };
       if (body.flow_data !== undefined) throw eitherOr();
       const author = authorOf(session, organisation.id);
-      const given = { ...writable(body), ...(body.name === undefined ? {} : { name: body.name }) };
+      const folder_id = await folderOf(tx, of, deps);
+      const given = { ...writable(body), folder_id, ...(body.name === undefined ? {} : { name: body.name }) };
       const created = await createFromTemplate(tx, author, template, given, deps);
       for (const row of [...created.companions, created.workflow]) {
         await recordWorkflow(tx, of, 'workflow.created', row.id, { name: row.name, template: template.id });
@@ -64,16 +67,22 @@ export function addCreateRoutes(app: FastifyInstance, deps: AppDeps): void {
 async function createOne(
   tx: Queryable,
   call: Create,
-  { registry, config }: Pick<AppDeps, 'registry' | 'config'>,
+  deps: Pick<AppDeps, 'registry' | 'config'>,
 ): Promise<WorkflowDetailRow> {
+  const { registry, config } = deps;
   const { organisation, session, body } = call;
   const { name } = body;
   if (name === undefined) throw nameMissing();
   const flow = checkFlow(body.flow_data ?? EMPTY_FLOW, registry, config.limits.nodes);
-  const complete: NewWorkflow = { ...writable(body), name };
+  const complete: NewWorkflow = { ...writable(body), name, folder_id: await folderOf(tx, call, deps) };
   const row = await createWorkflow(tx, authorOf(session, organisation.id), complete, flow, registry);
   await recordWorkflow(tx, call, 'workflow.created', row.id, { name: row.name });
   return row;
+}
+
+/** @throws ApiError `too_many_folders` */
+function folderOf(tx: Queryable, { organisation, actor, body }: Create, { config }: Pick<AppDeps, 'config'>) {
+  return folderAt(tx, organisation.id, body.folder ?? [], config.limits.folders, actor);
 }
 
 /**
@@ -99,7 +108,8 @@ async function copyWorkflow(
 ): Promise<WorkflowDetailRow> {
   const flow = checkFlow(parseJson(source.flow_data), registry, config.limits.nodes);
   const { description, tags, is_test_mode: isTestMode } = source;
-  const body = { name, description, tags: [...tags], is_test_mode: isTestMode };
+  const { folder_id } = await findPlaceOf(tx, organisation.id, session.userId, source.id);
+  const body = { name, description, tags: [...tags], is_test_mode: isTestMode, folder_id };
   return createWorkflow(tx, authorOf(session, organisation.id), body, flow, registry);
 }
 

@@ -5,6 +5,7 @@ import { ApiError, notFound } from '@millrace/errors/errors';
 import type { Session } from '@millrace/identity/sessions/session';
 import { message } from '@millrace/messages';
 import { findDraft } from '@millrace/service/drafts/store';
+import { findPlaceOf } from '@millrace/service/favourites/store';
 import { findVersionItem, listOtherDrafts } from '@millrace/service/workflows/admin-store';
 import { type CheckContext, checkFlowData } from '@millrace/service/workflows/flow-check';
 import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflows/store';
@@ -55,6 +56,7 @@ export async function describeWorkflow(
     problems,
     handles,
     saved: presentVersionItem(saved, { current: row.version, userId }),
+    ...(await findPlaceOf(tx, organisationId, userId, row.id)),
     has_draft: (await findDraft(tx, row.id, userId)) !== undefined,
     other_drafts: others.map((draft) => ({
       name: draft.name,

@@ -1,6 +1,7 @@
 import type { FlowCheck, LastRun, VersionDetail, VersionItem, WorkflowItem } from '@millrace/admin-api';
 import { type Flow, formatTimestamp, type JsonText, parseJson } from '@millrace/engine';
-import type { RecentRunRow, VersionItemRow, WorkflowItemRow } from '@millrace/service/workflows/admin-store';
+import type { RecentRunRow, VersionItemRow } from '@millrace/service/workflows/admin-store';
+import type { WorkflowItemRow } from '@millrace/service/workflows/list-store';
 import type { WorkflowRow } from '@millrace/service/workflows/store';
 import { presentExecutionError } from '../executions/present-error.ts';
 
@@ -25,6 +26,8 @@ export function presentWorkflowItem(row: WorkflowItemRow, runs: readonly RecentR
   const [last] = runs;
   return {
     ...presentSummary(row),
+    folder_id: row.folder_id,
+    is_favourite: row.is_favourite,
     has_draft: row.has_draft,
     last_runs: runs.map(presentRun),
     last_run: last === undefined ? null : presentLastRun(last),

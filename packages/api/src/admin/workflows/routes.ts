@@ -3,13 +3,9 @@ import { WORKFLOW_STATUSES } from '@millrace/admin-api';
 import { parseTimestamp } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-import {
-  listRecentRuns,
-  listTags,
-  listWorkflowItems,
-  type WorkflowFilters,
-} from '@millrace/service/workflows/admin-store';
+import { listRecentRuns, listTags } from '@millrace/service/workflows/admin-store';
 import { checkFlowData } from '@millrace/service/workflows/flow-check';
+import { listWorkflowItems, type WorkflowFilters } from '@millrace/service/workflows/list-store';
 import { changeDetails } from '@millrace/service/workflows/record';
 import { archiveWorkflow, changeWorkflow, readLockedWorkflow } from '@millrace/service/workflows/save';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
@@ -18,9 +14,11 @@ import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { createReadPage } from '../http/list.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';
+import { addBulkRoute } from './bulk.ts';
 import { addCreateRoutes } from './create.ts';
 import { addDeleteRoute } from './delete.ts';
 import { describeWorkflow, requireWorkflow, viewerOf } from './detail.ts';
+import { addFavouriteRoute } from './favourite.ts';
 import { authorOf, recordWorkflow } from './origin.ts';
 import { presentWorkflowItem } from './present.ts';
 import { adminVersionRoutes } from './version-routes.ts';
@@ -36,6 +34,8 @@ export function adminWorkflowRoutes(app: FastifyInstance, deps: AppDeps): void {
   addChange(app, deps);
   addArchive(app, deps);
   addDeleteRoute(app, deps);
+  addBulkRoute(app, deps);
+  addFavouriteRoute(app, deps);
   adminVersionRoutes(app, deps);
 }
 
@@ -46,18 +46,21 @@ function addList(app: FastifyInstance, deps: AppDeps): void {
   adminRoute(app, deps, 'GET /orgs/:org/workflows', (call) => {
     const { organisation, session, query } = call;
     const { id } = organisation;
-    const { search = '', status, tag } = query;
+    const { search = '', status, tag, folder, favourites: onlyFavourites = false, sort = 'created' } = query;
     const filters: WorkflowFilters = {
       statuses: statusesOf(status),
       tag: tag ?? null,
       patterns: patternsOf(search),
+      folder: folder === undefined ? null : folder === 'none' ? 'none' : Number(folder),
+      onlyFavourites,
     };
     return readPage(call, {
-      filters: { search, status, tag },
-      read: (below, limit) =>
+      filters: { search, status, tag, folder, favourites: String(onlyFavourites), sort },
+      read: (afterId, count, key) =>
         db.forOrganisation(id, async (tx) => {
-          const belowId = below ?? Number.MAX_SAFE_INTEGER;
-          const rows = await listWorkflowItems(tx, id, session.userId, filters, belowId, limit);
+          const viewer = { organisationId: id, userId: session.userId };
+          const after = afterId === null || key === null ? null : { id: afterId, key };
+          const rows = await listWorkflowItems(tx, viewer, filters, { sort, after, count });
           const ids = rows.map((row) => row.id);
           const runs = Map.groupBy(await listRecentRuns(tx, id, ids, STRIP_LENGTH), (run) => run.workflow_id);
           return rows.map((row) => ({ ...row, runs: runs.get(row.id) ?? [] }));

@@ -1,6 +1,7 @@
 import { type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
 import { deleteDraft } from '@millrace/service/drafts/store';
+import { findFolderPath } from '@millrace/service/folders/store';
 import { findVersionItem, listVersionItems, setPinned } from '@millrace/service/workflows/admin-store';
 import { checkFlow } from '@millrace/service/workflows/rules';
 import { changeWorkflow, readLockedWorkflow, restoreVersion } from '@millrace/service/workflows/save';
@@ -128,10 +129,11 @@ function addExport(app: FastifyInstance, deps: AppDeps): void {
     const id = pathId(call.params.id, 'workflow');
     const file = await db.forOrganisation(organisation.id, async (tx) => {
       const row = await requireWorkflow(tx, organisation.id, id);
-      if (query.version === undefined) return exportOf(row, row.flow_data);
+      const folder = await findFolderPath(tx, organisation.id, id);
+      if (query.version === undefined) return exportOf(row, row.flow_data, folder);
       const version = await findVersionItem(tx, organisation.id, id, query.version);
       if (version === undefined) throw notFound('version');
-      return exportOf(row, version.flow_data);
+      return exportOf(row, version.flow_data, folder);
     });
     return reply
       .header('content-type', 'application/json; charset=utf-8')
@@ -141,12 +143,13 @@ function addExport(app: FastifyInstance, deps: AppDeps): void {
 }
 
 /** Exactly what `POST /workflows` accepts: an imported workflow gets a new id and starts as a draft. */
-function exportOf(row: WorkflowDetailRow, flowData: string): JsonObject {
+function exportOf(row: WorkflowDetailRow, flowData: string, folder: readonly string[]): JsonObject {
   return {
     name: row.name,
     description: row.description,
     tags: row.tags,
     is_test_mode: row.is_test_mode,
+    ...(folder.length === 0 ? {} : { folder }),
     flow_data: parseJson(flowData),
   };
 }

@@ -86,8 +86,16 @@ const writable = {
   status: Type.Optional(STATUS),
 };
 
+const FOLDER = Type.Optional(
+  Type.Array(Type.String({ 'x-name': [1, 100] }), {
+    maxItems: 2,
+    description: 'In exports of the admin area: the names of its folder there. Accepted and ignored.',
+    examples: [['Sales', 'Orders']],
+  }),
+);
+
 export const CreateWorkflow = Type.Object(
-  { name: NAME, flow_data: FLOW_DATA, ...writable, ...readOnly },
+  { name: NAME, flow_data: FLOW_DATA, ...writable, ...readOnly, folder: FOLDER },
   { additionalProperties: false, examples: [{ name: 'Greet new customers', flow_data: FLOW_EXAMPLE }] },
 );
 export type CreateWorkflow = Static<typeof CreateWorkflow>;

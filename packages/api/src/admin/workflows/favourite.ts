@@ -1,0 +1,34 @@
+import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
+import {
+  countFavourites,
+  deleteFavourite,
+  insertFavourite,
+  lockFavourites,
+} from '@millrace/service/favourites/store';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { adminRoute } from '../http/route.ts';
+import { requireWorkflow } from './detail.ts';
+
+/** Marking a workflow for oneself. Nobody else sees it, so that nothing is recorded. */
+export function addFavouriteRoute(app: FastifyInstance, deps: AppDeps): void {
+  const { db, config } = deps;
+  const limit = config.limits.favourites;
+
+  adminRoute(app, deps, 'PUT /orgs/:org/workflows/:id/favourite', async (call) => {
+    const { organisation, session, body } = call;
+    const id = pathId(call.params.id, 'workflow');
+    await db.forOrganisation(organisation.id, async (tx) => {
+      await requireWorkflow(tx, organisation.id, id);
+      await deleteFavourite(tx, organisation.id, session.userId, id);
+      if (!body.is_favourite) return;
+      await lockFavourites(tx, session.userId);
+      if ((await countFavourites(tx, organisation.id, session.userId)) >= limit) {
+        throw new ApiError('too_many_favourites', message('service.too_many_favourites', { max: limit }));
+      }
+      await insertFavourite(tx, organisation.id, session.userId, id);
+    });
+  });
+}

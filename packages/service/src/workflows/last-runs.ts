@@ -1,0 +1,68 @@
+import type { Database, Queryable } from '@millrace/database/database';
+import { createPeriodicTask, type PeriodicTask } from '@millrace/runtime/periodic-task';
+import type { Logger } from 'pino';
+
+const INTERVAL_MS = 10_000;
+/** Executions looked at by one transaction. */
+const BATCH = 50_000;
+
+/**
+ * Notes the last execution of each workflow, by which the list can be ordered, every few seconds and in one process at a time. Starts write
+ * nothing for it: a row that all starts of a workflow update would make them wait for each other.
+ */
+export function createLastRunNotes({
+  db,
+  log,
+}: {
+  readonly db: Database;
+  readonly log: Logger;
+}): PeriodicTask {
+  return createPeriodicTask({
+    work: (isStopping) => noteLastRuns(db, isStopping),
+    pauseMs: () => INTERVAL_MS,
+    onFailure: (error) => log.warn({ err: error }, 'could not note the last runs of workflows; retrying'),
+  });
+}
+
+/** Notes everything that has started since the last time, unless another process is doing it. */
+export async function noteLastRuns(db: Database, isStopping: () => boolean = () => false): Promise<void> {
+  for (let hasMore = true; hasMore && !isStopping(); ) {
+    hasMore = await db.transaction(async (tx) => (await tryLock(tx)) && (await noteBatch(tx, BATCH)));
+  }
+}
+
+/** Held until the end of the transaction; false if another process holds it. */
+async function tryLock(tx: Queryable): Promise<boolean> {
+  const [row] = await tx.query<{ locked: boolean }>(
+    `SELECT pg_try_advisory_xact_lock(hashtextextended('millrace last runs', 0)) AS locked`,
+  );
+  return row?.locked === true;
+}
+
+/**
+ * Ids are given out before rows are committed, so those of the last minute are looked at again. Workflows that someone is changing right now
+ * are left to that.
+ * @returns whether there may be more
+ */
+export async function noteBatch(tx: Queryable, batch: number): Promise<boolean> {
+  const [row] = await tx.query<{ has_more: boolean }>(
+    `WITH seen AS (
+       SELECT e.id, e.workflow_id, e.created_at < now() - interval '1 minute' AS is_settled
+       FROM executions e WHERE e.id > (SELECT execution_id FROM last_run_marks) ORDER BY e.id LIMIT $1
+     ), last AS (
+       SELECT workflow_id, max(id) AS id FROM seen GROUP BY workflow_id
+     ), locked AS (
+       SELECT w.id, l.id AS execution_id FROM workflows w JOIN last l ON l.workflow_id = w.id
+       WHERE w.last_execution_id < l.id ORDER BY w.id FOR NO KEY UPDATE OF w SKIP LOCKED
+     ), noted AS (
+       UPDATE workflows w SET last_execution_id = l.execution_id FROM locked l WHERE w.id = l.id
+     ), settled AS (
+       SELECT max(id) AS id FROM seen WHERE is_settled
+     ), moved AS (
+       UPDATE last_run_marks SET execution_id = s.id FROM settled s WHERE s.id IS NOT NULL
+     )
+     SELECT count(*) = $1 AND bool_and(is_settled) AS has_more FROM seen`,
+    [batch],
+  );
+  return row?.has_more === true;
+}
