@@ -95,6 +95,43 @@ export const AuditItem = Closed({
 });
 export type AuditItem = Static<typeof AuditItem>;
 
+/**
+ * What can be wrong with the chain of an organisation's log: an entry isn't as it was recorded, isn't there any more, or was never
+ * recorded by the service; a part of the chain is missing; a place of it isn't the one that was kept elsewhere, or was deleted by retention.
+ */
+export const AUDIT_PROBLEMS = [
+  'entry_changed',
+  'entry_missing',
+  'entry_added',
+  'seal_missing',
+  'head_differs',
+  'head_dropped',
+] as const;
+export type AuditProblemKind = (typeof AUDIT_PROBLEMS)[number];
+
+/** The first problem that a verification found, and how many there were. */
+export const AuditChainProblem = Closed({
+  kind: Type.Enum([...AUDIT_PROBLEMS], { type: 'string' }),
+  entry_id: Nullable(Id),
+  position: Nullable(Id),
+  count: Type.Integer({ minimum: 1 }),
+});
+export type AuditChainProblem = Static<typeof AuditChainProblem>;
+
+/** How far the log is chained, and when that was verified. */
+export const AuditChain = Closed({
+  /** Null if it wasn't verified yet. */
+  verified_at: Nullable(Timestamp),
+  /** Entries that were verified. */
+  verified_entries: Type.Integer({ minimum: 0 }),
+  problem: Nullable(AuditChainProblem),
+  /** Entries in the chain since its beginning, including those that exceeded their retention. */
+  length: Type.Integer({ minimum: 0 }),
+  /** Hash of the last entry, hex; null as long as the chain is empty. */
+  head: Nullable(Type.String()),
+});
+export type AuditChain = Static<typeof AuditChain>;
+
 const filters = {
   /** Exact match. */
   action: Type.Optional(Type.String({ maxLength: 100 })),
@@ -122,6 +159,11 @@ export const AUDIT_ENDPOINTS = {
     access: 'org_admin',
     summary: 'The actions that occur in the log',
     response: Closed({ items: Type.Array(Type.String()) }),
+  },
+  'GET /orgs/:org/audit/chain': {
+    access: 'org_admin',
+    summary: 'When the log was last compared with its chain of hashes, and whether it was as recorded',
+    response: AuditChain,
   },
   'GET /orgs/:org/audit/csv': {
     access: 'org_admin',

@@ -54,7 +54,14 @@ export {
   type AlertRuleForm,
   type AlertTarget,
 } from './alerts.ts';
-export type { AuditAction, AuditActorKind, AuditItem } from './audit.ts';
+export type {
+  AuditAction,
+  AuditActorKind,
+  AuditChain,
+  AuditChainProblem,
+  AuditItem,
+  AuditProblemKind,
+} from './audit.ts';
 export type { Credential, CredentialTest, CredentialTypeItem, OauthPreset } from './credentials.ts';
 export type { DebugData } from './debugging.ts';
 export type {

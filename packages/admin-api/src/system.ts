@@ -81,6 +81,7 @@ export const DOCTOR_CHECKS = [
   'clock',
   'disk',
   'keys',
+  'audit_log',
   'workers',
   'public_url',
 ] as const;

@@ -72,10 +72,14 @@ export function releasedMigrations(): Promise<Migration[]> {
 /** The migrations {@link migrate} would apply now. */
 export async function pendingMigrations(db: Queryable, folder = FOLDER): Promise<Migration[]> {
   const migrations = await readMigrations(folder);
+  return verify(migrations, (await hasTable(db)) ? await readApplied(db) : []);
+}
+
+async function hasTable(db: Queryable): Promise<boolean> {
   const [table] = await db.query<{ present: boolean }>(
     `SELECT to_regclass('schema_migrations') IS NOT NULL AS present`,
   );
-  return verify(migrations, table?.present === true ? await readApplied(db) : []);
+  return table?.present === true;
 }
 
 async function readMigrations(folder: string): Promise<Migration[]> {
@@ -120,9 +124,11 @@ interface AppliedRow {
   checksum: string;
 }
 
+/** Only if it isn't there: a role that doesn't own the schema may start the service once everything is applied. */
 async function createTable(session: Queryable): Promise<void> {
+  if (await hasTable(session)) return;
   await session.query(`
-    CREATE TABLE IF NOT EXISTS schema_migrations (
+    CREATE TABLE schema_migrations (
       version integer PRIMARY KEY CHECK (version >= 1),
       name text NOT NULL,
       checksum text NOT NULL,

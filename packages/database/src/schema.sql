@@ -1,5 +1,11 @@
 -- Made by "npm run db:dump" from the migrations. Changes go into a new migration, never in here.
 
+CREATE OR REPLACE FUNCTION public.audit_sealable_at(occurred_at timestamp with time zone, repeat_key text)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE
+RETURN CASE WHEN (repeat_key IS NULL) THEN occurred_at ELSE ((date_trunc('day'::text, (occurred_at AT TIME ZONE 'UTC'::text)) + '1 day 00:10:00'::interval) AT TIME ZONE 'UTC'::text) END;
+
 CREATE OR REPLACE FUNCTION public.count_child_tokens()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -123,6 +129,83 @@ CREATE OR REPLACE FUNCTION public.organisation_visible(organisation_id bigint)
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN ((COALESCE(current_setting('millrace.organisation_id'::text, true), ''::text) = ''::text) OR (organisation_id = (NULLIF(current_setting('millrace.organisation_id'::text, true), ''::text))::bigint));
+
+CREATE OR REPLACE FUNCTION public.protect_audit_chain()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'UPDATE' AND NEW.organisation_id = OLD.organisation_id AND NEW.length >= OLD.length
+    AND (NEW.length > OLD.length OR NEW.head = OLD.head) AND (
+      (NEW.dropped = OLD.dropped AND NEW.dropped_hash = OLD.dropped_hash)
+      OR NEW.dropped > OLD.dropped
+        AND NEW.dropped_hash = (SELECT hash FROM audit_seals
+          WHERE organisation_id = NEW.organisation_id AND position = NEW.dropped)
+        AND NOT EXISTS (SELECT FROM audit_seals s LEFT JOIN audit_log a ON a.id = s.entry_id
+          WHERE s.organisation_id = NEW.organisation_id AND s.position <= NEW.dropped
+            AND coalesce(a.last_occurred_at, a.occurred_at, s.sealed_at) > now() - interval '1 day')) THEN
+    RETURN NEW;
+  END IF;
+  RAISE EXCEPTION 'the chain of the audit log cannot be changed' USING ERRCODE = 'MR003';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.protect_audit_entry()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'DELETE' THEN
+    IF audit_entry_is_dropped(OLD.id) THEN
+      RETURN OLD;
+    END IF;
+  ELSIF NEW.repeats > OLD.repeats AND NEW.last_occurred_at >= OLD.last_occurred_at
+    AND (NEW.id, NEW.organisation_id, NEW.occurred_at, NEW.action, NEW.actor, NEW.api_key_id, NEW.member_id, NEW.user_id,
+      NEW.source_ip, NEW.request_id, NEW.repeat_key)
+    IS NOT DISTINCT FROM (OLD.id, OLD.organisation_id, OLD.occurred_at, OLD.action, OLD.actor, OLD.api_key_id,
+      OLD.member_id, OLD.user_id, OLD.source_ip, OLD.request_id, OLD.repeat_key)
+    AND NOT EXISTS (SELECT FROM audit_seals WHERE entry_id = OLD.id) THEN
+    RETURN NEW;
+  END IF;
+  RAISE EXCEPTION 'entries of the audit log cannot be changed or deleted' USING ERRCODE = 'MR003';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.protect_audit_seal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'DELETE' AND audit_entry_is_dropped(OLD.entry_id) THEN
+    RETURN OLD;
+  END IF;
+  RAISE EXCEPTION 'the chain of the audit log cannot be changed' USING ERRCODE = 'MR003';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.protect_audit_tables()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  narrowed_to text := coalesce(current_setting('millrace.organisation_id', true), '');
+  is_used boolean;
+BEGIN
+  PERFORM set_config('millrace.organisation_id', '', true);
+  is_used := EXISTS (SELECT FROM audit_log) OR EXISTS (SELECT FROM audit_seals);
+  PERFORM set_config('millrace.organisation_id', narrowed_to, true);
+  IF is_used THEN
+    RAISE EXCEPTION 'the audit log cannot be emptied' USING ERRCODE = 'MR003';
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.queue_audit_entries()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO audit_pending (entry_id, organisation_id, sealable_at)
+  SELECT id, organisation_id, audit_sealable_at(occurred_at, repeat_key) FROM added;
+  RETURN NULL;
+END $function$;
 
 CREATE SEQUENCE draft_revisions AS bigint START 1 INCREMENT 1;
 
@@ -251,6 +334,22 @@ CREATE TABLE api_keys (
   CONSTRAINT api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32))
 );
 
+CREATE TABLE audit_chains (
+  organisation_id bigint NOT NULL,
+  length bigint DEFAULT 0 NOT NULL,
+  head bytea DEFAULT decode(repeat('00'::text, 32), 'hex'::text) NOT NULL,
+  dropped bigint DEFAULT 0 NOT NULL,
+  dropped_hash bytea DEFAULT decode(repeat('00'::text, 32), 'hex'::text) NOT NULL,
+  verified_at timestamp with time zone,
+  verified_entries bigint DEFAULT 0 NOT NULL,
+  problem json,
+  CONSTRAINT audit_chains_pkey PRIMARY KEY (organisation_id),
+  CONSTRAINT audit_chains_check CHECK (((dropped >= 0) AND (dropped <= length))),
+  CONSTRAINT audit_chains_dropped_hash_check CHECK ((octet_length(dropped_hash) = 32)),
+  CONSTRAINT audit_chains_head_check CHECK ((octet_length(head) = 32)),
+  CONSTRAINT audit_chains_length_check CHECK ((length >= 0))
+);
+
 CREATE TABLE audit_log (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   organisation_id bigint NOT NULL,
@@ -271,6 +370,25 @@ CREATE TABLE audit_log (
   CONSTRAINT audit_log_check CHECK (((repeat_key IS NULL) = (last_occurred_at IS NULL))),
   CONSTRAINT audit_log_check1 CHECK (((repeat_key IS NOT NULL) OR (repeats = 1))),
   CONSTRAINT audit_log_repeats_check CHECK ((repeats >= 1))
+);
+
+CREATE TABLE audit_pending (
+  entry_id bigint NOT NULL,
+  organisation_id bigint NOT NULL,
+  sealable_at timestamp with time zone NOT NULL,
+  CONSTRAINT audit_pending_pkey PRIMARY KEY (entry_id)
+);
+
+CREATE TABLE audit_seals (
+  organisation_id bigint NOT NULL,
+  "position" bigint NOT NULL,
+  entry_id bigint NOT NULL,
+  hash bytea NOT NULL,
+  sealed_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT audit_seals_entry_id_key UNIQUE (entry_id),
+  CONSTRAINT audit_seals_pkey PRIMARY KEY (organisation_id, "position"),
+  CONSTRAINT audit_seals_hash_check CHECK ((octet_length(hash) = 32)),
+  CONSTRAINT audit_seals_position_check CHECK (("position" >= 1))
 );
 
 CREATE TABLE callbacks (
@@ -1004,6 +1122,12 @@ BEGIN ATOMIC
    WHERE (execution_child_tokens.execution_id = total_ai_tokens.execution);
 END;
 
+CREATE OR REPLACE FUNCTION public.audit_entry_is_dropped(entry bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (EXISTS (SELECT FROM (audit_seals s JOIN audit_chains c USING (organisation_id)) WHERE ((s.entry_id = audit_entry_is_dropped.entry) AND (s."position" <= c.dropped))));
+
 ALTER TABLE alert_failing_workflows ADD CONSTRAINT alert_failing_workflows_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES alert_rules(id) ON DELETE CASCADE;
 
 ALTER TABLE alert_failing_workflows ADD CONSTRAINT alert_failing_workflows_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
@@ -1030,13 +1154,9 @@ ALTER TABLE api_keys ADD CONSTRAINT api_keys_issued_by_user_fkey FOREIGN KEY (is
 
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
-ALTER TABLE audit_log ADD CONSTRAINT audit_log_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) ON DELETE SET NULL;
-
-ALTER TABLE audit_log ADD CONSTRAINT audit_log_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id) ON DELETE SET NULL;
+ALTER TABLE audit_chains ADD CONSTRAINT audit_chains_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
 ALTER TABLE audit_log ADD CONSTRAINT audit_log_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
-
-ALTER TABLE audit_log ADD CONSTRAINT audit_log_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE SET NULL;
 
 ALTER TABLE callbacks ADD CONSTRAINT callbacks_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES executions(id) ON DELETE CASCADE;
 
@@ -1206,6 +1326,8 @@ CREATE INDEX audit_log_by_time ON public.audit_log USING btree (organisation_id,
 
 CREATE UNIQUE INDEX audit_log_repeated ON public.audit_log USING btree (organisation_id, repeat_key) WHERE (repeat_key IS NOT NULL);
 
+CREATE INDEX audit_pending_by_time ON public.audit_pending USING btree (sealable_at, entry_id);
+
 CREATE INDEX callbacks_by_execution ON public.callbacks USING btree (execution_id);
 
 CREATE INDEX callbacks_decided_approvals ON public.callbacks USING btree (organisation_id, id) WHERE ((kind = 'approval'::text) AND (used_at IS NOT NULL));
@@ -1342,6 +1464,20 @@ CREATE INDEX workflows_list_by_name ON public.workflows USING btree (organisatio
 
 CREATE INDEX workflows_list_by_run ON public.workflows USING btree (organisation_id, is_archived, last_execution_id, id);
 
+CREATE TRIGGER audit_chains_keep BEFORE TRUNCATE ON public.audit_chains FOR EACH STATEMENT EXECUTE FUNCTION protect_audit_tables();
+
+CREATE TRIGGER audit_chains_protect BEFORE DELETE OR UPDATE ON public.audit_chains FOR EACH ROW EXECUTE FUNCTION protect_audit_chain();
+
+CREATE TRIGGER audit_log_keep BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION protect_audit_tables();
+
+CREATE TRIGGER audit_log_protect BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION protect_audit_entry();
+
+CREATE TRIGGER audit_log_queue AFTER INSERT ON public.audit_log REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION queue_audit_entries();
+
+CREATE TRIGGER audit_seals_keep BEFORE TRUNCATE ON public.audit_seals FOR EACH STATEMENT EXECUTE FUNCTION protect_audit_tables();
+
+CREATE TRIGGER audit_seals_protect BEFORE DELETE OR UPDATE ON public.audit_seals FOR EACH ROW EXECUTE FUNCTION protect_audit_seal();
+
 CREATE TRIGGER data_entries_count_delete AFTER DELETE ON public.data_entries REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_data_entries();
 
 CREATE TRIGGER data_entries_count_insert AFTER INSERT ON public.data_entries REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_data_entries();
@@ -1396,11 +1532,29 @@ ALTER TABLE api_keys FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON api_keys AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
+ALTER TABLE audit_chains ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE audit_chains FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON audit_chains AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
 ALTER TABLE audit_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE audit_log FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON audit_log AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE audit_pending ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE audit_pending FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON audit_pending AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE audit_seals ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE audit_seals FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON audit_seals AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE callbacks ENABLE ROW LEVEL SECURITY;
 

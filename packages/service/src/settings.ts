@@ -11,6 +11,12 @@ export interface RetentionSettings {
   readonly idleSessionMs: number;
 }
 
+/** The chain of hashes of each organisation's audit log. */
+export interface AuditSettings {
+  /** How often each log is compared with its chain. 0: never. */
+  readonly verifyMs: number;
+}
+
 /** How much may wait in the queue. 0: no limit. */
 export interface AdmissionSettings {
   readonly queuedPerOrganisation: number;

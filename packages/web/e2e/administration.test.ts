@@ -343,6 +343,7 @@ describe('the audit log', () => {
     const opened = await world.openFor(admin, 'audit');
     const { page } = opened;
     await page.getByRole('cell', { name: 'Member added' }).waitFor();
+    await page.getByText('Not verified yet.').waitFor();
     await page.getByRole('combobox', { name: 'Action' }).click();
     await page.getByRole('option', { name: 'Key created' }).click();
     await page.waitForURL(/action=api_key.issued/);

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { recordScopeViolations } from '@millrace/identity/api-keys/scope-violations';
+import { sealAuditLog } from '@millrace/identity/audit/seal';
 import { type AuditAction, type AuditEntry, insertAudit } from '@millrace/identity/audit/store';
+import { verifyDueChains } from '@millrace/service/audit/chain-tasks';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Method } from '@millrace/testing/api';
+import { rewriteAuditLog } from '@millrace/testing/audit-log';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let service: TestService;
@@ -93,6 +97,41 @@ describe('the log', () => {
   });
 });
 
+describe('the chain', () => {
+  test('says when the log was verified, and what was found', async () => {
+    const person = await createPerson(service, 'org_admin');
+    const params = { org: person.organisationId };
+    const chain = async () => (await person.call('GET /orgs/:org/audit/chain', { params })).data;
+    expect(await chain()).toEqual({
+      verified_at: null,
+      verified_entries: 0,
+      problem: null,
+      length: 0,
+      head: null,
+    });
+    const { db } = service.database;
+    await write(person, 'workflow.kept');
+    await sealAuditLog(db);
+    const log = pino({ level: 'silent' });
+    await verifyDueChains(db, 60_000, log);
+    const sound = await chain();
+    expect(sound).toMatchObject({ problem: null, length: sound.verified_entries });
+    expect(sound.verified_entries).toBeGreaterThan(0);
+    expect(sound.head).toMatch(/^[0-9a-f]{64}$/);
+
+    const [entry] = (await read({ action: 'workflow.kept' }, person)).items;
+    await rewriteAuditLog(db, 'DELETE FROM audit_log WHERE id = $1', [entry?.id]);
+    await verifyDueChains(db, 60_000, log);
+    expect(await chain()).toEqual(sound);
+    await verifyDueChains(db, 0, log);
+    expect(await chain()).toMatchObject({
+      problem: { kind: 'entry_missing', entry_id: entry?.id, position: sound.length, count: 1 },
+    });
+    const editor = await createPerson(service, 'editor', { organisationId: person.organisationId });
+    expect((await editor.call('GET /orgs/:org/audit/chain', { params })).status).toBe(403);
+  });
+});
+
 describe('actions of API keys', () => {
   test('changes to workflows and cancelling are recorded with key and address; starts are not', async () => {
     const person = await createPerson(service, 'org_admin');
@@ -159,7 +198,8 @@ describe('filters', () => {
     await write(person, 'workflow.first', { details: { name: 'Orders', workflow_id: 41 } });
     await write(person, 'workflow.second', { sourceIp: '198.51.100.23' });
     await write(person, 'workflow.third', { by: { actor: 'operator' } });
-    await service.database.db.query(
+    await rewriteAuditLog(
+      service.database.db,
       `UPDATE audit_log SET occurred_at = now() - interval '3 days'
        WHERE organisation_id = $1 AND action = 'workflow.first'`,
       [person.organisationId],
@@ -203,7 +243,8 @@ describe('filters', () => {
     } as const;
     const { db } = service.database;
     await recordScopeViolations(db, [{ ...violation, sourceIp: '192.0.2.81' }]);
-    await db.query(
+    await rewriteAuditLog(
+      db,
       `UPDATE audit_log SET occurred_at = occurred_at - interval '20 hours' WHERE api_key_id = $1`,
       [key.id],
     );

@@ -10,6 +10,7 @@ import {
   SESSION_COOKIE,
 } from '@millrace/testing/accounts';
 import { createPerson } from '@millrace/testing/admin';
+import { rewriteAuditLog } from '@millrace/testing/audit-log';
 import { type OidcAccount, type OidcProvider, startOidcProvider } from '@millrace/testing/oidc-provider';
 import { startTestService, type TestService } from '@millrace/testing/service';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -34,7 +35,7 @@ beforeEach(() => {
 afterEach(async () => {
   if (service !== shared) await service.stop();
   // Some tests are about the first people of a service.
-  await shared.database.db.query('TRUNCATE organisations, users CASCADE');
+  await rewriteAuditLog(shared.database.db, 'TRUNCATE organisations, users CASCADE');
 });
 
 function start(settings: Partial<SingleSignOnSettings>): Promise<TestService> {

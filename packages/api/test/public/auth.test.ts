@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { SCOPES, type Scope } from '@millrace/admin-api';
 import { addMember, removeMember, setMemberRole } from '@millrace/identity/members/store';
 import { type Method, send } from '@millrace/testing/api';
+import { rewriteAuditLog } from '@millrace/testing/audit-log';
 import { UNFINISHED_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -270,7 +271,7 @@ describe('403', () => {
     });
     expect(await violationsOf(other)).toMatchObject([{ repeats: 1 }]);
     // Another day gets another entry.
-    await db.query('UPDATE audit_log SET repeat_key = repeat_key || $2 WHERE api_key_id = $1', [
+    await rewriteAuditLog(db, 'UPDATE audit_log SET repeat_key = repeat_key || $2 WHERE api_key_id = $1', [
       key.id,
       ' before',
     ]);

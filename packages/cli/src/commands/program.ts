@@ -1,5 +1,6 @@
 import { SERVICE_VERSION } from '@millrace/api/version';
 import { Command } from 'commander';
+import { addAuditCommands } from './audit.ts';
 import { addBackupCommands } from './backup.ts';
 import { addCredentialCommands } from './credentials.ts';
 import { addDoctorCommand } from './doctor.ts';
@@ -33,13 +34,14 @@ export function buildProgram(quiet = false): Command {
       'after',
       `
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.
-Commands other than start, api, worker, migrate, backup, restore, doctor, support-bundle, import --dry-run and secrets reset need a running service.
+Commands other than start, api, worker, migrate, backup, restore, doctor, audit verify, support-bundle, import --dry-run and secrets reset need a running service.
 docs/cli.md shows every command with its output.`,
     );
   addServiceCommands(program);
   addBackupCommands(program);
   addDoctorCommand(program);
   addSupportBundleCommand(program);
+  addAuditCommands(program);
   addOrganisationCommands(program);
   addMemberCommands(program);
   addUserCommands(program);

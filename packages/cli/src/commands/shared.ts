@@ -10,8 +10,8 @@ export const ORG = {
 };
 
 /** For people: `1 execution`, `1,000 executions`. */
-export function countOf(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+export function countOf(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? noun : plural}`;
 }
 
 /** The first column of tables. */

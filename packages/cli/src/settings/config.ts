@@ -8,6 +8,7 @@ import { parseAllowHosts } from '@millrace/egress/allow-hosts';
 import type { HostLimitSettings } from '@millrace/egress/host-limits';
 import type { WorkerSettings } from '@millrace/runtime/settings';
 import type { SecretKeySettings } from '@millrace/secrets/settings';
+import type { AuditSettings } from '@millrace/service/settings';
 import { nearestName } from './nearest-name.ts';
 import type { Variable } from './variable.ts';
 import { type DatabasePooling, type LogLevel, VARIABLES } from './variables.ts';
@@ -29,6 +30,7 @@ export interface Config extends ApiSettings, SecretKeySettings {
   readonly publicUrlIsExplicit: boolean;
   readonly logLevel: LogLevel;
   readonly metrics: MetricsSettings;
+  readonly audit: AuditSettings;
   /** Whether the first start prints an API key and the link for creating the first account. */
   readonly printsFirstKey: boolean;
 }
@@ -224,6 +226,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       idempotencyHours: 24,
       idleSessionMs: need('MILLRACE_SESSION_IDLE_HOURS') * HOUR_MS,
     },
+    audit: { verifyMs: need('MILLRACE_AUDIT_VERIFY_HOURS') * HOUR_MS },
     allowHosts,
   };
   if (problems.length > 0) throw new ConfigError(problems);

@@ -306,6 +306,16 @@ export const VARIABLES = {
     max: 36_500,
     unit: 'days',
   }),
+  MILLRACE_AUDIT_VERIFY_HOURS: integer({
+    about:
+      'How often each audit log is compared with its chain of hashes, in hours. `millrace audit verify` does so at any time',
+    fallback: '24',
+    example: '168',
+    min: 0,
+    max: 8_760,
+    unit: 'hours',
+    zero: 'never',
+  }),
   MILLRACE_ALLOW_HOSTS: list({
     about: 'Hosts in private networks that nodes may call; none by default',
     fallback: '',

@@ -1,6 +1,7 @@
 import { type DataService, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { saying } from '@millrace/messages/testing';
+import { rewriteAuditLog } from '@millrace/testing/audit-log';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDataService, DATA_WRITE_DAYS } from '../../src/ports/data.ts';
@@ -347,7 +348,7 @@ describe('an organisation', () => {
   test('loses all entries when it is deleted', async () => {
     const other = await newOrganisation();
     await data({ organisationId: other }).set('k', 1, PUT);
-    await database.db.query('DELETE FROM audit_log WHERE organisation_id = $1', [other]);
+    await rewriteAuditLog(database.db, 'DELETE FROM audit_log WHERE organisation_id = $1', [other]);
     await database.db.query('DELETE FROM organisations WHERE id = $1', [other]);
     const left = await database.db.query('SELECT FROM data_usage WHERE organisation_id = $1', [other]);
     expect(left).toEqual([]);

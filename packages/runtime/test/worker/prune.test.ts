@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Queryable } from '@millrace/database/database';
+import { sealAuditLog } from '@millrace/identity/audit/seal';
+import { verifyAuditLog } from '@millrace/identity/audit/verify';
 import { createPruner, prune } from '@millrace/service/retention/prune';
 import { pruneExecutions } from '@millrace/service/retention/store';
+import { rewriteAuditLog } from '@millrace/testing/audit-log';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { buffersOf } from '@millrace/testing/list-cost';
 import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 const RETENTION = {
   executionsDays: { completed: 10, failed: 30, cancelled: 20 },
@@ -144,6 +147,7 @@ test('audit entries, idempotency records and workers long gone are deleted', asy
   }
   const running = await insert('running', 0);
   await db.query('UPDATE executions SET worker_id = $1 WHERE id = $2', [busy, running]);
+  await sealAuditLog(db);
   expect(await prune(db, RETENTION)).toEqual({
     executions: 0,
     auditEntries: 1,
@@ -164,6 +168,45 @@ test('audit entries, idempotency records and workers long gone are deleted', asy
   });
   const left = await db.query<{ id: string }>('SELECT id FROM workers');
   expect(left.map((row) => row.id).sort()).toEqual([busy, fresh].sort());
+});
+
+describe('the beginning of an audit log', () => {
+  /** Of an organisation that has entries so many days old, in this order, all sealed. */
+  async function logOf(name: string, ...days: number[]): Promise<number> {
+    const { organisationId } = await insertWorkflow(database.db, name);
+    for (const age of days) {
+      await database.db.query(
+        `INSERT INTO audit_log (organisation_id, action, actor, occurred_at)
+         VALUES ($1, 'test', 'service', now() - $2::integer * interval '1 day')`,
+        [organisationId, age],
+      );
+      await sealAuditLog(database.db);
+    }
+    return organisationId;
+  }
+
+  test('is deleted as far as everything in it has expired; the rest is verified by what the chain keeps', async () => {
+    const id = await logOf('beginnings', 400, 370, 300, 380, 3);
+    expect(await prune(database.db, RETENTION)).toMatchObject({ auditEntries: 2 });
+    expect(await verifyAuditLog(database.db, id)).toMatchObject({ entries: 3, dropped: 2, problems: [] });
+    const shorter = { ...RETENTION, auditDays: 200 };
+    await prune(database.db, shorter);
+    expect(await verifyAuditLog(database.db, id)).toMatchObject({ entries: 1, dropped: 4, problems: [] });
+    expect(await prune(database.db, RETENTION)).toMatchObject({ auditEntries: 0 });
+  });
+
+  test('is not deleted early because one of its entries is missing', async () => {
+    const id = await logOf('a gap', 20, 10);
+    const [first] = await database.db.query<{ id: number }>(
+      'SELECT min(id) AS id FROM audit_log WHERE organisation_id = $1',
+      [id],
+    );
+    await rewriteAuditLog(database.db, 'DELETE FROM audit_log WHERE id = $1', [first?.id]);
+    expect(await prune(database.db, RETENTION)).toMatchObject({ auditEntries: 0 });
+    expect(await verifyAuditLog(database.db, id)).toMatchObject({
+      problems: [{ kind: 'entry_missing', entryId: first?.id, position: 1 }],
+    });
+  });
 });
 
 test("expired entries of the data store are deleted, and writes that can't be repeated any more", async () => {

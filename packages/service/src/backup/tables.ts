@@ -9,7 +9,10 @@ export const TABLES: Readonly<Record<string, TableDecision>> = {
   alert_messages: 'kept',
   alert_rules: 'kept',
   api_keys: 'kept',
+  audit_chains: 'kept',
   audit_log: 'kept',
+  audit_pending: 'kept',
+  audit_seals: 'kept',
   callbacks: 'kept',
   // Whoever was at a provider has to begin again: their session isn't kept, either.
   credential_connections: 'left_out',

@@ -5,10 +5,11 @@ import { message } from '@millrace/messages';
 import { reasonOf } from '@millrace/messages/explained-error';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { listKeysInUse, listSecretKeys } from '@millrace/secrets/store';
+import { auditFindings } from './audit-findings.ts';
 import type { Diagnosis, Finding } from './finding.ts';
 import { diskFindings, type Installation, reachFindings, settingsFindings } from './machine-findings.ts';
 import { clockFindings, serverFindings, workerFindings } from './server-findings.ts';
-import { readClock, readServerFacts } from './store.ts';
+import { readAuditFacts, readClock, readServerFacts } from './store.ts';
 
 export interface DoctorDeps {
   readonly db: Database;
@@ -31,6 +32,7 @@ export async function examine({
     ['migrations', () => migrationFindings(db)],
     ['clock', async () => clockFindings(await measureDrift(db, now))],
     ['keys', () => keyFindings(db, secretKeys)],
+    ['audit_log', async () => auditFindings(await readAuditFacts(db))],
     ['public_url', () => reachFindings(publicUrl)],
   ]);
   if (dataDir !== null) checks.set('disk', () => diskFindings(dataDir));

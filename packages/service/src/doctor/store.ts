@@ -32,6 +32,38 @@ export async function readServerFacts(db: Queryable): Promise<ServerFacts> {
   );
 }
 
+/** The audit log, as far as the database shows at a glance whether it can be relied on. */
+export interface AuditFacts {
+  /** Organisations whose last verification found something. */
+  readonly changed: number;
+  /** Entries that should have been sealed long ago, counted up to 100,000. */
+  readonly overdue: number;
+  /** Triggers that protect it and aren't there, or are switched off. */
+  readonly missing_triggers: number;
+}
+
+export async function readAuditFacts(db: Queryable): Promise<AuditFacts> {
+  return queryRow<AuditFacts>(
+    db,
+    `SELECT (SELECT count(*) FROM audit_chains WHERE problem IS NOT NULL) AS changed,
+       (SELECT count(*) FROM (SELECT FROM audit_pending WHERE sealable_at < now() - interval '15 minutes' LIMIT $1) p) AS overdue,
+       (SELECT count(*) FROM unnest($2::text[]) AS t (name) WHERE NOT EXISTS (
+         SELECT FROM pg_trigger WHERE tgname = t.name AND tgenabled IN ('O', 'A')
+           AND tgrelid IN ('audit_log'::regclass, 'audit_seals'::regclass, 'audit_chains'::regclass))) AS missing_triggers`,
+    [COUNT_LIMIT, AUDIT_TRIGGERS],
+  );
+}
+
+const AUDIT_TRIGGERS = [
+  'audit_log_queue',
+  'audit_log_protect',
+  'audit_log_keep',
+  'audit_seals_protect',
+  'audit_seals_keep',
+  'audit_chains_protect',
+  'audit_chains_keep',
+];
+
 /** The database's clock, in epoch milliseconds. */
 export async function readClock(db: Queryable): Promise<number> {
   const row = await queryRow<{ ms: number }>(

@@ -65,7 +65,7 @@ export async function prune(
   const repeat = (work: Work<number>) => repeatUnderLock(db, isStopping, work);
   return {
     executions: await pruneAllExecutions(db, executionsDays, isStopping),
-    auditEntries: await repeat((tx) => pruneAuditLog(tx, auditDays, BATCH)),
+    auditEntries: await pruneAuditEntries(db, auditDays, isStopping),
     idempotencyRecords: await repeat((tx) => pruneIdempotencyRecords(tx, idempotencyMs, BATCH)),
     workers: await repeat((tx) => pruneWorkers(tx, BATCH)),
     // For as long as any of the executions they started may exist.
@@ -97,6 +97,16 @@ async function repeatUnderLock(db: Database, isStopping: () => boolean, work: Wo
     const count = await underLock(db, work);
     total += count ?? 0;
     if (count === null || count < BATCH) break;
+  }
+  return total;
+}
+
+async function pruneAuditEntries(db: Database, days: number, isStopping: () => boolean): Promise<number> {
+  let total = 0;
+  while (!isStopping()) {
+    const round = await underLock(db, (tx) => pruneAuditLog(tx, days, BATCH));
+    total += round?.deleted ?? 0;
+    if (round === null || round.isLast) break;
   }
   return total;
 }

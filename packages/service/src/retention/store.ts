@@ -65,17 +65,65 @@ export async function pruneExecutions(
   return { deleted: row?.deleted ?? 0, lastWorkflowId: row?.last_workflow_id ?? null };
 }
 
-/** An entry for a repeated event expires by its last occurrence. */
-export async function pruneAuditLog(tx: Queryable, days: number, limit: number): Promise<number> {
-  const rows = await tx.query(
-    `DELETE FROM audit_log WHERE id IN (
-       SELECT id FROM audit_log WHERE occurred_at < now() - $1::double precision * interval '1 day'
-         AND coalesce(last_occurred_at, occurred_at) < now() - $1::double precision * interval '1 day'
-       ORDER BY occurred_at LIMIT $2)
-     RETURNING id`,
-    [days, limit],
+/** The beginnings of chains whose entries have all expired. */
+interface ExpiredBeginning {
+  readonly organisation_id: number;
+  readonly through: number;
+}
+
+/** Chains per batch. */
+const CHAINS_AT_ONCE = 20;
+
+/**
+ * Deletes expired entries from the beginnings of the chains: at most `limit` of each, of a few chains. What is left of a chain can still be
+ * verified, because the chain keeps the hash of the last entry that was deleted. An entry for a repeated event expires by its last
+ * occurrence, and one that is missing when it was sealed so long ago.
+ */
+export async function pruneAuditLog(
+  tx: Queryable,
+  days: number,
+  limit: number,
+): Promise<{ readonly deleted: number; readonly isLast: boolean }> {
+  const beginnings = await tx.query<ExpiredBeginning>(
+    `WITH cutoff AS MATERIALIZED (SELECT now() - $1::double precision * interval '1 day' AS before),
+     begun AS MATERIALIZED (
+       SELECT c.organisation_id, c.dropped, f.before FROM audit_chains c CROSS JOIN LATERAL (
+         SELECT cutoff.before, coalesce(a.last_occurred_at, a.occurred_at, s.sealed_at) < cutoff.before AS is_expired
+         FROM cutoff, audit_seals s LEFT JOIN audit_log a ON a.id = s.entry_id
+         WHERE s.organisation_id = c.organisation_id AND s.position = c.dropped + 1) f
+       WHERE f.is_expired ORDER BY c.organisation_id LIMIT $3)
+     SELECT b.organisation_id, t.through FROM begun b CROSS JOIN LATERAL (
+       SELECT max(p.position) AS through FROM (
+         SELECT s.position, bool_and(coalesce(a.last_occurred_at, a.occurred_at, s.sealed_at) < b.before)
+           OVER (ORDER BY s.position) AS is_expired
+         FROM audit_seals s LEFT JOIN audit_log a ON a.id = s.entry_id
+         WHERE s.organisation_id = b.organisation_id AND s.position BETWEEN b.dropped + 1 AND b.dropped + $2::bigint) p
+       WHERE p.is_expired) t`,
+    [days, limit, CHAINS_AT_ONCE],
   );
-  return rows.length;
+  let deleted = 0;
+  for (const beginning of beginnings) deleted += await dropBeginning(tx, beginning);
+  return { deleted, isLast: beginnings.length < CHAINS_AT_ONCE && deleted < limit };
+}
+
+/** Triggers refuse to delete anything before the chain begins later. */
+async function dropBeginning(tx: Queryable, { organisation_id, through }: ExpiredBeginning): Promise<number> {
+  const values = [organisation_id, through];
+  await tx.query(
+    `UPDATE audit_chains c SET dropped = s.position, dropped_hash = s.hash FROM audit_seals s
+     WHERE c.organisation_id = $1 AND s.organisation_id = $1 AND s.position = $2`,
+    values,
+  );
+  await tx.query(
+    `DELETE FROM audit_log WHERE id IN (
+       SELECT entry_id FROM audit_seals WHERE organisation_id = $1 AND position <= $2)`,
+    values,
+  );
+  const seals = await tx.query(
+    'DELETE FROM audit_seals WHERE organisation_id = $1 AND position <= $2 RETURNING position',
+    values,
+  );
+  return seals.length;
 }
 
 export async function pruneIdempotencyRecords(

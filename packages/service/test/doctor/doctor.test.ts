@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { sealAuditLog } from '@millrace/identity/audit/seal';
+import { createOrganisation } from '@millrace/identity/organisations/store';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
+import { rewriteAuditLog } from '@millrace/testing/audit-log';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { verifyDueChains } from '../../src/audit/chain-tasks.ts';
 import { examine } from '../../src/doctor/doctor.ts';
 import type { Installation } from '../../src/doctor/machine-findings.ts';
 
@@ -48,6 +53,7 @@ test('a sound installation has no findings, and every check is carried out', asy
     installation: { ...INSTALLATION, dataDir: process.cwd() },
   });
   expect([...checks].sort()).toEqual([
+    'audit_log',
     'clock',
     'connections',
     'disk',
@@ -70,6 +76,23 @@ test('what is wrong in the database is found, each by itself', async () => {
     'DELETE FROM schema_migrations WHERE version = (SELECT max(version) FROM schema_migrations)',
   );
   expect(await found()).toEqual(['error doctor.migrations_pending']);
+});
+
+test('an audit log that is not as it was recorded, not sealed, or not protected', async () => {
+  const { db } = database;
+  const { id } = await createOrganisation(db, 'Acme', { actor: 'operator' });
+  await sealAuditLog(db);
+  expect(await found()).toEqual([]);
+  await rewriteAuditLog(db, 'UPDATE audit_log SET source_ip = $2 WHERE organisation_id = $1', [
+    id,
+    '192.0.2.1',
+  ]);
+  await verifyDueChains(db, 0, pino({ level: 'silent' }));
+  expect(await found()).toEqual(['error doctor.audit_changed']);
+  await db.query('UPDATE audit_chains SET problem = NULL');
+  await db.query("INSERT INTO audit_pending VALUES (1000, $1, now() - interval '16 minutes')", [id]);
+  await db.query('ALTER TABLE audit_log DISABLE TRIGGER audit_log_protect');
+  expect(await found()).toEqual(['error doctor.audit_unprotected', 'warning doctor.audit_unsealed']);
 });
 
 test('a second factor that is encrypted with a key that is gone', async () => {

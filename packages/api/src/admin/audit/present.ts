@@ -1,6 +1,7 @@
-import type { AuditItem } from '@millrace/admin-api';
+import type { AuditChain, AuditChainProblem, AuditItem } from '@millrace/admin-api';
 import { type JsonObject, parseJson } from '@millrace/engine';
 import type { AuditRow } from '@millrace/identity/audit/admin-store';
+import type { ChainRow } from '@millrace/identity/audit/chain-store';
 import { presentKeyOf } from '../api-keys/present.ts';
 
 /** An audit entry as displayed and exported. */
@@ -18,6 +19,17 @@ export function presentAudit(row: AuditRow): AuditItem {
     repeats: row.repeats,
     last_occurred_at: row.last_occurred_at?.toISOString() ?? null,
     details: parseJson(row.details) as JsonObject,
+  };
+}
+
+/** @param row undefined as long as nothing was sealed */
+export function presentChain(row: ChainRow | undefined): AuditChain {
+  return {
+    verified_at: row?.verified_at?.toISOString() ?? null,
+    verified_entries: row?.verified_entries ?? 0,
+    problem: typeof row?.problem === 'string' ? (JSON.parse(row.problem) as AuditChainProblem) : null,
+    length: row?.length ?? 0,
+    head: row === undefined || row.length === 0 ? null : row.head.toString('hex'),
   };
 }
 

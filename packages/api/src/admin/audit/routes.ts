@@ -8,13 +8,14 @@ import {
   listAuditActions,
   listAuditBelow,
 } from '@millrace/identity/audit/admin-store';
+import { findChain } from '@millrace/identity/audit/chain-store';
 import { insertAudit } from '@millrace/identity/audit/store';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { createReadPage } from '../http/list.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';
 import { CSV_HEAD, toCsvRow, toJsonLine } from './export.ts';
-import { presentAudit } from './present.ts';
+import { presentAudit, presentChain } from './present.ts';
 
 /** Entries read per statement of an export. */
 const EXPORT_BATCH = 500;
@@ -39,6 +40,10 @@ export function auditRoutes(app: FastifyInstance, deps: AppDeps): void {
   adminRoute(app, deps, 'GET /orgs/:org/audit/actions', async ({ organisation: { id } }) => ({
     items: await db.forOrganisation(id, (tx) => listAuditActions(tx, id)),
   }));
+
+  adminRoute(app, deps, 'GET /orgs/:org/audit/chain', async ({ organisation: { id } }) =>
+    presentChain(await db.forOrganisation(id, (tx) => findChain(tx, id))),
+  );
 
   adminRoute(app, deps, 'GET /orgs/:org/audit/csv', (call) =>
     sendExport(db, call, { format: 'csv', type: 'text/csv; charset=utf-8', head: CSV_HEAD, line: toCsvRow }),

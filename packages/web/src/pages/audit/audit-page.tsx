@@ -16,6 +16,7 @@ import { useTranslation } from 'react-i18next';
 import { useActionGroups } from './action-text.ts';
 import { ACTORS, type AuditSearch, readAuditSearch, toQuery } from './audit-search.ts';
 import { AuditTable } from './audit-table.tsx';
+import { ChainState } from './chain-state.tsx';
 
 const PAGE_SIZE = 50;
 
@@ -36,6 +37,7 @@ export function AuditPage() {
       description={t('audit.about')}
       actions={can('org_admin') && <ExportMenu filters={filters} />}
     >
+      <ChainState />
       <AuditFilters filters={filters} apply={apply} />
       <PagedList list={list} empty={<Nothing isFiltered={Object.keys(filters).length > 0} />}>
         {(items) => <AuditTable items={items} />}
