@@ -726,6 +726,7 @@ CREATE TABLE organisations (
   queue_limit integer,
   executions_storage_bytes bigint,
   data_storage_bytes bigint,
+  paused_at timestamp with time zone,
   CONSTRAINT organisations_name_key UNIQUE (name),
   CONSTRAINT organisations_pkey PRIMARY KEY (id),
   CONSTRAINT organisations_data_storage_bytes_check CHECK ((data_storage_bytes >= 0)),
@@ -1407,6 +1408,8 @@ CREATE INDEX invitations_by_organisation ON public.invitations USING btree (orga
 CREATE INDEX members_by_email ON public.members USING btree (email) WHERE (removed_at IS NULL);
 
 CREATE UNIQUE INDEX members_present_email ON public.members USING btree (organisation_id, email) WHERE (removed_at IS NULL);
+
+CREATE INDEX organisations_paused ON public.organisations USING btree (id) WHERE (paused_at IS NOT NULL);
 
 CREATE INDEX organisations_with_own_limits ON public.organisations USING btree (id) WHERE ((queue_limit IS NOT NULL) OR (executions_storage_bytes IS NOT NULL) OR (data_storage_bytes IS NOT NULL));
 

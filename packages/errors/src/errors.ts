@@ -81,6 +81,7 @@ export const ERROR_CATALOGUE = {
   unusable_response: { status: 500, title: 'Unusable workflow response' },
   database_unavailable: { status: 503, title: 'Database unavailable' },
   statement_timeout: { status: 503, title: 'Database statement took too long' },
+  organisation_paused: { status: 503, title: 'Organisation paused' },
   overloaded: { status: 503, title: 'Service overloaded' },
   shutting_down: { status: 503, title: 'Service shutting down' },
   not_ready: { status: 503, title: 'Service not ready' },

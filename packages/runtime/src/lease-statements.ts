@@ -5,6 +5,7 @@ import { rowSet } from '@millrace/database/row-set';
 import { type Lease, storeError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { ClaimRoom } from './data-budget.ts';
+import { OF_PAUSED } from './paused.ts';
 import { DATA_BYTES, HAS_ROOM, roomFrom, roomValues, WEIGHED } from './room-statements.ts';
 import {
   ALLOWED,
@@ -117,6 +118,8 @@ export const WORKER_CRASHED = 'worker_crashed';
  *
  * Of executions with much data, one is claimed at a time, and only if there is room for it.
  *
+ * Nothing of a paused organisation is claimed.
+ *
  * Work with a concurrency limit on its workflow is left to {@link claimLimited}. A lost execution of that kind takes no
  * further slot: its row has been running all the time.
  *
@@ -171,19 +174,19 @@ export async function claimExecutions(
      ), lost AS MATERIALIZED (
        SELECT e.* FROM workers w CROSS JOIN LATERAL (
          SELECT id, organisation_id, ${DATA_BYTES} AS bytes FROM executions
-         WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 <> $14
+         WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 <> $14 AND NOT ${OF_PAUSED}
          ORDER BY id LIMIT $12 FOR UPDATE SKIP LOCKED
        ) e
        WHERE w.lease_expires_at <= clock_timestamp()
      ), suspect_given_back AS MATERIALIZED (
        SELECT id, organisation_id, ${DATA_BYTES} AS bytes FROM executions
        WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $14 AND max_concurrency IS NULL
-         AND (status = 'queued' OR (status = 'waiting_async' AND wake_at <= now()))
+         AND (status = 'queued' OR (status = 'waiting_async' AND wake_at <= now())) AND NOT ${OF_PAUSED}
        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
      ), suspect_lost AS MATERIALIZED (
        SELECT e.* FROM workers w CROSS JOIN LATERAL (
          SELECT id, organisation_id, ${DATA_BYTES} AS bytes FROM executions
-         WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 = $14
+         WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 = $14 AND NOT ${OF_PAUSED}
          ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
        ) e
        WHERE w.lease_expires_at <= clock_timestamp()
@@ -204,6 +207,7 @@ export async function claimExecutions(
          UNION ALL SELECT id, organisation_id, 0, bytes, false, true, true FROM lost
          UNION ALL SELECT id, organisation_id, 0, bytes, false, crashed, true FROM suspect
        ) c
+       WHERE NOT ${OF_PAUSED}
      ), in_turn AS (
        SELECT c.*, ${TAKEN_OF_TURN}, row_number() OVER (
          ORDER BY is_exempt DESC, ${ROUND}, ${NEXT_FIRST}, nth) AS turn

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Queryable } from '@millrace/database/database';
 import type { ClaimRoom } from './data-budget.ts';
 import { CLAIMED, type ClaimedRow, type LimitedTurn } from './lease-statements.ts';
+import { OF_PAUSED } from './paused.ts';
 import { DATA_BYTES, HAS_ROOM, roomFrom, roomValues, WEIGHED } from './room-statements.ts';
 import {
   type ClaimShares,
@@ -140,7 +141,7 @@ function holdWorkflowsWithWork(
      ), with_place AS (
        SELECT f.workflow_id, e.organisation_id, row_number() OVER (PARTITION BY e.organisation_id ORDER BY f.id) AS round
        FROM first f JOIN executions e USING (id)
-       WHERE e.max_concurrency > f.running
+       WHERE e.max_concurrency > f.running AND NOT ${OF_PAUSED}
        ORDER BY round, e.organisation_id <= $5, e.organisation_id LIMIT $4
      )
      SELECT id FROM workflows WHERE id IN (SELECT workflow_id FROM with_place)
@@ -186,7 +187,7 @@ function claimOfLocked(
          -- Executions under a limit keep their order, with the priority of the first.
          first_value(priority) OVER (PARTITION BY workflow_id, concurrency_key ORDER BY id) AS shared_priority
        FROM in_order
-       WHERE concurrency_limit IS NULL OR running_with_key + place_of_key <= concurrency_limit
+       WHERE (concurrency_limit IS NULL OR running_with_key + place_of_key <= concurrency_limit) AND NOT ${OF_PAUSED}
      ), in_turn AS (
        SELECT c.*, ${TAKEN_OF_TURN}, row_number() OVER (ORDER BY ${ROUND}, ${NEXT_FIRST}, nth) AS turn FROM (
          SELECT id, organisation_id, row_number() OVER (PARTITION BY organisation_id ORDER BY ${URGENT_FIRST}) AS nth

@@ -67,11 +67,11 @@ export function shareValues(shares: ClaimShares): readonly unknown[] {
   ];
 }
 
-/** Organisations whose share differs from the usual one. */
+/** Organisations whose share differs from the usual one; a paused one has none. */
 export async function selectOwnShares(db: Queryable): Promise<Map<number, OrganisationShare>> {
   const rows = await db.query<{ id: number; slot_weight: number; slot_cap_percent: number }>(
-    `SELECT id, slot_weight, slot_cap_percent FROM organisations
-     WHERE slot_weight <> 1 OR slot_cap_percent <> 100`,
+    `SELECT id, slot_weight, CASE WHEN paused_at IS NULL THEN slot_cap_percent ELSE 0 END AS slot_cap_percent
+     FROM organisations WHERE slot_weight <> 1 OR slot_cap_percent <> 100 OR paused_at IS NOT NULL`,
     [],
     'select_own_shares',
   );

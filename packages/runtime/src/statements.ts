@@ -9,6 +9,7 @@ import type {
   OnLimit,
   StartDebounce,
 } from '@millrace/engine';
+import { OF_PAUSED } from './paused.ts';
 
 /** One execution to insert; its idempotency record, if any, is stored by the same statement. */
 export interface StartRow {
@@ -137,14 +138,14 @@ export interface StartedRow {
 
 /**
  * Inserts executions with their idempotency records; all or none of those it inserts. Omits from the result those whose
- * idempotency key was used in the last 24 hours. Grants leases only while the worker's own lease is valid; an execution that
+ * idempotency key was used in the last 24 hours, and those of paused organisations. Grants leases only while the worker's own lease is valid; an execution that
  * has ended already needs none.
  * @throws unique_violation from the database if an id already exists
  */
 export async function insertExecutions(db: Queryable, rows: readonly StartRow[]): Promise<StartedRow[]> {
   return db.query<StartedRow>(
     `WITH request AS MATERIALIZED (
-       SELECT * FROM ${STARTS.sql} AS r (${STARTS.list()})
+       SELECT * FROM ${STARTS.sql} AS r (${STARTS.list()}) WHERE NOT ${OF_PAUSED}
      ), recorded AS (
        INSERT INTO idempotency_records AS i (organisation_id, key_family_id, route, idempotency_key, fingerprint, status,
          location, body)

@@ -1,12 +1,14 @@
 import { changeLimits } from '@millrace/identity/organisations/limits';
+import { pauseOrganisation, resumeOrganisation } from '@millrace/identity/organisations/pause';
 import { changeShare, createOrganisation, listOrganisations } from '@millrace/identity/organisations/store';
+import { NotSettledError, settle } from '@millrace/service/pause/settle';
 import { type Command, InvalidArgumentError } from 'commander';
 import { readBytes } from '../settings/variable.ts';
 import { organisationOrAsk, textOrAsk } from './ask.ts';
 import { addCommand } from './command.ts';
 import { withDatabase } from './running-service.ts';
-import { ID_COLUMN, OPERATOR, ORG } from './shared.ts';
-import { UsageError } from './shell.ts';
+import { countOf, ID_COLUMN, OPERATOR, ORG } from './shared.ts';
+import { RefusedError, UsageError } from './shell.ts';
 import { moment, table } from './table.ts';
 
 /** `millrace orgs ...` */
@@ -44,6 +46,7 @@ export function addOrganisationCommands(program: Command): void {
             { title: 'WEIGHT', align: 'right', cell: (row) => String(row.slot_weight) },
             { title: 'CAP', align: 'right', cell: (row) => `${row.slot_cap_percent} %` },
             { title: 'CREATED', cell: (row) => moment(row.created_at) },
+            { title: 'PAUSED', cell: (row) => (row.paused_at === null ? '' : moment(row.paused_at)) },
           ],
           'No organisations yet. Create one: millrace orgs create --name NAME',
         );
@@ -83,6 +86,8 @@ export function addOrganisationCommands(program: Command): void {
       });
     },
   });
+
+  addPauseCommands(orgs);
 
   addCommand<LimitOptions>(orgs, {
     usage: 'set-limits',
@@ -130,6 +135,63 @@ export function addOrganisationCommands(program: Command): void {
       });
     },
   });
+}
+
+/** `millrace orgs pause` and `millrace orgs resume` */
+function addPauseCommands(orgs: Command): void {
+  addCommand<{ org?: string; grace?: number; json?: boolean }>(orgs, {
+    usage: 'pause',
+    description:
+      'stop everything of an organisation until it is resumed: starts, executions, schedules, alerts',
+    options: [
+      ORG,
+      {
+        flags: '--grace <seconds>',
+        description: `how long executions that run may go on until they end or wait, 0-86400 (${GRACE_S} at first)`,
+        parse: readGrace,
+      },
+    ],
+    examples: ['millrace orgs pause --org Acme', 'millrace orgs pause --org Acme --grace 600'],
+    run: async (_args, { grace = GRACE_S, ...options }) =>
+      withDatabase(async (db) => {
+        const { id } = await organisationOrAsk(db, options);
+        const row = await pauseOrganisation(db, id, OPERATOR);
+        const { takenBack } = await settle(db, id, grace * 1_000).catch(notSettled);
+        const text =
+          `Organisation ${row.id}, "${row.name}", is paused: nothing of it runs or is started. ` +
+          `${countOf(takenBack, 'execution')} had not ended and will continue when it is resumed: millrace orgs resume --org ${row.id}`;
+        return { json: { ...row, taken_back: takenBack }, text };
+      }),
+  });
+
+  addCommand<{ org?: string; json?: boolean }>(orgs, {
+    usage: 'resume',
+    description: 'let a paused organisation continue where it was',
+    options: [ORG],
+    examples: ['millrace orgs resume --org Acme'],
+    run: async (_args, options) =>
+      withDatabase(async (db) => {
+        const { id } = await organisationOrAsk(db, options);
+        const row = await resumeOrganisation(db, id, OPERATOR);
+        return { json: row, text: `Organisation ${row.id}, "${row.name}", continues.` };
+      }),
+  });
+}
+
+/** As long as executions get when the service stops. */
+const GRACE_S = 25;
+
+function readGrace(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 86_400) return Number(text);
+  throw new InvalidArgumentError('Give a whole number of seconds from 0 to 86400.');
+}
+
+function notSettled(error: unknown): never {
+  if (!(error instanceof NotSettledError)) throw error;
+  throw new RefusedError(
+    'organisation_not_settled',
+    `The organisation is paused, but ${error.message}. Run the command again.`,
+  );
 }
 
 interface LimitOptions {

@@ -38,6 +38,7 @@ describe('orgs', () => {
       created_at: expect.stringMatching(/Z$/),
       slot_weight: 1,
       slot_cap_percent: 100,
+      paused_at: null,
     });
     expect(await json('orgs', 'list')).toEqual([created]);
     expect(await failure('orgs', 'create', '--name', 'Acme')).toMatchObject({
@@ -45,8 +46,19 @@ describe('orgs', () => {
       code: 'organisation_exists',
     });
     expect((await run('orgs', 'list')).stdout).toMatch(
-      /^ID {2}NAME {2}WEIGHT {4}CAP {2}CREATED\n +\d+ {2}Acme {7}1 {2}100 % {2}\d{4}-/,
+      /^ID {2}NAME {2}WEIGHT {4}CAP {2}CREATED {15}PAUSED\n +\d+ {2}Acme {7}1 {2}100 % {2}\d{4}-/,
     );
+  });
+
+  it('pauses an organisation and resumes it', async () => {
+    const words = ['--org', 'Acme', '--grace', '0'];
+    expect(await json('orgs', 'pause', ...words)).toMatchObject({
+      paused_at: expect.any(String),
+      taken_back: 0,
+    });
+    expect((await run('orgs', 'pause', ...words)).stdout).toContain('"Acme", is paused: nothing of it runs');
+    expect((await run('orgs', 'pause', '--org', 'Acme', '--grace', 'long')).exitCode).toBe(2);
+    expect(await json('orgs', 'resume', '--org', 'Acme')).toMatchObject({ paused_at: null });
   });
 
   it('changes the share of an organisation, and records it', async () => {

@@ -17,6 +17,8 @@ export interface OrganisationRow {
   readonly slot_weight: number;
   /** Percentage of each worker's slots that its executions may hold. */
   readonly slot_cap_percent: number;
+  /** Since when nothing of it runs; null: it isn't paused. */
+  readonly paused_at: Date | null;
 }
 
 /** What an organisation is given of the workers' slots; omitted members stay as they are. */
@@ -97,8 +99,11 @@ function refuseShare(value: number | undefined, name: string): void {
   throw new AccountError('invalid_value', explanation, `/${name}`);
 }
 
-/** Locked against concurrent changes, so that the audit entries follow one another. */
-async function lockOrganisation(tx: Queryable, id: number): Promise<OrganisationRow> {
+/**
+ * Locked against concurrent changes, so that the audit entries follow one another.
+ * @throws AccountError `organisation_not_found`
+ */
+export async function lockOrganisation(tx: Queryable, id: number): Promise<OrganisationRow> {
   await tx.query('SELECT FROM organisations WHERE id = $1 FOR NO KEY UPDATE', [id]);
   return findOrganisation(tx, String(id));
 }
@@ -113,7 +118,7 @@ function updateShare(
     tx,
     `WITH changed AS (
        UPDATE organisations SET slot_weight = $2, slot_cap_percent = $3 WHERE id = $1
-       RETURNING id, name, created_at, slot_weight, slot_cap_percent
+       RETURNING id, name, created_at, slot_weight, slot_cap_percent, paused_at
      )
      SELECT changed.* FROM changed, pg_notify('millrace_queue', 'shares')`,
     [before.id, weight, capPercent],
@@ -144,7 +149,7 @@ function nameTaken(name: string): AccountError {
 async function updateName(tx: Queryable, id: number, name: string): Promise<OrganisationRow | undefined> {
   try {
     const [row] = await tx.query<OrganisationRow>(
-      'UPDATE organisations SET name = $2 WHERE id = $1 RETURNING id, name, created_at, slot_weight, slot_cap_percent',
+      'UPDATE organisations SET name = $2 WHERE id = $1 RETURNING id, name, created_at, slot_weight, slot_cap_percent, paused_at',
       [id, name],
     );
     return row;
@@ -157,7 +162,7 @@ async function updateName(tx: Queryable, id: number, name: string): Promise<Orga
 
 async function insertOrganisation(db: Queryable, name: string): Promise<OrganisationRow | undefined> {
   const rows = await db.query<OrganisationRow>(
-    'INSERT INTO organisations (name) VALUES ($1) ON CONFLICT (name) DO NOTHING RETURNING id, name, created_at, slot_weight, slot_cap_percent',
+    'INSERT INTO organisations (name) VALUES ($1) ON CONFLICT (name) DO NOTHING RETURNING id, name, created_at, slot_weight, slot_cap_percent, paused_at',
     [name],
   );
   return rows[0];
@@ -170,7 +175,7 @@ export async function listOrganisationsBelow(
   limit: number,
 ): Promise<OrganisationRow[]> {
   return db.query<OrganisationRow>(
-    `SELECT id, name, created_at, slot_weight, slot_cap_percent FROM organisations WHERE $1::bigint IS NULL OR id < $1
+    `SELECT id, name, created_at, slot_weight, slot_cap_percent, paused_at FROM organisations WHERE $1::bigint IS NULL OR id < $1
      ORDER BY id DESC LIMIT $2`,
     [belowId, limit],
   );
@@ -179,7 +184,7 @@ export async function listOrganisationsBelow(
 /** The organisation created first; undefined if there is none. */
 export async function findFirstOrganisation(db: Queryable): Promise<OrganisationRow | undefined> {
   const [row] = await db.query<OrganisationRow>(
-    'SELECT id, name, created_at, slot_weight, slot_cap_percent FROM organisations ORDER BY id LIMIT 1',
+    'SELECT id, name, created_at, slot_weight, slot_cap_percent, paused_at FROM organisations ORDER BY id LIMIT 1',
   );
   return row;
 }
@@ -187,7 +192,7 @@ export async function findFirstOrganisation(db: Queryable): Promise<Organisation
 /** All organisations, oldest first. */
 export async function listOrganisations(db: Queryable): Promise<OrganisationRow[]> {
   return db.query<OrganisationRow>(
-    'SELECT id, name, created_at, slot_weight, slot_cap_percent FROM organisations ORDER BY id',
+    'SELECT id, name, created_at, slot_weight, slot_cap_percent, paused_at FROM organisations ORDER BY id',
   );
 }
 
@@ -198,7 +203,7 @@ export async function listOrganisations(db: Queryable): Promise<OrganisationRow[
 export async function findOrganisation(db: Queryable, idOrName: string): Promise<OrganisationRow> {
   const id = /^[1-9]\d{0,15}$/.test(idOrName) ? Number(idOrName) : null;
   const [row] = await db.query<OrganisationRow>(
-    'SELECT id, name, created_at, slot_weight, slot_cap_percent FROM organisations WHERE id = $1 OR name = $2',
+    'SELECT id, name, created_at, slot_weight, slot_cap_percent, paused_at FROM organisations WHERE id = $1 OR name = $2',
     [id, idOrName.trim()],
   );
   if (row === undefined) {

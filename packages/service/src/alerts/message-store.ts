@@ -107,6 +107,7 @@ export async function claimMessage(db: Queryable, claimMs: number): Promise<Clai
        WHERE id = (
          SELECT m.id FROM alert_messages m
          WHERE m.status = 'pending' AND m.due_at <= now() AND (m.claimed_until IS NULL OR m.claimed_until <= now())
+           AND NOT EXISTS (SELECT FROM organisations p WHERE p.id = m.organisation_id AND p.paused_at IS NOT NULL)
            AND NOT EXISTS (SELECT FROM alert_messages o WHERE o.organisation_id = m.organisation_id
              AND o.status = 'pending' AND o.claimed_until > now())
          ORDER BY m.due_at LIMIT 1 FOR UPDATE SKIP LOCKED)

@@ -64,6 +64,8 @@ export interface CallbackRow {
   readonly used_at: Date | null;
   readonly is_expired: boolean;
   readonly has_ended: boolean;
+  /** Its organisation is paused. */
+  readonly is_paused: boolean;
   readonly expires_at: Date;
   /** For approvals; callbacks have none of the following. */
   readonly title: string;
@@ -78,6 +80,7 @@ export async function readCallback(db: Queryable, callbackId: number): Promise<C
   const [row] = await db.query<CallbackRow>(
     `SELECT c.id, c.organisation_id, c.execution_id, c.node_id, c.iteration, u.used_at, c.expires_at,
        c.expires_at <= clock_timestamp() AS is_expired, e.completed_at IS NOT NULL AS has_ended,
+       EXISTS (SELECT FROM organisations p WHERE p.id = c.organisation_id AND p.paused_at IS NOT NULL) AS is_paused,
        c.title, c.message, c.choices, u.decision
      FROM callbacks c JOIN executions e ON e.id = c.execution_id
      LEFT JOIN LATERAL (

@@ -2,6 +2,7 @@ import type { Database, Queryable } from '@millrace/database/database';
 import { formatTimestamp, type JsonObject, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 import { insertSignal } from '@millrace/runtime/signal-statements';
 import { readDatabaseTime } from '@millrace/runtime/statements';
+import { organisationPaused } from '../executions/startable.ts';
 import {
   type CallbackRow,
   type Choice,
@@ -39,13 +40,17 @@ async function hold(
   return readCallback(tx, found.id);
 }
 
-/** Accepts a callback: its body becomes the node's signal. Of several concurrent ones, one is accepted. */
+/**
+ * Accepts a callback: its body becomes the node's signal. Of several concurrent ones, one is accepted.
+ * @throws ApiError `organisation_paused`
+ */
 export function useCallback(db: Database, tokenHash: Buffer, body: JsonValue): Promise<Use> {
   return db.transaction(async (tx) => {
     const row = await hold(tx, await findCallback(tx, 'callback', tokenHash));
     if (row === undefined) return 'unknown';
     const obstacle = obstacleOf(row);
     if (obstacle !== null) return obstacle;
+    if (row.is_paused) throw organisationPaused();
     if (!(await send(tx, row, body))) return 'ended';
     await markUsed(tx, row.id);
     return 'accepted';
@@ -95,6 +100,7 @@ async function decide(
   if (row === undefined) return 'unknown';
   const obstacle = obstacleOf(row);
   if (obstacle !== null) return obstacle;
+  if (row.is_paused) throw organisationPaused();
   if (!choicesOf(row).some(({ id }) => id === choice)) return 'no_such_choice';
   const decidedAt = new Date(await readDatabaseTime(tx));
   const decided: JsonObject = {

@@ -14,6 +14,7 @@ import { createAdmission } from '../admission/admission.ts';
 import type { IdempotencyKey } from '../idempotency/store.ts';
 import type { AdmissionSettings, StartLimits, StorageSettings } from '../settings.ts';
 import type { Turns } from '../turns.ts';
+import { organisationPaused } from './startable.ts';
 import { lookUpStarts, lookUpWebhooks, type StartLookup } from './store.ts';
 
 /** Accepts starts: once it has returned true, the start is stored durably. Concurrent calls share statements. */
@@ -35,14 +36,14 @@ export interface Starter {
    * @returns false if a concurrent request with the same Idempotency-Key came first; nothing is stored then
    * @throws ApiError `queue_full`, `overloaded` if it would have to wait and too much is waiting already
    * @throws DatabaseUnavailableError if it can't be stored now, or if that is unknown
-   * @throws ApiError `rate_queue_full`
+   * @throws ApiError `rate_queue_full`, `organisation_paused`
    */
   start(order: StartOrder): Promise<boolean>;
   /**
-   * Stores starts of one organisation in the caller's transaction, to be run by any worker. All or none are admitted. Report them by
-   * {@link stored} after the commit.
+   * Stores starts of one organisation without Idempotency-Keys in the caller's transaction, to be run by any worker. All or none are
+   * admitted. Report them by {@link stored} after the commit.
    * @throws ApiError `queue_full`, `overloaded` if too much is waiting already
-   * @throws ApiError `rate_queue_full`
+   * @throws ApiError `rate_queue_full`, `organisation_paused`
    */
   storeQueued(tx: Queryable, organisationId: number, orders: readonly StartOrder[]): Promise<void>;
   /** Counts what {@link storeQueued} has stored: its transaction is committed. */
@@ -107,8 +108,10 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
     async storeQueued(tx, organisationId, orders) {
       const settle = await admission.enterQueue(organisationId, orders.length);
       const rows = orders.map((order) => toStartRow(order));
-      const { refusedForMs } = await storeStarts(tx, rows, maxRateWaitMs).finally(settle);
+      const { stored, refusedForMs } = await storeStarts(tx, rows, maxRateWaitMs).finally(settle);
       if (refusedForMs.size > 0) throw rateQueueFull(Math.max(...refusedForMs.values()));
+      // It was paused after it had been looked up.
+      if (stored.length < rows.length) throw organisationPaused();
     },
     stored: ({ triggerType, workflow }) => meters.startsAccepted(triggerType, workflow.organisationId),
     async startTogether(organisationId, orders, turns, within) {
@@ -150,6 +153,8 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
           keepTrying: untilImpatient(),
         });
         if (refusedForMs !== null) throw rateQueueFull(refusedForMs);
+        // Without a key that another request may have used, nothing else keeps a start from being stored.
+        if (!stored && order.response === undefined) throw organisationPaused();
         if (stored) meters.startsAccepted(order.triggerType, workflow.organisationId);
         if (leased !== null && lease !== null) {
           isHandedOver = true;

@@ -76,7 +76,7 @@ export function createStartBatch({ plans, starter, turns }: BatchDeps): StartBat
     const lookups = await starter.lookUpAll(organisationId, workflowId, keys);
     const isOpen = lookups.some(({ record }) => record === null);
     // A repeated item gets its receipt, whatever has become of the workflow since.
-    const workflow = isOpen ? startable(lookups[0]?.workflow ?? null) : null;
+    const workflow = isOpen ? startable(lookups[0] ?? { workflow: null, isPaused: false }) : null;
     const compiled = workflow === null ? null : await plans.get(workflow.id, workflow.version);
     const results: BatchResult[] = [];
     const orders: StartOrder[] = [];

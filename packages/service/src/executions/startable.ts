@@ -2,6 +2,7 @@ import { type CompileResult, type JsonValue, validateValue } from '@millrace/eng
 import { ApiError, type FieldError, notFound } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { StartableWorkflow, StartOrder } from '@millrace/runtime/start-row';
+import type { StartLookup } from './store.ts';
 
 /** What is to be started; the rest of the order comes from the look-up. */
 export type StartContent = Pick<
@@ -9,8 +10,11 @@ export type StartContent = Pick<
   'version' | 'isTestMode' | 'input' | 'triggerType' | 'compiled' | 'rerunOf' | 'records'
 >;
 
-/** @throws ApiError 404, 409 `workflow_inactive` or `workflow_archived` */
-export function startable(workflow: StartableWorkflow | null): StartableWorkflow {
+/** @throws ApiError 404, 409 `workflow_inactive` or `workflow_archived`, 503 `organisation_paused` */
+export function startable({
+  workflow,
+  isPaused,
+}: Pick<StartLookup, 'workflow' | 'isPaused'>): StartableWorkflow {
   if (workflow === null) throw notFound('workflow');
   if (workflow.status === 'archived') {
     throw new ApiError('workflow_archived', message('service.start_archived'));
@@ -18,7 +22,18 @@ export function startable(workflow: StartableWorkflow | null): StartableWorkflow
   if (workflow.status === 'inactive') {
     throw new ApiError('workflow_inactive', message('service.start_inactive'));
   }
+  if (isPaused) throw organisationPaused();
   return workflow;
+}
+
+/** Retry-After of what is refused while an organisation is paused, which takes as long as its operator needs. */
+const PAUSED_RETRY_S = 60;
+
+/** Nothing of a paused organisation is started or continued. */
+export function organisationPaused(): ApiError {
+  return new ApiError('organisation_paused', message('service.organisation_paused'), {
+    headers: { 'retry-after': String(PAUSED_RETRY_S) },
+  });
 }
 
 /**

@@ -12,6 +12,8 @@ export interface StartLookup {
   /** Null if there is no such workflow, so nothing can be started. */
   readonly workflow: StartableWorkflow | null;
   readonly executionId: number;
+  /** The organisation is paused: nothing of it is started. */
+  readonly isPaused: boolean;
   /** For webhooks: an editor is waiting for the next call. */
   readonly isListening: boolean;
   /** The stored response to an earlier request with the same Idempotency-Key. */
@@ -32,6 +34,7 @@ interface LookupRow {
   readonly status: StartableWorkflow['status'];
   readonly version: number;
   readonly is_test_mode: boolean;
+  readonly is_paused: boolean;
   readonly fingerprint: Buffer | null;
   readonly response_status: number;
   readonly response_location: string | null;
@@ -78,6 +81,8 @@ function groupRequests(requests: readonly StartRequest[]): RequestGroup[] {
   return groups;
 }
 
+const IS_PAUSED = `EXISTS (SELECT FROM organisations p WHERE p.id = w.organisation_id AND p.paused_at IS NOT NULL) AS is_paused`;
+
 /** Looks up what concurrent execute requests need, in order, and reserves an id for each. */
 export async function lookUpStarts(db: Queryable, requests: readonly StartRequest[]): Promise<StartLookup[]> {
   const groups = groupRequests(requests);
@@ -85,7 +90,7 @@ export async function lookUpStarts(db: Queryable, requests: readonly StartReques
     `SELECT r.place, date_trunc('milliseconds', now()) AS now,
        CASE WHEN w.id IS NOT NULL THEN
          (SELECT array_agg(nextval('execution_ids')) FROM generate_series(1, r.count)) END AS execution_ids,
-       w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode,
+       w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode, ${IS_PAUSED},
        i.fingerprint, i.status AS response_status, i.location AS response_location, i.body AS response_body
      FROM ${GROUPS.sql} WITH ORDINALITY AS r (${GROUPS.list()}, place)
      LEFT JOIN workflows w ON w.id = r.workflow_id AND w.organisation_id = r.organisation_id
@@ -112,7 +117,7 @@ export async function lookUpWebhooks(db: Queryable, hashes: readonly string[]): 
   >(
     `SELECT r.place, date_trunc('milliseconds', now()) AS now,
        CASE WHEN w.id IS NOT NULL THEN nextval('execution_ids') END AS execution_id,
-       w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode, NULL::bytea AS fingerprint,
+       w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode, ${IS_PAUSED}, NULL::bytea AS fingerprint,
        EXISTS (SELECT FROM sample_listeners l WHERE l.workflow_id = w.id AND l.expires_at > now()) AS is_listening
      FROM unnest($1::text[]) WITH ORDINALITY AS r (hash, place)
      LEFT JOIN LATERAL (SELECT present.webhook_hash
@@ -153,7 +158,7 @@ function toLookup(row: LookupRow): Omit<StartLookup, 'executionId'> {
           location: row.response_location,
           body: row.response_body,
         };
-  return { now: row.now, workflow, isListening: false, record };
+  return { now: row.now, workflow, isPaused: row.is_paused, isListening: false, record };
 }
 
 /** An execution as lists show it. */

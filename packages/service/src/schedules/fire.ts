@@ -181,6 +181,10 @@ async function startExecutions(
   );
   for (let from = 0; from < rows.length; from += BATCH) {
     // A fire is never refused: a schedule has its own bound on what it queues.
-    await storeStarts(tx, rows.slice(from, from + BATCH), null);
+    const batch = rows.slice(from, from + BATCH);
+    const { stored } = await storeStarts(tx, batch, null);
+    // The fires are recorded once it isn't paused any more.
+    if (stored.length < batch.length)
+      throw new Error('the organisation was paused while a schedule of it fired');
   }
 }

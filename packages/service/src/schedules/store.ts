@@ -1,5 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { rowSet } from '@millrace/database/row-set';
+import { OF_PAUSED } from '@millrace/runtime/paused';
 
 /** A schedule and the workflow it starts, locked until the transaction ends. */
 export interface ClaimedSchedule {
@@ -64,13 +65,13 @@ export async function dropQueuedFires(tx: Queryable, workflowId: number): Promis
 
 const CLAIMED_SCHEDULES = `SELECT s.workflow_id, s.organisation_id, s.definition, s.next_fire_time, s.fire_count, w.name,
   w.version, w.is_test_mode
-  FROM schedules s JOIN workflows w ON w.id = s.workflow_id`;
+  FROM schedules s JOIN workflows w ON w.id = s.workflow_id
+  WHERE NOT EXISTS (SELECT FROM organisations p WHERE p.id = s.organisation_id AND p.paused_at IS NOT NULL)`;
 
 /** The schedule that has been due the longest and isn't locked by another process. */
 export async function claimDueSchedule(tx: Queryable, now: Date): Promise<ClaimedSchedule | undefined> {
   const [row] = await tx.query<ClaimedSchedule>(
-    `${CLAIMED_SCHEDULES}
-     WHERE s.next_fire_at <= $1
+    `${CLAIMED_SCHEDULES} AND s.next_fire_at <= $1
      ORDER BY s.next_fire_at LIMIT 1 FOR UPDATE OF s SKIP LOCKED`,
     [now],
   );
@@ -81,7 +82,7 @@ export async function claimDueSchedule(tx: Queryable, now: Date): Promise<Claime
 export async function claimQueuedSchedule(tx: Queryable): Promise<ClaimedSchedule | undefined> {
   const [row] = await tx.query<ClaimedSchedule>(
     `${CLAIMED_SCHEDULES}
-     WHERE s.workflow_id IN (SELECT workflow_id FROM schedule_fires WHERE outcome = 'queued')
+     AND s.workflow_id IN (SELECT workflow_id FROM schedule_fires WHERE outcome = 'queued')
        AND NOT EXISTS (SELECT FROM schedule_fires f JOIN executions e ON e.id = f.execution_id
          WHERE f.workflow_id = s.workflow_id AND f.is_open AND e.status IN ('queued', 'running', 'waiting_async'))
      LIMIT 1 FOR UPDATE OF s SKIP LOCKED`,
@@ -211,7 +212,9 @@ export async function startQueuedFire(
 
 /** When the next schedule is due; null if none is. */
 export async function readNextDue(db: Queryable): Promise<Date | null> {
-  const [row] = await db.query<{ at: Date | null }>('SELECT min(next_fire_at) AS at FROM schedules');
+  const [row] = await db.query<{ at: Date | null }>(
+    `SELECT min(next_fire_at) AS at FROM schedules WHERE NOT ${OF_PAUSED}`,
+  );
   return row?.at ?? null;
 }
 

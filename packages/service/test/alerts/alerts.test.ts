@@ -1,3 +1,4 @@
+import { pauseOrganisation, resumeOrganisation } from '@millrace/identity/organisations/pause';
 import { verbatim } from '@millrace/messages';
 import { openMailServer } from '@millrace/testing/mail-server';
 import { Webhook } from 'standardwebhooks';
@@ -336,6 +337,18 @@ describe('a message', () => {
     expect(await org.history()).toMatchObject([
       { status: 'failed', rule_id: null, rule_name: 'rule', error: { code: 'alert_rule_deleted' } },
     ]);
+  });
+
+  test('of a paused organisation is sent once it is resumed', async () => {
+    const { db } = world.service.database;
+    await org.addRule({});
+    await org.end();
+    await pauseOrganisation(db, org.organisationId, { actor: 'operator' });
+    await world.run(2);
+    expect(await org.history()).toMatchObject([{ status: 'pending', attempts: 0 }]);
+    await resumeOrganisation(db, org.organisationId, { actor: 'operator' });
+    await world.run(2);
+    expect(org.told()).toHaveLength(1);
   });
 
   test('more than the organisation gets in an hour waits', async () => {

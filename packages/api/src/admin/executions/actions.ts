@@ -55,12 +55,9 @@ export function adminActionRoutes(
     );
     if (source === undefined) throw notFound('execution');
     refuseUnended(source);
-    const {
-      workflow: found,
-      executionId,
-      now,
-    } = await starter.lookUp(organisation.id, source.workflow_id, null);
+    const found = await starter.lookUp(organisation.id, source.workflow_id, null);
     const workflow = startable(found);
+    const { executionId, now } = found;
     const content = await prepare(id, source, workflow, body);
     // Queued, so that it is stored together with the audit entry; any worker with a free slot takes it.
     const origin = { apiKeyId: null, sourceIp: call.request.ip };

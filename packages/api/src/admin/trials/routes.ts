@@ -18,6 +18,7 @@ import { message } from '@millrace/messages';
 import { parseChunks } from '@millrace/runtime/chunks';
 import type { Starter } from '@millrace/service/executions/accept';
 import { recordsKept, refuseUnended } from '@millrace/service/executions/rerun';
+import { organisationPaused } from '@millrace/service/executions/startable';
 import { findRerunSource, type RerunSource } from '@millrace/service/executions/store';
 import { findPastInput } from '@millrace/service/samples/past-inputs';
 import { outputsOf, reduceToNode, trialSettings } from '@millrace/service/trials/only-node';
@@ -48,7 +49,8 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
     const { organisation, body } = call;
     const id = pathId(call.params.id, 'workflow');
     refuseUnfit(body);
-    const { executionId, now } = await starter.lookUp(organisation.id, id, null);
+    const { executionId, now, isPaused } = await starter.lookUp(organisation.id, id, null);
+    if (isPaused) throw organisationPaused();
     const former = await formerOf(organisation.id, id, body);
     const stored = await db.forOrganisation(organisation.id, async (tx) => {
       const workflow = await requireWorkflow(tx, organisation.id, id);

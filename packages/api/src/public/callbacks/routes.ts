@@ -41,7 +41,7 @@ function addReceive(app: FastifyInstance, { db }: AppDeps): void {
       callback: true,
       extension: true,
       emptyBodyIsObject: true,
-      problems: ['callback_used', 'callback_expired', 'execution_ended'],
+      problems: ['callback_used', 'callback_expired', 'execution_ended', 'organisation_paused'],
     },
     schema,
   } as const;

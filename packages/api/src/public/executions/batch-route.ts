@@ -74,7 +74,13 @@ export function batchRoute(app: FastifyInstance, { config }: AppDeps, parts: Bat
       scope: 'executions:execute',
       extension: true,
       idempotent: 'by_route',
-      problems: ['workflow_inactive', 'workflow_archived', 'queue_full', 'storage_full'],
+      problems: [
+        'workflow_inactive',
+        'workflow_archived',
+        'organisation_paused',
+        'queue_full',
+        'storage_full',
+      ],
     },
     schema,
   } as const;

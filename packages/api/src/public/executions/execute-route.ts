@@ -54,7 +54,13 @@ export function executeRoute(
       scope: 'executions:execute',
       idempotent: true,
       emptyBodyIsObject: true,
-      problems: ['workflow_inactive', 'workflow_archived', 'queue_full', 'storage_full'],
+      problems: [
+        'workflow_inactive',
+        'workflow_archived',
+        'organisation_paused',
+        'queue_full',
+        'storage_full',
+      ],
     },
     schema,
   } as const;

@@ -41,6 +41,7 @@ export function rerunRoute(
         'workflow_archived',
         'execution_not_final',
         'no_failed_node',
+        'organisation_paused',
         'queue_full',
         'storage_full',
       ],

@@ -35,13 +35,13 @@ export function receiptOf(publicUrl: string, executionId: number, acceptedAt: Da
   return { status: 202, location: pollingUrl, body: stringifyJson(receipt) };
 }
 
-/** @throws (by the returned function) ApiError 404, 409 `workflow_inactive` or `workflow_archived` */
+/** @throws (by the returned function) ApiError 404, 409 `workflow_inactive` or `workflow_archived`, 503 `organisation_paused` */
 export function createRespondToStart({ config }: AppDeps, starter: Starter): RespondToStart {
   const startOnce = createStartOnce();
 
   /** Null: a concurrent request came first. */
   async function start(found: StartLookup, request: StartRequest): Promise<StoredResponse | null> {
-    const workflow = startable(found.workflow);
+    const workflow = startable(found);
     const content = await request.prepare(workflow);
     const { executionId, now: acceptedAt } = found;
     const response = receiptOf(config.publicUrl, executionId, acceptedAt);

@@ -5,6 +5,7 @@ import { message } from '@millrace/messages';
 import type { StartableWorkflow, StartOrder } from '@millrace/runtime/start-row';
 import { waitForEnd } from '@millrace/runtime/watch';
 import type { Starter } from '@millrace/service/executions/accept';
+import { organisationPaused } from '@millrace/service/executions/startable';
 import { findExecution, findStatus, type StartLookup } from '@millrace/service/executions/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -55,6 +56,7 @@ export function webhookRoutes(app: FastifyInstance, deps: AppDeps, starter: Star
 
 /** Errors a webhook can respond with besides those of every request. */
 const PROBLEMS = [
+  'organisation_paused',
   'queue_full',
   'storage_full',
   'invalid_signature',
@@ -99,6 +101,7 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
     const guard = await guardOf(workflow, compiled);
     await checkCall(guard, request, workflow, found.now, deps.openSecret);
     request.rawBody = null;
+    if (found.isPaused) throw organisationPaused();
     const order = orderOf(found, workflow, compiled, request);
     const { isListening } = found;
     if (guard.respond === 'immediately' || compiled.kind === 'invalid') {
