@@ -18,7 +18,7 @@ import {
   joinPointer,
   pointerToField,
 } from './json.ts';
-import { isZone } from './zoned-time.ts';
+import { isNamedZone } from './zoned-time.ts';
 
 export interface StructureLimits {
   readonly maxNodes: number;
@@ -205,8 +205,7 @@ function checkSettings(check: Check, flow: JsonObject): void {
   check.integer(settings, 'error_workflow_id', '/settings', 1, Number.MAX_SAFE_INTEGER);
   check.integer(settings, 'token_budget', '/settings', 1, Number.MAX_SAFE_INTEGER);
   const timezone = check.text(settings, 'timezone', '/settings', { required: false, maxLength: 100 });
-  // An offset such as +09:00 would also be accepted, but has no daylight saving time.
-  if (timezone !== null && !(/^[A-Za-z]/.test(timezone) && isZone(timezone))) {
+  if (timezone !== null && !isNamedZone(timezone)) {
     check.add('/settings/timezone', 'unknown_timezone', message('flow.unknown_timezone'));
   }
   check.optionalObject(settings, 'vars', '/settings');

@@ -144,4 +144,4 @@ export { render, type TemplateScope } from './template-render.ts';
 export { includesText, searchFor } from './text-search.ts';
 export { formatTimestamp, parseTimestamp } from './timestamp.ts';
 export { finishWork, isWork, Meter, mapWork, sortWork, TooManyStepsError, type Work } from './work.ts';
-export { inZone, type ZonedTime } from './zoned-time.ts';
+export { inZone, isNamedZone, type ZonedTime } from './zoned-time.ts';

@@ -75,6 +75,11 @@ function makeFormatter(zone: string): Intl.DateTimeFormat | null {
   }
 }
 
+/** Whether it is an IANA time zone. An offset such as `+09:00` is none: it has no daylight saving time. */
+export function isNamedZone(zone: string): boolean {
+  return /^[A-Za-z]/.test(zone) && isZone(zone);
+}
+
 /** Whether it is an IANA time zone (`Asia/Tokyo`, `UTC`) or an offset (`+09:00`). */
 export function isZone(zone: string): boolean {
   return formatterOf(zone) !== null;

@@ -10,16 +10,16 @@ import { registry } from '@millrace/nodes';
 import { describe, expect, it } from 'vitest';
 import { type ImportResult, importWorkflow } from './index.ts';
 
-const LIMITS = { nodes: 500, depth: 100 };
+const OPTIONS = { limits: { nodes: 500, depth: 100 }, name: 'File' };
 
 function read(value: JsonValue): ImportResult {
-  const outcome = importWorkflow(value, { limits: LIMITS, name: 'File' });
+  const outcome = importWorkflow(value, OPTIONS);
   if ('fault' in outcome) throw new Error(inEnglish(outcome.fault.message));
   return outcome.result;
 }
 
 function faultOf(value: JsonValue): string | null {
-  const outcome = importWorkflow(value, { limits: LIMITS, name: 'File' });
+  const outcome = importWorkflow(value, OPTIONS);
   return 'fault' in outcome ? outcome.fault.code : null;
 }
 
@@ -315,6 +315,33 @@ describe('secrets written into a file', () => {
   });
 });
 
+describe('the settings', () => {
+  it.each([
+    ['Asia/Tokyo', 'Asia/Tokyo'],
+    ['+09:00', undefined],
+    ['Nowhere/At_All', undefined],
+  ])('keep the time zone %s only if a workflow may have it', (timezone, kept) => {
+    const file = { ...n8n({ Start: { type: 'interval' } }, []), settings: { timezone } };
+    const { settings, nodes } = flowOf(read(file)) as unknown as {
+      settings?: JsonObject;
+      nodes: readonly { data: { config: JsonObject } }[];
+    };
+    expect(settings?.timezone).toBe(kept);
+    expect(nodes[0]?.data.config.timezone).toBe(kept ?? 'UTC');
+  });
+
+  it("don't list a spare trigger among what nothing leads to", () => {
+    const every: Sketch = { type: 'interval', parameters: { interval: 5, unit: 'minutes' } };
+    const file = n8n(
+      { Hook: { type: 'webhook' }, Every: every, Lost: { type: 'noOp' }, Step: { type: 'noOp' } },
+      [['Hook', 'Step']],
+    );
+    const notes = JSON.stringify((flowOf(read(file)) as unknown as { settings: JsonObject }).settings);
+    expect(notes).toContain('- Lost');
+    expect(notes).not.toContain('- Every');
+  });
+});
+
 describe('a hostile file', () => {
   it('is refused with a code, or imported; it never crashes', () => {
     let deep: JsonValue = 'x';
@@ -323,6 +350,9 @@ describe('a hostile file', () => {
     const many = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`N${index}`, START]));
     expect(faultOf(n8n(many, []))).toBe('too_many_nodes');
     expect(faultOf({ nodes: [], connections: {} })).toBe('no_nodes');
+    const inner = n8n({ Start: START }, []);
+    const twice = importWorkflow({ workflow: { workflow: inner } }, { ...OPTIONS, product: 'n8n' });
+    expect('fault' in twice && twice.fault.code).toBe('no_nodes');
     expect(faultOf({ hello: 1 })).toBe('unknown_product');
     for (const value of [null, 1, 'x', [], [[]]]) expect(faultOf(value)).toBe('unknown_product');
   });

@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonValue } from '@millrace/engine';
+import type { JsonValue } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { jsonDepth } from './json-depth.ts';
 import type { ImportLimits } from './limits.ts';
-import { arrayOf, isN8n } from './n8n/read.ts';
+import { arrayOf, isN8n, workflowIn } from './n8n/read.ts';
 import { importN8n } from './n8n/workflow.ts';
 import type { ImportResult, Product } from './report.ts';
 
@@ -36,7 +36,7 @@ export function importWorkflow(
     return { fault: { code: 'unknown_product', message: message('import.unknown_product') } };
   if (jsonDepth(value) > limits.depth)
     return { fault: { code: 'too_deep', message: message('import.too_deep', { max: limits.depth }) } };
-  const nodes = countNodes(value);
+  const nodes = arrayOf(workflowIn(value)?.nodes).length;
   if (nodes > limits.nodes)
     return {
       fault: { code: 'too_many_nodes', message: message('import.too_many_nodes', { max: limits.nodes }) },
@@ -58,10 +58,4 @@ function nameOf(own: string, original: string, otherwise: string): string {
   const wanted = original === '' && own.startsWith(': ') ? `${otherwise}${own}` : own;
   const name = wanted.trim() === '' ? otherwise : wanted.trim();
   return name.slice(0, MAX_NAME) || 'Imported';
-}
-
-function countNodes(value: JsonValue): number {
-  if (!isJsonObject(value)) return 0;
-  if (value.nodes !== undefined) return arrayOf(value.nodes).length;
-  return value.workflow === undefined ? 0 : countNodes(value.workflow);
 }

@@ -59,7 +59,8 @@ export function isN8n(value: JsonValue): boolean {
   );
 }
 
-function workflowIn(value: JsonValue): JsonObject | null {
+/** The workflow of an export, which may be its member `workflow`; null if it isn't an object. */
+export function workflowIn(value: JsonValue): JsonObject | null {
   if (!isJsonObject(value)) return null;
   if (value.nodes === undefined && value.workflow !== undefined && isJsonObject(value.workflow))
     return value.workflow;

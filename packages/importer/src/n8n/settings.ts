@@ -1,5 +1,6 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import { isNamedZone, type JsonObject, type JsonValue } from '@millrace/engine';
 import type { Compiler } from './compiler.ts';
+import { isTrigger } from './graph.ts';
 import { type N8nNode, textOf } from './read.ts';
 
 const NOTE_COLOURS = ['yellow', 'yellow', 'yellow', 'grey', 'green', 'blue', 'grey', 'grey'] as const;
@@ -31,25 +32,17 @@ export function settingsOf(compiler: Compiler): JsonObject {
   const zone = textOf(workflow.settings.timezone);
   return {
     ...(notes.length === 0 ? {} : { notes }),
-    ...(zone === null || !isZone(zone) ? {} : { timezone: zone }),
+    ...(zone === null || !isNamedZone(zone) ? {} : { timezone: zone }),
     ...(variables.size === 0 ? {} : { vars: Object.fromEntries([...variables].map((name) => [name, ''])) }),
   };
 }
 
 /** Whether no trigger leads to a node, and it belongs to none that one leads to. */
-function isLeftOut({ workflow, started }: Compiler, { name, kind }: N8nNode): boolean {
-  if (kind === 'stickyNote' || /[Tt]rigger$|^webhook$|^start$|^cron$/.test(kind)) return false;
-  if (started.order.some((node) => node.name === name)) return false;
+function isLeftOut({ workflow, started }: Compiler, node: N8nNode): boolean {
+  const { name, kind } = node;
+  if (kind === 'stickyNote' || isTrigger(node)) return false;
+  if (started.order.some((each) => each.name === name)) return false;
   return !workflow.links.some(({ to }) => to === name) && !workflow.parts.some(({ part }) => part === name);
-}
-
-function isZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function sizeOf(value: JsonValue | undefined, otherwise: number): number {

@@ -1,8 +1,8 @@
-import type { JsonValue } from '@millrace/engine';
+import { isNamedZone, type JsonValue } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { firstOf, memberPath, type Shape, TOP, template } from '../../refs.ts';
 import type { Compiler, Out } from '../compiler.ts';
-import { arrayOf, asText, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
+import { arrayOf, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
 import { addPolling } from './polling.ts';
 
 /** How an execution is answered. */
@@ -86,7 +86,8 @@ function webhook({ parameters }: N8nNode): TriggerPlan {
 }
 
 function schedule(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
-  const timezone = textOf(zone) !== null && zone !== 'DEFAULT' ? asText(zone) : 'UTC';
+  const name = textOf(zone);
+  const timezone = name !== null && isNamedZone(name) ? name : 'UTC';
   const times =
     node.kind === 'scheduleTrigger'
       ? arrayOf(parameterAt(node.parameters, 'rule.interval')).map((each) => newRule(objectOf(each)))
