@@ -2,6 +2,7 @@ import { Button, Divider, Group, Paper } from '@mantine/core';
 import { useHotkeys, useMediaQuery } from '@mantine/hooks';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { useReactFlow, useStore } from '@xyflow/react';
 import {
@@ -58,13 +59,13 @@ export function CanvasToolbar({
     ['shift+?', () => setHasKeys(true)],
     ['?', () => setHasKeys(true)],
   ]);
-  const addNote = () => {
+  const addNote = async () => {
+    // Loaded on first use.
+    const { placeForNote } = await import('../model/note-place.ts');
     const box = document.querySelector('.flow-canvas')?.getBoundingClientRect();
-    store
-      .getState()
-      .addNote(
-        screenToFlowPosition({ x: (box?.x ?? 0) + (box?.width ?? 0) / 2 - 100, y: (box?.y ?? 0) + 80 }),
-      );
+    const wanted = { x: (box?.x ?? 0) + (box?.width ?? 0) / 2 - 100, y: (box?.y ?? 0) + 80 };
+    const state = store.getState();
+    state.addNote(placeForNote(screenToFlowPosition(wanted), state));
   };
   return (
     <Paper withBorder p={4} className="flow-toolbar">
@@ -79,7 +80,13 @@ export function CanvasToolbar({
             >
               {t('editor.addNode')}
             </Button>
-            {!isList && <Tool icon={StickyNote} label={t('editor.addNote')} onClick={addNote} />}
+            {!isList && (
+              <Tool
+                icon={StickyNote}
+                label={t('editor.addNote')}
+                onClick={() => void addNote().catch(notifyFailure)}
+              />
+            )}
             <Tool icon={Network} label={t('editor.tidy')} onClick={onTidy} />
             <Divider orientation="vertical" mx={2} />
           </>

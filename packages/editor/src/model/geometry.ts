@@ -103,7 +103,7 @@ export function freePlace(
   return place;
 }
 
-function overlaps(a: Point, aSize: Size, b: Point, bSize: Size): boolean {
+export function overlaps(a: Point, aSize: Size, b: Point, bSize: Size): boolean {
   return (
     a.x < b.x + bSize.width && b.x < a.x + aSize.width && a.y < b.y + bSize.height && b.y < a.y + aSize.height
   );

@@ -31,7 +31,7 @@ export interface EditorOptions {
 
 export type EditorStore = StoreApi<EditorState>;
 
-const NEW_NOTE: Pick<StickyNote, 'text' | 'size' | 'colour'> = {
+export const NEW_NOTE: Pick<StickyNote, 'text' | 'size' | 'colour'> = {
   text: '',
   size: { width: 200, height: 120 },
   colour: 'yellow',
