@@ -12,6 +12,12 @@ export function animationMs(): number {
 /** Minimum distance in pixels between a node and the canvas's border. */
 const MARGIN = 24;
 
+/** How far to move something so that it is within a range; its start counts if it is longer. */
+function missing(start: number, end: number, from: number, to: number): number {
+  if (end > to - MARGIN) return Math.max(to - MARGIN - end, from + MARGIN - start);
+  return Math.max(0, from + MARGIN - start);
+}
+
 /** Pans as far as needed to show a node that was just added or that a problem refers to. */
 export function useBringIntoView(
   focus: { readonly nodeId: string } | null,
@@ -19,8 +25,7 @@ export function useBringIntoView(
   { width, height }: Size,
 ): void {
   const store = useEditorStore();
-  const { getInternalNode, getViewport, getZoom, setCenter, setViewport, flowToScreenPosition } =
-    useReactFlow();
+  const { getInternalNode, getViewport, setViewport, flowToScreenPosition } = useReactFlow();
 
   const bring = useEffectEvent((nodeId: string) => {
     const node = getInternalNode(toCanvasId(nodeId));
@@ -30,12 +35,14 @@ export function useBringIntoView(
     const [width, height] = [node.measured.width ?? 0, Math.min(node.measured.height ?? 0, 120)];
     const start = flowToScreenPosition({ x, y });
     const end = flowToScreenPosition({ x: x + width, y: y + height });
-    const isSeen =
-      start.x > box.left + MARGIN &&
-      start.y > box.top + MARGIN &&
-      end.x < box.right - MARGIN &&
-      end.y < box.bottom - MARGIN;
-    if (!isSeen) void setCenter(x + width / 2, y + height / 2, { zoom: getZoom(), duration: animationMs() });
+    const { x: left, y: top, zoom } = getViewport();
+    const moved = {
+      x: left + missing(start.x, end.x, box.left, box.right),
+      y: top + missing(start.y, end.y, box.top, box.bottom),
+      zoom,
+    };
+    // What is on the screen stays where it is, as far as possible.
+    if (moved.x !== left || moved.y !== top) void setViewport(moved, { duration: animationMs() });
   });
 
   useEffect(() => {
