@@ -1,8 +1,8 @@
 import { Tooltip } from '@mantine/core';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
-import { Handle, type NodeProps, NodeResizer, Position, useStoreApi } from '@xyflow/react';
+import { Handle, type NodeProps, NodeResizer, Position } from '@xyflow/react';
 import { Pin, TriangleAlert } from 'lucide-react';
-import { createContext, memo, useCallback, useContext, useEffect, useRef } from 'react';
+import { createContext, memo, useContext } from 'react';
 import { useTranslation } from 'react-i18next';
 import { toCanvasId } from '../model/canvas-id.ts';
 import { handleTop, type LoopNode, type StepData, type StepNode } from '../model/display.ts';
@@ -20,16 +20,22 @@ const ProblemLines = lazyPart(async () => (await import('./problem-lines.tsx')).
 /** Id of the loop, or key of the edge, that the dragged item would be dropped on. */
 export const DropTarget = createContext<string | null>(null);
 
+/**
+ * How far the canvas is zoomed out. What can't be read or hit then isn't rendered: each of a node's handles
+ * subscribes to every step of a pan, and hundreds of them took most of a frame.
+ */
+export type Distance = 'near' | 'far' | 'tiny';
+export const ViewDistance = createContext<Distance>('near');
+
 /** A node: icon, title, type, named handles, problems, and run status. */
 export const StepNodeView = memo(function StepNodeView({
-  id,
   data,
   selected,
   isConnectable,
 }: NodeProps<StepNode>) {
   return (
     <div className={classes('flow-node', data, selected)}>
-      <Handles id={id} data={data} isConnectable={isConnectable} isLoop={false} />
+      <Handles data={data} isConnectable={isConnectable} isLoop={false} />
       <div className="flow-node-main">
         <NodeHead data={data} />
       </div>
@@ -40,7 +46,6 @@ export const StepNodeView = memo(function StepNodeView({
 
 /** A loop: a frame around its body. */
 export const LoopNodeView = memo(function LoopNodeView({
-  id,
   data,
   selected,
   isConnectable,
@@ -60,7 +65,7 @@ export const LoopNodeView = memo(function LoopNodeView({
         handleClassName="flow-resize-handle"
       />
       <div className={`${classes('flow-loop', data, selected)} ${isTarget ? 'is-target' : ''}`}>
-        <Handles id={id} data={data} isConnectable={isConnectable} isLoop />
+        <Handles data={data} isConnectable={isConnectable} isLoop />
         <div className="flow-loop-head">
           <NodeHead data={data} />
         </div>
@@ -73,18 +78,24 @@ export const LoopNodeView = memo(function LoopNodeView({
 
 function NodeHead({ data }: { data: StepData }) {
   const { type, title } = data;
+  const distance = useContext(ViewDistance);
   return (
     <>
       <span className={`flow-node-icon ${kindClass(type)}`}>
-        <NodeIcon name={type?.icon} />
+        {distance === 'near' && <NodeIcon name={type?.icon} />}
       </span>
-      <span className="flow-node-text" title={wholeText(data)}>
-        <span className="flow-node-title">{title}</span>
-        <br />
-        <span className="flow-node-type">
-          <AboutNode {...data} />
+      {/* Far away, text becomes a bar: clipping hundreds of unreadable texts takes most of a frame. */}
+      {distance === 'tiny' ? (
+        <span className="flow-node-bar" />
+      ) : (
+        <span className="flow-node-text" title={wholeText(data)}>
+          <span className="flow-node-title">{title}</span>
+          <br />
+          <span className="flow-node-type">
+            {distance === 'near' && <AboutNode {...data} />}
+          </span>
         </span>
-      </span>
+      )}
     </>
   );
 }
@@ -106,25 +117,15 @@ function classes(base: string, { run, mark, problems }: StepData, selected: bool
 }
 
 function Handles({
-  id,
   data: { handles, type },
   isConnectable,
   isLoop,
 }: {
-  id: string;
   data: StepData;
   isConnectable: boolean;
   isLoop: boolean;
 }) {
-  const update = useMeasureAgain();
-  const key = handles.join('\n');
-  const former = useRef(key);
-  useEffect(() => {
-    // React Flow measures the initial handles itself; updating hundreds of nodes one by one takes seconds.
-    if (former.current === key) return;
-    former.current = key;
-    update(id);
-  }, [id, key, update]);
+  if (useContext(ViewDistance) !== 'near') return null;
   return (
     <>
       {type?.kind !== 'trigger' && (
@@ -198,24 +199,5 @@ function PinMark() {
         <span className="flow-visually-hidden">{t('canvas.pinned')}</span>
       </span>
     </Tooltip>
-  );
-}
-
-/**
- * Makes React Flow measure a node's handles again. Its own hook for this puts the id into a selector unescaped, and ids
- * may be any string: a quotation mark crashed the whole page.
- */
-function useMeasureAgain(): (id: string) => void {
-  const store = useStoreApi();
-  return useCallback(
-    (id) => {
-      const { domNode, updateNodeInternals } = store.getState();
-      const selector = `.react-flow__node[data-id="${CSS.escape(id)}"]`;
-      const nodeElement = domNode?.querySelector<HTMLDivElement>(selector);
-      if (nodeElement == null) return;
-      const update = { id, nodeElement, force: true };
-      requestAnimationFrame(() => updateNodeInternals(new Map([[id, update]]), { triggerFitView: false }));
-    },
-    [store],
   );
 }

@@ -18,7 +18,7 @@ import { useEditor } from '../model/store.ts';
 import type { CanvasActions } from './canvas-actions.ts';
 import type { MenuRequest } from './canvas-menu.tsx';
 import { FlowEdgeView } from './flow-edge.tsx';
-import { LoopNodeView, StepNodeView } from './flow-node.tsx';
+import { type Distance, LoopNodeView, StepNodeView, ViewDistance } from './flow-node.tsx';
 import { kindClass } from './node-icon.tsx';
 import { NoteNodeView } from './note-node.tsx';
 import { useContextMenus } from './use-context-menus.ts';
@@ -33,7 +33,7 @@ const MULTI_SELECTION_KEYS = ['Shift', 'Meta', 'Control'];
 const GRID: [number, number] = [4, 4];
 const MAP_SIZE = { width: 168, height: 116 };
 const PRO_OPTIONS = { hideAttribution: true };
-/** Zoom levels below which unreadable details are hidden. */
+/** Zoom levels below which unreadable details aren't rendered. */
 const FAR = 0.45;
 const TINY = 0.3;
 
@@ -75,8 +75,8 @@ export const Picture = memo(function Picture({
   const isReadOnly = useEditor((state) => state.isReadOnly);
   const { nodes, edges, onNodesChange, onEdgesChange } = useDrawing(marks);
   const [motion, setMotion] = useState<'' | 'is-moving' | 'is-moving is-pulled'>('');
-  const distance = useStore(({ transform: [, , zoom] }) =>
-    zoom < TINY ? 'is-far is-tiny' : zoom < FAR ? 'is-far' : '',
+  const distance = useStore(
+    ({ transform: [, , zoom] }): Distance => (zoom < TINY ? 'tiny' : zoom < FAR ? 'far' : 'near'),
   );
   const labels = useMemo(
     () => ({
@@ -117,75 +117,79 @@ export const Picture = memo(function Picture({
   }, []);
   const onMoveEnd = useCallback(() => setMotion(''), []);
   return (
-    <ReactFlow<CanvasNode, CanvasEdge>
-      className={`${motion} ${distance}`}
-      nodes={nodes}
-      edges={edges}
-      onNodesChange={onNodesChange}
-      onEdgesChange={onEdgesChange}
-      nodeTypes={NODE_VIEWS}
-      edgeTypes={EDGE_VIEWS}
-      colorMode={scheme}
-      ariaLabelConfig={labels}
-      fitView
-      fitViewOptions={FIT}
-      minZoom={0.1}
-      maxZoom={2}
-      nodesDraggable={!isReadOnly}
-      nodesConnectable={!isReadOnly}
-      deleteKeyCode={null}
-      selectionKeyCode="Shift"
-      multiSelectionKeyCode={MULTI_SELECTION_KEYS}
-      selectionMode={SelectionMode.Partial}
-      connectionLineType={ConnectionLineType.Bezier}
-      connectionRadius={24}
-      elevateNodesOnSelect={false}
-      isValidConnection={actions.isValidConnection}
-      onConnect={actions.onConnect}
-      onConnectEnd={actions.onConnectEnd}
-      connectionDragThreshold={isFinger ? 8 : 1}
-      {...clicking}
-      {...(isReadOnly
-        ? {}
-        : {
-            onReconnect: actions.onReconnect,
-            onReconnectStart: actions.onReconnectStart,
-            onReconnectEnd: actions.onReconnectEnd,
-          })}
-      reconnectRadius={isFinger ? 15 : 7}
-      selectionOnDrag={isSelecting}
-      panOnDrag={!isSelecting}
-      {...touch}
-      onNodeDragStart={actions.onNodeDragStart}
-      onNodeDrag={actions.onNodeDrag}
-      onNodeDragStop={actions.onNodeDragStop}
-      onDragOver={actions.onDragOver}
-      onDrop={actions.onDrop}
-      onMouseMove={actions.onMouseMove}
-      onNodeClick={onNodeClick}
-      onNodeDoubleClick={onNodeDoubleClick}
-      onPaneClick={onPaneClick}
-      {...menus}
-      onMoveStart={onMoveStart}
-      onMove={onMove}
-      onMoveEnd={onMoveEnd}
-      onlyRenderVisibleElements={nodes.length > MANY}
-      proOptions={PRO_OPTIONS}
-      snapToGrid
-      snapGrid={GRID}
-    >
-      <Background variant={BackgroundVariant.Dots} gap={20} size={1} />
-      {hasMap && (
-        <MiniMap<CanvasNode>
-          pannable
-          zoomable
-          position="bottom-right"
-          nodeClassName={mapClass}
-          style={MAP_SIZE}
-        />
-      )}
-      {children}
-    </ReactFlow>
+    <ViewDistance value={distance}>
+      
+        <ReactFlow<CanvasNode, CanvasEdge>
+          className={motion}
+          nodes={nodes}
+          edges={edges}
+          onNodesChange={onNodesChange}
+          onEdgesChange={onEdgesChange}
+          nodeTypes={NODE_VIEWS}
+          edgeTypes={EDGE_VIEWS}
+          colorMode={scheme}
+          ariaLabelConfig={labels}
+          fitView
+          fitViewOptions={FIT}
+          minZoom={0.1}
+          maxZoom={2}
+          nodesDraggable={!isReadOnly}
+          nodesConnectable={!isReadOnly}
+          deleteKeyCode={null}
+          selectionKeyCode="Shift"
+          multiSelectionKeyCode={MULTI_SELECTION_KEYS}
+          selectionMode={SelectionMode.Partial}
+          connectionLineType={ConnectionLineType.Bezier}
+          connectionRadius={24}
+          elevateNodesOnSelect={false}
+          isValidConnection={actions.isValidConnection}
+          onConnect={actions.onConnect}
+          onConnectEnd={actions.onConnectEnd}
+          connectionDragThreshold={isFinger ? 8 : 1}
+          {...clicking}
+          {...(isReadOnly
+            ? {}
+            : {
+                onReconnect: actions.onReconnect,
+                onReconnectStart: actions.onReconnectStart,
+                onReconnectEnd: actions.onReconnectEnd,
+              })}
+          reconnectRadius={isFinger ? 15 : 7}
+          selectionOnDrag={isSelecting}
+          panOnDrag={!isSelecting}
+          {...touch}
+          onNodeDragStart={actions.onNodeDragStart}
+          onNodeDrag={actions.onNodeDrag}
+          onNodeDragStop={actions.onNodeDragStop}
+          onDragOver={actions.onDragOver}
+          onDrop={actions.onDrop}
+          onMouseMove={actions.onMouseMove}
+          onNodeClick={onNodeClick}
+          onNodeDoubleClick={onNodeDoubleClick}
+          onPaneClick={onPaneClick}
+          {...menus}
+          onMoveStart={onMoveStart}
+          onMove={onMove}
+          onMoveEnd={onMoveEnd}
+          onlyRenderVisibleElements={nodes.length > MANY}
+          proOptions={PRO_OPTIONS}
+          snapToGrid
+          snapGrid={GRID}
+        >
+          <Background variant={BackgroundVariant.Dots} gap={20} size={1} />
+          {hasMap && (
+            <MiniMap<CanvasNode>
+              pannable
+              zoomable
+              position="bottom-right"
+              nodeClassName={mapClass}
+              style={MAP_SIZE}
+            />
+          )}
+          {children}
+        </ReactFlow>
+      
+    </ViewDistance>
   );
 });
 
