@@ -5,7 +5,12 @@ import type { StepData } from '../model/display.ts';
 const CronWords = lazy(() => import('../model/cron-words.tsx'));
 
 /** What a node does, else its type, or its id in templates if the title already names the type. */
-export function AboutNode({ node, type, title, about }: Pick<StepData, 'node' | 'type' | 'title' | 'about'>) {
+export function AboutNode({
+  node,
+  type,
+  title,
+  about,
+}: Pick<StepData, 'node' | 'type' | 'title'> & { about: string | undefined }) {
   const cron = cronOf(node);
   if (cron !== null) {
     return (

@@ -114,7 +114,7 @@ const ListRow = memo(function ListRow({ row, mark, onOpenNode, onAdd, onConnect 
               {title}
             </Anchor>
             <Hint truncate>
-              <AboutNode node={node} type={type} title={title} about={aboutNode(node, t)} />
+              <AboutNode node={node} type={type} title={title} about={aboutNode(node, t)?.whole} />
               {depth > 0 && ` · ${t('editor.list.inside')}`}
             </Hint>
             <Group gap={6}>

@@ -92,7 +92,7 @@ function NodeHead({ data }: { data: StepData }) {
           <span className="flow-node-title">{title}</span>
           <br />
           <span className="flow-node-type">
-            {distance === 'near' && <AboutNode {...data} />}
+            {distance === 'near' && <AboutNode {...data} about={data.about?.brief} />}
           </span>
         </span>
       )}
@@ -102,7 +102,7 @@ function NodeHead({ data }: { data: StepData }) {
 
 /** The full text of truncated labels: description, type and id. */
 function wholeText({ node, type, title, about }: StepData): string {
-  return [title, about, `${type?.title ?? node.type} · ${node.id}`]
+  return [title, about?.whole ?? null, `${type?.title ?? node.type} · ${node.id}`]
     .filter((line) => line !== null)
     .join('\n');
 }

@@ -14,7 +14,7 @@ beforeAll(() =>
 );
 
 const about = (type: string, config: JsonObject): string | null =>
-  aboutNode({ id: 'a', type, data: { config } } as FlowNode, texts.t);
+  aboutNode({ id: 'a', type, data: { config } } as FlowNode, texts.t)?.whole ?? null;
 
 describe('aboutNode', () => {
   test.each<[string, JsonObject, string]>([
@@ -43,6 +43,37 @@ describe('aboutNode', () => {
     ['email.send', { subject: 'Order\n {{trigger.data.id}}' }, 'Order {id}'],
   ])('%s %j', (type, config, expected) => {
     expect(about(type, config)).toBe(expected);
+  });
+
+  test.each<[string, JsonObject, string]>([
+    [
+      'core.if',
+      {
+        conditions: [
+          { left: '{{nodes.call.output.body.customers[0].total_amount}}', operator: 'less_than', right: 9 },
+        ],
+      },
+      '…[0].total_amount < 9',
+    ],
+    ['core.for_each', { items: '{{nodes.call.output.body.customers[0].orders}}' }, '…[0].orders'],
+    ['core.for_each', { items: '{{trigger.data.body.orders}}' }, 'body.orders'],
+    [
+      'http.request',
+      { url: 'https://api.internal.shop.example.com/{{nodes.call.output.body.path.of.the.order.to.read}}' },
+      'GET api.internal.shop.example.com',
+    ],
+    [
+      'email.send',
+      { subject: 'Order {{nodes.call.output.body.customers[0].number}} of {{trigger.data.name}}' },
+      'Order {…[0].number} of {name}',
+    ],
+    [
+      'core.for_each',
+      { items: '{{trigger.data.a_name_that_is_longer_than_a_node}}' },
+      'a_name_that_is_longer_than_a_node',
+    ],
+  ])('cuts long paths at their start: %s %j', (type, config, expected) => {
+    expect(aboutNode({ id: 'a', type, data: { config } } as FlowNode, texts.t)?.brief).toBe(expected);
   });
 
   test('shows a number beyond a double unchanged', () => {

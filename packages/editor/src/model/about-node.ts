@@ -63,10 +63,39 @@ const BY_TYPE: { readonly [type: string]: Describe } = {
   'ai.agent': ({ prompt, model }) => plain(prompt) ?? plain(model),
 };
 
+/** What a node does, in full and as it fits on the node. */
+export interface AboutNode {
+  readonly whole: string;
+  /** Long paths without their start: their last members say what is read. */
+  readonly brief: string;
+}
+
 /** What the node does as configured; null if its type says it all, or nothing is configured. */
-export function aboutNode({ type, data }: FlowNode, t: TFunction): string | null {
+export function aboutNode({ type, data }: FlowNode, t: TFunction): AboutNode | null {
   const text = own(BY_TYPE, type)?.(data?.config ?? {}, t) ?? null;
-  return text === null || text === '' ? null : text.slice(0, MAX_LENGTH);
+  if (text === null || text === '') return null;
+  return {
+    whole: text.replaceAll(MARKED_PATH, '$1').slice(0, MAX_LENGTH),
+    brief: text.replaceAll(MARKED_PATH, (_all, path: string) => cutPath(path)).slice(0, MAX_LENGTH),
+  };
+}
+
+/** Characters of a path that are shown on a node. */
+const PATH_LENGTH = 18;
+/** Paths are marked by characters that no text contains, so that they can be told from hosts. */
+const MARKED_PATH = /\uFDD0([^\uFDD1]*)\uFDD1/g;
+const marked = (path: string) => `\uFDD0${path}\uFDD1`;
+
+function cutPath(path: string): string {
+  const members = path.match(/^[^.[|]+|[.[|][^.[|]*/g) ?? [];
+  if (path.length <= PATH_LENGTH || members.length < 2) return path;
+  let end = members.length - 1;
+  let length = members[end]?.length ?? 0;
+  while (end > 1 && length + (members[end - 1]?.length ?? 0) <= PATH_LENGTH) {
+    end -= 1;
+    length += members[end]?.length ?? 0;
+  }
+  return `…${members.slice(end).join('').replace(/^\./, '')}`;
 }
 
 /** The cron expression of a cron schedule, which can be described in words. */
@@ -90,8 +119,8 @@ function plain(value: JsonValue | undefined): string | null {
   const path = TEMPLATE.exec(start)?.[1];
   const text =
     path === undefined
-      ? start.replace(/\{\{\s*(.*?)\s*\}\}/gs, (_all, inside: string) => `{${shortPath(inside)}}`)
-      : shortPath(path.trim());
+      ? start.replace(/\{\{\s*(.*?)\s*\}\}/gs, (_all, inside: string) => `{${marked(shortPath(inside))}}`)
+      : marked(shortPath(path.trim()));
   return text.replace(/\s+/g, ' ') || null;
 }
 

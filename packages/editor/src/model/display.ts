@@ -1,6 +1,7 @@
 import type { FlowProblem } from '@millrace/admin-api';
 import type { FlowEdge, FlowNode } from '@millrace/engine';
 import { type Edge, type Node, type NodeHandle, Position } from '@xyflow/react';
+import type { AboutNode } from './about-node.ts';
 import { toCanvasId } from './canvas-id.ts';
 import type { EditorState, NodeRun, NodeType, Size, StickyNote } from './editor-state.ts';
 import { edgeKeyOf, handlesOf, isLoop, noteKeyOf, own, titleOf } from './flow-value.ts';
@@ -14,7 +15,7 @@ export interface StepData extends Record<string, unknown> {
   readonly type: NodeType | undefined;
   readonly title: string;
   /** What it does as configured; null if there is nothing to say. */
-  readonly about: string | null;
+  readonly about: AboutNode | null;
   readonly handles: readonly string[];
   readonly problems: readonly FlowProblem[];
   readonly run: NodeRun | undefined;
@@ -48,7 +49,7 @@ type Known = Pick<StepData, 'node' | 'type' | 'title' | 'handles' | 'problems' |
 export interface DrawingLabels {
   /** `handle` is null if it is the only one. */
   readonly nameEdge: (from: string, handle: string | null, to: string) => string;
-  readonly aboutNode: (node: FlowNode) => string | null;
+  readonly aboutNode: (node: FlowNode) => AboutNode | null;
   readonly emptyNote: string;
   /** Accessible names of elements by kind, which React Flow adds to the page. */
   readonly kinds: { readonly [Kind in 'step' | 'loop' | 'note' | 'edge']: KindName };
@@ -179,7 +180,7 @@ function drawStep(
     id: toCanvasId(node.id),
     position: positionOf(node, state.placed),
     data,
-    ariaLabel: about === null ? title : `${title}, ${about}`,
+    ariaLabel: about === null ? title : `${title}, ${about.whole}`,
     ...size,
     // Computed, not measured, so that everything is in place from the first frame.
     measured: size,
