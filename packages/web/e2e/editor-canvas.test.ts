@@ -15,7 +15,7 @@ import {
   openFlow as openIn,
   stillCanvas,
 } from './support/canvas.ts';
-import { createWorkflow } from './support/editor.ts';
+import { chooseNode, createWorkflow } from './support/editor.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -149,6 +149,45 @@ describe('building by mouse only', () => {
       'check_2.true>end_2',
       'start.out>each',
     ]);
+    expectNoComplaints(opened);
+  });
+
+  test('adding a node keeps the canvas still, or moves it as far as needed to show the node', async () => {
+    const opened = await openFlow(LOOP_FLOW);
+    const { page } = opened;
+    const addAfter = async (id: string) => {
+      await canvasNode(page, id).click();
+      await stillCanvas(page);
+      const before = await page.locator('.react-flow__viewport').getAttribute('style');
+      await page.keyboard.press('Control+k');
+      await chooseNode(page, 'set values');
+      await stillCanvas(page);
+      return { before, after: await page.locator('.react-flow__viewport').getAttribute('style') };
+    };
+    const near = await addAfter('start');
+    expect(near.after).toBe(near.before);
+    const far = await addAfter('end');
+    expect(far.after).not.toBe(far.before);
+    const [canvas, added] = [await boxOf(page.getByTestId('canvas')), await boxOf(canvasNode(page, 'set_2'))];
+    const right = canvas.x + canvas.width - added.x - added.width;
+    const below = canvas.y + canvas.height - added.y - added.height;
+    expect(Math.min(right, below)).toBeCloseTo(24, 0);
+    expectNoComplaints(opened);
+  });
+
+  test('an edge goes around a node in its way', async () => {
+    const opened = await openFlow({
+      nodes: [
+        { id: 'start', type: 'trigger.manual', position: { x: 0, y: 0 } },
+        { id: 'between', type: 'core.set', position: { x: 260, y: 0 } },
+        { id: 'end', type: 'core.set', position: { x: 520, y: 0 } },
+      ],
+      edges: [{ id: 'a', source: 'start', target: 'end' }],
+    });
+    const path = opened.page.locator('.react-flow__edge[data-id="edge:a"] .react-flow__edge-path');
+    const shapeOf = () =>
+      path.evaluate((element) => (element as unknown as SVGGraphicsElement).getBBox().height);
+    await expect.poll(shapeOf).toBeGreaterThan(26);
     expectNoComplaints(opened);
   });
 

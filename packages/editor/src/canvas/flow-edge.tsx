@@ -1,9 +1,12 @@
-import { BaseEdge, type EdgeProps, getBezierPath } from '@xyflow/react';
-import { createContext, memo, useContext, useState } from 'react';
+import { BaseEdge, type EdgeProps, getBezierPath, useStore } from '@xyflow/react';
+import { createContext, memo, type ReactNode, useContext, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { FINGER, fromCanvasId } from '../model/canvas-id.ts';
 import type { CanvasEdge } from '../model/display.ts';
+import type { EdgeLine } from '../model/edge-routing.ts';
+import type { Point } from '../model/editor-state.ts';
 import { DropTarget } from './flow-node.tsx';
+import { EdgeRouting } from './use-edge-routing.ts';
 
 /** Actions on an edge; null in read-only flows. */
 export const EdgeActions = createContext<{
@@ -24,22 +27,9 @@ export const FlowEdgeView = memo(function FlowEdgeView(props: EdgeProps<CanvasEd
   const [isPointed, setIsPointed] = useState(false);
   const key = fromCanvasId(id);
   const isTarget = useContext(DropTarget) === key;
-  const [path, x, y] = getBezierPath({
-    sourceX: ends.sourceX,
-    sourceY: ends.sourceY,
-    targetX: ends.targetX,
-    targetY: ends.targetY,
-    sourcePosition: ends.sourcePosition,
-    targetPosition: ends.targetPosition,
-  });
   const state = data?.isTaken === true ? 'is-taken' : data?.isDead === true ? 'is-dead' : '';
-  return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: see below
-    <g
-      className={`flow-edge ${state} ${selected ? 'is-selected' : ''} ${isTarget ? 'is-target' : ''}`}
-      onMouseEnter={() => setIsPointed(true)}
-      onMouseLeave={() => setIsPointed(false)}
-    >
+  const drawLine = ({ path, middle: { x, y } }: EdgeLine) => (
+    <>
       <BaseEdge id={id} path={path} interactionWidth={18} />
       {actions !== null && (isPointed || selected) && (
         <EdgeTools
@@ -49,9 +39,52 @@ export const FlowEdgeView = memo(function FlowEdgeView(props: EdgeProps<CanvasEd
           onRemove={() => actions.remove(key)}
         />
       )}
+    </>
+  );
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: see below
+    <g
+      className={`flow-edge ${state} ${selected ? 'is-selected' : ''} ${isTarget ? 'is-target' : ''}`}
+      onMouseEnter={() => setIsPointed(true)}
+      onMouseLeave={() => setIsPointed(false)}
+    >
+      {data === undefined || data.loop === '' ? (
+        <EdgeRoute {...ends} drawLine={drawLine} />
+      ) : (
+        <EdgeRouteInLoop {...ends} loop={data.loop} drawLine={drawLine} />
+      )}
     </g>
   );
 });
+
+interface RouteProps extends Pick<EdgeProps, End | 'sourcePosition' | 'targetPosition'> {
+  drawLine: (line: EdgeLine) => ReactNode;
+}
+
+function EdgeRouteInLoop({ loop, ...props }: RouteProps & { loop: string }) {
+  const origin = useStore(({ nodeLookup }) => nodeLookup.get(loop)?.internals.positionAbsolute ?? ORIGIN);
+  return <EdgeRoute {...props} loop={loop} origin={origin} />;
+}
+
+/** The usual curve; around the nodes it would run over. */
+function EdgeRoute({
+  loop = '',
+  origin = ORIGIN,
+  drawLine,
+  ...ends
+}: RouteProps & { loop?: string; origin?: Point }) {
+  const route = useContext(EdgeRouting)?.(
+    loop,
+    origin,
+    { x: ends.sourceX, y: ends.sourceY },
+    { x: ends.targetX, y: ends.targetY },
+  );
+  if (route != null) return drawLine(route);
+  const [path, x, y] = getBezierPath(ends);
+  return drawLine({ path, middle: { x, y } });
+}
+
+const ORIGIN: Point = { x: 0, y: 0 };
 
 /** Vertical offset of the buttons from the middle of the edge. */
 function liftOf({ sourceX, sourceY, targetX, targetY }: Pick<EdgeProps, End>): number {

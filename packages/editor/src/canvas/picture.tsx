@@ -23,6 +23,7 @@ import { kindClass } from './node-icon.tsx';
 import { NoteNodeView } from './note-node.tsx';
 import { useContextMenus } from './use-context-menus.ts';
 import { useDrawing } from './use-drawing.ts';
+import { EdgeRouting } from './use-edge-routing.ts';
 import { useTouch } from './use-touch.ts';
 
 const NODE_VIEWS = { step: StepNodeView, loop: LoopNodeView, note: NoteNodeView };
@@ -73,7 +74,7 @@ export const Picture = memo(function Picture({
 }) {
   const { t } = useTranslation();
   const isReadOnly = useEditor((state) => state.isReadOnly);
-  const { nodes, edges, onNodesChange, onEdgesChange } = useDrawing(marks);
+  const { nodes, edges, routing, onNodesChange, onEdgesChange } = useDrawing(marks);
   const [motion, setMotion] = useState<'' | 'is-moving' | 'is-moving is-pulled'>('');
   const distance = useStore(
     ({ transform: [, , zoom] }): Distance => (zoom < TINY ? 'tiny' : zoom < FAR ? 'far' : 'near'),
@@ -118,7 +119,7 @@ export const Picture = memo(function Picture({
   const onMoveEnd = useCallback(() => setMotion(''), []);
   return (
     <ViewDistance value={distance}>
-      
+      <EdgeRouting value={routing}>
         <ReactFlow<CanvasNode, CanvasEdge>
           className={motion}
           nodes={nodes}
@@ -188,7 +189,7 @@ export const Picture = memo(function Picture({
           )}
           {children}
         </ReactFlow>
-      
+      </EdgeRouting>
     </ViewDistance>
   );
 });

@@ -15,6 +15,7 @@ import {
 } from '../model/display.ts';
 import type { EditorState, Point } from '../model/editor-state.ts';
 import { useEditorState, useEditorStore } from '../model/store.ts';
+import { useEdgeRouting } from './use-edge-routing.ts';
 
 /**
  * The nodes and edges for React Flow. A drag updates only this state until the drop reaches the store, so that dragging
@@ -50,20 +51,20 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
     }),
     [t],
   );
-  const [drawn, setDrawn] = useState(() => ({
-    parts,
-    marks,
-    words: labels,
-    nodes: drawNodes({ ...parts, marks }, [], labels),
-    edges: drawEdges({ ...parts, marks }, [], labels),
-  }));
-  let { nodes, edges } = drawn;
+  const [drawn, setDrawn] = useState(() => {
+    const nodes = drawNodes({ ...parts, marks }, [], labels);
+    const edges = drawEdges({ ...parts, marks }, [], labels);
+    return { parts, marks, words: labels, nodes, edges, ground: nodes };
+  });
+  let { nodes, edges, ground } = drawn;
   if (drawn.parts !== parts || drawn.marks !== marks || drawn.words !== labels) {
     // A language change affects every label.
     const former = drawn.words === labels ? drawn : { nodes: [], edges: [] };
     nodes = drawNodes({ ...parts, marks }, former.nodes, labels);
     edges = drawEdges({ ...parts, marks }, former.edges, labels);
-    setDrawn({ parts, marks, words: labels, nodes, edges });
+    // Not during a drag: other edges make way when the node is dropped.
+    if (!isSameGround(nodes, ground)) ground = nodes;
+    setDrawn({ parts, marks, words: labels, nodes, edges, ground });
   }
 
   const dragged = useRef(new Set<string>());
@@ -103,7 +104,28 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
     (changes: EdgeChange<CanvasEdge>[]) => select(changes.filter((change) => change.type === 'select')),
     [select],
   );
-  return { nodes, edges, onNodesChange, onEdgesChange };
+  const routing = useEdgeRouting(ground, edges);
+  return { nodes, edges, routing, onNodesChange, onEdgesChange };
+}
+
+/** Whether the same nodes are at the same places. */
+function isSameGround(a: readonly CanvasNode[], b: readonly CanvasNode[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every((one, at) => {
+      const other = b[at];
+      return (
+        one === other ||
+        (other !== undefined &&
+          one.id === other.id &&
+          one.parentId === other.parentId &&
+          one.position.x === other.position.x &&
+          one.position.y === other.position.y &&
+          one.width === other.width &&
+          one.height === other.height)
+      );
+    })
+  );
 }
 
 function isInLoop(nodes: EditorState['nodes'], id: string): boolean {

@@ -25,7 +25,15 @@ export type StepNode = Node<StepData, 'step'>;
 export type LoopNode = Node<StepData, 'loop'>;
 export type NoteNode = Node<{ readonly note: StickyNote }, 'note'>;
 export type CanvasNode = StepNode | LoopNode | NoteNode;
-export type CanvasEdge = Edge<{ readonly isTaken: boolean; readonly isDead: boolean }, 'flow'>;
+export type CanvasEdge = Edge<
+  {
+    readonly isTaken: boolean;
+    readonly isDead: boolean;
+    /** Canvas id of the loop around it; empty at the top level. */
+    readonly loop: string;
+  },
+  'flow'
+>;
 
 /** The state that rendering depends on. */
 export type Drawn = Pick<
@@ -121,6 +129,7 @@ export function drawEdges(state: Drawn, former: readonly CanvasEdge[], labels: D
   const hasRun = Object.keys(state.runs).length > 0;
   const isFew = state.edges.length <= MANY_EDGES;
   const titles = new Map(state.nodes.map((node) => [node.id, titleOf(node, state.nodeTypes)]));
+  const loops = new Map(state.nodes.map(({ id, parentId }) => [id, parentId]));
   return state.edges.flatMap((edge, index) => {
     const [from, to] = [titles.get(edge.source), titles.get(edge.target)];
     if (from === undefined || to === undefined) return [];
@@ -135,6 +144,8 @@ export function drawEdges(state: Drawn, former: readonly CanvasEdge[], labels: D
     const ariaLabel = labels.nameEdge(from, handle === 'out' ? null : handle, to);
     const isTaken = hasRun && wasTaken(edge, state.runs);
     const isDead = hasRun && !isTaken;
+    const around = loops.get(edge.source);
+    const loop = typeof around === 'string' && loops.has(around) ? toCanvasId(around) : '';
     const old = known.get(id);
     const isSame =
       old !== undefined &&
@@ -145,7 +156,8 @@ export function drawEdges(state: Drawn, former: readonly CanvasEdge[], labels: D
       old.reconnectable === reconnectable &&
       (old.selected ?? false) === isSelected &&
       old.data?.isTaken === isTaken &&
-      old.data.isDead === isDead;
+      old.data.isDead === isDead &&
+      old.data.loop === loop;
     return isSame
       ? old
       : {
@@ -158,7 +170,7 @@ export function drawEdges(state: Drawn, former: readonly CanvasEdge[], labels: D
           domAttributes: labels.kinds.edge,
           reconnectable,
           selected: isSelected,
-          data: { isTaken, isDead },
+          data: { isTaken, isDead, loop },
         };
   });
 }
