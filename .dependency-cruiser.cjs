@@ -22,6 +22,7 @@ const MAY_IMPORT = {
     'engine',
     'errors',
     'identity',
+    'importer',
     'nodes',
     'runtime',
     'secrets',

@@ -12,6 +12,7 @@ import {
   Nullable,
   PageOf,
   pageQuery,
+  Sentence,
   Timestamp,
   VersionNumber,
 } from './forms.ts';
@@ -278,6 +279,29 @@ export const WORKFLOW_ENDPOINTS = {
       workflow: WorkflowDetail,
       /** Workflows created along with it. */
       companions: Type.Array(Closed({ id: Id, name: Type.String() })),
+    }),
+  },
+  'POST /orgs/:org/import': {
+    access: 'editor',
+    isExact: true,
+    summary:
+      'What a workflow of another product, or nodes copied from one, would become; nothing is stored. 422 if it is not known, too large or empty',
+    body: Closed({ content: AnyObject }),
+    takesFlow: true,
+    response: Closed({
+      product: Type.String(),
+      /** One for each trigger of the original. Empty: nothing in it can be started. */
+      workflows: Type.Array(Closed({ name: Type.String(), flow_data: FlowData })),
+      /** One for each original node. */
+      nodes: Type.Array(
+        Closed({
+          node: Type.String(),
+          type: Type.String(),
+          outcome: Type.Enum(['mapped', 'approximated', 'dropped'], { type: 'string' }),
+          /** What differs, or why it was dropped. */
+          notes: Type.Array(Sentence),
+        }),
+      ),
     }),
   },
   'GET /orgs/:org/templates': {

@@ -3,6 +3,7 @@ import { type Message, message } from '@millrace/messages';
 import { jsonDepth } from './json-depth.ts';
 import type { ImportLimits } from './limits.ts';
 import { arrayOf, isN8n, workflowIn } from './n8n/read.ts';
+import { withTrigger } from './n8n/with-trigger.ts';
 import { importN8n } from './n8n/workflow.ts';
 import type { ImportResult, Product } from './report.ts';
 
@@ -12,6 +13,8 @@ export interface ImportOptions {
   readonly name: string;
   /** Absent: recognised by what only one product writes. */
   readonly product?: Product;
+  /** It may be copied nodes without what starts them: they become a workflow that is started by hand. */
+  readonly isPart?: boolean;
 }
 
 /** Why a file can't be imported at all. */
@@ -42,14 +45,16 @@ export function importWorkflow(
       fault: { code: 'too_many_nodes', message: message('import.too_many_nodes', { max: limits.nodes }) },
     };
   if (nodes === 0) return { fault: { code: 'no_nodes', message: message('import.no_nodes') } };
-  const { name, workflows, report } = importN8n(value);
+  const part = options.isPart === true ? withTrigger(value) : { value, added: null };
+  const { name, workflows, report } = importN8n(part.value);
   const named = workflows.map((workflow) => ({
     ...workflow,
     name: nameOf(workflow.name, name, options.name),
   }));
   const [workflow = null, ...companions] = named;
   const own = nameOf(name, name, options.name);
-  return { result: { product, name: own, workflow, companions, outcomes: report.outcomes() } };
+  const outcomes = report.outcomes().filter(({ node }) => node !== part.added);
+  return { result: { product, name: own, workflow, companions, outcomes } };
 }
 
 const MAX_NAME = 255;

@@ -229,6 +229,46 @@ test('JSON from a text editor is pasted; a mistake in it is reported with its po
   await paste('{"nodes": [{"id": "new", "type": "core.set"}, {"id": "no type"}], "edges": []}');
   await page.getByText('1 entry was left out').waitFor();
   await eventually(async () => (await draftOf(opened)).nodes.map(({ id }) => id)).toContain('new');
+
+  // A request as a curl command: its secret is offered as a credential, and isn't in the workflow.
+  const url = 'https://api.example.com/orders';
+  await paste(`curl '${url}' -H 'Authorization: Bearer s3cret' --json '{"a": 1}' -k`);
+  await page.getByText('Not taken over from the curl command: -k').waitFor();
+  const dialog = page.getByRole('dialog', { name: 'Add a credential' });
+  await dialog.getByText('api.example.com', { exact: true }).waitFor();
+  expect(await dialog.getByRole('textbox', { name: 'Token' }).inputValue()).toBe('s3cret');
+  await closeByEscape(dialog);
+  const requests = async () => (await draftOf(opened)).nodes.filter(({ type }) => type === 'http.request');
+  await eventually(async () => (await requests()).map(({ data }) => data?.config)).toEqual([
+    { method: 'POST', url, body: { a: 1 }, auth: { type: 'credential' } },
+  ]);
+  await page.keyboard.press('Control+z');
+  await eventually(requests).toEqual([]);
+
+  // Nodes of n8n, without what starts them, because there is a trigger.
+  const set = {
+    name: 'Edit',
+    type: 'n8n-nodes-base.set',
+    typeVersion: 3.4,
+    position: [0, 0],
+    parameters: {},
+  };
+  await paste(JSON.stringify({ nodes: [set], connections: {} }));
+  await page.getByText('1 node of n8n imported').waitFor();
+  await eventually(async () => (await draftOf(opened)).nodes.map(({ data }) => data?.label)).toContain(
+    'Edit',
+  );
+  const triggers = (await draftOf(opened)).nodes.filter(({ type }) => type.startsWith('trigger.'));
+  expect(triggers).toHaveLength(1);
+
+  // Into the URL field of a request, and rows of a spreadsheet into a list.
+  await paste(url);
+  await canvasNode(page, 'http_request').click();
+  await page.getByRole('complementary').getByRole('textbox', { name: 'URL' }).click();
+  await paste(`curl -X DELETE ${url}/7`);
+  await eventually(async () => (await requests()).map(({ data }) => data?.config)).toEqual([
+    { method: 'DELETE', url: `${url}/7` },
+  ]);
   expectNoComplaints(opened);
 });
 

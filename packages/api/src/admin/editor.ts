@@ -11,6 +11,7 @@ import { debugRoutes } from './trials/debug-routes.ts';
 import { pinRoutes } from './trials/pins-routes.ts';
 import { trialRoutes } from './trials/routes.ts';
 import { webhookAdminRoutes } from './webhooks/routes.ts';
+import { importRoutes } from './workflows/import.ts';
 import { adminWorkflowRoutes } from './workflows/routes.ts';
 
 /** The workflow list and the editor of the admin area. */
@@ -19,6 +20,7 @@ export function editorRoutes(app: FastifyInstance, deps: AppDeps, starter: Start
   templateRoutes(app, deps);
   adminWorkflowRoutes(app, deps);
   folderRoutes(app, deps);
+  importRoutes(app, deps);
   draftRoutes(app, deps);
   trialRoutes(app, deps, starter);
   pinRoutes(app, deps);

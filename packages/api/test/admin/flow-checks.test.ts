@@ -1,12 +1,14 @@
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { startTestService, type TestService } from '@millrace/testing/service';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let service: TestService;
 let viewer: TestPerson;
+let editor: TestPerson;
 beforeAll(async () => {
   service = await startTestService({ runsWorker: false });
   viewer = await createPerson(service, 'viewer');
+  editor = await createPerson(service, 'editor');
 });
 afterAll(() => service.stop());
 
@@ -90,4 +92,73 @@ test('the next ten fire times, and problems of a schedule', async () => {
     '/schedule',
     '/timezone',
   ]);
+});
+
+describe('importing from another product', () => {
+  const fetchNode = {
+    ...{ name: 'Fetch', type: 'n8n-nodes-base.httpRequest', typeVersion: 4.2, position: [0, 0] },
+    parameters: { url: 'https://api.example.com/x', headerParameters: {} },
+  };
+  const set = {
+    ...{ name: 'Edit', type: 'n8n-nodes-base.set', typeVersion: 3.4, position: [200, 0] },
+    parameters: {
+      assignments: { assignments: [{ id: '1', name: 'a', value: '={{ $json.b }}', type: 'string' }] },
+    },
+  };
+  const connections = { Fetch: { main: [[{ node: 'Edit', type: 'main', index: 0 }]] } };
+  const importing = (content: object, person = editor) =>
+    person.call('POST /orgs/:org/import', {
+      params: { org: person.organisationId },
+      body: { content: content as never },
+    });
+
+  test('a workflow: one for each trigger, and what became of each node; nothing is stored', async () => {
+    const trigger = (name: string, type: string) => ({
+      name,
+      type,
+      typeVersion: 1,
+      position: [0, 0],
+      parameters: {},
+    });
+    const nodes = [
+      trigger('Hook', 'n8n-nodes-base.webhook'),
+      trigger('Daily', 'n8n-nodes-base.cron'),
+      fetchNode,
+      set,
+    ];
+    const both = [[{ node: 'Fetch', type: 'main', index: 0 }]];
+    const { status, data } = await importing({
+      nodes,
+      connections: { ...connections, Hook: { main: both }, Daily: { main: both } },
+    });
+    expect([status, data.product, data.workflows.length]).toEqual([200, 'n8n', 2]);
+    expect(data.nodes.map(({ node }) => node).toSorted()).toEqual(['Daily', 'Edit', 'Fetch', 'Hook']);
+    const { data: list } = await editor.call('GET /orgs/:org/workflows', {
+      params: { org: editor.organisationId },
+    });
+    expect(list.items).toEqual([]);
+  });
+
+  test('copied nodes, which nothing starts', async () => {
+    const { data } = await importing({ nodes: [fetchNode, set], connections });
+    const types = data.workflows[0]?.flow_data.nodes.map(({ type }) => type);
+    expect(types?.toSorted()).toEqual(['core.set', 'http.request', 'trigger.manual']);
+    expect(data.nodes.map(({ node }) => node)).toEqual(['Fetch', 'Edit']);
+  });
+
+  test.each([
+    ['unknown_product', { nodes: [{ id: 'a', type: 'core.set' }] }],
+    ['no_nodes', { nodes: [], connections: {} }],
+    ['too_many_nodes', { nodes: Array.from({ length: 2_001 }, () => set), connections: {} }],
+  ])('422 %s', async (code, content) => {
+    const { status, json } = await importing(content);
+    expect([status, json.errors.map((error) => [error.pointer, error.code])]).toEqual([
+      422,
+      [['/content', code]],
+    ]);
+  });
+
+  test('403 for viewers', async () => {
+    expect((await importing({ nodes: [set] }, viewer)).json.code).toBe('insufficient_role');
+  });
 });

@@ -1,3 +1,4 @@
+import { useOrg } from '@millrace/ui/api/me.ts';
 import { useReactFlow, useStoreApi } from '@xyflow/react';
 import { useEffect, useEffectEvent } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -31,6 +32,7 @@ export function CanvasKeys({
   pasteAt: () => PastePlace | undefined;
 }) {
   const { t } = useTranslation();
+  const org = useOrg();
   const store = useEditorStore();
   const { zoomIn, zoomOut, zoomTo } = useReactFlow();
   const flow = useStoreApi();
@@ -134,7 +136,7 @@ export function CanvasKeys({
     const text = event.clipboardData?.getData('text/plain') ?? '';
     if (text.trim() === '') return;
     event.preventDefault();
-    pasteText(store, t, text, pasteAt());
+    pasteText(store, t, text, { place: pasteAt(), org });
   });
 
   useEffect(() => {

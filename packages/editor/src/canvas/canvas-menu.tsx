@@ -1,6 +1,7 @@
 import '@millrace/ui/i18n/parts/canvas.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import { Menu } from '@mantine/core';
+import { useOrg } from '@millrace/ui/api/me.ts';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import {
   AlignStartHorizontal,
@@ -175,6 +176,7 @@ function SelectionLines({ onTidy }: MenuActions) {
 
 function PaneLines({ at, onAdd, onTidy, onFit }: MenuActions & { at: Point }) {
   const { t } = useTranslation();
+  const org = useOrg();
   const store = useEditorStore();
   const isReadOnly = useEditor((state) => state.isReadOnly);
   return (
@@ -196,7 +198,7 @@ function PaneLines({ at, onAdd, onTidy, onFit }: MenuActions & { at: Point }) {
             icon={ClipboardPaste}
             label={t('canvas.menu.paste')}
             keys="Ctrl+V"
-            onClick={() => void pasteFromClipboard(store, t, at)}
+            onClick={() => void pasteFromClipboard(store, t, { at, org })}
           />
           <Menu.Divider />
           <MenuLine icon={Network} label={t('editor.tidy')} keys="L" onClick={onTidy} />

@@ -1,8 +1,9 @@
 import { notifyDone, notifyWarning } from '@millrace/ui/components/notify.ts';
 import type { TFunction } from 'i18next';
 import { type Clipping, cutOut, readClip, writeClip } from '../model/clip.ts';
-import type { EditorState, Point } from '../model/editor-state.ts';
+import type { EditorState, FlowClip, Point } from '../model/editor-state.ts';
 import { takeApart } from '../model/flow-value.ts';
+import { isCurl, isUrl } from '../model/pasted-text.ts';
 import type { EditorStore } from '../model/store.ts';
 
 /** Paste target. */
@@ -19,25 +20,50 @@ export function selectionAsText(state: EditorState): string | null {
   return clip.nodes.length === 0 && clip.notes === undefined ? null : writeClip(clip);
 }
 
-/** Pastes text, or reports why it can't. */
+/** Adds nodes where the paste was meant to go. @returns their ids */
+export type Paste = (clip: FlowClip) => readonly string[];
+
+/** Pastes text (nodes, a workflow of n8n, a curl command, a URL), or reports why it can't. */
 export function pasteText(
   store: EditorStore,
   t: TFunction,
   text: string,
-  place: PastePlace | undefined,
+  { place, org }: { readonly place: PastePlace | undefined; readonly org: number },
 ): void {
+  const paste = (clip: FlowClip) => pasteAt(store, clip, place);
+  if (isCurl(text) || isUrl(text)) {
+    void loadOther(t).then((other) => other?.pasteRequest(store, t, text, paste));
+    return;
+  }
   const read = readClip(text);
   if ('fault' in read) {
+    if (read.fault === 'foreign' && read.product === 'n8n') {
+      void loadOther(t).then((other) => other?.pasteImported(store, t, read.json, org, paste));
+      return;
+    }
     void explain(read, t).then(notifyWarning);
     return;
   }
-  const { clip } = read;
+  paste(read.clip);
+  if (read.leftOut > 0) notifyWarning(t('canvas.pasteLeftOut', { count: read.leftOut }));
+}
+
+function pasteAt(store: EditorStore, clip: FlowClip, place: PastePlace | undefined): readonly string[] {
   const { nodeTypes, paste } = store.getState();
   const isBody =
     clip.notes === undefined && clip.nodes.every(({ type }) => nodeTypes.get(type)?.kind !== 'trigger');
-  if (place?.inLoop !== undefined && isBody) paste(clip, place.inLoop.at, place.inLoop.id);
-  else paste(clip, place?.at);
-  if (read.leftOut > 0) notifyWarning(t('canvas.pasteLeftOut', { count: read.leftOut }));
+  if (place?.inLoop !== undefined && isBody) return paste(clip, place.inLoop.at, place.inLoop.id);
+  return paste(clip, place?.at);
+}
+
+/** Loaded when needed: most of what is pasted are nodes. */
+async function loadOther(t: TFunction) {
+  try {
+    return await import('./paste-other.ts');
+  } catch {
+    notifyWarning(t('common.errorUnreachable'));
+    return null;
+  }
 }
 
 async function explain(read: Exclude<Clipping, { readonly clip: unknown }>, t: TFunction): Promise<string> {
@@ -76,7 +102,7 @@ export async function copySelection(store: EditorStore, t: TFunction, isCut = fa
 export async function pasteFromClipboard(
   store: EditorStore,
   t: TFunction,
-  at: Point | undefined,
+  { at, org }: { readonly at: Point | undefined; readonly org: number },
 ): Promise<void> {
   let text: string;
   try {
@@ -85,5 +111,5 @@ export async function pasteFromClipboard(
     notifyWarning(t('canvas.pasteByKey'));
     return;
   }
-  pasteText(store, t, text, at === undefined ? undefined : { at });
+  pasteText(store, t, text, { place: at === undefined ? undefined : { at }, org });
 }

@@ -13,6 +13,7 @@ import { JsonInput } from './json-input.tsx';
 import { ListInput } from './list-input.tsx';
 import { NumberBox } from './number-box.tsx';
 import { RecordInput } from './record-input.tsx';
+import { RowsTarget } from './rows-target.tsx';
 import { SchemaInput } from './schema-input.tsx';
 
 const KINDS = ['text', 'number', 'boolean', 'object', 'list', 'null', 'json'] as const;
@@ -61,23 +62,35 @@ function KindInput(props: AnyInputProps) {
       }))}
     />
   );
+  const isEmpty = kind === 'text' && (value === undefined || value === '') && allowed.includes('list');
+  const takeRows = (rows: readonly JsonValue[]) => {
+    setIsJson(rows.length > MAX_ITEMS_WITH_FIELDS);
+    onChange(rows);
+  };
   const isShort = !shape.isMultiline && ['text', 'number', 'boolean', 'null'].includes(kind);
   const control = <Control {...props} kind={kind} />;
   if (!isShort) {
     return (
-      <Stack gap={4}>
-        {select}
-        {control}
-      </Stack>
+      <RowsTarget isReady={isEmpty} onRows={takeRows}>
+        <Stack gap={4}>
+          {select}
+          {control}
+        </Stack>
+      </RowsTarget>
     );
   }
   return (
-    <Group gap={4} wrap="nowrap" align="flex-start">
-      {select}
-      <div style={{ flex: 1, minWidth: 0 }}>{control}</div>
-    </Group>
+    <RowsTarget isReady={isEmpty} onRows={takeRows}>
+      <Group gap={4} wrap="nowrap" align="flex-start">
+        {select}
+        <div style={{ flex: 1, minWidth: 0 }}>{control}</div>
+      </Group>
+    </RowsTarget>
   );
 }
+
+/** More pasted rows are shown as JSON. */
+const MAX_ITEMS_WITH_FIELDS = 50;
 
 function Control({ kind, ...props }: AnyInputProps & { kind: Kind }) {
   const { value, onChange, label, Field, pointer } = props;

@@ -9,6 +9,7 @@ import { type FieldComponent, withMember } from '../form/field-props.ts';
 import { applies, type FieldShape, type NamedField, type Schema, shapeOf } from '../form/field-shape.ts';
 import { type FormContextValue, hasProblemBelow, useForm } from '../form/form-context.tsx';
 import { summaryOf } from '../form/section-summary.ts';
+import { areOfRequest, CurlTarget } from './curl-target.tsx';
 
 /** An object's members: as its layout says, else all of them in the order of the schema. */
 export function GroupFields({
@@ -31,17 +32,26 @@ export function GroupFields({
   );
   const named = (names: readonly string[]) =>
     names.flatMap((name) => shown.find((field) => field.name === name) ?? []);
-  const draw = ({ name, schema, isRequired }: NamedField) => (
-    <Field
-      key={name}
-      name={name}
-      schema={schema}
-      isRequired={isRequired}
-      value={value[name]}
-      pointer={joinPointer(pointer, name)}
-      onChange={(next) => onChange(withMember(value, name, next))}
-    />
-  );
+  const isRequest = areOfRequest(known);
+  const draw = ({ name, schema, isRequired }: NamedField) => {
+    const field = (
+      <Field
+        key={name}
+        name={name}
+        schema={schema}
+        isRequired={isRequired}
+        value={value[name]}
+        pointer={joinPointer(pointer, name)}
+        onChange={(next) => onChange(withMember(value, name, next))}
+      />
+    );
+    if (!isRequest || schema['x-url'] !== true) return field;
+    return (
+      <CurlTarget key={name} value={value} onChange={onChange}>
+        {field}
+      </CurlTarget>
+    );
+  };
   return (
     <Stack gap="sm">
       {(layout === null ? shown : named(layout.main)).map(draw)}

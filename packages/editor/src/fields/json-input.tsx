@@ -5,6 +5,7 @@ import { FieldError } from '@millrace/ui/components/text.tsx';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../form/form-context.tsx';
+import { TableAsJson } from './rows-target.tsx';
 
 /** A value as JSON; invalid JSON stays in the field and changes nothing. */
 export function JsonInput({
@@ -34,7 +35,7 @@ export function JsonInput({
     if (read !== undefined || next.trim() === '') onChange(read);
   };
   return (
-    <div>
+    <TableAsJson>
       <Code
         value={text}
         onChange={change}
@@ -44,7 +45,7 @@ export function JsonInput({
         minHeight={60}
       />
       {canonical(text) === null && <FieldError mt={2}>{t('forms.noJson')}</FieldError>}
-    </div>
+    </TableAsJson>
   );
 }
 

@@ -8,6 +8,7 @@ import { type FieldComponent, type FieldProps, withMember } from '../form/field-
 import { initialOf, type NamedField, type Schema, shapeOf } from '../form/field-shape.ts';
 import { useForm, useProblem } from '../form/form-context.tsx';
 import { AddButton } from './member-buttons.tsx';
+import { RowsTarget } from './rows-target.tsx';
 import { useAddedFocus } from './use-added-focus.ts';
 
 /** Kinds whose control takes about one line. */
@@ -46,20 +47,26 @@ export function ListInput({
     noteAdded();
     onChange([...value, initialOf(item)]);
   };
+  const isBlank = (each: JsonValue) => each === '' || each === null;
   return (
-    <Stack gap="xs" ref={frame}>
-      {value.map((each, index) => (
-        <Item
-          key={index}
-          Field={Field}
-          {...fieldOf(each, index)}
-          actions={isReadOnly ? null : <ItemActions items={value} index={index} onChange={onChange} />}
-        />
-      ))}
-      <AddButton to={label} onClick={add}>
-        {t('forms.addItem')}
-      </AddButton>
-    </Stack>
+    <RowsTarget
+      isReady={shapeOf(item).kind === 'any'}
+      onRows={(rows) => onChange([...value.filter((each) => !isBlank(each)), ...rows])}
+    >
+      <Stack gap="xs" ref={frame}>
+        {value.map((each, index) => (
+          <Item
+            key={index}
+            Field={Field}
+            {...fieldOf(each, index)}
+            actions={isReadOnly ? null : <ItemActions items={value} index={index} onChange={onChange} />}
+          />
+        ))}
+        <AddButton to={label} onClick={add}>
+          {t('forms.addItem')}
+        </AddButton>
+      </Stack>
+    </RowsTarget>
   );
 }
 

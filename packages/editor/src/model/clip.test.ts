@@ -60,7 +60,10 @@ describe('readClip', () => {
     ['a list of nodes', [{ id: '1', type: 'n8n-nodes-base.set' }]],
     ['one node', { id: '1', type: 'n8n-nodes-base.set' }],
   ])('recognises nodes copied from n8n: %s', (_what, value) => {
-    expect(readClip(JSON.stringify(value))).toEqual({ fault: 'foreign', product: 'n8n' });
+    expect(readClip(JSON.stringify(value))).toEqual({
+      ...{ fault: 'foreign', product: 'n8n' },
+      json: JSON.stringify(value),
+    });
   });
 
   test("distinguishes other JSON from text that isn't JSON", () => {

@@ -47,7 +47,7 @@ export type Clipping =
   | { readonly fault: 'noJson' }
   | { readonly fault: 'noNodes' }
   /** From another product, whose nodes work differently. */
-  | { readonly fault: 'foreign'; readonly product: string }
+  | { readonly fault: 'foreign'; readonly product: string; readonly json: string }
   | { readonly fault: 'brokenJson'; readonly json: string };
 
 /** Parses copied text: `{nodes, edges}`, a list of nodes, a single node, or an exported workflow. */
@@ -61,7 +61,7 @@ export function readClip(text: string): Clipping {
     return { fault: 'brokenJson', json };
   }
   const product = foreignProductOf(value);
-  if (product !== null) return { fault: 'foreign', product };
+  if (product !== null) return { fault: 'foreign', product, json };
   const { nodes, edges, notes } = partsOf(value);
   const goodNodes = nodes.filter(isNode);
   const ids = new Set(goodNodes.map(({ id }) => id));

@@ -1,6 +1,8 @@
 import type { FlowProblem, NodeSummary, NodeType } from '@millrace/admin-api';
 import type { Flow, FlowEdge, FlowNode, FlowSettings, JsonObject, JsonValue } from '@millrace/engine';
 
+import type { OfferedCredential } from './curl.ts';
+
 export type { NodeType };
 
 /** A node's result in the execution shown on the canvas. */
@@ -31,6 +33,12 @@ export type StickyNote = {
   readonly colour: 'yellow' | 'blue' | 'green' | 'grey';
 };
 
+/** A credential for the request of a node. */
+export interface NodeCredential {
+  readonly nodeId: string;
+  readonly credential: OfferedCredential;
+}
+
 /** The editor's state and actions; one store per open editor. */
 export interface EditorState {
   readonly nodes: readonly FlowNode[];
@@ -47,6 +55,8 @@ export interface EditorState {
   readonly sample: JsonValue;
   /** By node: the user's pinned outputs, which single-node runs use. */
   readonly pins: { readonly [nodeId: string]: JsonObject };
+  /** A secret that was pasted with a node and isn't stored yet; null: none. */
+  readonly offeredCredential: NodeCredential | null;
   readonly isReadOnly: boolean;
   /** Incremented on every change of the flow, including undo and redo; drafts are saved based on it. */
   readonly changeCount: number;
@@ -93,6 +103,7 @@ export interface EditorState {
   readonly replaceFlow: (flow: Flow) => void;
   /** The flow in the format it is saved in. */
   readonly toFlow: () => Flow;
+  readonly offerCredential: (offer: NodeCredential | null) => void;
   readonly showProblems: (problems: readonly FlowProblem[], handles: EditorState['handles']) => void;
   readonly showRuns: (runs: EditorState['runs']) => void;
   readonly showSample: (sample: JsonValue) => void;

@@ -10,6 +10,7 @@ import executions from './en/executions.json';
 import forms from './en/forms.json';
 import help from './en/help.json';
 import keys from './en/keys.json';
+import pasting from './en/pasting.json';
 import people from './en/people.json';
 import settings from './en/settings.json';
 import shell from './en/shell.json';
@@ -31,6 +32,7 @@ export const en = {
   forms,
   help,
   keys,
+  pasting,
   people,
   settings,
   shell,

@@ -11,6 +11,7 @@ import executions from './ja/executions.json';
 import forms from './ja/forms.json';
 import help from './ja/help.json';
 import keys from './ja/keys.json';
+import pasting from './ja/pasting.json';
 import people from './ja/people.json';
 import settings from './ja/settings.json';
 import shell from './ja/shell.json';
@@ -32,6 +33,7 @@ export const ja = {
   forms,
   help,
   keys,
+  pasting,
   people,
   settings,
   shell,

@@ -3,6 +3,7 @@ import '@millrace/ui/i18n/parts/forms.ts';
 import { Alert, Select, Skeleton, TagsInput, Text, TextInput } from '@mantine/core';
 import type { Credential, CredentialTypeItem, OauthPreset } from '@millrace/admin-api';
 import { FormContext } from '@millrace/editor/form/form-context.tsx';
+import type { CredentialStart } from '@millrace/editor/form/new-credential.ts';
 import type { JsonObject } from '@millrace/engine';
 import { ApiProblem, call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
@@ -26,6 +27,8 @@ interface DialogProps {
   credential: Credential | null;
   /** Types allowed for a new one; absent: all. */
   onlyTypes?: readonly string[];
+  /** What the form of a new one is filled with, if there is a single type. */
+  start?: CredentialStart;
   /** Created for a node: closes itself after a test that didn't fail. */
   isBrief?: boolean;
   /** Called after each save. */
@@ -34,7 +37,14 @@ interface DialogProps {
 }
 
 /** Adds or changes a credential, and tests it if more than its name changed and the test needs no further input. */
-export function CredentialDialog({ credential, onlyTypes, isBrief = false, onKept, onClose }: DialogProps) {
+export function CredentialDialog({
+  credential,
+  onlyTypes,
+  start,
+  isBrief = false,
+  onKept,
+  onClose,
+}: DialogProps) {
   const [edited, setEdited] = useState(credential);
   const [saved, setSaved] = useState<Credential | null>(null);
   if (saved?.connection?.state === 'missing') return <ConnectDialog item={saved} onClose={onClose} />;
@@ -51,7 +61,10 @@ export function CredentialDialog({ credential, onlyTypes, isBrief = false, onKep
     if (isOther && (waits || !wantsPage(item)) && item.type !== 'secret') setSaved(item);
     else onClose();
   };
-  const limits = onlyTypes === undefined ? {} : { onlyTypes };
+  const limits = {
+    ...(onlyTypes === undefined ? {} : { onlyTypes }),
+    ...(start === undefined ? {} : { start }),
+  };
   return <FormOfType credential={edited} {...limits} onSaved={onSaved} onClose={onClose} />;
 }
 
@@ -92,19 +105,28 @@ interface CredentialFormProps extends FormProps {
   redirectUri: string;
 }
 
-function CredentialForm({ credential, types, presets, redirectUri, onSaved, onClose }: CredentialFormProps) {
+function CredentialForm({
+  credential,
+  types,
+  presets,
+  redirectUri,
+  start,
+  onSaved,
+  onClose,
+}: CredentialFormProps) {
   const { t } = useTranslation();
   // With a single type there is no choice.
   const [only, ...others] = types;
   const preset = only !== undefined && others.length === 0 ? only : undefined;
   const [type, setType] = useState(credential?.type ?? preset?.type ?? null);
   const [given, setName] = useState(credential?.name ?? null);
-  const [hosts, setHosts] = useState<string[]>(credential?.hosts ?? []);
+  const [hosts, setHosts] = useState<string[]>([...(credential?.hosts ?? start?.hosts ?? [])]);
   const definition = types.find((each) => each.type === type);
   const titleOf = ({ type: value, title }: CredentialTypeItem) =>
     isKnownType(value) ? t(`credentials.types.${value}.title`) : title;
   const [fields, setFields] = useState<JsonObject>(
-    () => credential?.settings ?? (preset === undefined ? {} : initialFields(preset)),
+    () =>
+      credential?.settings ?? (preset === undefined ? {} : { ...initialFields(preset), ...start?.fields }),
   );
   const name = given ?? (preset === undefined ? '' : (labelIn(preset, fields) ?? titleOf(preset)));
   const save = useSave(credential, onSaved);

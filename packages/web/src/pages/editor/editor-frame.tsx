@@ -4,7 +4,7 @@ import { ActionIcon, Box, Group, Tabs } from '@mantine/core';
 import { type HotkeyItem, useDocumentTitle, useHotkeys, useMediaQuery } from '@mantine/hooks';
 import type { WorkflowDetail } from '@millrace/admin-api';
 import { SaveFlow } from '@millrace/editor/form/save-flow.ts';
-import { type EditorStore, useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
+import { type EditorStore, useEditor, useEditorState, useEditorStore } from '@millrace/editor/model/store.ts';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
 import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
@@ -39,6 +39,7 @@ const FlowSettingsForm = lazyPart(
 );
 const NodeRunMenu = lazyPart(async () => (await import('./trying/node-run-menu.tsx')).NodeRunMenu);
 const ProblemList = lazyPart(async () => (await import('./problem-list.tsx')).ProblemList, fillingSkeleton);
+const OfferedCredential = lazyPart(async () => (await import('./offered-credential.tsx')).OfferedCredential);
 const DebugBar = lazyPart(async () => (await import('./trying/debug-bar.tsx')).DebugBar);
 const RunPanel = lazyPart(async () => (await import('./trying/run-panel.tsx')).RunPanel, fillingSkeleton);
 
@@ -111,7 +112,7 @@ export function EditorFrame({
     if (draftSync.state.getState().status === 'same') return true;
     return draftSync.save('');
   }, [draftSync]);
-  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const { isReadOnly, offeredCredential: offered } = useEditorState('isReadOnly', 'offeredCredential');
   const openNode = useCallback(
     (nodeId: string) => {
       store.getState().select([nodeId]);
@@ -178,6 +179,7 @@ export function EditorFrame({
               {sideContent}
             </SideFrame>
           </div>
+          {offered !== null && <OfferedCredential {...offered} />}
           <BottomDrawer tab={tab} onTab={setTab} isNarrow={isNarrow} />
         </div>
       </SaveFlow>

@@ -1,4 +1,5 @@
 import { Button, SegmentedControl, Select, Skeleton, Stack } from '@mantine/core';
+import { TableAsJson } from '@millrace/editor/fields/rows-target.tsx';
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { Code, JsonText } from '@millrace/ui/components/code.tsx';
@@ -46,14 +47,16 @@ export function RunInputChoice() {
       )}
       {source === 'json' && (
         <>
-          <Code
-            value={shownText}
-            language="json"
-            label={t('editor.trying.input')}
-            minHeight={100}
-            maxHeight={220}
-            onChange={(next) => write(readInput(next), next)}
-          />
+          <TableAsJson>
+            <Code
+              value={shownText}
+              language="json"
+              label={t('editor.trying.input')}
+              minHeight={100}
+              maxHeight={220}
+              onChange={(next) => write(readInput(next), next)}
+            />
+          </TableAsJson>
           {value.kind === 'invalid' && <FieldError>{t('editor.trying.noJson')}</FieldError>}
           {value.kind === 'value' && <KeepAsSample data={value.value} />}
         </>

@@ -1,0 +1,42 @@
+import type { ResponseBody } from '@millrace/admin-api';
+import type { JsonValue } from '@millrace/engine';
+import { validationError } from '@millrace/errors/errors';
+import { type ImportResult, importWorkflow, type Outcome } from '@millrace/importer';
+import { presentMessage } from '@millrace/messages/english';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { adminRoute } from '../http/route.ts';
+
+type Imported = ResponseBody<'POST /orgs/:org/import'>;
+
+/** What workflows of other products become. */
+export function importRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const { nodes, jsonDepth: depth } = deps.config.limits;
+
+  adminRoute(app, deps, 'POST /orgs/:org/import', async ({ body }) => {
+    const options = { limits: { nodes, depth }, name: '', isPart: true };
+    const read = importWorkflow(body.content as JsonValue, options);
+    if ('result' in read) return present(read.result);
+    const { code, message: why } = read.fault;
+    throw validationError([{ pointer: '/content', code, message: why }]);
+  });
+}
+
+function present({ product, workflow, companions, outcomes }: ImportResult): Imported {
+  const workflows = workflow === null ? companions : [workflow, ...companions];
+  return {
+    product,
+    workflows: workflows.map(({ name, flow_data: flow }) => ({ name, flow_data: flow as never })),
+    nodes: outcomes.map((outcome) => ({
+      node: outcome.node,
+      type: outcome.type,
+      outcome: outcome.kind,
+      notes: notesOf(outcome).map(presentMessage),
+    })),
+  };
+}
+
+function notesOf(outcome: Outcome) {
+  if (outcome.kind === 'mapped') return [];
+  return outcome.kind === 'dropped' ? [outcome.reason] : outcome.what;
+}

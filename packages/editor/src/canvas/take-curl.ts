@@ -1,0 +1,17 @@
+import '@millrace/ui/i18n/parts/pasting.ts';
+import { notifyDone, notifyWarning } from '@millrace/ui/components/notify.ts';
+import type { TFunction } from 'i18next';
+import { type CurlRequest, readCurl } from '../model/curl.ts';
+
+/** Reads a curl command, and says what became of it; null if it can't be read. */
+export function takeCurl(text: string, t: TFunction): CurlRequest | null {
+  const read = readCurl(text);
+  if (read === null) {
+    notifyWarning(t('pasting.noCurl'));
+    return null;
+  }
+  notifyDone(t(read.credential === null ? 'pasting.filled' : 'pasting.filledWithSecret'));
+  if (read.leftOut.length > 0)
+    notifyWarning(t('pasting.curlLeftOut', { options: read.leftOut.join(t('common.listSeparator')) }));
+  return read;
+}

@@ -1,0 +1,18 @@
+import { useContext } from 'react';
+import { NewCredential } from '../form/new-credential.ts';
+import type { OfferedCredential } from '../model/curl.ts';
+
+/** Stores a pasted secret as a credential, in the dialog for new ones. */
+export function PastedCredential({
+  offer: { type, ...start },
+  onKept,
+  onClose,
+}: {
+  offer: OfferedCredential;
+  onKept: (id: number) => void;
+  onClose: () => void;
+}) {
+  const Dialog = useContext(NewCredential);
+  if (Dialog === null) return null;
+  return <Dialog onlyTypes={[type]} start={start} onKept={({ id }) => onKept(id)} onClose={onClose} />;
+}

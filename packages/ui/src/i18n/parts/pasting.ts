@@ -1,0 +1,4 @@
+import pasting from '../en/pasting.json';
+import { addTexts } from './add-texts.ts';
+
+addTexts({ pasting });
