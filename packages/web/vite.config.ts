@@ -69,8 +69,8 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            // A file for each would be larger altogether, and a request each.
-            { name: 'icons', priority: 4, test: /lucide-react/ },
+            // A file for each would be larger altogether, and a request each. Those of a single part belong to it.
+            { name: 'icons', priority: 4, minShareCount: 3, test: /lucide-react/ },
             { name: 'shared', priority: 3, minShareCount: 14, test: (id) => !LOADED_LATER.test(id) },
             { name: 'frame', priority: 2, test: FRAME },
             { name: 'controls', priority: 1, minShareCount: 14, test: CONTROLS },

@@ -223,6 +223,74 @@ describe('the list of workflows', () => {
     expectNoComplaints(opened);
   });
 
+  test('are sorted into folders, marked as favourites, and changed several at once', async () => {
+    const opened = await world.openAs('editor', 'workflows');
+    const { page, person } = opened;
+    for (const name of ['Invoices', 'Payments', 'Reports']) {
+      await createWorkflow(person, name, greetingFlow('x'));
+    }
+    await page.reload();
+    const places = page.getByRole('main').getByRole('combobox', { name: 'Folder' });
+    const open = async (name: string) => {
+      await places.click();
+      await page.getByRole('option', { name }).click();
+    };
+    await page.getByRole('button', { name: 'New folder' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New folder' });
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Finance');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'This folder is empty' }).waitFor();
+    await page.waitForURL(/folder=\d+/);
+
+    await open('All workflows');
+    await page.getByRole('checkbox', { name: 'Select Invoices' }).check();
+    await page.getByRole('checkbox', { name: 'Select Payments' }).check();
+    const bar = page.getByRole('toolbar', { name: 'Selected workflows' });
+    await bar.getByText('2 selected').waitFor();
+    await bar.getByRole('button', { name: 'Move to folder' }).click();
+    const move = page.getByRole('dialog', { name: 'Move 2 workflows' });
+    await move.getByRole('combobox', { name: 'Folder' }).click();
+    await page.getByRole('option', { name: 'Finance' }).click();
+    await move.getByRole('button', { name: 'Move' }).click();
+    await page.getByText('2 workflows moved.').waitFor();
+    await open('Finance');
+    await expect.poll(() => page.getByRole('link', { name: 'Reports' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Payments' }).waitFor();
+
+    await page.getByRole('button', { name: 'Favourite: Payments', pressed: false }).click();
+    await page.getByRole('button', { name: 'Favourite: Payments', pressed: true }).waitFor();
+    await open('Favourites');
+    await expect.poll(() => page.getByRole('link', { name: 'Invoices' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Payments' }).waitFor();
+
+    await open('All workflows');
+    await page.getByRole('combobox', { name: 'Sort by' }).click();
+    await page.getByRole('option', { name: 'Name' }).click();
+    await page.waitForURL(/sort=name/);
+    const names = () => page.getByRole('row').locator('a[title]').allTextContents();
+    await expect.poll(names).toEqual(['Invoices', 'Payments', 'Reports']);
+    await page.getByRole('checkbox', { name: 'Select Reports' }).check();
+    await bar.getByRole('button', { name: 'Select all 3 shown' }).click();
+    await bar.getByRole('button', { name: 'Archive' }).click();
+    await page
+      .getByRole('dialog', { name: 'Archive 3 workflows?' })
+      .getByRole('button', { name: 'Archive' })
+      .click();
+    await page.getByText('3 workflows archived.').waitFor();
+    await page.getByRole('heading', { name: 'No workflows yet' }).waitFor();
+    // Beside the list, where there is room.
+    await page.setViewportSize({ width: 1500, height: 800 });
+    const folders = page.getByRole('navigation', { name: 'Folders' });
+    await folders.getByRole('link', { name: 'Finance' }).click();
+    await page.getByRole('heading', { name: 'This folder is empty' }).waitFor();
+    await folders.getByRole('button', { name: 'More for folder Finance' }).click();
+    await page.getByRole('menuitem', { name: 'Delete folder' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete folder' }).click();
+    await page.getByText('Folder Finance was deleted.').waitFor();
+    await expect.poll(() => folders.getByRole('link', { name: 'Finance' }).count()).toBe(0);
+    expectNoComplaints(opened);
+  });
+
   test('the strip of the last runs is one stop of the keyboard, and each bar leads to its execution', async () => {
     const opened = await world.openAs('editor', 'workflows');
     const { page, person } = opened;

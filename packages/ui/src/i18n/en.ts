@@ -7,6 +7,7 @@ import credentials from './en/credentials.json';
 import debugging from './en/debugging.json';
 import editor from './en/editor.json';
 import executions from './en/executions.json';
+import folders from './en/folders.json';
 import forms from './en/forms.json';
 import help from './en/help.json';
 import keys from './en/keys.json';
@@ -29,6 +30,7 @@ export const en = {
   debugging,
   editor,
   executions,
+  folders,
   forms,
   help,
   keys,

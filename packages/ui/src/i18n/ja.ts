@@ -8,6 +8,7 @@ import debugging from './ja/debugging.json';
 import editor from './ja/editor.json';
 import errorHints from './ja/error-hints.json';
 import executions from './ja/executions.json';
+import folders from './ja/folders.json';
 import forms from './ja/forms.json';
 import help from './ja/help.json';
 import keys from './ja/keys.json';
@@ -30,6 +31,7 @@ export const ja = {
   debugging,
   editor,
   executions,
+  folders,
   forms,
   help,
   keys,

@@ -16,7 +16,8 @@ export interface WorkflowDetails {
   readonly tags: string[];
 }
 
-const MAX = { description: 10_000, tags: 50, tag: 64 } as const;
+/** What a workflow may have. */
+export const MAX = { description: 10_000, tags: 50, tag: 64 } as const;
 
 /** Name, description and tags, for finding a workflow. Saving them creates no version. */
 export function DetailsDialog({

@@ -6,7 +6,7 @@ import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { RowMenu } from '@millrace/ui/components/row-menu.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
-import { Archive, ArchiveRestore, Copy, Play, Sheet, Tags, Trash2 } from 'lucide-react';
+import { Archive, ArchiveRestore, Copy, FolderInput, Play, Sheet, Tags, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DetailsDialog } from './details-dialog.tsx';
@@ -16,9 +16,10 @@ import { RunDialog } from './run-dialog.tsx';
 import { useWorkflowChanges } from './workflow-changes.ts';
 
 /** Reading files is loaded when it is needed. */
+const MoveDialog = lazyPart(async () => (await import('./bulk-dialogs.tsx')).MoveDialog);
 const CsvDialog = lazyPart(async () => (await import('./csv-dialog.tsx')).CsvDialog);
 
-type Dialog = 'run' | 'csv' | 'details' | 'duplicate' | 'archive' | 'delete' | null;
+type Dialog = 'run' | 'csv' | 'move' | 'details' | 'duplicate' | 'archive' | 'delete' | null;
 
 /** The actions on a workflow that the role permits. */
 export function WorkflowActions({ item }: { item: WorkflowItem }) {
@@ -42,6 +43,11 @@ export function WorkflowActions({ item }: { item: WorkflowItem }) {
         {can('editor') && !isArchived && (
           <Menu.Item leftSection={<Tags size={14} />} onClick={() => setDialog('details')}>
             {t('workflows.details')}
+          </Menu.Item>
+        )}
+        {can('editor') && (
+          <Menu.Item leftSection={<FolderInput size={14} />} onClick={() => setDialog('move')}>
+            {t('folders.bulk.action.move')}
           </Menu.Item>
         )}
         {can('editor') && (item.status === 'draft' || item.status === 'active') && (
@@ -81,6 +87,7 @@ export function WorkflowActions({ item }: { item: WorkflowItem }) {
           onClose={close}
         />
       )}
+      {dialog === 'move' && <MoveDialog items={[item]} onClose={close} onDone={close} />}
       {dialog === 'duplicate' && <DuplicateDialog item={item} onClose={close} />}
       {dialog === 'archive' && <ArchiveDialog item={item} onClose={close} />}
       {dialog === 'delete' && <DeleteDialog item={item} onClose={close} />}

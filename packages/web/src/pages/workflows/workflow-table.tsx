@@ -1,4 +1,4 @@
-import { Badge, Box, Group, Stack, Tooltip } from '@mantine/core';
+import { Badge, Box, Checkbox, Group, Stack, Tooltip } from '@mantine/core';
 import type { WorkflowItem } from '@millrace/admin-api';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { type Column, DataTable } from '@millrace/ui/components/data-table.tsx';
@@ -12,8 +12,10 @@ import type { TFunction } from 'i18next';
 import { FlaskConical, PencilLine } from 'lucide-react';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { FavouriteButton } from './favourite-button.tsx';
 import { readListSearch } from './list-search.ts';
 import { RunStrip } from './run-strip.tsx';
+import { useSelectionContext } from './selection.ts';
 import { StatusBadge } from './status-badge.tsx';
 import { TriggerName } from './trigger-name.tsx';
 import { WorkflowActions } from './workflow-actions.tsx';
@@ -21,14 +23,21 @@ import { WorkflowActions } from './workflow-actions.tsx';
 /** The workflows as a table, or as a list in a narrow window. */
 export function WorkflowTable({ items }: { items: readonly WorkflowItem[] }) {
   const { t } = useTranslation();
-  const columns = useMemo(() => columnsOf(t), [t]);
+  const isSelectable = useSelectionContext() !== null;
+  const columns = useMemo(() => columnsOf(t, isSelectable), [t, isSelectable]);
   return (
     <DataTable items={items} columns={columns} actions={actionsOf} actionsWidth={84} narrow={narrowOf} />
   );
 }
 
-function columnsOf(t: TFunction): readonly Column<WorkflowItem>[] {
+function columnsOf(t: TFunction, isSelectable: boolean): readonly Column<WorkflowItem>[] {
+  const select: Column<WorkflowItem> = {
+    head: { hidden: t('folders.bulk.select') },
+    width: 40,
+    cell: (item) => <SelectBox item={item} />,
+  };
   return [
+    ...(isSelectable ? [select] : []),
     { head: t('workflows.name'), cell: (item) => <NameCell item={item} /> },
     {
       head: t('workflows.statusLabel'),
@@ -45,6 +54,20 @@ function columnsOf(t: TFunction): readonly Column<WorkflowItem>[] {
   ];
 }
 
+function SelectBox({ item: { id, name } }: { item: WorkflowItem }) {
+  const { t } = useTranslation();
+  const selection = useSelectionContext();
+  if (selection === null) return null;
+  return (
+    <Checkbox
+      size="xs"
+      aria-label={t('folders.bulk.selectNamed', { name })}
+      checked={selection.selected.has(id)}
+      onChange={({ currentTarget }) => selection.select([id], currentTarget.checked)}
+    />
+  );
+}
+
 const actionsOf = (item: WorkflowItem) => <WorkflowActions item={item} />;
 const narrowOf = (item: WorkflowItem) => <NarrowRow item={item} />;
 
@@ -52,7 +75,10 @@ function NarrowRow({ item }: { item: WorkflowItem }) {
   return (
     <>
       <Group justify="space-between" wrap="nowrap" align="flex-start">
-        <NameCell item={item} />
+        <Group gap="xs" wrap="nowrap" miw={0}>
+          <SelectBox item={item} />
+          <NameCell item={item} />
+        </Group>
         <WorkflowActions item={item} />
       </Group>
       <Group gap="xs" wrap="nowrap">
@@ -68,16 +94,14 @@ function NarrowRow({ item }: { item: WorkflowItem }) {
   );
 }
 
-function NameCell({
-  item: { id, name, description, tags, is_test_mode: isTest, has_draft: hasDraft },
-}: {
-  item: WorkflowItem;
-}) {
+function NameCell({ item }: { item: WorkflowItem }) {
+  const { id, name, description, tags, is_test_mode: isTest, has_draft: hasDraft } = item;
   const { t } = useTranslation();
   const org = String(useOrg());
   return (
     <Stack gap={2} miw={0}>
       <Group gap={6} wrap="nowrap">
+        <FavouriteButton item={item} />
         <RowLink to={`/o/${org}/workflows/${id}`} title={name} isName>
           {name}
         </RowLink>

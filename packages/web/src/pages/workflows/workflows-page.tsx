@@ -1,53 +1,112 @@
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/executions.ts';
+import '@millrace/ui/i18n/parts/folders.ts';
 import '@millrace/ui/i18n/parts/workflows.ts';
 import { Box, Button, Group, Menu, Select } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import type { WorkflowItem, WorkflowSort } from '@millrace/admin-api';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { type ApplyFilters, useFilters } from '@millrace/ui/api/search-params.ts';
 import { FilterInput } from '@millrace/ui/components/filter-input.tsx';
-import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { PagedList } from '@millrace/ui/components/paged-list.tsx';
 import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ChevronDown, FileJson, LayoutTemplate, Plus, Search, SearchX, Workflow } from 'lucide-react';
-import { useState } from 'react';
+import {
+  ArrowDownUp,
+  ChevronDown,
+  FileJson,
+  Folder,
+  LayoutTemplate,
+  Plus,
+  Search,
+  SearchX,
+  Star,
+  Workflow,
+} from 'lucide-react';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useCreateWorkflow } from './create-workflow.ts';
+import { BulkBar } from './bulk-bar.tsx';
+import { FolderNav } from './folder-nav.tsx';
+import { FolderSelect } from './folder-select.tsx';
 import { ImportDialog } from './import-dialog.tsx';
-import { LIST_STATUSES, type ListSearch, type ListStatus, readListSearch } from './list-search.ts';
-import { NameField } from './name-field.tsx';
+import { LIST_STATUSES, type ListSearch, type ListStatus, readListSearch, SORTS } from './list-search.ts';
+import { NewWorkflowDialog } from './new-workflow-dialog.tsx';
+import { SelectionContext, useSelected } from './selection.ts';
 import { WorkflowTable } from './workflow-table.tsx';
 
 const PAGE_SIZE = 50;
 /** Keeps the run strips up to date. */
 const REFRESH_MS = 10_000;
 
+/** In narrower windows, folders beside the list would leave no room for names. */
+const ROOM_FOR_FOLDERS = '(min-width: 90em)';
+
 /** All workflows of the organisation, with their recent executions and actions. */
 export function WorkflowsPage() {
   const { t } = useTranslation();
   const { can } = useRole();
   const [filters, apply] = useFilters(readListSearch);
+  const hasRoom = useMediaQuery(ROOM_FOR_FOLDERS, false, { getInitialValueInEffect: false });
+  const { folder, ...others } = filters;
   const list = usePages(
     'GET /orgs/:org/workflows',
-    { params: { org: useOrg() }, query: { limit: PAGE_SIZE, ...filters } },
+    {
+      params: { org: useOrg() },
+      query: { limit: PAGE_SIZE, ...others, ...(folder === undefined ? {} : { folder: String(folder) }) },
+    },
     { refetchInterval: REFRESH_MS, keepsPrevious: true },
   );
+  const items = useMemo(() => onlyOnce(list.items), [list.items]);
+  const selection = useSelected(JSON.stringify(filters));
+  const chosen = items.filter(({ id }) => selection.selected.has(id));
   return (
-    <Page title={t('workflows.title')} actions={can('editor') && <NewWorkflowMenu />}>
-      <Filters filters={filters} apply={apply} />
-      <PagedList list={list} empty={<Nothing isFiltered={Object.keys(filters).length > 0} />}>
-        {(items) => (
-          <Box opacity={list.isPlaceholderData ? 0.5 : 1}>
-            <WorkflowTable items={items} />
+    <Page
+      title={t('workflows.title')}
+      actions={can('editor') && <NewWorkflowMenu folder={folder} />}
+      width={1400}
+    >
+      <Group align="flex-start" gap="lg" wrap="nowrap">
+        {hasRoom && <FolderNav filters={filters} apply={apply} />}
+        <Box flex={1} miw={0}>
+          {!hasRoom && <FolderSelect filters={filters} apply={apply} />}
+          <Filters filters={filters} apply={apply} />
+          <Box mt="md">
+            <PagedList list={{ ...list, items }} empty={<Nothing filters={filters} />}>
+              {() => (
+                <SelectionContext value={can('editor') ? selection : null}>
+                  <Box opacity={list.isPlaceholderData ? 0.5 : 1}>
+                    <WorkflowTable items={items} />
+                  </Box>
+                </SelectionContext>
+              )}
+            </PagedList>
           </Box>
-        )}
-      </PagedList>
+          {chosen.length > 0 && (
+            <BulkBar
+              items={chosen}
+              shown={items.length}
+              onSelectAll={() =>
+                selection.select(
+                  items.map(({ id }) => id),
+                  true,
+                )
+              }
+              onClear={selection.clear}
+            />
+          )}
+        </Box>
+      </Group>
     </Page>
   );
+}
+
+/** One that runs or changes while pages are loaded may be on two of them. */
+function onlyOnce(items: readonly WorkflowItem[]): readonly WorkflowItem[] {
+  return [...new Map(items.map((item) => [item.id, item])).values()];
 }
 
 function Filters({ filters, apply }: { filters: ListSearch; apply: ApplyFilters<ListSearch> }) {
@@ -87,15 +146,40 @@ function Filters({ filters, apply }: { filters: ListSearch; apply: ApplyFilters<
         searchable
         clearable
       />
+      <Select
+        w={170}
+        aria-label={t('folders.sortLabel')}
+        leftSection={<ArrowDownUp size={14} aria-hidden />}
+        data={SORTS.map((sort) => ({ value: sort, label: t(`folders.sort.${sort}`) }))}
+        value={filters.sort ?? 'created'}
+        onChange={(sort) => apply({ sort: sort === 'created' ? undefined : (sort as WorkflowSort) })}
+        allowDeselect={false}
+      />
     </Group>
   );
 }
 
-function Nothing({ isFiltered }: { isFiltered: boolean }) {
+function Nothing({ filters }: { filters: ListSearch }) {
   const { t } = useTranslation();
   const { can } = useRole();
   const org = String(useOrg());
-  if (isFiltered) {
+  const { search, status, tag, folder, favourites } = filters;
+  if (search === undefined && status === undefined && tag === undefined) {
+    if (favourites === true) {
+      return (
+        <EmptyState icon={Star} title={t('folders.noFavourites')}>
+          {t('folders.noFavouritesHint')}
+        </EmptyState>
+      );
+    }
+    if (folder !== undefined) {
+      return (
+        <EmptyState icon={Folder} title={t('folders.empty')}>
+          {can('editor') ? t('folders.emptyFolderHint') : t('folders.emptyViewerHint')}
+        </EmptyState>
+      );
+    }
+  } else {
     return (
       <EmptyState
         icon={SearchX}
@@ -130,7 +214,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
 type Dialog = 'empty' | 'import' | null;
 
 /** A new workflow: empty, from a template, or from an export. */
-function NewWorkflowMenu() {
+function NewWorkflowMenu({ folder }: { folder: ListSearch['folder'] }) {
   const { t } = useTranslation();
   const org = String(useOrg());
   const [dialog, setDialog] = useState<Dialog>(null);
@@ -157,34 +241,8 @@ function NewWorkflowMenu() {
           </Menu.Dropdown>
         </Menu>
       </Button.Group>
-      {dialog === 'empty' && <EmptyDialog onClose={close} />}
+      {dialog === 'empty' && <NewWorkflowDialog folder={folder} onClose={close} />}
       {dialog === 'import' && <ImportDialog onClose={close} />}
     </>
-  );
-}
-
-/** The editor asks how it starts. */
-const FIRST_FLOW = { nodes: [], edges: [] };
-
-function EmptyDialog({ onClose }: { onClose: () => void }) {
-  const { t } = useTranslation();
-  const [name, setName] = useState('');
-  const create = useCreateWorkflow();
-  const { data: defaults } = useQuery(
-    endpointQuery('GET /orgs/:org/defaults', { params: { org: useOrg() } }),
-  );
-  const zone = defaults?.time_zone ?? null;
-  const flow = zone === null ? FIRST_FLOW : { ...FIRST_FLOW, settings: { timezone: zone } };
-  return (
-    <FormDialog
-      title={t('workflows.new')}
-      action={t('workflows.create')}
-      isReady={name.trim() !== ''}
-      isBusy={create.isPending}
-      onSubmit={() => create.mutate({ name, flow_data: flow })}
-      onClose={onClose}
-    >
-      <NameField value={name} onChange={setName} placeholder={t('workflows.nameHint')} />
-    </FormDialog>
   );
 }
