@@ -11,14 +11,19 @@ const STATUS_LIST = `^${names(EXECUTION_STATUSES)}(,${names(EXECUTION_STATUSES)}
 /** Comma-separated ids; 200 at most. */
 const ID_LIST = '^[1-9]\\d{0,15}(,[1-9]\\d{0,15}){0,199}$';
 
+/** Where a text is looked for. */
+export const SEARCHED_IN = ['name', 'keys', 'error', 'input'] as const;
+
 /** Which executions a list shows. */
 const executionFilters = {
   status: Type.Optional(Type.String({ pattern: STATUS_LIST, maxLength: 200 })),
   workflow: Type.Optional(Id),
   trigger: Type.Optional(Type.String({ pattern: '^[a-z_]{1,40}$' })),
   test: Type.Optional(Type.Enum(['yes', 'no'], { type: 'string' })),
-  /** Text in the display name, case-insensitive. */
+  /** What is looked for, case-insensitive. */
   text: Type.Optional(Type.String({ maxLength: 255 })),
+  /** What it is looked for in; by default the display name. A search key must be the whole text, an error contain all its words. */
+  in: Type.Optional(Type.Enum([...SEARCHED_IN], { type: 'string' })),
   /** The key that started it; like `ip`, only for roles that may read the audit log. */
   key: Type.Optional(Id),
   /** Part of the address it was started from. */

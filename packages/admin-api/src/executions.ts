@@ -181,6 +181,8 @@ export type ExecutionOrigin = Static<typeof ExecutionOrigin>;
 export const ExecutionDetail = Closed({
   execution: ExecutionItem,
   input_data: AnyJson,
+  /** What the templates of `settings.search_keys` came to, by name. */
+  search_keys: Type.Record(Type.String(), Type.String()),
   /** Ordered by start. */
   nodes: Type.Array(NodeSummary),
   /** The first 1,000 started by its nodes. */

@@ -5,6 +5,7 @@ type SqlType =
   | 'bytea'
   | 'double precision'
   | 'integer'
+  | 'json'
   | 'text'
   | 'timestamptz'
   | 'uuid';

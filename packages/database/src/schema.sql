@@ -69,6 +69,18 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.forget_search_keys()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  DELETE FROM execution_search_keys k USING (
+    SELECT DISTINCT organisation_id, lower(e.value) AS value, id FROM gone CROSS JOIN LATERAL json_each_text(search_keys) e
+    WHERE search_keys IS NOT NULL) g
+  WHERE k.organisation_id = g.organisation_id AND k.value = g.value AND k.execution_id = g.id;
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.guard_execution_status()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -81,6 +93,16 @@ BEGIN
     RAISE EXCEPTION 'execution % cannot go from % to %', OLD.id, OLD.status, NEW.status USING ERRCODE = 'MR002';
   END IF;
   RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.index_search_keys()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO execution_search_keys (organisation_id, value, execution_id)
+  SELECT DISTINCT NEW.organisation_id, lower(value), NEW.id FROM json_each_text(NEW.search_keys);
+  RETURN NULL;
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.leave_follow_ups()
@@ -526,6 +548,13 @@ CREATE TABLE execution_follow_ups (
   CONSTRAINT execution_follow_ups_kind_check CHECK ((kind = ANY (ARRAY['tell_parent'::text, 'cancel_children'::text, 'start_error_workflow'::text, 'start_default_error_workflow'::text, 'check_alerts'::text])))
 );
 
+CREATE TABLE execution_search_keys (
+  organisation_id bigint NOT NULL,
+  value text NOT NULL,
+  execution_id bigint NOT NULL,
+  CONSTRAINT execution_search_keys_pkey PRIMARY KEY (organisation_id, value, execution_id)
+);
+
 CREATE TABLE execution_signals (
   execution_id bigint NOT NULL,
   seq integer NOT NULL,
@@ -583,6 +612,7 @@ CREATE TABLE executions (
   kept_bytes bigint DEFAULT 0 NOT NULL,
   first_records json,
   first_records_at timestamp with time zone,
+  search_keys json,
   CONSTRAINT executions_pkey PRIMARY KEY (id),
   CONSTRAINT executions_cancel_check CHECK (((cancel_code IS NULL) OR (status = 'cancelled'::text))),
   CONSTRAINT executions_cancelled_for_check CHECK (((cancelled_for IS NULL) OR (cancel_code IS NOT NULL))),
@@ -1491,7 +1521,11 @@ CREATE TRIGGER executions_count_child_tokens AFTER UPDATE ON public.executions F
 
 CREATE TRIGGER executions_forget_child_tokens AFTER DELETE ON public.executions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_child_tokens();
 
+CREATE TRIGGER executions_forget_search_keys AFTER DELETE ON public.executions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_search_keys();
+
 CREATE TRIGGER executions_guard_status BEFORE UPDATE ON public.executions FOR EACH ROW WHEN ((old.status <> 'running'::text)) EXECUTE FUNCTION guard_execution_status();
+
+CREATE TRIGGER executions_index_search_keys AFTER INSERT ON public.executions FOR EACH ROW WHEN ((new.search_keys IS NOT NULL)) EXECUTE FUNCTION index_search_keys();
 
 CREATE TRIGGER executions_leave_follow_ups AFTER UPDATE ON public.executions FOR EACH ROW WHEN (((new.completed_at IS NOT NULL) AND (old.completed_at IS NULL) AND (new.parent_waits OR new.has_waited_children OR (new.error_workflow_id IS NOT NULL) OR (new.status = 'failed'::text) OR ((new.completed_at - new.started_at) > '00:00:01'::interval)))) EXECUTE FUNCTION leave_follow_ups();
 
@@ -1618,6 +1652,12 @@ ALTER TABLE execution_follow_ups ENABLE ROW LEVEL SECURITY;
 ALTER TABLE execution_follow_ups FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON execution_follow_ups AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE execution_search_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE execution_search_keys FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON execution_search_keys AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE execution_signals ENABLE ROW LEVEL SECURITY;
 

@@ -15,6 +15,7 @@ import { isJsonObject, type JsonObject, type JsonValue, joinPointer } from './js
 import type { DeferredUntil, NodeDefinition, NodeRegistry } from './node.ts';
 import { DEFAULT_HANDLE, ERROR_HANDLE } from './node-result.ts';
 import { findSchemaFaults } from './schema-faults.ts';
+import type { SearchKey } from './search-keys.ts';
 import { listPaths, parseTemplate, parseTemplates, type Template } from './template.ts';
 
 /** Further problems aren't reported; a flow with this many has a single cause. */
@@ -31,6 +32,7 @@ export interface Analysis {
   readonly rateKey: Template | null;
   readonly debounceKey: Template | null;
   readonly concurrencyKey: Template | null;
+  readonly searchKeys: readonly SearchKey[];
 }
 
 /**
@@ -54,8 +56,9 @@ export function analyse(flow: Flow, registry: NodeRegistry, at = FLOW_POINTER): 
   const rateKey = search.setting(rate?.key, '/settings/rate/key');
   const debounceKey = search.setting(debounce?.key, '/settings/debounce/key');
   const concurrencyKey = search.setting(concurrency?.key, '/settings/concurrency/key');
+  const searchKeys = search.searchKeys();
   search.inputSchema();
-  return { ...search.outcome(), configs, displayName, rateKey, debounceKey, concurrencyKey };
+  return { ...search.outcome(), configs, displayName, rateKey, debounceKey, concurrencyKey, searchKeys };
 }
 
 /** Names that every JavaScript object inherits: they read as null, and aren't worth reporting as typos. */
@@ -265,6 +268,13 @@ class Search {
     }
     for (const { names } of listPaths(parsed.template)) this.#path(names, pointer, null);
     return parsed.template;
+  }
+
+  searchKeys(): readonly SearchKey[] {
+    return Object.entries(this.#flow.settings?.search_keys ?? {}).flatMap(([name, text]) => {
+      const template = this.setting(text, joinPointer('/settings/search_keys', name));
+      return template === null ? [] : [{ name, template }];
+    });
   }
 
   inputSchema(): void {

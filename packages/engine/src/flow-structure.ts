@@ -18,6 +18,7 @@ import {
   joinPointer,
   pointerToField,
 } from './json.ts';
+import { MAX_SEARCH_KEY_NAME_LENGTH, MAX_SEARCH_KEYS } from './search-keys.ts';
 import { isNamedZone } from './zoned-time.ts';
 
 export interface StructureLimits {
@@ -208,6 +209,7 @@ function checkSettings(check: Check, flow: JsonObject): void {
   if (timezone !== null && !isNamedZone(timezone)) {
     check.add('/settings/timezone', 'unknown_timezone', message('flow.unknown_timezone'));
   }
+  checkSearchKeys(check, settings);
   check.optionalObject(settings, 'vars', '/settings');
   check.optionalObject(settings, 'input_schema', '/settings');
 }
@@ -231,6 +233,25 @@ function checkHolds(check: Check, settings: JsonObject): void {
     check.integer(debounce, 'max_seconds', at, min, 7 * DAY_S);
     check.text(debounce, 'key', at, { required: false, maxLength: 1_000 });
     check.knownMembers(debounce, ['seconds', 'max_seconds', 'key'], at);
+  }
+}
+
+function checkSearchKeys(check: Check, settings: JsonObject): void {
+  const keys = check.optionalObject(settings, 'search_keys', '/settings');
+  if (keys === null) return;
+  const at = '/settings/search_keys';
+  const names = Object.keys(keys);
+  if (names.length > MAX_SEARCH_KEYS) {
+    check.add(at, 'too_many', message('flow.too_many_search_keys', { max: MAX_SEARCH_KEYS }));
+    return;
+  }
+  for (const name of names) {
+    if (name === '' || name.length > MAX_SEARCH_KEY_NAME_LENGTH) {
+      const fault = message('flow.search_key_name', { max: MAX_SEARCH_KEY_NAME_LENGTH });
+      check.add(joinPointer(at, name), 'invalid_value', fault);
+    } else {
+      check.text(keys, name, at, { required: true, maxLength: 1_000 });
+    }
   }
 }
 

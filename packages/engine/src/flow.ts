@@ -75,6 +75,8 @@ export type FlowSettings = {
   readonly timezone?: string;
   /** AI tokens after which an execution fails with `token_budget_exceeded`. */
   readonly token_budget?: number;
+  /** Templates, by name, of the values by which executions are found. */
+  readonly search_keys?: { readonly [name: string]: string };
 };
 
 /** Why `flow_data` can't be saved. */

@@ -92,6 +92,7 @@ export { NO_RETRY, type RetryPolicy, retryDelayMs } from './retry.ts';
 export { retryAfterMs } from './retry-after.ts';
 export { type SchemaError, validateValue } from './schema.ts';
 export { describeUnusableSchema, findSchemaFaults, type SchemaFault } from './schema-faults.ts';
+export { type SearchKey, searchKeysOf, searchValueOf } from './search-keys.ts';
 export * from './services.ts';
 export {
   countSlots,

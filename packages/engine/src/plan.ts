@@ -9,6 +9,7 @@ import { buildGraph, topologicalOrder } from './graph.ts';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { DeferredUntil, NodeDefinition, NodeKind, NodeRegistry } from './node.ts';
 import type { RetryPolicy } from './retry.ts';
+import { type SearchKey, storable } from './search-keys.ts';
 import type { StartDebounce, StartRate } from './start-holds.ts';
 import type { Outcome } from './store.ts';
 import type { Template } from './template.ts';
@@ -43,6 +44,8 @@ export interface Plan {
   readonly timezone: string | null;
   /** AI tokens an execution may consume; null for any number. */
   readonly tokenBudget: number | null;
+  /** What executions are found by; empty for none. */
+  readonly searchKeys: readonly SearchKey[];
 }
 
 /** Nodes that run together: the top level, or the body of a loop. Edges stay within a scope. */
@@ -129,7 +132,7 @@ export function compile(flowData: JsonValue, registry: NodeRegistry): CompileRes
 function buildPlan(
   flow: Flow,
   registry: NodeRegistry,
-  { configs, displayName, rateKey, debounceKey, concurrencyKey }: Analysis,
+  { configs, displayName, rateKey, debounceKey, concurrencyKey, searchKeys }: Analysis,
 ): Plan {
   const nodes = planNodes(flow, registry, configs);
   const root = nodes[0]?.scope;
@@ -154,6 +157,7 @@ function buildPlan(
     errorWorkflowId: settings?.error_workflow_id ?? null,
     timezone: settings?.timezone ?? null,
     tokenBudget: settings?.token_budget ?? null,
+    searchKeys,
   };
 }
 
@@ -338,9 +342,4 @@ export function displayNameOf(
   } catch {
     return usual;
   }
-}
-
-/** Webhook data may contain characters that a text column can't store. */
-function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\u0000', '\ufffd');
 }

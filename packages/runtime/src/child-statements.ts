@@ -84,7 +84,7 @@ async function insertOne(tx: Queryable, row: FollowerRow): Promise<StartedRow[]>
          kept_bytes)
        SELECT ${COPIED_LIST.list('r')}, $1::integer[], CASE WHEN w.id IS NULL THEN 'queued' ELSE 'running' END,
          r.input::json, CASE WHEN w.id IS NOT NULL THEN date_trunc('milliseconds', now()) END, w.id,
-         (w.id IS NOT NULL)::integer, octet_length(r.input)
+         (w.id IS NOT NULL)::integer, octet_length(r.input) + coalesce(octet_length(r.search_keys::text), 0)
        FROM ${FOLLOWERS.sql} AS r (${FOLLOWERS.list()})
        LEFT JOIN workers w
          ON w.id = r.lease_to AND r.max_concurrency IS NULL AND r.held_until IS NULL

@@ -7,6 +7,7 @@ import {
   type NodeRecord,
   type Plan,
   PRIORITIES,
+  searchKeysOf,
   startKeyOf,
   stringifyJson,
   type Template,
@@ -92,6 +93,12 @@ function holdOf(
   };
 }
 
+function searchKeysJsonOf(plan: Plan | null, { executionId, input }: StartOrder): string | null {
+  if (plan === null || plan.searchKeys.length === 0) return null;
+  const keys = searchKeysOf(plan, { executionId, triggerData: input });
+  return keys === null ? null : stringifyJson(keys);
+}
+
 /** The row of an accepted start, to be queued. */
 export function toStartRow(order: StartOrder): StartRow {
   const { workflow, compiled, records, executionId } = order;
@@ -118,6 +125,7 @@ export function toStartRow(order: StartOrder): StartRow {
     priority: PRIORITIES.indexOf(plan?.priority ?? USUAL_PRIORITY),
     hold: holdOf(order, plan),
     heldUntil: null,
+    searchKeysJson: searchKeysJsonOf(plan, order),
     errorWorkflowId: plan?.errorWorkflowId ?? null,
     response: order.response ?? null,
   };

@@ -44,6 +44,8 @@ export interface StartRow {
   readonly hold: StartHold | null;
   /** Until when it is probably held: then it is queued even if `leaseTo` is set. Null: not held. Set where it is stored. */
   readonly heldUntil: Date | null;
+  /** JSON text of what `settings.search_keys` came to; null for none. */
+  readonly searchKeysJson: string | null;
   /** `settings.error_workflow_id`; null for none. */
   readonly errorWorkflowId: number | null;
   /** Null if it was started without an Idempotency-Key. */
@@ -105,6 +107,8 @@ export const EXECUTION_COLUMNS: Columns<StartRow> = {
   on_limit: ['text', (row) => (row.concurrency?.onLimit === 'queue' ? null : row.concurrency?.onLimit)],
   priority: ['integer', (row) => row.priority],
   held_until: ['timestamptz', (row) => row.heldUntil],
+  // A trigger indexes them.
+  search_keys: ['json', (row) => row.searchKeysJson],
   error_workflow_id: ['bigint', (row) => row.errorWorkflowId],
   api_key_id: ['bigint', (row) => row.apiKeyId],
   source_ip: ['text', (row) => row.sourceIp],
@@ -169,7 +173,7 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
          CASE WHEN t.counts THEN coalesce(r.consumed_ai_tokens, 0) ELSE 0 END,
          CASE WHEN t.counts THEN coalesce(r.stored_bytes, 0) ELSE 0 END,
          (t.counts AND r.records IS NOT NULL)::integer,
-         octet_length(r.input) + CASE WHEN t.counts THEN coalesce(octet_length(r.records), 0) ELSE 0 END,
+         octet_length(r.input) + coalesce(octet_length(r.search_keys::text), 0) + CASE WHEN t.counts THEN coalesce(octet_length(r.records), 0) ELSE 0 END,
          CASE WHEN t.counts THEN r.records::json END, CASE WHEN t.counts AND r.records IS NOT NULL THEN now() END
        FROM request r
        LEFT JOIN workers w

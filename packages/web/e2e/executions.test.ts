@@ -58,6 +58,12 @@ describe('the list', () => {
     await page.reload();
     await row(page, broken).waitFor();
     expect(await row(page, orders).count()).toBe(0);
+    await page.getByRole('combobox', { name: 'Search in' }).click();
+    await page.getByRole('option', { name: 'Error text' }).click();
+    await page.getByText('No matching executions').waitFor();
+    await page.getByRole('textbox', { name: 'Search by error' }).fill('127.0.0.1');
+    await row(page, broken).waitFor();
+    await page.getByText('1 execution', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await row(page, orders).waitFor();
     await page.goto(`${page.url().split('?')[0]}?status=queued`);

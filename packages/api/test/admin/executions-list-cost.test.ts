@@ -15,6 +15,9 @@ const NONE: AdminExecutionFilters = {
   text: null,
   apiKeyId: null,
   sourceIp: null,
+  errorWords: null,
+  inputTexts: null,
+  searchKey: null,
   after: null,
   before: null,
 };
@@ -26,6 +29,11 @@ const MOST_BUFFERS_OF_A_SEARCH = 3 * MAX_SCANNED;
 let history: LongHistory;
 beforeAll(async () => {
   history = await createLongHistory(120_000);
+  await history.database.db.query(
+    `INSERT INTO execution_search_keys (organisation_id, value, execution_id)
+     SELECT organisation_id, CASE WHEN id % 10000 = 0 THEN 'rare' ELSE 'frequent' END, id FROM executions`,
+  );
+  await history.database.db.query('ANALYZE execution_search_keys');
 });
 afterAll(() => history.database.drop());
 
@@ -64,6 +72,9 @@ test.each<[string, () => Partial<AdminExecutionFilters>]>([
   ['a key that started few, and a frequent status', () => ({ apiKeyId: 2, statuses: ['completed'] })],
   ['a key that started nothing, from an address', () => ({ apiKeyId: 3, sourceIp: '192.0.2.1' })],
   ['a test mode and a text nobody has', () => ({ isTestMode: true, text: 'zebra' })],
+  ['a search key that few have', () => ({ searchKey: 'rare' })],
+  ['a search key that nearly all have', () => ({ searchKey: 'frequent' })],
+  ['a search key nobody has', () => ({ searchKey: 'none', statuses: ['completed'] })],
 ])('a page costs what it shows, not what there is: %s', async (_what, filters) => {
   expect(await costOf(filters())).toBeLessThan(MOST_BUFFERS);
 });
@@ -73,6 +84,12 @@ test.each<[string, () => Partial<AdminExecutionFilters>]>([
   ['an address that nothing came from', () => ({ sourceIp: '192.0.2.1' })],
   ['a text within a status', () => ({ text: 'zebra', statuses: ['cancelled'] })],
   ['a frequent trigger that nobody used', () => ({ triggerType: 'webhook' })],
+  [
+    'an error nobody has',
+    () => ({ errorWords: [{ word: 'zebra', keys: '"(flow\\.cycle)"' }], statuses: ['failed'] }),
+  ],
+  ['an input nobody has', () => ({ inputTexts: ['zebra'] })],
+  ['a frequent search key and a text nobody has', () => ({ searchKey: 'frequent', text: 'zebra' })],
 ])('a search has a bound: %s', async (_what, filters) => {
   expect(await costOf(filters())).toBeLessThan(MOST_BUFFERS_OF_A_SEARCH);
 });

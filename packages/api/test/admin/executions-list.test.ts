@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { ResponseBody } from '@millrace/admin-api';
+import { message } from '@millrace/messages';
 import { MAX_SCANNED } from '@millrace/service/executions/admin-list';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
@@ -31,6 +33,7 @@ interface Rows {
   readonly name?: string;
   readonly trigger?: string;
   readonly isTest?: boolean;
+  readonly input?: object;
   readonly at?: string;
 }
 
@@ -40,7 +43,7 @@ async function insert(person: TestPerson, rows: Rows): Promise<number[]> {
   const inserted = await service.database.db.query<{ id: number }>(
     `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
        is_test_mode, input, created_at, started_at, completed_at, error)
-     SELECT $1, $2, 1, $3, $4, $5 || ' ' || n, $6, '{}', t, t, CASE WHEN $3 IN ('completed', 'failed', 'cancelled') THEN t END,
+     SELECT $1, $2, 1, $3, $4, $5 || ' ' || n, $6, $9, t, t, CASE WHEN $3 IN ('completed', 'failed', 'cancelled') THEN t END,
        CASE WHEN $3 = 'failed' THEN '{"code": "no_stock", "message": "none left", "node_id": null}'::json END
      FROM generate_series(1, $7::integer) n, (SELECT $8::timestamptz AS t) times ORDER BY n RETURNING id`,
     [
@@ -52,6 +55,7 @@ async function insert(person: TestPerson, rows: Rows): Promise<number[]> {
       rows.isTest ?? false,
       count,
       rows.at ?? '2026-01-02T00:00:00Z',
+      JSON.stringify(rows.input ?? {}),
     ],
   );
   return inserted.map(({ id }) => id);
@@ -95,6 +99,106 @@ describe('200', () => {
         ...{ after: '2026-01-01T12:00:00Z', before: '2026-01-02T12:00:00Z' },
       }),
     ).toEqual([failed]);
+  });
+
+  describe('searches in', () => {
+    test('errors, by words of codes, nodes, sentences in both languages and what they are about', async () => {
+      const person = await createPerson(service, 'viewer');
+      const fail = async (error: object) => {
+        const [id = 0] = await insert(person, { status: 'failed' });
+        await service.database.db.query('ALTER TABLE executions DISABLE TRIGGER executions_guard_status');
+        await service.database.db.query('UPDATE executions SET error = $2 WHERE id = $1', [
+          id,
+          JSON.stringify(error),
+        ]);
+        await service.database.db.query('ALTER TABLE executions ENABLE TRIGGER executions_guard_status');
+        return id;
+      };
+      const old = await fail({ code: 'no_stock', message: 'None left of "tea"', node_id: null });
+      const said = message('flow.at_node', {
+        node: 'Ask the stock',
+        problem: message('flow.not_in_range', { min: 17, max: 99 }),
+      });
+      const range = await fail({ code: 'invalid_config', message: said, node_id: 'ask' });
+      const search = (text: string, more = {}) => idsOf(person, { in: 'error', text, ...more });
+      expect(await search('NONE left')).toEqual([old]);
+      expect(await search('no_stock')).toEqual([old]);
+      expect(await search('whole number 99')).toEqual([range]);
+      expect(await search('整数')).toEqual([range]);
+      expect(await search('ask')).toEqual([range]);
+      expect(await search('whole tea')).toEqual([]);
+      expect(await search('stock')).toEqual([range, old]);
+      expect(await search('stock', { status: 'failed,cancelled' })).toEqual([range, old]);
+      expect(await search('stock', { status: 'completed' })).toEqual([]);
+    });
+
+    test('inputs, as text, up to a size', async () => {
+      const person = await createPerson(service, 'viewer');
+      const [quoted = 0] = await insert(person, { input: { note: 'the "Blue" one\nand more' } });
+      const [plain = 0] = await insert(person, { input: { order: 'A-17', n: 12 } });
+      const noise = Array.from({ length: 3_000 }, () => randomUUID()).join();
+      await insert(person, { input: { order: 'A-17', noise } });
+      const search = (text: string) => idsOf(person, { in: 'input', text });
+      expect(await search('a-17')).toEqual([plain]);
+      expect(await search('"n":12')).toEqual([plain]);
+      expect(await search('"blue" ONE\nand')).toEqual([quoted]);
+      expect(await search('zebra')).toEqual([]);
+    });
+
+    test('search keys, in any case, however the execution was started', async () => {
+      const person = await createPerson(service, 'editor');
+      const own = await service.createKey({ organisationId: person.organisationId });
+      const flow = { ...RUNNABLE_FLOW, settings: { search_keys: { order: '{{trigger.data.order}}' } } };
+      const create = async (settings = {}) => {
+        const flowData = { ...flow, settings: { ...flow.settings, ...settings } };
+        const body = { name: 'keyed', flow_data: flowData, status: 'active' };
+        return (await service.api('POST', '/workflows', { key: own, body })).json.id as number;
+      };
+      const start = async (id: number, order: string | null) =>
+        (await service.api('POST', `/workflows/${id}/execute`, { key: own, body: { input_data: { order } } }))
+          .json.execution_id as number;
+      const search = (text: string, more = {}) => idsOf(person, { in: 'keys', text, ...more });
+      const workflow = await create();
+      const single = await start(workflow, 'Order-1');
+      await start(workflow, null);
+      const held = await start(await create({ debounce: { seconds: 3_600 } }), 'ORDER-1');
+      await service.api('POST', `/workflows/${workflow}/executions/batch`, {
+        key: own,
+        body: { items: [{ input_data: { order: 'order-1' } }, { input_data: { order: 'other' } }] },
+      });
+      const [third = 0] = await search('order-1', { limit: 1 });
+      const [other = 0] = await search(' OTHER ');
+      expect(third).toBeGreaterThan(held);
+      expect(other).toBe(third + 1);
+      expect(await search('order-1')).toEqual([third, held, single]);
+      expect(await search('order')).toEqual([]);
+      expect(await search('order-1', { workflow, limit: 1 })).toEqual([third]);
+      const stranger = await createPerson(service, 'viewer');
+      expect(await idsOf(stranger, { in: 'keys', text: 'order-1' })).toEqual([]);
+      const { data } = await person.call('GET /orgs/:org/executions/:execution', {
+        params: { org: person.organisationId, execution: single },
+      });
+      expect(data.search_keys).toEqual({ order: 'Order-1' });
+      const stored = () =>
+        service.database.db.query('SELECT FROM execution_search_keys WHERE organisation_id = $1', [
+          person.organisationId,
+        ]);
+      expect(await stored()).toHaveLength(4);
+      await service.database.db.query('DELETE FROM executions WHERE organisation_id = $1', [
+        person.organisationId,
+      ]);
+      expect(await stored()).toHaveLength(0);
+    });
+
+    test('nothing of another list: a cursor belongs to what was looked for, and where', async () => {
+      const person = await createPerson(service, 'viewer');
+      await insert(person, { count: 3, name: 'tea', input: { drink: 'tea' } });
+      const at = { params: { org: person.organisationId } };
+      const { data } = await person.call(LIST, { ...at, query: { text: 'tea', limit: 1 } });
+      const cursor = data.next_cursor ?? '';
+      const other = await person.call(LIST, { ...at, query: { text: 'tea', in: 'input', limit: 1, cursor } });
+      expect(other.status).toBe(422);
+    });
   });
 
   test('the number of matching executions', async () => {

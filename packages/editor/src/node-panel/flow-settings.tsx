@@ -15,6 +15,7 @@ import { SETTING_NAMES, type SettingName } from './setting-names.ts';
 
 const SCHEMAS: { readonly [Name in SettingName]: Schema } = {
   display_name: { type: 'string' },
+  search_keys: { type: 'object', additionalProperties: { type: 'string' } },
   vars: { type: 'object' },
   input_schema: { type: 'object', 'x-code': 'json', 'x-json-schema': true },
   timezone: { type: 'string', 'x-time-zone': true },

@@ -1,6 +1,7 @@
 /** User-editable members of `flow_data.settings`; others are preserved. */
 export const SETTING_NAMES = [
   'display_name',
+  'search_keys',
   'vars',
   'input_schema',
   'timezone',

@@ -3,6 +3,8 @@ import { EXECUTION_STATUSES } from '@millrace/engine';
 import { id, moment, oneOf, searchReader, text } from '@millrace/ui/api/search-params.ts';
 
 export const TRIGGERS = ['api', 'webhook', 'schedule', 'manual', 'flow', 'error'] as const;
+/** Besides the name. */
+export const SEARCHED_IN = ['keys', 'error', 'input'] as const;
 export const RANGES = ['hour', 'day', 'week', 'month', 'custom'] as const;
 export type Range = (typeof RANGES)[number];
 
@@ -14,6 +16,8 @@ const readFilters = searchReader({
   trigger: (value) => (/^[a-z_]{1,40}$/.test(String(value)) ? text(value) : undefined),
   test: oneOf(['yes', 'no']),
   text,
+  /** Where the text is looked for; by default in the name. */
+  in: oneOf(SEARCHED_IN),
   /** The key that started it, and part of the caller's IP address; for roles that may read the audit log. */
   key: id,
   ip: (value) => text(value)?.trim().slice(0, 100),
@@ -72,8 +76,8 @@ export function toQuery(
 }
 
 /** Whether only the service can match an execution against these filters. */
-export function needsService({ key, ip }: ListSearch): boolean {
-  return key !== undefined || ip !== undefined;
+export function needsService({ key, ip, text: wanted, in: place }: ListSearch): boolean {
+  return key !== undefined || ip !== undefined || (wanted !== undefined && place !== undefined);
 }
 
 /** Whether an execution matches the filters, apart from those only the service can check. */

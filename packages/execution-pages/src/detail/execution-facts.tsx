@@ -80,6 +80,11 @@ export function ExecutionFacts({
       <Fact name={t('executions.detail.tokens')}>
         <span className={classes.number}>{execution.consumed_ai_tokens.toLocaleString()}</span>
       </Fact>
+      {Object.keys(detail.search_keys).length > 0 && (
+        <Fact name={t('executions.detail.searchKeys')}>
+          <SearchKeys keys={detail.search_keys} />
+        </Fact>
+      )}
       {parent !== null && (
         <Fact name={t('executions.detail.parent')}>
           <ExecutionLink id={parent.execution_id} node={parent.node_id}>
@@ -117,6 +122,28 @@ function Held({ hold, now }: { hold: NonNullable<ExecutionDetail['execution']['h
           {t('executions.detail.heldUntil')} <Moment at={hold.until} />
         </Hint>
       )}
+    </Stack>
+  );
+}
+
+/** Each links to the executions with the same value. */
+function SearchKeys({ keys }: { keys: ExecutionDetail['search_keys'] }) {
+  const org = useOrg();
+  return (
+    <Stack gap={0}>
+      {Object.entries(keys).map(([name, value]) => (
+        <Text key={name} size="sm" truncate title={value}>
+          {name}:{' '}
+          <Anchor
+            component={Link}
+            to={`/o/${org}/executions`}
+            search={{ in: 'keys', text: value } as never}
+            size="sm"
+          >
+            {value}
+          </Anchor>
+        </Text>
+      ))}
     </Stack>
   );
 }

@@ -1,16 +1,17 @@
-import { Button, Group, MultiSelect, Select, TextInput } from '@mantine/core';
+import { Button, Group, MultiSelect, Select, Stack, TextInput } from '@mantine/core';
 import { EXECUTION_STATUSES } from '@millrace/engine';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import type { ApplyFilters } from '@millrace/ui/api/search-params.ts';
 import { FilterInput } from '@millrace/ui/components/filter-input.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { localText } from '@millrace/ui/components/time.tsx';
 import { WorkflowSelect } from '@millrace/ui/components/workflow-select.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { FilterX, Search } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { type ListSearch, RANGES, TRIGGERS } from '../common/search.ts';
+import { type ListSearch, RANGES, SEARCHED_IN, TRIGGERS } from '../common/search.ts';
 
 /** The service's page limit; a key beyond it is shown by its id. */
 const MAX_KEYS = 200;
@@ -22,92 +23,95 @@ export function Filters({ search, apply }: { search: ListSearch; apply: ApplyFil
   const { can } = useRole();
   const statuses = search.status?.split(',') ?? [];
   return (
-    <Group gap="xs" role="search" aria-label={t('executions.filters.label')} align="flex-end">
-      <TextFilter text={search.text} apply={apply} />
-      <MultiSelect
-        w={statuses.length > 1 ? 240 : 140}
-        aria-label={t('executions.filters.status')}
-        placeholder={statuses.length === 0 ? t('executions.filters.anyStatus') : ''}
-        data={EXECUTION_STATUSES.map((value) => ({ value, label: t(`executions.status.${value}`) }))}
-        value={statuses}
-        onChange={(value) => apply({ status: value.join() })}
-        clearable
-      />
-      <WorkflowSelect
-        w={160}
-        aria-label={t('executions.filters.workflow')}
-        placeholder={t('executions.filters.anyWorkflow')}
-        id={search.workflow ?? null}
-        onChange={(workflow) => apply({ workflow: workflow ?? undefined })}
-        hasArchived
-      />
-      <Select
-        w={128}
-        aria-label={t('executions.filters.trigger')}
-        placeholder={t('executions.filters.anyTrigger')}
-        data={TRIGGERS.map((value) => ({ value, label: t(`executions.trigger.${value}`) }))}
-        value={search.trigger ?? null}
-        onChange={(value) => apply({ trigger: value ?? undefined })}
-        clearable
-      />
-      <Select
-        w={170}
-        aria-label={t('executions.filters.test')}
-        placeholder={t('executions.filters.anyTest')}
-        data={[
-          { value: 'yes', label: t('executions.filters.onlyTest') },
-          { value: 'no', label: t('executions.filters.noTest') },
-        ]}
-        value={search.test ?? null}
-        onChange={(value) => apply({ test: value === 'yes' || value === 'no' ? value : undefined })}
-        clearable
-      />
-      <Select
-        w={144}
-        aria-label={t('executions.filters.range')}
-        placeholder={t('executions.filters.anyTime')}
-        data={RANGES.map((value) => ({ value, label: t(`executions.filters.ranges.${value}`) }))}
-        value={search.range ?? null}
-        onChange={(value) => apply({ range: RANGES.find((each) => each === value) })}
-        clearable
-      />
-      {search.range === 'custom' && (
-        <>
-          <MomentInput
-            label={t('executions.filters.after')}
-            value={search.after}
-            onChange={(after) => apply({ after })}
-          />
-          <MomentInput
-            label={t('executions.filters.before')}
-            value={search.before}
-            onChange={(before) => apply({ before })}
-          />
-        </>
-      )}
-      {can('org_admin') && (
-        <>
-          <KeyFilter id={search.key} onChange={(key) => apply({ key })} />
-          <FilterInput
-            w={150}
-            aria-label={t('executions.filters.ip')}
-            placeholder={t('executions.filters.ip')}
-            value={search.ip}
-            onApply={(ip) => apply({ ip })}
-          />
-        </>
-      )}
-      {Object.keys(search).length > 0 && (
-        <Button
-          variant="subtle"
-          color="gray"
-          leftSection={<FilterX size={14} aria-hidden />}
-          onClick={() => void navigate({ to: '.', search: {}, replace: true })}
-        >
-          {t('executions.filters.clear')}
-        </Button>
-      )}
-    </Group>
+    <Stack gap={4}>
+      <Group gap="xs" role="search" aria-label={t('executions.filters.label')} align="flex-end">
+        <TextFilter text={search.text} place={search.in ?? 'name'} apply={apply} />
+        <MultiSelect
+          w={statuses.length > 1 ? 240 : 140}
+          aria-label={t('executions.filters.status')}
+          placeholder={statuses.length === 0 ? t('executions.filters.anyStatus') : ''}
+          data={EXECUTION_STATUSES.map((value) => ({ value, label: t(`executions.status.${value}`) }))}
+          value={statuses}
+          onChange={(value) => apply({ status: value.join() })}
+          clearable
+        />
+        <WorkflowSelect
+          w={160}
+          aria-label={t('executions.filters.workflow')}
+          placeholder={t('executions.filters.anyWorkflow')}
+          id={search.workflow ?? null}
+          onChange={(workflow) => apply({ workflow: workflow ?? undefined })}
+          hasArchived
+        />
+        <Select
+          w={128}
+          aria-label={t('executions.filters.trigger')}
+          placeholder={t('executions.filters.anyTrigger')}
+          data={TRIGGERS.map((value) => ({ value, label: t(`executions.trigger.${value}`) }))}
+          value={search.trigger ?? null}
+          onChange={(value) => apply({ trigger: value ?? undefined })}
+          clearable
+        />
+        <Select
+          w={170}
+          aria-label={t('executions.filters.test')}
+          placeholder={t('executions.filters.anyTest')}
+          data={[
+            { value: 'yes', label: t('executions.filters.onlyTest') },
+            { value: 'no', label: t('executions.filters.noTest') },
+          ]}
+          value={search.test ?? null}
+          onChange={(value) => apply({ test: value === 'yes' || value === 'no' ? value : undefined })}
+          clearable
+        />
+        <Select
+          w={144}
+          aria-label={t('executions.filters.range')}
+          placeholder={t('executions.filters.anyTime')}
+          data={RANGES.map((value) => ({ value, label: t(`executions.filters.ranges.${value}`) }))}
+          value={search.range ?? null}
+          onChange={(value) => apply({ range: RANGES.find((each) => each === value) })}
+          clearable
+        />
+        {search.range === 'custom' && (
+          <>
+            <MomentInput
+              label={t('executions.filters.after')}
+              value={search.after}
+              onChange={(after) => apply({ after })}
+            />
+            <MomentInput
+              label={t('executions.filters.before')}
+              value={search.before}
+              onChange={(before) => apply({ before })}
+            />
+          </>
+        )}
+        {can('org_admin') && (
+          <>
+            <KeyFilter id={search.key} onChange={(key) => apply({ key })} />
+            <FilterInput
+              w={150}
+              aria-label={t('executions.filters.ip')}
+              placeholder={t('executions.filters.ip')}
+              value={search.ip}
+              onApply={(ip) => apply({ ip })}
+            />
+          </>
+        )}
+        {Object.keys(search).length > 0 && (
+          <Button
+            variant="subtle"
+            color="gray"
+            leftSection={<FilterX size={14} aria-hidden />}
+            onClick={() => void navigate({ to: '.', search: {}, replace: true })}
+          >
+            {t('executions.filters.clear')}
+          </Button>
+        )}
+      </Group>
+      {search.in !== undefined && <Hint>{t(`executions.filters.placeHint.${search.in}`)}</Hint>}
+    </Stack>
   );
 }
 
@@ -139,18 +143,37 @@ function KeyFilter({ id, onChange }: { id: number | undefined; onChange: (id: nu
   );
 }
 
-function TextFilter({ text, apply }: { text: string | undefined; apply: ApplyFilters<ListSearch> }) {
+function TextFilter({
+  text,
+  place,
+  apply,
+}: {
+  text: string | undefined;
+  place: 'name' | NonNullable<ListSearch['in']>;
+  apply: ApplyFilters<ListSearch>;
+}) {
   const { t } = useTranslation();
   const org = useOrg();
-  const id = /^\s*#?([1-9]\d{0,14})\s*$/.exec(text ?? '')?.[1];
+  const id = place === 'name' ? /^\s*#?([1-9]\d{0,14})\s*$/.exec(text ?? '')?.[1] : undefined;
   return (
     <>
+      <Select
+        w={132}
+        aria-label={t('executions.filters.in')}
+        data={(['name', ...SEARCHED_IN] as const).map((value) => ({
+          value,
+          label: t(`executions.filters.place.${value}`),
+        }))}
+        value={place}
+        onChange={(value) => apply({ in: SEARCHED_IN.find((each) => each === value) })}
+        allowDeselect={false}
+      />
       <FilterInput
         flex={1}
         miw={150}
         maw={320}
-        aria-label={t('executions.filters.text')}
-        placeholder={t('executions.filters.text')}
+        aria-label={t(`executions.filters.textIn.${place}`)}
+        placeholder={t(`executions.filters.textIn.${place}`)}
         leftSection={<Search size={14} aria-hidden />}
         value={text}
         onApply={(next) => apply({ text: next })}

@@ -84,6 +84,7 @@ export function rowOf(request: StartRequest): StartRow {
     rerunOf: null,
     apiKeyId: null,
     sourceIp: null,
+    searchKeysJson: null,
     recordsJson: ahead === undefined ? null : stringifyJson(ahead.records),
     ahead:
       ahead === undefined

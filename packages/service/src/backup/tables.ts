@@ -24,6 +24,7 @@ export const TABLES: Readonly<Record<string, TableDecision>> = {
   execution_checkpoints: 'kept',
   execution_child_tokens: 'kept',
   execution_follow_ups: 'kept',
+  execution_search_keys: 'kept',
   execution_signals: 'kept',
   executions: 'kept',
   former_key_uses: 'kept',

@@ -1,18 +1,23 @@
 import type { Database, Queryable } from '@millrace/database/database';
 import type { ExecutionStatus } from '@millrace/engine';
+import { keysOfTextsWith } from '@millrace/messages/texts';
 import type { AdminExecutionRow } from './admin-store.ts';
 import {
   type AdminExecutionFilters,
   countExecutions,
+  countKeyed,
   countUncompleted,
+  type ErrorWord,
   estimateExecutions,
   findIdRange,
+  findKeyedWalkEnd,
   findUncompletedWalkEnd,
   findWalkEnd,
   type IndexedFilter,
   type Walk,
   type WalkEnd,
   walkExecutions,
+  walkKeyed,
   walkUncompleted,
 } from './admin-walks.ts';
 
@@ -23,6 +28,10 @@ import {
 const LOOKED = [200, 9_800];
 /** Takes some tens of milliseconds. */
 export const MAX_SCANNED = LOOKED.reduce((sum, each) => sum + each);
+
+/** The same for searches of inputs, which have to be read. */
+const LOOKED_INPUTS = [100, 900];
+const MAX_SCANNED_INPUTS = LOOKED_INPUTS.reduce((sum, each) => sum + each);
 
 /** The matches below an id. */
 export interface Found {
@@ -47,6 +56,12 @@ const BY_STATUS: Walker = {
   findEnd: findUncompletedWalkEnd,
   count: countUncompleted,
 };
+const BY_SEARCH_KEY: Walker = {
+  way: OPEN,
+  read: walkKeyed,
+  findEnd: findKeyedWalkEnd,
+  count: countKeyed,
+};
 /** Triggers that most executions have and that have no index of their own. */
 const FREQUENT_TRIGGERS: readonly (string | null)[] = ['api', 'webhook', null];
 
@@ -64,7 +79,7 @@ export async function findAdminExecutions(
   const ids = await findIdRange(tx, organisationId, filters);
   const range = { ...ids, belowId: Math.min(ids.belowId, belowId ?? Number.MAX_SAFE_INTEGER), wanted };
   const walks = walkersFor(filters).map((walker): Progress => ({ walker, rows: [], end: null }));
-  for (const maxLooked of LOOKED) {
+  for (const maxLooked of filters.inputTexts === null ? LOOKED : LOOKED_INPUTS) {
     for (const progress of walks) {
       if (await goOn(tx, organisationId, filters, { ...range, maxLooked }, progress)) {
         return { rows: progress.rows, searchedTo: null };
@@ -109,7 +124,10 @@ function walkersFor({
   triggerType,
   isTestMode,
   apiKeyId,
+  searchKey,
 }: AdminExecutionFilters): readonly Walker[] {
+  // No index is more selective, if people choose their keys well.
+  if (searchKey !== null) return [BY_SEARCH_KEY];
   const walkers: Walker[] = [];
   if (apiKeyId !== null) walkers.push(walkerFor({ ...OPEN, apiKeyId }));
   if (isTestMode === true) walkers.push(walkerFor({ ...OPEN, isTestMode }));
@@ -140,15 +158,16 @@ export async function countAdminExecutions(
 ): Promise<ExecutionCount> {
   const counted = await db.forOrganisation(organisationId, async (tx): Promise<ExecutionCount> => {
     const ids = await findIdRange(tx, organisationId, filters);
-    let most = 0;
+    const most = filters.inputTexts === null ? MAX_SCANNED : MAX_SCANNED_INPUTS;
+    let found = 0;
     for (const { way, count } of walkersFor(filters)) {
       // One more than is counted shows whether there are more.
-      const walk = { ...ids, way, maxLooked: MAX_SCANNED + 1 };
+      const walk = { ...ids, way, maxLooked: most + 1 };
       const { looked, matching } = await count(tx, organisationId, filters, walk);
-      if (looked <= MAX_SCANNED) return { count: matching, precision: 'exact' };
-      most = Math.max(most, matching);
+      if (looked <= most) return { count: matching, precision: 'exact' };
+      found = Math.max(found, matching);
     }
-    return { count: most, precision: 'at_least' };
+    return { count: found, precision: 'at_least' };
   });
   if (counted.precision === 'exact' || isSearch(filters)) return counted;
   const estimate = await estimateExecutions(db, organisationId, filters);
@@ -156,11 +175,29 @@ export async function countAdminExecutions(
 }
 
 /** Whether PostgreSQL has no statistics about what is looked for. */
-function isSearch({ text, sourceIp }: AdminExecutionFilters): boolean {
-  return text !== null || sourceIp !== null;
+function isSearch(filters: AdminExecutionFilters): boolean {
+  const { text, sourceIp, errorWords, inputTexts, searchKey } = filters;
+  return [text, sourceIp, errorWords, inputTexts, searchKey].some((searched) => searched !== null);
 }
 
 /** Parses `failed,cancelled`. */
 export function parseStatuses(text: string | undefined): ExecutionStatus[] | null {
   return text === undefined ? null : [...new Set(text.split(',') as ExecutionStatus[])].sort();
+}
+
+/** More words than anybody looks for. */
+const MAX_WORDS = 8;
+
+/** The words of a text that is looked for in errors. Each may be in a sentence of either language, or in what the sentence is about. */
+export function errorWordsOf(text: string): ErrorWord[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return [...new Set(words)].slice(0, MAX_WORDS).map((word) => {
+    const keys = keysOfTextsWith(word).map((key) => key.replaceAll('.', '\\.'));
+    return { word, keys: keys.length === 0 ? null : `"(${keys.join('|')})"` };
+  });
+}
+
+/** A text as it may be in JSON: as it is, and as a string would contain it. */
+export function inputTextsOf(text: string): string[] {
+  return [...new Set([text, JSON.stringify(text).slice(1, -1)])];
 }

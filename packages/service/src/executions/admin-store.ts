@@ -20,6 +20,8 @@ export interface AdminDetailRow extends AdminExecutionRow {
   readonly api_key_last_four: string | null;
   readonly source_ip: string | null;
   /** Null for none. */
+  readonly search_keys: JsonText<Readonly<Record<string, string>>> | null;
+  /** Null for none. */
   readonly child_tokens: JsonText<ChildTokens> | null;
   /** Null for none. */
   readonly children: JsonText<ExecutionDetail['children']> | null;
@@ -43,7 +45,7 @@ export async function findAdminDetail(
   executionId: number,
 ): Promise<AdminDetailRow | undefined> {
   const [row] = await tx.query<AdminDetailRow>(
-    `SELECT ${ITEM_COLUMNS}, ${CHILD_TOKENS}, e.input, e.source_ip,
+    `SELECT ${ITEM_COLUMNS}, ${CHILD_TOKENS}, e.input, e.source_ip, e.search_keys,
        k.id AS api_key_id, k.name AS api_key_name, k.key_id AS api_key_key_id, k.last_four AS api_key_last_four,
        (SELECT json_agg(json_build_object('execution_id', c.id, 'node_id', c.parent_node_id,
           'workflow_id', c.workflow_id, 'status', c.status) ORDER BY c.id)

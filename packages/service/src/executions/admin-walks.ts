@@ -14,8 +14,21 @@ export interface AdminExecutionFilters {
   readonly apiKeyId: number | null;
   /** Part of the address it was started from. */
   readonly sourceIp: string | null;
+  /** Each is part of the error; for failed ones only. */
+  readonly errorWords: readonly ErrorWord[] | null;
+  /** One of them is part of the input's JSON text, in any case. */
+  readonly inputTexts: readonly string[] | null;
+  /** What one of the search keys came to, in any case. */
+  readonly searchKey: string | null;
   readonly after: Date | null;
   readonly before: Date | null;
+}
+
+/** A word of an error, which is stored as codes, parameters and the keys of its sentences. */
+export interface ErrorWord {
+  readonly word: string;
+  /** Regular expression for the keys of the sentences with that word in one of the languages; null for none. */
+  readonly keys: string | null;
 }
 
 /** Ids that bound a list, both exclusive. */
@@ -60,12 +73,23 @@ export interface Walk extends IdRange {
   readonly wanted: number;
 }
 
-/** Whether a row matches; parameters 5 to 13 are those of {@link valuesOf}. */
+/** Larger inputs aren't searched, by their compressed size: a page looks at a thousand of them. */
+export const MAX_SEARCHED_BYTES = 32 * 1024;
+
+/** Whether a row matches; parameters 5 to 16 are those of {@link valuesOf}. An input is read whole, so
+ * large ones, even when compressed, are left out. */
 const FITS = `($5::bigint IS NULL OR workflow_id = $5) AND ($6::text[] IS NULL OR status = ANY ($6))
   AND ($7::text IS NULL OR trigger_type = $7) AND ($8::boolean IS NULL OR is_test_mode = $8)
   AND ($9::text IS NULL OR strpos(lower(display_name), lower($9)) > 0)
   AND ($10::timestamptz IS NULL OR created_at >= $10) AND ($11::timestamptz IS NULL OR created_at <= $11)
-  AND ($12::bigint IS NULL OR api_key_id = $12) AND ($13::text IS NULL OR strpos(source_ip, $13) > 0)`;
+  AND ($12::bigint IS NULL OR api_key_id = $12) AND ($13::text IS NULL OR strpos(source_ip, $13) > 0)
+  AND ($14::text[] IS NULL OR (error IS NOT NULL AND NOT EXISTS (
+    SELECT FROM unnest($14, $15::text[]) AS wanted (word, keys), LATERAL (SELECT lower(concat_ws(' ', error->>'code',
+      error->>'node_id', CASE json_typeof(error->'message') WHEN 'string' THEN error->>'message'
+        ELSE error->'message'->>'params' END)) AS said) AS stored
+    WHERE strpos(said, word) = 0 AND (keys IS NULL OR error::text !~ keys))))
+  AND ($16::text[] IS NULL OR (pg_column_size(input) <= ${MAX_SEARCHED_BYTES} AND EXISTS (
+    SELECT FROM unnest($16) AS wanted (part) WHERE strpos(lower(input::text), lower(part)) > 0)))`;
 
 const valuesOf = (filters: AdminExecutionFilters) =>
   [
@@ -78,13 +102,16 @@ const valuesOf = (filters: AdminExecutionFilters) =>
     filters.before,
     filters.apiKeyId,
     filters.sourceIp,
+    filters.errorWords?.map(({ word }) => word) ?? null,
+    filters.errorWords?.map(({ keys }) => keys) ?? null,
+    filters.inputTexts,
   ] as const;
 
-/** The rows that a scan of one index checks; parameters 14 to 17 are those of {@link wayOf}. */
+/** The rows that a scan of one index checks; parameters 17 to 20 are those of {@link wayOf}. */
 const LOOKED_ROWS = `SELECT * FROM executions
-  WHERE organisation_id = $1 AND id < $2 AND id > $3 AND ($14::bigint IS NULL OR workflow_id = $14)
-    AND ($15::text IS NULL OR trigger_type = $15) AND ($16::boolean IS NULL OR is_test_mode)
-    AND ($17::bigint IS NULL OR api_key_id = $17)
+  WHERE organisation_id = $1 AND id < $2 AND id > $3 AND ($17::bigint IS NULL OR workflow_id = $17)
+    AND ($18::text IS NULL OR trigger_type = $18) AND ($19::boolean IS NULL OR is_test_mode)
+    AND ($20::bigint IS NULL OR api_key_id = $20)
     AND ($10::timestamptz IS NULL OR created_at >= $10) AND ($11::timestamptz IS NULL OR created_at <= $11)
   ORDER BY id DESC LIMIT $4`;
 
@@ -109,7 +136,7 @@ export async function walkExecutions(
          ${LOOKED_ROWS}
        ) looked
        WHERE ${FITS}
-       ORDER BY id DESC LIMIT $18
+       ORDER BY id DESC LIMIT $21
      ) e LEFT JOIN workflows w ON w.id = e.workflow_id AND w.organisation_id = e.organisation_id
      ORDER BY e.id DESC`,
     [
@@ -212,7 +239,7 @@ export async function walkUncompleted(
      FROM (
        SELECT * FROM (${UNCOMPLETED_ROWS} ORDER BY id DESC LIMIT $4) looked
        WHERE ${FITS}
-       ORDER BY id DESC LIMIT $14
+       ORDER BY id DESC LIMIT $17
      ) e LEFT JOIN workflows w ON w.id = e.workflow_id AND w.organisation_id = e.organisation_id
      ORDER BY e.id DESC`,
     [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, ...valuesOf(filters), walk.wanted],
@@ -245,6 +272,70 @@ export async function findUncompletedWalkEnd(
     `SELECT id, created_at FROM (${UNCOMPLETED_TIMES}) looked
      ORDER BY id DESC OFFSET $4 - 1 LIMIT 1`,
     [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, filters.statuses],
+  );
+  return row;
+}
+
+/** The rows that a scan of one value of search keys checks. */
+const KEYED_ROWS = `SELECT e.* FROM execution_search_keys k JOIN executions e ON e.id = k.execution_id
+  WHERE k.organisation_id = $1 AND e.organisation_id = $1 AND k.value = lower($17) AND k.execution_id < $2 AND k.execution_id > $3
+  ORDER BY k.execution_id DESC LIMIT $4`;
+
+/** The same over the index of search keys, which has the executions of one value in order. */
+export async function walkKeyed(
+  tx: Queryable,
+  organisationId: number,
+  filters: AdminExecutionFilters,
+  walk: Walk,
+): Promise<AdminExecutionRow[]> {
+  return tx.query<AdminExecutionRow>(
+    `SELECT ${ITEM_COLUMNS}
+     FROM (
+       SELECT * FROM (${KEYED_ROWS}) looked WHERE ${FITS} ORDER BY id DESC LIMIT $18
+     ) e LEFT JOIN workflows w ON w.id = e.workflow_id AND w.organisation_id = e.organisation_id
+     ORDER BY e.id DESC`,
+    [...keyedValues(organisationId, filters, walk), walk.wanted],
+  );
+}
+
+const keyedValues = (organisationId: number, filters: AdminExecutionFilters, walk: Omit<Walk, 'wanted'>) =>
+  [
+    organisationId,
+    walk.belowId,
+    walk.aboveId,
+    walk.maxLooked,
+    ...valuesOf(filters),
+    filters.searchKey,
+  ] as const;
+
+/** Counts along that index. */
+export async function countKeyed(
+  tx: Queryable,
+  organisationId: number,
+  filters: AdminExecutionFilters,
+  walk: Omit<Walk, 'wanted'>,
+): Promise<Counted> {
+  const [row] = await tx.query<Counted>(
+    `SELECT count(*) AS looked, count(*) FILTER (WHERE ${FITS}) AS matching FROM (${KEYED_ROWS}) looked`,
+    keyedValues(organisationId, filters, walk),
+  );
+  return row ?? NOTHING_COUNTED;
+}
+
+/** Where that scan stopped before everything was checked; undefined if it reached the end. */
+export async function findKeyedWalkEnd(
+  tx: Queryable,
+  organisationId: number,
+  filters: AdminExecutionFilters,
+  walk: Walk,
+): Promise<WalkEnd | undefined> {
+  const [row] = await tx.query<WalkEnd>(
+    `SELECT e.id, e.created_at FROM (
+       SELECT execution_id FROM execution_search_keys
+       WHERE organisation_id = $1 AND value = lower($5) AND execution_id < $2 AND execution_id > $3
+       ORDER BY execution_id DESC OFFSET $4 - 1 LIMIT 1
+     ) k JOIN executions e ON e.id = k.execution_id AND e.organisation_id = $1`,
+    [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, filters.searchKey],
   );
   return row;
 }

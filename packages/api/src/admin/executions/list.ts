@@ -1,9 +1,11 @@
 import { ADMIN_API, isAtLeast, type Query, type Role } from '@millrace/admin-api';
-import { formatTimestamp, parseTimestamp } from '@millrace/engine';
+import { formatTimestamp, parseTimestamp, searchValueOf } from '@millrace/engine';
 import { insufficientRole } from '@millrace/identity/values/roles';
 import {
   countAdminExecutions,
+  errorWordsOf,
   findAdminExecutions,
+  inputTextsOf,
   parseStatuses,
 } from '@millrace/service/executions/admin-list';
 import { findItems } from '@millrace/service/executions/admin-store';
@@ -25,6 +27,7 @@ export function adminListRoutes(app: FastifyInstance, deps: AppDeps): void {
     const { limit = DEFAULT_LIMIT, cursor, ids } = query ?? {};
     if (ids !== undefined) return readItems(deps, id, ids.split(',').map(Number));
     const filters = filtersFor(role, query);
+    const text = textOf(query);
     const binding = {
       organisationId: id,
       endpoint: LIST,
@@ -33,7 +36,8 @@ export function adminListRoutes(app: FastifyInstance, deps: AppDeps): void {
         workflow: filters.workflowId,
         trigger: filters.triggerType,
         test: filters.isTestMode === null ? null : String(filters.isTestMode),
-        text: filters.text,
+        text,
+        in: text === null ? null : (query?.in ?? null),
         key: filters.apiKeyId,
         ip: filters.sourceIp,
         after: filters.after?.getTime(),
@@ -73,14 +77,30 @@ function filtersFor(role: Role, query: Query<`${typeof LIST}/count`>): AdminExec
   return filters;
 }
 
+/** Null for none. */
+function textOf(query: Query<`${typeof LIST}/count`>): string | null {
+  const text = query?.text?.trim() ?? '';
+  return text === '' ? null : text;
+}
+
 function toFilters(query: Query<`${typeof LIST}/count`>): AdminExecutionFilters {
-  const { status, workflow, trigger, test, text = '', key, ip = '', after, before } = query ?? {};
+  const { status, workflow, trigger, test, in: place = 'name', key, ip = '', after, before } = query ?? {};
+  const text = textOf(query);
+  const inPlace = (wanted: typeof place) => (place === wanted ? text : null);
+  const error = inPlace('error');
+  const input = inPlace('input');
+  const searchKey = inPlace('keys');
+  const statuses = parseStatuses(status);
   return {
-    statuses: parseStatuses(status),
+    // Only failed ones have an error.
+    statuses: error === null ? statuses : (statuses ?? ['failed']).filter((each) => each === 'failed'),
     workflowId: workflow ?? null,
     triggerType: trigger ?? null,
     isTestMode: test === undefined ? null : test === 'yes',
-    text: text.trim() === '' ? null : text.trim(),
+    text: inPlace('name'),
+    errorWords: error === null ? null : errorWordsOf(error),
+    inputTexts: input === null ? null : inputTextsOf(input),
+    searchKey: searchKey === null ? null : searchValueOf(searchKey),
     apiKeyId: key ?? null,
     sourceIp: ip.trim() === '' ? null : ip.trim(),
     after: after === undefined ? null : parseTimestamp(after),

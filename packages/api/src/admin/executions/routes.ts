@@ -77,6 +77,7 @@ function addDetail(app: FastifyInstance, deps: AppDeps): void {
     return {
       execution: presentAdminItem(row),
       input_data: parseJson(row.input),
+      search_keys: row.search_keys === null ? {} : parseJson(row.search_keys),
       nodes: presentNodes(journal, row),
       children: parseList(row.children),
       approvals: waits.filter(({ kind }) => kind === 'approval').map(presentApproval),
