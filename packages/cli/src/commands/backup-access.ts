@@ -10,6 +10,7 @@ import { type CommandResult, RefusedError, UsageError } from './shell.ts';
 
 /** Options of `backup`. */
 export interface BackupCommandOptions {
+  readonly organisation?: number;
   readonly encrypt?: boolean;
   readonly passphraseFile?: string;
   readonly includeKey?: boolean;
@@ -31,6 +32,7 @@ export async function backUpByCommand(
         productVersion: SERVICE_VERSION,
         passphrase,
         withKeys: options.includeKey === true,
+        organisationId: options.organisation,
         onProgress: progress.update,
       }),
     ),
@@ -79,8 +81,10 @@ function describe(file: string, { manifest, checksums }: BackupSummary): Command
   const bytes = checksums.tables.reduce((sum, table) => sum + table.bytes, 0);
   const executions = checksums.tables.find(({ name }) => name === 'executions')?.rows ?? 0;
   const where = file === STANDARD ? 'standard output' : file;
+  const { organisation } = manifest;
+  const what = organisation === undefined ? 'Backed up' : `Backed up the organisation "${organisation.name}"`;
   const lines = [
-    `Backed up to ${where}: ${countOf(executions, 'execution')}, ${formatBytes(bytes)} before compression, as of ${manifest.made_at}.`,
+    `${what} to ${where}: ${countOf(executions, 'execution')}, ${formatBytes(bytes)} before compression, as of ${manifest.made_at}.`,
   ];
   if (manifest.secret_keys === undefined && manifest.secret_key_ids.length > 0) {
     lines.push(
@@ -90,6 +94,7 @@ function describe(file: string, { manifest, checksums }: BackupSummary): Command
   const json = {
     file: where,
     made_at: manifest.made_at,
+    ...(organisation === undefined ? {} : { organisation }),
     schema_version: manifest.schema_version,
     secret_key_ids: manifest.secret_key_ids,
     has_secret_keys: manifest.secret_keys !== undefined,

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { BackupCommandOptions } from './backup-access.ts';
 import { addCommand } from './command.ts';
 import type { RestoreCommandOptions } from './restore-access.ts';
@@ -7,9 +7,16 @@ import type { RestoreCommandOptions } from './restore-access.ts';
 export function addBackupCommands(program: Command): void {
   addCommand<BackupCommandOptions>(program, {
     usage: 'backup <file>',
-    description: 'write a consistent backup of the whole instance, whether it is running or stopped',
+    description:
+      'write a consistent backup of the whole instance, or of one organisation, whether it is running or stopped',
     argumentHelp: ['where to write it; - for standard output'],
     options: [
+      {
+        flags: '--organisation <id>',
+        description:
+          'only this organisation, which must be paused (orgs pause), to move it to another instance',
+        parse: readId,
+      },
       { flags: '--encrypt', description: 'encrypt it with a passphrase typed at the terminal' },
       {
         flags: '--passphrase-file <file>',
@@ -26,6 +33,7 @@ export function addBackupCommands(program: Command): void {
     ],
     examples: [
       'millrace backup millrace.backup',
+      'millrace backup --organisation 3 --passphrase-file passphrase.txt --include-key acme.backup',
       'millrace backup --passphrase-file passphrase.txt --include-key - | ssh host "cat > millrace.backup"',
     ],
     run: async ([file = ''], options) => {
@@ -36,18 +44,37 @@ export function addBackupCommands(program: Command): void {
 
   addCommand<RestoreCommandOptions>(program, {
     usage: 'restore <file>',
-    description: 'restore a backup into an empty instance: all of it, or nothing',
+    description:
+      'restore a backup into an empty instance, or that of an organisation beside others: all of it, or nothing',
     argumentHelp: ['the backup; - for standard input'],
     options: [
       {
         flags: '--passphrase-file <file>',
         description: 'file with the passphrase of an encrypted backup in its first line',
       },
+      {
+        flags: '--key-file <file>',
+        description:
+          'for one organisation: secret.key of the instance it comes from, if it is not in the backup',
+      },
+      {
+        flags: '--paused',
+        description: 'leave every restored organisation paused: nothing of it runs until orgs resume',
+      },
     ],
-    examples: ['MILLRACE_DATA_DIR=/srv/restored millrace restore millrace.backup'],
+    examples: [
+      'MILLRACE_DATA_DIR=/srv/restored millrace restore millrace.backup',
+      'MILLRACE_DATA_DIR=/tmp/drill millrace restore --paused millrace.backup',
+      'millrace restore --passphrase-file passphrase.txt acme.backup',
+    ],
     run: async ([file = ''], options) => {
       const { restoreByCommand } = await import('./restore-access.ts');
       return restoreByCommand(file, options);
     },
   });
+}
+
+function readId(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give the id that "millrace orgs list" shows.');
 }

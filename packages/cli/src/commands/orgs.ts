@@ -159,7 +159,10 @@ function addPauseCommands(orgs: Command): void {
         const { takenBack } = await settle(db, id, grace * 1_000).catch(notSettled);
         const text =
           `Organisation ${row.id}, "${row.name}", is paused: nothing of it runs or is started. ` +
-          `${countOf(takenBack, 'execution')} had not ended and will continue when it is resumed: millrace orgs resume --org ${row.id}`;
+          (takenBack === 0
+            ? ''
+            : `${countOf(takenBack, 'execution')} had not ended and went back to the queue. `) +
+          `Let it continue with "millrace orgs resume --org ${row.id}".`;
         return { json: { ...row, taken_back: takenBack }, text };
       }),
   });

@@ -1,10 +1,9 @@
-import { adoptKeyFile } from '@millrace/secrets/key-file';
-import { parseSecretKey } from '@millrace/secrets/key-text';
+import { adoptKeyFile, readKeyFile } from '@millrace/secrets/key-file';
 import { createSecretKeys, hasKey, type SecretKeys } from '@millrace/secrets/keys';
-import { masterKey } from '@millrace/secrets/sealed';
-import { BackupError, damaged } from '@millrace/service/backup/errors';
-import type { Manifest } from '@millrace/service/backup/manifest';
-import { type RestoreSummary, restore } from '@millrace/service/backup/restore';
+import { BackupError } from '@millrace/service/backup/errors';
+import { includedKeys, type Manifest } from '@millrace/service/backup/manifest';
+import { restore } from '@millrace/service/backup/restore';
+import type { MovedOrganisation, RestoreSummary } from '@millrace/service/backup/restoring';
 import { secretOrAsk } from './ask.ts';
 import { openSource, readPassphrase } from './backup-file.ts';
 import { BackupProgress, formatBytes } from './backup-progress.ts';
@@ -15,6 +14,8 @@ import type { CommandResult } from './shell.ts';
 /** Options of `restore`. */
 export interface RestoreCommandOptions {
   readonly passphraseFile?: string;
+  readonly keyFile?: string;
+  readonly paused?: boolean;
   readonly json?: boolean;
 }
 
@@ -24,13 +25,17 @@ export async function restoreByCommand(file: string, options: RestoreCommandOpti
   const progress = new BackupProgress('Restoring', options.json !== true);
   return await withAnyDatabase({ createsFolder: true }, async (db, config) => {
     const keys = createSecretKeys(config);
+    const given = options.keyFile === undefined ? [] : await readKeyFile(options.keyFile);
     const summary = await restore(db, source, {
       askPassphrase: () => findPassphrase(options),
       placeKeys: (manifest) => placeKeys(manifest, keys),
+      keys: { own: keys, given },
+      isPaused: options.paused === true,
       onProgress: progress.update,
     });
+    if (summary.organisation !== undefined) return describeMoved(summary, summary.organisation, options);
     const missing = await findMissing(summary.manifest, keys);
-    return describe(summary, missing, keys);
+    return describe(summary, missing, keys, options);
   }).finally(() => {
     source.destroy();
     progress.end();
@@ -47,11 +52,7 @@ async function findPassphrase(options: RestoreCommandOptions): Promise<string> {
 
 /** Puts keys that the backup includes where the service looks for them. Those of MILLRACE_SECRET_KEY aren't Millrace's to write. */
 async function placeKeys(manifest: Manifest, keys: SecretKeys): Promise<void> {
-  const included = (manifest.secret_keys ?? []).map((text) => {
-    const bytes = parseSecretKey(text);
-    if (bytes === undefined) throw damaged('a key in the manifest');
-    return masterKey(bytes);
-  });
+  const included = includedKeys(manifest);
   if (included.length === 0 || keys.source === 'variable') return;
   if (await adoptKeyFile(keys.filePath, included)) return;
   throw new BackupError(
@@ -70,6 +71,7 @@ function describe(
   { manifest, tables, migrated, requeued }: RestoreSummary,
   missing: readonly string[],
   keys: SecretKeys,
+  options: RestoreCommandOptions,
 ): CommandResult {
   const bytes = tables.reduce((sum, table) => sum + table.bytes, 0);
   const executions = tables.find(({ name }) => name === 'executions')?.rows ?? 0;
@@ -78,9 +80,11 @@ function describe(
     ...(migrated.length === 0
       ? []
       : [`Migrated it from schema ${manifest.schema_version}: ${migrated.join(', ')}.`]),
-    `${countOf(requeued, 'execution')} will continue when the service starts.`,
+    options.paused === true
+      ? `Every organisation is paused: no schedule, execution or alert of it runs until "millrace orgs resume".`
+      : `${countOf(requeued, 'execution')} will continue when the service starts.`,
     ...(missing.length === 0 ? [] : [missingKey(missing, keys)]),
-    'Before you start it, make sure that the old instance is stopped and stays stopped: both would run the same schedules and waits.',
+    ...(options.paused === true ? [] : [STOP_THE_OLD_ONE]),
     'What was started or changed after that moment is not in it. Sessions were left out: everyone signs in again.',
   ];
   const json = {
@@ -91,6 +95,33 @@ function describe(
     missing_secret_key_ids: missing,
     tables,
   };
+  return { json, text: lines.join('\n') };
+}
+
+const STOP_THE_OLD_ONE =
+  'Before you start it, make sure that the old instance is stopped and stays stopped: both would run the same schedules and waits.';
+
+function describeMoved(
+  { manifest, tables }: RestoreSummary,
+  { id, name, accounts, demoted }: MovedOrganisation,
+  options: RestoreCommandOptions,
+): CommandResult {
+  const rowsOf = (table: string) => tables.find((each) => each.name === table)?.rows ?? 0;
+  const what = [countOf(rowsOf('workflows'), 'workflow'), countOf(rowsOf('executions'), 'execution')];
+  const lines = [
+    `Restored the organisation ${id}, "${name}", as of ${manifest.made_at}: ${what.join(', ')}, verified against the manifest.`,
+    `${countOf(accounts, 'account')} of its members came with it; the others already had one here.`,
+    ...(demoted === 0
+      ? []
+      : [
+          `${countOf(demoted, 'member or invitation')} with the role system_admin got org_admin: give the role again if it is wanted here.`,
+        ]),
+    options.paused === true
+      ? `It is paused. Let it continue with "millrace orgs resume --org ${id}".`
+      : 'It continues now.',
+    `Where it comes from, it is still there, and paused: leave it so (never "millrace orgs resume" there), and point its webhooks and clients to this instance.`,
+  ];
+  const json = { organisation_id: id, name, accounts, demoted, made_at: manifest.made_at, tables };
   return { json, text: lines.join('\n') };
 }
 

@@ -123,6 +123,47 @@ describe('restore', () => {
   });
 });
 
+describe('an organisation', () => {
+  it('is backed up once it is paused, and restored beside others, with its key', async () => {
+    const words = ['backup', '--organisation', String(workflow.organisationId), inFolder('acme')];
+    expect(await codeOf(words, env)).toBe('organisation_not_paused');
+    expect((await millrace(['backup', '--organisation', 'Acme', inFolder('acme')], { env })).exitCode).toBe(
+      2,
+    );
+    await millrace(['orgs', 'pause', '--org', 'Acme', '--grace', '0'], { env });
+    const backup = await millrace(words, { env });
+    expect(backup.stdout).toContain('Backed up the organisation "Acme" to ');
+    const instance = await emptyInstance();
+    await targets.at(-1)?.db.query(`INSERT INTO organisations (name) VALUES ('Other'), ('Another')`);
+    expect(await codeOf(['restore', inFolder('acme')], instance)).toBe('restore_key');
+    const key = join(env.MILLRACE_DATA_DIR ?? '', 'secret.key');
+    const run = await millrace(['restore', inFolder('acme'), '--key-file', key, '--paused', '--json'], {
+      env: instance,
+    });
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      name: 'Acme',
+      organisation_id: 2 + workflow.organisationId,
+    });
+    const listed = await millrace(['orgs', 'list', '--json'], { env: instance });
+    expect(JSON.parse(listed.stdout)).toMatchObject([
+      { name: 'Other', paused_at: null },
+      { name: 'Another', paused_at: null },
+      { name: 'Acme', paused_at: expect.any(String) },
+    ]);
+    await millrace(['orgs', 'resume', '--org', 'Acme'], { env });
+  });
+
+  it('of a whole instance can be restored paused, so that a drill runs nothing', async () => {
+    await millrace(['backup', inFolder('drill')], { env });
+    const instance = await emptyInstance();
+    const run = await millrace(['restore', '--paused', inFolder('drill')], { env: instance });
+    expect(run.stdout).toContain('Every organisation is paused');
+    expect(run.stdout).not.toContain('old instance is stopped');
+    const listed = await millrace(['orgs', 'list', '--json'], { env: instance });
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ name: 'Acme', paused_at: expect.any(String) }]);
+  });
+});
+
 async function codeOf(
   words: readonly string[],
   variables: { readonly [name: string]: string },

@@ -82,6 +82,8 @@ function restoreInto(db: PgDatabase, bytes: Buffer, passphrase: string | null = 
       return passphrase;
     },
     placeKeys: async () => {},
+    keys: { own: NO_KEYS, given: [] },
+    isPaused: false,
   });
 }
 
@@ -216,6 +218,8 @@ describe('a target', () => {
     const first = restore(target.db, stalled, {
       askPassphrase: async () => '',
       placeKeys: async () => {},
+      keys: { own: NO_KEYS, given: [] },
+      isPaused: false,
       onProgress: () => begin(),
     });
     await begun;
@@ -289,7 +293,7 @@ describe('a damaged file', () => {
   });
 
   test.each([
-    ['a newer version of the format', { format_version: 2 }, 'backup_version'],
+    ['a newer version of the format', { format_version: 3 }, 'backup_version'],
     ['a newer schema', { schema_version: 9999 }, 'backup_version'],
     ['other migrations', { migrations: [] }, 'backup_version'],
     ['a table that is not in its schema', { tables: [{ name: 'gone', columns: ['id'] }] }, 'backup_damaged'],

@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream';
 import type { CopySession } from '@millrace/database/connection';
 import type { Queryable } from '@millrace/database/database';
 import type { PgDatabase } from '@millrace/database/pool';
+import { findOrganisation } from '@millrace/identity/organisations/store';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { listKeysInUse, listSecretKeys } from '@millrace/secrets/store';
 import { type ArchiveEntry, writeArchive } from './archive.ts';
@@ -16,6 +17,7 @@ import {
   type Manifest,
   type TableChecksum,
 } from './manifest.ts';
+import { keysOf, ofOrganisation, requirePaused, waitUntilPaused } from './organisation-rows.ts';
 import { beginLong } from './session.ts';
 import { TABLES } from './tables.ts';
 
@@ -32,6 +34,8 @@ export interface BackupOptions {
   readonly passphrase: string | null;
   /** Includes the keys that decrypt the stored secrets. */
   readonly withKeys: boolean;
+  /** Only what belongs to this organisation, which must be paused. */
+  readonly organisationId?: number | undefined;
   readonly onProgress?: OnProgress;
 }
 
@@ -44,8 +48,8 @@ export interface BackupSummary {
 const PART_BYTES = 1024 * 1024;
 
 /**
- * Writes one consistent snapshot of the whole instance to `out`, while it serves.
- * @throws BackupError `backup_version`
+ * Writes one consistent snapshot of the whole instance, or of one organisation, to `out`, while it serves.
+ * @throws BackupError `backup_version`, `organisation_not_paused`
  * @throws SecretError when a key is to be included that this process doesn't have
  */
 export async function backUp(
@@ -54,9 +58,13 @@ export async function backUp(
   out: Writable,
   options: BackupOptions,
 ): Promise<BackupSummary> {
+  const { organisationId } = options;
+  // What was accepted before the pause was seen everywhere is then in the snapshot.
+  if (organisationId !== undefined) await waitUntilPaused(db, organisationId);
   return await db.copying(async (session) => {
     await beginLong(session, 'SNAPSHOT');
-    const tables = await tablesToKeep(session);
+    if (organisationId !== undefined) await requirePaused(session, organisationId);
+    const tables = await tablesToKeep(session, organisationId);
     const manifest = await describe(session, keys, tables, options);
     const sums: TableChecksum[] = [];
     await writeArchive(
@@ -69,7 +77,7 @@ export async function backUp(
   });
 }
 
-async function tablesToKeep(session: Queryable): Promise<TableCopy[]> {
+async function tablesToKeep(session: Queryable, organisationId?: number): Promise<TableCopy[]> {
   const tables = await listTables(session);
   if (!tables.some(({ name }) => name === 'schema_migrations')) {
     throw new BackupError(
@@ -84,7 +92,8 @@ async function tablesToKeep(session: Queryable): Promise<TableCopy[]> {
       `This version of Millrace doesn't know these tables: ${unknown.join(', ')}. Back up with the version that uses the database; tables that aren't Millrace's belong in another schema or database.`,
     );
   }
-  return tables.filter(({ name }) => TABLES[name] === 'kept');
+  const kept = tables.filter(({ name }) => TABLES[name] === 'kept');
+  return organisationId === undefined ? kept : ofOrganisation(session, kept, organisationId);
 }
 
 async function describe(
@@ -97,21 +106,30 @@ async function describe(
     'SELECT version, name, checksum FROM schema_migrations ORDER BY version',
   );
   const [clock] = await session.query<{ now: Date }>('SELECT now() AS now');
-  const current = (await listSecretKeys(session)).filter(({ state }) => state === 'current');
-  const keyIds = [...new Set([...current.map(({ id }) => id), ...(await listKeysInUse(session))])];
+  const { organisationId } = options;
+  const organisation =
+    organisationId === undefined ? null : await findOrganisation(session, String(organisationId));
+  const keyIds =
+    organisation === null ? await keysOfInstance(session) : await keysOf(session, organisation.id);
   const included = options.withKeys ? await Promise.all(keyIds.map((id) => keys.find(id))) : null;
   return {
     format: 'millrace-backup',
-    format_version: FORMAT_VERSION,
+    format_version: organisation === null ? 1 : FORMAT_VERSION,
     product_version: options.productVersion,
     schema_version: migrations.at(-1)?.version ?? 0,
     migrations,
     made_at: (clock?.now ?? new Date()).toISOString(),
     secret_key_ids: keyIds,
     ...(included === null ? {} : { secret_keys: included.map(({ bytes }) => bytes.toString('base64')) }),
+    ...(organisation === null ? {} : { organisation: { id: organisation.id, name: organisation.name } }),
     tables: tables.map(({ name, columns }) => ({ name, columns: [...columns] })),
-    sequences: await listSequences(session),
+    sequences: organisation === null ? await listSequences(session) : [],
   };
+}
+
+async function keysOfInstance(session: Queryable): Promise<string[]> {
+  const current = (await listSecretKeys(session)).filter(({ state }) => state === 'current');
+  return [...new Set([...current.map(({ id }) => id), ...(await listKeysInUse(session))])];
 }
 
 async function* entriesOf(

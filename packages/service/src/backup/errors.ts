@@ -4,7 +4,10 @@
  * - `backup_version`: it was made by a newer version of Millrace, or the database was
  * - `restore_not_empty`: the instance to restore into has content
  * - `restore_running`: another restore into it is running
- * - `restore_key`: the data folder has another key
+ * - `restore_key`: the data folder has another key, or a key of the backup is missing
+ * - `restore_clash`: the instance has something with the same id or name as the organisation to be restored
+ * - `restore_schema`: the instance has another schema than the backup of the organisation
+ * - `organisation_not_paused`: something of the organisation to be moved may still run
  */
 export type BackupErrorCode =
   | 'backup_damaged'
@@ -12,7 +15,10 @@ export type BackupErrorCode =
   | 'backup_version'
   | 'restore_not_empty'
   | 'restore_running'
-  | 'restore_key';
+  | 'restore_key'
+  | 'restore_clash'
+  | 'restore_schema'
+  | 'organisation_not_paused';
 
 /** A backup can't be made or restored; the message says why and what to do. Nothing was changed. */
 export class BackupError extends Error {

@@ -1,9 +1,11 @@
+import { parseSecretKey } from '@millrace/secrets/key-text';
+import { type MasterKey, masterKey } from '@millrace/secrets/sealed';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { damaged } from './errors.ts';
 
-/** Raised when an older version of Millrace couldn't read the file any more. */
-export const FORMAT_VERSION = 1;
+/** Raised when an older version of Millrace couldn't read the file any more: 2 is for organisations, 1 for whole instances. */
+export const FORMAT_VERSION = 2;
 /** The first and the last entry of the archive; the parts of tables are in between, in the order of the manifest. */
 export const MANIFEST_NAME = 'manifest.json';
 export const CHECKSUMS_NAME = 'checksums.json';
@@ -26,6 +28,8 @@ export const Manifest = Type.Object({
   secret_key_ids: Type.Array(Type.String()),
   /** The keys themselves, in base64, if they were to be included. */
   secret_keys: Type.Optional(Type.Array(Type.String())),
+  /** The organisation that is in it; absent: all of them. */
+  organisation: Type.Optional(Type.Object({ id: Type.Integer({ minimum: 1 }), name: Type.String() })),
   tables: Type.Array(Type.Object({ name: Type.String(), columns: Type.Array(Type.String()) })),
   sequences: Type.Array(
     Type.Object({ name: Type.String(), last_value: Type.Integer(), is_called: Type.Boolean() }),
@@ -50,6 +54,15 @@ export function parseManifest(body: Buffer): Manifest {
   const value = parse(body, MANIFEST_NAME);
   if (!Value.Check(Manifest, value)) throw damaged(`${MANIFEST_NAME} isn't a manifest`);
   return value;
+}
+
+/** The keys that are in the backup. @throws BackupError `backup_damaged` */
+export function includedKeys({ secret_keys: texts = [] }: Manifest): MasterKey[] {
+  return texts.map((text) => {
+    const bytes = parseSecretKey(text);
+    if (bytes === undefined) throw damaged('a key in the manifest');
+    return masterKey(bytes);
+  });
 }
 
 /** @throws BackupError `backup_damaged` */

@@ -69,6 +69,11 @@ export async function lockRestore(tx: Queryable): Promise<void> {
   }
 }
 
+/** Nothing of what was restored runs until each organisation is resumed. */
+export async function pauseAll(tx: Queryable): Promise<void> {
+  await tx.query('UPDATE organisations SET paused_at = coalesce(paused_at, now())');
+}
+
 /**
  * Puts what was running back into the queue, as a worker does that is told to stop: its worker isn't here, so that its lease would never
  * expire. No crash is counted. Triggers must be off.

@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { CopySession } from '@millrace/database/connection';
+import { sqlState } from '@millrace/database/errors';
+import type { ArchiveEntry } from './archive.ts';
+import { checksumsOf, type OnProgress, RunningSum } from './backup.ts';
+import type { TableCopy } from './catalog.ts';
+import { damaged } from './errors.ts';
+import { CHECKSUMS_NAME, type Manifest, parseChecksums, type TableChecksum } from './manifest.ts';
+
+/** A manifest that was read. */
+export interface OpenedManifest {
+  readonly manifest: Manifest;
+  /** As it is in the file. */
+  readonly body: Buffer;
+}
+
+/** Those of the tables that the manifest names, in its order. @throws BackupError `backup_damaged` */
+export function matchTables(tables: readonly TableCopy[], manifest: Manifest): TableCopy[] {
+  const present = new Map(tables.map((table) => [table.name, table]));
+  return manifest.tables.map(({ name, columns }) => {
+    const table = present.get(name);
+    if (table === undefined || !isDeepStrictEqual([...table.columns], columns)) {
+      throw damaged(`the manifest doesn't fit its schema at the table ${name}`);
+    }
+    return table;
+  });
+}
+
+/** The tables to load in their order, and the manifest as it is in the file. */
+interface LoadPlan {
+  readonly copies: readonly TableCopy[];
+  readonly manifestBody: Buffer;
+}
+
+/**
+ * Loads all rows that follow the manifest, and compares them with its checksums.
+ * @throws BackupError `backup_damaged`
+ */
+export async function loadTables(
+  session: CopySession,
+  entries: AsyncGenerator<ArchiveEntry>,
+  { copies, manifestBody }: LoadPlan,
+  onProgress: OnProgress = () => {},
+): Promise<readonly TableChecksum[]> {
+  const sums: TableChecksum[] = [];
+  let next = await entries.next();
+  let bytes = 0;
+  for (const table of copies) {
+    const load = new TableLoad(session, table);
+    try {
+      while (next.done !== true && next.value.name === load.nextPart) {
+        await load.write(next.value.body);
+        bytes += next.value.body.length;
+        onProgress({ table: table.name, bytes });
+        next = await entries.next();
+      }
+      sums.push(await load.end());
+    } catch (error) {
+      await load.cancel();
+      throw error;
+    }
+  }
+  if (next.done === true || next.value.name !== CHECKSUMS_NAME) throw damaged('its end is missing');
+  const promised = parseChecksums(next.value.body);
+  if ((await entries.next()).done !== true) throw damaged('something follows its end');
+  const found = checksumsOf(manifestBody, sums);
+  if (promised.manifest_sha256 !== found.manifest_sha256) throw damaged('the manifest');
+  const wrong = found.tables.find((table, index) => !isDeepStrictEqual(table, promised.tables[index]));
+  if (wrong !== undefined) throw damaged(`the table ${wrong.name}`);
+  if (promised.tables.length !== found.tables.length) throw damaged('tables are missing');
+  return sums;
+}
+
+/** One table's rows on their way into the database, at the speed at which it takes them. */
+class TableLoad {
+  readonly #table: TableCopy;
+  readonly #sum = new RunningSum();
+  readonly #copy: Writable & { readonly rowCount: number };
+  readonly #outcome: Promise<void>;
+  /** PostgreSQL has accepted or refused the copy: its stream must not be used any more. */
+  #isOver = false;
+
+  constructor(session: CopySession, table: TableCopy) {
+    this.#table = table;
+    this.#copy = session.copyFrom(table.write);
+    this.#outcome = finished(this.#copy).then(
+      () => {
+        this.#isOver = true;
+      },
+      (error: unknown) => {
+        this.#isOver = true;
+        throw this.#explain(error);
+      },
+    );
+    // It is awaited where it matters; a failure before that must not end the process.
+    this.#outcome.catch(() => {});
+  }
+
+  /** Name of the entry that has this table's next part. */
+  get nextPart(): string {
+    return `tables/${this.#table.name}/${String(this.#sum.parts + 1).padStart(8, '0')}`;
+  }
+
+  async write(part: Buffer): Promise<void> {
+    if (this.#isOver) await this.#outcome;
+    this.#sum.add(part);
+    if (!this.#copy.write(part))
+      await Promise.race([once(this.#copy, 'drain').catch(() => this.#outcome), this.#outcome]);
+  }
+
+  async end(): Promise<TableChecksum> {
+    if (!this.#isOver) this.#copy.end();
+    await this.#outcome;
+    return this.#sum.result(this.#table.name, this.#copy.rowCount);
+  }
+
+  /** Leaves the session ready for the next statement. */
+  async cancel(): Promise<void> {
+    if (!this.#isOver) this.#copy.destroy(new Error('the restore was given up'));
+    await this.#outcome.catch(() => {});
+  }
+
+  /** PostgreSQL refuses what isn't a row of this table: invalid data (class 22) or a broken rule (class 23). */
+  #explain(error: unknown): unknown {
+    const state = sqlState(error) ?? '';
+    return /^2[23]/.test(state) ? damaged(`the table ${this.#table.name}`, error) : error;
+  }
+}

@@ -1,0 +1,304 @@
+import { PassThrough, Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { PgDatabase } from '@millrace/database/pool';
+import { type NodeContext, success } from '@millrace/engine';
+import { pauseOrganisation } from '@millrace/identity/organisations/pause';
+import { secondFactorOf } from '@millrace/identity/users/second-factor';
+import type { SecretKeys } from '@millrace/secrets/keys';
+import { createPerson } from '@millrace/testing/admin';
+import { keysOfVariable } from '@millrace/testing/secret-keys';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { chainOf, flowOf } from '../../../runtime/test/worker/flows.ts';
+import {
+  startWorkingService,
+  type WorkingService,
+} from '../../../runtime/test/worker/service-with-worker.ts';
+import { backUp } from '../../src/backup/backup.ts';
+import { BackupError } from '../../src/backup/errors.ts';
+import { restore } from '../../src/backup/restore.ts';
+import type { RestoreOptions, RestoreSummary } from '../../src/backup/restoring.ts';
+import { addCredential } from '../../src/credentials/credentials.ts';
+import { findSealed } from '../../src/credentials/store.ts';
+import { unsealRow } from '../../src/credentials/unseal.ts';
+import { settle } from '../../src/pause/settle.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+
+const OPERATOR = { actor: 'operator' } as const;
+/** More than the target has given out, so that ids can be kept. */
+const FIRST_KEPT_ID = 5_000;
+
+let source: WorkingService;
+let target: WorkingService;
+let sourceKeys: SecretKeys;
+let targetKeys: SecretKeys;
+beforeAll(async () => {
+  [source, target] = await Promise.all([startWorkingService(), startWorkingService()]);
+  sourceKeys = keysOfVariable();
+  targetKeys = keysOfVariable();
+  for (const sequence of ['workflows_id_seq', 'credentials_id_seq', 'execution_ids']) {
+    await source.database.db.query('SELECT setval($1::regclass, $2)', [sequence, FIRST_KEPT_ID]);
+  }
+  // Both have given out the ids of everything else.
+  for (let count = 0; count < 5; count += 1) await target.createKey();
+  await createPerson(target, 'editor');
+});
+afterAll(() => Promise.all([source.stop(), target.stop()]));
+
+const ASKING = `SELECT FROM executions WHERE workflow_id = $1 AND status = 'waiting_async'`;
+const refusal = (code: string) => expect.objectContaining({ name: 'BackupError', code });
+
+function backUpOrganisation(id: number, withKeys = false): Promise<Buffer> {
+  const out = new PassThrough();
+  const bytes = buffer(out);
+  const options = { productVersion: '1.2.3', passphrase: null, withKeys, organisationId: id };
+  return backUp(source.database.db, sourceKeys, out, options).then(() => bytes);
+}
+
+function restoreInto(
+  db: PgDatabase,
+  bytes: Buffer,
+  more: Partial<RestoreOptions> = {},
+): Promise<RestoreSummary> {
+  return restore(db, Readable.from([bytes]), {
+    askPassphrase: () => Promise.reject(new BackupError('backup_passphrase', 'asked')),
+    placeKeys: async () => {},
+    keys: { own: targetKeys, given: [] },
+    isPaused: false,
+    ...more,
+  });
+}
+
+async function countIn(db: PgDatabase): Promise<unknown> {
+  return await db.query(
+    `SELECT (SELECT count(*) FROM organisations) AS organisations, (SELECT count(*) FROM executions) AS executions,
+       (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM data_entries) AS entries`,
+  );
+}
+
+test('an organisation that is not paused is not backed up', async () => {
+  await expect(backUpOrganisation(source.key.organisationId)).rejects.toEqual(
+    refusal('organisation_not_paused'),
+  );
+});
+
+describe('an organisation that moves', () => {
+  const calls: { readonly at: 'source' | 'target'; readonly key: string }[] = [];
+  const credential = {
+    name: 'CRM',
+    type: 'bearer',
+    hosts: ['api.example.com'],
+    fields: { token: 'canary-token' },
+  } as const;
+  let bytes: Buffer;
+  let ids: Readonly<Record<'held' | 'asking' | 'failed' | 'credential', number>>;
+  let workflowId: number;
+  let summary: RestoreSummary;
+
+  beforeAll(async () => {
+    const { db } = source.database;
+    const { organisationId } = source.key;
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    source.behaviours.set('first', () => success({ done: true }));
+    source.behaviours.set('second', async (context: NodeContext) => {
+      calls.push({ at: 'source', key: context.idempotencyKey });
+      begin();
+      await new Promise<void>((resolve) => context.signal.addEventListener('abort', () => resolve()));
+      return success({});
+    });
+    target.behaviours.set('second', (context) => {
+      calls.push({ at: 'target', key: context.idempotencyKey });
+      return success({ done: true });
+    });
+    source.behaviours.set('broken', () => {
+      throw new Error('broken');
+    });
+    workflowId = await source.createWorkflow(chainOf('first', 'second'));
+    const asking = flowOf(
+      [['ask', 'wait.approval', { config: { title: 'Go on?', text: 'Really?' } }]],
+      ['start>ask'],
+    );
+    const askingId = await source.createWorkflow(asking);
+    const broken = { ...chainOf('broken'), settings: { error_workflow_id: askingId } };
+    ids = {
+      held: await source.execute(workflowId),
+      asking: await source.execute(askingId),
+      failed: await source.execute(await source.createWorkflow(broken)),
+      credential: (await addCredential({ db, keys: sourceKeys }, { ...credential, organisationId }, OPERATOR))
+        .id,
+    };
+    await begun;
+    await source.finished(ids.failed);
+    // The one that was started, and the one that the failure has started.
+    const areAsking = async () => (await db.query(ASKING, [askingId])).length === 2;
+    await vi.waitUntil(areAsking, { timeout: 60_000 });
+    await addPeople(organisationId);
+    await db.query(
+      `INSERT INTO data_entries (organisation_id, key, value) SELECT $1, 'entry ' || n, '1' FROM generate_series(1, 10) n`,
+      [organisationId],
+    );
+    await pauseOrganisation(db, organisationId, OPERATOR);
+    expect(await settle(db, organisationId, 0)).toEqual({ takenBack: 1 });
+    bytes = await backUpOrganisation(organisationId);
+    const before = await countIn(target.database.db);
+    await expect(restoreInto(target.database.db, bytes)).rejects.toEqual(refusal('restore_key'));
+    expect(await countIn(target.database.db)).toEqual(before);
+    const given = [await sourceKeys.own()];
+    summary = await restoreInto(target.database.db, bytes, { keys: { own: targetKeys, given } });
+  });
+
+  /** Ada moves with a second factor; Bob has an account there already; Carol has only saved a workflow; Dan moves and is demoted. */
+  async function addPeople(organisationId: number): Promise<void> {
+    const { db } = source.database;
+    const ada = await createPerson(source, 'editor', { organisationId, email: 'ada@example.com' });
+    await createPerson(source, 'viewer', { organisationId, email: 'bob@example.com' });
+    await createPerson(source, 'system_admin', { organisationId, email: 'dan@example.com' });
+    const carol = await createPerson(source, 'system_admin', { email: 'carol@example.com' });
+    await createPerson(target, 'viewer', { email: 'bob@example.com' });
+    await db.transaction(async (tx) => {
+      const { keyId, ciphertext } = await sourceKeys.seal(tx, 'FACTOR', secondFactorOf(ada.userId));
+      await tx.query(
+        `UPDATE users SET totp_key_id = $2, totp_ciphertext = $3, totp_confirmed_at = now(), password_hash = 'hash of ada' WHERE id = $1`,
+        [ada.userId, keyId, ciphertext],
+      );
+      await tx.query(`UPDATE users SET password_hash = 'hash of carol' WHERE id = $1`, [carol.userId]);
+      await tx.query('UPDATE workflow_versions SET user_id = $2 WHERE workflow_id = $1', [
+        workflowId,
+        carol.userId,
+      ]);
+    });
+  }
+
+  test('goes on there, and only there, without repeating what had ended', async () => {
+    expect(summary.organisation).toMatchObject({ accounts: 2, demoted: 1 });
+    expect(summary.organisation?.id).not.toBe(source.key.organisationId);
+    const read = async (id: number) =>
+      (
+        await target.database.db.query<{ status: string }>('SELECT status FROM executions WHERE id = $1', [
+          id,
+        ])
+      )[0]?.status;
+    await expect.poll(() => read(ids.held), { timeout: 60_000 }).toBe('completed');
+    expect(calls).toEqual([
+      { at: 'source', key: calls[0]?.key },
+      { at: 'target', key: calls[0]?.key },
+    ]);
+    expect(await read(ids.asking)).toBe('waiting_async');
+    expect((await source.read(ids.held)).status).toBe('queued');
+  });
+
+  test('accepts its API keys under its ids, and shows what had been', async () => {
+    const { key } = source;
+    const failed = await target.api('GET', `/executions/${ids.failed}`, { key });
+    expect(failed).toMatchObject({ status: 200, json: { status: 'failed' } });
+    const started = await target.api('POST', `/workflows/${workflowId}/execute`, { key, body: {} });
+    expect(started.status).toBe(202);
+    expect(Number(started.json.execution_id)).toBeGreaterThan(ids.failed);
+    const other = await target.api('GET', `/executions/${ids.failed}`, { key: target.key });
+    expect(other.status).toBe(404);
+  });
+
+  test('has its secrets under the key of the other instance', async () => {
+    const { db } = target.database;
+    const row = await findSealed(db, summary.organisation?.id ?? 0, ids.credential);
+    if (row === undefined) throw new Error('the credential is not there');
+    expect(row.key_id).toBe((await targetKeys.own()).id);
+    expect(await unsealRow(targetKeys, row)).toContain('canary-token');
+    const [ada] = await db.query<{ id: number; totp_ciphertext: Buffer }>(
+      `SELECT id, totp_ciphertext FROM users WHERE email = 'ada@example.com'`,
+    );
+    expect(
+      await targetKeys.unseal(ada?.totp_ciphertext ?? Buffer.alloc(0), secondFactorOf(ada?.id ?? 0)),
+    ).toBe('FACTOR');
+  });
+
+  test('brings the accounts of its members, and nobody who administers the other instance', async () => {
+    const { db } = target.database;
+    const people = await db.query(
+      `SELECT u.email, u.password_hash, u.removed_at IS NOT NULL AS is_removed, m.role FROM users u
+       LEFT JOIN members m ON m.email = u.email AND m.organisation_id = $1
+       WHERE u.email ~ '^(ada|bob|carol|dan)@' ORDER BY u.email`,
+      [summary.organisation?.id],
+    );
+    expect(people).toEqual([
+      { email: 'ada@example.com', password_hash: 'hash of ada', is_removed: false, role: 'editor' },
+      { email: 'bob@example.com', password_hash: null, is_removed: false, role: 'viewer' },
+      { email: 'carol@example.com', password_hash: null, is_removed: true, role: null },
+      { email: 'dan@example.com', password_hash: null, is_removed: false, role: 'org_admin' },
+    ]);
+    const [version] = await db.query(
+      'SELECT u.email FROM workflow_versions v JOIN users u ON u.id = v.user_id WHERE workflow_id = $1',
+      [workflowId],
+    );
+    expect(version).toEqual({ email: 'carol@example.com' });
+  });
+
+  test('leaves nothing that had been done to be done again, and counts what it stores', async () => {
+    const { db } = target.database;
+    const id = summary.organisation?.id;
+    const followUps = await db.query('SELECT FROM execution_follow_ups WHERE execution_id = $1', [
+      ids.failed,
+    ]);
+    expect(followUps).toEqual([]);
+    const byErrors = await db.query(
+      `SELECT FROM executions WHERE organisation_id = $1 AND trigger_type = 'error'`,
+      [id],
+    );
+    expect(byErrors).toHaveLength(1);
+    const usage = await db.query('SELECT entries FROM data_usage WHERE organisation_id = $1', [id]);
+    expect(usage).toEqual([{ entries: 10 }]);
+    const [entry] = await db.query<{ details: string }>(
+      `SELECT details::text FROM audit_log WHERE organisation_id = $1 AND action = 'organisation.restored'`,
+      [id],
+    );
+    expect(JSON.parse(entry?.details ?? '{}')).toMatchObject({ former_id: source.key.organisationId });
+  });
+
+  test('is refused a second time, and by the instance that it comes from', async () => {
+    const given = [await sourceKeys.own()];
+    const before = await countIn(target.database.db);
+    for (const { database } of [target, source]) {
+      const again = restoreInto(database.db, bytes, { keys: { own: targetKeys, given } });
+      await expect(again).rejects.toEqual(refusal('restore_clash'));
+    }
+    expect(await countIn(target.database.db)).toEqual(before);
+  });
+});
+
+describe('a backup of an organisation', () => {
+  let bytes: Buffer;
+  beforeAll(async () => {
+    const { organisationId } = await source.createKey();
+    const db = source.database.db;
+    await db.query('UPDATE organisations SET name = $2 WHERE id = $1', [organisationId, 'Taken']);
+    await pauseOrganisation(db, organisationId, OPERATOR);
+    bytes = await backUpOrganisation(organisationId, true);
+  });
+  beforeEach(() => target.database.db.query(`UPDATE organisations SET name = 'Other' WHERE name = 'Taken'`));
+
+  test('is refused by an instance that has one of the same name', async () => {
+    await target.database.db.query('UPDATE organisations SET name = $2 WHERE id = $1', [
+      target.key.organisationId,
+      'Taken',
+    ]);
+    const failure = await restoreInto(target.database.db, bytes).catch((error: unknown) => error);
+    expect(failure).toEqual(refusal('restore_clash'));
+    expect(String(failure)).toContain('an organisation named "Taken"');
+  });
+
+  test('leaves nothing if it is damaged', async () => {
+    const before = await countIn(target.database.db);
+    const half = restoreInto(target.database.db, bytes.subarray(0, bytes.length - 100));
+    await expect(half).rejects.toEqual(refusal('backup_damaged'));
+    expect(await countIn(target.database.db)).toEqual(before);
+  });
+
+  test('stays paused where it is restored if that is wanted', async () => {
+    const { organisation } = await restoreInto(target.database.db, bytes, { isPaused: true });
+    const rows = await target.database.db.query(
+      'SELECT name FROM organisations WHERE id = $1 AND paused_at IS NOT NULL',
+      [organisation?.id],
+    );
+    expect(rows).toEqual([{ name: 'Taken' }]);
+  });
+});
