@@ -21,7 +21,7 @@ const KEPT_IDS = ['workflows', 'executions', 'credentials'];
 export async function listMovedTables(session: Queryable, names: readonly string[]): Promise<MovedTable[]> {
   const tables = await session.query<MovedTable>(
     `SELECT name, columns, needs, '' AS read, format('COPY %I (%s) FROM STDIN', 'moved_' || name, list) AS write,
-       format('CREATE TEMP TABLE %I (LIKE %I) ON COMMIT DROP', 'moved_' || name, name) AS create,
+       format('CREATE TEMP TABLE %I (LIKE %I INCLUDING GENERATED) ON COMMIT DROP', 'moved_' || name, name) AS create,
        format('INSERT INTO %I (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM %I', name, list, list, 'moved_' || name) AS insert
      FROM (
        SELECT c.relname::text AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns,
@@ -139,12 +139,16 @@ export async function changeReferences(session: Queryable, shifts: Shifts): Prom
      ), reference AS (
        SELECT m.relname, a.attname, t.relname AS target
        FROM pg_constraint f JOIN moved m ON m.oid = f.conrelid JOIN pg_class t ON t.oid = f.confrelid
-         JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = f.conkey[1]
-       WHERE f.contype = 'f' AND cardinality(f.conkey) = 1
+         CROSS JOIN LATERAL unnest(f.conkey, f.confkey) AS k (here, there)
+         JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = k.here
+         JOIN pg_attribute i ON i.attrelid = f.confrelid AND i.attnum = k.there AND i.attname = 'id'
+       WHERE f.contype = 'f'
        UNION SELECT m.relname, 'organisation_id', 'organisations' FROM moved m JOIN pg_attribute a ON a.attrelid = m.oid
          AND a.attname = 'organisation_id' AND NOT a.attisdropped
        UNION SELECT relname, 'id', relname FROM moved
-       UNION SELECT 'executions', 'api_key_id', 'api_keys'
+       -- What these name may be deleted.
+       UNION VALUES ('executions', 'api_key_id', 'api_keys'), ('audit_log', 'api_key_id', 'api_keys'),
+         ('audit_log', 'member_id', 'members'), ('audit_log', 'user_id', 'users')
      )
      SELECT format('UPDATE %I SET %s', 'moved_' || r.relname, string_agg(format('%I = %I + %s', r.attname, r.attname, s.shift), ', '))
        AS statement

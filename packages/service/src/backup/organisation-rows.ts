@@ -5,8 +5,10 @@ import { countUnderWay } from '../pause/store.ts';
 import type { TableCopy } from './catalog.ts';
 import { BackupError } from './errors.ts';
 
-/** Tables of the instance: none of their rows is an organisation's. What `data_usage` counts is counted again where it is restored. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['data_usage', 'secret_keys', 'service_secrets']);
+/** Made again where the rows are inserted: counts, and the chain of the audit log, whose hashes cover ids. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['audit_chains', 'audit_pending', 'audit_seals', 'data_usage']);
+/** Tables without the organisation's id that have rows of it. */
+const OF_PEOPLE: ReadonlySet<string> = new Set(['organisations', 'recovery_codes', 'users']);
 
 /**
  * Of these tables, the rows of one organisation. Of accounts, those of its members, with their passwords and second factors; others that its
@@ -17,11 +19,14 @@ export async function ofOrganisation(
   tables: readonly TableCopy[],
   organisationId: number,
 ): Promise<TableCopy[]> {
-  const kept = tables.filter(({ name }) => !LEFT_OUT.has(name));
+  const kept = tables.filter(
+    ({ name, columns }) =>
+      !LEFT_OUT.has(name) && (columns.includes('organisation_id') || OF_PEOPLE.has(name)),
+  );
   const reads = await session.query<{ name: string; read: string }>(
     `WITH named AS (
        SELECT string_agg(format('SELECT %I FROM %s WHERE organisation_id = %s', a.attname, c.conrelid::regclass, $2::bigint),
-         ' UNION ') AS ids
+         ' UNION ') || format(' UNION SELECT user_id FROM audit_log WHERE organisation_id = %s', $2::bigint) AS ids
        FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
        WHERE c.contype = 'f' AND c.confrelid = 'users'::regclass AND EXISTS (
          SELECT FROM pg_attribute o WHERE o.attrelid = c.conrelid AND o.attname = 'organisation_id' AND NOT o.attisdropped)

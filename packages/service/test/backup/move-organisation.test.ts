@@ -137,6 +137,12 @@ describe('an organisation that moves', () => {
       `INSERT INTO data_entries (organisation_id, key, value) SELECT $1, 'entry ' || n, '1' FROM generate_series(1, 10) n`,
       [organisationId],
     );
+    await db.query(
+      `WITH outer_folder AS (INSERT INTO workflow_folders (organisation_id, name) VALUES ($1, 'outer') RETURNING id),
+         inner_folder AS (INSERT INTO workflow_folders (organisation_id, parent_id, name) SELECT $1, id, 'inner' FROM outer_folder RETURNING id)
+       UPDATE workflows SET folder_id = (SELECT id FROM inner_folder) WHERE id = $2`,
+      [organisationId, workflowId],
+    );
     await pauseOrganisation(db, organisationId, OPERATOR);
     expect(await settle(db, organisationId, 0)).toEqual({ takenBack: 1 });
     bytes = await backUpOrganisation(organisationId);
@@ -252,6 +258,24 @@ describe('an organisation that moves', () => {
       [id],
     );
     expect(JSON.parse(entry?.details ?? '{}')).toMatchObject({ former_id: source.key.organisationId });
+  });
+
+  test('keeps what refers to rows with new ids: folders, and the audit log', async () => {
+    const { db } = target.database;
+    const [folders] = await db.query(
+      `SELECT i.name AS inner_name, o.name AS outer_name FROM workflows w JOIN workflow_folders i ON i.id = w.folder_id
+       JOIN workflow_folders o ON o.id = i.parent_id WHERE w.id = $1`,
+      [workflowId],
+    );
+    expect(folders).toEqual({ inner_name: 'inner', outer_name: 'outer' });
+    const strangers = await db.query(
+      `SELECT a.action FROM audit_log a LEFT JOIN members m ON m.id = a.member_id LEFT JOIN api_keys k ON k.id = a.api_key_id
+       WHERE a.organisation_id = $1
+         AND (m.organisation_id IS DISTINCT FROM (CASE WHEN a.member_id IS NOT NULL THEN $1 END)
+           OR k.organisation_id IS DISTINCT FROM (CASE WHEN a.api_key_id IS NOT NULL THEN $1 END))`,
+      [summary.organisation?.id],
+    );
+    expect(strangers).toEqual([]);
   });
 
   test('is refused a second time, and by the instance that it comes from', async () => {
