@@ -12,6 +12,7 @@ import {
   PageOf,
   pageQuery,
   Revision,
+  Sentence,
   Timestamp,
   VersionNumber,
 } from './forms.ts';
@@ -110,6 +111,8 @@ export const Sample = Closed({
   headers: Nullable(Type.Record(Type.String(), Type.String())),
   /** The execution started by the call; null unless a webhook. */
   execution_id: Nullable(Id),
+  /** The call repeated an event: the execution is that of the first call, and this one started nothing. */
+  is_repeat: Type.Boolean(),
 });
 export type Sample = Static<typeof Sample>;
 
@@ -331,6 +334,8 @@ export const EDITOR_ENDPOINTS = {
     events: {
       /** At the start and on each extension. */
       listening: Closed({ until: Timestamp }),
+      /** A call was refused, and why; the listening goes on. */
+      refused: Closed({ at: Timestamp, status: Type.Integer(), code: Type.String(), ...Sentence.properties }),
       sample: Sample,
       /** Listening has expired or was stopped. */
       ended: Closed({}),

@@ -23,6 +23,7 @@ import { securityHeaders } from './http/security-headers.ts';
 import { endWhenRefused, isStream } from './http/stream.ts';
 import { warnOfUntrustedProxy } from './http/untrusted-proxy.ts';
 import { unsupportedCharacter } from './http/validation.ts';
+import { reportRefusal } from './public/webhooks/refusals.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -71,6 +72,7 @@ export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: Admi
   app.setErrorHandler(async (error, request, reply) => {
     const publicError = toApiError(error, request);
     if (deps.meters !== undefined) countRefusal(deps.meters, publicError);
+    reportRefusal(deps.db, request, publicError);
     return respondToError(publicError, request, reply);
   });
   return urgent;

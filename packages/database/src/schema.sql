@@ -791,7 +791,10 @@ CREATE TABLE sample_listeners (
   user_id bigint NOT NULL,
   organisation_id bigint NOT NULL,
   expires_at timestamp with time zone NOT NULL,
-  CONSTRAINT sample_listeners_pkey PRIMARY KEY (workflow_id, user_id)
+  refusal json,
+  refused_at timestamp with time zone,
+  CONSTRAINT sample_listeners_pkey PRIMARY KEY (workflow_id, user_id),
+  CONSTRAINT sample_listeners_check CHECK (((refusal IS NULL) = (refused_at IS NULL)))
 );
 
 CREATE TABLE schedule_fires (
@@ -1029,6 +1032,7 @@ CREATE TABLE workflow_samples (
   headers json,
   execution_id bigint,
   received_at timestamp with time zone DEFAULT date_trunc('milliseconds'::text, now()) NOT NULL,
+  is_repeat boolean DEFAULT false NOT NULL,
   CONSTRAINT workflow_samples_pkey PRIMARY KEY (workflow_id),
   CONSTRAINT workflow_samples_check CHECK (((source = 'webhook'::text) = (headers IS NOT NULL))),
   CONSTRAINT workflow_samples_check1 CHECK (((source = 'webhook'::text) = (execution_id IS NOT NULL))),

@@ -77,6 +77,9 @@ test('listening takes the next call as the sample, and templates are completed f
   expect(await callWebhook(address, { customer: 'Nobody' })).toMatchObject({ captured: false });
   await webhook.getByRole('button', { name: 'Listen for a sample' }).click();
   await webhook.getByText('Waiting for a call').waitFor();
+  // What is refused meanwhile is shown with the reason.
+  expect((await fetch(`${world.url}${new URL(address).pathname}`)).status).toBe(405);
+  await webhook.getByText('A call was refused (405)').waitFor();
   const order = { customer: 'Ada', lines: [{ sku: 'A-1' }] };
   expect(await callWebhook(address, order)).toMatchObject({ success: true, captured: true });
   await page.getByText('Call received and saved as the sample.').waitFor();

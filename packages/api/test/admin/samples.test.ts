@@ -114,6 +114,69 @@ describe('listening for a sample', () => {
     expect(rows).toEqual([{ n: '0' }, { n: '1' }, { n: '2' }]);
   });
 
+  test('a refused call is reported with the reason, and the listening goes on', async () => {
+    const allowList = { ip_allow_list: ['192.0.2.1'] };
+    const guarded = await createWebhook();
+    const [start, ...rest] = WEBHOOK_FLOW.nodes;
+    const flow = { ...WEBHOOK_FLOW, nodes: [{ ...start, data: { config: allowList } }, ...rest] };
+    const open = await createWebhook();
+    const call = (hash: string, init: RequestInit) =>
+      fetch(`${service.url}/api/v1/webhooks/${hash}`, { method: 'POST', ...init });
+    const json = { 'content-type': 'application/json' };
+    await ada.call('POST /orgs/:org/workflows/:id/versions', {
+      params: pathTo(ada, guarded),
+      body: { flow_data: flow as never, base_version: 1 },
+    });
+    const cases: [typeof open, RequestInit, number, string][] = [
+      [guarded, { headers: json, body: '{}' }, 403, 'ip_not_allowed'],
+      [open, { method: 'GET' }, 405, 'method_not_allowed'],
+      [open, { headers: json, body: '{' }, 400, 'invalid_json'],
+      [open, { headers: { 'content-type': 'text/csv' }, body: 'a' }, 415, 'unsupported_media_type'],
+      [open, { headers: json, body: JSON.stringify('x'.repeat(1_100_000)) }, 413, 'body_too_large'],
+    ];
+    for (const [workflow, init, status, code] of cases) {
+      const { revision } = await listen(workflow);
+      // The other instance hears of it, too.
+      const next = await follow(workflow, revision, second.url);
+      expect((await next())?.event).toBe('listening');
+      expect((await call(workflow.hash, init)).status).toBe(status);
+      const refused = await next();
+      expect(refused).toMatchObject({
+        event: 'refused',
+        data: { status, code, message: expect.any(String) },
+      });
+      expect((await callWebhook(open.hash, { n: 1 })).status).toBe(202);
+      if (workflow === open) expect((await next())?.event).toBe('sample');
+    }
+    // Listening anew, the former refusal is over.
+    await listen(guarded);
+    const again = await follow(guarded, 0);
+    expect((await again())?.event).toBe('listening');
+    await ada.call('DELETE /orgs/:org/workflows/:id/sample-listener', { params: pathTo(ada, guarded) });
+    expect((await again())?.event).toBe('ended');
+  });
+
+  test('a repeated event is captured, and marked as one that started nothing', async () => {
+    const workflow = await createWebhook();
+    const [start, ...rest] = WEBHOOK_FLOW.nodes;
+    const deduplicate = { by: 'path', name: 'id' };
+    const flow = { ...WEBHOOK_FLOW, nodes: [{ ...start, data: { config: { deduplicate } } }, ...rest] };
+    await ada.call('POST /orgs/:org/workflows/:id/versions', {
+      params: pathTo(ada, workflow),
+      body: { flow_data: flow as never, base_version: 1 },
+    });
+    const first = await callWebhook(workflow.hash, { id: 'evt_1' });
+    await listen(workflow);
+    await callWebhook(workflow.hash, { id: 'evt_1' });
+    expect(await sampleOf(workflow)).toMatchObject({
+      is_repeat: true,
+      execution_id: first.json.execution_id,
+    });
+    await listen(workflow);
+    await callWebhook(workflow.hash, { id: 'evt_2' });
+    expect(await sampleOf(workflow)).toMatchObject({ is_repeat: false });
+  });
+
   test('headers that may contain a secret are not kept', async () => {
     const workflow = await createWebhook();
     await listen(workflow);

@@ -1,5 +1,5 @@
 import { Alert, Button, Code, Group, Skeleton, Stack, Text } from '@mantine/core';
-import type { Sample, Webhook } from '@millrace/admin-api';
+import type { Events, Sample, Webhook } from '@millrace/admin-api';
 import { isJsonObject, type JsonValue } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { serviceNow } from '@millrace/ui/api/clock.ts';
@@ -14,6 +14,7 @@ import { ErrorState } from '@millrace/ui/components/states.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { useChange } from '@millrace/ui/components/use-change.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Radio, RefreshCw } from 'lucide-react';
 import { useContext, useEffect, useState } from 'react';
@@ -137,6 +138,7 @@ function Listener({
   const [after, setAfter] = useState<number | null>(null);
   const [until, setUntil] = useState<string | null>(null);
   const [arrived, setArrived] = useState<Sample | null>(null);
+  const [refused, setRefused] = useState<RefusedCall | null>(null);
   const save = useContext(SaveFlow);
   const start = useChange(
     async () => {
@@ -149,6 +151,7 @@ function Listener({
       onSuccess: (started) => {
         if (started === null) return;
         setArrived(null);
+        setRefused(null);
         setUntil(started.until);
         setAfter(started.revision);
       },
@@ -164,6 +167,7 @@ function Listener({
     {
       sample: (sample) => {
         setAfter(null);
+        setRefused(null);
         setArrived(sample);
         showSample(sample.data);
         notifyDone(t('forms.sampleTaken'));
@@ -172,6 +176,7 @@ function Listener({
         });
       },
       listening: ({ until: end }) => setUntil(end),
+      refused: setRefused,
       ended: () => {
         setAfter(null);
         if (stop.isPending) return;
@@ -195,6 +200,7 @@ function Listener({
         >
           {t(isSaved ? 'forms.listen' : 'forms.saveAndListen')}
         </Button>
+        {refused !== null && <Refused call={refused} />}
         {arrived !== null && <Arrived sample={arrived} />}
       </>
     );
@@ -205,10 +211,25 @@ function Listener({
         <Text size="xs">
           {t('forms.listeningAbout')} {until !== null && <Moment at={until} />}
         </Text>
+        {refused !== null && <Refused call={refused} />}
         <Button variant="default" w="fit-content" onClick={() => stop.mutate()}>
           {t('forms.stopListening')}
         </Button>
       </Stack>
+    </Alert>
+  );
+}
+
+type RefusedCall = Events<'GET /orgs/:org/workflows/:id/sample-listener/events'>['refused'];
+
+/** The last call that wasn't accepted, and why. */
+function Refused({ call: { at, status, ...said } }: { call: RefusedCall }) {
+  const { t } = useTranslation();
+  return (
+    <Alert color="red" p="xs" role="alert" title={t('forms.refused', { status })}>
+      <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
+        {translateMessage(said)} <Moment at={at} />
+      </Text>
     </Alert>
   );
 }
@@ -225,6 +246,7 @@ function Arrived({ sample }: { sample: Sample }) {
         <Moment at={sample.received_at} />
         {sample.execution_id !== null && <ExecutionLink id={sample.execution_id} />}
       </Group>
+      {sample.is_repeat && <Hint>{t('forms.repeated')}</Hint>}
       <JsonViewer
         value={sample.data as JsonValue}
         label={t('forms.arrived')}

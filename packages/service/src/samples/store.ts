@@ -1,6 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
-import { type JsonValue, stringifyJson } from '@millrace/engine';
+import { type JsonText, type JsonValue, stringifyJson } from '@millrace/engine';
+import type { Message } from '@millrace/messages';
 
 /** What the trigger was called with, stored for building the workflow. */
 export interface SampleRow {
@@ -11,12 +12,14 @@ export interface SampleRow {
   /** JSON text; null except for a webhook's call. */
   readonly headers: string | null;
   readonly execution_id: number | null;
+  /** Its event had been received before, and it started nothing. */
+  readonly is_repeat: boolean;
   readonly received_at: Date;
 }
 
 export async function findSample(tx: Queryable, workflowId: number): Promise<SampleRow | undefined> {
   const [row] = await tx.query<SampleRow>(
-    `SELECT revision, source, data, headers, execution_id, received_at FROM workflow_samples WHERE workflow_id = $1`,
+    `SELECT revision, source, data, headers, execution_id, is_repeat, received_at FROM workflow_samples WHERE workflow_id = $1`,
     [workflowId],
   );
   return row;
@@ -35,8 +38,9 @@ export async function putSample(tx: Queryable, sample: NewSample): Promise<Sampl
     `INSERT INTO workflow_samples AS s (workflow_id, organisation_id, revision, source, data)
      VALUES ($1, $2, 1, 'manual', $3::json)
      ON CONFLICT (workflow_id) DO UPDATE SET revision = s.revision + 1, source = EXCLUDED.source,
-       data = EXCLUDED.data, headers = NULL, execution_id = NULL, received_at = EXCLUDED.received_at
-     RETURNING revision, source, data, headers, execution_id, received_at,
+       data = EXCLUDED.data, headers = NULL, execution_id = NULL, is_repeat = false,
+       received_at = EXCLUDED.received_at
+     RETURNING revision, source, data, headers, execution_id, is_repeat, received_at,
        pg_notify('millrace_samples', workflow_id::text)`,
     [sample.workflowId, sample.organisationId, stringifyJson(sample.data)],
   );
@@ -47,6 +51,8 @@ export async function putSample(tx: Queryable, sample: NewSample): Promise<Sampl
 export interface Call extends NewSample {
   readonly headers: { readonly [name: string]: string };
   readonly executionId: number;
+  /** Whether an earlier call with the same event started that execution. */
+  readonly isRepeat: boolean;
 }
 
 /**
@@ -58,11 +64,12 @@ export async function captureCall(db: Queryable, call: Call): Promise<boolean> {
     `WITH ended AS (
        DELETE FROM sample_listeners WHERE workflow_id = $1 AND expires_at > now() RETURNING workflow_id
      )
-     INSERT INTO workflow_samples AS s (workflow_id, organisation_id, revision, source, data, headers, execution_id)
-     SELECT ended.workflow_id, $2::bigint, 1, 'webhook', $3::json, $4::json, $5::bigint FROM ended LIMIT 1
+     INSERT INTO workflow_samples AS s
+       (workflow_id, organisation_id, revision, source, data, headers, execution_id, is_repeat)
+     SELECT ended.workflow_id, $2::bigint, 1, 'webhook', $3::json, $4::json, $5::bigint, $6::boolean FROM ended LIMIT 1
      ON CONFLICT (workflow_id) DO UPDATE SET revision = s.revision + 1, source = EXCLUDED.source,
        data = EXCLUDED.data, headers = EXCLUDED.headers, execution_id = EXCLUDED.execution_id,
-       received_at = EXCLUDED.received_at
+       is_repeat = EXCLUDED.is_repeat, received_at = EXCLUDED.received_at
      RETURNING revision, pg_notify('millrace_samples', workflow_id::text)`,
     [
       call.workflowId,
@@ -70,9 +77,31 @@ export async function captureCall(db: Queryable, call: Call): Promise<boolean> {
       stringifyJson(call.data),
       stringifyJson(call.headers),
       call.executionId,
+      call.isRepeat,
     ],
   );
   return rows.length > 0;
+}
+
+/** Why a call was refused. */
+export type Refusal = {
+  readonly status: number;
+  readonly code: string;
+  readonly message: Message;
+};
+
+/** Tells those who listen for a sample that a call to this address was refused, and why. Does nothing if nobody listens. */
+export async function noteRefusal(db: Queryable, hash: string, refusal: Refusal): Promise<void> {
+  await db.query(
+    `WITH noted AS (
+       UPDATE sample_listeners SET refusal = $2::json, refused_at = clock_timestamp()
+       WHERE expires_at > now() AND workflow_id IN (
+         SELECT id FROM workflows WHERE webhook_hash = $1
+         UNION ALL SELECT workflow_id FROM former_webhook_hashes WHERE hash = $1 AND valid_until > now())
+       RETURNING workflow_id
+     ) SELECT pg_notify('millrace_samples', workflow_id::text) FROM noted`,
+    [hash, stringifyJson(refusal)],
+  );
 }
 
 /** Starts listening, or extends it from now; its watchers in every process are notified. Returns when it ends. */
@@ -89,7 +118,8 @@ export async function putListener(
     tx,
     `INSERT INTO sample_listeners (workflow_id, user_id, organisation_id, expires_at)
      VALUES ($1, $2, $3, date_trunc('milliseconds', now()) + $4::integer * interval '1 second')
-     ON CONFLICT (workflow_id, user_id) DO UPDATE SET expires_at = EXCLUDED.expires_at
+     ON CONFLICT (workflow_id, user_id) DO UPDATE SET expires_at = EXCLUDED.expires_at, refusal = NULL,
+       refused_at = NULL
      RETURNING expires_at, pg_notify('millrace_samples', workflow_id::text)`,
     [listener.workflowId, listener.userId, listener.organisationId, listener.seconds],
   );
@@ -111,6 +141,9 @@ export interface ListeningRow {
   /** Null if they aren't listening, or no longer. */
   readonly until: Date | null;
   readonly revision: number;
+  /** The last refused call, if any. */
+  readonly refused_at: Date | null;
+  readonly refusal: JsonText<Refusal> | null;
 }
 
 export async function findListening(
@@ -119,13 +152,13 @@ export async function findListening(
   userId: number,
 ): Promise<ListeningRow> {
   const [row] = await tx.query<ListeningRow>(
-    `SELECT
-       (SELECT expires_at FROM sample_listeners
-        WHERE workflow_id = $1 AND user_id = $2 AND expires_at > now()) AS until,
-       coalesce((SELECT revision FROM workflow_samples WHERE workflow_id = $1), 0) AS revision`,
+    `SELECT l.expires_at AS until, l.refused_at, l.refusal,
+       coalesce((SELECT revision FROM workflow_samples WHERE workflow_id = $1), 0) AS revision
+     FROM (SELECT) AS one
+     LEFT JOIN sample_listeners l ON l.workflow_id = $1 AND l.user_id = $2 AND l.expires_at > now()`,
     [workflowId, userId],
   );
-  return row ?? { until: null, revision: 0 };
+  return row ?? { until: null, revision: 0, refused_at: null, refusal: null };
 }
 
 /** Deletes listeners that have expired. */

@@ -1,5 +1,6 @@
 import type { Sample } from '@millrace/admin-api';
-import { formatTimestamp } from '@millrace/engine';
+import { formatTimestamp, parseJson } from '@millrace/engine';
+import { presentMessage } from '@millrace/messages/english';
 import type { Watch } from '@millrace/runtime/watch';
 import type { ListeningRow } from '@millrace/service/samples/store';
 import { formatEvent } from '../../public/executions/events.ts';
@@ -14,7 +15,8 @@ export interface ListeningSource {
 }
 
 /**
- * The server-sent events of a listening client: `listening` at the start and on each extension, then `sample` or `ended`.
+ * The server-sent events of a listening client: `listening` at the start and on each extension, `refused` for the last refused call, then
+ * `sample` or `ended`.
  * @param after the revision of the sample that the client knows
  */
 export async function* streamListening(
@@ -23,10 +25,11 @@ export async function* streamListening(
   after: number,
 ): AsyncGenerator<string> {
   let announced: number | null = null;
+  let refusedAt = 0;
   let quietSince = performance.now();
   try {
     for (;;) {
-      const { until, revision } = await source.read();
+      const { until, revision, refused_at: at, refusal } = await source.read();
       const sample = revision > after ? await source.readSample() : null;
       if (sample !== null) {
         yield formatEvent('sample', sample, sample.revision);
@@ -40,6 +43,12 @@ export async function* streamListening(
         announced = until.getTime();
         quietSince = performance.now();
         yield formatEvent('listening', { until: formatTimestamp(until) }, null);
+      }
+      if (at !== null && refusal !== null && at.getTime() !== refusedAt) {
+        refusedAt = at.getTime();
+        quietSince = performance.now();
+        const { message, ...rest } = parseJson(refusal);
+        yield formatEvent('refused', { at: formatTimestamp(at), ...rest, ...presentMessage(message) }, null);
       }
       await watch.next();
       if (watch.isOver) return;

@@ -167,5 +167,6 @@ function present(row: SampleRow): Sample {
     headers:
       row.headers === null ? null : (parseJson(row.headers) as JsonObject as { [name: string]: string }),
     execution_id: row.execution_id,
+    is_repeat: row.is_repeat,
   };
 }

@@ -24,7 +24,7 @@ export async function capture(
   db: Queryable,
   request: FastifyRequest,
   workflow: { readonly id: number; readonly organisationId: number },
-  call: { readonly executionId: number; readonly data: JsonValue },
+  call: { readonly executionId: number; readonly data: JsonValue; readonly isRepeat: boolean },
 ): Promise<boolean> {
   const { id: workflowId, organisationId } = workflow;
   try {

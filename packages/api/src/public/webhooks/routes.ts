@@ -145,7 +145,8 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
     const started = await startOnce(request, guard, order);
     const { executionId } = started;
     const data = order.input;
-    const captured = isListening && (await capture(deps.db, request, order.workflow, { executionId, data }));
+    const call = { executionId, data, isRepeat: !started.isFirst };
+    const captured = isListening && (await capture(deps.db, request, order.workflow, call));
     return { ...started, captured };
   }
 
