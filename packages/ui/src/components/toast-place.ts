@@ -1,0 +1,103 @@
+import { notifications, notificationsStore } from '@mantine/notifications';
+
+/** A rectangle on the screen. */
+export interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/** In order of preference. */
+const PLACES = [
+  'bottom-right',
+  'bottom-left',
+  'bottom-center',
+  'top-center',
+  'top-right',
+  'top-left',
+] as const;
+type NotificationPlace = (typeof PLACES)[number];
+/** Pixels, as Mantine lays notifications out. */
+const TOAST = { width: 440, height: 88, margin: 16 } as const;
+/** Points looked at under a notification. */
+const GRID = { columns: 8, rows: 4 } as const;
+/** What can be used, besides what has the focus. */
+const USABLE =
+  'a, button, input, textarea, select, [tabindex], [contenteditable="true"], .react-flow__minimap';
+
+/**
+ * The place for a notification that covers nothing in use, and as little as possible of what can be used.
+ * @param used what has the focus
+ * @param countIn how much in a box can be used
+ */
+export function choosePlace(
+  view: { readonly width: number; readonly height: number },
+  used: Box | null,
+  countIn: (box: Box) => number,
+): NotificationPlace {
+  const covers = PLACES.map((place) => {
+    const box = boxAt(place, view);
+    return { place, isUsed: used !== null && doOverlap(box, used), count: countIn(box) };
+  });
+  const [best] = covers.toSorted((a, b) => Number(a.isUsed) - Number(b.isUsed) || a.count - b.count);
+  return best?.place ?? PLACES[0];
+}
+
+/** Where to show the next notification. */
+export function placeForToast(): NotificationPlace {
+  return choosePlace({ width: innerWidth, height: innerHeight }, focusedBox(), countUsable);
+}
+
+// The focus can go to what is under a notification, which then makes way.
+document.addEventListener('focusin', ({ target }) => {
+  const { notifications: shown } = notificationsStore.getState();
+  const used = focusedBox();
+  if (shown.length === 0 || used === null || isInToast(target)) return;
+  const view = { width: innerWidth, height: innerHeight };
+  const covering = shown.filter(({ position = PLACES[0] }) => doOverlap(boxAt(position, view), used));
+  if (covering.length === 0) return;
+  const position = placeForToast();
+  for (const notification of covering) notifications.update({ ...notification, position });
+});
+
+function boxAt(place: NotificationPlace, view: { readonly width: number; readonly height: number }): Box {
+  const width = Math.min(TOAST.width, view.width - 2 * TOAST.margin);
+  const left = place.endsWith('left')
+    ? TOAST.margin
+    : place.endsWith('right')
+      ? view.width - TOAST.margin - width
+      : (view.width - width) / 2;
+  const top = place.startsWith('top') ? TOAST.margin : view.height - TOAST.margin - TOAST.height;
+  return { left, top, right: left + width, bottom: top + TOAST.height };
+}
+
+function doOverlap(a: Box, b: Box): boolean {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+function focusedBox(): Box | null {
+  const element = document.activeElement;
+  return element === null || element === document.body || isInToast(element)
+    ? null
+    : element.getBoundingClientRect();
+}
+
+/** Different elements that can be used in a box. */
+function countUsable({ left, top, right, bottom }: Box): number {
+  const found = new Set<Element>();
+  for (let column = 0; column < GRID.columns; column += 1) {
+    for (let row = 0; row < GRID.rows; row += 1) {
+      const x = left + ((column + 0.5) / GRID.columns) * (right - left);
+      const y = top + ((row + 0.5) / GRID.rows) * (bottom - top);
+      const under = document.elementsFromPoint(x, y).find((element) => !isInToast(element));
+      const usable = under?.closest(USABLE);
+      if (usable != null) found.add(usable);
+    }
+  }
+  return found.size;
+}
+
+function isInToast(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('.mantine-Notifications-root') !== null;
+}
