@@ -1,5 +1,5 @@
 import { EXECUTION_STATUSES } from '@millrace/engine';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
 import { ExecutionItem } from './executions.ts';
 import { Closed, Id, Nullable, pageQuery, Timestamp } from './forms.ts';
@@ -38,7 +38,38 @@ const listQuery = {
   ids: Type.Optional(Type.String({ pattern: ID_LIST, maxLength: 4_000 })),
 };
 
+/** Filters as in the page's address: a relative range stays relative. */
+const ViewFilters = Closed({
+  ...executionFilters,
+  range: Type.Optional(Type.Enum(['hour', 'day', 'week', 'month', 'custom'], { type: 'string' })),
+});
+const viewFields = {
+  name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+  /** For everybody in the organisation. */
+  is_shared: Type.Boolean(),
+  filters: ViewFilters,
+};
+
+/** Filters of the list under a name. */
+const ExecutionView = Closed({ id: Id, ...viewFields, is_own: Type.Boolean(), may_delete: Type.Boolean() });
+export type ExecutionView = Static<typeof ExecutionView>;
+
 export const EXECUTION_LIST_ENDPOINTS = {
+  'GET /orgs/:org/execution-views': {
+    access: 'viewer',
+    summary: 'Your saved views, and those shared with the organisation, by name',
+    response: Closed({ items: Type.Array(ExecutionView) }),
+  },
+  'POST /orgs/:org/execution-views': {
+    access: 'viewer',
+    summary: 'Save a view, replacing yours of that name; sharing one needs the role editor',
+    body: Closed(viewFields),
+    response: ExecutionView,
+  },
+  'DELETE /orgs/:org/execution-views/:view': {
+    access: 'viewer',
+    summary: 'Delete one of your views; an org_admin may delete all that are shared',
+  },
   'GET /orgs/:org/executions': {
     access: 'viewer',
     summary: 'Executions, newest first',

@@ -567,6 +567,20 @@ CREATE TABLE execution_signals (
   CONSTRAINT execution_signals_seq_check CHECK ((seq >= 1))
 );
 
+CREATE TABLE execution_views (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  organisation_id bigint NOT NULL,
+  user_id bigint NOT NULL,
+  name text NOT NULL,
+  is_shared boolean NOT NULL,
+  filters json NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT execution_views_organisation_id_user_id_name_key UNIQUE (organisation_id, user_id, name),
+  CONSTRAINT execution_views_pkey PRIMARY KEY (id),
+  CONSTRAINT execution_views_filters_check CHECK ((octet_length((filters)::text) <= 4000)),
+  CONSTRAINT execution_views_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100)))
+);
+
 CREATE TABLE executions (
   id bigint DEFAULT nextval('execution_ids'::regclass) NOT NULL,
   organisation_id bigint NOT NULL,
@@ -1227,6 +1241,10 @@ ALTER TABLE execution_follow_ups ADD CONSTRAINT execution_follow_ups_execution_i
 
 ALTER TABLE execution_signals ADD CONSTRAINT execution_signals_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES executions(id) ON DELETE CASCADE;
 
+ALTER TABLE execution_views ADD CONSTRAINT execution_views_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE execution_views ADD CONSTRAINT execution_views_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
 ALTER TABLE executions ADD CONSTRAINT executions_workflow_id_workflow_version_fkey FOREIGN KEY (workflow_id, workflow_version) REFERENCES workflow_versions(workflow_id, version) ON DELETE CASCADE;
 
 ALTER TABLE former_key_uses ADD CONSTRAINT former_key_uses_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) ON DELETE CASCADE;
@@ -1380,6 +1398,10 @@ CREATE INDEX credentials_by_key ON public.credentials USING btree (key_id, id);
 CREATE INDEX data_entries_by_expiry ON public.data_entries USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 
 CREATE INDEX data_writes_by_age ON public.data_writes USING btree (created_at);
+
+CREATE INDEX execution_views_by_user ON public.execution_views USING btree (user_id);
+
+CREATE INDEX execution_views_shared ON public.execution_views USING btree (organisation_id) WHERE is_shared;
 
 CREATE INDEX executions_by_creation ON public.executions USING btree (organisation_id, created_at);
 
@@ -1668,6 +1690,12 @@ ALTER TABLE execution_signals ENABLE ROW LEVEL SECURITY;
 ALTER TABLE execution_signals FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON execution_signals AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE execution_views ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE execution_views FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON execution_views AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE executions ENABLE ROW LEVEL SECURITY;
 

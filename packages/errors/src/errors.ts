@@ -58,6 +58,7 @@ export const ERROR_CATALOGUE = {
   folder_exists: { status: 409, title: 'Folder name already taken' },
   too_many_folders: { status: 409, title: 'Too many folders' },
   too_many_favourites: { status: 409, title: 'Too many favourites' },
+  too_many_views: { status: 409, title: 'Too many views' },
   too_many_alert_rules: { status: 409, title: 'Too many alert rules' },
   already_member: { status: 409, title: 'Already a member' },
   last_admin: { status: 409, title: 'Last administrator' },
@@ -150,6 +151,7 @@ const NOT_FOUND = {
   organisation: message('api.organisation_not_found'),
   session: message('api.session_not_found'),
   version: message('api.version_not_found'),
+  view: message('api.view_not_found'),
   webhook: message('api.webhook_not_found'),
   workflow: message('api.workflow_not_found'),
 };

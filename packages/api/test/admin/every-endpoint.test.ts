@@ -98,6 +98,8 @@ async function createRest(person: TestPerson): Promise<Params> {
     const rule = { ...ALERT_RULE, name, target };
     ids.rule = (await person.call('POST /orgs/:org/alert-rules', { params, body: rule })).data.id;
     await person.call('POST /orgs/:org/alert-rules/:rule/test', { params: { ...params, rule: ids.rule } });
+    const view = { name, is_shared: false, filters: { status: 'failed' } };
+    ids.view = (await person.call('POST /orgs/:org/execution-views', { params, body: view })).data.id;
     const invited = await person.call('POST /orgs/:org/invitations', { params, body: { role: 'viewer' } });
     ids.invitation = invited.data.invitation.id;
   }

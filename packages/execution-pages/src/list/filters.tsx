@@ -12,6 +12,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { FilterX, Search } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { type ListSearch, RANGES, SEARCHED_IN, TRIGGERS } from '../common/search.ts';
+import { ViewMenu } from './view-menu.tsx';
 
 /** The service's page limit; a key beyond it is shown by its id. */
 const MAX_KEYS = 200;
@@ -25,6 +26,7 @@ export function Filters({ search, apply }: { search: ListSearch; apply: ApplyFil
   return (
     <Stack gap={4}>
       <Group gap="xs" role="search" aria-label={t('executions.filters.label')} align="flex-end">
+        <ViewMenu search={search} />
         <TextFilter text={search.text} place={search.in ?? 'name'} apply={apply} />
         <MultiSelect
           w={statuses.length > 1 ? 240 : 140}

@@ -26,6 +26,7 @@ export const TABLES: Readonly<Record<string, TableDecision>> = {
   execution_follow_ups: 'kept',
   execution_search_keys: 'kept',
   execution_signals: 'kept',
+  execution_views: 'kept',
   executions: 'kept',
   former_key_uses: 'kept',
   former_webhook_hashes: 'kept',

@@ -31,6 +31,7 @@ import {
   presentRun,
   type Side,
 } from './present.ts';
+import { executionViewRoutes } from './views.ts';
 
 const LIST = 'GET /orgs/:org/executions';
 /** After this the browser has to reconnect, and session and role are checked again. */
@@ -44,6 +45,7 @@ export function adminExecutionRoutes(
   cancel: Cancel,
 ): void {
   adminListRoutes(app, deps);
+  executionViewRoutes(app, deps);
   addDetail(app, deps);
   addNodes(app, deps);
   addStreams(app, deps);
