@@ -173,6 +173,12 @@ async function changeTexts(session: Queryable, shifts: Shifts): Promise<void> {
   );
   const ofKeys = shifts.get('api_keys') ?? 0;
   await session.query(
+    `UPDATE moved_execution_views SET filters = jsonb_set(filters::jsonb, '{key}',
+       to_jsonb((filters ->> 'key')::bigint + $1::bigint))::json
+     WHERE filters ->> 'key' IS NOT NULL`,
+    [ofKeys],
+  );
+  await session.query(
     `UPDATE moved_alert_incidents SET subject = 'api_key:' || (split_part(subject, ':', 2)::bigint + $1::bigint)
      WHERE subject LIKE 'api\\_key:%'`,
     [ofKeys],

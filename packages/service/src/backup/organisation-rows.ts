@@ -5,8 +5,14 @@ import { countUnderWay } from '../pause/store.ts';
 import type { TableCopy } from './catalog.ts';
 import { BackupError } from './errors.ts';
 
-/** Made again where the rows are inserted: counts, and the chain of the audit log, whose hashes cover ids. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['audit_chains', 'audit_pending', 'audit_seals', 'data_usage']);
+/** Made again where the rows are inserted: counts, an index, and the chain of the audit log, whose hashes cover ids. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'audit_chains',
+  'audit_pending',
+  'audit_seals',
+  'data_usage',
+  'execution_search_keys',
+]);
 /** Tables without the organisation's id that have rows of it. */
 const OF_PEOPLE: ReadonlySet<string> = new Set(['organisations', 'recovery_codes', 'users']);
 

@@ -119,7 +119,10 @@ describe('an organisation that moves', () => {
       ['start>ask'],
     );
     const askingId = await source.createWorkflow(asking);
-    const broken = { ...chainOf('broken'), settings: { error_workflow_id: askingId } };
+    const broken = {
+      ...chainOf('broken'),
+      settings: { error_workflow_id: askingId, search_keys: { which: 'the broken one' } },
+    };
     ids = {
       held: await source.execute(workflowId),
       asking: await source.execute(askingId),
@@ -142,6 +145,12 @@ describe('an organisation that moves', () => {
          inner_folder AS (INSERT INTO workflow_folders (organisation_id, parent_id, name) SELECT $1, id, 'inner' FROM outer_folder RETURNING id)
        UPDATE workflows SET folder_id = (SELECT id FROM inner_folder) WHERE id = $2`,
       [organisationId, workflowId],
+    );
+    await db.query(
+      `INSERT INTO execution_views (organisation_id, user_id, name, is_shared, filters)
+       SELECT $1, id, 'by key', true, json_build_object('key', (SELECT min(id) FROM api_keys WHERE organisation_id = $1))
+       FROM users WHERE email = 'ada@example.com'`,
+      [organisationId],
     );
     await pauseOrganisation(db, organisationId, OPERATOR);
     expect(await settle(db, organisationId, 0)).toEqual({ takenBack: 1 });
@@ -276,6 +285,22 @@ describe('an organisation that moves', () => {
       [summary.organisation?.id],
     );
     expect(strangers).toEqual([]);
+  });
+
+  test('finds executions by their search keys, and shows saved views with the keys they name', async () => {
+    const { db } = target.database;
+    const id = summary.organisation?.id;
+    const found = await db.query(
+      `SELECT execution_id FROM execution_search_keys WHERE organisation_id = $1 AND value = 'the broken one'`,
+      [id],
+    );
+    expect(found).toEqual([{ execution_id: ids.failed }]);
+    const views = await db.query(
+      `SELECT v.name, k.organisation_id, u.email FROM execution_views v JOIN users u ON u.id = v.user_id
+       JOIN api_keys k ON k.id = (v.filters ->> 'key')::bigint WHERE v.organisation_id = $1`,
+      [id],
+    );
+    expect(views).toEqual([{ name: 'by key', organisation_id: id, email: 'ada@example.com' }]);
   });
 
   test('is refused a second time, and by the instance that it comes from', async () => {
