@@ -184,11 +184,13 @@ describe('a removed account', () => {
     );
     // Whatever would be deleted with the row must be cleared explicitly, because the row stays: a new table belongs in emptyAccount.
     expect(tables.map(({ name }) => name)).toEqual([
+      'execution_views',
       'pinned_outputs',
       'recovery_codes',
       'sample_listeners',
       'sessions',
       'workflow_drafts',
+      'workflow_favourites',
     ]);
     for (const { name } of tables)
       expect(await query(`SELECT FROM ${name} WHERE user_id = $1`, [person.userId]), name).toEqual([]);

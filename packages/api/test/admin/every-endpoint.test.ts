@@ -98,6 +98,7 @@ async function createRest(person: TestPerson): Promise<Params> {
     const rule = { ...ALERT_RULE, name, target };
     ids.rule = (await person.call('POST /orgs/:org/alert-rules', { params, body: rule })).data.id;
     await person.call('POST /orgs/:org/alert-rules/:rule/test', { params: { ...params, rule: ids.rule } });
+    ids.folder = (await person.call('POST /orgs/:org/folders', { params, body: { name } })).data.id;
     const view = { name, is_shared: false, filters: { status: 'failed' } };
     ids.view = (await person.call('POST /orgs/:org/execution-views', { params, body: view })).data.id;
     const invited = await person.call('POST /orgs/:org/invitations', { params, body: { role: 'viewer' } });
@@ -129,6 +130,8 @@ const SENT: { readonly [name: string]: { readonly query?: string; readonly body?
   'POST /orgs/:org/executions/:execution/rerun': { body: { from: 'start' } },
   'POST /orgs/:org/approvals/:approval/decision': { body: { choice: 'approve' } },
   'PATCH /orgs/:org/members/:member': { body: { role: 'editor' } },
+  'PATCH /orgs/:org/folders/:folder': { body: { name: 'changed' } },
+  'PUT /orgs/:org/workflows/:id/favourite': { body: { is_favourite: true } },
   'PATCH /orgs/:org/alert-rules/:rule': { body: { name: 'changed' } },
   'PATCH /orgs/:org/credentials/:credential': { body: { name: 'changed' } },
   'PUT /orgs/:org/credentials/:credential/expiry': { body: { expires_at: null } },

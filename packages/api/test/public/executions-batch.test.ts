@@ -132,14 +132,15 @@ describe('202', () => {
     const id = await createWorkflow(STRICT_FLOW);
     const { db } = service.deps;
     const forOrganisation = db.forOrganisation.bind(db);
-    async function statementsOf(count: number): Promise<number> {
+    /** How often each statement was sent meanwhile. */
+    async function statementsOf(count: number): Promise<Map<string, number>> {
       const outside = vi.spyOn(db, 'query');
-      let inside = 0;
+      const sent: string[] = [];
       vi.spyOn(db, 'forOrganisation').mockImplementation((organisationId, work) =>
         forOrganisation(organisationId, (tx) =>
           work({
             query: (...statement) => {
-              inside += 1;
+              sent.push(statement[0]);
               return tx.query(...statement);
             },
           }),
@@ -149,14 +150,17 @@ describe('202', () => {
       const answer = await batch(id, { items }, { 'idempotency-key': randomUUID() });
       expect([answer.status, answer.json.started]).toEqual([202, count]);
       expect(idsOf(answer)).toEqual(idsOf(answer).toSorted((a, b) => a - b));
-      const statements = outside.mock.calls.length + inside;
+      sent.push(...outside.mock.calls.map(([statement]) => statement));
       vi.restoreAllMocks();
-      return statements;
+      return new Map([...Map.groupBy(sent, (text) => text)].map(([text, times]) => [text, times.length]));
     }
     // The first request compiles the workflow.
     await statementsOf(1);
     const ofThree = await statementsOf(3);
-    expect(await statementsOf(1_000)).toBe(ofThree);
+    const ofMany = await statementsOf(1_000);
+    // The service's periodic tasks send some of their own meanwhile.
+    const oftener = [...ofMany].filter(([text, times]) => times - (ofThree.get(text) ?? 0) >= 20);
+    expect(oftener).toEqual([]);
     expect(await inputsOf(id)).toHaveLength(1_004);
   });
 });

@@ -80,12 +80,14 @@ export async function hasOtherSystemAdmin(tx: Queryable, email: string): Promise
 
 /**
  * Removes everything that grants access to an account and everything that was the user's alone: sessions, second factor,
- * drafts, pinned outputs. The row stays for the record of what they did.
+ * drafts, favourites, pinned outputs, views that aren't shared. The row stays for the record of what they did.
  */
 export async function emptyAccount(tx: Queryable, id: number): Promise<void> {
   await tx.query('DELETE FROM sessions WHERE user_id = $1', [id]);
   await tx.query('DELETE FROM recovery_codes WHERE user_id = $1', [id]);
   await tx.query('DELETE FROM workflow_drafts WHERE user_id = $1', [id]);
+  await tx.query('DELETE FROM workflow_favourites WHERE user_id = $1', [id]);
+  await tx.query('DELETE FROM execution_views WHERE user_id = $1 AND NOT is_shared', [id]);
   await tx.query('DELETE FROM sample_listeners WHERE user_id = $1', [id]);
   await tx.query('DELETE FROM pinned_outputs WHERE user_id = $1', [id]);
   await tx.query(
