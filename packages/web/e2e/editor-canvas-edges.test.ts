@@ -240,7 +240,7 @@ test('JSON from a text editor is pasted; a mistake in it is reported with its po
   await closeByEscape(dialog);
   const requests = async () => (await draftOf(opened)).nodes.filter(({ type }) => type === 'http.request');
   await eventually(async () => (await requests()).map(({ data }) => data?.config)).toEqual([
-    { method: 'POST', url, body: { a: 1 }, auth: { type: 'credential' } },
+    { method: 'POST', url, body: { a: 1 }, auth: { type: 'credential', credential_id: 0 } },
   ]);
   await page.keyboard.press('Control+z');
   await eventually(requests).toEqual([]);

@@ -99,7 +99,7 @@ describe('readCurl', () => {
     ['a key in the URL', `curl '${URL}?api_key=k'`, 'query', { name: 'api_key', value: 'k' }],
   ])('a secret becomes a credential and is nowhere else: %s', (_what, command, type, fields) => {
     expect(readCurl(command)).toEqual({
-      config: { url: URL, auth: { type: 'credential' } },
+      config: { url: URL, auth: { type: 'credential', credential_id: 0 } },
       credential: { type, fields, hosts: ['api.example.com'] },
       leftOut: [],
     });

@@ -77,7 +77,7 @@ function toRequest(options: readonly CurlOption[]): CurlRequest | null {
       ...(Object.keys(headers).length === 0 ? {} : { headers }),
       ...(Object.keys(query).length === 0 ? {} : { query }),
       ...body,
-      ...(credential === null ? {} : { auth: { type: 'credential' } }),
+      ...(credential === null ? {} : { auth: { type: 'credential', credential_id: 0 } }),
       ...(found.timeoutMs === null ? {} : { timeout_ms: found.timeoutMs }),
     },
     credential,
