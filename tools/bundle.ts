@@ -118,6 +118,9 @@ async function bundle(folder: string): Promise<void> {
     format: 'esm',
     sourcemap: true,
     chunkFileNames: '[name]-[hash].js',
+    // V8 keeps the text of what is loaded, with two bytes for each character unless all are ASCII. Licences are in a file of their own.
+    charset: 'ascii',
+    comments: false,
   });
   const unused = [...PLACES.keys()].filter((source) => !used.has(source) && source !== ENTRIES.millrace);
   if (unused.length > 0) throw new Error(`tools/bundle.ts lists what nothing reads: ${unused.join(', ')}`);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
@@ -90,19 +91,25 @@ export function addAdminPages(app: FastifyInstance, pages: AdminPages | null): v
     scope.setErrorHandler((error) => {
       throw toAssetError(error);
     });
+    const root = join(pages.folder, 'assets');
     await scope.register(fastifyStatic, {
-      root: join(pages.folder, 'assets'),
-      prefix: `${ASSETS_PATH}/`,
-      // One route per existing file: other paths are unknown, and none is looked up on disk.
-      wildcard: false,
+      root,
+      // A route for each of hundreds of files would take much of a service's start.
+      serve: false,
       // The files are short, and invalid ranges would be one more error case.
       acceptRanges: false,
-      schemaHide: true,
       // Their names contain a content hash.
       immutable: true,
       maxAge: '365d',
       index: false,
       preCompressed: true,
+    });
+    // Other paths are unknown, and none is looked up on disk.
+    const files = new Set(await readdir(root, { recursive: true }));
+    scope.get<{ Params: { '*': string } }>(`${ASSETS_PATH}/*`, { schema }, (request, reply) => {
+      const { '*': name } = request.params;
+      if (!files.has(name)) throw new ApiError('not_found', message('api.path_not_found'));
+      return reply.sendFile(name);
     });
   });
 }

@@ -46,7 +46,7 @@ function createAjv(allErrors: boolean): Ajv2020 {
   return ajv;
 }
 
-/** Each schema is compiled once per process, for all services in it: compiling took most of a service's start. */
+/** Each schema is compiled once per process, for all services in it, and when it is first needed: compiling took most of a service's start. */
 let validators: { readonly first: Ajv2020; readonly all: Ajv2020 } | undefined;
 
 /**
@@ -59,13 +59,11 @@ export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
   return ({ schema: declared, httpPart }) => {
     const schema = declared as JsonSchema;
     if (httpPart === 'querystring') {
-      const findAll = all.compile(schema);
-      return (query: unknown) => checkQuery(schema, findAll, query);
+      return (query: unknown) => checkQuery(schema, all.compile(schema), query);
     }
-    const isValid = first.compile(schema);
     return (body: unknown) => {
       const value = doubleView(body as JsonValue);
-      // Compiled on the first error.
+      const isValid = first.compile(schema);
       return isValid(value)
         ? true
         : { error: refusal(isLarge(value) ? isValid : all.compile(schema), value) };

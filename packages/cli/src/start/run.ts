@@ -4,6 +4,7 @@ import { type Config, isLoopback, loadConfig } from '../settings/config.ts';
 import { announce, announceJson } from './announce.ts';
 import { createLog } from './log.ts';
 import { type Roles, type Service, startService } from './start-service.ts';
+import { trimHeapSoon } from './trim-heap.ts';
 
 /** Maximum duration of a graceful stop beyond the time executions get. */
 const STOP_MARGIN_MS = 30_000;
@@ -37,6 +38,7 @@ export async function runService(roles: Roles, asJson = false): Promise<void> {
   process.stdout.write(`${asJson ? announceJson(service, config) : announce(service, config)}\n`);
   // By default it is written at exit, which a killed service doesn't reach.
   flushCompileCache();
+  trimHeapSoon();
   await stopSignal.received;
   tell(
     'Stopping after running requests and executions have finished. Press Ctrl-C again to stop immediately.',
