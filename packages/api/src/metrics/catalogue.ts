@@ -234,8 +234,8 @@ export const METRICS = {
   },
   millrace_organisation_storage_limit_bytes: {
     type: 'gauge',
-    help: 'What one organisation may store by the settings; absent without a limit.',
-    labels: ['part'],
+    help: 'What these organisations may store, by the settings or limits of their own; absent without a limit.',
+    labels: ['organisation', 'part'],
   },
   millrace_database_size_bytes: {
     type: 'gauge',

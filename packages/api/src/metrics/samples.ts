@@ -3,6 +3,7 @@ import { OTHER } from '@millrace/runtime/meters/counts-by-name';
 import type { Histogram } from '@millrace/runtime/meters/histogram';
 import type { Meters } from '@millrace/runtime/meters/meters';
 import type { StorageSettings } from '@millrace/service/settings';
+import type { StorageOfOrganisation } from '@millrace/service/system/metrics-store';
 import type { ServiceSnapshot, SnapshotReading } from '@millrace/service/system/snapshot';
 import { SERVICE_VERSION } from '../version.ts';
 import type { MetricName } from './catalogue.ts';
@@ -41,12 +42,7 @@ export function takeSamples(
   if (reading.snapshot !== null) {
     samples.add('millrace_database_reading_age_seconds', {}, reading.ageSeconds);
     addSnapshot(samples, reading.snapshot);
-  }
-  if (limits.executionsBytes > 0) {
-    samples.add('millrace_organisation_storage_limit_bytes', { part: 'executions' }, limits.executionsBytes);
-  }
-  if (limits.dataBytes > 0) {
-    samples.add('millrace_organisation_storage_limit_bytes', { part: 'data' }, limits.dataBytes);
+    for (const row of reading.snapshot.storage) addStorageLimits(samples, row, limits);
   }
   return samples.byMetric;
 }
@@ -153,6 +149,19 @@ function addPools(samples: SampleList, pool: PoolReading): void {
     samples.add('millrace_database_pool_waiting', { pool: name }, waiting);
   }
   samples.add('millrace_database_pool_wait_seconds', {}, pool.waitingMs() / 1000);
+}
+
+/** Its own limits, or those of the settings; 0 is none. */
+function addStorageLimits(samples: SampleList, row: StorageOfOrganisation, limits: StorageSettings): void {
+  if (row.organisation_id === null) return;
+  const parts = {
+    executions: row.executions_limit ?? limits.executionsBytes,
+    data: row.data_limit ?? limits.dataBytes,
+  };
+  for (const [part, limit] of Object.entries(parts)) {
+    const labels = { organisation: row.organisation_id, part };
+    if (limit > 0) samples.add('millrace_organisation_storage_limit_bytes', labels, limit);
+  }
 }
 
 function addSnapshot(samples: SampleList, { queue, queues, storage, facts }: ServiceSnapshot): void {

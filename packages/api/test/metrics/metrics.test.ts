@@ -207,6 +207,9 @@ describe('10,000 organisations', () => {
   });
 
   test('leave the page small: the busiest have lines of their own, and the others share one', async () => {
+    const [limited] = await database.db.query<{ id: number }>(
+      `UPDATE organisations SET executions_storage_bytes = 1234 WHERE name = 'other 1' RETURNING id`,
+    );
     const meters = new Meters(BUSIEST);
     for (let id = 1; id <= ORGANISATIONS; id += 1) {
       meters.startsAccepted('api', id);
@@ -240,6 +243,10 @@ describe('10,000 organisations', () => {
     expect(
       find(families, 'millrace_organisation_storage_bytes', { organisation: 'other', part: 'executions' }),
     ).toBeGreaterThanOrEqual((ORGANISATIONS - BUSIEST) * 100);
+    const limits = families.get('millrace_organisation_storage_limit_bytes')?.samples ?? [];
+    const ofExecutions = limits.filter(({ labels }) => labels.part === 'executions');
+    expect(ofExecutions).toHaveLength(BUSIEST);
+    expect(ofExecutions.find(({ labels }) => labels.organisation === String(limited?.id))?.value).toBe(1_234);
   });
 });
 

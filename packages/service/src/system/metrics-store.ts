@@ -1,5 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
+import { OF_PAUSED } from '@millrace/runtime/paused';
 import { COUNT_LIMIT } from './store.ts';
 
 /** A fire that starts later than this after it was due is late. */
@@ -47,6 +48,9 @@ export interface StorageOfOrganisation {
   readonly organisation_id: number | null;
   readonly executions_bytes: number;
   readonly data_bytes: number;
+  /** Limits of its own: null for those of the settings, 0 for none. */
+  readonly executions_limit: number | null;
+  readonly data_limit: number | null;
 }
 
 /** The organisations that store most, and the rest as one. */
@@ -57,9 +61,11 @@ export async function listLargestStorage(db: Queryable, limit: number): Promise<
          row_number() OVER (ORDER BY coalesce(u.bytes, 0) + coalesce(d.bytes, 0) DESC, organisation_id) AS place
        FROM storage_usage u FULL JOIN data_usage d USING (organisation_id)
      )
-     SELECT organisation_id, executions_bytes, data_bytes FROM usage WHERE place <= $1
+     SELECT organisation_id, executions_bytes, data_bytes, o.executions_storage_bytes AS executions_limit,
+       o.data_storage_bytes AS data_limit
+     FROM usage LEFT JOIN organisations o ON o.id = organisation_id WHERE place <= $1
      UNION ALL
-     SELECT NULL, sum(executions_bytes)::bigint, sum(data_bytes)::bigint FROM usage WHERE place > $1 HAVING count(*) > 0`,
+     SELECT NULL, sum(executions_bytes)::bigint, sum(data_bytes)::bigint, NULL, NULL FROM usage WHERE place > $1 HAVING count(*) > 0`,
     [limit],
   );
 }
@@ -82,8 +88,9 @@ export async function readServiceFacts(db: Queryable): Promise<ServiceFacts> {
        (SELECT max(version) FROM schema_migrations) AS schema_version,
        pg_database_size(current_database()) AS database_bytes,
        (SELECT count(*) FROM (
-         SELECT FROM schedules WHERE next_fire_at < now() - $2 * interval '1 millisecond' LIMIT $1) l) AS late_schedules,
-       (SELECT greatest(coalesce(extract(epoch FROM now() - min(next_fire_at)), 0), 0)::double precision FROM schedules)
+         SELECT FROM schedules WHERE next_fire_at < now() - $2 * interval '1 millisecond' AND NOT ${OF_PAUSED} LIMIT $1) l) AS late_schedules,
+       (SELECT greatest(coalesce(extract(epoch FROM now() - min(next_fire_at)), 0), 0)::double precision FROM schedules
+         WHERE NOT ${OF_PAUSED})
          AS lateness_seconds`,
     [COUNT_LIMIT, LATE_MS],
   );
