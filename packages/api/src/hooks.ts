@@ -21,6 +21,7 @@ import { countRefusal, countRequest } from './http/request-meters.ts';
 import { respondToUnmatched, watchRoutes } from './http/routing.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { endWhenRefused, isStream } from './http/stream.ts';
+import { addTracing } from './http/tracing.ts';
 import { warnOfUntrustedProxy } from './http/untrusted-proxy.ts';
 import { unsupportedCharacter } from './http/validation.ts';
 import { reportRefusal } from './public/webhooks/refusals.ts';
@@ -55,6 +56,7 @@ export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: Admi
   app.decorateRequest('forgetSecret', null);
   app.decorateRequest('bodyRoom', null);
   app.decorateRequest('countRequests', null);
+  addTracing(app, deps.tracer ?? null);
   const pressure = addOverloadProtection(app, deps);
   const urgent = { ...deps, db: whileOverloaded(pressure, deps.db, deps.reservedDb ?? deps.db) };
   addSecurityHeaders(app, deps.config.publicUrl);

@@ -627,6 +627,7 @@ CREATE TABLE executions (
   first_records json,
   first_records_at timestamp with time zone,
   search_keys json,
+  traceparent text,
   CONSTRAINT executions_pkey PRIMARY KEY (id),
   CONSTRAINT executions_cancel_check CHECK (((cancel_code IS NULL) OR (status = 'cancelled'::text))),
   CONSTRAINT executions_cancelled_for_check CHECK (((cancelled_for IS NULL) OR (cancel_code IS NOT NULL))),

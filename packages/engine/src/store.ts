@@ -47,6 +47,8 @@ export interface ClaimedExecution {
   readonly inputBytes?: number;
   /** Epoch milliseconds of the first start, by the store's clock. */
   readonly startedAtMs: number;
+  /** What started it in a trace, as a `traceparent` header; absent or null if it begins one. */
+  readonly traceparent?: string | null;
   readonly deadlineAtMs: number | null;
   /** See {@link WriteInfo}; absent is 0. */
   readonly storedBytes?: number;

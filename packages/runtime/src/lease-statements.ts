@@ -73,6 +73,7 @@ export interface ClaimedRow {
   readonly is_test_mode: boolean;
   readonly input: string;
   readonly started_at: Date;
+  readonly traceparent: string | null;
   readonly timeout_ms: number | null;
   readonly claim: number;
   readonly checkpoint_seq: number;
@@ -85,7 +86,7 @@ export interface ClaimedRow {
 }
 
 /** What a claim returns of the executions `e`. */
-export const CLAIMED = `e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at,
+export const CLAIMED = `e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at, e.traceparent,
   e.timeout_ms, e.claim, e.checkpoint_seq, e.signal_seq, e.stored_bytes, greatest(e.kept_bytes, e.stored_bytes) AS data_bytes, e.status`;
 
 /** Where the walk from organisation to organisation stands, and whether it left something. */

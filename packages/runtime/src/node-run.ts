@@ -26,6 +26,7 @@ import { AbortedWorkError, drive, TooExpensiveError } from './drive.ts';
 import { type Holder, handOver, hold } from './main-thread.ts';
 import { maskSecrets } from './mask.ts';
 import { type Caller, SERVICE_NAMES, type Services, servicesFor } from './node-services.ts';
+import { type OutgoingTrace, withTraceparent } from './tracing/outgoing.ts';
 
 type StartNode = Extract<Effect, { kind: 'start_node' }>;
 
@@ -87,19 +88,25 @@ export class NodeRun implements NodeContext {
   #controller: AbortController | null = null;
   readonly #control: NodeRunControl | null;
   readonly #maxWaitMs: number;
+  readonly #trace: OutgoingTrace | null;
   /** Whether anything outside may have been done. */
   #hasActed = false;
   #putOff: PutOff | null = null;
 
-  /** @param control null before the execution is stored, when it calls nobody */
+  /**
+   * @param control null before the execution is stored, when it calls nobody
+   * @param trace its span, for what it causes; null without tracing
+   */
   constructor(
     claimed: ClaimedExecution,
     effect: StartNode,
     deps: NodeRunDeps,
     control: NodeRunControl | null,
+    trace: OutgoingTrace | null = null,
   ) {
     const { http, clock, services, maxSteps, limits } = deps;
     this.#control = control;
+    this.#trace = trace;
     this.#maxWaitMs = limits.inlineWaitMs;
     this.config = effect.config;
     this.node = { id: effect.node.id, label: effect.node.label };
@@ -177,12 +184,13 @@ export class NodeRun implements NodeContext {
     const holder = this.#holder;
     const responses = this.#responses;
     const waitForHost = (): HostWait => this.#waitForHost();
+    const trace = this.#trace;
     return {
       async send(request, signal) {
         const room = data?.beginResponse();
         if (room !== undefined) responses.push(room);
         try {
-          return await http.send(request, signal, room, waitForHost());
+          return await http.send(withTraceparent(request, trace), signal, room, waitForHost());
         } catch (error) {
           room?.release();
           throw error;
@@ -258,6 +266,7 @@ export class NodeRun implements NodeContext {
       ...(this.#effect.loopAttempts === undefined ? {} : { loopAttempts: this.#effect.loopAttempts }),
       idempotencyKey: this.idempotencyKey,
       isTestMode,
+      ...(this.#trace === null ? {} : { trace: this.#trace }),
       waitForHost: () => this.#waitForHost(),
       onSecret: (secret) => {
         this.#secrets ??= new Set();

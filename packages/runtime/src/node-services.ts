@@ -1,4 +1,5 @@
 import type { HostWait, NodeContext, NodeServices } from '@millrace/engine';
+import type { OutgoingTrace } from './tracing/outgoing.ts';
 
 /** The attempt of a node that a service acts for. */
 export interface Caller {
@@ -12,6 +13,8 @@ export interface Caller {
   /** Stable across attempts and take-overs. */
   readonly idempotencyKey: string;
   readonly isTestMode: boolean;
+  /** Its span; absent without tracing. */
+  readonly trace?: OutgoingTrace;
   /** For a call that is about to be made; absent: it waits for its turn for as long as it takes. */
   readonly waitForHost?: () => HostWait;
   /** Called with every secret string passed to the node, so that it can be masked in the node's output. */

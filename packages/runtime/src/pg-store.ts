@@ -41,6 +41,7 @@ import { findSignalled, selectAllSignals, selectSignals } from './signal-stateme
 import { readChunks, type StoredChunk } from './statements.ts';
 import { toClaimed, toFencedWrite, toSignal, toTarget, type WriteTarget } from './store-rows.ts';
 import { createSureWrites, LARGE_BYTES } from './sure-writes.ts';
+import type { Tracer } from './tracing/tracer.ts';
 
 export interface PgStoreOptions {
   readonly leaseMs: number;
@@ -53,6 +54,8 @@ export interface PgStoreOptions {
   readonly onFailure: () => void;
   /** What this process counts; if absent, nobody reads it. */
   readonly meters?: Meters;
+  /** Absent or null if no spans are recorded. */
+  readonly tracer?: Tracer | null;
 }
 
 /** {@link ExecutionStore} on PostgreSQL. Concurrent writes of all executions share statements and commits. */
@@ -282,6 +285,15 @@ export class PgExecutionStore implements ExecutionStore {
       if (status !== 'failed') continue;
       const seconds = (Date.now() - row.started_at.getTime()) / 1000;
       this.#meters.executionEnded({ organisationId, workflowId }, WORKER_CRASHED, seconds);
+      const { id: executionId, started_at: startedAt, traceparent } = row;
+      const execution = {
+        executionId,
+        organisationId,
+        workflowId,
+        startedAtMs: startedAt.getTime(),
+        traceparent,
+      };
+      this.#options.tracer?.endExecution(execution, 'failed', WORKER_CRASHED, Date.now());
     }
   }
 

@@ -24,6 +24,8 @@ import { NodeRun, type NodeRunControl, type NodeRunDeps } from './node-run.ts';
 import type { PlanCache } from './plans.ts';
 import { isStoreEffect, type StoreEffect, storeEffect } from './store-effects.ts';
 import { WriteTimeoutError } from './sure-writes.ts';
+import { type LogIds, RunTrace, traced, tracedIds } from './tracing/run-trace.ts';
+import type { OpenSpan, Tracer } from './tracing/tracer.ts';
 import { yieldTurn } from './turns.ts';
 
 /** What a run needs from its process. */
@@ -32,6 +34,8 @@ export interface RunDeps extends NodeRunDeps {
   readonly plans: PlanCache;
   readonly limits: ExecutionLimits;
   readonly meters: Meters;
+  /** Absent or null if no spans are recorded. */
+  readonly tracer?: Tracer | null;
   readonly log: Logger;
   /** Random number in [0, 1), for the jitter of retries. */
   readonly random: () => number;
@@ -128,14 +132,21 @@ async function endAsFailed(claimed: ClaimedExecution, deps: RunDeps, error: Exec
 
 /** Logs and counts an end that was stored. @param error null if it completed */
 export function noteEnd(
-  { log, meters, clock }: Pick<RunDeps, 'log' | 'meters' | 'clock'>,
+  { log, meters, clock, tracer }: Pick<RunDeps, 'log' | 'meters' | 'clock' | 'tracer'>,
   claimed: ClaimedExecution,
   error: Pick<ExecutionError, 'code' | 'nodeId'> | null,
 ): void {
   const { executionId } = claimed.lease;
   meters.executionEnded(claimed, error?.code ?? null, (clock.now() - claimed.startedAtMs) / 1000);
-  if (error === null) log.debug({ execution_id: executionId }, 'execution completed');
-  else log.info({ execution_id: executionId, node_id: error.nodeId, code: error.code }, 'execution failed');
+  const ids = tracer == null ? { execution_id: executionId } : tracedIds(tracer, claimed);
+  tracer?.endExecution(
+    traced(claimed),
+    error === null ? 'completed' : 'failed',
+    error?.code ?? null,
+    clock.now(),
+  );
+  if (error === null) log.debug(ids, 'execution completed');
+  else log.info({ ...ids, node_id: error.nodeId, code: error.code }, 'execution failed');
 }
 
 /** How far an execution may be run before it is stored. */
@@ -171,12 +182,19 @@ export class Run {
   #mustReadAgain = false;
   #wake: (() => void) | null = null;
   #timer: NodeJS.Timeout | null = null;
+  /** Null if no spans are recorded. */
+  readonly #trace: RunTrace | null;
+  /** What its log lines say of it. */
+  readonly #ids: LogIds;
 
   constructor(claimed: ClaimedExecution, plan: Plan, deps: RunDeps) {
     this.claimed = claimed;
     this.#plan = plan;
     this.#deps = deps;
     this.#holder = { executionId: claimed.lease.executionId, nodeId: null };
+    const { tracer = null } = deps;
+    this.#trace = tracer === null ? null : new RunTrace(tracer, claimed);
+    this.#ids = tracer === null ? { execution_id: claimed.lease.executionId } : tracedIds(tracer, claimed);
   }
 
   /**
@@ -206,6 +224,7 @@ export class Run {
   /** {@link nextWrite} was stored. */
   wrote(): void {
     const effect = this.#open.shift();
+    this.#trace?.stored();
     if (effect !== undefined && isStoreEffect(effect)) this.#logStored(effect);
   }
 
@@ -217,6 +236,7 @@ export class Run {
 
   async drive(control: RunControl): Promise<void> {
     this.#control = control;
+    this.#trace?.stored();
     this.#nodeControl = this.#controlForNodes(control);
     if (this.#state !== null) control.data.set(this.#state.heldBytes);
     this.#noteSignals(this.claimed.signals);
@@ -229,6 +249,7 @@ export class Run {
         state = this.#step(await this.#nextEvents());
       }
     } finally {
+      if (control.stopReason() === 'cancelled') this.#trace?.cancelled(this.#deps.clock.now());
       this.drop();
     }
   }
@@ -294,24 +315,17 @@ export class Run {
     const isStored = await hold(this.#holder, () => storeEffect(store, lease, effect, info));
     if (isStored) this.#logStored(effect);
     else {
-      log.info(
-        { execution_id: lease.executionId },
-        'execution dropped: cancelled, or taken over by another worker',
-      );
+      log.info(this.#ids, 'execution dropped: cancelled, or taken over by another worker');
     }
     return isStored;
   }
 
   #logStored(effect: StoreEffect): void {
     const { log } = this.#deps;
-    const { executionId } = this.claimed.lease;
     if (effect.kind === 'finish') {
       noteEnd(this.#deps, this.claimed, effect.outcome.status === 'failed' ? effect.outcome.error : null);
     } else if (effect.kind !== 'checkpoint') {
-      log.debug(
-        { execution_id: executionId },
-        effect.kind === 'park' ? 'execution parked' : 'execution handed back',
-      );
+      log.debug(this.#ids, effect.kind === 'park' ? 'execution parked' : 'execution handed back');
     }
   }
 
@@ -323,7 +337,9 @@ export class Run {
       return;
     }
     this.#logNode('node started', effect);
-    const run = new NodeRun(this.claimed, effect, this.#deps, this.#nodeControl);
+    const span = this.#trace?.beginNode() ?? null;
+    const trace = span === null ? null : (this.#trace?.contextOf(span) ?? null);
+    const run = new NodeRun(this.claimed, effect, this.#deps, this.#nodeControl, trace);
     const startedAt = performance.now();
     const outcome = run.begin();
     if (outcome instanceof Promise) {
@@ -335,10 +351,10 @@ export class Run {
         if (this.#nodes.get(key) === run) this.#nodes.delete(key);
         this.#noteIdle();
         this.#ended.push(run);
-        this.#nodeEnded(effect, result, startedAt);
+        this.#nodeEnded(effect, result, startedAt, span);
       });
     } else {
-      this.#nodeEnded(effect, outcome, startedAt);
+      this.#nodeEnded(effect, outcome, startedAt, span);
     }
   }
 
@@ -372,12 +388,14 @@ export class Run {
     effect: Extract<Effect, { kind: 'start_node' }>,
     result: AttemptResult,
     startedAt: number,
+    span: OpenSpan | null,
   ): void {
     this.#logNode('node ended', effect, result.kind);
     const { clock, random, meters } = this.#deps;
     const { node, iteration, attempt } = effect;
     const seconds = (performance.now() - startedAt) / 1000;
     meters.nodeEnded(node.type, this.claimed.organisationId, result, seconds);
+    if (span !== null) this.#trace?.endNode(span, effect, result, { endMs: clock.now(), ms: seconds * 1000 });
     const ended = { kind: 'node_ended', nodeId: node.id, iteration, attempt, result } as const;
     this.#push({ ...ended, atMs: clock.now(), jitter: random() });
   }
@@ -465,7 +483,7 @@ export class Run {
     const { log } = this.#deps;
     if (!log.isLevelEnabled('debug')) return;
     const place = { node_id: node.id, ...(iteration.length === 0 ? {} : { iteration }) };
-    log.debug({ execution_id: this.claimed.lease.executionId, ...place, attempt, result }, message);
+    log.debug({ ...this.#ids, ...place, attempt, result }, message);
   }
 }
 

@@ -30,6 +30,8 @@ export interface StartOrigin {
   /** `api_keys.id`; null if no key did. */
   readonly apiKeyId: number | null;
   readonly sourceIp: string;
+  /** Its span, as a `traceparent` header; absent without tracing. */
+  readonly traceparent?: string | null;
 }
 
 export interface StartOrder {
@@ -118,6 +120,7 @@ export function toStartRow(order: StartOrder): StartRow {
     rerunOf: order.rerunOf ?? null,
     apiKeyId: order.origin?.apiKeyId ?? null,
     sourceIp: order.origin?.sourceIp ?? null,
+    traceparent: order.origin?.traceparent ?? null,
     recordsJson: records === undefined || records.length === 0 ? null : stringifyJson(records),
     ahead: null,
     maxConcurrency: maxConcurrencyOf(compiled),

@@ -30,6 +30,8 @@ export interface StartRow {
   readonly apiKeyId: number | null;
   /** Where the request that started it came from; null if no request did. */
   readonly sourceIp: string | null;
+  /** The span of whatever started it, as a `traceparent` header; null for none. */
+  readonly traceparent: string | null;
   /** JSON text of the node records that are stored with it: a rerun's, or those of what was run ahead; null for none. */
   readonly recordsJson: string | null;
   /** What was run before it is stored; null for nothing. */
@@ -112,6 +114,7 @@ export const EXECUTION_COLUMNS: Columns<StartRow> = {
   error_workflow_id: ['bigint', (row) => row.errorWorkflowId],
   api_key_id: ['bigint', (row) => row.apiKeyId],
   source_ip: ['text', (row) => row.sourceIp],
+  traceparent: ['text', (row) => row.traceparent],
 };
 const COPIED = rowSet(EXECUTION_COLUMNS);
 const STARTS = rowSet<StartRow>({

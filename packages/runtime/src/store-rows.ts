@@ -96,6 +96,7 @@ export function toClaimed(workerId: string, row: ClaimedRow): Omit<ClaimedExecut
     inputBytes: row.input.length,
     storedBytes: row.stored_bytes,
     startedAtMs,
+    traceparent: row.traceparent,
     deadlineAtMs: row.timeout_ms === null ? null : startedAtMs + row.timeout_ms,
   };
 }

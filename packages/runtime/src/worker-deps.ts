@@ -8,6 +8,7 @@ import type { ExecutionNotifier } from './notifier.ts';
 import type { PlanCache } from './plans.ts';
 import type { RunDeps } from './run.ts';
 import type { NodeLimits, WorkerSettings } from './settings.ts';
+import type { Tracer } from './tracing/tracer.ts';
 
 export interface WorkerDeps {
   readonly config: { readonly worker: WorkerSettings; readonly limits: NodeLimits };
@@ -24,18 +25,29 @@ export interface WorkerDeps {
   readonly log: Logger;
   /** What this process counts; if absent, nobody reads it. */
   readonly meters?: Meters;
+  /** Makes spans; absent or null if none are recorded. */
+  readonly tracer?: Tracer | null;
   /** Random number in [0, 1) for the jitter of retries; Math.random when absent. */
   readonly random?: () => number;
 }
 
 /** What its runs need of that. */
 export function toRunDeps(
-  { config, plans, http, services, log, meters = new Meters(), random = Math.random }: WorkerDeps,
+  {
+    config,
+    plans,
+    http,
+    services,
+    log,
+    meters = new Meters(),
+    tracer = null,
+    random = Math.random,
+  }: WorkerDeps,
   store: ExecutionStore,
   clock: RunDeps['clock'],
 ): RunDeps {
   const { nodeOutputBytes, executionBytes, nodeSteps } = config.limits;
   const { inlineWaitMs } = config.worker;
   const limits = { maxOutputBytes: nodeOutputBytes, maxExecutionBytes: executionBytes, inlineWaitMs };
-  return { store, plans, clock, http, services, limits, maxSteps: nodeSteps, meters, log, random };
+  return { store, plans, clock, http, services, limits, maxSteps: nodeSteps, meters, tracer, log, random };
 }

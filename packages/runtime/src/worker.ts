@@ -118,6 +118,7 @@ class PgWorker implements Worker {
       onChanged: (ids) => notifier.changed(ids),
       onFailure: () => this.#errorWorkflows.kick(),
       meters,
+      tracer: deps.tracer ?? null,
     });
     this.#runDeps = toRunDeps({ ...deps, meters }, this.#store, this.#clock);
   }

@@ -6,6 +6,7 @@ import type { Executor } from '@millrace/runtime/executor';
 import type { Meters } from '@millrace/runtime/meters/meters';
 import type { ExecutionNotifier } from '@millrace/runtime/notifier';
 import type { PlanCache } from '@millrace/runtime/plans';
+import type { Tracer } from '@millrace/runtime/tracing/tracer';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import type { Diagnosis } from '@millrace/service/doctor/finding';
 import type { OpenSecret } from '@millrace/service/webhooks/secrets';
@@ -26,6 +27,8 @@ export interface AppDeps {
   readonly log: Logger;
   /** What this process counts; if absent, nobody reads it. */
   readonly meters?: Meters;
+  /** Makes spans; absent or null if none are recorded. */
+  readonly tracer?: Tracer | null;
   readonly registry: NodeRegistry;
   readonly plans: PlanCache;
   readonly executor: Executor;

@@ -152,6 +152,16 @@ export const METRICS = {
     help: 'Responses by which hosts asked for a pause, with 429 or 503 and Retry-After.',
     labels: [],
   },
+  millrace_trace_spans_exported_total: {
+    type: 'counter',
+    help: 'Spans that this process sent to the collector of traces; absent without tracing.',
+    labels: [],
+  },
+  millrace_trace_spans_dropped_total: {
+    type: 'counter',
+    help: 'Spans that were dropped because the collector did not take them, or not fast enough.',
+    labels: [],
+  },
   millrace_worker_lease_losses_total: {
     type: 'counter',
     help: 'Times that the worker of this process lost its lease.',

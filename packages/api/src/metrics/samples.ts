@@ -129,6 +129,11 @@ function addWorker(samples: SampleList, meters: Meters): void {
     samples.add('millrace_outgoing_calls_put_off_total', {}, hosts.putOff);
     samples.add('millrace_outgoing_pauses_total', {}, hosts.pauses);
   }
+  const spans = meters.spans?.();
+  if (spans !== undefined) {
+    samples.add('millrace_trace_spans_exported_total', {}, spans.exported);
+    samples.add('millrace_trace_spans_dropped_total', {}, spans.dropped);
+  }
   const data = meters.data?.();
   if (data !== undefined) {
     samples.add('millrace_worker_data_bytes', {}, data.heldBytes);

@@ -199,3 +199,56 @@ describe('docs/configuration.md', () => {
     expect(rows).toEqual(expected);
   });
 });
+
+describe('traces', () => {
+  const read = (env: NodeJS.ProcessEnv) => loadConfig(env).tracing;
+
+  test('are off without an endpoint, whatever else is set for other programs', () => {
+    expect(read({})).toBeNull();
+    expect(read({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_TRACES_SAMPLER: 'jaeger_remote' })).toBeNull();
+  });
+
+  test('are sent as the standard variables say', () => {
+    expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' })).toMatchObject({
+      url: 'http://collector:4318/v1/traces',
+      protocol: 'http/protobuf',
+      headers: {},
+      serviceName: 'millrace',
+      sampler: 'parentbased_always_on',
+      ratio: 1,
+      propagates: true,
+      maxSpans: 2048,
+    });
+    expect(
+      read({
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example.com/in',
+        OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20YTpi, x-team = a=b',
+        OTEL_TRACES_SAMPLER: 'traceidratio',
+        OTEL_TRACES_SAMPLER_ARG: '.25',
+        OTEL_PROPAGATORS: 'none',
+      }),
+    ).toMatchObject({
+      url: 'https://traces.example.com/in',
+      headers: { authorization: 'Basic YTpi', 'x-team': 'a=b' },
+      ratio: 0.25,
+      propagates: false,
+    });
+  });
+
+  test('with a value that is not allowed are refused, without showing a secret', () => {
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+      OTEL_EXPORTER_OTLP_HEADERS: 'canary',
+      OTEL_TRACES_SAMPLER_ARG: '2',
+    };
+    const problems = problemsOf(env);
+    expect(problems.map((problem) => problem.split(':')[0])).toEqual([
+      'OTEL_EXPORTER_OTLP_PROTOCOL',
+      'OTEL_EXPORTER_OTLP_HEADERS',
+      'OTEL_TRACES_SAMPLER_ARG',
+    ]);
+    expect(problems.join()).not.toContain('canary');
+  });
+});

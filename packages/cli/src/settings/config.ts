@@ -7,9 +7,11 @@ import type { ApiSettings } from '@millrace/api/http/settings';
 import { parseAllowHosts } from '@millrace/egress/allow-hosts';
 import type { HostLimitSettings } from '@millrace/egress/host-limits';
 import type { WorkerSettings } from '@millrace/runtime/settings';
+import type { SamplerName } from '@millrace/runtime/tracing/tracer';
 import type { SecretKeySettings } from '@millrace/secrets/settings';
 import type { AuditSettings } from '@millrace/service/settings';
 import { nearestName } from './nearest-name.ts';
+import type { OtlpProtocol } from './tracing-variables.ts';
 import type { Variable } from './variable.ts';
 import { type DatabasePooling, type LogLevel, VARIABLES } from './variables.ts';
 
@@ -31,6 +33,8 @@ export interface Config extends ApiSettings, SecretKeySettings {
   readonly logLevel: LogLevel;
   readonly metrics: MetricsSettings;
   readonly audit: AuditSettings;
+  /** Null: no traces are made. */
+  readonly tracing: TracingSettings | null;
   /** Whether the first start prints an API key and the link for creating the first account. */
   readonly printsFirstKey: boolean;
 }
@@ -45,6 +49,24 @@ export interface MetricsSettings {
   readonly busiest: number;
   /** Between two readings of the database. */
   readonly queryMs: number;
+}
+
+/** Which traces are made, and where they are sent. */
+export interface TracingSettings {
+  readonly url: string;
+  readonly protocol: OtlpProtocol;
+  readonly headers: { readonly [name: string]: string };
+  readonly timeoutMs: number;
+  readonly serviceName: string;
+  readonly attributes: { readonly [name: string]: string };
+  readonly sampler: SamplerName;
+  /** For samplers with a ratio. */
+  readonly ratio: number;
+  /** Whether the trace continues from requests and into calls. */
+  readonly propagates: boolean;
+  readonly maxSpans: number;
+  readonly batchSpans: number;
+  readonly delayMs: number;
 }
 
 /** The environment isn't a valid configuration; lists every problem, one per line. */
@@ -126,6 +148,27 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       `MILLRACE_METRICS_HOST: others can reach "${metrics.host}", so MILLRACE_METRICS_TOKEN must be set; for example MILLRACE_METRICS_TOKEN=$(openssl rand -base64 32)`,
     );
   }
+  /** Without an endpoint, OpenTelemetry's variables may be meant for others. */
+  function readTracing(): TracingSettings | null {
+    const base = read('OTEL_EXPORTER_OTLP_ENDPOINT');
+    const url = read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? (base === null ? null : `${base}/v1/traces`);
+    if (url === null) return null;
+    return {
+      url,
+      protocol: need('OTEL_EXPORTER_OTLP_PROTOCOL'),
+      headers: read('OTEL_EXPORTER_OTLP_HEADERS') ?? {},
+      timeoutMs: need('OTEL_EXPORTER_OTLP_TIMEOUT'),
+      serviceName: need('OTEL_SERVICE_NAME'),
+      attributes: read('OTEL_RESOURCE_ATTRIBUTES') ?? {},
+      sampler: need('OTEL_TRACES_SAMPLER'),
+      ratio: need('OTEL_TRACES_SAMPLER_ARG'),
+      propagates: need('OTEL_PROPAGATORS').includes('tracecontext'),
+      maxSpans: need('OTEL_BSP_MAX_QUEUE_SIZE'),
+      batchSpans: need('OTEL_BSP_MAX_EXPORT_BATCH_SIZE'),
+      delayMs: need('OTEL_BSP_SCHEDULE_DELAY'),
+    };
+  }
+  const tracing = readTracing();
   const allowHosts = read('MILLRACE_ALLOW_HOSTS') ?? [];
   problems.push(...parseAllowHosts(allowHosts).problems);
   const allDays = need('MILLRACE_RETENTION_DAYS');
@@ -226,6 +269,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       idempotencyHours: 24,
       idleSessionMs: need('MILLRACE_SESSION_IDLE_HOURS') * HOUR_MS,
     },
+    tracing,
     audit: { verifyMs: need('MILLRACE_AUDIT_VERIFY_HOURS') * HOUR_MS },
     allowHosts,
   };

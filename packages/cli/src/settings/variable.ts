@@ -98,6 +98,41 @@ export function list(
   };
 }
 
+/** `name=value` pairs with percent-encoding, separated by commas, as OpenTelemetry has them. */
+export function pairs(
+  words: Wording & { readonly secret?: boolean },
+): Variable<{ readonly [name: string]: string }> {
+  return {
+    ...words,
+    allowed: 'name=value pairs, separated by commas',
+    parse(value) {
+      const found: [string, string][] = [];
+      for (const part of value.split(',')) {
+        const match = /^\s*([^\s=,;"]{1,255})\s*=([^=]*(?:=.*)?)$/.exec(part);
+        if (match === null) return undefined;
+        try {
+          found.push([match[1] ?? '', decodeURIComponent((match[2] ?? '').trim())]);
+        } catch {
+          return undefined;
+        }
+      }
+      return Object.fromEntries(found);
+    },
+  };
+}
+
+/** A number from 0 to 1. */
+export function share(words: Wording): Variable<number> {
+  return {
+    ...words,
+    allowed: 'a number from 0 to 1',
+    parse(value) {
+      const number = /^\d*\.?\d+$/.test(value) ? Number(value) : Number.NaN;
+      return number >= 0 && number <= 1 ? number : undefined;
+    },
+  };
+}
+
 /** Which proxies are trusted to report a request's source: none, a number of hops, or their addresses. */
 export function proxies(words: Wording): Variable<false | number | string[]> {
   return {

@@ -1,4 +1,5 @@
 import { HOST_PATTERN, MONITORING_VARIABLES } from './monitoring-variables.ts';
+import { TRACING_VARIABLES } from './tracing-variables.ts';
 import {
   bytes,
   databaseUrl,
@@ -145,6 +146,7 @@ export const VARIABLES = {
     values: LOG_LEVELS,
   }),
   ...MONITORING_VARIABLES,
+  ...TRACING_VARIABLES,
   MILLRACE_PRINT_FIRST_KEY: oneOf({
     about:
       'Whether the first start prints an API key and the link that creates the first account; 0: get them with `millrace keys create` and `millrace setup-link`',

@@ -11,6 +11,7 @@ import { NO_EXECUTOR } from '@millrace/runtime/executor';
 import { Meters } from '@millrace/runtime/meters/meters';
 import { createNotifier, type ExecutionNotifier } from '@millrace/runtime/notifier';
 import { createPlanCache, type PlanCache } from '@millrace/runtime/plans';
+import type { Tracer } from '@millrace/runtime/tracing/tracer';
 import { createWorker, type Worker } from '@millrace/runtime/worker';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
 import { createAlerts } from '@millrace/service/alerts/alerts';
@@ -33,6 +34,7 @@ import { openDatabase } from './postgres.ts';
 import { checkReadiness } from './readiness.ts';
 import { removeRunningService, writeRunningService } from './running-service.ts';
 import { serveMetrics } from './serve-metrics.ts';
+import { startTracing } from './tracing.ts';
 
 /** The roles of this process; at least one of them. */
 export interface Roles {
@@ -105,6 +107,8 @@ export async function startService(options: StartOptions): Promise<Service> {
     const meters = new Meters(config.metrics.busiest);
     const metrics = await serveMetrics(config, { db, meters, log });
     if (metrics !== null) undo.push(() => metrics.close());
+    const tracing = await startTracing(config, { meters, log });
+    if (tracing !== null) undo.push(() => tracing.stop());
     const secretKeys = createSecretKeys(config);
     const makesKey = config.databaseUrl === null;
     await retryWhileUnavailable(() => prepareSecretKeys(db, secretKeys, { makesKey }), retry);
@@ -116,7 +120,8 @@ export async function startService(options: StartOptions): Promise<Service> {
     const egress = createEgress(config.allowHosts, createAllowedHostsReader(db), config.hostLimits);
     meters.hosts = () => egress.hosts.state;
     undo.push(() => egress.close());
-    const parts: Parts = { config, db, log, meters, plans, notifier, egress, retry };
+    const tracer = tracing?.tracer ?? null;
+    const parts: Parts = { config, db, log, meters, tracer, plans, notifier, egress, retry };
     const announced: Announced = { publicUrl: config.publicUrl, secretKeys };
     const worker = roles.worker ? await startWorker(parts, announced, undo) : null;
     const openSecret = createSecretOpener({ db, keys: secretKeys, log, egress });
@@ -152,6 +157,7 @@ interface Parts {
   readonly db: PgDatabase;
   readonly log: Logger;
   readonly meters: Meters;
+  readonly tracer: Tracer | null;
   readonly plans: PlanCache;
   readonly notifier: ExecutionNotifier;
   readonly egress: Egress;

@@ -1,6 +1,7 @@
 import type { HostCallsState } from '@millrace/egress/host-limits';
 import type { AttemptResult, ClaimedExecution } from '@millrace/engine';
 import type { DataBudgetState } from '../data-budget.ts';
+import type { SpanCounts } from '../tracing/span-queue.ts';
 import { Busiest } from './busiest.ts';
 import { CountsByName } from './counts-by-name.ts';
 import { Histogram } from './histogram.ts';
@@ -88,6 +89,8 @@ export class Meters {
   data: (() => DataBudgetState) | null = null;
   hosts: (() => HostCallsState) | null = null;
   isShedding: (() => boolean) | null = null;
+  /** Null if no traces are made. */
+  spans: (() => SpanCounts) | null = null;
   #rearrangedAtMs = 0;
 
   /** @param busiest organisations and workflows that are told apart */

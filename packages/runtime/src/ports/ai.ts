@@ -3,6 +3,7 @@ import type { GuardedFetch } from '@millrace/egress/guarded-fetch';
 import type { AiAnswer, AiRequest, AiService, CredentialOf } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Caller } from '../node-services.ts';
+import { withTraceparent } from '../tracing/outgoing.ts';
 import { askModel } from './ai/ask.ts';
 import { createDialects, type Dialects, otherDialect } from './ai/dialects.ts';
 import { toServiceError } from './ai/errors.ts';
@@ -29,10 +30,11 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
  */
 export function createAiService(options: AiServiceOptions): (caller: Caller) => AiService {
   const dialects = createDialects();
-  return ({ organisationId, waitForHost }) => {
+  return ({ organisationId, waitForHost, trace }) => {
     const guarded = options.outbound(organisationId);
     const outbound: Way['outbound'] = {
-      fetch: (url, init, maxBytes) => guarded.fetch(url, { ...init, wait: waitForHost?.() }, maxBytes),
+      fetch: (url, init = {}, maxBytes) =>
+        guarded.fetch(url, { ...withTraceparent(init, trace), wait: waitForHost?.() }, maxBytes),
     };
     const way = { ...options, outbound };
     return {

@@ -69,7 +69,10 @@ async function startChild(deps: WorkflowServiceDeps, caller: Caller, order: Orde
     input: order.input,
     compiled,
   });
-  await deps.db.transaction((tx) => insertChild(tx, { ...row, parent: { ...key, waits: order.waits } }));
+  const traceparent = caller.trace?.traceparent ?? null;
+  await deps.db.transaction((tx) =>
+    insertChild(tx, { ...row, traceparent, parent: { ...key, waits: order.waits } }),
+  );
   const started = await findStarted(deps, key);
   if (started?.executionId === callee.executionId) deps.meters?.startsAccepted('flow', caller.organisationId);
   if (started !== null) return started;

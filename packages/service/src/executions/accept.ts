@@ -203,6 +203,7 @@ function toLeased(order: StartOrder, row: StartRow, workerId: string): ClaimedEx
     input: order.input,
     inputBytes: row.inputJson.length,
     startedAtMs,
+    traceparent: row.traceparent,
     deadlineAtMs: row.timeoutMs === null ? null : startedAtMs + row.timeoutMs,
     records: order.records ?? [],
     signals: [],

@@ -13,6 +13,7 @@ import { findRerunSource, findStatus, type RerunSource } from '@millrace/service
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
+import { startOrigin } from '../../http/origin.ts';
 import { refuseInput } from '../../public/executions/execute-route.ts';
 import { refuseVersion } from '../../public/executions/rerun-route.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';
@@ -60,7 +61,7 @@ export function adminActionRoutes(
     const { executionId, now } = found;
     const content = await prepare(id, source, workflow, body);
     // Queued, so that it is stored together with the audit entry; any worker with a free slot takes it.
-    const origin = { apiKeyId: null, sourceIp: call.request.ip };
+    const origin = startOrigin(call.request);
     const order = { executionId, acceptedAt: now, workflow, origin, ...content };
     await db.forOrganisation(organisation.id, async (tx) => {
       await starter.storeQueued(tx, organisation.id, [order]);

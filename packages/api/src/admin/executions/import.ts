@@ -7,6 +7,7 @@ import type { BatchResult, StartBatch } from '@millrace/service/executions/batch
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
+import { startOrigin } from '../../http/origin.ts';
 import { receiptOf } from '../../public/executions/start-response.ts';
 import { adminRoute } from '../http/route.ts';
 
@@ -29,7 +30,7 @@ export function adminImportRoutes(app: FastifyInstance, deps: AppDeps, startBatc
       // Not a namespace of API keys, whatever ID a client chooses.
       keys: { familyId, route: `import ${workflowId}` },
       triggerType: 'manual',
-      origin: { apiKeyId: null, sourceIp: request.ip },
+      origin: startOrigin(request),
       receiptOf: (executionId, acceptedAt) => receiptOf(deps.config.publicUrl, executionId, acceptedAt),
       within: async (tx, all) => {
         const count = all.filter(({ outcome }) => outcome === 'started').length;

@@ -28,6 +28,7 @@ import { findVersion, type WorkflowDetailRow } from '@millrace/service/workflows
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
+import { startOrigin } from '../../http/origin.ts';
 import { refuseInput } from '../../public/executions/execute-route.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';
 import { requireWorkflow } from '../workflows/detail.ts';
@@ -76,7 +77,7 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
         triggerType: 'manual',
         input,
         compiled,
-        origin: { apiKeyId: null, sourceIp: call.request.ip },
+        origin: startOrigin(call.request),
       };
       // Queued, so that it is stored together with its flow and the audit entry; any worker with a free slot takes it.
       await starter.storeQueued(tx, organisation.id, [order]);

@@ -11,6 +11,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { addForeignJsonBodies } from '../../http/body.ts';
+import { startOrigin } from '../../http/origin.ts';
 import { response } from '../../http/responses.ts';
 import { createWatcher } from '../executions/watcher.ts';
 import { capture } from './capture.ts';
@@ -166,7 +167,7 @@ function orderOf(
 ): StartOrder {
   const { version } = workflow;
   const input = request.body as JsonValue;
-  const origin = { apiKeyId: null, sourceIp: request.ip };
+  const origin = startOrigin(request);
   return { executionId, acceptedAt, workflow, version, triggerType: 'webhook', input, compiled, origin };
 }
 

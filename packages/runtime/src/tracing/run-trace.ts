@@ -1,0 +1,84 @@
+import type { AttemptResult, ClaimedExecution, Effect } from '@millrace/engine';
+import type { OutgoingTrace } from './outgoing.ts';
+import { formatTraceparent } from './trace-context.ts';
+import type { FinishedSpan, OpenSpan, TracedExecution, Tracer } from './tracer.ts';
+
+/** What a log line says of an execution. */
+export interface LogIds {
+  readonly execution_id: number;
+  readonly trace_id?: string;
+}
+
+/** An execution as traces show it. */
+export function traced(claimed: ClaimedExecution): TracedExecution {
+  const { lease, organisationId, workflowId, workflowVersion, isTestMode, startedAtMs, traceparent } =
+    claimed;
+  const { executionId } = lease;
+  return {
+    executionId,
+    organisationId,
+    workflowId,
+    workflowVersion,
+    isTestMode,
+    startedAtMs,
+    traceparent: traceparent ?? null,
+  };
+}
+
+export function tracedIds(tracer: Tracer, claimed: ClaimedExecution): LogIds {
+  const { context } = tracer.spanOf(traced(claimed));
+  return { execution_id: claimed.lease.executionId, trace_id: context.traceId };
+}
+
+/** The spans of the nodes of one run. Those from before its execution is stored count once it is. */
+export class RunTrace {
+  readonly #tracer: Tracer;
+  readonly #execution: TracedExecution;
+  readonly #span: OpenSpan;
+  #unstored: FinishedSpan[] | null = [];
+
+  constructor(tracer: Tracer, claimed: ClaimedExecution) {
+    this.#tracer = tracer;
+    this.#execution = traced(claimed);
+    this.#span = tracer.spanOf(this.#execution);
+  }
+
+  beginNode(): OpenSpan {
+    return this.#tracer.beginNode(this.#span);
+  }
+
+  /** For what the attempt of a node causes. */
+  contextOf(node: OpenSpan): OutgoingTrace {
+    return { traceparent: formatTraceparent(node.context), header: this.#tracer.headerOf(node) };
+  }
+
+  endNode(
+    open: OpenSpan,
+    { node, iteration, attempt, resumed }: Extract<Effect, { kind: 'start_node' }>,
+    result: AttemptResult,
+    { endMs, ms }: { readonly endMs: number; readonly ms: number },
+  ): void {
+    const { id, type, kind } = node;
+    const span = this.#tracer.nodeSpan(
+      open,
+      this.#execution,
+      { id, type, kind, iteration, attempt, isResumed: resumed !== undefined },
+      result,
+      { startMs: endMs - ms, endMs },
+    );
+    if (span === null) return;
+    if (this.#unstored === null) this.#tracer.record(span);
+    else this.#unstored.push(span);
+  }
+
+  /** The execution is stored. */
+  stored(): void {
+    const spans = this.#unstored ?? [];
+    this.#unstored = null;
+    for (const span of spans) this.#tracer.record(span);
+  }
+
+  cancelled(endMs: number): void {
+    this.#tracer.endExecution(this.#execution, 'cancelled', null, endMs);
+  }
+}
