@@ -5,9 +5,10 @@ import type { DragEvent, MouseEvent as ReactMouseEvent } from 'react';
 import { fromCanvasId, toCanvasId } from '../model/canvas-id.ts';
 import { insideFrame, placeNextTo } from '../model/change-nodes.ts';
 import type { CanvasEdge, CanvasNode } from '../model/display.ts';
-import type { AddPlace, Point } from '../model/editor-state.ts';
+import type { AddPlace, NodePreset, Point } from '../model/editor-state.ts';
 import { isLoop, withBodies } from '../model/flow-value.ts';
 import { freePlace, plainSize } from '../model/geometry.ts';
+import { rememberType } from '../model/recent-types.ts';
 import type { EditorStore } from '../model/store.ts';
 import type { PastePlace } from './clipboard.ts';
 import { createConnectActions } from './connect-actions.ts';
@@ -122,7 +123,7 @@ export function createCanvasActions({
         .filter(({ parentId }) => parentId === undefined)
         .map(({ position, width = 0, height = 0 }) => ({ position, size: { width, height } })),
     );
-  const add = (type: string, request: PaletteRequest & { readonly label?: string }): string => {
+  const add = (type: string, request: PaletteRequest, preset: NodePreset = {}): string => {
     const state = store.getState();
     const isTrigger = state.nodeTypes.get(type)?.kind === 'trigger';
     const [selected, ...others] = state.selectedIds.filter((id) =>
@@ -130,12 +131,11 @@ export function createCanvasActions({
     );
     const next =
       selected !== undefined && others.length === 0 && !isTrigger ? placeNextTo(state.nodes, selected) : null;
-    const id = state.addNode(type, request.place ?? next ?? { at: freeAtTop(middle()), ...labelOf(request) });
+    const id = state.addNode(type, request.place ?? next ?? { at: freeAtTop(middle()) }, preset);
+    rememberType(type);
     setAnnouncement(t('editor.added', { title: state.nodeTypes.get(type)?.title ?? type }));
     return id;
   };
-
-  const labelOf = ({ label }: { readonly label?: string }) => (label === undefined ? {} : { label });
 
   const onDragOver = (event: DragEvent) => {
     if (!event.dataTransfer.types.includes(DRAGGED_TYPE) || store.getState().isReadOnly) return;
@@ -148,6 +148,7 @@ export function createCanvasActions({
     const type = event.dataTransfer.getData(DRAGGED_TYPE);
     setDropTarget(null);
     if (type === '') return;
+    rememberType(type);
     event.preventDefault();
     const at = flow.screenToFlowPosition({ x: event.clientX - 40, y: event.clientY - 20 });
     const isTrigger = store.getState().nodeTypes.get(type)?.kind === 'trigger';

@@ -7,10 +7,12 @@ import './canvas-forced.css';
 import { Skeleton, useComputedColorScheme } from '@mantine/core';
 import { useElementSize, useMediaQuery, useMergedRef } from '@mantine/hooks';
 import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { Panel, ReactFlowProvider, useReactFlow } from '@xyflow/react';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CanvasEdge, CanvasNode, DiffMark } from '../model/display.ts';
+import type { NodePreset } from '../model/editor-state.ts';
 import { useEditor, useEditorStore } from '../model/store.ts';
 import { useInitialLayout } from '../model/use-initial-layout.ts';
 import { createCanvasActions, type PaletteRequest } from './canvas-actions.ts';
@@ -20,13 +22,16 @@ import { CanvasToolbar } from './canvas-toolbar.tsx';
 import type { Joining } from './connect-dialog.tsx';
 import { EdgeActions } from './flow-edge.tsx';
 import { DropTarget } from './flow-node.tsx';
-import { Palette } from './palette.tsx';
 import { Picture } from './picture.tsx';
 import { animationMs, useBringIntoView } from './use-bring-into-view.ts';
 
 const CanvasEmpty = lazyPart(async () => (await import('./canvas-empty.tsx')).CanvasEmpty, fillingSkeleton);
 const CanvasMenu = lazyPart(async () => (await import('./canvas-menu.tsx')).CanvasMenu);
 const ConnectDialog = lazyPart(async () => (await import('./connect-dialog.tsx')).ConnectDialog);
+const Palette = lazyPart(
+  async () => (await import('./palette.tsx')).Palette,
+  ({ search, onSearch }) => <PaletteLoading search={search} onSearch={onSearch} />,
+);
 const FlowList = lazyPart(async () => (await import('./flow-list.tsx')).FlowList, fillingSkeleton);
 
 /** In windows this narrow the list is shown first. */
@@ -43,6 +48,22 @@ export interface CanvasProps {
   onWidenNode?: () => void;
   /** A node to bring into view; a new object brings it there again. */
   focus?: { readonly nodeId: string } | null;
+}
+
+/** What is typed while the palette loads isn't lost, and isn't taken for keys of the canvas. */
+function PaletteLoading({ search, onSearch }: { search: string; onSearch: (search: string) => void }) {
+  const { t } = useTranslation();
+  return (
+    <div className="flow-palette">
+      <input
+        // biome-ignore lint/a11y/noAutofocus: it was opened to type into
+        autoFocus
+        aria-label={t('editor.searchNodes')}
+        value={search}
+        onChange={({ currentTarget }) => onSearch(currentTarget.value)}
+      />
+    </div>
+  );
 }
 
 /** The flow as an editable canvas or list; all changes go through the editor's store. */
@@ -68,6 +89,8 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
   const [hasMap, setHasMap] = useState(true);
   const [isSelecting, setSelecting] = useState(false);
   const [request, setRequest] = useState<PaletteRequest | null>(null);
+  const [search, setSearch] = useState('');
+  if (request === null && search !== '') setSearch('');
   const [menu, setMenu] = useState<MenuRequest | null>(null);
   const [joining, setJoining] = useState<Joining | null>(null);
   const flow = useReactFlow<CanvasNode, CanvasEdge>();
@@ -79,10 +102,14 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
     [store, flow, t],
   );
   const openNode = useCallback((nodeId: string | null) => onOpenNode?.(nodeId), [onOpenNode]);
-  const choose = (type: string, wanted: PaletteRequest & { readonly label?: string | undefined }) => {
+  const choose = (type: string, place: PaletteRequest, preset?: NodePreset) => {
     setRequest(null);
-    const { label, ...request } = wanted;
-    onOpenNode?.(actions.add(type, label === undefined ? request : { ...request, label }), { isNew: true });
+    onOpenNode?.(actions.add(type, place, preset), { isNew: true });
+  };
+  /** A service without a node of its own. */
+  const chooseService = async (type: string, place: PaletteRequest, search: string) => {
+    const { httpPresetFor } = await import('../model/http-presets.ts');
+    choose(type, place, httpPresetFor(search));
   };
   const fit = useCallback(
     () => void flow.fitView({ padding: 0.15, maxZoom: 1, duration: animationMs() }),
@@ -115,7 +142,10 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
     />
   );
   const empty = isEmpty && (
-    <CanvasEmpty onChoose={(type, label) => choose(type, { label })} onSearch={() => setRequest({})} />
+    <CanvasEmpty
+      onChoose={(type, label) => choose(type, {}, label === undefined ? {} : { label })}
+      onSearch={() => setRequest({})}
+    />
   );
   return (
     <div ref={frameRef} className="flow-canvas" data-testid="canvas">
@@ -156,8 +186,11 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
       {request !== null && (
         <Palette
           request={request}
+          search={search}
+          onSearch={setSearch}
           onClose={() => setRequest(null)}
           onChoose={(type) => choose(type, request)}
+          onChooseService={(type, search) => void chooseService(type, request, search).catch(notifyFailure)}
         />
       )}
       {menu !== null && (

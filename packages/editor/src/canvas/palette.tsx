@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/editor.ts';
 import { CloseButton, Group, Kbd, Paper, ScrollArea, TextInput } from '@mantine/core';
 import { useClickOutside } from '@mantine/hooks';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
@@ -6,39 +7,60 @@ import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 
 import { useTranslation } from 'react-i18next';
 import type { NodeType } from '../model/editor-state.ts';
 import { type FoundGroup, findTypes } from '../model/find-types.ts';
+import { recentTypes } from '../model/recent-types.ts';
 import { useEditor } from '../model/store.ts';
 import { DRAGGED_TYPE, type PaletteRequest } from './canvas-actions.ts';
 import { kindClass, NodeIcon } from './node-icon.tsx';
 
 /** Groups with a translated name, in display order; types of other groups follow under the group's own name. */
-const GROUPS = ['trigger', 'core', 'wait', 'flow', 'http', 'data', 'sql', 'chat', 'email', 'ai'] as const;
+const GROUPS = [
+  'recent',
+  'trigger',
+  'core',
+  'wait',
+  'flow',
+  'http',
+  'data',
+  'sql',
+  'chat',
+  'email',
+  'ai',
+] as const;
 type GroupName = (typeof GROUPS)[number];
 
 /** Node types to choose from: by search, arrow keys and Enter, or by dragging. */
 export function Palette({
   request,
-  onChoose,
+  search,
+  onSearch: setSearch,
+  onChoose: onChooseType,
+  onChooseService,
   onClose,
 }: {
   request: PaletteRequest;
+  search: string;
+  onSearch: (search: string) => void;
   onChoose: (type: string) => void;
+  /** Chosen because no node fits the search. */
+  onChooseService: (type: string, search: string) => void;
   onClose: () => void;
 }) {
   const { t } = useTranslation();
   const listId = useId();
   const nodeTypes = useEditor((state) => state.nodeTypes);
-  const [search, setSearch] = useState('');
   const [at, setAt] = useState(0);
+  const [recent] = useState(recentTypes);
   const list = useRef<HTMLDivElement>(null);
   const frame = useClickOutside(onClose);
   // Triggers have no incoming edges.
   const isJoined = request.place !== undefined && !('at' in request.place && !('after' in request.place));
   const { groups, isFallback } = useMemo(
-    () => listTypes(nodeTypes, search, isJoined),
-    [nodeTypes, search, isJoined],
+    () => listTypes(nodeTypes, search, isJoined, recent),
+    [nodeTypes, search, isJoined, recent],
   );
   const found = groups.flatMap(({ types }) => types);
   const active = found[Math.min(at, found.length - 1)];
+  const onChoose = (type: string) => (isFallback ? onChooseService(type, search) : onChooseType(type));
 
   useEffect(() => {
     list.current
@@ -191,6 +213,7 @@ function listTypes(
   nodeTypes: ReadonlyMap<string, NodeType>,
   search: string,
   isJoined: boolean,
+  recent: readonly string[],
 ): { readonly groups: readonly FoundGroup[]; readonly isFallback: boolean } {
   const all = [...nodeTypes.values()].filter(({ kind }) => !(isJoined && kind === 'trigger'));
   const groups = findTypes(all, search);
@@ -200,5 +223,11 @@ function listTypes(
   // While searching, the best match comes first whatever its group.
   if (search.trim() !== '') return { groups, isFallback: false };
   const rank = (group: string) => (GROUPS as readonly string[]).indexOf(group) >>> 0;
-  return { groups: groups.toSorted((a, b) => rank(a.group) - rank(b.group)), isFallback: false };
+  const used = recent.flatMap((type) => all.find((each) => each.type === type) ?? []);
+  const others = groups
+    .map(({ group, types }) => ({ group, types: types.filter((type) => !used.includes(type)) }))
+    .filter(({ types }) => types.length > 0)
+    .toSorted((a, b) => rank(a.group) - rank(b.group));
+  const isNew = used.length === 0;
+  return { groups: isNew ? others : [{ group: 'recent', types: used }, ...others], isFallback: false };
 }

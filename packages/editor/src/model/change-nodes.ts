@@ -1,6 +1,14 @@
 import type { FlowEdge, FlowNode, JsonObject, JsonValue } from '@millrace/engine';
 import { reachedFrom } from './connection-rules.ts';
-import type { AddPlace, EditorState, NewConnection, NodeType, Point, Size } from './editor-state.ts';
+import type {
+  AddPlace,
+  EditorState,
+  NewConnection,
+  NodePreset,
+  NodeType,
+  Point,
+  Size,
+} from './editor-state.ts';
 import { edgeKeyOf, type FlowValue, handlesOf, isLoop, noteKeyOf, own, withBodies } from './flow-value.ts';
 import {
   absolutePosition,
@@ -79,17 +87,18 @@ export function addNode(
   type: string,
   place: AddPlace,
   about: Surroundings,
+  { label, config: given }: NodePreset = {},
 ): { readonly value: FlowValue; readonly id: string } {
   const id = freeNodeId(type, new Set(value.nodes.map((node) => node.id)));
-  const config = firstConfig(type, value.settings, about);
-  const bare: FlowNode = { id, type, position: { x: 0, y: 0 }, data: { config } };
+  const config = { ...firstConfig(type, value.settings, about), ...given };
+  const data = { ...(label === undefined ? {} : { label }), config };
+  const bare: FlowNode = { id, type, position: { x: 0, y: 0 }, data };
   if ('onEdge' in place) return { value: insertOnEdge(value, bare, place.onEdge, about), id };
   if ('after' in place) return { value: addAfter(value, bare, place, about), id };
   const node = {
     ...bare,
     position: rounded(place.at),
     ...(place.parentId === undefined ? {} : { parentId: place.parentId }),
-    data: { ...(place.label === undefined ? {} : { label: place.label }), config },
   };
   return { value: { ...value, nodes: [...value.nodes, node] }, id };
 }

@@ -70,7 +70,7 @@ export interface EditorState {
   readonly changeNode: (id: string, field: string, change: (node: FlowNode) => FlowNode) => void;
   readonly changeSettings: (change: (settings: EditorState['settings']) => EditorState['settings']) => void;
   /** @returns id of the new node, which is selected */
-  readonly addNode: (type: string, place?: AddPlace) => string;
+  readonly addNode: (type: string, place?: AddPlace, preset?: NodePreset) => string;
   /** Puts another trigger in the place of one; its id and connections stay. */
   readonly replaceTrigger: (id: string, type: string) => void;
   /** Nodes by id, edges and notes by key (`edgeKeyOf`, `noteKeyOf`); a loop is removed with its contents. */
@@ -110,9 +110,15 @@ export interface EditorState {
   readonly showPins: (pins: EditorState['pins']) => void;
 }
 
+/** What a new node starts with, besides what its type requires. */
+export interface NodePreset {
+  readonly label?: string;
+  readonly config?: JsonObject;
+}
+
 /** Where to add a node; positions are relative to `parentId`. */
 export type AddPlace =
-  | { readonly at: Point; readonly parentId?: string; readonly label?: string }
+  | { readonly at: Point; readonly parentId?: string }
   /** Key of the edge. */
   | { readonly onEdge: string }
   /** Connected to this node; with `at`, at that position instead of next to it. */

@@ -113,10 +113,10 @@ export function createEditorStore({
           },
           { key: 'settings' },
         ),
-      addNode: (type, place) => {
+      addNode: (type, place, preset) => {
         if (get().isReadOnly) return '';
         const target = place ?? { at: besideAll(steps.present, about()) };
-        const { value, id } = addNode(steps.present, type, target, about());
+        const { value, id } = addNode(steps.present, type, target, about(), preset);
         change(() => value, { select: [id] });
         return id;
       },
