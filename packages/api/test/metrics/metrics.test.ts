@@ -162,8 +162,12 @@ describe('a process that works', () => {
       `INSERT INTO workers (id, host, pid, heartbeat_at, lease_expires_at)
        SELECT gen_random_uuid(), 'elsewhere', 7, now(), now() + days * interval '1 day' FROM unnest(ARRAY[-1, 1, 2]) AS days`,
     );
-    const text = await pageOf({ meters: metersOf(service) })();
+    const meters = metersOf(service);
+    // Set by whoever sends traces.
+    meters.spans = () => ({ exported: 7, dropped: 2 });
+    const text = await pageOf({ meters })();
     checkWithPromtool(text);
+    expect(find(parseExposition(text), 'millrace_trace_spans_dropped_total')).toBe(2);
     expect(find(parseExposition(text), 'millrace_workers')).toBe(2);
     const own = parseExposition(text)
       .values()

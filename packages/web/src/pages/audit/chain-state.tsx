@@ -32,7 +32,11 @@ function Sound({ chain: { verified_at: at, verified_entries: count, head, length
         {at === null ? (
           t('audit.chain.unverified')
         ) : (
-          <Trans i18nKey="audit.chain.verified" count={count} components={{ moment: <Moment at={at} /> }} />
+          <Trans
+            i18nKey="audit.chain.verified"
+            count={count}
+            components={{ moment: <Moment at={at} relative={false} /> }}
+          />
         )}
       </Text>
       {head !== null && (
@@ -60,7 +64,9 @@ function Changed({ chain: { verified_at: at, problem } }: { chain: AuditChain })
       <Text size="sm">
         {t(`audit.chain.problem.${kind}`, { id: id ?? '', position: position ?? '' })}
         {count > 1 && ` ${t('audit.chain.more', { count: count - 1 })}`} {t('audit.chain.next')}{' '}
-        {at !== null && <Trans i18nKey="audit.chain.found" components={{ moment: <Moment at={at} /> }} />}
+        {at !== null && (
+          <Trans i18nKey="audit.chain.found" components={{ moment: <Moment at={at} relative={false} /> }} />
+        )}
       </Text>
     </Alert>
   );
