@@ -142,6 +142,10 @@ test('one trace leads from the caller through request, execution, nodes, calls a
   expect(started.status).toBe(202);
   const id = Number(started.body.execution_id ?? started.body.id);
   await vi.waitUntil(() => receiver.callbackPath(), PATIENCE);
+  await vi.waitUntil(async () => {
+    const [row] = await database.db.query<{ status: string }>('SELECT status FROM executions WHERE id = $1', [id]);
+    return row?.status === 'waiting_async';
+  }, PATIENCE);
   await first.stop();
 
   const second = await start(env);
