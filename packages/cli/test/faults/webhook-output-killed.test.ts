@@ -141,4 +141,62 @@ describe('SIGKILL of all processes', () => {
     const { deliveries = [] } = detail.node_outputs.deliver?.output ?? {};
     expect(deliveries.map(({ status }) => status)).toEqual([503, 200]);
   });
+
+  it('while an alert is being sent: it is sent again under the same id, and is in the history once', async () => {
+    const { db, receiver } = world();
+    const sending = receiver.hold('/alerts');
+    const sender = await world().worker(LONG_LEASE);
+    const ruleId = await addAlertRule(receiver.url('/alerts'));
+    await failOne(ruleId);
+    await receiver.arrival('/alerts', 1);
+    await world().killForGood(sender);
+    sending.release();
+
+    const claims = await db.query(
+      `UPDATE alert_messages SET claimed_until = now() WHERE rule_id = $1 AND status = 'pending' RETURNING attempts`,
+      [ruleId],
+    );
+    expect(claims).toEqual([{ attempts: 1 }]);
+    await world().worker(LONG_LEASE);
+    const messages = () =>
+      db.query('SELECT status, attempts FROM alert_messages WHERE rule_id = $1 AND ended_at IS NOT NULL', [
+        ruleId,
+      ]);
+    await until('the outcome of the alert', async () => (await messages()).length > 0);
+    expect(await messages()).toEqual([{ status: 'sent', attempts: 2 }]);
+    const [first, second, ...others] = receiver.to('/alerts');
+    expect(others).toEqual([]);
+    expect(second && idOf(second)).toBe(first && idOf(first));
+    expect(second?.body).toEqual(first?.body);
+  });
 });
+
+/** Tells the URL about every failure of the organisation. */
+async function addAlertRule(url: string): Promise<number> {
+  const target = JSON.stringify({ credential_id: await addSecret(), url });
+  const [rule] = await world().db.query<{ id: number }>(
+    `INSERT INTO alert_rules (organisation_id, name, kind, channel, target, language, group_seconds)
+     SELECT id, 'failures', 'failure', 'webhook', $1::json, 'en', 0 FROM organisations RETURNING id`,
+    [target],
+  );
+  return rule?.id ?? 0;
+}
+
+/** Ends an execution of a new workflow as failed, as a worker would. */
+async function failOne(ruleId: number): Promise<void> {
+  await world().db.query(
+    `WITH workflow AS (
+       INSERT INTO workflows (organisation_id, name, status, version, webhook_hash)
+       SELECT organisation_id, 'fails', 'active', 1, rpad('', 43, 'f') FROM alert_rules WHERE id = $1 RETURNING id, organisation_id
+     ), version AS (
+       INSERT INTO workflow_versions (workflow_id, version, organisation_id, flow_data)
+       SELECT id, 1, organisation_id, '{"nodes": [], "edges": []}' FROM workflow
+     )
+     INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name, is_test_mode,
+       input, error, started_at, completed_at)
+     SELECT organisation_id, id, 1, 'failed', 'api', 'fails', false, '{}',
+       '{"code": "broken", "message": "it broke", "node_id": null, "iteration": []}', now(), now() + interval '1 second'
+     FROM workflow`,
+    [ruleId],
+  );
+}
