@@ -88,7 +88,7 @@ async function restoreWithin(
 ): Promise<RestoreSummary> {
   await migrateWithin(session, manifest.schema_version);
   await truncateAll(session);
-  const copies = await matchTables(await listTables(session), manifest);
+  const copies = matchTables(await listTables(session), manifest);
   const rebuilds = await listRebuilds(session);
   for (const { before } of rebuilds) await session.query(before);
   const tables = await loadTables(session, entries, { copies, manifestBody: body }, options.onProgress);
