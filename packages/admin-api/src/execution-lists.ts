@@ -38,6 +38,18 @@ const listQuery = {
   ids: Type.Optional(Type.String({ pattern: ID_LIST, maxLength: 4_000 })),
 };
 
+/** Executions of a workflow that ended in an hour or a day, without tests and drafts. */
+const RunBar = Closed({
+  at: Timestamp,
+  completed: Type.Integer({ minimum: 0 }),
+  failed: Type.Integer({ minimum: 0 }),
+  /** How long half of them, and 95 % of them, took at most, about; null without any. */
+  median_ms: Nullable(Type.Integer({ minimum: 0 })),
+  p95_ms: Nullable(Type.Integer({ minimum: 0 })),
+});
+export type RunBar = Static<typeof RunBar>;
+export const RUN_RANGES = ['day', 'week', 'month', 'quarter'] as const;
+
 /** Filters as in the page's address: a relative range stays relative. */
 const ViewFilters = Closed({
   ...executionFilters,
@@ -55,6 +67,17 @@ const ExecutionView = Closed({ id: Id, ...viewFields, is_own: Type.Boolean(), ma
 export type ExecutionView = Static<typeof ExecutionView>;
 
 export const EXECUTION_LIST_ENDPOINTS = {
+  'GET /orgs/:org/workflows/:id/runs': {
+    access: 'viewer',
+    summary: 'How executions of a workflow ended, by hour or by day of the organisation, oldest first',
+    query: Closed({ range: Type.Enum([...RUN_RANGES], { type: 'string' }) }),
+    response: Closed({
+      step: Type.Enum(['hour', 'day'], { type: 'string' }),
+      /** IANA name of the zone whose midnight days begin at. */
+      time_zone: Type.String(),
+      bars: Type.Array(RunBar),
+    }),
+  },
   'GET /orgs/:org/execution-views': {
     access: 'viewer',
     summary: 'Your saved views, and those shared with the organisation, by name',

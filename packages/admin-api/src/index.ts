@@ -75,7 +75,7 @@ export type {
   VersionConflict,
 } from './editor.ts';
 export { type Access, type Endpoint, EXACT_HEADER, UNATTENDED_HEADER } from './endpoint.ts';
-export type { ExecutionView } from './execution-lists.ts';
+export type { ExecutionView, RunBar } from './execution-lists.ts';
 export type {
   Approval,
   ExecutionDetail,

@@ -1038,6 +1038,18 @@ END) STORED,
   CONSTRAINT workflow_folders_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100)))
 );
 
+CREATE TABLE workflow_runs (
+  workflow_id bigint NOT NULL,
+  hour timestamp with time zone NOT NULL,
+  organisation_id bigint NOT NULL,
+  completed bigint NOT NULL,
+  failed bigint NOT NULL,
+  durations bigint[] NOT NULL,
+  CONSTRAINT workflow_runs_pkey PRIMARY KEY (workflow_id, hour),
+  CONSTRAINT workflow_runs_completed_check CHECK ((completed >= 0)),
+  CONSTRAINT workflow_runs_failed_check CHECK ((failed >= 0))
+);
+
 CREATE TABLE workflow_samples (
   workflow_id bigint NOT NULL,
   organisation_id bigint NOT NULL,
@@ -1324,6 +1336,8 @@ ALTER TABLE workflow_folders ADD CONSTRAINT workflow_folders_organisation_id_fke
 
 ALTER TABLE workflow_folders ADD CONSTRAINT workflow_folders_parent_fkey FOREIGN KEY (organisation_id, parent_id, parent_is_nested) REFERENCES workflow_folders(organisation_id, id, is_nested) ON DELETE CASCADE;
 
+ALTER TABLE workflow_runs ADD CONSTRAINT workflow_runs_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
+
 ALTER TABLE workflow_samples ADD CONSTRAINT workflow_samples_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
 ALTER TABLE workflow_samples ADD CONSTRAINT workflow_samples_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
@@ -1501,6 +1515,8 @@ CREATE INDEX webhook_deliveries_by_age ON public.webhook_deliveries USING btree 
 CREATE INDEX workflow_favourites_by_organisation ON public.workflow_favourites USING btree (organisation_id);
 
 CREATE INDEX workflow_favourites_by_workflow ON public.workflow_favourites USING btree (workflow_id);
+
+CREATE INDEX workflow_runs_by_age ON public.workflow_runs USING btree (hour);
 
 CREATE INDEX workflow_versions_trials ON public.workflow_versions USING btree (created_at) WHERE (version < 0);
 
@@ -1817,6 +1833,12 @@ ALTER TABLE workflow_folders ENABLE ROW LEVEL SECURITY;
 ALTER TABLE workflow_folders FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON workflow_folders AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE workflow_runs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE workflow_runs FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON workflow_runs AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE workflow_samples ENABLE ROW LEVEL SECURITY;
 

@@ -137,7 +137,9 @@ export function noteEnd(
   error: Pick<ExecutionError, 'code' | 'nodeId'> | null,
 ): void {
   const { executionId } = claimed.lease;
-  meters.executionEnded(claimed, error?.code ?? null, (clock.now() - claimed.startedAtMs) / 1000);
+  const seconds = (clock.now() - claimed.startedAtMs) / 1000;
+  meters.executionEnded(claimed, error?.code ?? null, seconds);
+  meters.runs.ended(claimed, error !== null, seconds);
   const ids = tracer == null ? { execution_id: executionId } : tracedIds(tracer, claimed);
   tracer?.endExecution(
     traced(claimed),

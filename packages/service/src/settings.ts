@@ -6,6 +6,8 @@ export interface RetentionSettings {
     readonly cancelled: number;
   };
   readonly auditDays: number;
+  /** Counts of the workflows' runs. */
+  readonly statisticsDays: number;
   readonly idempotencyHours: number;
   /** As `sessions.idleMs`: sessions idle for longer are deleted. */
   readonly idleSessionMs: number;

@@ -83,6 +83,20 @@ describe('the list', () => {
     await page.getByRole('button', { name: 'Views' }).waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await row(page, orders).waitFor();
+    await world.service.database.db.query(
+      `INSERT INTO workflow_runs (workflow_id, hour, organisation_id, completed, failed, durations)
+       SELECT workflow_id, date_trunc('hour', now()), organisation_id, 3, 1, '{4}' FROM executions WHERE id = $1`,
+      [orders],
+    );
+    const { data } = await editor.call('GET /orgs/:org/executions/:execution', {
+      params: { org: editor.organisationId, execution: orders },
+    });
+    await page.goto(`${page.url().split('?')[0]}?workflow=${data.execution.workflow_id}`);
+    const charts = page.getByRole('region', { name: 'Runs over time' });
+    await charts.getByRole('img', { name: '3 completed, 1 failed' }).waitFor();
+    await charts.getByText('Table', { exact: true }).click();
+    await charts.getByRole('row', { name: /3 1 / }).waitFor();
+    await expectAccessible(page, 'main');
     await page.goto(`${page.url().split('?')[0]}?status=queued`);
     await page.getByText('No matching executions').waitFor();
   });

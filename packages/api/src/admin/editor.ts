@@ -13,6 +13,7 @@ import { trialRoutes } from './trials/routes.ts';
 import { webhookAdminRoutes } from './webhooks/routes.ts';
 import { importRoutes } from './workflows/import.ts';
 import { adminWorkflowRoutes } from './workflows/routes.ts';
+import { workflowRunRoutes } from './workflows/runs.ts';
 
 /** The workflow list and the editor of the admin area. */
 export function editorRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
@@ -20,6 +21,7 @@ export function editorRoutes(app: FastifyInstance, deps: AppDeps, starter: Start
   templateRoutes(app, deps);
   adminWorkflowRoutes(app, deps);
   folderRoutes(app, deps);
+  workflowRunRoutes(app, deps);
   importRoutes(app, deps);
   draftRoutes(app, deps);
   trialRoutes(app, deps, starter);

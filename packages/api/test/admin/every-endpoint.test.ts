@@ -127,6 +127,7 @@ const ENDPOINTS: readonly Listed[] = Object.entries(ADMIN_API as { readonly [nam
 /** What an endpoint needs besides its path to reach the look-up of the object in the path. */
 const SENT: { readonly [name: string]: { readonly query?: string; readonly body?: object } } = {
   'GET /orgs/:org/workflows/:id/sample-listener/events': { query: '?after=0' },
+  'GET /orgs/:org/workflows/:id/runs': { query: '?range=day' },
   'POST /orgs/:org/executions/:execution/rerun': { body: { from: 'start' } },
   'POST /orgs/:org/approvals/:approval/decision': { body: { choice: 'approve' } },
   'PATCH /orgs/:org/members/:member': { body: { role: 'editor' } },

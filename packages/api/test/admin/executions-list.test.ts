@@ -201,6 +201,23 @@ describe('200', () => {
     });
   });
 
+  test('the runs of a workflow by day, those of no other organisation', async () => {
+    const path = { org: viewer.organisationId, id: workflowId };
+    await service.database.db.query(
+      `INSERT INTO workflow_runs (workflow_id, hour, organisation_id, completed, failed, durations)
+       SELECT $1, date_trunc('hour', now()), $2, 3, 1, '{4}'`,
+      [workflowId, viewer.organisationId],
+    );
+    const read = (person: TestPerson, params: { org: number; id: number }) =>
+      person.call('GET /orgs/:org/workflows/:id/runs', { params, query: { range: 'month' } });
+    const { data } = await read(viewer, path);
+    expect(data).toMatchObject({ step: 'day', time_zone: 'UTC' });
+    expect(data.bars).toHaveLength(30);
+    expect(data.bars.at(-1)).toMatchObject({ completed: 3, failed: 1, median_ms: 5, p95_ms: 10 });
+    const stranger = await createPerson(service, 'viewer');
+    expect((await read(stranger, { org: stranger.organisationId, id: workflowId })).status).toBe(404);
+  });
+
   test('the number of matching executions', async () => {
     const person = await createPerson(service, 'viewer');
     await insert(person, { count: 3 });

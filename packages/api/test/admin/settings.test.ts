@@ -9,7 +9,13 @@ const DAYS = { completed: 30, failed: 60, cancelled: 30 };
 let service: TestService;
 let admin: TestPerson;
 beforeAll(async () => {
-  const retention = { executionsDays: DAYS, auditDays: 365, idempotencyHours: 24, idleSessionMs: 86_400_000 };
+  const retention = {
+    executionsDays: DAYS,
+    auditDays: 365,
+    statisticsDays: 400,
+    idempotencyHours: 24,
+    idleSessionMs: 86_400_000,
+  };
   service = await startTestService({ runsWorker: false, config: { retention } });
   admin = await createPerson(service, 'org_admin');
 });

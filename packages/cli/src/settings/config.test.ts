@@ -58,6 +58,7 @@ describe('loadConfig', () => {
       retention: {
         executionsDays: { completed: 30, failed: 30, cancelled: 30 },
         auditDays: 365,
+        statisticsDays: 400,
         idempotencyHours: 24,
         idleSessionMs: 86_400_000,
       },

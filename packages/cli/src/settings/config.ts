@@ -266,6 +266,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
         cancelled: read('MILLRACE_RETENTION_DAYS_CANCELLED') ?? allDays,
       },
       auditDays: need('MILLRACE_AUDIT_RETENTION_DAYS'),
+      statisticsDays: need('MILLRACE_STATISTICS_DAYS'),
       idempotencyHours: 24,
       idleSessionMs: need('MILLRACE_SESSION_IDLE_HOURS') * HOUR_MS,
     },

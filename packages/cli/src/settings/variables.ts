@@ -300,6 +300,14 @@ export const VARIABLES = {
   MILLRACE_RETENTION_DAYS_COMPLETED: retentionDays('completed'),
   MILLRACE_RETENTION_DAYS_FAILED: retentionDays('failed'),
   MILLRACE_RETENTION_DAYS_CANCELLED: retentionDays('cancelled'),
+  MILLRACE_STATISTICS_DAYS: integer({
+    about: 'Days after which the counts of runs that the charts of workflows show are deleted',
+    fallback: '400',
+    example: '90',
+    min: 1,
+    max: 36_500,
+    unit: 'days',
+  }),
   MILLRACE_AUDIT_RETENTION_DAYS: integer({
     about: 'Days after which entries of the audit log are deleted',
     fallback: '365',

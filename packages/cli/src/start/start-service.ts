@@ -25,6 +25,7 @@ import { createStorageTally } from '@millrace/service/storage/tally';
 import { createSampler } from '@millrace/service/system/sampler';
 import { createSecretOpener } from '@millrace/service/webhooks/secrets';
 import { createLastRunNotes } from '@millrace/service/workflows/last-runs';
+import { createRunStatistics } from '@millrace/service/workflows/run-statistics';
 import type { Logger } from 'pino';
 import { type Config, localUrl } from '../settings/config.ts';
 import { type FirstStart, makeSetupUrl, prepareFirstStart } from './first-start.ts';
@@ -183,6 +184,10 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
     secretKeys: announced.secretKeys,
   });
   undo.push(() => services.close());
+  const statistics = createRunStatistics(parts);
+  // After the worker: what ends while it stops counts, too.
+  undo.push(() => statistics.stop());
+  statistics.start();
   const worker = createWorker({ ...parts, http, services, slots, onWorkersCounted });
   undo.push(() => worker.stop());
   await retryWhileUnavailable(() => worker.start(), parts.retry);

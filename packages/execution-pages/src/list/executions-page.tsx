@@ -2,6 +2,7 @@ import '@millrace/ui/i18n/parts/executions.ts';
 import { Alert, Badge, Button, Group, Loader, Stack, Text, Tooltip } from '@mantine/core';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { useFilters } from '@millrace/ui/api/search-params.ts';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { MoreButton } from '@millrace/ui/components/paged-list.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
@@ -20,6 +21,8 @@ import { useExecutions } from './use-executions.ts';
 import { usePageSize } from './use-page-size.ts';
 import { useSearchFurther } from './use-search-further.ts';
 import { useSelection } from './use-selection.ts';
+
+const RunCharts = lazyPart(async () => (await import('../charts/run-charts.tsx')).RunCharts);
 
 type List = ReturnType<typeof useExecutions>['list'];
 
@@ -41,6 +44,7 @@ export function ExecutionsPage() {
   return (
     <Page title={t('executions.title')} actions={<LiveMark isLive={isLive} />} width={1400}>
       <Filters search={search} apply={apply} />
+      {search.workflow !== undefined && <RunCharts key={search.workflow} workflowId={search.workflow} />}
       <ListHead
         query={list.isSuccess && !list.isPlaceholderData ? query : undefined}
         newestId={items[0]?.id}

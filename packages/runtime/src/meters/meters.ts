@@ -5,6 +5,7 @@ import type { SpanCounts } from '../tracing/span-queue.ts';
 import { Busiest } from './busiest.ts';
 import { CountsByName } from './counts-by-name.ts';
 import { Histogram } from './histogram.ts';
+import { RunTallies } from './run-tallies.ts';
 
 const NODE_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.25, 1, 2.5, 10, 60, 300];
 const EXECUTION_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200, 86_400];
@@ -70,6 +71,8 @@ export class Meters {
   readonly organisations: Busiest<OrganisationMeter>;
   /** How long executions took, by workflow. */
   readonly workflows: Busiest<Histogram>;
+  /** Ends of executions that aren't in the statistics of their workflows yet. */
+  readonly runs = new RunTallies();
   readonly nodes = new Map<string, NodeMeter>();
   readonly requests = new Map<RequestKind, Histogram>();
   /** Requests refused with 429 or 503, by the reason. */

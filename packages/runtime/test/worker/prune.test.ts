@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 const RETENTION = {
   executionsDays: { completed: 10, failed: 30, cancelled: 20 },
   auditDays: 365,
+  statisticsDays: 400,
   idempotencyHours: 24,
   idleSessionMs: 24 * 3_600_000,
 };
@@ -152,6 +153,7 @@ test('audit entries, idempotency records and workers long gone are deleted', asy
     executions: 0,
     auditEntries: 1,
     idempotencyRecords: 1,
+    workflowRuns: 0,
     workers: 1,
     scheduleFires: 0,
     startRates: 0,

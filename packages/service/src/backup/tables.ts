@@ -64,6 +64,7 @@ export const TABLES: Readonly<Record<string, TableDecision>> = {
   workflow_drafts: 'kept',
   workflow_favourites: 'kept',
   workflow_folders: 'kept',
+  workflow_runs: 'kept',
   workflow_samples: 'kept',
   workflow_versions: 'kept',
   workflows: 'kept',

@@ -13,6 +13,7 @@ import { pruneFires } from '../schedules/store.ts';
 import type { RetentionSettings } from '../settings.ts';
 import { pruneTrials } from '../trials/store.ts';
 import { pruneDeliveries, pruneFormerHashes } from '../webhooks/store.ts';
+import { pruneRuns } from '../workflows/run-store.ts';
 import {
   pruneAuditLog,
   pruneExecutions,
@@ -59,7 +60,7 @@ export async function prune(
   retention: RetentionSettings,
   isStopping: () => boolean = () => false,
 ) {
-  const { executionsDays, auditDays, idempotencyHours, idleSessionMs } = retention;
+  const { executionsDays, auditDays, statisticsDays, idempotencyHours, idleSessionMs } = retention;
   // Never shorter than the window for replays, whatever is configured.
   const idempotencyMs = Math.max(idempotencyHours, 24) * IDEMPOTENCY_MS_PER_HOUR;
   const repeat = (work: Work<number>) => repeatUnderLock(db, isStopping, work);
@@ -67,6 +68,7 @@ export async function prune(
     executions: await pruneAllExecutions(db, executionsDays, isStopping),
     auditEntries: await pruneAuditEntries(db, auditDays, isStopping),
     idempotencyRecords: await repeat((tx) => pruneIdempotencyRecords(tx, idempotencyMs, BATCH)),
+    workflowRuns: await repeat((tx) => pruneRuns(tx, statisticsDays, BATCH)),
     workers: await repeat((tx) => pruneWorkers(tx, BATCH)),
     // For as long as any of the executions they started may exist.
     scheduleFires: await repeat((tx) => pruneFires(tx, Math.max(...Object.values(executionsDays)), BATCH)),
