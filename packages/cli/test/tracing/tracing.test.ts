@@ -143,7 +143,9 @@ test('one trace leads from the caller through request, execution, nodes, calls a
   const id = Number(started.body.execution_id ?? started.body.id);
   await vi.waitUntil(() => receiver.callbackPath(), PATIENCE);
   await vi.waitUntil(async () => {
-    const [row] = await database.db.query<{ status: string }>('SELECT status FROM executions WHERE id = $1', [id]);
+    const [row] = await database.db.query<{ status: string }>('SELECT status FROM executions WHERE id = $1', [
+      id,
+    ]);
     return row?.status === 'waiting_async';
   }, PATIENCE);
   await first.stop();

@@ -20,9 +20,6 @@ export function selectionAsText(state: EditorState): string | null {
   return clip.nodes.length === 0 && clip.notes === undefined ? null : writeClip(clip);
 }
 
-/** Adds nodes where the paste was meant to go. @returns their ids */
-export type Paste = (clip: FlowClip) => readonly string[];
-
 /** Pastes text (nodes, a workflow of n8n, a curl command, a URL), or reports why it can't. */
 export function pasteText(
   store: EditorStore,

@@ -14,8 +14,10 @@ import type { TFunction } from 'i18next';
 import type { FlowClip } from '../model/editor-state.ts';
 import { isCurl } from '../model/pasted-text.ts';
 import type { EditorStore } from '../model/store.ts';
-import type { Paste } from './clipboard.ts';
 import { takeCurl } from './take-curl.ts';
+
+/** Adds nodes where the paste was meant to go. @returns their ids */
+export type Paste = (clip: FlowClip) => readonly string[];
 
 /** Pastes a curl command or a URL as a node; a secret in it is offered as a credential. */
 export function pasteRequest(store: EditorStore, t: TFunction, text: string, paste: Paste): void {
