@@ -22,7 +22,7 @@ import {
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { FINGER } from '../model/canvas-id.ts';
-import { useEditor, useEditorStore } from '../model/store.ts';
+import { NEW_NOTE, useEditor, useEditorStore } from '../model/store.ts';
 
 const KeyboardMap = lazyPart(async () => (await import('./keyboard-map.tsx')).KeyboardMap);
 
@@ -65,7 +65,7 @@ export function CanvasToolbar({
     const box = document.querySelector('.flow-canvas')?.getBoundingClientRect();
     const wanted = { x: (box?.x ?? 0) + (box?.width ?? 0) / 2 - 100, y: (box?.y ?? 0) + 80 };
     const state = store.getState();
-    state.addNote(placeForNote(screenToFlowPosition(wanted), state));
+    state.addNote(placeForNote(screenToFlowPosition(wanted), NEW_NOTE.size, state));
   };
   return (
     <Paper withBorder p={4} className="flow-toolbar">

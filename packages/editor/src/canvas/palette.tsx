@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/canvas.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import { CloseButton, Group, Kbd, Paper, ScrollArea, TextInput } from '@mantine/core';
 import { useClickOutside } from '@mantine/hooks';

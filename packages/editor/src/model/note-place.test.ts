@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { placeForNote } from './note-place.ts';
-import { createEditorStore } from './store.ts';
+import { createEditorStore, NEW_NOTE } from './store.ts';
 
 test('notes added at the same place find a free one each, beside the nodes and each other', () => {
   const nodes = [
@@ -8,7 +8,8 @@ test('notes added at the same place find a free one each, beside the nodes and e
     { id: 'set', type: 'core.set', position: { x: 220, y: 60 } },
   ];
   const { getState: state } = createEditorStore({ flow: { nodes, edges: [] } });
-  for (let count = 0; count < 6; count += 1) state().addNote(placeForNote({ x: 0, y: 0 }, state()));
+  for (let count = 0; count < 6; count += 1)
+    state().addNote(placeForNote({ x: 0, y: 0 }, NEW_NOTE.size, state()));
   const notes = state().settings.notes ?? [];
   const boxes = [
     ...notes.map(({ position, size }) => ({ ...position, ...size })),

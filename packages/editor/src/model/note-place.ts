@@ -1,11 +1,11 @@
 import type { EditorState, Point, Size } from './editor-state.ts';
 import { handlesOf } from './flow-value.ts';
 import { measureAll, overlaps, plainSize, positionOf } from './geometry.ts';
-import { NEW_NOTE } from './store.ts';
 
-/** Where a new note covers neither nodes nor notes, as near to `wanted` as possible. */
+/** Where a note of this size covers neither nodes nor notes, as near to `wanted` as possible. */
 export function placeForNote(
   wanted: Point,
+  size: Size,
   { nodes, settings, placed, handles, nodeTypes }: EditorState,
 ): Point {
   const sizes = measureAll({
@@ -17,7 +17,7 @@ export function placeForNote(
     .filter(({ parentId }) => parentId == null)
     .map((node) => ({ ...positionOf(node, placed), ...(sizes.get(node.id) ?? plainSize(1)) }));
   const notes = (settings.notes ?? []).map(({ position, size }) => ({ ...position, ...size }));
-  return nearestFreePlace(wanted, NEW_NOTE.size, [...steps, ...notes]);
+  return nearestFreePlace(wanted, size, [...steps, ...notes]);
 }
 
 /** Distance of the places tried around a wanted one, and how far away the last ones are, in pixels. */
