@@ -78,6 +78,7 @@ const FLOORS = {
     'workflows',
     'webhooks',
     'templates',
+    'first-steps',
     'settings',
     'alerts',
     'system',

@@ -17,6 +17,8 @@ export const Me = Closed({
     has_second_factor: Type.Boolean(),
     /** The chosen language of the pages; null: the browser's preference. */
     language: Nullable(LanguageName),
+    /** Whether the first steps are shown until they are done. */
+    shows_first_steps: Type.Boolean(),
   }),
   /** A system administrator sees all organisations, with the role system_admin. */
   organisations: Type.Array(
@@ -90,6 +92,11 @@ export const ACCOUNT_ENDPOINTS = {
     access: 'signed_in',
     summary: 'Choose the language of the pages, for all my browsers',
     body: Closed({ language: LanguageName }),
+  },
+  'PUT /me/first-steps': {
+    access: 'signed_in',
+    summary: 'Show or dismiss the first steps, in all my browsers',
+    body: Closed({ shown: Type.Boolean() }),
   },
   'PUT /me/password': {
     access: 'signed_in',

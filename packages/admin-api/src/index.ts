@@ -105,6 +105,8 @@ export type {
   WorkerState,
 } from './system.ts';
 export {
+  FIRST_STEPS,
+  type FirstStep,
   type FlowProblem,
   type LastRun,
   MAX_TAGS,

@@ -193,6 +193,10 @@ export const Template = Closed({
 });
 export type Template = Static<typeof Template>;
 
+/** What somebody new does first, in this order. */
+export const FIRST_STEPS = ['run', 'template', 'key', 'invite'] as const;
+export type FirstStep = (typeof FIRST_STEPS)[number];
+
 const NewWorkflow = Closed({
   name: Type.Optional(Name),
   description: Type.Optional(Description),
@@ -309,6 +313,17 @@ export const WORKFLOW_ENDPOINTS = {
     isExact: true,
     summary: 'Workflows to start from',
     response: Closed({ items: Type.Array(Template) }),
+  },
+  'GET /orgs/:org/first-steps': {
+    access: 'editor',
+    summary: 'The first steps that my role allows, and which of them somebody in the organisation has done',
+    response: Closed({
+      items: Type.Array(
+        Closed({ step: Type.Enum([...FIRST_STEPS], { type: 'string' }), is_done: Type.Boolean() }),
+      ),
+      /** The sample workflow; null if there is none. */
+      sample_workflow_id: Nullable(Id),
+    }),
   },
   'GET /orgs/:org/workflows/:id': {
     access: 'viewer',

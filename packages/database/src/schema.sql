@@ -969,6 +969,7 @@ CREATE TABLE users (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   removed_at timestamp with time zone,
   language text,
+  shows_first_steps boolean DEFAULT false NOT NULL,
   CONSTRAINT users_pkey PRIMARY KEY (id),
   CONSTRAINT users_check CHECK (((totp_key_id IS NULL) = (totp_ciphertext IS NULL))),
   CONSTRAINT users_check1 CHECK (((totp_confirmed_at IS NULL) OR (totp_ciphertext IS NOT NULL))),
@@ -1101,12 +1102,14 @@ CREATE TABLE workflows (
   last_execution_id bigint DEFAULT 0 NOT NULL,
   name_key text GENERATED ALWAYS AS ("left"(lower(name), 100)) STORED NOT NULL,
   is_archived boolean GENERATED ALWAYS AS ((status = 'archived'::text)) STORED NOT NULL,
+  template_id text,
   CONSTRAINT workflows_webhook_hash_key UNIQUE (webhook_hash),
   CONSTRAINT workflows_pkey PRIMARY KEY (id),
   CONSTRAINT workflows_description_check CHECK ((char_length(description) <= 10000)),
   CONSTRAINT workflows_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255))),
   CONSTRAINT workflows_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'inactive'::text, 'archived'::text]))),
   CONSTRAINT workflows_tags_check CHECK ((cardinality(tags) <= 50)),
+  CONSTRAINT workflows_template_id_check CHECK (((char_length(template_id) >= 1) AND (char_length(template_id) <= 100))),
   CONSTRAINT workflows_version_check CHECK ((version >= 1)),
   CONSTRAINT workflows_webhook_hash_check CHECK ((webhook_hash ~ '^[A-Za-z0-9_-]{43}$'::text))
 );
@@ -1531,6 +1534,8 @@ CREATE INDEX workflows_folder_by_id ON public.workflows USING btree (organisatio
 CREATE INDEX workflows_folder_by_name ON public.workflows USING btree (organisation_id, folder_id, is_archived, name_key, id);
 
 CREATE INDEX workflows_folder_by_run ON public.workflows USING btree (organisation_id, folder_id, is_archived, last_execution_id, id);
+
+CREATE INDEX workflows_from_templates ON public.workflows USING btree (organisation_id, template_id) WHERE (template_id IS NOT NULL);
 
 CREATE INDEX workflows_list_by_change ON public.workflows USING btree (organisation_id, is_archived, updated_at, id);
 

@@ -58,6 +58,23 @@ describe('setup', () => {
     await page.waitForURL(/\/o\/\d+\/workflows$/);
     await page.getByRole('button', { name: 'Account menu for Ada Lovelace' }).waitFor();
 
+    const steps = page.getByRole('region', { name: 'First steps' });
+    await steps.getByText('0 of 4 done').waitFor();
+    await steps.getByRole('button', { name: 'Create the sample' }).click();
+    await page.waitForURL(/\/workflows\/\d+$/);
+    const sample = new URL(page.url()).pathname;
+    await page.getByRole('link', { name: 'Workflows' }).click();
+    const open = steps.getByRole('link', { name: 'Open the sample' });
+    expect(await open.getAttribute('href')).toBe(sample);
+    await steps.getByRole('button', { name: 'Dismiss the first steps' }).click();
+    await steps.waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Help' }).click();
+    expect(await steps.count()).toBe(0);
+    await page.getByRole('menuitem', { name: 'First steps' }).click();
+    await steps.getByText('0 of 4 done').waitFor();
+
     const second = await world.openPage();
     await second.page.goto(`${world.url}/setup#token=${token}`);
     await second.page.getByRole('heading', { name: 'Setup is complete' }).waitFor();

@@ -70,6 +70,7 @@ describe('the frame', () => {
     const links = page.getByRole('menu').getByRole('menuitem');
     await links.last().waitFor();
     expect(await links.evaluateAll((items) => items.map((item) => item.getAttribute('href')))).toEqual([
+      null,
       '/docs/guides/executions',
       '/docs/guides',
       '/docs',

@@ -1,6 +1,12 @@
 import { listUserOrganisations } from '@millrace/identity/sessions/store';
 import { auditUser } from '@millrace/identity/users/audit';
-import { getLanguage, hasUser, setLanguage, setUserName } from '@millrace/identity/users/store';
+import {
+  getPreferences,
+  hasUser,
+  setLanguage,
+  setShowsFirstSteps,
+  setUserName,
+} from '@millrace/identity/users/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../http/app-deps.ts';
 import { originOf } from '../http/origin.ts';
@@ -53,7 +59,7 @@ function meRoutes(app: FastifyInstance, deps: AppDeps): void {
       is_system_admin: session.isSystemAdmin,
       has_password: session.hasPassword,
       has_second_factor: session.hasSecondFactor,
-      language: await getLanguage(db, session.userId),
+      ...(await getPreferences(db, session.userId)),
     },
     organisations: await listUserOrganisations(db, session.email, session.isSystemAdmin),
     session: {
@@ -63,9 +69,12 @@ function meRoutes(app: FastifyInstance, deps: AppDeps): void {
     },
   }));
 
-  // A display preference, so not audited.
+  // Display preferences, so not audited.
   adminRoute(app, deps, 'PUT /me/language', async ({ session, body }) => {
     await setLanguage(db, session.userId, body.language);
+  });
+  adminRoute(app, deps, 'PUT /me/first-steps', async ({ session, body }) => {
+    await setShowsFirstSteps(db, session.userId, body.shown);
   });
 
   adminRoute(app, deps, 'PATCH /me', async ({ session, body, request }) => {

@@ -2,6 +2,7 @@ import type { Starter } from '@millrace/service/executions/accept';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../http/app-deps.ts';
 import { draftRoutes } from './drafts/routes.ts';
+import { firstStepRoutes } from './first-steps/routes.ts';
 import { folderRoutes } from './folders/routes.ts';
 import { nodeTypeRoutes } from './node-types/routes.ts';
 import { sampleRoutes } from './samples/routes.ts';
@@ -19,6 +20,7 @@ import { workflowRunRoutes } from './workflows/runs.ts';
 export function editorRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
   nodeTypeRoutes(app, deps);
   templateRoutes(app, deps);
+  firstStepRoutes(app, deps);
   adminWorkflowRoutes(app, deps);
   folderRoutes(app, deps);
   workflowRunRoutes(app, deps);

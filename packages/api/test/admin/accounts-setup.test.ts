@@ -31,7 +31,10 @@ describe('the first account', () => {
       name: 'Ada Lovelace',
       is_system_admin: true,
       has_password: true,
+      shows_first_steps: true,
     });
+    await browser.call('PUT /me/first-steps', { body: { shown: false } });
+    expect((await browser.call('GET /me')).data.user.shows_first_steps).toBe(false);
     expect(data.organisations).toHaveLength(2);
     expect((await browser.call('GET /state')).data.needs_setup).toBe(false);
     const members = await service.database.db.query('SELECT organisation_id, role FROM members');

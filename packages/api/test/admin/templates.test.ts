@@ -89,3 +89,50 @@ test.each([
   const rows = await service.database.db.query('SELECT id FROM workflows WHERE name = $1', ['never']);
   expect(rows).toEqual([]);
 });
+
+test('the first steps are done once they have happened, whoever did them', async () => {
+  const admin = await createPerson(service, 'org_admin');
+  const org = { org: admin.organisationId };
+  const read = async (who: TestPerson) =>
+    (await who.call('GET /orgs/:org/first-steps', { params: org })).data;
+  const doneFor = async (who: TestPerson) =>
+    (await read(who)).items.map(({ step, is_done: isDone }) => `${step} ${isDone}`);
+  expect(await doneFor(admin)).toEqual(['run false', 'template false', 'key false', 'invite false']);
+
+  const makeFrom = async (id: string) =>
+    (await admin.call('POST /orgs/:org/workflows', { params: org, body: { template: { id } } })).data.workflow
+      .id;
+  const sample = await makeFrom('greeting');
+  expect(await read(admin)).toMatchObject({ sample_workflow_id: sample });
+  // It comes with an installation, as the first key does.
+  await service.createKey({ organisationId: admin.organisationId });
+  expect(await doneFor(admin)).toEqual(['run false', 'template false', 'key false', 'invite false']);
+
+  const run = { params: { ...org, id: sample }, body: { input: {} } };
+  expect((await admin.call('POST /orgs/:org/workflows/:id/run', run)).status).toBe(200);
+  expect(await doneFor(admin)).toEqual(['run true', 'template false', 'key false', 'invite false']);
+  await makeFrom('fan-out');
+  expect(await doneFor(admin)).toEqual(['run true', 'template true', 'key false', 'invite false']);
+  const key = { name: 'Shop', scopes: ['workflows:read'] as const, expires_at: null };
+  await admin.call('POST /orgs/:org/keys', { params: org, body: { ...key, scopes: [...key.scopes] } });
+  expect(await doneFor(admin)).toEqual(['run true', 'template true', 'key true', 'invite false']);
+  await admin.call('POST /orgs/:org/invitations', { params: org, body: { role: 'viewer' } });
+  expect(await doneFor(admin)).toEqual(['run true', 'template true', 'key true', 'invite true']);
+
+  // Only what their role allows.
+  const colleague = await createPerson(service, 'editor', { organisationId: admin.organisationId });
+  expect(await doneFor(colleague)).toEqual(['run true', 'template true']);
+  await admin.call('POST /orgs/:org/workflows/:id/archive', { params: { ...org, id: sample } });
+  expect((await read(admin)).sample_workflow_id).toBeNull();
+  expect((await editor.call('GET /orgs/:org/first-steps', { params: org })).status).toBe(404);
+});
+
+test('a second member counts as invited: single sign-on needs no invitation', async () => {
+  const first = await createPerson(service, 'org_admin');
+  const params = { org: first.organisationId };
+  const isInvited = async () =>
+    (await first.call('GET /orgs/:org/first-steps', { params })).data.items.at(-1)?.is_done;
+  expect(await isInvited()).toBe(false);
+  await createPerson(service, 'viewer', { organisationId: first.organisationId });
+  expect(await isInvited()).toBe(true);
+});

@@ -102,7 +102,7 @@ async function storeTemplate(
     rows.push(row);
   }
   const file = checkWorkflow(template.workflow, config, registry);
-  return { workflow: await storeWorkflow(tx, organisationId, file), companions: rows };
+  return { workflow: await storeWorkflow(tx, organisationId, file, null, template.id), companions: rows };
 }
 
 function stillToSet({ setup }: Template, settings: readonly Setting[]): string {

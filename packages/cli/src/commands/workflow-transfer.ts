@@ -53,6 +53,7 @@ export async function storeWorkflow(
   organisationId: number,
   { body, flow }: WorkflowFile,
   folderId: number | null = null,
+  templateId: string | null = null,
 ): Promise<WorkflowDetailRow> {
   return createWorkflow(
     tx,
@@ -60,6 +61,7 @@ export async function storeWorkflow(
     { ...body, folder_id: folderId },
     flow,
     registry,
+    templateId,
   );
 }
 

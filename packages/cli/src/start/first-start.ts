@@ -3,12 +3,13 @@ import { SCOPES } from '@millrace/admin-api';
 import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/retry';
-import { stringifyJson } from '@millrace/engine';
+import { stringifyJson, triggerTypeOf } from '@millrace/engine';
 import { issueKey } from '@millrace/identity/api-keys/keys';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { makeSetupToken } from '@millrace/identity/setup/setup';
+import { registry } from '@millrace/nodes';
+import { getTemplate, SAMPLE_TEMPLATE, type Template } from '@millrace/service/templates/catalogue';
 import { insertWorkflow } from '@millrace/service/workflows/store';
-import { SAMPLE_WORKFLOW } from './sample-workflow.ts';
 
 /** What an empty database is initialised with. */
 export interface FirstStart {
@@ -34,7 +35,8 @@ export async function prepareFirstStart(
   const attempts: FirstStart[] = [];
   return retryWhileUnavailable(async () => {
     if (await hasOrganisation(db)) return await findStored(db, attempts);
-    return await db.transaction((tx) => fill(db, tx, makesKey, attempts));
+    const sample = await getTemplate(SAMPLE_TEMPLATE);
+    return await db.transaction((tx) => fill(db, tx, makesKey, sample, attempts));
   }, retry);
 }
 
@@ -51,6 +53,7 @@ async function fill(
   db: Database,
   tx: Queryable,
   makesKey: boolean,
+  sample: Template,
   attempts: FirstStart[],
 ): Promise<FirstStart | null> {
   await tx.query('LOCK TABLE organisations IN SHARE ROW EXCLUSIVE MODE');
@@ -59,17 +62,19 @@ async function fill(
   const { id: organisationId } = await createOrganisation(joined, 'Main', SERVICE);
   const issue = { organisationId, name: 'First key', scopes: SCOPES };
   const key = makesKey ? await issueKey(joined, issue, SERVICE) : null;
+  const { name, description = '', tags = [], flow_data: flow } = sample.workflow;
   const workflow = await insertWorkflow(tx, {
     organisationId,
-    name: SAMPLE_WORKFLOW.name,
-    description: SAMPLE_WORKFLOW.description,
+    name,
+    description,
     status: 'active',
-    tags: ['sample'],
+    tags,
     isTestMode: false,
-    triggerType: SAMPLE_WORKFLOW.triggerType,
+    triggerType: triggerTypeOf(flow, registry),
     webhookHash: randomBytes(32).toString('base64url'),
-    flowData: stringifyJson(SAMPLE_WORKFLOW.flowData),
+    flowData: stringifyJson(flow),
     apiKeyId: key?.row.id ?? null,
+    templateId: sample.id,
   });
   const attempt = { apiKey: key?.text ?? null, workflowId: workflow.id };
   attempts.push(attempt);

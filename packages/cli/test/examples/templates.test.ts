@@ -47,6 +47,7 @@ describe('the catalogue', () => {
       'event-router',
       'fan-out',
       'github-issue-to-chat',
+      'greeting',
       'lead-enrichment',
       'nightly-sync',
       'order-paid',

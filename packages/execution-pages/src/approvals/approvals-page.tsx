@@ -66,10 +66,27 @@ export function ApprovalsPage() {
 
 function Nothing({ state }: { state: State }) {
   const { t } = useTranslation();
+  const org = useOrg();
+  const { can } = useRole();
   if (state === 'decided')
     return <EmptyState icon={BadgeCheck} title={t('executions.approvals.noneDecided')} />;
   return (
-    <EmptyState icon={BadgeCheck} title={t('executions.approvals.emptyTitle')}>
+    <EmptyState
+      icon={BadgeCheck}
+      title={t('executions.approvals.emptyTitle')}
+      action={
+        can('editor') && (
+          <Button
+            variant="default"
+            component={Link}
+            to={`/o/${org}/templates`}
+            search={{ search: 'wait.approval' } as never}
+          >
+            {t('executions.approvals.emptyAction')}
+          </Button>
+        )
+      }
+    >
       {t('executions.approvals.emptyText')}
     </EmptyState>
   );

@@ -58,8 +58,8 @@ export interface NewUser {
 /** Undefined if there is already an account with this address. */
 export async function insertUser(tx: Queryable, user: NewUser): Promise<number | undefined> {
   const [row] = await tx.query<{ id: number }>(
-    `INSERT INTO users (email, name, password_hash, email_verified_at)
-     VALUES ($1, $2, $3, CASE WHEN $4 THEN now() END)
+    `INSERT INTO users (email, name, password_hash, email_verified_at, shows_first_steps)
+     VALUES ($1, $2, $3, CASE WHEN $4 THEN now() END, true)
      ON CONFLICT (email) WHERE removed_at IS NULL DO NOTHING RETURNING id`,
     [user.email, user.name, user.passwordHash, user.isVerified],
   );
@@ -70,12 +70,23 @@ export async function setUserName(db: Queryable, id: number, name: string): Prom
   await db.query('UPDATE users SET name = $2 WHERE id = $1', [id, name]);
 }
 
-/** The user's language for the admin area; null if they never chose one. */
-export async function getLanguage(db: Queryable, id: number): Promise<Language | null> {
-  const [row] = await db.query<{ language: Language | null }>('SELECT language FROM users WHERE id = $1', [
+/** How a user wants to see the admin area. */
+export interface Preferences {
+  /** Null if they never chose one. */
+  readonly language: Language | null;
+  /** Whether the first steps are shown: to new accounts, until they dismiss them. */
+  readonly shows_first_steps: boolean;
+}
+
+export async function getPreferences(db: Queryable, id: number): Promise<Preferences> {
+  const [row] = await db.query<Preferences>('SELECT language, shows_first_steps FROM users WHERE id = $1', [
     id,
   ]);
-  return row?.language ?? null;
+  return row ?? { language: null, shows_first_steps: false };
+}
+
+export async function setShowsFirstSteps(db: Queryable, id: number, shows: boolean): Promise<void> {
+  await db.query('UPDATE users SET shows_first_steps = $2 WHERE id = $1', [id, shows]);
 }
 
 export async function setLanguage(db: Queryable, id: number, language: Language): Promise<void> {

@@ -77,6 +77,9 @@ export interface Companion {
   readonly workflow: TemplateWorkflow;
 }
 
+/** What a new installation begins with; it needs nothing and reaches nothing outside. */
+export const SAMPLE_TEMPLATE = 'greeting';
+
 const FOLDER = fileURLToPath(new URL('../../../../examples', import.meta.url));
 
 /**
@@ -92,6 +95,11 @@ export async function listTemplates(folder = FOLDER): Promise<Template[]> {
 export async function findTemplate(id: string, folder = FOLDER): Promise<Template | undefined> {
   const ids = await listIds(folder);
   return ids.includes(id) ? readTemplate(folder, id) : undefined;
+}
+
+/** A template that is part of every installation. */
+export async function getTemplate(id: typeof SAMPLE_TEMPLATE): Promise<Template> {
+  return readTemplate(FOLDER, id);
 }
 
 async function listIds(folder: string): Promise<string[]> {

@@ -54,7 +54,7 @@ export async function createFromTemplate(
     joinCompanion(template, companion, row.id);
     companions.push(row);
   }
-  const workflow = await createOne(tx, author, template.workflow, given, deps);
+  const workflow = await createOne(tx, author, template.workflow, given, deps, template.id);
   const [sample] = template.samples;
   if (sample !== undefined) {
     const { organisationId } = author;
@@ -77,11 +77,12 @@ async function createOne(
   workflow: TemplateWorkflow,
   given: Partial<NewWorkflow>,
   { registry, config }: CreateDeps,
+  templateId: string | null = null,
 ): Promise<WorkflowDetailRow> {
   // The template tests check examples/.
   const body: NewWorkflow = { ...workflow, ...given };
   const flow = checkFlow(workflow.flow_data, registry, config.limits.nodes);
-  return createWorkflow(tx, author, body, flow, registry);
+  return createWorkflow(tx, author, body, flow, registry, templateId);
 }
 
 function faultAt(pointer: string, fault: Message): Error {

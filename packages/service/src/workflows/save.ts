@@ -68,6 +68,7 @@ async function refuseUnfinished(
 
 /**
  * Stores a new workflow as version 1.
+ * @param templateId the template it is made from
  * @throws ApiError 422 on `status`, and for an active workflow that isn't finished
  */
 export async function createWorkflow(
@@ -76,6 +77,7 @@ export async function createWorkflow(
   body: NewWorkflow,
   flow: CheckedFlow,
   registry: NodeRegistry,
+  templateId: string | null = null,
 ): Promise<WorkflowDetailRow> {
   const status = initialStatus(body);
   if (status === 'active') await refuseUnfinished(tx, author.organisationId, flow.flow, registry);
@@ -92,6 +94,7 @@ export async function createWorkflow(
     apiKeyId: author.apiKeyId,
     userId: author.userId ?? null,
     folderId: body.folder_id ?? null,
+    templateId,
   });
   await keepInStep(tx, row, null);
   return row;

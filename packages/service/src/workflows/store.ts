@@ -54,6 +54,8 @@ export interface NewWorkflow {
   readonly userId?: number | null;
   /** None, or no longer there: in no folder. */
   readonly folderId?: number | null;
+  /** The template it was made from, if any. */
+  readonly templateId?: string | null;
 }
 
 /** Stores a workflow and its version 1. */
@@ -62,9 +64,10 @@ export async function insertWorkflow(tx: Queryable, workflow: NewWorkflow): Prom
     tx,
     `WITH w AS (
        INSERT INTO workflows (organisation_id, name, description, status, tags, is_test_mode, version, trigger_type,
-         webhook_hash, folder_id, created_at, updated_at)
+         webhook_hash, folder_id, template_id, created_at, updated_at)
        VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8,
-         (SELECT id FROM workflow_folders WHERE organisation_id = $1 AND id = $12 FOR KEY SHARE), date_trunc('milliseconds', now()), date_trunc('milliseconds', now()))
+         (SELECT id FROM workflow_folders WHERE organisation_id = $1 AND id = $12 FOR KEY SHARE), $13,
+         date_trunc('milliseconds', now()), date_trunc('milliseconds', now()))
        RETURNING *
      ), v AS (
        INSERT INTO workflow_versions (workflow_id, version, organisation_id, flow_data, api_key_id, user_id, created_at)
@@ -87,6 +90,7 @@ export async function insertWorkflow(tx: Queryable, workflow: NewWorkflow): Prom
       workflow.apiKeyId,
       workflow.userId ?? null,
       workflow.folderId ?? null,
+      workflow.templateId ?? null,
     ],
   );
   return row;

@@ -1,7 +1,10 @@
 import '@millrace/ui/i18n/parts/help.ts';
 import { Menu } from '@mantine/core';
-import { useLocation } from '@tanstack/react-router';
-import { BookOpen, CircleHelp, Code, Keyboard } from 'lucide-react';
+import { call } from '@millrace/ui/api/client.ts';
+import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { useChange } from '@millrace/ui/components/use-change.ts';
+import { useLocation, useNavigate } from '@tanstack/react-router';
+import { BookOpen, CircleHelp, Code, Keyboard, ListChecks } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { guideTo } from './guides.ts';
 
@@ -9,8 +12,20 @@ import { guideTo } from './guides.ts';
 export function HelpItems({ onKeys }: { onKeys: () => void }) {
   const { t } = useTranslation();
   const guide = guideTo(useLocation().pathname);
+  const { can } = useRole();
+  const org = useOrg();
+  const navigate = useNavigate();
+  const showFirstSteps = useChange(() => call('PUT /me/first-steps', { body: { shown: true } }), {
+    refreshes: ['GET /me'],
+    onSuccess: () => navigate({ to: `/o/${org}/workflows`, hash: 'first-steps' }),
+  });
   return (
     <>
+      {can('editor') && (
+        <Menu.Item leftSection={<ListChecks size={14} />} onClick={() => showFirstSteps.mutate(undefined)}>
+          {t('help.firstSteps.title')}
+        </Menu.Item>
+      )}
       {guide !== null && (
         <Menu.Item component="a" href={guide} target="_blank" leftSection={<CircleHelp size={14} />}>
           {t('help.thisPage')}

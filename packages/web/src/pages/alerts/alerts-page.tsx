@@ -24,6 +24,7 @@ export function AlertsPage() {
     ...endpointQuery('GET /orgs/:org/alert-rules', { params: { org } }),
     staleTime: 0,
   });
+  const isEmpty = rules.data?.items.length === 0;
   const isFull = rules.isSuccess && rules.data.items.length >= rules.data.limit;
   const add = (
     <Button
@@ -35,10 +36,10 @@ export function AlertsPage() {
     </Button>
   );
   return (
-    <Page title={t('alerts.title')} description={t('alerts.description')} actions={add}>
+    <Page title={t('alerts.title')} description={t('alerts.description')} actions={!isEmpty && add}>
       <QueryState query={rules} />
-      {rules.isSuccess && rules.data.items.length === 0 && (
-        <EmptyState icon={BellRing} title={t('alerts.empty')}>
+      {isEmpty && (
+        <EmptyState icon={BellRing} title={t('alerts.empty')} action={add}>
           {t('alerts.emptyHint')}
         </EmptyState>
       )}

@@ -15,7 +15,7 @@ export function useCreateWorkflow() {
       const others = companions.map((companion) => companion.name).join(t('common.listSeparator'));
       return others === '' ? t('workflows.created', { name }) : t('workflows.createdWith', { name, others });
     },
-    refreshes: ['GET /orgs/:org/workflows'],
+    refreshes: ['GET /orgs/:org/workflows', 'GET /orgs/:org/first-steps'],
     onSuccess: ({ workflow }) => navigate({ to: `/o/${org}/workflows/${workflow.id}` }),
   });
 }

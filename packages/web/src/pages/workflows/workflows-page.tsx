@@ -5,16 +5,17 @@ import '@millrace/ui/i18n/parts/workflows.ts';
 import { Box, Button, Group, Menu, Select } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { WorkflowItem, WorkflowSort } from '@millrace/admin-api';
-import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { useMe, useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { type ApplyFilters, useFilters } from '@millrace/ui/api/search-params.ts';
 import { FilterInput } from '@millrace/ui/components/filter-input.tsx';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { PagedList } from '@millrace/ui/components/paged-list.tsx';
 import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import {
   ArrowDownUp,
   ChevronDown,
@@ -38,6 +39,8 @@ import { NewWorkflowDialog } from './new-workflow-dialog.tsx';
 import { SelectionContext, useSelected } from './selection.ts';
 import { WorkflowTable } from './workflow-table.tsx';
 
+const FirstSteps = lazyPart(async () => (await import('./first-steps.tsx')).FirstSteps);
+
 const PAGE_SIZE = 50;
 /** Keeps the run strips up to date. */
 const REFRESH_MS = 10_000;
@@ -49,6 +52,8 @@ const ROOM_FOR_FOLDERS = '(min-width: 90em)';
 export function WorkflowsPage() {
   const { t } = useTranslation();
   const { can } = useRole();
+  const hasFirstSteps = useMe()?.user.shows_first_steps === true && can('editor');
+  const isAsked = useLocation({ select: ({ hash }) => hash === 'first-steps' });
   const [filters, apply] = useFilters(readListSearch);
   const hasRoom = useMediaQuery(ROOM_FOR_FOLDERS, false, { getInitialValueInEffect: false });
   const { folder, ...others } = filters;
@@ -69,6 +74,7 @@ export function WorkflowsPage() {
       actions={can('editor') && <NewWorkflowMenu folder={folder} />}
       width={1400}
     >
+      {hasFirstSteps && <FirstSteps isAsked={isAsked} />}
       <Group align="flex-start" gap="lg" wrap="nowrap">
         {hasRoom && <FolderNav filters={filters} apply={apply} />}
         <Box flex={1} miw={0}>
