@@ -53,12 +53,23 @@ export function summarise(metrics: readonly Metric[], rounds: readonly Readings[
   });
 }
 
+/** Pages whose first heading has a target, by metric. */
+const FIRST_VIEWS = [
+  ['first-view.sign_in_heading', 'sign-in'],
+  ['first-view.workflows_heading', 'list of workflows'],
+  ['first-view.editor_heading', 'editor'],
+  ['first-view.executions_heading', 'executions'],
+] as const;
+
 /** The targets whose metrics were measured. */
 export function judge(metrics: readonly Measured[]): Target[] {
   return [
     ratioAim(metrics, 'Accepted (1 node) / coalesced bare row', 'execute-1.accepted', 'coalesced', 0.6),
     ratioAim(metrics, 'Completed (3 nodes) / coalesced bare row', 'execute-3.completed', 'coalesced', 0.35),
     latencyTarget(metrics, 'Sent until seen completed, p50, idle service', 'latency.completed_p50', 15),
+    ...FIRST_VIEWS.map(([id, page]) =>
+      latencyTarget(metrics, `First heading at 1.6 Mbit/s and 150 ms, ${page}`, id, 2_500),
+    ),
   ].filter((aim) => aim !== null);
 }
 

@@ -11,6 +11,7 @@ export const SECTIONS = [
   'Memory',
   'Start',
   'List of executions',
+  'First view',
   'Editor',
 ] as const;
 export type Section = (typeof SECTIONS)[number];

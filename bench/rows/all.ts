@@ -4,6 +4,7 @@ import { bulkStartRow } from './bulk-start.ts';
 import { coldStartRow } from './cold-start.ts';
 import { editorRow } from './editor.ts';
 import { executeRows } from './execute.ts';
+import { firstViewRow } from './first-view.ts';
 import { latencyRow } from './latency.ts';
 import { pagesRow } from './pages.ts';
 
@@ -16,5 +17,6 @@ export const ROWS: readonly Row[] = [
   latencyRow,
   coldStartRow,
   pagesRow,
+  firstViewRow,
   editorRow,
 ];

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { createAccount, createBrowser, PASSWORD } from '@millrace/testing/accounts';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { type Method, send } from '@millrace/testing/api';
@@ -18,7 +19,9 @@ beforeAll(async () => {
     join(folder, 'index.html'),
     '<!doctype html><meta nonce="__CSP_NONCE__"><p>__CSP_NONCE__</p>',
   );
-  await writeFile(join(folder, 'assets/page-1.js'), 'export {};');
+  await writeFile(join(folder, 'assets/page-1.js'), SCRIPT);
+  await writeFile(join(folder, 'assets/page-1.js.gz'), gzipSync(SCRIPT));
+  await writeFile(join(folder, 'assets/page-1.js.br'), brotliCompressSync(SCRIPT));
   await writeFile(join(folder, 'secret.txt'), 'not an asset');
   const deps = { webPages: folder };
   secure = await startTestService({ runsWorker: false, deps });
@@ -29,6 +32,8 @@ afterAll(async () => {
   await plain.stop();
   await rm(folder, { recursive: true, force: true });
 });
+
+const SCRIPT = 'export {};';
 
 const PAGES = [
   '/',
@@ -95,6 +100,31 @@ const EVERYWHERE = {
   'cross-origin-resource-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
 };
+
+describe('a file of the page', () => {
+  const get = (headers: Record<string, string>) => send(`${secure.url}/assets/page-1.js`, 'GET', { headers });
+
+  test.each([
+    ['br, gzip', 'br'],
+    ['gzip', 'gzip'],
+    ['gzip, br;q=0', 'gzip'],
+    ['identity', null],
+  ])('is sent compressed as the browser accepts it: %s', async (accepted, encoding) => {
+    const { headers, text } = await get({ 'accept-encoding': accepted });
+    expect([headers.get('content-encoding'), text]).toEqual([encoding, SCRIPT]);
+    expect(headers.get('content-type')).toMatch(/^(text|application)\/javascript/);
+    expect(headers.get('vary')?.toLowerCase()).toBe('accept-encoding');
+  });
+
+  test('is kept for a year without asking again, and not sent twice to who asks anyway', async () => {
+    const { headers } = await get({ 'accept-encoding': 'br' });
+    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    // fetch would add that it wants nothing from a cache.
+    const asked = { 'accept-encoding': 'br', 'if-none-match': headers.get('etag') ?? '' };
+    const again = await raw(secure, 'GET', '/assets/page-1.js', asked);
+    expect([again.status, again.body]).toEqual([304, '']);
+  });
+});
 
 describe('every kind of response', () => {
   test.each([
