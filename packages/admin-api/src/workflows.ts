@@ -161,6 +161,18 @@ const MOST_AT_ONCE = 200;
 /** Accepted and ignored, so that an export can be posted unchanged. */
 const Ignored = Type.Optional(AnyJson);
 
+/** What templates are for, in the order of the gallery. */
+export const TEMPLATE_CATEGORIES = [
+  'basics',
+  'ai',
+  'approvals',
+  'data',
+  'notifications',
+  'reports',
+  'sales',
+] as const;
+export type TemplateCategory = (typeof TEMPLATE_CATEGORIES)[number];
+
 /** A value a template needs before it can be used. */
 export const TemplateStep = Closed({
   var: Type.String(),
@@ -180,6 +192,7 @@ export const Template = Closed({
   /** One or two sentences for the gallery. */
   summary: Type.String(),
   tags: Type.Array(Type.String()),
+  categories: Type.Array(Type.Enum([...TEMPLATE_CATEGORIES], { type: 'string' })),
   trigger_type: Nullable(Type.String()),
   /** Distinct types of its nodes, in order. */
   node_types: Type.Array(Type.String()),

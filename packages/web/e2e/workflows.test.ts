@@ -315,10 +315,27 @@ describe('the list of workflows', () => {
     expectNoComplaints(opened);
   });
 
-  test('a template asks for what it needs, and is created with the workflow it brings along', async () => {
-    const opened = await world.openAs('editor', 'templates');
-    const { page } = opened;
-    await page.getByRole('button', { name: 'Use Order paid', exact: false }).click();
+  test('a template is found, becomes a draft in one click, or asks for what it needs', async () => {
+    const opened = await world.openAs('editor', 'templates?search=nothing-has-this');
+    const { page, person } = opened;
+    await page.getByRole('button', { name: 'Show all templates' }).click();
+    const cards = page.getByRole('article');
+    const all = await cards.count();
+    await page.getByRole('button', { name: 'Approvals' }).click();
+    await page.waitForURL(/category=approvals/);
+    await expect.poll(() => cards.count(), { timeout: 60_000 }).toBeLessThan(all);
+    await page.getByRole('button', { name: 'All' }).click();
+    await page.getByRole('textbox', { name: 'Search templates' }).fill('payment webhook');
+    const card = page.getByRole('article', { name: 'Order paid' });
+    await expect.poll(() => cards.count(), { timeout: 60_000 }).toBeLessThan(all);
+    await card.getByText(/^Uses: .*SQL/).waitFor();
+    await card.getByRole('button', { name: 'Use Order paid' }).click();
+    await page.waitForURL(/\/workflows\/\d+$/);
+    // Nothing is asked before; what is missing is a problem of the draft.
+    await page.getByRole('tab', { name: '4 problems' }).waitFor();
+
+    await page.goto(`${world.url}/o/${person.organisationId}/templates`);
+    await page.getByRole('button', { name: 'Details of Order paid' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Orders');
     await dialog.getByRole('button', { name: 'Create' }).click();

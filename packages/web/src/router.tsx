@@ -20,6 +20,7 @@ import { readConnectionSearch } from './pages/credentials/connection-search.ts';
 import { readVersionSearch } from './pages/editor/version-search.ts';
 import { readAccountsSearch, readMembersSearch } from './pages/people/people-search.ts';
 import { readListSearch } from './pages/workflows/list-search.ts';
+import { readGallerySearch } from './pages/workflows/template-search.ts';
 import { chooseOrganisation } from './shell/last-organisation.ts';
 import { Root } from './shell/root.tsx';
 
@@ -80,6 +81,7 @@ const orgRoutes = [
   createRoute({
     ...inOrg,
     path: 'templates',
+    validateSearch: readGallerySearch,
     component: lazyRouteComponent(() => import('./pages/workflows/templates-page.tsx'), 'TemplatesPage'),
   }),
   createRoute({

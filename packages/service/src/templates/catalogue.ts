@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { TEMPLATE_CATEGORIES } from '@millrace/admin-api';
 import {
   type Flow,
   isJsonArray,
@@ -23,6 +24,8 @@ const FILE_PATTERN = '^[a-z0-9-]+\\.json$';
 const TemplateFile = Type.Object(
   {
     summary: Type.String({ minLength: 1, maxLength: 300 }),
+    /** What it is for; the gallery is filtered by them. */
+    categories: Type.Array(Type.Enum([...TEMPLATE_CATEGORIES], { type: 'string' }), { minItems: 1 }),
     /** What to set before the workflow is useful, in the order to ask for it. */
     setup: Type.Array(
       Type.Object(

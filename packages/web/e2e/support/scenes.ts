@@ -91,7 +91,7 @@ function listScenes(): readonly Scene[] {
           .getByRole('button', { name: say('workflows.use'), exact: false })
           .first()
           .waitFor();
-        await page.getByRole('article').first().getByRole('button').first().click();
+        await page.getByRole('article').first().getByRole('button').last().click();
         await dialog(page);
       },
     },

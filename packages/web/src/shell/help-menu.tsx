@@ -19,7 +19,7 @@ export function HelpMenu({ isNarrow, isEditor }: { isNarrow: boolean; isEditor: 
   useHotkeys(isEditor ? [] : ['?', 'shift+?'].map((keys) => [keys, showKeys]));
   return (
     <>
-      <Menu width={232} position="top-start">
+      <Menu width={264} position="top-start">
         <Menu.Target>
           <UnstyledButton
             w="100%"

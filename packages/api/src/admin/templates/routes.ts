@@ -22,6 +22,7 @@ function present(template: Template, registry: NodeRegistry): ShownTemplate {
     description: workflow.description ?? '',
     summary: template.summary,
     tags: [...(workflow.tags ?? [])],
+    categories: [...template.categories],
     trigger_type: triggerTypeOf(flow, registry),
     node_types: [...new Set(flow.nodes.map((node) => node.type))],
     setup: template.setup.map((step) => ({

@@ -5,15 +5,20 @@ import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { NewWorkflow } from './read-import.ts';
 
-/** Creates a workflow and opens it in the editor. */
-export function useCreateWorkflow() {
+/**
+ * Creates a workflow and opens it in the editor.
+ * @param note what is added to the message that it was created
+ */
+export function useCreateWorkflow(note = () => '') {
   const { t } = useTranslation();
   const org = useOrg();
   const navigate = useNavigate();
   return useChange((body: NewWorkflow) => call('POST /orgs/:org/workflows', { params: { org }, body }), {
     done: ({ workflow: { name }, companions }) => {
       const others = companions.map((companion) => companion.name).join(t('common.listSeparator'));
-      return others === '' ? t('workflows.created', { name }) : t('workflows.createdWith', { name, others });
+      const created =
+        others === '' ? t('workflows.created', { name }) : t('workflows.createdWith', { name, others });
+      return `${created} ${note()}`.trim();
     },
     refreshes: ['GET /orgs/:org/workflows', 'GET /orgs/:org/first-steps'],
     onSuccess: ({ workflow }) => navigate({ to: `/o/${org}/workflows/${workflow.id}` }),

@@ -1,0 +1,43 @@
+import { TEMPLATE_CATEGORIES, type Template } from '@millrace/admin-api';
+import type { NodeType } from '@millrace/editor/model/editor-state.ts';
+import { oneOf, searchReader, text } from '@millrace/ui/api/search-params.ts';
+
+/** Filters of the gallery as stored in the address. */
+export const readGallerySearch = searchReader({ search: text, category: oneOf(TEMPLATE_CATEGORIES) });
+export type GallerySearch = ReturnType<typeof readGallerySearch>;
+
+/**
+ * Templates in which every word occurs: in their texts, or in the names and synonyms of their nodes. Those with all words in their name come first.
+ * Otherwise they are in the order of their categories.
+ * @param templates in the reader's language
+ */
+export function searchTemplates(
+  templates: readonly Template[],
+  { search = '', category }: GallerySearch,
+  nodeTypes: ReadonlyMap<string, NodeType>,
+): readonly Template[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = templates.filter(
+    (template) =>
+      (category === undefined || template.categories.includes(category)) &&
+      isIn(words, textsOf(template, nodeTypes)),
+  );
+  const rankOf = ({ name, categories: [first = 'sales'] }: Template) =>
+    TEMPLATE_CATEGORIES.indexOf(first) -
+    (words.length > 0 && isIn(words, [name]) ? TEMPLATE_CATEGORIES.length : 0);
+  return found.toSorted((a, b) => rankOf(a) - rankOf(b));
+}
+
+function isIn(words: readonly string[], texts: readonly string[]): boolean {
+  const all = texts.join('\n').toLowerCase();
+  return words.every((word) => all.includes(word));
+}
+
+function textsOf(template: Template, nodeTypes: ReadonlyMap<string, NodeType>): readonly string[] {
+  const { name, summary, description, tags, node_types: types } = template;
+  const nodes = types.flatMap((type) => {
+    const { title = '', synonyms = [] } = nodeTypes.get(type) ?? {};
+    return [type, title, ...synonyms];
+  });
+  return [name, summary, description, ...tags, ...nodes];
+}
