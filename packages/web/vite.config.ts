@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { listRouteFiles, listRoutes } from './src/build/route-files.ts';
 
 /** Compresses the built files in advance, so that the service doesn't compress them for each browser. */
 function packAssets(): Plugin {
@@ -20,6 +21,27 @@ function packAssets(): Plugin {
         writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
         writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content));
       }
+    },
+  };
+}
+
+/** Writes which files the first view of each page needs; the service names them in the page's head. */
+function listFirstFiles(): Plugin {
+  return {
+    name: 'list-first-files',
+    apply: 'build',
+    generateBundle(_options, bundle) {
+      const chunks = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? [file] : []));
+      const entry = chunks.find(({ isEntry }) => isEntry)?.fileName ?? '';
+      const described = chunks.map(({ fileName, facadeModuleId, imports, viteMetadata }) => ({
+        fileName,
+        facadeModuleId,
+        imports,
+        css: [...(viteMetadata?.importedCss ?? [])],
+      }));
+      const routes = listRoutes(readFileSync(join(import.meta.dirname, 'src/router.tsx'), 'utf8'));
+      const files = listRouteFiles(routes, described, entry);
+      this.emitFile({ type: 'asset', fileName: 'first-files.json', source: JSON.stringify(files) });
     },
   };
 }
@@ -56,7 +78,7 @@ const FRAME = new RegExp(
 const CONTROLS = /@mantine\/core\/esm\/components\/|ui\/src\/components\/form-dialog/;
 
 export default defineConfig({
-  plugins: [react(), packAssets()],
+  plugins: [react(), listFirstFiles(), packAssets()],
   // The server replaces it with a fresh nonce in every response.
   html: { cspNonce: '__CSP_NONCE__' },
   build: {

@@ -104,6 +104,7 @@ export type {
   WorkerItem,
   WorkerState,
 } from './system.ts';
+export { TEMPLATE_CATEGORIES } from './template-categories.ts';
 export {
   FIRST_STEPS,
   type FirstStep,
@@ -111,9 +112,7 @@ export {
   type LastRun,
   MAX_TAGS,
   type RecentRun,
-  TEMPLATE_CATEGORIES,
   type Template,
-  type TemplateCategory,
   type TemplateStep,
   type VersionAuthor,
   type VersionDetail,

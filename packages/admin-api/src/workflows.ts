@@ -16,6 +16,7 @@ import {
   Timestamp,
   VersionNumber,
 } from './forms.ts';
+import { TEMPLATE_CATEGORIES } from './template-categories.ts';
 
 export const WORKFLOW_STATUSES = ['draft', 'active', 'inactive', 'archived'] as const;
 export const WorkflowStatus = Type.Enum([...WORKFLOW_STATUSES], { type: 'string' });
@@ -160,18 +161,6 @@ const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
 const MOST_AT_ONCE = 200;
 /** Accepted and ignored, so that an export can be posted unchanged. */
 const Ignored = Type.Optional(AnyJson);
-
-/** What templates are for, in the order of the gallery. */
-export const TEMPLATE_CATEGORIES = [
-  'basics',
-  'ai',
-  'approvals',
-  'data',
-  'notifications',
-  'reports',
-  'sales',
-] as const;
-export type TemplateCategory = (typeof TEMPLATE_CATEGORIES)[number];
 
 /** A value a template needs before it can be used. */
 export const TemplateStep = Closed({

@@ -19,8 +19,8 @@ import { readAuditSearch } from './pages/audit/audit-search.ts';
 import { readConnectionSearch } from './pages/credentials/connection-search.ts';
 import { readVersionSearch } from './pages/editor/version-search.ts';
 import { readAccountsSearch, readMembersSearch } from './pages/people/people-search.ts';
+import { readGallerySearch } from './pages/workflows/gallery-search.ts';
 import { readListSearch } from './pages/workflows/list-search.ts';
-import { readGallerySearch } from './pages/workflows/template-search.ts';
 import { chooseOrganisation } from './shell/last-organisation.ts';
 import { Root } from './shell/root.tsx';
 

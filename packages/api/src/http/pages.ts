@@ -42,26 +42,55 @@ export function findWebPages(): string | null {
 /** The built admin area: one page whose scripts render the content for its address. */
 export interface AdminPages {
   readonly folder: string;
-  /** Sends the page with a policy that allows only its own scripts. */
-  send(reply: FastifyReply): FastifyReply;
+  /** Sends the page for a path, with a policy that allows only its own scripts. */
+  send(reply: FastifyReply, path: string): FastifyReply;
 }
 
 /** Reads the page; null without a folder. */
 export function openAdminPages(folder: string | null): AdminPages | null {
   if (folder === null) return null;
-  const [before = '', ...after] = readFileSync(join(folder, 'index.html'), 'utf8').split(NONCE_PLACEHOLDER);
+  const html = readFileSync(join(folder, 'index.html'), 'utf8');
+  const headOf = readFirstFiles(folder);
   return {
     folder,
-    send(reply) {
+    send(reply, path) {
       const nonce = randomBytes(16).toString('base64');
       return reply
         .header('content-security-policy', pagePolicy(nonce))
         .header('cache-control', 'no-store')
         .type('text/html; charset=utf-8')
         .serializer((text: unknown) => text as string)
-        .send([before, ...after].join(nonce));
+        .send(html.replace('</head>', `${headOf(path)}</head>`).replaceAll(NONCE_PLACEHOLDER, nonce));
     },
   };
+}
+
+/**
+ * What the head says of a path: the files that its first view needs besides those of every page, so that the browser fetches all of them at
+ * once. At a slow connection, each turn of asking and waiting is seen.
+ */
+function readFirstFiles(folder: string): (path: string) => string {
+  const file = join(folder, 'first-files.json');
+  const files = existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as { readonly [path: string]: readonly string[] })
+    : {};
+  const heads = Object.entries(files).map(([path, names]) => ({
+    pattern: new RegExp(`^${path.replaceAll(/\$\w+/g, '[^/]+')}/?$`),
+    head: names.map(linkTo).join(''),
+  }));
+  return (path) => {
+    const files = heads.find(({ pattern }) => pattern.test(path))?.head ?? '';
+    return path.startsWith('/o/') ? files + WHO : files;
+  };
+}
+
+/** Pages of an organisation begin with asking who is signed in. */
+const WHO = '<link rel="preload" as="fetch" crossorigin href="/api/admin/me">';
+
+function linkTo(name: string): string {
+  return name.endsWith('.css')
+    ? `<link rel="preload" as="style" crossorigin href="/${name}">`
+    : `<link rel="modulepreload" crossorigin href="/${name}">`;
 }
 
 /**
@@ -87,7 +116,7 @@ export function addAdminPages(app: FastifyInstance, pages: AdminPages | null): v
   }
   app.register(async (scope) => {
     for (const path of PAGE_PATHS)
-      scope.get(path, { config, schema }, (_request, reply) => pages.send(reply));
+      scope.get(path, { config, schema }, ({ url }, reply) => pages.send(reply, pathOf(url)));
     scope.setErrorHandler((error) => {
       throw toAssetError(error);
     });
@@ -112,6 +141,11 @@ export function addAdminPages(app: FastifyInstance, pages: AdminPages | null): v
       return reply.sendFile(name);
     });
   });
+}
+
+/** A URL without its query. */
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] ?? '';
 }
 
 /** The plug-in's errors have a status but none of our codes. */

@@ -77,7 +77,7 @@ export function respondToUnmatched(
   const path = request.url.split('?', 1)[0] ?? '';
   const methods = table.methodsAt(path);
   if (methods.length === 0 && pages !== null && isLostReader(request, path))
-    return pages.send(reply.code(404));
+    return pages.send(reply.code(404), path);
   if (methods.length === 0) throw new ApiError('not_found', message('api.path_not_found'));
   const isReadable = methods.includes('GET');
   const allow = (request.method === 'OPTIONS' && isReadable ? [...methods, 'OPTIONS'] : methods).join(', ');

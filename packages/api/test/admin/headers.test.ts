@@ -17,8 +17,9 @@ beforeAll(async () => {
   await mkdir(join(folder, 'assets'));
   await writeFile(
     join(folder, 'index.html'),
-    '<!doctype html><meta nonce="__CSP_NONCE__"><p>__CSP_NONCE__</p>',
+    '<!doctype html><head><meta nonce="__CSP_NONCE__"></head><p>__CSP_NONCE__</p>',
   );
+  await writeFile(join(folder, 'first-files.json'), JSON.stringify(FIRST_FILES));
   await writeFile(join(folder, 'assets/page-1.js'), SCRIPT);
   await writeFile(join(folder, 'assets/page-1.js.gz'), gzipSync(SCRIPT));
   await writeFile(join(folder, 'assets/page-1.js.br'), brotliCompressSync(SCRIPT));
@@ -34,6 +35,12 @@ afterAll(async () => {
 });
 
 const SCRIPT = 'export {};';
+const WHO = 'preload /api/admin/me';
+const FIRST_FILES = {
+  '/sign-in': ['assets/sign-in.js'],
+  '/o/$org/workflows': ['assets/list.js', 'assets/list.css'],
+  '/o/$org/workflows/$id': ['assets/editor.js'],
+};
 
 const PAGES = [
   '/',
@@ -85,6 +92,19 @@ describe('pages', () => {
     expect(readPolicy(headers.get('content-security-policy'))).toEqual(PAGE_POLICY(nonce));
     const again = await send(`${secure.url}${path}`, 'GET');
     expect(again.text).not.toContain(nonce);
+  });
+
+  test.each([
+    ['/sign-in?next=%2F', ['modulepreload /assets/sign-in.js']],
+    ['/o/1/workflows?search=a', ['modulepreload /assets/list.js', 'preload /assets/list.css', WHO]],
+    ['/o/1/workflows/7', ['modulepreload /assets/editor.js', WHO]],
+    ['/o/1/workflows/7/more', [WHO]],
+    ['/o/1', [WHO]],
+    ['/setup', []],
+  ])('%s names what its first view needs in its head', async (path, files) => {
+    const { text } = await send(`${secure.url}${path}`, 'GET');
+    const links = text.slice(0, text.indexOf('</head>')).matchAll(/<link rel="(\w+)"[^>]*href="([^"]+)"/g);
+    expect([...links].map(([, rel, href]) => `${rel} ${href}`)).toEqual(files);
   });
 
   test('nothing from a URL is reflected in the page', async () => {
@@ -277,7 +297,7 @@ describe('an unknown URL', () => {
       'no-store',
     ]);
     const nonce = /<p>([^<]+)<\/p>/.exec(body)?.[1] ?? '';
-    expect(body).toBe(`<!doctype html><meta nonce="${nonce}"><p>${nonce}</p>`);
+    expect(body).toBe(`<!doctype html><head><meta nonce="${nonce}"></head><p>${nonce}</p>`);
     expect(readPolicy(headers['content-security-policy'])).toEqual(PAGE_POLICY(nonce));
     expect(headers).toMatchObject(EVERYWHERE);
   });

@@ -9,6 +9,7 @@ import editor from './en/editor.json';
 import executions from './en/executions.json';
 import folders from './en/folders.json';
 import forms from './en/forms.json';
+import gallery from './en/gallery.json';
 import help from './en/help.json';
 import keys from './en/keys.json';
 import pasting from './en/pasting.json';
@@ -32,6 +33,7 @@ export const en = {
   executions,
   folders,
   forms,
+  gallery,
   help,
   keys,
   pasting,

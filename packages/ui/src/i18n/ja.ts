@@ -10,6 +10,7 @@ import errorHints from './ja/error-hints.json';
 import executions from './ja/executions.json';
 import folders from './ja/folders.json';
 import forms from './ja/forms.json';
+import gallery from './ja/gallery.json';
 import help from './ja/help.json';
 import keys from './ja/keys.json';
 import pasting from './ja/pasting.json';
@@ -33,6 +34,7 @@ export const ja = {
   executions,
   folders,
   forms,
+  gallery,
   help,
   keys,
   pasting,

@@ -88,7 +88,7 @@ function listScenes(): readonly Scene[] {
       path: 'templates',
       async open(page, say) {
         await page
-          .getByRole('button', { name: say('workflows.use'), exact: false })
+          .getByRole('button', { name: say('gallery.use'), exact: false })
           .first()
           .waitFor();
         await page.getByRole('article').first().getByRole('button').last().click();

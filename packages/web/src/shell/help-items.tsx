@@ -4,7 +4,7 @@ import { call } from '@millrace/ui/api/client.ts';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useLocation, useNavigate } from '@tanstack/react-router';
-import { BookOpen, CircleHelp, Code, Keyboard, ListChecks } from 'lucide-react';
+import { BadgeCheck, BookOpen, Braces, CircleHelp, Keyboard } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { guideTo } from './guides.ts';
 
@@ -22,7 +22,7 @@ export function HelpItems({ onKeys }: { onKeys: () => void }) {
   return (
     <>
       {can('editor') && (
-        <Menu.Item leftSection={<ListChecks size={14} />} onClick={() => showFirstSteps.mutate(undefined)}>
+        <Menu.Item leftSection={<BadgeCheck size={14} />} onClick={() => showFirstSteps.mutate(undefined)}>
           {t('help.firstSteps.title')}
         </Menu.Item>
       )}
@@ -34,7 +34,7 @@ export function HelpItems({ onKeys }: { onKeys: () => void }) {
       <Menu.Item component="a" href="/docs/guides" target="_blank" leftSection={<BookOpen size={14} />}>
         {t('help.documentation')}
       </Menu.Item>
-      <Menu.Item component="a" href="/docs" target="_blank" leftSection={<Code size={14} />}>
+      <Menu.Item component="a" href="/docs" target="_blank" leftSection={<Braces size={14} />}>
         {t('help.apiReference')}
       </Menu.Item>
       <Menu.Item leftSection={<Keyboard size={14} />} onClick={onKeys}>

@@ -10,7 +10,7 @@ import { Hint } from '@millrace/ui/components/text.tsx';
 import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Check, Circle, X } from 'lucide-react';
+import { Check, Minus, X } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useCreateWorkflow } from './create-workflow.ts';
 
@@ -64,7 +64,7 @@ export function FirstSteps({ isAsked }: { isAsked: boolean }) {
 
 function Step({ step, isDone, sampleId }: { step: FirstStep; isDone: boolean; sampleId: number | null }) {
   const { t } = useTranslation();
-  const Icon = isDone ? Check : Circle;
+  const Icon = isDone ? Check : Minus;
   return (
     <Group component="li" gap="sm" wrap="nowrap" align="flex-start" className="first-step">
       <ThemeIcon variant="light" radius="xl" size={24} color={isDone ? 'green' : 'gray'}>

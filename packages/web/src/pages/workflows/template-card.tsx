@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/gallery.ts';
 import '@millrace/ui/i18n/parts/workflows.ts';
 import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import type { Template } from '@millrace/admin-api';
@@ -46,21 +47,21 @@ export function TemplateCard({
         <Group gap={4}>
           {categories.map((category) => (
             <Badge key={category} color="gray" size="xs" tt="none">
-              {t(`workflows.category.${category}`)}
+              {t(`gallery.category.${category}`)}
             </Badge>
           ))}
         </Group>
         {can('editor') && (
           <Group gap="xs">
-            <Button loading={isBusy} onClick={onUse} aria-label={t('workflows.useNamed', { name })}>
-              {t('workflows.use')}
+            <Button loading={isBusy} onClick={onUse} aria-label={t('gallery.useNamed', { name })}>
+              {t('gallery.use')}
             </Button>
             <Button
               variant="default"
               onClick={onDetails}
-              aria-label={t('workflows.templateDetailsNamed', { name })}
+              aria-label={t('gallery.templateDetailsNamed', { name })}
             >
-              {t('workflows.templateDetails')}
+              {t('gallery.templateDetails')}
             </Button>
           </Group>
         )}
@@ -89,10 +90,10 @@ function Needs({ template: { trigger_type: trigger, setup, node_types: types } }
       <Group gap={6} wrap="nowrap" align="flex-start">
         <KeyRound size={14} aria-hidden style={{ flexShrink: 0, marginTop: 3 }} />
         <Text size="sm">
-          {needs === '' ? t('workflows.needsNoCredential') : t('workflows.needs', { credentials: needs })}
+          {needs === '' ? t('gallery.needsNoCredential') : t('gallery.needs', { credentials: needs })}
         </Text>
       </Group>
-      <Hint lineClamp={2}>{t('workflows.uses', { nodes })}</Hint>
+      <Hint lineClamp={2}>{t('gallery.uses', { nodes })}</Hint>
     </Stack>
   );
 }

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/gallery.ts';
 import '@millrace/ui/i18n/parts/credentials.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/forms.ts';
@@ -93,7 +94,7 @@ function MissingVariables({
   const open = openSteps(steps, vars);
   if (open.length === 0) return null;
   const names = open.map((step) => nameOf(step.var)).join(t('common.listSeparator'));
-  return <Hint role="status">{t('workflows.leftOpen', { names })}</Hint>;
+  return <Hint role="status">{t('gallery.leftOpen', { names })}</Hint>;
 }
 
 function schemaOf(step: Template['setup'][number], title: string): Schema {

@@ -1,10 +1,6 @@
 import { TEMPLATE_CATEGORIES, type Template } from '@millrace/admin-api';
 import type { NodeType } from '@millrace/editor/model/editor-state.ts';
-import { oneOf, searchReader, text } from '@millrace/ui/api/search-params.ts';
-
-/** Filters of the gallery as stored in the address. */
-export const readGallerySearch = searchReader({ search: text, category: oneOf(TEMPLATE_CATEGORIES) });
-export type GallerySearch = ReturnType<typeof readGallerySearch>;
+import type { GallerySearch } from './gallery-search.ts';
 
 /**
  * Templates in which every word occurs: in their texts, or in the names and synonyms of their nodes. Those with all words in their name come first.
@@ -19,7 +15,7 @@ export function searchTemplates(
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const found = templates.filter(
     (template) =>
-      (category === undefined || template.categories.includes(category)) &&
+      (category === undefined || template.categories.some((each) => each === category)) &&
       isIn(words, textsOf(template, nodeTypes)),
   );
   const rankOf = ({ name, categories: [first = 'sales'] }: Template) =>

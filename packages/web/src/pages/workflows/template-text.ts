@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/gallery.ts';
 import '@millrace/ui/i18n/parts/credentials.ts';
 import '@millrace/ui/i18n/parts/workflows.ts';
 import type { Template } from '@millrace/admin-api';
@@ -10,7 +11,7 @@ export function useCredentialTypeName(): (types: readonly string[]) => string {
   const { t } = useTranslation();
   return (types) => {
     // Any type for an HTTP API.
-    if (types.length > 1) return t('workflows.apiCredential');
+    if (types.length > 1) return t('gallery.apiCredential');
     const [type = ''] = types;
     return isKnownType(type) ? t(`credentials.types.${type}.title`) : type;
   };

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/gallery.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/workflows.ts';
 import { Button, Group, SimpleGrid } from '@mantine/core';
@@ -16,9 +17,10 @@ import { LayoutTemplate, Search, SearchX } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCreateWorkflow } from './create-workflow.ts';
+import { type GallerySearch, readGallerySearch } from './gallery-search.ts';
 import { TemplateCard } from './template-card.tsx';
 import { onlyCredentials, openSteps } from './template-needs.ts';
-import { type GallerySearch, readGallerySearch, searchTemplates } from './template-search.ts';
+import { searchTemplates } from './template-search.ts';
 import { useTranslatedTemplate, useVariableName } from './template-text.ts';
 
 const TemplateDialog = lazyPart(async () => (await import('./template-dialog.tsx')).TemplateDialog);
@@ -42,25 +44,25 @@ export function TemplatesPage() {
   const all = templates.data?.items.map(inWords) ?? [];
   const shown = searchTemplates(all, filters, nodeTypes);
   return (
-    <Page title={t('workflows.templates')} description={t('workflows.templatesHint')}>
+    <Page title={t('workflows.templates')} description={t('gallery.templatesHint')}>
       <QueryState query={templates} />
       {templates.data?.items.length === 0 && (
-        <EmptyState icon={LayoutTemplate} title={t('workflows.noTemplates')}>
-          {t('workflows.noTemplatesHint')}
+        <EmptyState icon={LayoutTemplate} title={t('gallery.noTemplates')}>
+          {t('gallery.noTemplatesHint')}
         </EmptyState>
       )}
       {all.length > 0 && <Filters filters={filters} apply={apply} />}
       {all.length > 0 && shown.length === 0 && (
         <EmptyState
           icon={SearchX}
-          title={t('workflows.noTemplateFound')}
+          title={t('gallery.noTemplateFound')}
           action={
             <Button variant="default" onClick={() => apply({ search: undefined, category: undefined })}>
-              {t('workflows.showAllTemplates')}
+              {t('gallery.showAllTemplates')}
             </Button>
           }
         >
-          {t('workflows.noTemplateFoundHint')}
+          {t('gallery.noTemplateFoundHint')}
         </EmptyState>
       )}
       <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="md">
@@ -94,7 +96,7 @@ function useOneClick() {
     for (const { var: name } of unset) delete given[name];
     const names = openSteps(template.setup, { ...given, ...vars }).map((step) => nameOf(step.var));
     const list = names.join(t('common.listSeparator'));
-    left.current = names.length === 0 ? '' : t('workflows.stillOpen', { names: list });
+    left.current = names.length === 0 ? '' : t('gallery.stillOpen', { names: list });
     setBusyId(template.id);
     create.mutate(
       { name: template.name, template: { id: template.id, vars } },
@@ -112,14 +114,14 @@ function Filters({ filters, apply }: { filters: GallerySearch; apply: ApplyFilte
         flex={1}
         miw={180}
         maw={360}
-        aria-label={t('workflows.searchTemplates')}
-        placeholder={t('workflows.searchTemplatesHint')}
+        aria-label={t('gallery.searchTemplates')}
+        placeholder={t('gallery.searchTemplatesHint')}
         leftSection={<Search size={14} aria-hidden />}
         clearLabel={t('workflows.clearSearch')}
         value={filters.search}
         onApply={(search) => apply({ search })}
       />
-      <Group gap={6} role="group" aria-label={t('workflows.category.label')}>
+      <Group gap={6} role="group" aria-label={t('gallery.category.label')}>
         {([undefined, ...TEMPLATE_CATEGORIES] as const).map((category) => {
           const isChosen = filters.category === category;
           return (
@@ -130,7 +132,7 @@ function Filters({ filters, apply }: { filters: GallerySearch; apply: ApplyFilte
               aria-pressed={isChosen}
               onClick={() => apply({ category })}
             >
-              {t(`workflows.category.${category ?? 'all'}`)}
+              {t(`gallery.category.${category ?? 'all'}`)}
             </Button>
           );
         })}

@@ -1,0 +1,4 @@
+import gallery from '../en/gallery.json';
+import { addTexts } from './add-texts.ts';
+
+addTexts({ gallery });
