@@ -62,7 +62,7 @@ const LOADED_LATER = new RegExp(
 /** The frame around every page, and small modules that would otherwise be a file each. */
 const FRAME = new RegExp(
   [
-    'web/src/shell/(?!no-organisation)',
+    'web/src/shell/(?!no-organisation|help-items|guides)',
     'ui/src/api/',
     'ui/src/components/(nonce|icon-badge|status-styles|read-json)',
     '[-/]search\\.ts$',
