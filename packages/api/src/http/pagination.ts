@@ -14,7 +14,7 @@ export interface CursorBinding {
 }
 
 /** The row after which a page begins. */
-export interface Position {
+interface Position {
   readonly id: number;
   /** What the list is ordered by before the id; empty if by nothing. */
   readonly key: string;

@@ -17,7 +17,7 @@ import {
 } from './store.ts';
 
 /** Where a folder is, and what it is called. */
-export type FolderForm = Pick<FolderRow, 'name' | 'parent_id'>;
+type FolderForm = Pick<FolderRow, 'name' | 'parent_id'>;
 
 interface FolderDeps {
   readonly db: Database;

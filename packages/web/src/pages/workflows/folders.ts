@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 
 /** A folder with those in it, each by name. */
-export interface FolderBranch extends Folder {
+interface FolderBranch extends Folder {
   readonly children: readonly Folder[];
 }
 
