@@ -64,6 +64,7 @@ const FRAME = new RegExp(
   [
     'web/src/shell/(?!no-organisation|help-items|guides)',
     'ui/src/api/',
+    'ui/src/i18n/(parts/(add-texts|workflow)\\.ts|en/workflow\\.json)',
     'ui/src/components/(nonce|icon-badge|status-styles|read-json)',
     '[-/]search\\.ts$',
     'search-params',
@@ -71,6 +72,14 @@ const FRAME = new RegExp(
     '@mantine/(hooks/esm|core/esm/core)/',
     '@mantine/core/esm/components/(AppShell|NavLink|Burger|Menu|Tabs|Switch|Collapse|Divider)/',
     '@mantine/core/esm/components/(Radio/RadioIcon|Accordion/AccordionChevron)',
+  ].join('|'),
+);
+
+/** Small parts of the pages with lists. */
+const LISTS = new RegExp(
+  [
+    'ui/src/components/(data-table|row-link|filter-input)',
+    'web/src/pages/workflows/(row-menu|name-field|create-workflow|trigger-name)',
   ].join('|'),
 );
 
@@ -95,6 +104,7 @@ export default defineConfig({
             { name: 'icons', priority: 4, minShareCount: 3, test: /lucide-react/ },
             { name: 'shared', priority: 3, minShareCount: 14, test: (id) => !LOADED_LATER.test(id) },
             { name: 'frame', priority: 2, test: FRAME },
+            { name: 'lists', priority: 1, minShareCount: 2, test: LISTS },
             { name: 'controls', priority: 1, minShareCount: 14, test: CONTROLS },
           ],
         },

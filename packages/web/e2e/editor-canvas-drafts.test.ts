@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BorrowOptions } from './support/browser-pages.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { canvasNode, draftOf, eventually, keptDraft, openEditor } from './support/canvas.ts';
+import { canvasNode, draftOf, eventually, hasReserve, keptDraft, openEditor } from './support/canvas.ts';
 import { chooseNode, createWorkflow } from './support/editor.ts';
 import { signIn } from './support/sign-in.ts';
 
@@ -93,6 +93,7 @@ describe('drafts', () => {
     const person = await createPerson(world.service, 'editor');
     const id = await createWorkflow(person, 'Orders', FLOW);
     const { page, context } = await openFlow(person, id, { isFresh: true });
+    await hasReserve(page);
     await context.setOffline(true);
     await addNode(page, 'code');
     await page.getByText('Draft not saved').waitFor();
@@ -112,6 +113,7 @@ describe('drafts', () => {
     const person = await createPerson(world.service, 'editor');
     const id = await createWorkflow(person, 'Orders', FLOW);
     const { page: closed, context } = await openFlow(person, id, { isFresh: true });
+    await hasReserve(closed);
     await context.setOffline(true);
     await addNode(closed, 'code');
     await closed.getByText('Draft not saved').waitFor();

@@ -7,9 +7,10 @@ import './canvas-forced.css';
 import { Skeleton, useComputedColorScheme } from '@mantine/core';
 import { useElementSize, useMediaQuery, useMergedRef } from '@mantine/hooks';
 import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { loadInReserve } from '@millrace/ui/components/load-in-reserve.ts';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { Panel, ReactFlowProvider, useReactFlow } from '@xyflow/react';
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CanvasEdge, CanvasNode, DiffMark } from '../model/display.ts';
 import type { NodePreset } from '../model/editor-state.ts';
@@ -28,8 +29,9 @@ import { animationMs, useBringIntoView } from './use-bring-into-view.ts';
 const CanvasEmpty = lazyPart(async () => (await import('./canvas-empty.tsx')).CanvasEmpty, fillingSkeleton);
 const CanvasMenu = lazyPart(async () => (await import('./canvas-menu.tsx')).CanvasMenu);
 const ConnectDialog = lazyPart(async () => (await import('./connect-dialog.tsx')).ConnectDialog);
+const loadPalette = () => import('./palette.tsx');
 const Palette = lazyPart(
-  async () => (await import('./palette.tsx')).Palette,
+  async () => (await loadPalette()).Palette,
   ({ search, onSearch }) => <PaletteLoading search={search} onSearch={onSearch} />,
 );
 const FlowList = lazyPart(async () => (await import('./flow-list.tsx')).FlowList, fillingSkeleton);
@@ -115,6 +117,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
     () => void flow.fitView({ padding: 0.15, maxZoom: 1, duration: animationMs() }),
     [flow],
   );
+  useEffect(() => (isReadOnly ? undefined : loadInReserve(loadPalette)), [isReadOnly]);
   useBringIntoView(focus, frame, { width, height });
   const edgeActions = useMemo(
     () =>

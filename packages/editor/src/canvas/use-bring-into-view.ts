@@ -1,4 +1,4 @@
-import { useReactFlow } from '@xyflow/react';
+import { useReactFlow, type Viewport } from '@xyflow/react';
 import { type RefObject, useEffect, useEffectEvent, useRef } from 'react';
 import { toCanvasId } from '../model/canvas-id.ts';
 import type { Size } from '../model/editor-state.ts';
@@ -12,10 +12,15 @@ export function animationMs(): number {
 /** Minimum distance in pixels between a node and the canvas's border. */
 const MARGIN = 24;
 
-/** How far to move something so that it is within a range; its start counts if it is longer. */
-function missing(start: number, end: number, from: number, to: number): number {
-  if (end > to - MARGIN) return Math.max(to - MARGIN - end, from + MARGIN - start);
-  return Math.max(0, from + MARGIN - start);
+/** How far to move something so that it is within the canvas; its start counts if it is longer. */
+function missing(start: number, end: number, length: number): number {
+  if (end > length - MARGIN) return Math.max(length - MARGIN - end, MARGIN - start);
+  return Math.max(0, MARGIN - start);
+}
+
+function isSame(a: Viewport, b: Viewport): boolean {
+  // A pixel is lost by rounding.
+  return Math.abs(a.x - b.x) < 1 && Math.abs(a.y - b.y) < 1 && a.zoom === b.zoom;
 }
 
 /** Pans as far as needed to show a node that was just added or that a problem refers to. */
@@ -25,25 +30,26 @@ export function useBringIntoView(
   { width, height }: Size,
 ): void {
   const store = useEditorStore();
-  const { getInternalNode, getViewport, setViewport, flowToScreenPosition } = useReactFlow();
+  const { getInternalNode, getViewport, setViewport } = useReactFlow();
 
-  const bring = useEffectEvent((nodeId: string) => {
+  /** What is on the screen stays where it is, as far as possible. */
+  const viewWith = (nodeId: string, view: Viewport): Viewport => {
     const node = getInternalNode(toCanvasId(nodeId));
     const box = frame.current?.getBoundingClientRect();
-    if (node === undefined || box === undefined) return;
+    if (node === undefined || box === undefined) return view;
     const { x, y } = node.internals.positionAbsolute;
     const [width, height] = [node.measured.width ?? 0, Math.min(node.measured.height ?? 0, 120)];
-    const start = flowToScreenPosition({ x, y });
-    const end = flowToScreenPosition({ x: x + width, y: y + height });
-    const { x: left, y: top, zoom } = getViewport();
-    const moved = {
-      x: left + missing(start.x, end.x, box.left, box.right),
-      y: top + missing(start.y, end.y, box.top, box.bottom),
-      zoom,
+    const start = { x: x * view.zoom + view.x, y: y * view.zoom + view.y };
+    return {
+      x: view.x + missing(start.x, start.x + width * view.zoom, box.width),
+      y: view.y + missing(start.y, start.y + height * view.zoom, box.height),
+      zoom: view.zoom,
     };
-    // What is on the screen stays where it is, as far as possible.
-    if (moved.x !== left || moved.y !== top) void setViewport(moved, { duration: animationMs() });
-  });
+  };
+  const show = (view: Viewport) => {
+    if (!isSame(view, getViewport())) void setViewport(view, { duration: animationMs() });
+  };
+  const bring = useEffectEvent((nodeId: string) => show(viewWith(nodeId, getViewport())));
 
   useEffect(() => {
     if (focus === null) return;
@@ -51,6 +57,18 @@ export function useBringIntoView(
     const timer = setTimeout(() => bring(focus.nodeId), 50);
     return () => clearTimeout(timer);
   }, [focus]);
+
+  const displaced = useRef<{ readonly from: Viewport; readonly to: Viewport } | null>(null);
+  /** Keeps the open node in sight beside its panel, and gives back what was seen before when there is room again. */
+  const makeRoom = (): void => {
+    const now = getViewport();
+    const isUntouched = displaced.current !== null && isSame(now, displaced.current.to);
+    const from = isUntouched && displaced.current !== null ? displaced.current.from : now;
+    const [only, ...others] = store.getState().selectedIds;
+    const to = only === undefined || others.length > 0 ? from : viewWith(only, from);
+    displaced.current = isSame(from, to) ? null : { from, to };
+    show(to);
+  };
 
   const former = useRef<Size | null>(null);
   const resized = useEffectEvent((size: Size) => {
@@ -62,8 +80,7 @@ export function useBringIntoView(
     if (before.height !== size.height) {
       void setViewport({ x, y: y + (size.height - before.height) / 2, zoom });
     }
-    const [only, ...others] = store.getState().selectedIds;
-    if (only !== undefined && others.length === 0 && before.width > size.width) bring(only);
+    if (before.width !== size.width) makeRoom();
   });
   useEffect(() => resized({ width, height }), [width, height]);
 

@@ -18,6 +18,7 @@ import settings from './en/settings.json';
 import shell from './en/shell.json';
 import storage from './en/storage.json';
 import system from './en/system.json';
+import workflow from './en/workflow.json';
 import workflows from './en/workflows.json';
 
 /** All UI texts, by namespace: `t('shell.place.workflows')`. */
@@ -42,5 +43,6 @@ export const en = {
   shell,
   storage,
   system,
+  workflow,
   workflows,
 };

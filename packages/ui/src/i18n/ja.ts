@@ -19,6 +19,7 @@ import settings from './ja/settings.json';
 import shell from './ja/shell.json';
 import storage from './ja/storage.json';
 import system from './ja/system.json';
+import workflow from './ja/workflow.json';
 import workflows from './ja/workflows.json';
 
 /** All UI texts in Japanese; a separate chunk, loaded only for Japanese readers. */
@@ -43,6 +44,7 @@ export const ja = {
   shell,
   storage,
   system,
+  workflow,
   workflows,
 };
 

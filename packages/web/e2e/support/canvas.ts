@@ -128,3 +128,10 @@ export async function dragTo(page: Page, from: Point, to: Point): Promise<void> 
 export function eventually<Value>(read: () => Value | Promise<Value>) {
   return expect.poll(read);
 }
+
+/** Waits until the palette is there, which the editor loads in reserve for when the connection is lost. */
+export async function hasReserve(page: Page): Promise<void> {
+  await page.waitForFunction(() =>
+    performance.getEntriesByType('resource').some(({ name }) => name.includes('/palette-')),
+  );
+}

@@ -10,12 +10,12 @@ import { useRole } from '@millrace/ui/api/me.ts';
 import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { notifyFailure, notifyWarning } from '@millrace/ui/components/notify.ts';
 import { ChevronDown, ChevronUp, Copy, Trash2 } from 'lucide-react';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useStore } from 'zustand';
 import { DraftFailure } from './draft/draft-failure.tsx';
 import type { DraftSync } from './draft/draft-sync.ts';
 import { EditorContext, type EditorContextValue, useDraftSync } from './editor-context.ts';
-import { NewerVersion } from './newer-version.tsx';
 import { SideFrame } from './side-frame.tsx';
 import { SideHead } from './side-head.tsx';
 import { Splitter, usePanelSize } from './splitter.tsx';
@@ -39,8 +39,7 @@ const FlowSettingsForm = lazyPart(
 );
 const NodeRunMenu = lazyPart(async () => (await import('./trying/node-run-menu.tsx')).NodeRunMenu);
 const ProblemList = lazyPart(async () => (await import('./problem-list.tsx')).ProblemList, fillingSkeleton);
-const OfferedCredential = lazyPart(async () => (await import('./offered-credential.tsx')).OfferedCredential);
-const DebugBar = lazyPart(async () => (await import('./trying/debug-bar.tsx')).DebugBar);
+const EditorExtras = lazyPart(async () => (await import('./editor-extras.tsx')).EditorExtras);
 const RunPanel = lazyPart(async () => (await import('./trying/run-panel.tsx')).RunPanel, fillingSkeleton);
 
 /** The content of the side panel. */
@@ -82,7 +81,6 @@ export function EditorFrame({
 }) {
   const { t } = useTranslation();
   useDocumentTitle(`${workflow.name} · Millrace`);
-  const { can } = useRole();
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
   const [side, setSide] = useState<Side>(null);
   const [tab, setTab] = useState<DrawerTab | null>(null);
@@ -103,16 +101,19 @@ export function EditorFrame({
   const trial = useTrial({ org, workflowId: workflow.id, onRefused: showRefusal }, store);
   const runForm = useRunForm({ org, workflow }, draftSync, trial);
   const execution = useChosenExecution();
-  const { follow } = trial;
-  useEffect(() => {
-    if (execution !== null) follow(execution);
-  }, [execution, follow]);
   const watch = useWatch({ org, workflowId: workflow.id }, trial);
   const save = useCallback(async () => {
     if (draftSync.state.getState().status === 'same') return true;
     return draftSync.save('');
   }, [draftSync]);
-  const { isReadOnly, offeredCredential: offered } = useEditorState('isReadOnly', 'offeredCredential');
+  const { isReadOnly, offeredCredential } = useEditorState('isReadOnly', 'offeredCredential');
+  const baseVersion = useStore(draftSync.state, (state) => state.baseVersion);
+  const hasExtras =
+    execution !== null ||
+    offeredCredential !== null ||
+    workflow.status === 'archived' ||
+    workflow.version > baseVersion ||
+    workflow.other_drafts.length > 0;
   const openNode = useCallback(
     (nodeId: string) => {
       store.getState().select([nodeId]);
@@ -164,8 +165,7 @@ export function EditorFrame({
       <SaveFlow value={save}>
         <div className="editor">
           <TopBar onRun={run} onSettings={() => setSide({ kind: 'settings' })} />
-          <NewerVersion />
-          {execution !== null && can('editor') && <DebugBar executionId={execution} />}
+          {hasExtras && <EditorExtras execution={execution} />}
           <DraftFailure />
           <div className="editor-middle">
             <div className="editor-canvas">
@@ -179,7 +179,6 @@ export function EditorFrame({
               {sideContent}
             </SideFrame>
           </div>
-          {offered !== null && <OfferedCredential {...offered} />}
           <BottomDrawer tab={tab} onTab={setTab} isNarrow={isNarrow} />
         </div>
       </SaveFlow>

@@ -1,5 +1,4 @@
 import '@millrace/ui/i18n/parts/editor.ts';
-import '@millrace/ui/i18n/parts/workflows.ts';
 import { Box, Skeleton, Stack } from '@mantine/core';
 import type { Draft, Me, WorkflowDetail } from '@millrace/admin-api';
 import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';

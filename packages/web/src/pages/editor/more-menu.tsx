@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/workflow.ts';
 import { ActionIcon, Menu } from '@mantine/core';
 import { useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
 import { call } from '@millrace/ui/api/client.ts';
@@ -68,7 +69,7 @@ export function MoreMenu({ onSettings }: { onSettings: () => void }) {
           </Menu.Item>
           {!isReadOnly && (
             <Menu.Item leftSection={<Tags size={14} />} onClick={() => setIsDescribing(true)}>
-              {t('workflows.details')}
+              {t('workflow.details')}
             </Menu.Item>
           )}
           <Menu.Item leftSection={<Braces size={14} />} onClick={() => void copy()}>
@@ -78,9 +79,9 @@ export function MoreMenu({ onSettings }: { onSettings: () => void }) {
           {can('editor') && (
             <Menu.Item
               leftSection={<Copy size={14} />}
-              onClick={() => duplicate.mutate(t('workflows.copyOf', { name: workflow.name }).slice(0, 255))}
+              onClick={() => duplicate.mutate(t('workflow.copyOf', { name: workflow.name }).slice(0, 255))}
             >
-              {t('workflows.duplicate')}
+              {t('workflow.duplicate')}
             </Menu.Item>
           )}
           {!isReadOnly && (

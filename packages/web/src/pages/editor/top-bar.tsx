@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/workflow.ts';
 import { Button, Divider, Group, Menu, Switch, TextInput, Tooltip, UnstyledButton } from '@mantine/core';
 import { useEditor, useEditorState } from '@millrace/editor/model/store.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
@@ -103,7 +104,7 @@ function StatusMenu() {
     <Menu position="bottom-start" width={300}>
       <Menu.Target>
         <UnstyledButton
-          aria-label={t('editor.changeStatus', { status: t(`workflows.status.${workflow.status}`) })}
+          aria-label={t('editor.changeStatus', { status: t(`workflow.status.${workflow.status}`) })}
         >
           {badge}
         </UnstyledButton>

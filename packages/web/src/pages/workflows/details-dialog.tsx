@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/workflow.ts';
 import '@millrace/ui/i18n/parts/workflows.ts';
 import { TagsInput, Textarea } from '@mantine/core';
 import { useOrg } from '@millrace/ui/api/me.ts';
@@ -43,7 +44,7 @@ export function DetailsDialog({
   const { data } = useQuery(endpointQuery('GET /orgs/:org/workflow-tags', { params: { org: useOrg() } }));
   return (
     <FormDialog
-      title={t('workflows.details')}
+      title={t('workflow.details')}
       action={t('common.save')}
       isReady={details.name.trim() !== ''}
       isBusy={isBusy}

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/workflow.ts';
 import { Menu } from '@mantine/core';
 import { addressOf } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
@@ -15,7 +16,7 @@ export function ExportItem({ workflowId }: { workflowId: number }) {
       download
       leftSection={<Download size={14} />}
     >
-      {t('workflows.export')}
+      {t('workflow.export')}
     </Menu.Item>
   );
 }

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/workflow.ts';
 import type { WorkflowStatus } from '@millrace/admin-api';
 import { IconBadge } from '@millrace/ui/components/icon-badge.tsx';
 import { Archive, CircleDashed, CirclePause, CirclePlay, type LucideIcon } from 'lucide-react';
@@ -15,5 +16,5 @@ const STATUS_STYLES: {
 /** A workflow's status: colour, icon and label. */
 export function StatusBadge({ status }: { status: WorkflowStatus }) {
   const { t } = useTranslation();
-  return <IconBadge {...STATUS_STYLES[status]}>{t(`workflows.status.${status}`)}</IconBadge>;
+  return <IconBadge {...STATUS_STYLES[status]}>{t(`workflow.status.${status}`)}</IconBadge>;
 }

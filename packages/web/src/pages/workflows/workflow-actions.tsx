@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/workflow.ts';
 import { Group, Menu } from '@mantine/core';
 import type { WorkflowItem } from '@millrace/admin-api';
 import { useRole } from '@millrace/ui/api/me.ts';
@@ -42,7 +43,7 @@ export function WorkflowActions({ item }: { item: WorkflowItem }) {
       <RowMenu label={t('workflows.actionsNamed', { name: item.name })} width={224}>
         {can('editor') && !isArchived && (
           <Menu.Item leftSection={<Tags size={14} />} onClick={() => setDialog('details')}>
-            {t('workflows.details')}
+            {t('workflow.details')}
           </Menu.Item>
         )}
         {can('editor') && (
@@ -58,7 +59,7 @@ export function WorkflowActions({ item }: { item: WorkflowItem }) {
         <ExportItem workflowId={item.id} />
         {can('editor') && (
           <Menu.Item leftSection={<Copy size={14} />} onClick={() => setDialog('duplicate')}>
-            {t('workflows.duplicate')}
+            {t('workflow.duplicate')}
           </Menu.Item>
         )}
         {can('editor') && !isArchived && (
@@ -102,11 +103,11 @@ interface DialogProps {
 
 function DuplicateDialog({ item, onClose }: DialogProps) {
   const { t } = useTranslation();
-  const [name, setName] = useState<string>(t('workflows.copyOf', { name: item.name }).slice(0, 255));
+  const [name, setName] = useState<string>(t('workflow.copyOf', { name: item.name }).slice(0, 255));
   const { duplicate } = useWorkflowChanges(item.id);
   return (
     <FormDialog
-      title={t('workflows.duplicate')}
+      title={t('workflow.duplicate')}
       action={t('workflows.duplicateAction')}
       isBusy={duplicate.isPending}
       isReady={name.trim() !== ''}

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/workflow.ts';
 import type { Body, WorkflowDetail } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
@@ -36,20 +37,20 @@ export function useWorkflowChanges(id: number) {
     duplicate: useChange(
       (name: string) => call('POST /orgs/:org/workflows/:id/duplicate', { params, body: { name } }),
       {
-        done: ({ name }) => t('workflows.duplicated', { name }),
+        done: ({ name }) => t('workflow.duplicated', { name }),
         onSuccess: (copy) => navigate({ to: `/o/${org}/workflows/${copy.id}` }),
       },
     ),
     archive: useChange(() => call('POST /orgs/:org/workflows/:id/archive', { params }), {
-      done: ({ name }) => t('workflows.archived', { name }),
+      done: ({ name }) => t('workflow.archived', { name }),
       onSuccess: show,
     }),
     restore: useChange(() => call('POST /orgs/:org/workflows/:id/restore', { params }), {
-      done: ({ name }) => t('workflows.restored', { name }),
+      done: ({ name }) => t('workflow.restored', { name }),
       onSuccess: show,
     }),
     remove: useChange((name: string) => call('DELETE /orgs/:org/workflows/:id', { params, body: { name } }), {
-      onSuccess: (_nothing, name) => notifyDone(t('workflows.deleted', { name })),
+      onSuccess: (_nothing, name) => notifyDone(t('workflow.deleted', { name })),
       refreshes: ['GET /orgs/:org/workflows'],
     }),
   };

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/workflow.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/executions.ts';
 import '@millrace/ui/i18n/parts/folders.ts';
@@ -136,7 +137,7 @@ function Filters({ filters, apply }: { filters: ListSearch; apply: ApplyFilters<
         w={150}
         aria-label={t('workflows.statusLabel')}
         placeholder={t('workflows.statusPlaceholder')}
-        data={LIST_STATUSES.map((status) => ({ value: status, label: t(`workflows.status.${status}`) }))}
+        data={LIST_STATUSES.map((status) => ({ value: status, label: t(`workflow.status.${status}`) }))}
         value={filters.status ?? null}
         onChange={(status) => apply({ status: (status ?? undefined) as ListStatus | undefined })}
         clearable
