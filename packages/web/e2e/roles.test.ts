@@ -33,6 +33,8 @@ function refusedTo(role: Role): readonly EndpointName[] {
 const STEPS: ReadonlySet<string> = new Set<EndpointName>([
   'DELETE /orgs/:org/workflows/:id/sample-listener',
   'PUT /orgs/:org/workflows/:id/sample',
+  // Pasting a workflow of another product onto the canvas.
+  'POST /orgs/:org/import',
   // Running a single node of a draft.
   'PUT /orgs/:org/workflows/:id/pins',
 ]);

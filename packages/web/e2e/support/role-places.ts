@@ -48,7 +48,7 @@ function opens(way: Locator, shows: Locator, ...actions: readonly Action[]): Vie
   return { way, shows, actions };
 }
 
-function workflowPlaces(page: Page, { workflowId }: RoleWorld): readonly Place[] {
+function workflowPlaces(page: Page, { workflowId, params }: RoleWorld): readonly Place[] {
   const { button, item } = controlsOf(page);
   return [
     {
@@ -60,6 +60,8 @@ function workflowPlaces(page: Page, { workflowId }: RoleWorld): readonly Place[]
           actions: [
             ['POST /orgs/:org/workflows', button('New workflow')],
             ['POST /orgs/:org/workflows/:id/run', button('Run Orders')],
+            ['POST /orgs/:org/folders', button('New folder')],
+            ['POST /orgs/:org/workflow-changes', page.getByRole('checkbox', { name: 'Select Orders' })],
           ],
         },
         opens(
@@ -72,6 +74,13 @@ function workflowPlaces(page: Page, { workflowId }: RoleWorld): readonly Place[]
         ),
       ],
     },
+    place(
+      `workflows?folder=${params.folder}`,
+      'viewer',
+      page.getByRole('combobox', { name: 'Folder' }),
+      ['PATCH /orgs/:org/folders/:folder', button('More for this folder')],
+      ['DELETE /orgs/:org/folders/:folder', button('More for this folder')],
+    ),
     {
       path: 'workflows?status=archived',
       needs: 'viewer',
@@ -137,10 +146,13 @@ function executionPlaces(page: Page, { failedId, waitingId }: RoleWorld): readon
       'POST /orgs/:org/executions/:execution/rerun',
       page.locator(`[data-execution="${failedId}"]`).getByRole('checkbox'),
     ]),
-    place(`executions/${failedId}`, 'viewer', page.getByRole('link', { name: /^Compare/ }), [
-      'POST /orgs/:org/executions/:execution/rerun',
-      button('Rerun'),
-    ]),
+    place(
+      `executions/${failedId}`,
+      'viewer',
+      page.getByRole('link', { name: /^Compare/ }),
+      ['POST /orgs/:org/executions/:execution/rerun', button('Rerun')],
+      ['PUT /orgs/:org/executions/:execution/pins', page.getByText('Open in the editor with this data')],
+    ),
     place(
       `executions/${waitingId}`,
       'viewer',

@@ -93,6 +93,7 @@ async function furnish(
       .execution_id;
   const failedId = await run(workflowId);
   const waitingId = await run(asking);
+  const folder = await call('POST /orgs/:org/folders', { params: { org }, body: { name: 'Shop' } });
   const key = await call('POST /orgs/:org/keys', {
     params: { org },
     body: { name: 'Import', scopes: ['workflows:read'], expires_at: null },
@@ -134,6 +135,7 @@ async function furnish(
     version: 1,
     execution: waitingId,
     node: 'ask',
+    folder: folder.data.id,
     key: key.data.key.id,
     credential: credential.data.id,
     rule: rule.data.id,
