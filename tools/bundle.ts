@@ -125,7 +125,9 @@ async function bundle(folder: string): Promise<void> {
   const unused = [...PLACES.keys()].filter((source) => !used.has(source) && source !== ENTRIES.millrace);
   if (unused.length > 0) throw new Error(`tools/bundle.ts lists what nothing reads: ${unused.join(', ')}`);
   for (const [source, target] of Object.entries(COPIED)) {
-    cpSync(join(ROOT, source), join(folder, target), { recursive: true });
+    // Programs shown in the documentation are for whoever has the sources.
+    const filter = (file: string) => !file.endsWith('.ts');
+    cpSync(join(ROOT, source), join(folder, target), { recursive: true, filter });
   }
 }
 
