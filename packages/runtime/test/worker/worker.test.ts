@@ -268,9 +268,13 @@ describe('waits', () => {
 
   test('attempts are counted across restarts of the worker', async () => {
     let runs = 0;
-    service.behaviours.set('flaky', () => {
+    const ends = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    service.behaviours.set('flaky', async () => {
+      const end = ends[runs];
       runs += 1;
-      return failure('busy', verbatim(`run ${runs}`), { retryable: true });
+      const run = runs;
+      await end?.promise;
+      return failure('busy', verbatim(`run ${run}`), { retryable: true });
     });
     const retry = { max_attempts: 3, backoff_ms: 400, max_backoff_ms: 400 };
     const flow = flowOf([['flaky', 'test.effect', { config: { do: 'flaky' }, retry }]], ['start>flaky']);
@@ -279,9 +283,12 @@ describe('waits', () => {
     const patient = { shutdownGraceMs: 60_000 };
     let worker = await service.startWorker(patient);
     const id = await service.execute(workflowId);
-    for (let attempt = 1; attempt <= 2; attempt++) {
-      await expect.poll(() => runs).toBeGreaterThanOrEqual(attempt);
-      await worker.stop();
+    for (const [index, end] of ends.entries()) {
+      await expect.poll(() => runs).toBe(index + 1);
+      // The attempt ends while the worker stops, so that this one doesn't begin the next.
+      const stopped = worker.stop();
+      end.resolve();
+      await stopped;
       worker = await service.startWorker(patient);
     }
     const detail = await service.finished(id);
