@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import { startHttp } from '@millrace/testing/test-server';
 
 /** A span as a collector receives it. */
@@ -32,14 +33,15 @@ export async function startCollector(): Promise<Collector> {
   const bodies: string[] = [];
   const types: string[] = [];
   const headers: { readonly [name: string]: unknown }[] = [];
-  const server = await startHttp(async (request, response) => {
-    const body = Buffer.concat(await request.toArray());
-    const type = String(request.headers['content-type']);
-    types.push(type);
-    headers.push(request.headers);
-    bodies.push(body.toString('latin1'));
-    spans.push(...(type.includes('json') ? fromJson(body.toString()) : fromProtobuf(body)));
-    response.writeHead(200, { 'content-type': type }).end(type.includes('json') ? '{}' : '');
+  const server = await startHttp((request, response) => {
+    void buffer(request).then((body) => {
+      const type = String(request.headers['content-type']);
+      types.push(type);
+      headers.push(request.headers);
+      bodies.push(body.toString('latin1'));
+      spans.push(...(type.includes('json') ? fromJson(body.toString()) : fromProtobuf(body)));
+      response.writeHead(200, { 'content-type': type }).end(type.includes('json') ? '{}' : '');
+    });
   });
   return { url: server.url, spans, bodies, types, headers };
 }

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { startHttp } from '@millrace/testing/test-server';
 import pino from 'pino';
@@ -68,11 +69,12 @@ function chain(
 async function startReceiver() {
   const received = new Map<string, string | undefined>();
   let callback: string | null = null;
-  const { url } = await startHttp(async (request, response) => {
-    const text = Buffer.concat(await request.toArray()).toString();
-    received.set(request.url ?? '', request.headers.traceparent as string | undefined);
-    if (request.url === '/wait') callback = (JSON.parse(text) as { url: string }).url;
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  const { url } = await startHttp((request, response) => {
+    void text(request).then((body) => {
+      received.set(request.url ?? '', request.headers.traceparent as string | undefined);
+      if (request.url === '/wait') callback = (JSON.parse(body) as { url: string }).url;
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    });
   });
   return { url, received, callbackPath: () => (callback === null ? null : new URL(callback).pathname) };
 }

@@ -33,7 +33,7 @@ export function createAiService(options: AiServiceOptions): (caller: Caller) => 
   return ({ organisationId, waitForHost, trace }) => {
     const guarded = options.outbound(organisationId);
     const outbound: Way['outbound'] = {
-      fetch: (url, init = {}, maxBytes) =>
+      fetch: (url, init, maxBytes) =>
         guarded.fetch(url, { ...withTraceparent(init, trace), wait: waitForHost?.() }, maxBytes),
     };
     const way = { ...options, outbound };
