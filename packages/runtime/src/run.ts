@@ -24,7 +24,7 @@ import { NodeRun, type NodeRunControl, type NodeRunDeps } from './node-run.ts';
 import type { PlanCache } from './plans.ts';
 import { isStoreEffect, type StoreEffect, storeEffect } from './store-effects.ts';
 import { WriteTimeoutError } from './sure-writes.ts';
-import { type LogIds, RunTrace, traced, tracedIds } from './tracing/run-trace.ts';
+import { type LogIds, logIdsOf, RunTrace, traced } from './tracing/run-trace.ts';
 import type { OpenSpan, Tracer } from './tracing/tracer.ts';
 import { yieldTurn } from './turns.ts';
 
@@ -132,15 +132,14 @@ async function endAsFailed(claimed: ClaimedExecution, deps: RunDeps, error: Exec
 
 /** Logs and counts an end that was stored. @param error null if it completed */
 export function noteEnd(
-  { log, meters, clock, tracer }: Pick<RunDeps, 'log' | 'meters' | 'clock' | 'tracer'>,
+  { log, meters, clock, tracer = null }: Pick<RunDeps, 'log' | 'meters' | 'clock' | 'tracer'>,
   claimed: ClaimedExecution,
   error: Pick<ExecutionError, 'code' | 'nodeId'> | null,
 ): void {
-  const { executionId } = claimed.lease;
   const seconds = (clock.now() - claimed.startedAtMs) / 1000;
   meters.executionEnded(claimed, error?.code ?? null, seconds);
   meters.runs.ended(claimed, error !== null, seconds);
-  const ids = tracer == null ? { execution_id: executionId } : tracedIds(tracer, claimed);
+  const ids = logIdsOf(tracer, claimed);
   tracer?.endExecution(
     traced(claimed),
     error === null ? 'completed' : 'failed',
@@ -196,7 +195,7 @@ export class Run {
     this.#holder = { executionId: claimed.lease.executionId, nodeId: null };
     const { tracer = null } = deps;
     this.#trace = tracer === null ? null : new RunTrace(tracer, claimed);
-    this.#ids = tracer === null ? { execution_id: claimed.lease.executionId } : tracedIds(tracer, claimed);
+    this.#ids = logIdsOf(tracer, claimed);
   }
 
   /**

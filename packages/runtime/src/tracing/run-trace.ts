@@ -25,9 +25,11 @@ export function traced(claimed: ClaimedExecution): TracedExecution {
   };
 }
 
-export function tracedIds(tracer: Tracer, claimed: ClaimedExecution): LogIds {
-  const { context } = tracer.spanOf(traced(claimed));
-  return { execution_id: claimed.lease.executionId, trace_id: context.traceId };
+/** @param tracer null if no spans are recorded */
+export function logIdsOf(tracer: Tracer | null, claimed: ClaimedExecution): LogIds {
+  const { executionId } = claimed.lease;
+  if (tracer === null) return { execution_id: executionId };
+  return { execution_id: executionId, trace_id: tracer.spanOf(traced(claimed)).context.traceId };
 }
 
 /** The spans of the nodes of one run. Those from before its execution is stored count once it is. */

@@ -134,47 +134,33 @@ function refuseStart(compiled: CompileResult, nodeId: string): void {
   throw validationError([{ pointer: '/from_node', code: 'invalid_value', message: fault }]);
 }
 
-/** @throws ApiError 422 for members that exclude each other */
+/** Members that exclude each other; the first is at fault. */
+const CLASHES: readonly (readonly [keyof RunBody, keyof RunBody])[] = [
+  ['version', 'flow_data'],
+  ['input_of', 'input'],
+  ['from_node', 'only_node'],
+  ['input', 'from_node'],
+  ['input_of', 'from_node'],
+];
+/** A member, and those of which it needs one. */
+const NEEDED: readonly (readonly [keyof RunBody, ...(keyof RunBody)[]])[] = [
+  ['pinned_outputs', 'only_node'],
+  ['outputs_of', 'only_node', 'from_node'],
+  ['from_node', 'outputs_of'],
+];
+
+/** @throws ApiError 422 for members that exclude or lack each other */
 function refuseUnfit(body: RunBody): void {
-  const clashes = [
-    { given: body.flow_data !== undefined && body.version !== undefined, at: '/version', with: 'flow_data' },
-    { given: body.input !== undefined && body.input_of !== undefined, at: '/input_of', with: 'input' },
-    {
-      given: body.from_node !== undefined && body.only_node !== undefined,
-      at: '/from_node',
-      with: 'only_node',
-    },
-    { given: body.from_node !== undefined && body.input !== undefined, at: '/input', with: 'from_node' },
-    {
-      given: body.from_node !== undefined && body.input_of !== undefined,
-      at: '/input_of',
-      with: 'from_node',
-    },
-  ];
-  const lonely = [
-    {
-      given: body.pinned_outputs !== undefined && body.only_node === undefined,
-      at: '/pinned_outputs',
-      with: 'only_node',
-    },
-    {
-      given: body.outputs_of !== undefined && body.only_node === undefined && body.from_node === undefined,
-      at: '/outputs_of',
-      with: 'only_node',
-    },
-    {
-      given: body.from_node !== undefined && body.outputs_of === undefined,
-      at: '/from_node',
-      with: 'outputs_of',
-    },
-  ];
+  const isGiven = (name: keyof RunBody) => body[name] !== undefined;
+  const clashes = CLASHES.filter(([name, other]) => isGiven(name) && isGiven(other));
+  const missing = NEEDED.filter(([name, ...others]) => isGiven(name) && !others.some(isGiven));
   const errors = [
-    ...clashes.map((each) => ({ ...each, fault: message('api.not_with', { other: each.with }) })),
-    ...lonely.map((each) => ({ ...each, fault: message('api.only_with', { other: each.with }) })),
-  ].filter((each) => each.given);
+    ...clashes.map(([name, other]) => ({ name, fault: message('api.not_with', { other }) })),
+    ...missing.map(([name, other = '']) => ({ name, fault: message('api.only_with', { other }) })),
+  ];
   if (errors.length === 0) return;
   throw validationError(
-    errors.map(({ at, fault }) => ({ pointer: at, code: 'not_allowed', message: fault })),
+    errors.map(({ name, fault }) => ({ pointer: `/${name}`, code: 'not_allowed', message: fault })),
   );
 }
 

@@ -8,6 +8,8 @@ export interface GuideSection {
   readonly heading: string;
   /** Without markup, for searching. */
   readonly text: string;
+  /** The text and the title of the guide in small letters, which every search looks at. */
+  readonly searched: string;
 }
 
 /** A guide as HTML. */
@@ -57,12 +59,8 @@ export function renderGuide(guide: Guide, known: ReadonlyMap<string, string>): R
     },
   });
   const html = marked.parse(guide.markdown, { async: false });
-  return {
-    path: guide.path,
-    title: headings[0]?.heading ?? guide.path,
-    html,
-    sections: sectionsOf(html, headings),
-  };
+  const title = headings[0]?.heading ?? guide.path;
+  return { path: guide.path, title, html, sections: sectionsOf(title, html, headings) };
 }
 
 /** The ids GitHub gives to headings, so that links work there and here. */
@@ -81,9 +79,13 @@ function uniqueId(slug: string, taken: Map<string, number>): string {
 }
 
 function sectionsOf(
+  title: string,
   html: string,
   headings: readonly { readonly id: string; readonly heading: string }[],
 ): GuideSection[] {
   const parts = html.split(/<h[1-6] id="[^"]*">/).slice(1);
-  return headings.map((heading, index) => ({ ...heading, text: textOfHtml(parts[index] ?? '') }));
+  return headings.map((heading, index) => {
+    const text = textOfHtml(parts[index] ?? '');
+    return { ...heading, text, searched: `${title} ${text}`.toLowerCase() };
+  });
 }

@@ -22,8 +22,7 @@ export function searchGuides(guides: readonly RenderedGuide[], query: string): F
   const found = guides.flatMap((guide) =>
     guide.sections.flatMap((section) => {
       const heading = section.heading.toLowerCase();
-      const text = `${guide.title} ${section.text}`.toLowerCase();
-      if (!words.every((word) => text.includes(word))) return [];
+      if (!words.every((word) => section.searched.includes(word))) return [];
       const rank = words.filter((word) => heading.includes(word)).length;
       return [{ guide, ...section, rank }];
     }),
