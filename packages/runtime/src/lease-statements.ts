@@ -293,6 +293,16 @@ const NEXT_WAITING = nextOrganisation(WAITING, 'w.organisation_id');
 const DUE_PARTS = partsOf(`SELECT organisation_id FROM due UNION SELECT w.organisation_id FROM waiting_of w
          WHERE EXISTS (SELECT FROM executions WHERE ${DUE} AND organisation_id = w.organisation_id)`);
 
+/** Ids of the executions that are leased to the worker. */
+export async function listLeased(db: Queryable, workerId: string): Promise<number[]> {
+  const rows = await db.query<{ id: number }>(
+    `SELECT id FROM executions WHERE worker_id = $1 AND status = 'running'`,
+    [workerId],
+    'list_leased',
+  );
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Reclaims executions that are leased to the worker but that it doesn't know of: rows whose insert or claim was stored while
  * its reply was lost. The raised claim fences out any late write under the old one.
@@ -300,14 +310,14 @@ const DUE_PARTS = partsOf(`SELECT organisation_id FROM due UNION SELECT w.organi
 export async function adoptExecutions(
   db: Queryable,
   workerId: string,
-  runningIds: readonly number[],
+  ids: readonly number[],
 ): Promise<ClaimedRow[]> {
   return db.query<ClaimedRow>(
     `UPDATE executions e SET claim = claim + 1
-     WHERE worker_id = $1 AND status = 'running' AND id <> ALL($2::bigint[])
+     WHERE worker_id = $1 AND status = 'running' AND id = ANY($2::bigint[])
        AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())
      RETURNING ${CLAIMED}`,
-    [workerId, runningIds],
+    [workerId, ids],
   );
 }
 

@@ -29,6 +29,7 @@ import {
   inheritExecutions,
   insertWorker,
   type LimitedTurn,
+  listLeased,
   renewWorkerLease,
   uncountCrashes,
   WORKER_CRASHED,
@@ -149,9 +150,13 @@ export class PgExecutionStore implements ExecutionStore {
     return this.#nextHeldMs;
   }
 
-  /** Adopts what the database has leased to the worker but is not among `runningIds`. */
-  async adopt(workerId: string, runningIds: readonly number[]): Promise<ClaimedExecution[]> {
-    return this.#load(workerId, await adoptExecutions(this.#db, workerId, runningIds));
+  /**
+   * Adopts what the database has leased to the worker but the worker doesn't know.
+   * @param isKnown asked after the database was: what it saw of a start was reserved here before
+   */
+  async adopt(workerId: string, isKnown: (executionId: number) => boolean): Promise<ClaimedExecution[]> {
+    const ids = (await listLeased(this.#db, workerId)).filter((id) => !isKnown(id));
+    return ids.length === 0 ? [] : this.#load(workerId, await adoptExecutions(this.#db, workerId, ids));
   }
 
   /**

@@ -353,8 +353,8 @@ class PgWorker implements Worker {
     const registration = this.#registration;
     if (!this.#isAdoptionDue || registration === null) return;
     this.#isAdoptionDue = false;
-    const known = [...this.#running.keys(), ...this.#reserved.keys()];
-    for (const claimed of await this.#store.adopt(registration.id, known)) {
+    const isKnown = (id: number) => this.#running.has(id) || this.#reserved.has(id);
+    for (const claimed of await this.#store.adopt(registration.id, isKnown)) {
       this.#log.info({ execution_id: claimed.lease.executionId }, 'found an execution leased to this worker');
       this.#hold(claimed);
     }

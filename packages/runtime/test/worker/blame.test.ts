@@ -46,7 +46,7 @@ it('a worker that was stalled keeps bystanders, and takes back crashes that anot
   await store.registerWorker(next);
   await store.uncountCrashes(leases.filter(({ executionId }) => executionId !== suspect));
   await store.inherit(next, [stalled], [suspect]);
-  const found = await store.adopt(next, []);
+  const found = await store.adopt(next, () => false);
   expect(found.map(({ lease }) => lease.executionId)).toEqual([kept]);
   expect([await crashesOf(taken), await crashesOf(kept), await crashesOf(suspect)]).toEqual([0, 0, 0]);
   expect((await store.claim(next, 3)).map(({ lease }) => lease.executionId)).toEqual([suspect]);
