@@ -52,10 +52,24 @@ export class BrowserPages {
 
   async #open(look: Look) {
     const context = await this.#browser.newContext(look);
+    await context.addInitScript(reportViolations);
     const page = await context.newPage();
     page.setDefaultTimeout(MOST_PATIENCE_MS);
     return { page, context };
   }
+}
+
+/**
+ * Logs violations of the content security policy with the element at fault, which the browser's own message doesn't name. Where text is edited,
+ * the browser itself writes styles that the policy blocks: text that replaces coloured text would keep its colour.
+ */
+function reportViolations(): void {
+  document.addEventListener('securitypolicyviolation', ({ target, effectiveDirective, blockedURI }) => {
+    const isOfEditing = target instanceof HTMLElement && target.isContentEditable;
+    if (isOfEditing && effectiveDirective === 'style-src-attr') return;
+    const place = target instanceof Element ? target.outerHTML.slice(0, 500) : 'the page';
+    console.error(`violates ${effectiveDirective}: ${blockedURI} in ${place}`);
+  });
 }
 
 async function show(page: Page, { width, height, scheme }: Look): Promise<void> {

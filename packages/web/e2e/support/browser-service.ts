@@ -93,12 +93,14 @@ async function report(page: Page, complaints: readonly string[]): Promise<void> 
   console.error([`A test failed on ${page.url()}:`, ...complaints, shown].join('\n'));
 }
 
+/** A rejected call is logged as an error too, but the UI handles those itself. A blocked style is reported with its element (`browser-pages.ts`). */
+const KNOWN_OTHERWISE = ['Failed to load resource', 'Applying inline style violates'] as const;
+
 function collectComplaints(page: Page): string[] {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(`script: ${error.message}`));
   page.on('console', (message) => {
-    // A rejected call is logged as an error too; the UI handles those itself.
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+    if (message.type() === 'error' && !KNOWN_OTHERWISE.some((start) => message.text().startsWith(start))) {
       complaints.push(`console: ${message.text()}`);
     }
   });
