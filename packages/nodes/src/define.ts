@@ -19,8 +19,8 @@ import {
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { serviceFailure } from './service-failure.ts';
+import { validatorOf } from './validator.ts';
 import { typeName } from './values.ts';
 
 /** What a node's functions return: its result, or a promise of it, or the work that leads to it. */
@@ -77,7 +77,7 @@ export function checkedNode<Properties extends TProperties>(node: CheckedNode<Pr
   };
   const anything = Object.keys(rest.deferred ?? {}).map((name): [string, JsonSchema] => [name, {}]);
   const checked = { ...configSchema, properties: { ...properties, ...Object.fromEntries(anything) } };
-  const validator = Compile(Type.Unsafe<Config>(checked));
+  const validator = validatorOf(Type.Unsafe<Config>(checked));
   const defaults = Object.entries(properties)
     .filter(([name]) => !required.includes(name))
     .map(([name, schema]): [string, JsonValue] => [
@@ -86,8 +86,8 @@ export function checkedNode<Properties extends TProperties>(node: CheckedNode<Pr
     ]);
   const withConfig = <Result>(given: JsonObject, use: (config: Config) => Result): Result | Failure => {
     const config: unknown = withDefaults(given, defaults);
-    if (validator.Check(config)) return use(config);
-    const problem = describeProblem(validator.Errors(config), given);
+    if (validator().Check(config)) return use(config);
+    const problem = describeProblem(validator().Errors(config), given);
     return failure('invalid_config', problem);
   };
   return defineNode<JsonObject>({

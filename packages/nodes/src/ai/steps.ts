@@ -1,6 +1,6 @@
 import type { AiMessage, AiToolCall, AiUsage, JsonObject, JsonValue } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { validatorOf } from '../validator.ts';
 
 const callSchema = Type.Object({
   name: Type.String(),
@@ -26,7 +26,7 @@ const stepSchema = Type.Object({
 /** One response of the model with the results of its tool calls, as in the node's output. */
 export type AgentStep = Static<typeof stepSchema>;
 
-const stepValidator = Compile(stepSchema);
+const stepValidator = validatorOf(stepSchema);
 
 /**
  * The steps of an earlier attempt of the node, from the output it failed with: the next attempt continues from them instead of paying and
@@ -35,7 +35,7 @@ const stepValidator = Compile(stepSchema);
 export function readSteps(output: JsonObject | null): AgentStep[] {
   const steps: unknown = output?.steps;
   const read: readonly unknown[] = Array.isArray(steps) ? steps : [];
-  const end = read.findIndex((step) => !stepValidator.Check(step) || !hasActed(step));
+  const end = read.findIndex((step) => !stepValidator().Check(step) || !hasActed(step));
   return (end === -1 ? read : read.slice(0, end)) as AgentStep[];
 }
 

@@ -13,7 +13,7 @@ import {
 import { type Message, message } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
 import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { validatorOf } from '../validator.ts';
 
 const MAX_TOOLS = 64;
 /** Valid in all three formats. `json` is the name under which some of them ask for a response that matches a schema. */
@@ -101,7 +101,7 @@ export const toolsProperty = Type.Array(Type.Union([nodeTool, workflowTool]), {
 
 export type Tool = Static<typeof toolsProperty>[number];
 
-const oneTool = Compile(toolsProperty.items);
+const oneTool = validatorOf(toolsProperty.items);
 
 /**
  * Prepares the tools of an unrendered config for a model. Only the settings of nodes stay unrendered: their templates are rendered with
@@ -112,9 +112,9 @@ export function readTools(value: JsonValue, render: NodeContext['render']): read
   if (!isJsonArray(value)) return message('nodes.tools_not_list');
   if (value.length > MAX_TOOLS) return message('nodes.too_many_tools', { max: MAX_TOOLS });
   const rendered = value.map((tool) => renderAround(tool, render));
-  const tools = rendered.filter((tool) => oneTool.Check(tool));
+  const tools = rendered.filter((tool) => oneTool().Check(tool));
   if (tools.length < rendered.length) {
-    return message('nodes.wrong_tool', { index: rendered.findIndex((tool) => !oneTool.Check(tool)) });
+    return message('nodes.wrong_tool', { index: rendered.findIndex((tool) => !oneTool().Check(tool)) });
   }
   const [fault = unusableTool(tools)] = findToolFaults({ tools });
   return fault === undefined

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { validatorOf } from '../validator.ts';
 
 /** Milliseconds of the units of an interval. A day is 24 hours, even when clocks change that day. */
 export const UNIT_MS = { seconds: 1_000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
@@ -121,12 +121,12 @@ export const scheduleProperties = {
 export const SCHEDULE_REQUIRED = ['schedule', 'timezone'] as const;
 
 const DEFAULTS = { jitter_s: 0, overlap: 'allow', missed: 'run_once', input: {} } as const;
-const validator = Compile(
+const validator = validatorOf(
   Type.Unsafe<ScheduleDefinition>(Type.Object(scheduleProperties, { additionalProperties: false })),
 );
 
 /** A schedule trigger's config with defaults filled in; null when it doesn't match the schema. */
 export function readSchedule(config: JsonValue): ScheduleDefinition | null {
   const complete: unknown = isJsonObject(config) ? { ...DEFAULTS, ...config } : null;
-  return validator.Check(complete) ? complete : null;
+  return validator().Check(complete) ? complete : null;
 }

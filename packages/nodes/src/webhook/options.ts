@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { credentialProperty } from '../credential-property.ts';
+import { validatorOf } from '../validator.ts';
 
 /** Who signs a call, and so how. `hmac` is any other sender that signs the body with a shared secret. */
 export const SIGNATURE_PRESETS = ['github', 'stripe', 'slack', 'standard_webhooks', 'hmac'] as const;
@@ -248,14 +248,14 @@ export interface WebhookOptions {
 export type WebhookResponse = Required<Static<typeof responseSchema>>;
 
 const { response: _rendered, ...checked } = webhookProperties;
-const optionsValidator = Compile(Type.Object(checked, { additionalProperties: false }));
-const responseValidator = Compile(responseSchema);
+const optionsValidator = validatorOf(Type.Object(checked, { additionalProperties: false }));
+const responseValidator = validatorOf(responseSchema);
 
 /** A webhook trigger's config with defaults filled in; null when it doesn't match the schema. */
 export function readWebhookOptions(config: JsonObject): WebhookOptions | null {
   const { response, ...given } = config;
   const complete: unknown = { ...defaultsOf(checked), ...given };
-  if (!optionsValidator.Check(complete)) return null;
+  if (!optionsValidator().Check(complete)) return null;
   const { signature, deduplicate } = complete;
   return {
     ...complete,
@@ -275,7 +275,7 @@ export function readWebhookResponse(value: JsonValue): WebhookResponse | null {
     ...(typeof status === 'string' && /^\d{3}$/.test(status) ? { status: Number(status) } : {}),
     ...(isJsonObject(headers) ? { headers: textMembers(headers) } : {}),
   };
-  return responseValidator.Check(complete) ? (complete as WebhookResponse) : null;
+  return responseValidator().Check(complete) ? (complete as WebhookResponse) : null;
 }
 
 /** A template may produce a number for a header; null is dropped. */
