@@ -143,6 +143,42 @@ describe('a failure', () => {
   });
 });
 
+test('a failure is told in a chat, once its service takes messages again', async () => {
+  const path = `/chat/${org.organisationId}`;
+  const line = `POST ${path}/chat.postMessage`;
+  world.outside.on(line, (_request, nth) =>
+    nth === 1 ? { status: 503 } : { body: { ok: true, ts: '1503435956.000247' } },
+  );
+  const fields = { service: 'slack', token: 'xoxb-canary', base_url: `${world.outside.url}${path}` };
+  const body = { name: 'chat', type: 'chat', hosts: [], fields };
+  const params = { org: org.organisationId };
+  const { data } = await org.admin.call('POST /orgs/:org/credentials', { params, body });
+  await org.addRule({ name: 'orders', channel: 'chat', target: { credential_id: data.id, to: '#alerts' } });
+  const id = await org.end({}, await org.addWorkflow('import <!channel>'));
+  // Saving the rule has sent nothing.
+  expect(world.outside.to(line)).toEqual([]);
+  await world.run();
+  expect(await org.history()).toMatchObject([
+    { status: 'pending', attempts: 1, error: { code: 'chat_unavailable' } },
+  ]);
+  await hurry();
+  await world.run();
+  const [, sent, ...more] = world.outside.to(line);
+  expect(more).toEqual([]);
+  expect(sent?.headers.authorization).toBe('Bearer xoxb-canary');
+  expect(sent?.body).toMatchObject({
+    channel: '#alerts',
+    attachments: [{ fallback: 'Millrace alert: orders' }],
+  });
+  expect(sent?.text).toContain('it broke');
+  expect(sent?.text).toContain(`https://flows.example/o/${org.organisationId}/executions/${id}`);
+  // What a workflow is called calls nobody.
+  expect(sent?.text).not.toContain('<!channel>');
+  const history = await org.history();
+  expect(history).toMatchObject([{ status: 'sent', attempts: 2, error: null, channel: 'chat' }]);
+  expect(`${world.service.logs.join('')}${JSON.stringify(history)}`).not.toContain('xoxb-canary');
+});
+
 describe('rules about more than one execution', () => {
   test('n failures within a time', async () => {
     await org.addRule({ kind: 'failures', count: 3, seconds: 600 });
@@ -273,7 +309,7 @@ describe('a message', () => {
   test('to a credential that is gone ends at once', async () => {
     await org.addRule({});
     const params = { org: org.organisationId, credential: org.credentialId };
-    await org.admin.call('DELETE /orgs/:org/credentials/:credential', { params });
+    await org.admin.call('DELETE /orgs/:org/credentials/:credential', { params, query: { force: true } });
     await org.end();
     await world.run();
     expect(await org.history()).toMatchObject([
