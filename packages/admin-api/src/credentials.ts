@@ -78,6 +78,11 @@ export const CredentialTest = Closed({
 export type CredentialTest = Static<typeof CredentialTest>;
 
 /** Only the other side knows it for certain. */
+const User = Closed({ id: Id, name: Type.String() });
+/** Where a credential is used: workflows, and alert rules. */
+const CredentialUsage = Closed({ items: Type.Array(User), alert_rules: Type.Array(User) });
+export type CredentialUsage = Static<typeof CredentialUsage>;
+
 const Expiry = Closed({ expires_at: Nullable(Timestamp) });
 
 export const CREDENTIAL_ENDPOINTS = {
@@ -146,7 +151,8 @@ export const CREDENTIAL_ENDPOINTS = {
   },
   'GET /orgs/:org/credentials/:credential/usage': {
     access: 'editor',
-    summary: 'The workflows whose saved version uses the credential, including archived ones',
-    response: Closed({ items: Type.Array(Closed({ id: Id, name: Type.String() })) }),
+    summary:
+      'The workflows whose saved version uses the credential, including archived ones, and the alert rules that send with it',
+    response: CredentialUsage,
   },
 } as const satisfies Endpoints;

@@ -62,7 +62,13 @@ export type {
   AuditItem,
   AuditProblemKind,
 } from './audit.ts';
-export type { Credential, CredentialTest, CredentialTypeItem, OauthPreset } from './credentials.ts';
+export type {
+  Credential,
+  CredentialTest,
+  CredentialTypeItem,
+  CredentialUsage,
+  OauthPreset,
+} from './credentials.ts';
 export type { DebugData } from './debugging.ts';
 export type {
   Draft,

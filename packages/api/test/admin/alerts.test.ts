@@ -115,6 +115,38 @@ describe('a rule', () => {
     expect((await add({ channel: 'mail', target: { ...target, to: 'ada@example.com' } })).status).toBe(200);
   });
 
+  test('uses its credential: that is shown, and keeps the credential from being deleted without force', async () => {
+    const { id } = (await add({ name: 'nightly' })).data;
+    const other = await world.organisation();
+    await other.addRule({});
+    const at = { params: { ...params(), credential: org.credentialId } };
+    const editor = await createPerson(world.service, 'editor', { organisationId: org.organisationId });
+    const { data } = await editor.call('GET /orgs/:org/credentials/:credential/usage', at);
+    expect(data).toEqual({ items: [], alert_rules: [{ id, name: 'nightly' }] });
+    const refused = await editor.call('DELETE /orgs/:org/credentials/:credential', at);
+    expect(refused.json).toMatchObject({
+      code: 'credential_in_use',
+      detail: expect.stringContaining(`the alert rules ${id} ("nightly")`),
+    });
+    const reference = { type: 'bearer', credential_id: org.credentialId };
+    const node = { id: 'call', type: 'http.request', data: { config: { auth: reference } } };
+    const body = { name: 'caller', flow_data: { nodes: [node], edges: [] } };
+    const workflow = await org.admin.call('POST /orgs/:org/workflows', { params: params(), body });
+    expect(workflow.status, workflow.text).toBeLessThan(300);
+    const both = await editor.call('DELETE /orgs/:org/credentials/:credential', at);
+    expect(both.json.detail).toMatch(
+      new RegExp(`${workflow.data.workflow.id} \\("caller"\\).*${id} \\("nightly"\\)`),
+    );
+    const removed = await org.admin.call('DELETE /orgs/:org/credentials/:credential', {
+      ...at,
+      query: { force: true },
+    });
+    expect(removed.status).toBe(204);
+    expect(await auditOf('credential.deleted')).toMatchObject([
+      { used_by: [workflow.data.workflow.id], used_by_alert_rules: [id] },
+    ]);
+  });
+
   test('beyond the limit is refused, even if several are added at the same time', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => add({})));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);

@@ -212,9 +212,9 @@ describe('a credential in use', () => {
     const unused = await create();
     const workflowId = await useInWorkflow(id);
     const usage = async (of: number) =>
-      (await editor.call('GET /orgs/:org/credentials/:credential/usage', { params: params(of) })).data.items;
-    expect(await usage(id)).toEqual([{ id: workflowId, name: 'caller' }]);
-    expect(await usage(unused.id)).toEqual([]);
+      (await editor.call('GET /orgs/:org/credentials/:credential/usage', { params: params(of) })).data;
+    expect(await usage(id)).toEqual({ items: [{ id: workflowId, name: 'caller' }], alert_rules: [] });
+    expect(await usage(unused.id)).toEqual({ items: [], alert_rules: [] });
   });
 
   test('is removed by an org_admin only, with force', async () => {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/engine';
 import { addCredential } from '@millrace/service/credentials/credentials';
-import { findWorkflowsUsing } from '@millrace/service/credentials/references';
+import { findUsage } from '@millrace/service/credentials/references';
 import { keysOfVariable } from '@millrace/testing/secret-keys';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -64,8 +64,8 @@ describe('a workflow that uses a credential', () => {
     expect((await activate(0)).json.errors).toMatchObject([{ code: 'empty_config' }]);
     const body = { name: 'by constant', flow_data: by(credentialId), status: 'active' };
     expect((await service.api('POST', '/workflows', { key, body })).status).toBe(201);
-    const using = await service.database.db.forOrganisation(key.organisationId, (tx) =>
-      findWorkflowsUsing(tx, key.organisationId, credentialId, registry),
+    const { workflows: using } = await service.database.db.forOrganisation(key.organisationId, (tx) =>
+      findUsage(tx, key.organisationId, credentialId, registry),
     );
     expect(using.map(({ name }) => name)).toContain('by constant');
   });

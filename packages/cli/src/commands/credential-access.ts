@@ -7,6 +7,7 @@ import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/
 import { addCredential, changeCredential, deleteCredential } from '@millrace/service/credentials/credentials';
 import { connectionOf } from '@millrace/service/credentials/oauth/connection-state';
 import { presetOf, withPreset } from '@millrace/service/credentials/oauth/presets';
+import type { CredentialUsage } from '@millrace/service/credentials/references';
 import { BOUND_TYPES } from '@millrace/service/credentials/schema';
 import {
   type CredentialRow,
@@ -111,20 +112,25 @@ export async function updateCredentialByCommand(
 export function removeCredentialByCommand(id: number, force: boolean): Promise<CommandResult> {
   return withDatabase(async (db) => {
     const owner = await findOwner(db, id);
-    const { row, workflows } = await deleteCredential(
+    const { row, usage } = await deleteCredential(
       { db, registry },
       owner.organisation_id,
       id,
       { force },
       OPERATOR,
     );
-    const left = workflows.map((workflow) => `${workflow.id}, "${workflow.name}"`).join('; ');
-    const note = workflows.length === 0 ? '' : ` These workflows still use it: ${left}.`;
+    const { workflows, alertRules } = usage;
+    const notes = [leftUsers('workflows', workflows), leftUsers('alert rules', alertRules)].join('');
     return {
-      json: { ...presentCredential(row), used_by: workflows },
-      text: `Removed credential ${row.id}, "${row.name}".${note}`,
+      json: { ...presentCredential(row), used_by: workflows, used_by_alert_rules: alertRules },
+      text: `Removed credential ${row.id}, "${row.name}".${notes}`,
     };
   });
+}
+
+function leftUsers(what: string, users: CredentialUsage['workflows']): string {
+  if (users.length === 0) return '';
+  return ` These ${what} still use it: ${users.map(({ id, name }) => `${id}, "${name}"`).join('; ')}.`;
 }
 
 async function openKeys(db: Database, config: Config): Promise<SecretKeys> {

@@ -99,9 +99,11 @@ function addUpdate(credentials: Command): void {
 function addRemove(credentials: Command): void {
   addCommand<{ force?: boolean }>(credentials, {
     usage: 'remove <id>',
-    description: 'permanently remove a credential; refused while workflows use it',
+    description: 'permanently remove a credential; refused while workflows or alert rules use it',
     argumentHelp: ID_HELP,
-    options: [{ flags: '--force', description: 'remove it even if workflows use it; their nodes will fail' }],
+    options: [
+      { flags: '--force', description: 'remove it even if it is used; nodes and alerts with it will fail' },
+    ],
     examples: ['millrace credentials remove 3'],
     run: async ([text], options) => {
       const id = readId(text, 'a credential');

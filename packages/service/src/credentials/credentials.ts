@@ -10,13 +10,13 @@ import {
 import { ApiError, type FieldError, notFound, validationError } from '@millrace/errors/errors';
 import { type AuditAction, type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { findNameProblem } from '@millrace/identity/values/names';
-import { message } from '@millrace/messages';
+import { type Message, message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { belongsTo, checkFields, checkHosts, secretsText, splitFields } from './fields.ts';
 import { presetOf } from './oauth/presets.ts';
 import { removeGrant } from './oauth/store.ts';
-import { findWorkflowsUsing, type WorkflowOfCredential } from './references.ts';
+import { type CredentialUsage, type CredentialUser, findUsage, isUnused } from './references.ts';
 import { fieldsOf, isSecretField } from './schema.ts';
 import {
   type CredentialRow,
@@ -130,7 +130,7 @@ export async function changeCredential(
  * Permanently deletes a credential and records it.
  * @param options.force even if workflows name it; their nodes then fail with `credential_not_found`
  * @returns the credential as it was, and the workflows that name it
- * @throws ApiError `not_found`, `credential_in_use` naming the workflows
+ * @throws ApiError `not_found`, `credential_in_use` naming what uses it
  */
 export async function deleteCredential(
   { db, registry }: { readonly db: Database; readonly registry: NodeRegistry },
@@ -138,15 +138,20 @@ export async function deleteCredential(
   id: number,
   options: { readonly force: boolean },
   by: AuditActor,
-): Promise<{ readonly row: CredentialRow; readonly workflows: readonly WorkflowOfCredential[] }> {
+): Promise<{ readonly row: CredentialRow; readonly usage: CredentialUsage }> {
   return db.forOrganisation(organisationId, async (tx) => {
     await requireLocked(tx, organisationId, id);
-    const workflows = await findWorkflowsUsing(tx, organisationId, id, registry);
-    if (workflows.length > 0 && !options.force) throw inUse(workflows);
-    const details = { used_by: workflows.map((workflow) => workflow.id) };
+    const usage = await findUsage(tx, organisationId, id, registry);
+    if (!isUnused(usage) && !options.force) throw inUse(usage);
+    const details = {
+      used_by: usage.workflows.map((workflow) => workflow.id),
+      ...(usage.alertRules.length === 0
+        ? {}
+        : { used_by_alert_rules: usage.alertRules.map((rule) => rule.id) }),
+    };
     const row = await audited(tx, organisationId, id, 'credential.deleted', by, details);
     await removeCredential(tx, id);
-    return { row, workflows };
+    return { row, usage };
   });
 }
 
@@ -292,13 +297,27 @@ function refuse(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw validationError(errors);
 }
 
-function inUse(workflows: readonly WorkflowOfCredential[]): ApiError {
-  const shown = workflows.slice(0, 10).map(({ id, name }) => `${id} (${JSON.stringify(name)})`);
-  const more = workflows.length - shown.length;
+function inUse({ workflows, alertRules }: CredentialUsage): ApiError {
+  const byWorkflows = workflows.length === 0 ? null : usedByWorkflows(workflows);
+  if (alertRules.length === 0 && byWorkflows !== null) return new ApiError('credential_in_use', byWorkflows);
+  const { shown, more } = firstNames(alertRules);
+  const rules = more === 0 ? shown : message('service.names_and_more', { names: shown, more });
   return new ApiError(
     'credential_in_use',
-    more === 0
-      ? message('service.credential_in_use', { workflows: shown.join(', ') })
-      : message('service.credential_in_use_by_more', { workflows: shown.join(', '), more }),
+    byWorkflows === null
+      ? message('service.credential_in_use_by_alert_rules', { rules })
+      : message('service.credential_in_use_by_alert_rules_too', { workflows: byWorkflows, rules }),
   );
+}
+
+function usedByWorkflows(workflows: readonly CredentialUser[]): Message {
+  const { shown, more } = firstNames(workflows);
+  return more === 0
+    ? message('service.credential_in_use', { workflows: shown })
+    : message('service.credential_in_use_by_more', { workflows: shown, more });
+}
+
+function firstNames(users: readonly CredentialUser[]): { readonly shown: string; readonly more: number } {
+  const shown = users.slice(0, 10).map(({ id, name }) => `${id} (${JSON.stringify(name)})`);
+  return { shown: shown.join(', '), more: users.length - shown.length };
 }

@@ -12,6 +12,7 @@ import {
 } from '@millrace/engine';
 import { type FieldError, validationError } from '@millrace/errors/errors';
 import { type Message, message } from '@millrace/messages';
+import { listRulesWithCredential } from '../alerts/rule-store.ts';
 import { listExistingIds, listFlowsWithCredentials } from './store.ts';
 
 /** A value in a flow that names a credential. */
@@ -23,10 +24,18 @@ export interface CredentialReference {
   readonly constant: string | null;
 }
 
-/** A workflow whose saved version names a credential. */
-export interface WorkflowOfCredential {
+/** Something that names a credential. */
+export interface CredentialUser {
   readonly id: number;
   readonly name: string;
+}
+
+/** Where a credential is used. */
+export interface CredentialUsage {
+  /** Those whose saved version names it, including archived ones. */
+  readonly workflows: readonly CredentialUser[];
+  /** Those that send with it. */
+  readonly alertRules: readonly CredentialUser[];
 }
 
 const USUAL_NAME = /(^|_)credential_id$/;
@@ -54,20 +63,26 @@ export function findReferences(flow: Flow, registry: NodeRegistry): readonly Cre
   return found;
 }
 
-/** Workflows of the organisation whose saved version names the credential, including archived ones. */
-export async function findWorkflowsUsing(
+/** Everything in the organisation that uses the credential. */
+export async function findUsage(
   db: Queryable,
   organisationId: number,
   credentialId: number,
   registry: NodeRegistry,
-): Promise<readonly WorkflowOfCredential[]> {
+): Promise<CredentialUsage> {
   const rows = await listFlowsWithCredentials(db, organisationId);
-  return rows
+  const workflows = rows
     .filter(({ flow_data: text }) => {
       const flow = parseJson(text);
       return findReferences(flow, registry).some((reference) => reference.credentialId === credentialId);
     })
     .map(({ id, name }) => ({ id, name }));
+  return { workflows, alertRules: await listRulesWithCredential(db, organisationId, credentialId) };
+}
+
+/** Whether nothing would miss it. */
+export function isUnused({ workflows, alertRules }: CredentialUsage): boolean {
+  return workflows.length === 0 && alertRules.length === 0;
 }
 
 /** References in a flow to credentials the organisation doesn't have, for example in an imported flow. */

@@ -238,7 +238,7 @@ describe('removal', () => {
       message: expect.stringContaining(`${workflowId} ("caller")`),
     });
     expect(await findCredential(database.db, organisationId, row.id)).toBeDefined();
-    expect((await remove(true)).workflows).toEqual([{ id: workflowId, name: 'caller' }]);
+    expect((await remove(true)).usage.workflows).toEqual([{ id: workflowId, name: 'caller' }]);
     expect(await findCredential(database.db, organisationId, row.id)).toBeUndefined();
   });
 

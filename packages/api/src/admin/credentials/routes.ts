@@ -16,7 +16,7 @@ import { addCredential, changeCredential, deleteCredential } from '@millrace/ser
 import { findExpiry, setExpiry } from '@millrace/service/credentials/expiry';
 import { connectionOf } from '@millrace/service/credentials/oauth/connection-state';
 import { OAUTH_PRESETS } from '@millrace/service/credentials/oauth/presets';
-import { findWorkflowsUsing } from '@millrace/service/credentials/references';
+import { findUsage } from '@millrace/service/credentials/references';
 import { BOUND_TYPES, credentialSchemas, titleOfType } from '@millrace/service/credentials/schema';
 import { type CredentialRow, findCredential, listCredentials } from '@millrace/service/credentials/store';
 import type { FastifyInstance } from 'fastify';
@@ -61,7 +61,8 @@ function addReads(app: FastifyInstance, deps: AppDeps): void {
       const credentialId = pathId(params.credential, 'credential');
       return db.forOrganisation(id, async (tx) => {
         if ((await findCredential(tx, id, credentialId)) === undefined) throw notFound('credential');
-        return { items: [...(await findWorkflowsUsing(tx, id, credentialId, registry))] };
+        const { workflows, alertRules } = await findUsage(tx, id, credentialId, registry);
+        return { items: [...workflows], alert_rules: [...alertRules] };
       });
     },
   );

@@ -1,5 +1,5 @@
 import { Anchor, Group, List, Menu, Modal, Stack, Text } from '@mantine/core';
-import type { Credential } from '@millrace/admin-api';
+import type { Credential, CredentialUsage } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
@@ -88,49 +88,79 @@ function UsageDialog({ item, onClose }: DialogProps) {
     <Modal opened onClose={onClose} title={t('credentials.usageTitle', { name: item.name })}>
       <QueryState query={usage} rows={2} />
       {usage.isSuccess &&
-        (usage.data.items.length === 0 ? (
-          <Muted>{t('credentials.unused')}</Muted>
-        ) : (
-          <WorkflowLinks items={usage.data.items} />
-        ))}
+        (isUsed(usage.data) ? <Users of={usage.data} /> : <Muted>{t('credentials.unused')}</Muted>)}
     </Modal>
   );
 }
 
-function WorkflowLinks({ items }: { items: readonly { readonly id: number; readonly name: string }[] }) {
+function isUsed({ items, alert_rules: rules }: CredentialUsage): boolean {
+  return items.length > 0 || rules.length > 0;
+}
+
+/** The workflows and alert rules that use a credential. */
+function Users({ of: { items, alert_rules: rules } }: { of: CredentialUsage }) {
+  const { t } = useTranslation();
   const org = useOrg();
+  const { can } = useRole();
   return (
-    <List size="sm" spacing={4}>
-      {items.map(({ id, name }) => (
-        <List.Item key={id}>
-          <Anchor
-            component={Link}
-            to={`/o/${org}/workflows/${id}`}
-            size="sm"
-            style={{ overflowWrap: 'anywhere' }}
-          >
-            {name}
-          </Anchor>
-        </List.Item>
-      ))}
-    </List>
+    <Stack gap="xs">
+      <UserLinks
+        title={t('credentials.usedByWorkflows')}
+        items={items}
+        linkTo={({ id }) => `/o/${org}/workflows/${id}`}
+      />
+      <UserLinks
+        title={t('credentials.usedByAlertRules')}
+        items={rules}
+        linkTo={can('org_admin') ? () => `/o/${org}/alerts` : null}
+      />
+    </Stack>
   );
 }
 
-/** Lists the workflows that use the credential before deleting it; organisation admins only. */
+interface LinksProps {
+  title: string;
+  items: CredentialUsage['items'];
+  /** Null: the reader may not go there. */
+  linkTo: ((item: CredentialUsage['items'][number]) => string) | null;
+}
+
+function UserLinks({ title, items, linkTo }: LinksProps) {
+  if (items.length === 0) return null;
+  return (
+    <div>
+      <Text size="sm" fw={500} mb={4}>
+        {title}
+      </Text>
+      <List size="sm" spacing={4} style={{ overflowWrap: 'anywhere' }}>
+        {items.map((item) => (
+          <List.Item key={item.id}>
+            {linkTo === null ? (
+              item.name
+            ) : (
+              <Anchor component={Link} to={linkTo(item)} size="sm">
+                {item.name}
+              </Anchor>
+            )}
+          </List.Item>
+        ))}
+      </List>
+    </div>
+  );
+}
+
+/** Lists what uses the credential before deleting it; organisation admins only. */
 function RemoveDialog({ item, onClose }: DialogProps) {
   const { t } = useTranslation();
   const org = useOrg();
   const { can } = useRole();
   const usage = useUsage(item);
-  const workflows = usage.data?.items ?? [];
-  const isUsed = workflows.length > 0;
-  const isForbidden = isUsed && !can('org_admin');
+  const used = usage.data !== undefined && isUsed(usage.data) ? usage.data : null;
   const remove = useChange(
     () =>
       call('DELETE /orgs/:org/credentials/:credential', {
         params: { org, credential: item.id },
-        query: isUsed ? { force: true } : {},
+        query: used !== null ? { force: true } : {},
       }),
     {
       done: t('credentials.removed', { name: item.name }),
@@ -138,12 +168,12 @@ function RemoveDialog({ item, onClose }: DialogProps) {
       onSuccess: onClose,
     },
   );
-  if (isForbidden) {
+  if (used !== null && !can('org_admin')) {
     return (
       <Modal opened onClose={onClose} title={t('credentials.removeTitle', { name: item.name })}>
         <Stack gap="xs">
           <Text size="sm">{t('credentials.removeUsedEditor')}</Text>
-          <WorkflowLinks items={workflows} />
+          <Users of={used} />
         </Stack>
       </Modal>
     );
@@ -152,19 +182,19 @@ function RemoveDialog({ item, onClose }: DialogProps) {
     <ConfirmDialog
       title={t('credentials.removeTitle', { name: item.name })}
       action={t('credentials.remove')}
-      {...(isUsed ? { typed: item.name } : {})}
+      {...(used !== null ? { typed: item.name } : {})}
       isBusy={remove.isPending || usage.isPending}
       onConfirm={() => remove.mutate()}
       onClose={onClose}
     >
       <Stack gap="xs">
         <span>{t('credentials.removeHint')}</span>
-        {isUsed && (
+        {used !== null && (
           <>
             <Text size="sm" fw={500}>
               {t('credentials.removeUsed')}
             </Text>
-            <WorkflowLinks items={workflows} />
+            <Users of={used} />
           </>
         )}
       </Stack>
