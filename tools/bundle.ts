@@ -1,4 +1,5 @@
 import { cpSync } from 'node:fs';
+import http from 'node:http';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Plugin, RolldownMagicString, rolldown } from 'rolldown';
@@ -92,6 +93,28 @@ function moveFiles(used: Set<string>): Plugin {
   };
 }
 
+/**
+ * `import` of `node:http` asks for all of its names, WebSocket among them, and so loads Node's whole fetch: a twentieth of a start. Asking for
+ * the module itself doesn't, and nothing imports these names from there.
+ */
+function withoutFetch(): Plugin {
+  const names = Object.entries(Object.getOwnPropertyDescriptors(http)).flatMap(([name, { get }]) =>
+    get === undefined && name !== 'default' ? [name] : [],
+  );
+  return {
+    name: 'without-fetch',
+    resolveId: {
+      filter: { id: /^(node:)?http$/ },
+      handler: (_id, _importer, { kind }) => (kind === 'import-statement' ? '\0http' : null),
+    },
+    load: {
+      filter: { id: /^\0http$/ },
+      handler: () =>
+        `const http = process.getBuiltinModule('node:http');\nexport default http;\nexport const { ${names.join(', ')} } = http;`,
+    },
+  };
+}
+
 async function bundle(folder: string): Promise<void> {
   const used = new Set<string>();
   const input = Object.fromEntries(
@@ -105,7 +128,7 @@ async function bundle(folder: string): Promise<void> {
     external: ['pg-native'],
     // Its main file finds its parts by a name that a bundler can't see.
     resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
-    plugins: [moveFiles(used)],
+    plugins: [moveFiles(used), withoutFetch()],
     transform: { target: 'node22' },
     onLog(level, log, report) {
       // Left as it is, it would fail when the artefact starts.
