@@ -39,9 +39,11 @@ const PAUSE_MS = 100;
  */
 export async function migrate(db: PgDatabase, folder = FOLDER): Promise<Migration[]> {
   const migrations = await readMigrations(folder);
+  // A restore that is still running has the lock for as long as it takes, so this mustn't wait for it first.
+  await refuseUnfinishedRestore(db);
+  // Nearly every start finds nothing to do, and needs neither the lock nor a connection of its own to see that.
+  if ((await listPending(db, migrations)).length === 0) return [];
   return await db.exclusive(async (session) => {
-    // A restore that is still running has the lock for as long as it takes, so this mustn't wait for it first.
-    await refuseUnfinishedRestore(session);
     const applied: Migration[] = [];
     for (;;) {
       const migration = await applyNext(session, migrations);
@@ -71,7 +73,10 @@ export function releasedMigrations(): Promise<Migration[]> {
 
 /** The migrations {@link migrate} would apply now. */
 export async function pendingMigrations(db: Queryable, folder = FOLDER): Promise<Migration[]> {
-  const migrations = await readMigrations(folder);
+  return await listPending(db, await readMigrations(folder));
+}
+
+async function listPending(db: Queryable, migrations: readonly Migration[]): Promise<Migration[]> {
   return verify(migrations, (await hasTable(db)) ? await readApplied(db) : []);
 }
 

@@ -1,5 +1,5 @@
 import type { Config } from '../settings/config.ts';
-import type { Service } from './start-service.ts';
+import type { Service } from './service.ts';
 
 /**
  * Printed when the service is running. At the first start: the setup link and the key, which are never shown again, and two commands that

@@ -25,22 +25,28 @@ const OLDEST_VERSION = 150_000;
 /** How long to wait for a database that has never responded: its address may be wrong. */
 const FIRST_PATIENCE_MS = 60_000;
 
-/** Opens and migrates the configured database, starting the embedded server if none is configured. */
+/**
+ * Opens and migrates the configured database, starting the embedded server if none is configured.
+ * @param onLaunched called once all that is left is waiting for the server
+ */
 export async function openDatabase(
   config: Config,
   log: Logger,
   progress: (text: string) => void,
   retry: RetryOptions,
+  onLaunched: () => void = () => {},
 ): Promise<ServiceDatabase> {
   if (config.databaseUrl !== null) {
     const db = createDatabase(config.databaseUrl, poolingOf(config));
     const stop = () => db.close();
+    onLaunched();
     return await prepared({ db, stop, stopWithoutWaiting: () => {} }, config, log, progress, retry);
   }
   requireKnownUser();
   const server = await startEmbedded({
     dataDir: config.dataDir,
     progress,
+    onLaunched,
     onTrouble: (text, cause) => (cause === undefined ? log.warn(text) : log.error({ err: cause }, text)),
   });
   const db = createDatabase(server.url);
@@ -64,8 +70,11 @@ async function prepared(
 ): Promise<ServiceDatabase> {
   const { db } = database;
   try {
-    await waitForServer(db, progress, retry);
-    await retryWhileUnavailable(() => checkServer(db, config, log), retry);
+    // The embedded server accepts connections by now, and is as it should be.
+    if (config.databaseUrl !== null) {
+      await waitForServer(db, progress, retry);
+      await retryWhileUnavailable(() => checkServer(db, config, log), retry);
+    }
     const applied = await retryWhileUnavailable(() => migrate(db), retry);
     if (applied.length > 0) log.info({ migrations: applied.map(({ name }) => name) }, 'database migrated');
     return database;
@@ -125,7 +134,8 @@ export function poolingOf({ databasePooling, worker }: Config): Pick<DatabaseOpt
 
 /** @throws UnsuitableDatabaseError if there is a pooler in transaction mode that isn't configured, or its role lacks settings */
 export async function checkPooling(db: PgDatabase, config: Config): Promise<void> {
-  if (config.databaseUrl === null || config.databasePooling === 'session') {
+  if (config.databaseUrl === null) return;
+  if (config.databasePooling === 'session') {
     if (!(await isPooledByTransaction(db))) return;
     throw new UnsuitableDatabaseError(
       'DATABASE_URL uses a connection pooler in transaction mode. Set MILLRACE_DATABASE_POOLING=transaction, set the pooler to session mode (pgbouncer: pool_mode = session), or connect to PostgreSQL directly.',

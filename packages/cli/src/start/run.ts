@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import { type Config, isLoopback, loadConfig } from '../settings/config.ts';
 import { announce, announceJson } from './announce.ts';
 import { createLog } from './log.ts';
-import { type Roles, type Service, startService } from './start-service.ts';
+import type { Roles, Service } from './service.ts';
+import { startService } from './start-service.ts';
 import { trimHeapSoon } from './trim-heap.ts';
 
 /** Maximum duration of a graceful stop beyond the time executions get. */

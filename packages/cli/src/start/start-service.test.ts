@@ -7,7 +7,8 @@ import { millrace } from '../../test/cli/millrace.ts';
 import { PgProxy } from '../../test/faults/support/pg-proxy.ts';
 import { loadConfig } from '../settings/config.ts';
 import { announce, announceJson } from './announce.ts';
-import { type Roles, type Service, startService } from './start-service.ts';
+import type { Roles, Service } from './service.ts';
+import { startService } from './start-service.ts';
 
 const BOTH: Roles = { api: true, worker: true };
 const log = pino({ level: 'silent' });

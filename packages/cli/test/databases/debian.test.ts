@@ -15,7 +15,8 @@ import {
 import { pino } from 'pino';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/settings/config.ts';
-import { type Service, startService } from '../../src/start/start-service.ts';
+import type { Service } from '../../src/start/service.ts';
+import { startService } from '../../src/start/start-service.ts';
 
 const run = promisify(execFile);
 

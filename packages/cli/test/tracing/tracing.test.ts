@@ -4,7 +4,8 @@ import { startHttp } from '@millrace/testing/test-server';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/settings/config.ts';
-import { type Service, startService } from '../../src/start/start-service.ts';
+import type { Service } from '../../src/start/service.ts';
+import { startService } from '../../src/start/start-service.ts';
 import { type Collector, type ReceivedSpan, startCollector } from './collector.ts';
 
 const PATIENCE = { timeout: 60_000, interval: 20 };

@@ -26,6 +26,8 @@ export interface EmbeddedOptions {
   readonly dataDir: string;
   /** Called with a plain description of each slow step. */
   readonly progress?: (text: string) => void;
+  /** Called once the server's process runs, before it accepts connections. */
+  readonly onLaunched?: () => void;
   /** Called when the running server was lost, with what happened next. */
   readonly onTrouble?: (text: string, cause?: unknown) => void;
   /** Server settings that replace ours (tests). */
@@ -66,7 +68,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     const binaries = await prepareBinaries(account !== null, dataDir);
     const credentials = await initialiseCluster(binaries, dataDir, account, progress);
     const server = { dataDir, account, binaries, credentials, settings: options.settings ?? {} };
-    const supervisor = new Supervisor(server, await bringUp(server, progress), options.onTrouble);
+    const supervisor = new Supervisor(
+      server,
+      await bringUp(server, progress, options.onLaunched),
+      options.onTrouble,
+    );
     return {
       ...embeddedUrls(dataDir, credentials),
       get pid() {
@@ -174,11 +180,17 @@ class Supervisor {
   }
 }
 
-async function bringUp(server: Server, progress: (text: string) => void): Promise<Postmaster> {
+async function bringUp(
+  server: Server,
+  progress: (text: string) => void,
+  onLaunched: () => void = () => {},
+): Promise<Postmaster> {
   const postmaster = await findOrSpawn(server, progress);
+  onLaunched();
   try {
-    if (await waitUntilReady(server, postmaster)) {
-      await ensureDatabase(server);
+    const connection = await connectOnceReady(server, postmaster);
+    if (connection !== null) {
+      await ensureDatabase(server, connection);
       return postmaster;
     }
   } catch (error) {
@@ -212,15 +224,13 @@ async function findOrSpawn(
   });
 }
 
-/** Retries until connected: recovery after a crash may take a while. False: the server exited. */
-async function waitUntilReady(server: Server, postmaster: Postmaster): Promise<boolean> {
+/** Connects as superuser, retrying: recovery after a crash may take a while. Null: the server exited. */
+async function connectOnceReady(server: Server, postmaster: Postmaster): Promise<Connection | null> {
   const giveUpAt = performance.now() + START_TIMEOUT_MS;
   for (;;) {
-    if (!(await isAlive(postmaster))) return false;
+    if (!(await isAlive(postmaster))) return null;
     try {
-      const connection = await connectAsSuperuser(server);
-      await connection.end();
-      return true;
+      return await connectAsSuperuser(server);
     } catch (error) {
       const state = error instanceof Error ? sqlState(error.cause) : undefined;
       const passing = state === undefined || state.startsWith('57P') || state.startsWith('53');
@@ -245,9 +255,8 @@ async function startFailure(dataDir: string): Promise<EmbeddedPostgresError> {
   );
 }
 
-/** Creates the service's own user and database. Idempotent, so the next start repairs a crash in between. */
-async function ensureDatabase(server: Server): Promise<void> {
-  const connection = await connectAsSuperuser(server);
+/** Creates the service's own user and database. Idempotent, so the next start repairs a crash in between. Closes the connection. */
+async function ensureDatabase(server: Server, connection: Connection): Promise<void> {
   try {
     const [found] = await connection.query<{ role: boolean; database: boolean }>(`
       SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = 'millrace') AS role,

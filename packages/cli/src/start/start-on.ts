@@ -1,0 +1,222 @@
+import { buildApp } from '@millrace/api/app';
+import type { AppDeps } from '@millrace/api/http/app-deps';
+import { findWebPages } from '@millrace/api/http/pages';
+import type { PgDatabase } from '@millrace/database/pool';
+import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/retry';
+import { createEgress, type Egress } from '@millrace/egress/egress';
+import { hasUser } from '@millrace/identity/users/store';
+import { registry } from '@millrace/nodes';
+import { createBorrowedSlots } from '@millrace/runtime/borrowed-slots';
+import { NO_EXECUTOR } from '@millrace/runtime/executor';
+import { Meters } from '@millrace/runtime/meters/meters';
+import { createNotifier, type ExecutionNotifier } from '@millrace/runtime/notifier';
+import { createPlanCache, type PlanCache } from '@millrace/runtime/plans';
+import type { Tracer } from '@millrace/runtime/tracing/tracer';
+import { createWorker, type Worker } from '@millrace/runtime/worker';
+import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
+import { createAlerts } from '@millrace/service/alerts/alerts';
+import { createAuditSealer, createAuditVerifier } from '@millrace/service/audit/chain-tasks';
+import { examine } from '@millrace/service/doctor/doctor';
+import { createServices } from '@millrace/service/node-services';
+import { createPruner } from '@millrace/service/retention/prune';
+import { createScheduler } from '@millrace/service/schedules/scheduler';
+import { createAllowedHostsReader } from '@millrace/service/settings/allowed-hosts';
+import { createStorageTally } from '@millrace/service/storage/tally';
+import { createSampler } from '@millrace/service/system/sampler';
+import { createSecretOpener } from '@millrace/service/webhooks/secrets';
+import { createLastRunNotes } from '@millrace/service/workflows/last-runs';
+import { createRunStatistics } from '@millrace/service/workflows/run-statistics';
+import type { Logger } from 'pino';
+import { type Config, localUrl } from '../settings/config.ts';
+import { makeSetupUrl, prepareFirstStart } from './first-start.ts';
+import { installationOf } from './installation.ts';
+import { type Listening, listen } from './listen.ts';
+import type { ServiceDatabase } from './postgres.ts';
+import { checkReadiness } from './readiness.ts';
+import { removeRunningService, writeRunningService } from './running-service.ts';
+import { serveMetrics } from './serve-metrics.ts';
+import type { Service, StartOptions } from './service.ts';
+import { startTracing } from './tracing.ts';
+
+/** An action undone at a stop, latest first. */
+type Undo = () => Promise<void>;
+
+/**
+ * Starts everything that runs on the database, which it stops with the service.
+ *
+ * @throws errors with messages for the user; anything already started, and the database, is stopped again
+ */
+export async function startOn(
+  database: ServiceDatabase,
+  { config, roles, log }: StartOptions,
+  retry: RetryOptions,
+): Promise<Service> {
+  const undo: Undo[] = [() => database.stop()];
+  const stop = once(() => undoAll(undo));
+  try {
+    const { db } = database;
+    const meters = new Meters(config.metrics.busiest);
+    const metrics = await serveMetrics(config, { db, meters, log });
+    if (metrics !== null) undo.push(() => metrics.close());
+    const tracing = await startTracing(config, { meters, log });
+    if (tracing !== null) undo.push(() => tracing.stop());
+    const secretKeys = createSecretKeys(config);
+    const makesKey = config.databaseUrl === null;
+    const notifier = createNotifier(db, log);
+    undo.push(() => notifier.close());
+    await Promise.all([
+      retryWhileUnavailable(() => prepareSecretKeys(db, secretKeys, { makesKey }), retry),
+      retryWhileUnavailable(() => notifier.start(), retry),
+    ]);
+    const firstStart = roles.api ? await prepareFirstStart(db, config.printsFirstKey, retry) : null;
+    const plans = createPlanCache(db, registry);
+    const egress = createEgress(config.allowHosts, createAllowedHostsReader(db), config.hostLimits);
+    meters.hosts = () => egress.hosts.state;
+    undo.push(() => egress.close());
+    const tracer = tracing?.tracer ?? null;
+    const parts: Parts = { config, db, log, meters, tracer, plans, notifier, egress, retry };
+    const announced: Announced = { publicUrl: config.publicUrl, secretKeys };
+    const worker = roles.worker ? await startWorker(parts, announced, undo) : null;
+    const openSecret = createSecretOpener({ db, keys: secretKeys, log, egress });
+    const api = roles.api ? await startApi({ ...parts, secretKeys, openSecret }, worker, undo) : null;
+    if (api !== null) announced.publicUrl = api.publicUrl;
+    const address = api === null ? null : localUrl(config.host, api.port);
+    if (config.databaseUrl === null) await announceInDataFolder(config.dataDir, address, undo);
+    log.info({ address, roles }, 'service started');
+    const printsLink = api !== null && firstStart !== null && config.printsFirstKey;
+    const setupUrl = printsLink
+      ? await retryWhileUnavailable(() => makeSetupUrl(db, api.publicUrl), retry)
+      : null;
+    const needsSetup = api !== null && !(await retryWhileUnavailable(() => hasUser(db), retry));
+    return {
+      address,
+      port: api?.port ?? null,
+      firstStart,
+      setupUrl,
+      needsSetup,
+      metricsUrl: metrics?.url ?? null,
+      db,
+      stop,
+      stopWithoutWaiting: () => database.stopWithoutWaiting(),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly db: PgDatabase;
+  readonly log: Logger;
+  readonly meters: Meters;
+  readonly tracer: Tracer | null;
+  readonly plans: PlanCache;
+  readonly notifier: ExecutionNotifier;
+  readonly egress: Egress;
+  readonly retry: RetryOptions;
+}
+
+interface Announced {
+  readonly secretKeys: SecretKeys;
+  /** Only certain once the API listens: the port may differ from the one requested. */
+  publicUrl: string;
+}
+
+async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Promise<Worker> {
+  const { http, hosts } = parts.egress;
+  const onWorkersCounted = (count: number) => hosts.setProcesses(count);
+  const slots = createBorrowedSlots();
+  const publicUrl = () => announced.publicUrl;
+  const services = createServices({
+    ...parts,
+    registry,
+    slots,
+    publicUrl,
+    secretKeys: announced.secretKeys,
+  });
+  undo.push(() => services.close());
+  const statistics = createRunStatistics(parts);
+  // After the worker: what ends while it stops counts, too.
+  undo.push(() => statistics.stop());
+  statistics.start();
+  const worker = createWorker({ ...parts, http, services, slots, onWorkersCounted });
+  undo.push(() => worker.stop());
+  await retryWhileUnavailable(() => worker.start(), parts.retry);
+  const pruner = createPruner(parts.db, parts.config.retention, parts.log);
+  undo.push(() => pruner.stop());
+  pruner.start();
+  const sealer = createAuditSealer(parts.db, parts.log);
+  undo.push(() => sealer.stop());
+  sealer.start();
+  const verifier = createAuditVerifier(parts.db, parts.config.audit, parts.log);
+  undo.push(() => verifier.stop());
+  verifier.start();
+  const scheduler = createScheduler(parts);
+  undo.push(() => scheduler.stop());
+  await retryWhileUnavailable(() => scheduler.start(), parts.retry);
+  const sampler = createSampler(parts);
+  undo.push(() => sampler.stop());
+  sampler.start();
+  const tally = createStorageTally(parts);
+  undo.push(() => tally.stop());
+  tally.start();
+  const lastRuns = createLastRunNotes(parts);
+  undo.push(() => lastRuns.stop());
+  lastRuns.start();
+  const alerts = createAlerts({ ...parts, registry, secretKeys: announced.secretKeys, publicUrl });
+  undo.push(() => alerts.stop());
+  alerts.start();
+  return worker;
+}
+
+async function startApi(
+  parts: Parts & Pick<AppDeps, 'openSecret' | 'secretKeys'>,
+  worker: Worker | null,
+  undo: Undo[],
+): Promise<Listening> {
+  const { db } = parts;
+  let isStopping = false;
+  const readiness = () => checkReadiness(db, isStopping);
+  const api = await listen(parts.config, (config) =>
+    buildApp({
+      ...parts,
+      config,
+      registry,
+      executor: worker ?? NO_EXECUTOR,
+      reservedDb: db.reserved,
+      poolWaitMs: () => db.waitingMs(),
+      readiness,
+      examine: () => examine({ db, secretKeys: parts.secretKeys, installation: installationOf(config) }),
+      webPages: findWebPages(),
+    }),
+  );
+  undo.push(async () => {
+    isStopping = true;
+    // Clients still waiting for a response have had enough time.
+    const timer = setTimeout(() => api.app.server.closeAllConnections(), parts.config.worker.shutdownGraceMs);
+    await api.app.close();
+    clearTimeout(timer);
+  });
+  return api;
+}
+
+async function announceInDataFolder(dataDir: string, address: string | null, undo: Undo[]): Promise<void> {
+  undo.push(() => removeRunningService(dataDir));
+  await writeRunningService(dataDir, { pid: process.pid, address, startedAt: new Date().toISOString() });
+}
+
+/** Runs every step even if others fail; throws the first failure. */
+async function undoAll(undo: Undo[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of undo.reverse()) await step().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let result: Promise<void> | null = null;
+  return () => {
+    result ??= work();
+    return result;
+  };
+}
