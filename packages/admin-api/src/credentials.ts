@@ -37,6 +37,22 @@ export const Credential = Closed({
 });
 export type Credential = Static<typeof Credential>;
 
+/** Where the values of some fields are found at the other side. */
+export const CredentialGuide = Closed({
+  /** The values of other fields with which it applies. */
+  when: Type.Record(Type.String(), Type.Array(Type.String())),
+  /** Hosts of the service, if only these tell which one it is; `.example.com` matches every subdomain. Empty: any. */
+  hosts: Type.Array(Type.String()),
+  /** Shown with the first of these that the form has. */
+  fields: Type.Array(Type.String()),
+  /** Its name; null: it applies to any service. */
+  service: Nullable(Type.String()),
+  /** The service's page that issues or explains the values. */
+  page: Nullable(Type.String()),
+  text: Type.String(),
+});
+export type CredentialGuide = Static<typeof CredentialGuide>;
+
 /** A type of credential and the schema of its form. */
 export const CredentialTypeItem = Closed({
   type: Type.String(),
@@ -44,6 +60,7 @@ export const CredentialTypeItem = Closed({
   description: Type.String(),
   /** Whether it is restricted to a list of hosts. */
   is_bound: Type.Boolean(),
+  guides: Type.Array(CredentialGuide),
   /** JSON Schema of its fields; secret ones are marked `x-secret`. */
   schema: AnyObject,
 });
@@ -56,8 +73,6 @@ export const OauthPreset = Closed({
   hosts: Type.Array(Type.String()),
   /** Values of the fields that depend on the service. */
   fields: AnyObject,
-  /** The service's guide on how to register an app. */
-  guide: Type.String(),
 });
 export type OauthPreset = Static<typeof OauthPreset>;
 

@@ -64,6 +64,7 @@ export type {
 } from './audit.ts';
 export type {
   Credential,
+  CredentialGuide,
   CredentialTest,
   CredentialTypeItem,
   CredentialUsage,

@@ -1,7 +1,9 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { ja as messagesJa } from '@millrace/messages/ja';
+import { CREDENTIAL_GUIDES } from '@millrace/service/credentials/guides';
 import { listTemplates } from '@millrace/service/templates/catalogue';
 import { ja } from '@millrace/ui/i18n/ja.ts';
+import guidesJa from '@millrace/ui/i18n/service/ja/credential-guides.json';
 import { serviceJa } from '@millrace/ui/i18n/service/ja.ts';
 import { describe, expect, test } from 'vitest';
 import { nodes } from '../../nodes/src/catalogue.ts';
@@ -99,10 +101,16 @@ test('every text of the gallery has Japanese, and no translation is unused', asy
   expect(Object.keys(serviceJa.templates).filter((text) => !texts.has(text))).toEqual([]);
 });
 
+test('every guide to the values of credentials has Japanese, and no translation is unused', () => {
+  const texts = new Set(CREDENTIAL_GUIDES.map(({ text }) => text));
+  expect(new Set(Object.keys(guidesJa))).toEqual(texts);
+});
+
 describe('Japanese is written consistently', () => {
   const texts = [
     ...leavesOf(ja, 'ja'),
     ...leavesOf(serviceJa, 'service'),
+    ...leavesOf(guidesJa, 'guides'),
     ...leavesOf(messagesJa, 'messages'),
   ];
 

@@ -1,5 +1,5 @@
 /** Services without a node of their own: what they are searched by, and where their API begins. */
-const SERVICES: readonly {
+export const HTTP_SERVICES: readonly {
   readonly name: string;
   readonly words: readonly string[];
   readonly url: string;
@@ -28,7 +28,7 @@ export interface HttpPreset {
 /** The preset for what was searched in vain: at least its name. */
 export function httpPresetFor(search: string): HttpPreset {
   const wanted = search.normalize('NFKC').trim().toLowerCase();
-  const found = SERVICES.find(({ words }) => words.some((word) => wanted.split(/\s+/).includes(word)));
+  const found = HTTP_SERVICES.find(({ words }) => words.some((word) => wanted.split(/\s+/).includes(word)));
   return found === undefined
     ? { label: search.trim().slice(0, MAX_LABEL), config: {} }
     : { label: found.name, config: { url: found.url } };

@@ -14,6 +14,7 @@ import { SecretError } from '@millrace/secrets/errors';
 import { testCredential } from '@millrace/service/credentials/checks/check-credential';
 import { addCredential, changeCredential, deleteCredential } from '@millrace/service/credentials/credentials';
 import { findExpiry, setExpiry } from '@millrace/service/credentials/expiry';
+import { guidesOf } from '@millrace/service/credentials/guides';
 import { connectionOf } from '@millrace/service/credentials/oauth/connection-state';
 import { OAUTH_PRESETS } from '@millrace/service/credentials/oauth/presets';
 import { findUsage } from '@millrace/service/credentials/references';
@@ -45,8 +46,8 @@ function addReads(app: FastifyInstance, deps: AppDeps): void {
 
   adminRoute(app, deps, 'GET /orgs/:org/credential-types', async () => ({
     items: CREDENTIAL_TYPES.map(presentType),
-    oauth_presets: OAUTH_PRESETS.map(({ id, title, hosts, guide, ...fields }) => ({
-      ...{ id, title, guide },
+    oauth_presets: OAUTH_PRESETS.map(({ id, title, hosts, guide: _guide, where: _where, ...fields }) => ({
+      ...{ id, title },
       hosts: [...hosts],
       fields: { ...fields },
     })),
@@ -189,6 +190,12 @@ function presentType(type: CredentialType): CredentialTypeItem {
     title: titleOfType(type),
     description: typeof schema.description === 'string' ? schema.description : '',
     is_bound: BOUND_TYPES.includes(type),
+    guides: guidesOf(type).map(({ when = {}, hosts = [], fields, service = null, page = null, text }) => ({
+      when: Object.fromEntries(Object.entries(when).map(([field, values]) => [field, [...values]])),
+      hosts: [...hosts],
+      fields: [...fields],
+      ...{ service, page, text },
+    })),
     schema: parseJson(JSON.stringify(schema)) as JsonObject,
   };
 }

@@ -13,6 +13,8 @@ export interface OauthPreset {
   readonly hosts: readonly string[];
   /** The service's own guide on how to register an app. */
   readonly guide: string;
+  /** Where an app is registered, and where it shows its ID and secret. */
+  readonly where: string;
 }
 
 export const OAUTH_PRESETS: readonly OauthPreset[] = presets;

@@ -1,5 +1,5 @@
-import { Alert, Anchor, Code, Group, Input, List, Stack, Text } from '@mantine/core';
-import type { Credential, OauthPreset } from '@millrace/admin-api';
+import { Alert, Code, Group, Input, List, Stack, Text } from '@mantine/core';
+import type { Credential } from '@millrace/admin-api';
 import { CopyIcon } from '@millrace/ui/components/copy.tsx';
 import { IconBadge } from '@millrace/ui/components/icon-badge.tsx';
 import { CircleCheck, TriangleAlert, Unplug } from 'lucide-react';
@@ -55,8 +55,8 @@ export function ConnectionNotices({
   );
 }
 
-/** What has to be registered with the service, and its guide. */
-export function RedirectAddress({ uri, preset }: { uri: string; preset: OauthPreset | undefined }) {
+/** What has to be registered with the service. */
+export function RedirectAddress({ uri }: { uri: string }) {
   const { t } = useTranslation();
   return (
     <Input.Wrapper
@@ -68,11 +68,6 @@ export function RedirectAddress({ uri, preset }: { uri: string; preset: OauthPre
         <Code style={{ overflowWrap: 'anywhere' }}>{uri}</Code>
         <CopyIcon text={uri} label={t('credentials.connection.redirect')} />
       </Group>
-      {preset !== undefined && (
-        <Anchor href={preset.guide} target="_blank" rel="noopener noreferrer" size="xs">
-          {t('credentials.connection.guide', { service: preset.title })}
-        </Anchor>
-      )}
     </Input.Wrapper>
   );
 }

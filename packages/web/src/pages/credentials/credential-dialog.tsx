@@ -222,10 +222,11 @@ function CredentialForm({
             value={fields}
             onChange={change}
             credential={credential}
+            hosts={hosts}
             takesFocus={preset !== undefined}
           />
           {type === 'oauth2' && fields.grant !== 'client_credentials' && (
-            <RedirectAddress uri={redirectUri} preset={presetOf(fields)} />
+            <RedirectAddress uri={redirectUri} />
           )}
           {credential !== null && Object.values(propertiesOf(definition)).some(isSecret) && (
             <Hint>{t('credentials.elsewhere')}</Hint>

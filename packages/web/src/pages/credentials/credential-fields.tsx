@@ -9,6 +9,8 @@ import type { TFunction } from 'i18next';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { choiceText, fieldText } from './credential-text.ts';
+import { FieldGuides } from './field-guides.tsx';
+import { guidesByField } from './guides-by-field.ts';
 
 export function propertiesOf({ schema }: CredentialTypeItem): { readonly [name: string]: Schema } {
   return (schema.properties ?? {}) as { readonly [name: string]: Schema };
@@ -84,6 +86,8 @@ interface FieldsProps {
   onChange: (value: JsonObject) => void;
   /** The credential to edit; null: a new one. */
   credential: Credential | null;
+  /** The hosts it is bound to. */
+  hosts: readonly string[];
   /** Focuses the first field to fill in when the dialog opens. */
   takesFocus?: boolean;
 }
@@ -103,6 +107,7 @@ export function CredentialFields({
   value,
   onChange,
   credential,
+  hosts,
   takesFocus = false,
 }: FieldsProps) {
   const { t } = useTranslation();
@@ -118,6 +123,8 @@ export function CredentialFields({
       ({ name, schema, isRequired }) => isRequired && !isSecret(schema) && value[name] === undefined,
     ) ?? shown.find(({ schema }) => isSecret(schema));
   const [focused] = useState(first?.name);
+  const names = shown.map(({ name }) => name);
+  const guides = guidesByField(definition.guides, { fields: value, hosts, shown: names });
   return (
     <Stack gap="sm">
       {shown.map(({ name, schema }) => {
@@ -126,9 +133,8 @@ export function CredentialFields({
         const description = textKey === null ? textOr(schema.description, '') : t(`${textKey}.hint`);
         const change = (next: JsonValue | undefined) =>
           onChange(withService(name, withUsualPort(value, withMember(value, name, next))));
-        return isSecret(schema) ? (
+        const field = isSecret(schema) ? (
           <SecretField
-            key={name}
             name={name}
             title={title}
             hint={description}
@@ -140,7 +146,6 @@ export function CredentialFields({
           />
         ) : (
           <Field
-            key={name}
             name={name}
             schema={{ ...withoutNull(schema), title, description, ...translatedLabels(schema, t) }}
             takesFocus={takesFocus && name === focused}
@@ -149,6 +154,12 @@ export function CredentialFields({
             pointer={`/fields/${name}`}
             onChange={change}
           />
+        );
+        return (
+          <div key={name}>
+            {field}
+            <FieldGuides guides={guides.get(name) ?? []} />
+          </div>
         );
       })}
     </Stack>

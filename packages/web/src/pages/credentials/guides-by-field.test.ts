@@ -1,0 +1,110 @@
+import type { CredentialGuide } from '@millrace/admin-api';
+import { CREDENTIAL_TYPES, type CredentialType, type JsonObject } from '@millrace/engine';
+import { CREDENTIAL_GUIDES, guidesOf } from '@millrace/service/credentials/guides';
+import { OAUTH_PRESETS } from '@millrace/service/credentials/oauth/presets';
+import { credentialSchemas } from '@millrace/service/credentials/schema';
+import { describe, expect, test } from 'vitest';
+import { HTTP_SERVICES } from '../../../../editor/src/model/http-presets.ts';
+import { guidesByField } from './guides-by-field.ts';
+
+type Properties = { readonly [name: string]: JsonObject };
+
+function guidesFor(type: CredentialType): readonly CredentialGuide[] {
+  return guidesOf(type).map(({ when = {}, hosts = [], fields, service = null, page = null, text }) => ({
+    when: Object.fromEntries(Object.entries(when).map(([name, values]) => [name, [...values]])),
+    ...{ hosts: [...hosts], fields: [...fields], service, page, text },
+  }));
+}
+
+/** Every choice that decides which fields a type has or whose service it is, with the fields then shown. */
+function casesOf(type: CredentialType): readonly { readonly fields: JsonObject; readonly shown: string[] }[] {
+  const properties = credentialSchemas[type].properties as unknown as Properties;
+  const deciding = ['service', 'provider', 'dialect'].find((name) => properties[name]?.enum !== undefined);
+  const values = deciding === undefined ? [null] : (properties[deciding]?.enum as readonly string[]);
+  return values.map((value) => {
+    const fields = deciding === undefined || value === null ? {} : { [deciding]: value };
+    const shown = Object.entries(properties).filter(([, { 'x-when': when = {} }]) =>
+      Object.entries(when as { [name: string]: readonly string[] }).every(
+        ([name, allowed]) => name !== deciding || allowed.includes(value ?? ''),
+      ),
+    );
+    return { fields, shown: shown.map(([name]) => name) };
+  });
+}
+
+/** Cases of all types: `chat slack`. */
+const CASES = CREDENTIAL_TYPES.flatMap((type) =>
+  casesOf(type).map((each) => ({ ...each, type, name: `${type} ${Object.values(each.fields).join('')}` })),
+);
+
+describe('the catalogue of guides', () => {
+  test.each(CASES)('says for $name where each secret is found', ({ type, fields, shown }) => {
+    const placed = guidesByField(guidesFor(type), { fields, hosts: [], shown });
+    const explained = [...placed.values()].flat().flatMap((guide) => guide.fields);
+    const properties = credentialSchemas[type].properties as unknown as Properties;
+    const secrets = shown.filter((name) => properties[name]?.['x-secret'] === true);
+    // The second half of a pair comes from the same place as the first.
+    const pairs = new Map([
+      ...[
+        ['password', 'username'],
+        ['private_key', 'certificate'],
+        ['passphrase', 'certificate'],
+      ],
+      ...[
+        ['client_secret', 'client_id'],
+        ['session_token', 'access_key_id'],
+      ],
+    ] as [string, string][]);
+    const missing = secrets.filter(
+      (name) => !explained.includes(name) && !explained.includes(pairs.get(name) ?? ''),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test.each([...OAUTH_PRESETS])('links to the page of $id, as its preset does', ({ id, guide }) => {
+    const placed = guidesByField(guidesFor('oauth2'), {
+      ...{ fields: { service: id }, hosts: [], shown: ['client_id'] },
+    });
+    expect(placed.get('client_id')?.map(({ page }) => page)).toEqual([guide]);
+  });
+
+  test.each([...HTTP_SERVICES])('knows where the key for $name is issued', ({ name, url }) => {
+    const placed = guidesByField(guidesFor('bearer'), {
+      ...{ fields: {}, hosts: [`${new URL(url).host}:443`], shown: ['token'] },
+    });
+    expect(placed.get('token')?.map(({ service }) => service)).toEqual([name]);
+  });
+
+  test('names every sender whose signatures a webhook verifies', () => {
+    const services = guidesFor('secret').map(({ service }) => service);
+    expect(services).toEqual(['GitHub', 'Stripe', 'Shopify', 'Slack', 'Svix']);
+  });
+
+  test('is about fields that exist, and links to services over https', () => {
+    for (const { types, fields, service, page, text } of CREDENTIAL_GUIDES) {
+      const names = types.flatMap((type) => Object.keys(credentialSchemas[type].properties));
+      expect(names, text).toEqual(expect.arrayContaining([...fields]));
+      expect((page ?? 'https://').startsWith('https://'), text).toBe(true);
+      expect(service === undefined, text).toBe(page === undefined);
+    }
+  });
+});
+
+test('a known host replaces the general guide, and comes with its first shown field', () => {
+  const guides = guidesFor('smtp');
+  const at = (host: string) =>
+    guidesByField(guides, { fields: { host }, hosts: [], shown: ['host', 'password'] });
+  expect([...at('mail.example.com').keys()]).toEqual(['host']);
+  expect(at('email-smtp.eu-west-1.amazonaws.com').get('password')).toMatchObject([{ service: 'Amazon SES' }]);
+});
+
+test('credential types and their fields are explained without names from schemas', () => {
+  const texts = CREDENTIAL_TYPES.flatMap((type) => {
+    const { description, properties } = credentialSchemas[type] as unknown as {
+      description: string;
+      properties: Properties;
+    };
+    return [description, ...Object.values(properties).map((property) => String(property.description))];
+  });
+  expect(texts.filter((text) => /\bnull\b|\bproperties\b|_type\b(?!=)/.test(text))).toEqual([]);
+});
