@@ -92,6 +92,24 @@ export const CredentialTest = Closed({
 });
 export type CredentialTest = Static<typeof CredentialTest>;
 
+/** Values that nodes can use with a credential, as its service lists them. */
+export const CredentialOptions = Closed({
+  items: Type.Array(
+    Closed({
+      value: Type.String(),
+      label: Type.String(),
+      /** The server or workspace it belongs to, if one credential reaches several. */
+      group: Nullable(Type.String()),
+    }),
+  ),
+  next_cursor: Nullable(Type.String()),
+  /** False: the service has more than were fetched. */
+  is_complete: Type.Boolean(),
+  /** Why there is no list; values can be typed all the same. */
+  failure: Nullable(Closed({ code: Type.String(), message: Type.String(), ...explanation })),
+});
+export type CredentialOptions = Static<typeof CredentialOptions>;
+
 /** Only the other side knows it for certain. */
 const User = Closed({ id: Id, name: Type.String() });
 /** Where a credential is used: workflows, and alert rules. */
@@ -152,6 +170,16 @@ export const CREDENTIAL_ENDPOINTS = {
       url: Type.Optional(Type.String({ maxLength: 2_048 })),
     }),
     response: CredentialTest,
+  },
+  'GET /orgs/:org/credentials/:credential/options': {
+    access: 'editor',
+    summary:
+      'The models of an AI provider or the channels of a chat service, as it lists them for the credential',
+    query: Closed({
+      search: Type.Optional(Type.String({ maxLength: 200 })),
+      cursor: Type.Optional(Type.String({ maxLength: 20 })),
+    }),
+    response: CredentialOptions,
   },
   'GET /orgs/:org/credentials/:credential/expiry': {
     access: 'editor',

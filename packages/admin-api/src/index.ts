@@ -65,6 +65,7 @@ export type {
 export type {
   Credential,
   CredentialGuide,
+  CredentialOptions,
   CredentialTest,
   CredentialTypeItem,
   CredentialUsage,

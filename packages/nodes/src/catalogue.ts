@@ -27,6 +27,7 @@ import { triggerWebhook } from './nodes/trigger-webhook.ts';
 import { waitApproval } from './nodes/wait-approval.ts';
 import { waitCallback } from './nodes/wait-callback.ts';
 
+export { channelLister } from './chat/channels.ts';
 export { type ChatProbe, chatProbe } from './chat/probe.ts';
 /** The operators of conditions, in the order the editor shows them. */
 export { OPERATORS } from './conditions.ts';

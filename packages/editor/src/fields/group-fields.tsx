@@ -1,6 +1,6 @@
 import { Collapse, Group, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { type JsonObject, joinPointer } from '@millrace/engine';
+import { type JsonObject, type JsonValue, joinPointer } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { ChevronRight } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -10,6 +10,7 @@ import { applies, type FieldShape, type NamedField, type Schema, shapeOf } from 
 import { type FormContextValue, hasProblemBelow, useForm } from '../form/form-context.tsx';
 import { summaryOf } from '../form/section-summary.ts';
 import { areOfRequest, CurlTarget } from './curl-target.tsx';
+import { OptionField } from './option-field.tsx';
 
 /** An object's members: as its layout says, else all of them in the order of the schema. */
 export function GroupFields({
@@ -34,7 +35,8 @@ export function GroupFields({
     names.flatMap((name) => shown.find((field) => field.name === name) ?? []);
   const isRequest = areOfRequest(known);
   const draw = ({ name, schema, isRequired }: NamedField) => {
-    const field = (
+    const change = (next: JsonValue | undefined) => onChange(withMember(value, name, next));
+    const drawField = (actions?: ReactNode) => (
       <Field
         key={name}
         name={name}
@@ -42,9 +44,25 @@ export function GroupFields({
         isRequired={isRequired}
         value={value[name]}
         pointer={joinPointer(pointer, name)}
-        onChange={(next) => onChange(withMember(value, name, next))}
+        onChange={change}
+        actions={actions}
       />
     );
+    const listedBy = schema['x-options'];
+    if (typeof listedBy === 'string') {
+      const credentialId = value[listedBy];
+      return (
+        <OptionField
+          key={name}
+          credentialId={typeof credentialId === 'number' && credentialId > 0 ? credentialId : null}
+          label={typeof schema.title === 'string' ? schema.title : name}
+          onChange={change}
+        >
+          {drawField}
+        </OptionField>
+      );
+    }
+    const field = drawField();
     if (!isRequest || schema['x-url'] !== true) return field;
     return (
       <CurlTarget key={name} value={value} onChange={onChange}>

@@ -26,6 +26,7 @@ export const modelProperties = {
     maxLength: 200,
     default: '',
     'x-filled': true,
+    'x-options': 'credential_id',
   }),
   system: promptSchema(
     'Instructions',

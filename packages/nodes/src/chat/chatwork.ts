@@ -1,8 +1,9 @@
+import { isJsonArray } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { checkedId } from './compose.ts';
 import { checkLength } from './limits.ts';
 import { disarm } from './mentions.ts';
-import { isOk, member, plainReason, refusedByStatus, sent } from './outcome.ts';
+import { isOk, listOf, member, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
 import type { ChatAnswer, ChatMessage, ChatService } from './service.ts';
 
 const LABEL = 'Chatwork';
@@ -31,6 +32,17 @@ export const chatwork: ChatService = {
       rule: message('nodes.wrong_chatwork_room'),
     },
     probe: { path: '/me' },
+    channels: {
+      path: '/rooms',
+      read(body) {
+        // Without a room, the response is empty.
+        if (body !== null && !isJsonArray(body)) return null;
+        const channels = listOf(body).map((room) => ({
+          ...{ id: memberText(room, 'room_id'), name: memberText(room, 'name'), group: null },
+        }));
+        return { channels, more: [] };
+      },
+    },
     post(chat, room) {
       const text = `${replyTo(chat.thread, room)}${textOf(chat)}`;
       checkLength(message('nodes.whole_message'), text, MOST, LABEL);

@@ -28,10 +28,13 @@ export const chatProperties = {
     'Credential',
     'The chat service, with the URL of an incoming webhook or a token.',
   ),
-  channel: text(
-    'Channel',
-    'The ID of a channel, chat, room, space or user. Required with a token; a webhook has its own channel (with Mattermost, you can choose another).',
-  ),
+  channel: Type.String({
+    title: 'Channel',
+    description:
+      'The ID of a channel, chat, room, space or user. Required with a token; a webhook has its own channel (with Mattermost, you can choose another).',
+    default: '',
+    'x-options': 'credential_id',
+  }),
   text: Type.String({
     title: 'Text',
     description: 'Shown as it is. Formatting characters and mentions are escaped.',

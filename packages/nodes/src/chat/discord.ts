@@ -1,4 +1,4 @@
-import type { JsonObject } from '@millrace/engine';
+import { isJsonArray, type JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import manifest from '../../package.json' with { type: 'json' };
 import { checkedId } from './compose.ts';
@@ -20,6 +20,9 @@ const MOST = {
 const COLOR = { info: 0x3498db, success: 0x2ecc71, warning: 0xf1c40f, error: 0xe74c3c };
 /** "API Reference", user agent. */
 const USER_AGENT = { 'user-agent': `DiscordBot (Millrace, ${manifest.version})` };
+const GUILDS = '/users/@me/guilds';
+/** "Channel types": GUILD_TEXT and GUILD_ANNOUNCEMENT. */
+const TEXT_CHANNELS = ['0', '5'];
 const SNOWFLAKE = /^\d{15,21}$/;
 
 /**
@@ -51,6 +54,26 @@ export const discord: ChatService = {
     },
     // "Get Current User".
     probe: { path: '/users/@me' },
+    // "Get Current User Guilds", then "Get Guild Channels" of each.
+    channels: {
+      path: GUILDS,
+      read(body, { path, group }) {
+        if (!isJsonArray(body)) return null;
+        if (path === GUILDS) {
+          const more = body
+            .filter((guild) => SNOWFLAKE.test(memberText(guild, 'id')))
+            .map((guild) => ({
+              path: `/guilds/${memberText(guild, 'id')}/channels`,
+              group: memberText(guild, 'name'),
+            }));
+          return { channels: [], more };
+        }
+        const channels = body
+          .filter((each) => TEXT_CHANNELS.includes(memberText(each, 'type')))
+          .map((each) => ({ id: memberText(each, 'id'), name: `#${memberText(each, 'name')}`, group }));
+        return { channels, more: [] };
+      },
+    },
     post(chat, channel) {
       const thread = threadOf(chat);
       const reply =

@@ -1,11 +1,13 @@
-import type { JsonObject } from '@millrace/engine';
+import { isJsonObject, type JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { disarm, escapeEntities } from './mentions.ts';
-import { isOk, member, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
+import { isOk, listOf, member, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
 import type { ChatMessage, ChatService } from './service.ts';
 
 const LABEL = 'Google Chat';
 const COLOR = { info: '#1a73e8', success: '#188038', warning: '#f29900', error: '#d93025' };
+/** "spaces.list". */
+const SPACES = '/v1/spaces?pageSize=1000';
 /** "Format messages": `<users/all>` and `<users/{user}>` mention people. */
 const MENTION = /<users\//g;
 
@@ -36,6 +38,23 @@ export const googleChat: ChatService = {
     },
     // "spaces.list": with a scope that isn't needed for sending.
     probe: { path: '/v1/spaces?pageSize=1', mayBeForbidden: true },
+    channels: {
+      path: SPACES,
+      read(body) {
+        if (!isJsonObject(body) || member(body, 'error') !== null) return null;
+        const token = memberText(body, 'nextPageToken');
+        return {
+          channels: listOf(member(body, 'spaces')).map((space) => ({
+            id: memberText(space, 'name'),
+            // Chats with one person have none.
+            name: memberText(space, 'displayName') || memberText(space, 'name'),
+            group: null,
+          })),
+          more:
+            token === '' ? [] : [{ path: `${SPACES}&pageToken=${encodeURIComponent(token)}`, group: null }],
+        };
+      },
+    },
     post: (chat, space) => ({
       path: `/v1/${space}/messages?${queryOf(chat).toString()}`,
       body: bodyOf(chat),

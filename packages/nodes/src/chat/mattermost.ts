@@ -1,4 +1,4 @@
-import type { JsonObject } from '@millrace/engine';
+import { isJsonArray, type JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { NodeProblem } from '../node-problem.ts';
 import { checkLength } from './limits.ts';
@@ -34,6 +34,21 @@ export const mattermost: ChatService = {
     channel: { what: message('nodes.channel_mattermost') },
     // "Get a user", with `me` instead of an id.
     probe: { path: '/api/v4/users/me' },
+    // "Get all channels from all teams": open and private ones; the others are conversations.
+    channels: {
+      path: '/api/v4/users/me/channels',
+      read(body) {
+        if (!isJsonArray(body)) return null;
+        const channels = body
+          .filter((each) => ['O', 'P'].includes(memberText(each, 'type')))
+          .map((each) => ({
+            id: memberText(each, 'id'),
+            name: memberText(each, 'display_name') || memberText(each, 'name'),
+            group: null,
+          }));
+        return { channels, more: [] };
+      },
+    },
     post(chat, channel) {
       const { text, ...attached } = contentOf(chat);
       const thread = chat.thread === null ? {} : { root_id: chat.thread };

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue, retryAfterMs } from '@millrace/engine';
+import { isJsonArray, isJsonObject, type JsonValue, retryAfterMs } from '@millrace/engine';
 import { scalarText } from '../values.ts';
 import type { ChatAnswer, ChatOutcome } from './service.ts';
 
@@ -42,6 +42,11 @@ export function member(value: JsonValue, ...path: readonly string[]): JsonValue 
 /** A member of a response as text; '' when missing. */
 export function memberText(value: JsonValue, ...path: readonly string[]): string {
   return scalarText(member(value, ...path)) ?? '';
+}
+
+/** The items of a list; none if it isn't one. */
+export function listOf(value: JsonValue): readonly JsonValue[] {
+  return isJsonArray(value) ? value : [];
 }
 
 /** A member in seconds, as milliseconds; undefined when it isn't a positive number. */

@@ -61,6 +61,27 @@ export interface ChatPost {
   readonly headers?: { readonly [name: string]: string };
 }
 
+/** A channel as its service lists it. */
+export interface ChatChannel {
+  readonly id: string;
+  readonly name: string;
+  /** The server or workspace it belongs to, where a token reaches several. */
+  readonly group: string | null;
+}
+
+/** One request for channels. */
+export interface ChannelQuery {
+  readonly path: string;
+  /** Of the channels in the response. */
+  readonly group: string | null;
+}
+
+/** Channels, and what else has to be requested. */
+export interface ChannelPage {
+  readonly channels: readonly ChatChannel[];
+  readonly more: readonly ChannelQuery[];
+}
+
 /** A service's API, which requires a token and a channel. */
 export interface ChatApi {
   /** Null: every server is its users' own. */
@@ -81,6 +102,12 @@ export interface ChatApi {
     readonly method?: 'POST';
     /** A token that may send but lacks the scope for this request gets a 403. */
     readonly mayBeForbidden?: true;
+  };
+  /** How channels are listed; absent: the service has no such list. */
+  readonly channels?: {
+    readonly path: string;
+    /** Null: an error, which the service's `read` explains. */
+    read(body: JsonValue, query: ChannelQuery): ChannelPage | null;
   };
   /** @throws NodeProblem */
   post(message: ChatMessage, channel: string): ChatPost & { readonly path: string };

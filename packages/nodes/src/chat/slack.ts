@@ -2,7 +2,7 @@ import type { JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { checkCount, checkLength } from './limits.ts';
 import { escapeEntities } from './mentions.ts';
-import { isOk, member, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
+import { isOk, listOf, member, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
 import type { ChatMessage, ChatOutcome, ChatService } from './service.ts';
 
 const LABEL = 'Slack';
@@ -57,6 +57,26 @@ export const slack: ChatService = {
     channel: { what: message('nodes.channel_slack') },
     // Needs no scope.
     probe: { path: '/auth.test', method: 'POST' },
+    channels: {
+      path: channelsPath('public_channel,private_channel'),
+      read(body, { path }) {
+        // The scope for private channels is another one.
+        if (memberText(body, 'error') === 'missing_scope' && path.includes('private_channel')) {
+          return { channels: [], more: [{ path: channelsPath('public_channel'), group: null }] };
+        }
+        if (member(body, 'ok') !== true) return null;
+        const cursor = memberText(body, 'response_metadata', 'next_cursor');
+        const next = `${path.replace(/&cursor=.*$/, '')}&cursor=${encodeURIComponent(cursor)}`;
+        return {
+          channels: listOf(member(body, 'channels')).map((each) => ({
+            id: memberText(each, 'id'),
+            name: `#${memberText(each, 'name')}`,
+            group: null,
+          })),
+          more: cursor === '' ? [] : [{ path: next, group: null }],
+        };
+      },
+    },
     post: (chat, channel) => ({ path: '/chat.postMessage', body: { channel, ...contentOf(chat) } }),
   },
   read(answer): ChatOutcome {
@@ -76,6 +96,11 @@ export const slack: ChatService = {
     };
   },
 };
+
+/** "conversations.list". */
+function channelsPath(types: string): string {
+  return `/conversations.list?limit=1000&exclude_archived=true&types=${types}`;
+}
 
 function withStatus<Answer extends { readonly response: object }>(answer: Answer, status: number): Answer {
   return { ...answer, response: { ...answer.response, status } };

@@ -17,6 +17,7 @@ import { findExpiry, setExpiry } from '@millrace/service/credentials/expiry';
 import { guidesOf } from '@millrace/service/credentials/guides';
 import { connectionOf } from '@millrace/service/credentials/oauth/connection-state';
 import { OAUTH_PRESETS } from '@millrace/service/credentials/oauth/presets';
+import { createOptionLists } from '@millrace/service/credentials/options/list-options';
 import { findUsage } from '@millrace/service/credentials/references';
 import { BOUND_TYPES, credentialSchemas, titleOfType } from '@millrace/service/credentials/schema';
 import { type CredentialRow, findCredential, listCredentials } from '@millrace/service/credentials/store';
@@ -32,6 +33,7 @@ export function credentialRoutes(app: FastifyInstance, deps: AppDeps): void {
   addReads(app, deps);
   addChanges(app, deps);
   addTest(app, deps);
+  addOptions(app, deps);
   addExpiry(app, deps);
   connectionRoutes(app, deps, refuse);
 }
@@ -131,6 +133,29 @@ function addTest(app: FastifyInstance, deps: AppDeps): void {
           by: actor,
         },
       );
+    },
+  );
+}
+
+/** Per organisation: a list is reused for a minute, but each new one calls out. */
+const LISTS_PER_MINUTE = 120;
+
+function addOptions(app: FastifyInstance, deps: AppDeps): void {
+  const { db, secretKeys: keys, log, egress } = deps;
+  const limiter = createRateLimiter(LISTS_PER_MINUTE);
+  const listOptions = createOptionLists({ db, keys, log, egress });
+
+  adminRoute(
+    app,
+    deps,
+    'GET /orgs/:org/credentials/:credential/options',
+    async ({ organisation: { id }, params, query, reply }) => {
+      applyRateLimit(limiter, 'credential-options', String(id), reply);
+      const credentialId = pathId(params.credential, 'credential');
+      return listOptions({
+        ...{ organisationId: id, credentialId },
+        ...{ search: query?.search ?? '', cursor: query?.cursor },
+      });
     },
   );
 }

@@ -1,29 +1,23 @@
 import type { CredentialTest } from '@millrace/admin-api';
 import type { Database } from '@millrace/database/database';
 import type { Egress } from '@millrace/egress/egress';
-import {
-  type CredentialService,
-  type CredentialType,
-  failure,
-  finishWork,
-  type HttpCredential,
-} from '@millrace/engine';
+import type { CredentialService, CredentialType, HttpCredential } from '@millrace/engine';
 import { notFound, validationError } from '@millrace/errors/errors';
 import { type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { type Message, message, verbatim } from '@millrace/messages';
 import { inEnglish, presentMessage } from '@millrace/messages/english';
-import { maskSecrets } from '@millrace/runtime/mask';
 import { signInToMailServer } from '@millrace/runtime/ports/mail';
 import { createSqlService } from '@millrace/runtime/ports/sql';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import type { Logger } from 'pino';
+import { modelsUrl } from '../model-list.ts';
 import { BOUND_TYPES } from '../schema.ts';
 import { createCredentialService } from '../service.ts';
 import { type CredentialRow, findCredential } from '../store.ts';
-import { modelsUrl, testAi } from './ai.ts';
+import { testAi } from './ai.ts';
 import { testChat } from './chat.ts';
 import { statusClient, testHttp } from './http.ts';
-import { type Attempt, failed, failedBy, shownUrl, type TestResult, works } from './result.ts';
+import { type Attempt, failed, failedBy, maskMessage, shownUrl, type TestResult, works } from './result.ts';
 
 export interface TestDeps {
   readonly db: Database;
@@ -167,14 +161,10 @@ function hostOf(settings: string): string {
 
 /** Messages from the other side may repeat what they were sent. */
 function maskResult(result: TestResult, secrets: ReadonlySet<string>): TestResult {
-  const mask = (said: Message): Message => {
-    const masked = finishWork(maskSecrets(failure('tested', said), secrets));
-    return 'message' in masked ? masked.message : said;
-  };
   const { where, refusal } = result;
   return {
     ...result,
-    where: where === null ? null : inEnglish(mask(verbatim(where))),
-    refusal: refusal === null ? null : mask(refusal),
+    where: where === null ? null : inEnglish(maskMessage(verbatim(where), secrets)),
+    refusal: refusal === null ? null : maskMessage(refusal, secrets),
   };
 }

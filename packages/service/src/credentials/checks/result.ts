@@ -1,8 +1,16 @@
 import type { CredentialTest } from '@millrace/admin-api';
 import type { Egress } from '@millrace/egress/egress';
-import { type CredentialOf, type CredentialType, HttpClientError, ServiceError } from '@millrace/engine';
+import {
+  type CredentialOf,
+  type CredentialType,
+  failure,
+  finishWork,
+  HttpClientError,
+  ServiceError,
+} from '@millrace/engine';
 import type { Message } from '@millrace/messages';
 import { NodeProblem } from '@millrace/nodes';
+import { maskSecrets } from '@millrace/runtime/mask';
 
 /** The result of testing a credential; its duration is measured elsewhere. */
 export type TestResult = Omit<CredentialTest, 'duration_ms' | 'refusal'> & {
@@ -55,4 +63,10 @@ export function failedBy(error: unknown, where: string | null): TestResult {
 export function shownUrl(text: string): string {
   const url = new URL(text);
   return `${url.origin}${url.pathname}`;
+}
+
+/** A message without the secrets that the other side may repeat. */
+export function maskMessage(said: Message, secrets: ReadonlySet<string>): Message {
+  const masked = finishWork(maskSecrets(failure('tested', said), secrets));
+  return 'message' in masked ? masked.message : said;
 }
