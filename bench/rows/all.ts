@@ -1,8 +1,8 @@
 import type { Row } from '../row.ts';
 import { bareRow, coalescedRow } from './bare.ts';
 import { bulkStartRow } from './bulk-start.ts';
+import { canvasRow } from './canvas.ts';
 import { coldStartRow } from './cold-start.ts';
-import { editorRow } from './editor.ts';
 import { executeRows } from './execute.ts';
 import { firstViewRow } from './first-view.ts';
 import { latencyRow } from './latency.ts';
@@ -18,5 +18,5 @@ export const ROWS: readonly Row[] = [
   coldStartRow,
   pagesRow,
   firstViewRow,
-  editorRow,
+  canvasRow,
 ];
