@@ -80,11 +80,10 @@ describe.each(nodes)('$type', (node) => {
   });
 
   it('explains its settings to people, not to programs', () => {
-    const texts = propertiesOf(node.configSchema, '').filter(([path]) => path !== '/code');
-    const technical = texts.filter(([, { description }]) =>
-      /\bnull\b|\bproperties\b|_type\b|\bhmac\b/.test(String(description)),
-    );
-    expect(technical.map(([path, { description }]) => [path, description])).toEqual([]);
+    const { title, description, examples, configSchema } = node;
+    const texts = [title, description, ...examples.map((example) => example.title), ...wordsOf(configSchema)];
+    expect(texts.length).toBeGreaterThan(2);
+    expect(texts.filter((text) => TECHNICAL.test(text))).toEqual([]);
   });
 
   it('gives every property a title, a description and a valid default', () => {
@@ -195,6 +194,20 @@ describe.each(nodes)('$type', (node) => {
 
   it.each(node.examples)('runs its example: $title', (example) => runExample(node, example));
 });
+
+/** Names from schemas and settings, which forms don't show. */
+const TECHNICAL = /\bnull\b|\b(?:additionalP|p)roperties\b|\w_type\b|\bhmac\b|\bundefined\b/;
+
+/** Every text of a schema that forms show: titles, help, labels, placeholders, sections. */
+function wordsOf(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  return Object.entries(schema).flatMap(([keyword, value]: [string, unknown]) => {
+    if (['title', 'description', 'x-placeholder'].includes(keyword))
+      return typeof value === 'string' ? [value] : wordsOf(value);
+    if (keyword === 'x-labels') return Object.values(value as { readonly [name: string]: string });
+    return ['default', 'const', 'enum', 'examples', 'x-starts'].includes(keyword) ? [] : wordsOf(value);
+  });
+}
 
 /** Required members that may nevertheless be empty. */
 const MAY_BE_EMPTY: ReadonlySet<string> = new Set([

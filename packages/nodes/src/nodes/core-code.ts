@@ -26,7 +26,7 @@ export const coreCode = checkedNode({
       type: 'string',
       title: 'Code',
       description:
-        "The body of an async function with the parameter input. Use return for the result and await for promises. The result can be any JSON value; undefined becomes null. Integers beyond 2^53 arrive as BigInt, and a BigInt becomes a number in the result. Templates don't work here, because data must not become code: pass values in through input.",
+        "The body of an async function with the parameter input. Use return for the result and await for promises. The result can be any JSON value; without return, it is empty. Integers beyond 2^53 arrive as BigInt, and a BigInt becomes a number in the result. Templates don't work here, because data must not become code: pass values in through input.",
       minLength: 1,
       maxLength: 200_000,
       default: 'return input;',

@@ -7,7 +7,7 @@ export const coreData = checkedNode({
   type: 'core.data',
   title: 'Transform data',
   description:
-    "Transforms lists, objects and text in steps, without code. Each step works on the result of the one before. The output is {data, count}: the result and, if it is a list, its number of items (otherwise null). A step that can't process its data fails with invalid_data and says which item is wrong.",
+    "Transforms lists, objects and text in steps, without code. Each step works on the result of the one before. The output is {data, count}: the result and, if it is a list, its number of items (otherwise empty). A step that can't process its data fails with invalid_data and says which item is wrong.",
   icon: 'table-properties',
   kind: 'pure',
   properties: dataProperties,

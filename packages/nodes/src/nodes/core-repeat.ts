@@ -7,7 +7,7 @@ export const coreRepeat = checkedNode({
   type: 'core.repeat',
   title: 'Repeat',
   description:
-    'Runs the nodes inside it repeatedly until the conditions are met. They can read `{{index}}` and, as `{{item}}`, the result of the previous iteration (null at first). Its output is the number of `iterations`, the result of the `last` one, and whether it is `done`.',
+    'Runs the nodes inside it repeatedly until the conditions are met. They can read `{{index}}` and, as `{{item}}`, the result of the previous iteration (nothing at first). Its output is the number of `iterations`, the result of the `last` one, and whether it is `done`.',
   icon: 'repeat',
   kind: 'loop',
   properties: {
