@@ -62,8 +62,8 @@ const LOADED_LATER = new RegExp(
 /** The frame around every page, and small modules that would otherwise be a file each. */
 const FRAME = new RegExp(
   [
-    'web/src/shell/(?!no-organisation|help-items|guides)',
-    'ui/src/api/',
+    'web/src/shell/(?!no-organisation|help-items|guides|commands/(command-palette|use-commands))',
+    'ui/src/(api|commands)/',
     'ui/src/i18n/(parts/(add-texts|workflow)\\.ts|en/workflow\\.json)',
     'ui/src/components/(nonce|icon-badge|status-styles|read-json)',
     '[-/]search\\.ts$',
@@ -86,6 +86,23 @@ const LISTS = new RegExp(
 /** What dialogs and forms are made of. */
 const CONTROLS = /@mantine\/core\/esm\/components\/|ui\/src\/components\/form-dialog/;
 
+/** What the first view of the editor shares with parts loaded later: a file each would be a request each. */
+const EDITOR_PARTS = new RegExp(
+  [
+    'web/src/pages/editor/(activation-switch|use-activation|editor-context|trying/(run-choice|use-trial))',
+    'editor/src/(pins/pin-sync|form/(save-flow|new-credential))',
+    'icons/(keyboard|list-tree|network|save|square-dashed-mouse-pointer|sticky-note|zoom-in|zoom-out)\\.',
+  ].join('|'),
+);
+
+/** What the first view of the list of workflows shares with parts loaded later. */
+const LIST_PARTS = new RegExp(
+  [
+    'web/src/pages/workflows/(folders|details-dialog|name-field|new-workflow-dialog|create-workflow)',
+    'icons/(file-up|list|list-checks|octagon-alert|octagon-exclamation-point|sheet|star)\\.',
+  ].join('|'),
+);
+
 export default defineConfig({
   plugins: [react(), listFirstFiles(), packAssets()],
   // The server replaces it with a fresh nonce in every response.
@@ -106,6 +123,10 @@ export default defineConfig({
             { name: 'frame', priority: 2, test: FRAME },
             { name: 'lists', priority: 1, minShareCount: 2, test: LISTS },
             { name: 'controls', priority: 1, minShareCount: 14, test: CONTROLS },
+            // Before those with parts that need them, which would take them in.
+            { name: 'workflow-texts', priority: 1, test: /ui\/src\/i18n\/(en|parts)\/workflows\./ },
+            { name: 'editor-parts', priority: 0, test: EDITOR_PARTS },
+            { name: 'list-parts', priority: 0, test: LIST_PARTS },
           ],
         },
       },

@@ -49,9 +49,9 @@ describe('by keyboard only', () => {
     const { page } = opened;
     for (const [key, search] of [
       ['/', 'manual'],
-      ['Control+k', 'if'],
+      ['Control+/', 'if'],
       // The field of the condition has the focus, where a slash is text.
-      ['Control+k', 'set values'],
+      ['Control+/', 'set values'],
     ] as const) {
       await page.keyboard.press(key);
       await chooseNode(page, search);
@@ -80,7 +80,7 @@ describe('by keyboard only', () => {
     await page.keyboard.press('/');
     // Its URL has to be filled in.
     await chooseNode(page, 'http');
-    await page.keyboard.press('Control+k');
+    await page.keyboard.press('Control+/');
     const search = page.locator('.flow-palette input');
     await focused(search);
     await page.keyboard.type('set ');

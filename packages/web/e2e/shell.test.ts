@@ -2,6 +2,7 @@ import { createPerson } from '@millrace/testing/admin';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { createWorkflow, greetingFlow } from './support/editor.ts';
+import { focused } from './support/focused.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -50,13 +51,14 @@ describe('the frame', () => {
     const id = await createWorkflow(person, 'Orders', greetingFlow('Hello'));
     const opened = await world.openFor(person, `workflows/${id}`);
     const { page } = opened;
-    const link = page.getByRole('link', { name: 'Executions' });
+    const navigation = page.getByRole('navigation', { name: 'Main' });
+    const link = navigation.getByRole('link', { name: 'Executions' });
     await link.waitFor();
     expect(await link.textContent()).toBe('');
     await page.getByRole('button', { name: 'Expand menu' }).click();
-    await page.getByRole('link', { name: 'Executions' }).getByText('Executions').waitFor();
+    await link.getByText('Executions').waitFor();
     await page.reload();
-    await page.getByRole('link', { name: 'Executions' }).getByText('Executions').waitFor();
+    await link.getByText('Executions').waitFor();
     expectNoComplaints(opened);
   });
 
@@ -114,6 +116,64 @@ describe('the frame', () => {
     const { page } = await world.openPage();
     await page.goto(`${world.url}/o/1/executions`);
     await page.waitForURL(/\/sign-in\?next=%2Fo%2F1%2Fexecutions$/);
+  });
+});
+
+describe('the command palette', () => {
+  test('goes to workflows, executions by number, nodes and pages, and does things, by keyboard', async () => {
+    const person = await createPerson(world.service, 'editor');
+    const id = await createWorkflow(person, 'Orders', greetingFlow('Hello'));
+    await createWorkflow(person, 'Invoices', greetingFlow('Hello'));
+    const { data } = await person.call('POST /orgs/:org/workflows/:id/run', {
+      params: { org: person.organisationId, id },
+      body: {},
+    });
+    const opened = await world.openFor(person, 'executions');
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'Executions' }).waitFor();
+    const field = page.getByRole('combobox', { name: 'Search or do…' });
+    const choose = async (text: string, option: string | RegExp) => {
+      await page.keyboard.press('ControlOrMeta+k');
+      await focused(field);
+      await page.keyboard.type(text);
+      await page.getByRole('option', { name: option, selected: true, exact: false }).waitFor();
+      await page.keyboard.press('Enter');
+      await field.waitFor({ state: 'detached' });
+    };
+    await choose('orders', /^Orders/);
+    await page.waitForURL(new RegExp(`/workflows/${id}$`));
+    await page.locator('.react-flow__node').first().waitFor();
+    // The store has the names of nodes; what was typed is their kind.
+    await choose('set values', /Set values/);
+    await page.locator('.editor-side').waitFor();
+    await choose(`#${data.execution_id}`, new RegExp(`Execution #${data.execution_id}$`));
+    await page.waitForURL(new RegExp(`/executions/${data.execution_id}$`));
+    await page.getByRole('heading', { level: 1 }).waitFor();
+
+    // What was open last comes first; the arrow keys go through all of it, and Escape closes.
+    await page.getByRole('button', { name: 'Search or do…' }).click();
+    await focused(field);
+    const recent = page.getByRole('group', { name: 'Recent' }).getByRole('option');
+    await expect.poll(() => recent.count()).toBe(2);
+    expect(await recent.first().getAttribute('aria-selected')).toBe('true');
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(() => recent.nth(1).getAttribute('aria-selected')).toBe('true');
+    expect(await field.getAttribute('aria-activedescendant')).toBe(await recent.nth(1).getAttribute('id'));
+    await page.keyboard.press('Escape');
+    await field.waitFor({ state: 'detached' });
+
+    await choose('dark', 'Appearance: Dark');
+    await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+    await choose('credent', 'Credentials');
+    await page.waitForURL(/\/credentials$/);
+    await choose('new workflow', 'New workflow');
+    await page
+      .getByRole('dialog', { name: 'New workflow' })
+      .getByRole('textbox', { name: 'Name' })
+      .fill('Third');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/workflows\/\d+$/);
+    expectNoComplaints(opened);
   });
 });
 

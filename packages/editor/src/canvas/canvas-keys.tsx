@@ -51,7 +51,7 @@ export function CanvasKeys({
     const isControl = event.ctrlKey || event.metaKey;
     const changing = (act: () => void) => (state.isReadOnly ? null : act);
     if (isControl && !event.altKey) {
-      if (key === 'k') return changing(() => onPalette(requestOf(state)));
+      if (key === '/') return changing(() => onPalette(requestOf(state)));
       if (key === 'z') return changing(event.shiftKey ? state.redo : state.undo);
       if (key === 'y') return changing(state.redo);
       if (key === 'a') return () => state.select(everythingIn(state));
@@ -165,9 +165,9 @@ function focusedIds(target: EventTarget | null): readonly string[] {
   return id == null ? [] : [fromCanvasId(id)];
 }
 
-/** Ctrl+K works in the fields of a form, too, where nothing else uses it. */
+/** Ctrl+/ works in the fields of a form, too, where a slash is text; editors of code comment lines with it. */
 function isPaletteKey({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
-  const isKey = (ctrlKey || metaKey) && !altKey && key.toLowerCase() === 'k';
+  const isKey = (ctrlKey || metaKey) && !altKey && key === '/';
   return isKey && target instanceof Element && target.closest(OVER_THE_CANVAS) === null;
 }
 

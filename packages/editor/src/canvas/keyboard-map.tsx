@@ -8,7 +8,7 @@ const MOD = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl';
 
 /** Keys of the editor; `changes`: only in editable flows. */
 const EDITOR_KEYS = [
-  { does: 'palette', keys: [[MOD, 'K'], ['/']], changes: true },
+  { does: 'palette', keys: [['/'], [MOD, '/']], changes: true },
   { does: 'open', keys: [['Enter']], changes: false },
   { does: 'widen', keys: [['F2']], changes: false },
   { does: 'help', keys: [['F1']], changes: false },

@@ -8,6 +8,7 @@ import type { Flow } from '@millrace/engine';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { useNoteRecent } from '@millrace/ui/commands/use-note-recent.ts';
 import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
@@ -66,6 +67,7 @@ function Shown({ detail }: { detail: ExecutionDetail }) {
   const { t } = useTranslation();
   const org = useOrg();
   const { execution } = detail;
+  useNoteRecent('execution', execution.id, execution.display_name);
   const flow = useQuery({
     ...endpointQuery('GET /orgs/:org/executions/:execution/flow', {
       params: { org, execution: execution.id },

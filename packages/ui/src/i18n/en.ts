@@ -2,6 +2,7 @@ import account from './en/account.json';
 import alerts from './en/alerts.json';
 import audit from './en/audit.json';
 import canvas from './en/canvas.json';
+import commands from './en/commands.json';
 import common from './en/common.json';
 import credentials from './en/credentials.json';
 import debugging from './en/debugging.json';
@@ -28,6 +29,7 @@ export const en = {
   audit,
   canvas,
   common,
+  commands,
   credentials,
   debugging,
   editor,

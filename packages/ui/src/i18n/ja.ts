@@ -2,6 +2,7 @@ import account from './ja/account.json';
 import alerts from './ja/alerts.json';
 import audit from './ja/audit.json';
 import canvas from './ja/canvas.json';
+import commands from './ja/commands.json';
 import common from './ja/common.json';
 import credentials from './ja/credentials.json';
 import debugging from './ja/debugging.json';
@@ -29,6 +30,7 @@ export const ja = {
   audit,
   canvas,
   common,
+  commands,
   credentials,
   debugging,
   editor,

@@ -42,7 +42,7 @@ export function countingHand(page: Page): CountingHand {
       await page.waitForURL(/\/workflows\/\d+$/);
     },
     async add(search) {
-      await hand.press('ControlOrMeta+K');
+      await hand.press('ControlOrMeta+/');
       clicks.push('press Enter');
       await chooseNode(page, search);
     },

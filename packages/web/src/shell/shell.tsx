@@ -8,9 +8,10 @@ import { Page } from '@millrace/ui/components/page.tsx';
 import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
-import { Lock, PanelLeftClose, PanelLeftOpen } from 'lucide-react';
+import { Lock, PanelLeftClose, PanelLeftOpen, Search } from 'lucide-react';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
+import { CommandButton, useCommandPalette } from './commands/command-button.tsx';
 import { HelpMenu } from './help-menu.tsx';
 import { rememberOrganisation } from './last-organisation.ts';
 import {
@@ -32,6 +33,7 @@ export function Shell() {
   const isEditor = EDITOR.test(pathname);
   const { width, isNarrow, toggle: toggleWidth } = useNavigationWidth();
   useEffect(close, [pathname]);
+  const { palette, open } = useCommandPalette();
   const org = useOrg();
   const belongs = useBelonging(org);
   useEffect(() => {
@@ -55,11 +57,13 @@ export function Shell() {
             aria-label={isOpen ? t('shell.closeMenu') : t('shell.openMenu')}
           />
           <Text fw={600}>{t('shell.appName')}</Text>
+          <IconButton icon={Search} label={t('shell.commands')} ml="auto" onClick={open} />
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs">
         <AppShell.Section>
           <OrganisationSwitch isNarrow={isNarrow} />
+          <CommandButton isNarrow={isNarrow} onClick={open} />
         </AppShell.Section>
         <AppShell.Section grow component={ScrollArea} type="auto" mt="xs">
           <Navigation isNarrow={isNarrow} />
@@ -73,6 +77,7 @@ export function Shell() {
       <AppShell.Main id="content" tabIndex={-1} style={{ outline: 'none' }}>
         <Content />
       </AppShell.Main>
+      {palette}
     </AppShell>
   );
 }

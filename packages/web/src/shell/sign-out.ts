@@ -1,4 +1,5 @@
 import { ApiProblem, call } from '@millrace/ui/api/client.ts';
+import { forgetRecent } from '@millrace/ui/commands/recent.ts';
 import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -18,6 +19,7 @@ export function useSignOut() {
     {
       onSuccess: () => {
         queryClient.clear();
+        forgetRecent();
         return navigate({ to: '/sign-in' });
       },
     },

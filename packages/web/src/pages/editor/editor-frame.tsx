@@ -15,6 +15,7 @@ import { useTranslation } from 'react-i18next';
 import { useStore } from 'zustand';
 import { DraftFailure } from './draft/draft-failure.tsx';
 import type { DraftSync } from './draft/draft-sync.ts';
+import { EditorCommandSource } from './editor-command-source.tsx';
 import { EditorContext, type EditorContextValue, useDraftSync } from './editor-context.ts';
 import { SideFrame } from './side-frame.tsx';
 import { SideHead } from './side-head.tsx';
@@ -148,6 +149,7 @@ export function EditorFrame({
     setTab('run');
     void runForm.start();
   };
+  const showSettings = () => setSide({ kind: 'settings' });
   const [isWide, setIsWide] = useState(false);
   const widen = useCallback(() => setIsWide((was) => !was), []);
   const hotkeys: HotkeyItem[] = [['mod+Enter', () => !isReadOnly && run()]];
@@ -164,7 +166,8 @@ export function EditorFrame({
     <EditorContext value={context}>
       <SaveFlow value={save}>
         <div className="editor">
-          <TopBar onRun={run} onSettings={() => setSide({ kind: 'settings' })} />
+          <EditorCommandSource onRun={run} onSettings={showSettings} />
+          <TopBar onRun={run} onSettings={showSettings} />
           {hasExtras && <EditorExtras execution={execution} />}
           <DraftFailure />
           <div className="editor-middle">
