@@ -216,8 +216,8 @@ describe('saving', () => {
     await page.getByRole('textbox', { name: 'What changed?' }).fill('Computes the price');
     await page.keyboard.press('Enter');
     await page.getByText('Saved (v2)').waitFor();
-    await page.getByRole('button', { name: /Version history$/ }).click();
-    const dialog = page.getByRole('dialog', { name: 'Version history' });
+    await page.getByRole('link', { name: /Version history$/ }).click();
+    const dialog = page.getByRole('region', { name: 'Version history' });
     await dialog.getByText('Computes the price').waitFor();
     await dialog.getByRole('list', { name: 'Changes' }).getByText('Code').first().waitFor();
     await dialog.getByRole('button', { name: /^Pin version 1\b/ }).click();
@@ -240,6 +240,46 @@ describe('saving', () => {
     const { data } = await person.call('GET /orgs/:org/workflows/:id', { params });
     expect(data.flow_data).toEqual(FLOW);
     expect(data.has_draft).toBe(false);
+    expectNoComplaints(opened);
+  });
+
+  test('stays on the canvas while the other tabs of the workflow are open, each with an address', async () => {
+    const person = await createPerson(world.service, 'editor');
+    const id = await createWorkflow(person, 'Orders', FLOW);
+    const opened = await openFlow(person, id);
+    const { page } = opened;
+    await addNode(page, 'code');
+    const tabs = page.getByRole('navigation', { name: 'Workflow' });
+    const open = async (name: string, path: RegExp) => {
+      await tabs.getByRole('link', { name }).focus();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(path);
+      await expect.poll(() => tabs.getByRole('link', { name }).getAttribute('aria-current')).toBe('page');
+    };
+    await open('Settings', /\/settings$/);
+    const use = page.getByRole('region', { name: 'Status' });
+    await use.getByText('Webhook and API calls already start the saved version.').waitFor();
+    await page.getByRole('textbox', { name: 'Description' }).fill('What arrives');
+    await page
+      .getByRole('region', { name: 'Name, description, tags' })
+      .getByRole('button', { name: 'Save' })
+      .click();
+    await expect
+      .poll(async () => {
+        const params = { org: person.organisationId, id };
+        return (await person.call('GET /orgs/:org/workflows/:id', { params })).data.description;
+      })
+      .toBe('What arrives');
+    await open('Executions', /\/executions$/);
+    await page.getByRole('region', { name: 'Executions' }).waitFor();
+    await open('Versions', /\/versions$/);
+    await page.getByRole('region', { name: 'Version history' }).getByText('Version 1').first().waitFor();
+    await open('Editor', new RegExp(`/workflows/${id}$`));
+    await canvasNode(page, 'code').waitFor();
+    await page.keyboard.press('Control+z');
+    await canvasNode(page, 'code').waitFor({ state: 'detached' });
+    await page.goto(`${world.url}/o/${person.organisationId}/workflows/${id}/versions`);
+    await page.getByRole('region', { name: 'Version history' }).waitFor();
     expectNoComplaints(opened);
   });
 

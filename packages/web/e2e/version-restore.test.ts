@@ -22,8 +22,8 @@ test('a version is saved with a message, compared, pinned and restored as the la
   await page.keyboard.press('Enter');
   await editor.state.getByText('Saved (v2)').waitFor();
 
-  await editor.bar.getByRole('button', { name: /Version history$/ }).click();
-  const history = page.getByRole('dialog', { name: 'Version history' });
+  await editor.bar.getByRole('link', { name: /Version history$/ }).click();
+  const history = page.getByRole('region', { name: 'Version history' });
   const all = history.getByRole('list', { name: 'All versions' });
   const pinned = history.getByRole('list', { name: /^Pinned/ });
   const version = (number: number) =>
@@ -55,7 +55,7 @@ test('a version is saved with a message, compared, pinned and restored as the la
 
   // The history is unchanged, and describes the new version.
   await page.reload();
-  await editor.bar.getByRole('button', { name: /Version history$/ }).click();
+  await editor.bar.getByRole('link', { name: /Version history$/ }).click();
   await version(3).getByText('Restores version 1').waitFor();
   await version(2).getByText('It shouts from now on').waitFor();
   await version(1)
@@ -105,7 +105,7 @@ test('a version has its own address: it is viewed there, compared, and restored'
   await editor.node('greet').getByText('Draft of it').waitFor();
 
   // Opened and restored from the history: the draft is replaced, as announced.
-  await editor.bar.getByRole('button', { name: /Version history$/ }).click();
+  await editor.bar.getByRole('link', { name: /Version history$/ }).click();
   await page.getByRole('button', { name: /^Version 1/ }).click();
   await page.getByRole('link', { name: 'View version 1' }).click();
   await page.waitForURL(/version=1$/);

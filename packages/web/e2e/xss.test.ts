@@ -269,8 +269,8 @@ describe('what opens on a page', () => {
       await node.click({ position: { x: 20, y: 10 }, force: true });
       await expectInert(page);
     }
-    await page.getByRole('button', { name: /Version history$/ }).click();
-    const history = page.getByRole('dialog', { name: 'Version history' });
+    await page.getByRole('link', { name: /Version history$/ }).click();
+    const history = page.getByRole('region', { name: 'Version history' });
     await history.getByText(`message ${EVIL}`).first().waitFor();
     await expectInert(page);
     await done();

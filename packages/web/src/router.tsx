@@ -64,6 +64,13 @@ const orgRoute = createRoute({
 
 const inOrg = { getParentRoute: () => orgRoute };
 
+const workflowRoute = createRoute({
+  ...inOrg,
+  path: 'workflows/$id',
+  validateSearch: readVersionSearch,
+  component: lazyRouteComponent(() => import('./pages/editor/editor-page.tsx'), 'EditorPage'),
+});
+
 const orgRoutes = [
   createRoute({
     ...inOrg,
@@ -84,12 +91,12 @@ const orgRoutes = [
     validateSearch: readGallerySearch,
     component: lazyRouteComponent(() => import('./pages/workflows/templates-page.tsx'), 'TemplatesPage'),
   }),
-  createRoute({
-    ...inOrg,
-    path: 'workflows/$id',
-    validateSearch: readVersionSearch,
-    component: lazyRouteComponent(() => import('./pages/editor/editor-page.tsx'), 'EditorPage'),
-  }),
+  workflowRoute.addChildren(
+    // The workflow's page shows the tab in the address: what is on the canvas stays when another one is opened.
+    ['/', 'executions', 'versions', 'settings'].map((path) =>
+      createRoute({ getParentRoute: () => workflowRoute, path }),
+    ),
+  ),
   createRoute({
     ...inOrg,
     path: 'executions',

@@ -10,7 +10,7 @@ import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { Link } from '@tanstack/react-router';
 import { Activity, Radio, SearchX } from 'lucide-react';
-import { useDeferredValue, useMemo } from 'react';
+import { type ReactNode, useDeferredValue, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { readListSearch } from '../common/search.ts';
 import { BulkBar } from './bulk.tsx';
@@ -26,13 +26,24 @@ const RunCharts = lazyPart(async () => (await import('../charts/run-charts.tsx')
 
 type List = ReturnType<typeof useExecutions>['list'];
 
-/** All executions of the organisation, live. */
-export function ExecutionsPage() {
+/** All executions of the organisation, or of one workflow, live. */
+export function ExecutionsPage({
+  workflowId,
+}: {
+  /** On the page of this workflow, which has a title of its own. */
+  workflowId?: number;
+}) {
   const { t } = useTranslation();
   const { can } = useRole();
   const [filters, apply] = useFilters(readListSearch);
   const text = JSON.stringify(filters);
-  const search = useMemo(() => readListSearch(JSON.parse(text)), [text]);
+  const search = useMemo(
+    () => ({
+      ...readListSearch(JSON.parse(text)),
+      ...(workflowId === undefined ? {} : { workflow: workflowId }),
+    }),
+    [text, workflowId],
+  );
   const [pageSize, setPageSize] = usePageSize();
   const { list, query, fresh, showFresh, isLive } = useExecutions(search, pageSize);
   const items = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
@@ -40,10 +51,11 @@ export function ExecutionsPage() {
   const drawn = useDeferredValue(items);
   const selection = useSelection(items, text);
   const { chosen, selected } = selection;
-  const isFiltered = Object.keys(search).length > 0;
+  const isFiltered = Object.keys(filters).length > 0;
+  const Frame = workflowId === undefined ? Page : PartOfPage;
   return (
-    <Page title={t('executions.title')} actions={<LiveMark isLive={isLive} />} width={1400}>
-      <Filters search={search} apply={apply} />
+    <Frame title={t('executions.title')} actions={<LiveMark isLive={isLive} />} width={1400}>
+      <Filters search={filters} apply={apply} isOfWorkflow={workflowId !== undefined} />
       {search.workflow !== undefined && <RunCharts key={search.workflow} workflowId={search.workflow} />}
       <ListHead
         query={list.isSuccess && !list.isPlaceholderData ? query : undefined}
@@ -78,7 +90,25 @@ export function ExecutionsPage() {
         />
       )}
       {can('editor') && items.length > 0 && <Hint visibleFrom="sm">{t('executions.keys')}</Hint>}
-    </Page>
+    </Frame>
+  );
+}
+
+/** Below the title of another page. */
+function PartOfPage({
+  title,
+  actions,
+  children,
+}: {
+  title: string;
+  actions: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <Stack component="section" gap="md" p={{ base: 'sm', sm: 'lg' }} aria-label={title}>
+      <Group justify="flex-end">{actions}</Group>
+      {children}
+    </Stack>
   );
 }
 

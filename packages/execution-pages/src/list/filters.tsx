@@ -18,7 +18,16 @@ import { ViewMenu } from './view-menu.tsx';
 const MAX_KEYS = 200;
 
 /** The list's filters, stored in the address. */
-export function Filters({ search, apply }: { search: ListSearch; apply: ApplyFilters<ListSearch> }) {
+export function Filters({
+  search,
+  apply,
+  isOfWorkflow,
+}: {
+  search: ListSearch;
+  apply: ApplyFilters<ListSearch>;
+  /** Its workflow is fixed. */
+  isOfWorkflow: boolean;
+}) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const { can } = useRole();
@@ -37,14 +46,16 @@ export function Filters({ search, apply }: { search: ListSearch; apply: ApplyFil
           onChange={(value) => apply({ status: value.join() })}
           clearable
         />
-        <WorkflowSelect
-          w={160}
-          aria-label={t('executions.filters.workflow')}
-          placeholder={t('executions.filters.anyWorkflow')}
-          id={search.workflow ?? null}
-          onChange={(workflow) => apply({ workflow: workflow ?? undefined })}
-          hasArchived
-        />
+        {!isOfWorkflow && (
+          <WorkflowSelect
+            w={160}
+            aria-label={t('executions.filters.workflow')}
+            placeholder={t('executions.filters.anyWorkflow')}
+            id={search.workflow ?? null}
+            onChange={(workflow) => apply({ workflow: workflow ?? undefined })}
+            hasArchived
+          />
+        )}
         <Select
           w={128}
           aria-label={t('executions.filters.trigger')}

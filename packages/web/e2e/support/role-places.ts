@@ -126,7 +126,7 @@ function workflowPlaces(page: Page, { workflowId, params }: RoleWorld): readonly
             ['DELETE /orgs/:org/workflows/:id/draft', item('Discard my changes')],
           ],
         },
-        opens(button(/Version history$/), button(/^Version 1/), [
+        opens(page.getByRole('link', { name: /Version history$/ }), button(/^Version 1/), [
           'PUT /orgs/:org/workflows/:id/versions/:version/pin',
           button(/^Pin version 1\b/),
         ]),

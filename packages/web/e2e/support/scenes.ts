@@ -199,7 +199,7 @@ function editorScenes({ workflowId }: Furniture): readonly Scene[] {
       name: 'editor-versions',
       path,
       async open(page, say) {
-        await page.getByRole('button', { name: say('editor.versions.title'), exact: false }).click();
+        await page.getByRole('link', { name: say('editor.versions.title'), exact: false }).click();
         await page
           .getByText(say('editor.versions.version', { version: 1 }))
           .first()

@@ -138,7 +138,7 @@ function NotAllowed({ place, role }: { place: NavigationItem; role: Role }) {
 const WIDE = 216;
 const NARROW = 56;
 /** The editor needs the room: there the navigation initially shows only icons. */
-const EDITOR = /^\/o\/\d+\/workflows\/[^/]+$/;
+const EDITOR = /^\/o\/\d+\/workflows\/\d+(\/|$)/;
 
 /** The navigation's width, stored separately for the editor and for all other pages. */
 interface NavigationWidth {

@@ -25,6 +25,7 @@ import { useRunForm } from './trying/use-run-form.ts';
 import { useChosenExecution } from './trying/use-shown-sample.ts';
 import { useTrial } from './trying/use-trial.ts';
 import { useWatch } from './trying/use-watch.ts';
+import { useOpenTab, useWorkflowTab, WorkflowTabs } from './workflow-tabs.tsx';
 
 const Canvas = lazyPart(
   async () => (await import('@millrace/editor/canvas/canvas.tsx')).Canvas,
@@ -34,27 +35,21 @@ const NodePanel = lazyPart(
   async () => (await import('@millrace/editor/node-panel/node-panel.tsx')).NodePanel,
   fillingSkeleton,
 );
-const FlowSettingsForm = lazyPart(
-  async () => (await import('@millrace/editor/node-panel/flow-settings.tsx')).FlowSettingsForm,
-  fillingSkeleton,
-);
+const TabContent = lazyPart(async () => (await import('./tab-content.tsx')).TabContent, fillingSkeleton);
 const NodeRunMenu = lazyPart(async () => (await import('./trying/node-run-menu.tsx')).NodeRunMenu);
 const ProblemList = lazyPart(async () => (await import('./problem-list.tsx')).ProblemList, fillingSkeleton);
 const EditorExtras = lazyPart(async () => (await import('./editor-extras.tsx')).EditorExtras);
 const RunPanel = lazyPart(async () => (await import('./trying/run-panel.tsx')).RunPanel, fillingSkeleton);
 
 /** The content of the side panel. */
-type Side =
-  | {
-      readonly kind: 'node';
-      readonly nodeId: string;
-      /** Just added: its first empty field takes the focus. */
-      readonly isNew?: boolean;
-      /** Counts how often its help was asked for: each time it is shown again. */
-      readonly helpAsked?: number;
-    }
-  | { readonly kind: 'settings' }
-  | null;
+type Side = {
+  readonly kind: 'node';
+  readonly nodeId: string;
+  /** Just added: its first empty field takes the focus. */
+  readonly isNew?: boolean;
+  /** Counts how often its help was asked for: each time it is shown again. */
+  readonly helpAsked?: number;
+} | null;
 type DrawerTab = 'problems' | 'run';
 const IN_FLOW = /^\/flow_data(\/|$)/;
 
@@ -86,11 +81,17 @@ export function EditorFrame({
   const [side, setSide] = useState<Side>(null);
   const [tab, setTab] = useState<DrawerTab | null>(null);
   const [focus, setFocus] = useState<{ readonly nodeId: string } | null>(null);
-  const showRun = useCallback(() => setTab('run'), []);
+  const shownTab = useWorkflowTab();
+  const openTab = useOpenTab(org, workflow.id);
+  const showRun = useCallback(() => {
+    openTab('editor');
+    setTab('run');
+  }, [openTab]);
   const showProblems = useCallback(() => {
+    openTab('editor');
     setTab('problems');
     notifyWarning(t('editor.fixProblems'));
-  }, [t]);
+  }, [openTab, t]);
   const showRefusal = useCallback(
     (error: Error) => {
       const isFlow = error instanceof ApiProblem && error.errors.some(({ pointer }) => IN_FLOW.test(pointer));
@@ -117,11 +118,12 @@ export function EditorFrame({
     workflow.other_drafts.length > 0;
   const openNode = useCallback(
     (nodeId: string) => {
+      openTab('editor');
       store.getState().select([nodeId]);
       setSide({ kind: 'node', nodeId });
       setFocus({ nodeId });
     },
-    [store],
+    [openTab, store],
   );
   const context = useMemo<EditorContextValue>(
     () => ({
@@ -146,10 +148,11 @@ export function EditorFrame({
   );
   // With the last input, or none: the panel below shows the input and the run.
   const run = () => {
+    openTab('editor');
     setTab('run');
     void runForm.start();
   };
-  const showSettings = () => setSide({ kind: 'settings' });
+  const showSettings = () => openTab('settings');
   const [isWide, setIsWide] = useState(false);
   const widen = useCallback(() => setIsWide((was) => !was), []);
   const hotkeys: HotkeyItem[] = [['mod+Enter', () => !isReadOnly && run()]];
@@ -168,21 +171,26 @@ export function EditorFrame({
         <div className="editor">
           <EditorCommandSource onRun={run} onSettings={showSettings} />
           <TopBar onRun={run} onSettings={showSettings} />
+          <WorkflowTabs />
           {hasExtras && <EditorExtras execution={execution} />}
           <DraftFailure />
-          <div className="editor-middle">
-            <div className="editor-canvas">
-              <Canvas onOpenNode={onOpenNode} onWidenNode={widen} focus={focus} />
+          {shownTab === 'editor' ? (
+            <>
+              <div className="editor-middle">
+                <div className="editor-canvas">
+                  <Canvas onOpenNode={onOpenNode} onWidenNode={widen} focus={focus} />
+                </div>
+                <SideFrame isOpen={isThere} isWide={isWide} onClose={() => setSide(null)}>
+                  {sideContent}
+                </SideFrame>
+              </div>
+              <BottomDrawer tab={tab} onTab={setTab} isNarrow={isNarrow} />
+            </>
+          ) : (
+            <div className="editor-tab-content">
+              <TabContent tab={shownTab} onEditor={() => openTab('editor')} />
             </div>
-            <SideFrame
-              isOpen={isThere}
-              isWide={isWide && side?.kind === 'node'}
-              onClose={() => setSide(null)}
-            >
-              {sideContent}
-            </SideFrame>
-          </div>
-          <BottomDrawer tab={tab} onTab={setTab} isNarrow={isNarrow} />
+          )}
         </div>
       </SaveFlow>
     </EditorContext>
@@ -201,17 +209,11 @@ function SideContent({
   if (side === null) return null;
   return (
     <>
-      <SideHead nodeId={side.kind === 'node' ? side.nodeId : null} {...head}>
-        {side.kind === 'node' && <NodeActions nodeId={side.nodeId} />}
+      <SideHead nodeId={side.nodeId} {...head}>
+        <NodeActions nodeId={side.nodeId} />
       </SideHead>
       <div className="editor-side-body">
-        {side.kind === 'node' ? (
-          <NodePanel nodeId={side.nodeId} takesFocus={side.isNew === true} helpAsked={side.helpAsked ?? 0} />
-        ) : (
-          <Box p="sm" className="editor-settings">
-            <FlowSettingsForm />
-          </Box>
-        )}
+        <NodePanel nodeId={side.nodeId} takesFocus={side.isNew === true} helpAsked={side.helpAsked ?? 0} />
       </div>
     </>
   );

@@ -14,8 +14,7 @@ export function SideHead({
   onClose,
   children,
 }: {
-  /** Null: the workflow's settings. */
-  nodeId: string | null;
+  nodeId: string;
   isWide?: boolean;
   /** Absent: it can't be widened. */
   onWiden?: () => void;
@@ -25,16 +24,10 @@ export function SideHead({
   const { t } = useTranslation();
   return (
     <Group className="editor-side-head" justify="space-between" gap="xs" wrap="nowrap">
-      {nodeId === null ? (
-        <Text fw={600} truncate>
-          {t('editor.settings')}
-        </Text>
-      ) : (
-        <TypeOfNode nodeId={nodeId} />
-      )}
+      <TypeOfNode nodeId={nodeId} />
       <Group gap={2} wrap="nowrap">
         {children}
-        {nodeId !== null && onWiden !== undefined && (
+        {onWiden !== undefined && (
           <IconButton
             icon={isWide ? Minimize2 : Maximize2}
             label={t('editor.keys.widen')}

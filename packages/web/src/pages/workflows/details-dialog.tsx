@@ -41,7 +41,6 @@ export function DetailsDialog({
     tags: workflow.tags,
   });
   const change = (part: Partial<WorkflowDetails>) => setDetails((old) => ({ ...old, ...part }));
-  const { data } = useQuery(endpointQuery('GET /orgs/:org/workflow-tags', { params: { org: useOrg() } }));
   return (
     <FormDialog
       title={t('workflow.details')}
@@ -51,6 +50,26 @@ export function DetailsDialog({
       onSubmit={() => onStore(details)}
       onClose={onClose}
     >
+      <DetailsFields details={details} onChange={change} />
+      <Hint>{t('workflows.detailsHint')}</Hint>
+    </FormDialog>
+  );
+}
+
+/** The fields of a workflow's name, description and tags. */
+export function DetailsFields({
+  details,
+  onChange,
+}: {
+  details: WorkflowDetails;
+  onChange: (details: WorkflowDetails) => void;
+}) {
+  const { t } = useTranslation();
+  const { data } = useQuery(endpointQuery('GET /orgs/:org/workflow-tags', { params: { org: useOrg() } }));
+  const { name, description, tags } = details;
+  const change = (part: Partial<WorkflowDetails>) => onChange({ name, description, tags, ...part });
+  return (
+    <>
       <NameField value={details.name} onChange={(name) => change({ name })} />
       <Textarea
         label={t('workflows.description')}
@@ -72,7 +91,6 @@ export function DetailsDialog({
         onChange={(tags) => change({ tags })}
         clearable
       />
-      <Hint>{t('workflows.detailsHint')}</Hint>
-    </FormDialog>
+    </>
   );
 }

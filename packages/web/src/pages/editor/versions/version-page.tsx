@@ -91,8 +91,14 @@ function Shown({ org, workflow, version }: ShownProps) {
             <Canvas onOpenNode={onOpenNode} />
           </div>
           <SideFrame isOpen={nodeId !== null} onClose={() => setNodeId(null)}>
-            <SideHead nodeId={nodeId} onClose={() => setNodeId(null)} />
-            <div className="editor-side-body">{nodeId !== null && <NodePanel nodeId={nodeId} />}</div>
+            {nodeId !== null && (
+              <>
+                <SideHead nodeId={nodeId} onClose={() => setNodeId(null)} />
+                <div className="editor-side-body">
+                  <NodePanel nodeId={nodeId} />
+                </div>
+              </>
+            )}
           </SideFrame>
         </div>
       </div>
