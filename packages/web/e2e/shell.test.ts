@@ -123,7 +123,7 @@ describe('the command palette', () => {
   test('goes to workflows, executions by number, nodes and pages, and does things, by keyboard', async () => {
     const person = await createPerson(world.service, 'editor');
     const id = await createWorkflow(person, 'Orders', greetingFlow('Hello'));
-    await createWorkflow(person, 'Invoices', greetingFlow('Hello'));
+    const invoices = await createWorkflow(person, 'Invoices', greetingFlow('Hello'));
     const { data } = await person.call('POST /orgs/:org/workflows/:id/run', {
       params: { org: person.organisationId, id },
       body: {},
@@ -162,11 +162,29 @@ describe('the command palette', () => {
     await page.keyboard.press('Escape');
     await field.waitFor({ state: 'detached' });
 
+    // Enter that confirms a conversion of an input method chooses nothing.
+    await page.keyboard.press('ControlOrMeta+k');
+    await focused(field);
+    await field.dispatchEvent('keydown', {
+      key: 'Enter',
+      isComposing: true,
+      bubbles: true,
+      cancelable: true,
+    });
+    // Whoever knows the name doesn't wait for the service.
+    await page.keyboard.type('invoices');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(new RegExp(`/workflows/${invoices}$`));
+    await field.waitFor({ state: 'detached' });
+
     await choose('dark', 'Appearance: Dark');
     await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
     await choose('credent', 'Credentials');
     await page.waitForURL(/\/credentials$/);
     await choose('new workflow', 'New workflow');
+    // It would leave the dialog, and what was typed there.
+    await page.keyboard.press('ControlOrMeta+k');
+    expect(await field.count()).toBe(0);
     await page
       .getByRole('dialog', { name: 'New workflow' })
       .getByRole('textbox', { name: 'Name' })

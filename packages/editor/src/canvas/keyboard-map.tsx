@@ -1,10 +1,9 @@
 import '@millrace/ui/i18n/parts/canvas.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import { Kbd, Modal, Table, Text } from '@mantine/core';
+import { MOD } from '@millrace/ui/commands/mod-key.ts';
 import { Fragment } from 'react';
 import { useTranslation } from 'react-i18next';
-
-const MOD = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl';
 
 /** Keys of the editor; `changes`: only in editable flows. */
 const EDITOR_KEYS = [

@@ -76,9 +76,8 @@ export function DetailsFields({
         placeholder={t('workflows.descriptionHint')}
         value={details.description}
         maxLength={MAX.description}
-        autosize
-        minRows={2}
-        maxRows={10}
+        rows={3}
+        resize="vertical"
         onChange={({ currentTarget }) => change({ description: currentTarget.value })}
       />
       <TagsInput

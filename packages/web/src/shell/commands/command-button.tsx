@@ -1,21 +1,22 @@
-import { Group, NavLink } from '@mantine/core';
+import { Group, Kbd, NavLink } from '@mantine/core';
+import { isModKey, MOD } from '@millrace/ui/commands/mod-key.ts';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
-import { Hint } from '@millrace/ui/components/text.tsx';
 import { Search } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
 const CommandPalette = lazyPart(async () => (await import('./command-palette.tsx')).CommandPalette);
 
-/** The command palette, which Ctrl+K opens and closes wherever the focus is. */
+/** The command palette, which Ctrl+K (on a Mac, Cmd+K) opens and closes wherever the focus is, but not above a dialog. */
 export function useCommandPalette(): { readonly palette: ReactNode; readonly open: () => void } {
   const [isOpen, setIsOpen] = useState(false);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
-      if (!(ctrlKey || metaKey) || altKey || shiftKey || key.toLowerCase() !== 'k') return;
+      if (event.key.toLowerCase() !== 'k' || !isModKey(event) || event.isComposing) return;
       // Browsers would go to the address bar.
       event.preventDefault();
+      // Whoever goes elsewhere would lose what a dialog has: what was typed, or a key that is shown only once.
+      if (document.querySelector('[aria-modal="true"]:not([data-commands])') !== null) return;
       setIsOpen((was) => !was);
     };
     document.addEventListener('keydown', onKey, true);
@@ -39,15 +40,15 @@ export function CommandButton({ isNarrow, onClick }: { isNarrow: boolean; onClic
         isNarrow ? null : (
           <Group justify="space-between" wrap="nowrap">
             {label}
-            <Hint component="span" aria-hidden>
-              Ctrl K
-            </Hint>
+            <Kbd size="xs" aria-hidden>
+              {MOD} K
+            </Kbd>
           </Group>
         )
       }
-      aria-label={label}
+      aria-label={isNarrow ? label : undefined}
       aria-keyshortcuts="Control+K Meta+K"
-      title={isNarrow ? `${label} (Ctrl+K)` : undefined}
+      title={isNarrow ? `${label} (${MOD}+K)` : undefined}
       leftSection={<Search size={16} aria-hidden />}
       style={{ borderRadius: 'var(--mantine-radius-sm)' }}
       onClick={onClick}

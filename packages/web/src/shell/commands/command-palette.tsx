@@ -3,11 +3,14 @@ import { Kbd, Loader, Modal, ScrollArea, TextInput } from '@mantine/core';
 import { COMMAND_GROUPS, type Command } from '@millrace/ui/commands/commands.ts';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { CornerDownLeft, Search } from 'lucide-react';
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { NewWorkflowDialog } from '../../pages/workflows/new-workflow-dialog.tsx';
 import classes from './command-palette.module.css';
 import { useCommands } from './use-commands.ts';
+
+/** The service's limit. */
+const MAX_SEARCH_LENGTH = 200;
 
 /** Everything to go to and to do: by search, arrow keys and Enter. The field keeps the focus, and names the active option. */
 export function CommandPalette({ onClose }: { onClose: () => void }) {
@@ -16,7 +19,9 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   const [search, setSearch] = useState('');
   const [at, setAt] = useState(0);
   const [isNew, setIsNew] = useState(false);
-  const { commands, isSearching } = useCommands(search, { onNewWorkflow: () => setIsNew(true) });
+  const { commands, isSearching, hasFailed, fallback } = useCommands(search, {
+    onNewWorkflow: () => setIsNew(true),
+  });
   const groups = COMMAND_GROUPS.flatMap((group) => {
     const members = commands.filter((each) => each.group === group);
     return members.length === 0 ? [] : [{ group, members }];
@@ -37,6 +42,13 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
     if (command.id !== 'new-workflow') onClose();
     command.run();
   };
+  const isAwaited = useRef(false);
+  const answered = useEffectEvent(() => {
+    if (isAwaited.current && active !== undefined) choose(active);
+  });
+  useEffect(() => {
+    if (!isSearching) answered();
+  }, [isSearching]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[event.key];
@@ -45,14 +57,16 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
       setAt(Math.max(0, Math.min(found.length - 1, Math.min(at, found.length - 1) + step)));
     } else if (event.key === 'Enter' && active !== undefined) {
       event.preventDefault();
-      choose(active);
+      // Whoever knows the name presses Enter before the service has answered.
+      if (isSearching && active.id === fallback.id) isAwaited.current = true;
+      else choose(active);
     }
   };
   if (isNew) return <NewWorkflowDialog onClose={onClose} />;
   return (
     <Modal.Root opened onClose={onClose} size={620} yOffset="10vh" padding={0}>
       <Modal.Overlay />
-      <Modal.Content aria-label={t('shell.commands')}>
+      <Modal.Content aria-label={t('shell.commands')} data-commands>
         <TextInput
           data-autofocus
           role="combobox"
@@ -69,9 +83,11 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
           px="xs"
           className={classes.field}
           value={search}
+          maxLength={MAX_SEARCH_LENGTH}
           onChange={({ currentTarget }) => {
             setSearch(currentTarget.value);
             setAt(0);
+            isAwaited.current = false;
           }}
           onKeyDown={onKeyDown}
         />
@@ -96,8 +112,8 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
               </div>
             ))}
           </div>
-          <Muted p={found.length === 0 ? 'md' : 0} ta="center" role="status">
-            {found.length === 0 && !isSearching && t('commands.nothing', { search: search.trim() })}
+          <Muted px="md" pb={hasFailed ? 'md' : 0} ta="center" role="status">
+            {hasFailed && t('commands.failed')}
           </Muted>
         </ScrollArea.Autosize>
         <div className={classes.foot} aria-hidden>

@@ -1,6 +1,7 @@
 import { useMantineColorScheme } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import type { Me } from '@millrace/admin-api';
+import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { useMe, useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { type Command, readCommandSources } from '@millrace/ui/commands/commands.ts';
@@ -21,7 +22,7 @@ import {
   SunMoon,
   Workflow,
 } from 'lucide-react';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChooseLanguage } from '../account-language.ts';
 import { ADMINISTRATION_ITEMS, WORK_ITEMS } from '../navigation-items.ts';
@@ -30,28 +31,53 @@ import { useSignOut } from '../sign-out.ts';
 const SCHEMES = ['light', 'dark', 'auto'] as const;
 const NOTHING: readonly Command[] = [];
 
+/** Of each group. Whoever looks for something else types more of it. */
+const MOST_OF_GROUP = 20;
+
+interface FoundCommands {
+  readonly commands: readonly Command[];
+  /** The service hasn't answered yet. */
+  readonly isSearching: boolean;
+  /** The service couldn't be asked. */
+  readonly hasFailed: boolean;
+  /** What is offered for any search. */
+  readonly fallback: Command;
+}
+
 /** The commands that fit a search, best first; for an empty one, what was open last comes first. */
-export function useCommands(
-  search: string,
-  { onNewWorkflow }: { onNewWorkflow: () => void },
-): { readonly commands: readonly Command[]; readonly isSearching: boolean } {
+export function useCommands(search: string, { onNewWorkflow }: { onNewWorkflow: () => void }): FoundCommands {
   const recent = useRecentCommands();
   const ofParts = useCommandsOfParts();
   const pages = usePageCommands();
   const actions = useActionCommands(onNewWorkflow);
-  const found = useFoundCommands(search, recent);
+  const { exact, workflows, isOutdated, ...state } = useFoundCommands(search);
   const { guides, searchGuides } = useDocumentationCommands(search);
-  const isEmpty = search.trim() === '';
+  const found = { ...state, fallback: searchGuides };
   // Where several fit equally well, this order counts.
-  const known = [...recent, ...ofParts, ...found.workflows, ...actions, ...pages, ...guides];
+  const known = withoutTwins([...recent, ...ofParts, ...workflows, ...actions, ...pages, ...guides]);
   const ranked = findRanked(known, search, (each) => each);
-  if (isEmpty) {
+  if (search.trim() === '') {
     // All nodes of a large workflow would hide everything else.
-    return { commands: ranked.filter(({ group }) => group !== 'nodes'), isSearching: false };
+    return { ...found, commands: firstOfGroups(ranked.filter(({ group }) => group !== 'nodes')) };
   }
-  // What the service found by a description or a tag.
-  const others = found.workflows.filter((each) => !ranked.includes(each));
-  return { commands: [...found.exact, ...ranked, ...others, searchGuides], isSearching: found.isSearching };
+  // What the service found by a description or a tag comes last.
+  const all = withoutTwins([...exact, ...ranked, ...(isOutdated ? [] : workflows)]);
+  return { ...found, commands: [...firstOfGroups(all), searchGuides] };
+}
+
+/** The first of those that lead to the same. */
+function withoutTwins(commands: readonly Command[]): readonly Command[] {
+  const ids = new Set<string>();
+  return commands.filter(({ id }) => !ids.has(id) && ids.add(id));
+}
+
+function firstOfGroups(commands: readonly Command[]): readonly Command[] {
+  const counts = new Map<string, number>();
+  return commands.filter(({ group }) => {
+    const count = (counts.get(group) ?? 0) + 1;
+    counts.set(group, count);
+    return count <= MOST_OF_GROUP;
+  });
 }
 
 /** Workflows and executions opened in this browser. */
@@ -224,11 +250,12 @@ const MOST_FOUND = 8;
 const NUMBER = /^#?([1-9]\d{0,14})$/;
 
 /** Workflows that the service finds, and the execution or workflow of a number. */
-function useFoundCommands(search: string, recent: readonly Command[]) {
+function useFoundCommands(search: string) {
   const { t } = useTranslation();
   const org = useOrg();
   const navigate = useNavigate();
-  const [text] = useDebouncedValue(search.trim(), TYPING_PAUSE_MS);
+  const typed = search.trim().normalize('NFKC');
+  const [text] = useDebouncedValue(typed, TYPING_PAUSE_MS);
   const list = useQuery({
     ...endpointQuery('GET /orgs/:org/workflows', {
       params: { org },
@@ -241,42 +268,35 @@ function useFoundCommands(search: string, recent: readonly Command[]) {
   const execution = useQuery({
     ...endpointQuery('GET /orgs/:org/executions/:execution', { params: { org, execution: number } }),
     enabled: number > 0,
-    retry: false,
   });
   const workflow = useQuery({
     ...endpointQuery('GET /orgs/:org/workflows/:id', { params: { org, id: number } }),
     enabled: number > 0,
-    retry: false,
   });
-  const commands = useMemo(() => {
-    const known = new Set(recent.map(({ id }) => id));
-    const ofWorkflow = (id: number, title: string): Command => ({
-      id: `workflow-${id}`,
-      group: 'workflows',
-      title,
-      hint: t('commands.kind.workflow', { id }),
-      icon: Workflow,
-      run: () => void navigate({ to: `/o/${org}/workflows/${id}` }),
-    });
-    const exact: Command[] = [];
-    if (number > 0 && execution.data !== undefined) {
-      exact.push({
-        id: `found-execution-${number}`,
-        group: 'executions',
-        title: execution.data.execution.display_name,
-        hint: t('commands.kind.execution', { id: number }),
-        icon: Activity,
-        run: () => void navigate({ to: `/o/${org}/executions/${number}` }),
-      });
-    }
-    if (number > 0 && workflow.data !== undefined) exact.push(ofWorkflow(number, workflow.data.name));
-    const taken = new Set([...known, ...exact.map(({ id }) => id)]);
-    const found = text === '' ? [] : (list.data?.items ?? []);
-    return {
-      exact,
-      workflows: found.map(({ id, name }) => ofWorkflow(id, name)).filter(({ id }) => !taken.has(id)),
-    };
-  }, [recent, number, execution.data, workflow.data, list.data, text, t, navigate, org]);
-  const isWaiting = search.trim() !== text;
-  return { ...commands, isSearching: isWaiting || list.isFetching || execution.isFetching };
+  const queries = [list, execution, workflow];
+  const commandOf = (kind: 'workflow' | 'execution', id: number, title: string): Command => ({
+    id: `${kind}-${id}`,
+    group: `${kind}s`,
+    title,
+    hint: t(`commands.kind.${kind}`, { id }),
+    icon: kind === 'workflow' ? Workflow : Activity,
+    run: () => void navigate({ to: `/o/${org}/${kind}s/${id}` }),
+  });
+  return {
+    exact: [
+      ...(execution.data === undefined
+        ? []
+        : [commandOf('execution', number, execution.data.execution.display_name)]),
+      ...(workflow.data === undefined ? [] : [commandOf('workflow', number, workflow.data.name)]),
+    ],
+    workflows: (list.data?.items ?? []).map(({ id, name }) => commandOf('workflow', id, name)),
+    isOutdated: list.isPlaceholderData,
+    isSearching: typed !== '' && (typed !== text || queries.some(({ isFetching }) => isFetching)),
+    hasFailed: queries.some(({ error }) => error !== null && !isMissing(error)),
+  };
+}
+
+/** Nothing has this number, or what has it isn't to be seen. */
+function isMissing(error: Error): boolean {
+  return error instanceof ApiProblem && error.status === 404;
 }
