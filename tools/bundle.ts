@@ -98,9 +98,9 @@ function moveFiles(used: Set<string>): Plugin {
  * the module itself doesn't, and nothing imports these names from there.
  */
 function withoutFetch(): Plugin {
-  const names = Object.entries(Object.getOwnPropertyDescriptors(http)).flatMap(([name, { get }]) =>
-    get === undefined && name !== 'default' ? [name] : [],
-  );
+  const names = Object.entries(Object.getOwnPropertyDescriptors(http))
+    .filter(([name, descriptor]) => 'value' in descriptor && name !== 'default')
+    .map(([name]) => name);
   return {
     name: 'without-fetch',
     resolveId: {

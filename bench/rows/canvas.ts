@@ -50,7 +50,11 @@ export const canvasRow: Row = {
       for (const size of SIZES) {
         const workflowId = await createWorkflow(server.baseUrl, tenant, `canvas ${size}`, largeFlow(size));
         const opened = await openEditor(server.baseUrl, session, tenant.organisationId, workflowId);
-        readings.push(...(await measureActions(size, opened).finally(() => opened.browser.close())));
+        try {
+          readings.push(...(await measureActions(size, opened)));
+        } finally {
+          await opened.browser.close();
+        }
       }
       return Object.fromEntries(readings);
     } finally {

@@ -43,7 +43,9 @@ export function OptionField({ credentialId, label, onChange, children }: OptionF
           />
         ),
       )}
-      {failed !== null && failed.of === credentialId && <FieldError mt={4}>{translateMessage(failed.failure)}</FieldError>}
+      {failed !== null && failed.of === credentialId && (
+        <FieldError mt={4}>{translateMessage(failed.failure)}</FieldError>
+      )}
     </div>
   );
 }

@@ -55,19 +55,6 @@ const SELECT_RULES = `SELECT r.id, r.organisation_id, r.name, r.kind, r.workflow
     LEFT JOIN LATERAL (SELECT sum(occurrences) AS waiting FROM alert_incidents
       WHERE rule_id = r.id AND message_id IS NULL) i ON true`;
 
-/** Rules that send with the credential, the oldest first. */
-export async function listRulesWithCredential(
-  db: Queryable,
-  organisationId: number,
-  credentialId: number,
-): Promise<{ readonly id: number; readonly name: string }[]> {
-  return db.query(
-    `SELECT id, name FROM alert_rules
-     WHERE organisation_id = $1 AND target->>'credential_id' = $2::bigint::text ORDER BY id`,
-    [organisationId, credentialId],
-  );
-}
-
 /** Held until the end of the transaction, so that an organisation's rules are counted and added one after the other. */
 export async function lockRules(tx: Queryable, organisationId: number): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace alert rules ' || $1::bigint, 0))`, [

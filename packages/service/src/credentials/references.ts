@@ -12,8 +12,7 @@ import {
 } from '@millrace/engine';
 import { type FieldError, validationError } from '@millrace/errors/errors';
 import { type Message, message } from '@millrace/messages';
-import { listRulesWithCredential } from '../alerts/rule-store.ts';
-import { listExistingIds, listFlowsWithCredentials } from './store.ts';
+import { listAlertRulesWith, listExistingIds, listFlowsWithCredentials } from './store.ts';
 
 /** A value in a flow that names a credential. */
 export interface CredentialReference {
@@ -77,7 +76,7 @@ export async function findUsage(
       return findReferences(flow, registry).some((reference) => reference.credentialId === credentialId);
     })
     .map(({ id, name }) => ({ id, name }));
-  return { workflows, alertRules: await listRulesWithCredential(db, organisationId, credentialId) };
+  return { workflows, alertRules: await listAlertRulesWith(db, organisationId, credentialId) };
 }
 
 /** Whether nothing would miss it. */

@@ -307,3 +307,16 @@ export async function dropSecretsOfKeys(
     [keyIds],
   );
 }
+
+/** Alert rules that send with the credential, the oldest first. */
+export async function listAlertRulesWith(
+  db: Queryable,
+  organisationId: number,
+  credentialId: number,
+): Promise<{ readonly id: number; readonly name: string }[]> {
+  return db.query(
+    `SELECT id, name FROM alert_rules
+     WHERE organisation_id = $1 AND target->>'credential_id' = $2::bigint::text ORDER BY id`,
+    [organisationId, credentialId],
+  );
+}

@@ -17,7 +17,7 @@ export function guidesByField(
   const known = [...hosts, fields.host].filter((host) => typeof host === 'string').map(nameOf);
   const fitting = guides.filter(
     ({ when, hosts: own }) =>
-      Object.entries(when).every(([name, values]) => values.includes(String(fields[name]))) &&
+      Object.entries(when).every(([name, values]) => values.some((value) => value === fields[name])) &&
       (own.length === 0 || own.some((host) => known.some((name) => isOf(name, host)))),
   );
   const special = fitting.filter(({ hosts: own }) => own.length > 0);
