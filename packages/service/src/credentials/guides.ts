@@ -25,7 +25,7 @@ export const CREDENTIAL_GUIDES: readonly CredentialGuide[] = [
     ({ id, title, guide, where }): CredentialGuide => ({
       types: ['oauth2'],
       when: { service: [id] },
-      fields: ['client_id'],
+      fields: ['client_id', 'client_secret'],
       service: title,
       page: guide,
       text: where,

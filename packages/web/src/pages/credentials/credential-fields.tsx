@@ -125,43 +125,58 @@ export function CredentialFields({
   const [focused] = useState(first?.name);
   const names = shown.map(({ name }) => name);
   const guides = guidesByField(definition.guides, { fields: value, hosts, shown: names });
+  const textsOf = ({ name, schema }: (typeof shown)[number]) => {
+    const textKey = fieldText(definition.type, name);
+    return textKey === null
+      ? { title: textOr(schema.title, name), description: textOr(schema.description, '') }
+      : { title: t(`${textKey}.title`), description: t(`${textKey}.hint`) };
+  };
+  const drawField = (field: (typeof shown)[number]) => {
+    const { name, schema, isRequired } = field;
+    const { title, description } = textsOf(field);
+    const change = (next: JsonValue | undefined) =>
+      onChange(withService(name, withUsualPort(value, withMember(value, name, next))));
+    return isSecret(schema) ? (
+      <SecretField
+        key={name}
+        name={name}
+        title={title}
+        hint={description}
+        schema={schema}
+        value={value[name]}
+        onChange={change}
+        stored={storedOf(credential, name)}
+        takesFocus={takesFocus && name === focused}
+      />
+    ) : (
+      <Field
+        key={name}
+        name={name}
+        schema={{ ...withoutNull(schema), title, description, ...translatedLabels(schema, t) }}
+        takesFocus={takesFocus && name === focused}
+        isRequired={isRequired}
+        value={value[name] ?? undefined}
+        pointer={`/fields/${name}`}
+        onChange={change}
+      />
+    );
+  };
+  // Before the fields they are about, so that Tab leads from one of those to the next; after the one that names the service.
+  const lead = shown[0]?.schema.enum === undefined ? 0 : 1;
   return (
     <Stack gap="sm">
-      {shown.map(({ name, schema }) => {
-        const textKey = fieldText(definition.type, name);
-        const title = textKey === null ? textOr(schema.title, name) : t(`${textKey}.title`);
-        const description = textKey === null ? textOr(schema.description, '') : t(`${textKey}.hint`);
-        const change = (next: JsonValue | undefined) =>
-          onChange(withService(name, withUsualPort(value, withMember(value, name, next))));
-        const field = isSecret(schema) ? (
-          <SecretField
-            name={name}
-            title={title}
-            hint={description}
-            schema={schema}
-            value={value[name]}
-            onChange={change}
-            stored={storedOf(credential, name)}
-            takesFocus={takesFocus && name === focused}
-          />
-        ) : (
-          <Field
-            name={name}
-            schema={{ ...withoutNull(schema), title, description, ...translatedLabels(schema, t) }}
-            takesFocus={takesFocus && name === focused}
-            isRequired={schema.default === undefined}
-            value={value[name] ?? undefined}
-            pointer={`/fields/${name}`}
-            onChange={change}
-          />
-        );
-        return (
-          <div key={name}>
-            {field}
-            <FieldGuides guides={guides.get(name) ?? []} />
-          </div>
-        );
-      })}
+      {shown.slice(0, lead).map(drawField)}
+      <FieldGuides
+        guides={shown.flatMap((field) =>
+          (guides.get(field.name) ?? []).map((guide) => ({
+            titles: shown
+              .filter(({ name }) => guide.fields.includes(name))
+              .map((each) => textsOf(each).title),
+            guide,
+          })),
+        )}
+      />
+      {shown.slice(lead).map(drawField)}
     </Stack>
   );
 }
