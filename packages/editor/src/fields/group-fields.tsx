@@ -35,7 +35,8 @@ export function GroupFields({
     names.flatMap((name) => shown.find((field) => field.name === name) ?? []);
   const isRequest = areOfRequest(known);
   const draw = ({ name, schema, isRequired }: NamedField) => {
-    const change = (next: JsonValue | undefined) => onChange(withMember(value, name, next));
+    const change = (next: JsonValue | undefined) =>
+      onChange(withStart(withMember(value, name, next), name, known));
     const drawField = (actions?: ReactNode) => (
       <Field
         key={name}
@@ -149,6 +150,18 @@ function Section({
   );
 }
 
+/** Nested node settings begin with what their schema says for the chosen type (`x-starts`), unless there are some. */
+function withStart(value: JsonObject, changed: string, fields: readonly NamedField[]): JsonObject {
+  const starts = fields.find(({ name }) => name === 'config')?.schema['x-starts'];
+  if (changed !== 'type' || typeof value.type !== 'string' || starts === undefined) return value;
+  const all = starts as { readonly [type: string]: JsonObject };
+  const isUntouched = [{}, ...Object.values(all)].some(
+    (start) => JSON.stringify(start) === JSON.stringify(value.config ?? {}),
+  );
+  const start = Object.hasOwn(all, value.type) ? all[value.type] : undefined;
+  return isUntouched && start !== undefined ? withMember(value, 'config', start) : value;
+}
+
 /** Nested node settings (`type` names the node, `config` is its settings) use that node's form. */
 function withNodeSettings(
   fields: readonly NamedField[],
@@ -164,7 +177,12 @@ function withNodeSettings(
     if (field.name !== 'config' || chosen === undefined) return field;
     return {
       ...field,
-      schema: { ...chosen.schema, ...(title && { title }), ...(description && { description }) },
+      schema: {
+        ...chosen.schema,
+        ...(title && { title }),
+        ...(description && { description }),
+        'x-starts': field.schema['x-starts'] ?? {},
+      },
     };
   });
 }

@@ -39,6 +39,29 @@ describe('wait.approval', () => {
     expect(result).toMatchObject({ kind: 'await_signal', output: { notify: { sent: 'email.send' } } });
   });
 
+  it('asks, with two choices, as it is dropped onto the canvas', async () => {
+    const { properties, required } = waitApproval.configSchema;
+    const fresh = Object.fromEntries(
+      (required as string[]).map((name) => [name, (properties as JsonObject)[name] as JsonObject]),
+    );
+    const config = Object.fromEntries(
+      Object.entries(fresh).map(([name, each]) => [name, each.default ?? null]),
+    );
+    const { result } = await run(config);
+    expect(result).toMatchObject({
+      kind: 'await_signal',
+      output: { title: 'Please decide', choices: [{ id: 'approve' }, { id: 'reject' }] },
+    });
+  });
+
+  it.each(['chat.notify', 'email.send'])('begins a message by %s that leads to the decision', (type) => {
+    const { notify } = waitApproval.configSchema.properties as unknown as {
+      notify: { anyOf: { properties: { config: { 'x-starts': JsonObject } } }[] };
+    };
+    const start = notify.anyOf[0]?.properties.config['x-starts'][type];
+    expect(JSON.stringify(start)).toContain('{{args.approval_url}}');
+  });
+
   it('sends a request as well', async () => {
     const request = { url: 'https://example.com', body: '{{args.tokyo_url}}' };
     const choices = [{ id: 'tokyo', label: 'Tokyo' }];

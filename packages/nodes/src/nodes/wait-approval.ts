@@ -60,6 +60,11 @@ const notifySchema = Type.Object(
       description: 'The settings of that node.',
       default: {},
       'x-node-config': 'type',
+      // What a message needs at least, whatever language it is in.
+      'x-starts': {
+        'chat.notify': { text: '{{args.approval_url}}' },
+        'email.send': { subject: 'Please decide', text: '{{args.approval_url}}' },
+      },
     }),
   },
   { additionalProperties: false },
