@@ -34,6 +34,8 @@ export interface ModelServerOptions {
     | Promise<string | ModelAnswer | { readonly error: ModelError }>;
   /** Requests with another key are refused the way each provider does; by default any key is accepted. Null: no key is required. */
   readonly key?: string | null;
+  /** The models that OpenAI-compatible clients are told of; absent: the list isn't there. */
+  readonly models?: readonly string[];
 }
 
 const FORMATS: Record<AiProvider, WireFormat> = { openai_compatible: openAi, anthropic, google };
@@ -84,6 +86,11 @@ async function handle(
   requests: ModelRequest[],
 ): Promise<void> {
   const provider = providerOf((incoming.url ?? '').split('?', 1)[0] ?? '');
+  if (options.models !== undefined && incoming.method === 'GET' && incoming.url === '/openai/v1/models') {
+    const list = { object: 'list', data: options.models.map((id) => ({ id, object: 'model' })) };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(list));
+    return;
+  }
   if (provider === undefined || incoming.method !== 'POST') {
     response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found');
     return;

@@ -16,10 +16,11 @@ beforeAll(async () => {
   outside = await openOutside();
   mails = await openMailServer();
   models = await startModelServer({
+    models: ['gpt-other', 'gpt-test'],
     answer: ({ messages }) =>
       messages.at(-1)?.role === 'tool'
         ? 'It was shipped.'
-        : { toolCalls: [{ name: 'look_up', arguments: { email: 'ada@example.com' } }] },
+        : { toolCalls: [{ name: 'http_request', arguments: { email: 'ada@example.com' } }] },
   });
   world = await openBrowserService({ config: { allowHosts: ['127.0.0.1'] } });
 });
@@ -197,11 +198,16 @@ test('an agent with a tool answers a support mail after an approval, in few clic
   await hand.press('Enter');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await focused(templateField(editor.panel, 'Model'));
-  await hand.type('gpt-test');
+  await hand.click(editor.panel.getByRole('button', { name: 'Choose Model from a list' }));
+  await hand.click(page.getByRole('option', { name: 'gpt-test' }));
+  await expect.poll(() => templateField(editor.panel, 'Model').textContent()).toBe('gpt-test');
   await hand.click(templateField(editor.panel, 'Prompt'));
   await hand.type('{{trigger.data.text}}');
   await hand.click(editor.panel.getByRole('button', { name: 'Add to Tools' }));
-  await hand.click(templateField(editor.panel, 'Description'));
+  await focused(page.getByRole('textbox', { name: 'Find a node or a workflow' }));
+  await hand.click(page.getByRole('option', { name: 'HTTP request' }));
+  await editor.panel.getByRole('button', { name: /^http_request/, expanded: true }).waitFor();
+  await focused(templateField(editor.panel, 'Description'));
   await hand.type('The status of the orders of a customer.');
   await hand.click(editor.panel.getByRole('button', { name: 'Add to Arguments' }));
   await focused(editor.panel.getByRole('textbox', { name: 'Name in Arguments' }));
@@ -210,6 +216,9 @@ test('an agent with a tool answers a support mail after an approval, in few clic
   await hand.type(`${outside.url}/orders?email={{args.email}}`);
 
   await hand.add('approval');
+  const choices = templateField(editor.panel, 'Label');
+  await choices.first().waitFor();
+  expect(await choices.allTextContents()).toEqual(['Approve', 'Reject']);
   await hand.click(templateField(editor.panel, 'Text'));
   await hand.type('{{nodes.agent.output.text}}');
 

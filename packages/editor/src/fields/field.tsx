@@ -1,5 +1,6 @@
-import { Paper } from '@mantine/core';
+import { Paper, Skeleton } from '@mantine/core';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { FieldComponent, FieldProps } from '../form/field-props.ts';
@@ -13,6 +14,12 @@ import { GroupFields } from './group-fields.tsx';
 import { ListInput } from './list-input.tsx';
 import { RecordInput } from './record-input.tsx';
 import { VariantInput } from './variant-input.tsx';
+
+/** Loaded with the first agent: it draws the nodes it calls. */
+const ToolCards = lazyPart(
+  async () => (await import('./tool-cards.tsx')).ToolCards,
+  () => <Skeleton h={56} />,
+);
 
 const STRUCTURED = new Set(['group', 'record', 'list', 'variants']);
 /** Shapes whose control accepts templates directly. */
@@ -127,23 +134,21 @@ type StructuredProps = FieldProps & {
 function StructuredInput(props: StructuredProps) {
   const { Field, shape, value, onChange, pointer, label } = props;
   const common = { Field, onChange, pointer, label };
+  // What applies as long as nothing is set, and what a change begins with.
+  const shown = value ?? props.schema.default;
   switch (shape.kind) {
     case 'group':
       return (
         <Paper withBorder p="xs">
-          <GroupFields {...common} shape={shape} value={objectOf(value)} />
+          <GroupFields {...common} shape={shape} value={objectOf(shown)} />
         </Paper>
       );
     case 'record':
-      return <RecordInput {...common} member={shape.member} value={objectOf(value)} />;
-    case 'list':
-      return (
-        <ListInput
-          {...common}
-          item={shape.item}
-          value={value !== undefined && isJsonArray(value) ? value : []}
-        />
-      );
+      return <RecordInput {...common} member={shape.member} value={objectOf(shown)} />;
+    case 'list': {
+      const List = props.schema['x-tools'] === true ? ToolCards : ListInput;
+      return <List {...common} item={shape.item} value={listOf(shown)} />;
+    }
     case 'variants':
       return <VariantInput {...common} shape={shape} value={value} />;
     default:
@@ -153,4 +158,8 @@ function StructuredInput(props: StructuredProps) {
 
 function objectOf(value: JsonValue | undefined): JsonObject {
   return value !== undefined && isJsonObject(value) ? value : {};
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return value !== undefined && isJsonArray(value) ? value : [];
 }

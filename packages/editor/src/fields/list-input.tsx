@@ -85,7 +85,8 @@ function Item({ Field, actions, ...field }: FieldProps & { Field: FieldComponent
   );
 }
 
-function ItemActions({
+/** Buttons that move and remove an item. */
+export function ItemActions({
   items,
   index,
   onChange,

@@ -1,6 +1,7 @@
 import { type Said, translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { createContext, useContext } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { NodeType } from '../model/editor-state.ts';
 import type { Schema } from './field-shape.ts';
 import type { DataSource, PathHint, Preview } from './template-scope.ts';
 
@@ -17,7 +18,10 @@ export interface FormContextValue {
   /** Only values below this pointer may contain templates; absent: all. */
   readonly templatesBelow?: string;
   /** Title and schema, by type, of nodes whose settings can be nested in these. */
-  readonly nodeSchemas?: ReadonlyMap<string, { readonly title: string; readonly schema: Schema }>;
+  readonly nodeSchemas?: ReadonlyMap<
+    string,
+    { readonly title: string; readonly schema: Schema; readonly node: NodeType }
+  >;
   /** Problems, with pointers into the form's value. */
   readonly problems: readonly FormProblem[];
   /** What templates can read here, with everything in it; absent where a form shows no data. */

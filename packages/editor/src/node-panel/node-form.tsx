@@ -115,5 +115,5 @@ function schemasOf(types: ReadonlyMap<string, NodeType>): NonNullable<FormContex
   const fitting = [...types.values()].filter(
     ({ type, kind }) => (kind === 'effect' || kind === 'pure') && !NEVER_INSIDE.has(type),
   );
-  return new Map(fitting.map(({ type, title, config_schema: schema }) => [type, { title, schema }]));
+  return new Map(fitting.map((node) => [node.type, { title: node.title, schema: node.config_schema, node }]));
 }

@@ -92,6 +92,7 @@ const workflowTool = Type.Object(
 );
 
 export const toolsProperty = Type.Array(Type.Union([nodeTool, workflowTool]), {
+  'x-tools': true,
   maxItems: MAX_TOOLS,
   title: 'Tools',
   description:
