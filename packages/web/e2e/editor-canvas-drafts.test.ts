@@ -256,7 +256,13 @@ describe('saving', () => {
       await page.waitForURL(path);
       await expect.poll(() => tabs.getByRole('link', { name }).getAttribute('aria-current')).toBe('page');
     };
+    const view = () => page.locator('.react-flow__viewport').getAttribute('style');
+    const whole = await view();
+    await page.keyboard.press('+');
+    await expect.poll(view).not.toBe(whole);
+    const seen = await view();
     await open('Settings', /\/settings$/);
+    await page.waitForFunction(() => document.title === 'Settings · Orders · Millrace');
     const use = page.getByRole('region', { name: 'Status' });
     await use.getByText('Webhook and API calls already start the saved version.').waitFor();
     await page.getByRole('textbox', { name: 'Description' }).fill('What arrives');
@@ -276,6 +282,7 @@ describe('saving', () => {
     await page.getByRole('region', { name: 'Version history' }).getByText('Version 1').first().waitFor();
     await open('Editor', new RegExp(`/workflows/${id}$`));
     await canvasNode(page, 'code').waitFor();
+    await expect.poll(view).toBe(seen);
     await page.keyboard.press('Control+z');
     await canvasNode(page, 'code').waitFor({ state: 'detached' });
     await page.goto(`${world.url}/o/${person.organisationId}/workflows/${id}/versions`);

@@ -7,14 +7,16 @@ import {
   type NodeMouseHandler,
   ReactFlow,
   SelectionMode,
+  useReactFlow,
   useStore,
   useStoreApi,
+  type Viewport,
 } from '@xyflow/react';
 import { type MouseEvent, memo, type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { FINGER } from '../model/canvas-id.ts';
 import type { CanvasEdge, CanvasNode, DiffMark } from '../model/display.ts';
-import { useEditor } from '../model/store.ts';
+import { type EditorStore, useEditor, useEditorStore } from '../model/store.ts';
 import type { CanvasActions } from './canvas-actions.ts';
 import type { MenuRequest } from './canvas-menu.tsx';
 import { FlowEdgeView } from './flow-edge.tsx';
@@ -37,6 +39,9 @@ const PRO_OPTIONS = { hideAttribution: true };
 /** Zoom levels below which unreadable details aren't rendered. */
 const FAR = 0.45;
 const TINY = 0.3;
+
+/** What was seen of a flow when its canvas was left for another tab of the page. */
+const leftViews = new WeakMap<EditorStore, Viewport>();
 
 /** With more nodes than this, those out of sight aren't rendered; Tab then reaches only visible ones. */
 const MANY = 150;
@@ -75,6 +80,15 @@ export const Picture = memo(function Picture({
   const { t } = useTranslation();
   const isReadOnly = useEditor((state) => state.isReadOnly);
   const { nodes, edges, routing, onNodesChange, onEdgesChange } = useDrawing(marks);
+  const store = useEditorStore();
+  const [leftView] = useState(() => leftViews.get(store));
+  const { getViewport } = useReactFlow();
+  useEffect(
+    () => () => {
+      leftViews.set(store, getViewport());
+    },
+    [store, getViewport],
+  );
   const [motion, setMotion] = useState<'' | 'is-moving' | 'is-moving is-pulled'>('');
   const distance = useStore(
     ({ transform: [, , zoom] }): Distance => (zoom < TINY ? 'tiny' : zoom < FAR ? 'far' : 'near'),
@@ -130,7 +144,7 @@ export const Picture = memo(function Picture({
           edgeTypes={EDGE_VIEWS}
           colorMode={scheme}
           ariaLabelConfig={labels}
-          fitView
+          {...(leftView === undefined ? { fitView: true } : { defaultViewport: leftView })}
           fitViewOptions={FIT}
           minZoom={0.1}
           maxZoom={2}

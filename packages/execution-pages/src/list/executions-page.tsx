@@ -77,7 +77,9 @@ export function ExecutionsPage({
           />
         </Stack>
       )}
-      {list.isSuccess && items.length === 0 && !list.hasNextPage && <Nothing isFiltered={isFiltered} />}
+      {list.isSuccess && items.length === 0 && !list.hasNextPage && (
+        <Nothing isFiltered={isFiltered} workflowId={workflowId} />
+      )}
       {list.isSuccess && <More key={text} list={list} hasItems={items.length > 0} />}
       {chosen.length > 0 && query !== undefined && (
         <BulkBar
@@ -151,7 +153,7 @@ function More({ list, hasItems }: { list: List; hasItems: boolean }) {
   );
 }
 
-function Nothing({ isFiltered }: { isFiltered: boolean }) {
+function Nothing({ isFiltered, workflowId }: { isFiltered: boolean; workflowId: number | undefined }) {
   const { t } = useTranslation();
   const org = useOrg();
   if (isFiltered) {
@@ -160,7 +162,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
         icon={SearchX}
         title={t('executions.noMatchTitle')}
         action={
-          <Button component={Link} to={`/o/${org}/executions`} variant="default">
+          <Button variant="default" renderRoot={(props) => <Link {...props} to="." search={{} as never} />}>
             {t('executions.filters.clear')}
           </Button>
         }
@@ -174,8 +176,12 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
       icon={Activity}
       title={t('executions.emptyTitle')}
       action={
-        <Button component={Link} to={`/o/${org}/workflows`} variant="default">
-          {t('executions.emptyAction')}
+        <Button
+          component={Link}
+          to={`/o/${org}/workflows${workflowId === undefined ? '' : `/${workflowId}`}`}
+          variant="default"
+        >
+          {t(workflowId === undefined ? 'executions.emptyAction' : 'executions.emptyActionHere')}
         </Button>
       }
     >

@@ -10,7 +10,12 @@ export function ActivationSwitch() {
   const { activate, deactivate, isBusy } = useActivation();
   const isActive = workflow.status === 'active';
   return (
-    <Tooltip label={t(`editor.switch.${isActive ? 'on' : 'off'}`)} multiline maw={280}>
+    <Tooltip
+      label={t(`editor.switch.${isActive ? 'on' : 'off'}`)}
+      multiline
+      maw={280}
+      events={{ hover: true, focus: true, touch: true }}
+    >
       <div>
         <Switch
           size="xs"

@@ -76,13 +76,14 @@ export function EditorFrame({
   store: EditorStore;
 }) {
   const { t } = useTranslation();
-  useDocumentTitle(`${workflow.name} · Millrace`);
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
   const [side, setSide] = useState<Side>(null);
   const [tab, setTab] = useState<DrawerTab | null>(null);
   const [focus, setFocus] = useState<{ readonly nodeId: string } | null>(null);
   const shownTab = useWorkflowTab();
   const openTab = useOpenTab(org, workflow.id);
+  const place = shownTab === 'editor' ? '' : `${t(`editor.tabs.${shownTab}`)} · `;
+  useDocumentTitle(`${place}${workflow.name} · Millrace`);
   const showRun = useCallback(() => {
     openTab('editor');
     setTab('run');
@@ -156,8 +157,10 @@ export function EditorFrame({
   const [isWide, setIsWide] = useState(false);
   const widen = useCallback(() => setIsWide((was) => !was), []);
   const hotkeys: HotkeyItem[] = [['mod+Enter', () => !isReadOnly && run()]];
-  if (side?.kind === 'node') hotkeys.push(['F2', widen]);
-  hotkeys.push(['F1', () => setSide((open) => withHelp(open, store))]);
+  if (shownTab === 'editor') {
+    if (side !== null) hotkeys.push(['F2', widen]);
+    hotkeys.push(['F1', () => setSide((open) => withHelp(open, store))]);
+  }
   useHotkeys(hotkeys, [], true);
   const sideContent = (
     <SideContent side={side} isWide={isWide} onWiden={widen} onClose={() => setSide(null)} />

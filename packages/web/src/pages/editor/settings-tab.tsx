@@ -3,7 +3,7 @@ import { Button, Group, Stack, Switch, Text, Title } from '@mantine/core';
 import { useEditor } from '@millrace/editor/model/store.ts';
 import { FlowSettingsForm } from '@millrace/editor/node-panel/flow-settings.tsx';
 import { useRole } from '@millrace/ui/api/me.ts';
-import { Hint, Muted } from '@millrace/ui/components/text.tsx';
+import { Muted } from '@millrace/ui/components/text.tsx';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DetailsFields, type WorkflowDetails } from '../workflows/details-dialog.tsx';
@@ -43,7 +43,7 @@ export function SettingsTab() {
         </Section>
       )}
       <Section title={t('editor.settings')}>
-        <Hint>{t('editor.tabs.settingsHint')}</Hint>
+        <Muted>{t('editor.tabs.settingsHint')}</Muted>
         <FlowSettingsForm />
       </Section>
     </Stack>

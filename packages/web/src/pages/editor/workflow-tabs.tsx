@@ -15,13 +15,17 @@ export function useWorkflowTab(): WorkflowTab {
 const pathOf = (org: number, id: number, tab: WorkflowTab) =>
   `/o/${org}/workflows/${id}${tab === 'editor' ? '' : `/${tab}`}`;
 
+/** The execution whose data is worked with stays in the address. */
+const keepExecution = ({ execution }: { readonly execution?: number }) =>
+  execution === undefined ? {} : { execution };
+
 /** Opens a tab of a workflow; what is on the canvas stays. */
 export function useOpenTab(org: number, id: number): (tab: WorkflowTab) => void {
   const router = useRouter();
   return useCallback(
     (tab) => {
       const to = pathOf(org, id, tab);
-      if (router.state.location.pathname !== to) void router.navigate({ to, search: {} });
+      if (router.state.location.pathname !== to) void router.navigate({ to, search: keepExecution });
     },
     [router, org, id],
   );
@@ -37,7 +41,7 @@ export function WorkflowTabs() {
         <Link
           key={tab}
           to={pathOf(org, workflow.id, tab)}
-          search={{}}
+          search={keepExecution}
           activeOptions={{ exact: true, includeSearch: false }}
         >
           {t(`editor.tabs.${tab}`)}

@@ -38,7 +38,7 @@ export function CommandButton({ isNarrow, onClick }: { isNarrow: boolean; onClic
       type="button"
       label={
         isNarrow ? null : (
-          <Group justify="space-between" wrap="nowrap">
+          <Group justify="space-between" gap={4} wrap="nowrap" style={{ whiteSpace: 'nowrap' }}>
             {label}
             <Kbd size="xs" aria-hidden>
               {MOD} K
