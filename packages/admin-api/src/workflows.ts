@@ -292,7 +292,11 @@ export const WORKFLOW_ENDPOINTS = {
     isExact: true,
     summary:
       'What a workflow of another product, or nodes copied from one, would become; nothing is stored. 422 if it is not known, too large or empty',
-    body: Closed({ content: AnyObject }),
+    body: Closed({
+      content: AnyObject,
+      /** Used if it has no name of its own. */
+      name: Type.Optional(Name),
+    }),
     takesFlow: true,
     response: Closed({
       product: Type.String(),

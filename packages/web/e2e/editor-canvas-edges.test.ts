@@ -253,8 +253,14 @@ test('JSON from a text editor is pasted; a mistake in it is reported with its po
     position: [0, 0],
     parameters: {},
   };
-  await paste(JSON.stringify({ nodes: [set], connections: {} }));
-  await page.getByText('1 node of n8n imported').waitFor();
+  const hook = { ...set, name: 'Hook', type: 'n8n-nodes-base.webhook', typeVersion: 2 };
+  const connections = { Hook: { main: [[{ node: 'Edit', type: 'main', index: 0 }]] } };
+  await paste(JSON.stringify({ nodes: [hook, set], connections, settings: { timezone: 'Asia/Tokyo' } }));
+  await page.getByText('2 nodes of n8n imported').waitFor();
+  await page.getByText('This workflow already has a trigger, so the pasted one was left out.').waitFor();
+  await page
+    .getByText('This workflow keeps its own settings. Not taken over from what was pasted: Time zone')
+    .waitFor();
   await eventually(async () => (await draftOf(opened)).nodes.map(({ data }) => data?.label)).toContain(
     'Edit',
   );

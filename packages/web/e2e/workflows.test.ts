@@ -116,7 +116,7 @@ describe('the list of workflows', () => {
     const choose = async (name: string, content: string | Buffer) => {
       const [chooser] = await Promise.all([
         page.waitForEvent('filechooser'),
-        dialog.getByRole('button', { name: 'Choose a file' }).click(),
+        dialog.getByRole('button', { name: 'Choose files' }).click(),
       ]);
       await chooser.setFiles({ name, mimeType: 'application/json', buffer: Buffer.from(content) });
     };
@@ -124,14 +124,6 @@ describe('the list of workflows', () => {
     await dialog.getByText("This isn't a text file.").waitFor();
     await choose('huge.json', Buffer.alloc(4 * 5 * 1024 * 1024 + 1, ' '));
     await dialog.getByText("It's larger than the 5 MiB that the service accepts").waitFor();
-    const foreign = {
-      name: 'Hook',
-      nodes: [{ name: 'Webhook', type: 'n8n-nodes-base.webhook', position: [0, 0], parameters: {} }],
-      connections: {},
-    };
-    await choose('n8n.json', JSON.stringify(foreign));
-    await dialog.getByText('This workflow is from n8n').waitFor();
-    expect(await send.isDisabled()).toBe(true);
     // U+FFFD from an earlier decoding error is valid text.
     await choose('lost.json', JSON.stringify({ ...FLOW, settings: { vars: { name: 'M\uFFFDller' } } }));
     await dialog.getByText('No problems found.').waitFor();
@@ -164,28 +156,72 @@ describe('the list of workflows', () => {
     expectNoComplaints(opened);
   });
 
-  test("the size limit of an import is the service's, not counting white space", async () => {
+  test("several files, of n8n too, say what becomes of them first; the size limit is the service's, not counting white space", async () => {
     const opened = await world.openAs('editor', 'workflows');
-    const { page } = opened;
+    const { page, person } = opened;
     await page.route('**/api/admin/limits', (route) => route.fulfill({ json: { flow_body_bytes: 100_000 } }));
     await page.getByRole('button', { name: 'More ways to create a workflow' }).click();
     await page.getByRole('menuitem', { name: 'Import' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import' });
-    const choose = async (text: string) => {
+    const choose = async (files: { readonly [name: string]: string }) => {
       const [chooser] = await Promise.all([
         page.waitForEvent('filechooser'),
-        dialog.getByRole('button', { name: 'Choose a file' }).click(),
+        dialog.getByRole('button', { name: 'Choose files' }).click(),
       ]);
-      await chooser.setFiles({ name: 'flow.json', mimeType: 'application/json', buffer: Buffer.from(text) });
+      const mimeType = 'application/json';
+      const given = Object.entries(files).map(([name, text]) => ({
+        name,
+        mimeType,
+        buffer: Buffer.from(text),
+      }));
+      await chooser.setFiles(given);
     };
     const send = dialog.getByRole('button', { name: 'Import' });
-    await choose(JSON.stringify({ ...FLOW, settings: { vars: { text: 'x'.repeat(100_000) } } }));
+    const large = JSON.stringify({ ...FLOW, settings: { vars: { text: 'x'.repeat(100_000) } } });
+    await choose({ 'flow.json': large });
     await dialog.getByText("It's larger than the 0.1 MiB that the service accepts").waitFor();
     expect(await send.isDisabled()).toBe(true);
-    await choose(JSON.stringify(FLOW) + '\n'.repeat(100_000));
+    await choose({ 'flow.json': JSON.stringify(FLOW) + '\n'.repeat(100_000) });
     await dialog.getByText('No problems found.').waitFor();
     await expect.poll(() => send.isDisabled()).toBe(false);
-    expectNoComplaints(opened);
+
+    const node = (name: string, type: string) => ({
+      ...{ name, type: `n8n-nodes-base.${type}`, typeVersion: 1, position: [0, 0], parameters: {} },
+    });
+    const toPicture = [[{ node: 'Picture', type: 'main', index: 0 }]];
+    const original = {
+      nodes: [node('Hook', 'webhook'), node('Daily', 'cron'), node('Picture', 'editImage')],
+      connections: { Hook: { main: toPicture }, Daily: { main: toPicture } },
+    };
+    await choose({
+      'Ours.json': JSON.stringify([{ flow_data: FLOW }, { name: 'Second', flow_data: FLOW }]),
+      'Theirs.json': JSON.stringify(original),
+      'large.json': large,
+    });
+    await dialog.getByText('1 dropped').waitFor();
+    const told = dialog.getByRole('list', { name: 'What becomes of the nodes' });
+    await told.getByText('Picture').waitFor();
+    await dialog.getByText("It's larger than the 0.1 MiB that the service accepts").waitFor();
+    const listNames = async () => {
+      const { data } = await person.call('GET /orgs/:org/workflows', {
+        params: { org: person.organisationId },
+      });
+      return data.items.map(({ name }) => name).toSorted();
+    };
+    expect(await listNames()).toEqual([]);
+    // One is refused, and can be imported again; the others are there.
+    await page.route('**/api/admin/orgs/*/workflows', async (route) => {
+      const isRefused = route.request().postDataJSON()?.name === 'Second';
+      return isRefused ? route.abort() : route.continue();
+    });
+    await dialog.getByRole('button', { name: 'Import 4 workflows' }).click();
+    await dialog.getByRole('alert').getByText("Couldn't reach the service", { exact: false }).waitFor();
+    expect(await dialog.getByText('Imported', { exact: true }).count()).toBe(3);
+    await page.unroute('**/api/admin/orgs/*/workflows');
+    await dialog.getByRole('button', { name: 'Import 1 workflow' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await listNames()).toEqual(['Ours', 'Second', 'Theirs', expect.stringMatching(/^Theirs: /)]);
+    await page.getByRole('link', { name: 'Second' }).waitFor();
   });
 
   test('name, description and tags are changed; a tag leads to all that have it', async () => {

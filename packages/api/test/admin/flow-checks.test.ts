@@ -106,10 +106,10 @@ describe('importing from another product', () => {
     },
   };
   const connections = { Fetch: { main: [[{ node: 'Edit', type: 'main', index: 0 }]] } };
-  const importing = (content: object, person = editor) =>
+  const importing = (content: object, person = editor, others: { readonly name?: string } = {}) =>
     person.call('POST /orgs/:org/import', {
       params: { org: person.organisationId },
-      body: { content: content as never },
+      body: { content: content as never, ...others },
     });
 
   test('a workflow: one for each trigger, and what became of each node; nothing is stored', async () => {
@@ -139,8 +139,9 @@ describe('importing from another product', () => {
     expect(list.items).toEqual([]);
   });
 
-  test('copied nodes, which nothing starts', async () => {
-    const { data } = await importing({ nodes: [fetchNode, set], connections });
+  test('copied nodes, which nothing starts, and have no name', async () => {
+    const { data } = await importing({ nodes: [fetchNode, set], connections }, editor, { name: 'Orders' });
+    expect(data.workflows[0]?.name).toBe('Orders');
     const types = data.workflows[0]?.flow_data.nodes.map(({ type }) => type);
     expect(types?.toSorted()).toEqual(['core.set', 'http.request', 'trigger.manual']);
     expect(data.nodes.map(({ node }) => node)).toEqual(['Fetch', 'Edit']);

@@ -41,7 +41,11 @@ export function pasteText(
     void explain(read, t).then(notifyWarning);
     return;
   }
+  const wasEmpty = store.getState().nodes.length === 0;
   paste(read.clip);
+  if (Object.keys(read.settings).length > 0) {
+    void loadOther(t).then((other) => other?.pasteSettings(store, t, read.settings, wasEmpty));
+  }
   if (read.leftOut > 0) notifyWarning(t('canvas.pasteLeftOut', { count: read.leftOut }));
 }
 

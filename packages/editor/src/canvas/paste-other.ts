@@ -1,17 +1,12 @@
+import '@millrace/ui/i18n/parts/forms.ts';
 import '@millrace/ui/i18n/parts/pasting.ts';
 import type { ResponseBody } from '@millrace/admin-api';
-import {
-  type Flow,
-  isJsonArray,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-} from '@millrace/engine';
+import { type Flow, type JsonObject, parseJson } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { notifyDone, notifyFailure, notifyWarning } from '@millrace/ui/components/notify.ts';
 import type { TFunction } from 'i18next';
 import type { FlowClip } from '../model/editor-state.ts';
+import { n8nWorkflowOf } from '../model/n8n-content.ts';
 import { isCurl } from '../model/pasted-text.ts';
 import type { EditorStore } from '../model/store.ts';
 import { takeCurl } from './take-curl.ts';
@@ -41,7 +36,7 @@ export async function pasteImported(
   paste: Paste,
 ): Promise<void> {
   try {
-    const content = asWorkflow(parseJson(json));
+    const content = n8nWorkflowOf(parseJson(json));
     const imported = await call('POST /orgs/:org/import', {
       params: { org },
       body: { content: content as never },
@@ -51,25 +46,29 @@ export async function pasteImported(
       notifyWarning(t('pasting.nothingRuns'));
       return;
     }
-    pasteFlow(store, first.flow_data as Flow, paste);
+    const leftOut = pasteFlow(store, first.flow_data as Flow, paste);
     report(imported, others.length, t);
+    // Copied nodes get a trigger that isn't theirs: nobody misses it.
+    if (imported.nodes.some(({ node }) => node === leftOut.trigger)) notifyWarning(t('pasting.hasTrigger'));
+    warnOfSettings(leftOut.settings, t);
   } catch (error) {
     notifyFailure(error as Error);
   }
 }
 
-/** A list of nodes, or one node, as a workflow. */
-function asWorkflow(value: JsonValue): JsonObject {
-  if (isJsonObject(value) && (value.nodes !== undefined || value.workflow !== undefined)) return value;
-  return { nodes: isJsonArray(value) ? value : [value], connections: {} };
+/** What a flow has and the workflow it was pasted into doesn't take. */
+interface LeftOut {
+  /** The name of its trigger. */
+  readonly trigger: string | undefined;
+  readonly settings: readonly string[];
 }
 
 /** On an empty canvas the whole workflow; else its nodes, without the trigger if there is one already. One step for undo. */
-function pasteFlow(store: EditorStore, flow: Flow, paste: Paste): void {
+function pasteFlow(store: EditorStore, flow: Flow, paste: Paste): LeftOut {
   const { nodes, nodeTypes, replaceFlow, settings } = store.getState();
   if (nodes.length === 0 && (settings.notes ?? []).length === 0) {
     replaceFlow(flow);
-    return;
+    return { trigger: undefined, settings: [] };
   }
   const isTrigger = ({ type }: { readonly type: string }) => nodeTypes.get(type)?.kind === 'trigger';
   const kept = nodes.some(isTrigger) ? flow.nodes.filter((node) => !isTrigger(node)) : flow.nodes;
@@ -80,6 +79,31 @@ function pasteFlow(store: EditorStore, flow: Flow, paste: Paste): void {
     edges: flow.edges.filter(({ source, target }) => ids.has(source) && ids.has(target)),
     ...(notes === undefined || notes.length === 0 ? {} : { notes }),
   });
+  const trigger = flow.nodes.find((node) => !kept.includes(node));
+  return { trigger: trigger?.data?.label, settings: namesOfOther(flow.settings ?? {}, settings) };
+}
+
+/** The settings of a pasted workflow: taken over if the canvas was empty, else named, since the workflow keeps its own. */
+export function pasteSettings(store: EditorStore, t: TFunction, pasted: JsonObject, wasEmpty: boolean): void {
+  const { settings, changeSettings } = store.getState();
+  if (wasEmpty) changeSettings((own) => ({ ...own, ...pasted }));
+  else warnOfSettings(namesOfOther(pasted, settings), t);
+}
+
+/** The pasted settings that differ from the workflow's own; notes are pasted like nodes. */
+function namesOfOther(pasted: object, own: object): readonly string[] {
+  const ownText = (name: string) => JSON.stringify((own as { readonly [name: string]: unknown })[name]);
+  return Object.entries(pasted)
+    .filter(([name, value]) => name !== 'notes' && JSON.stringify(value) !== ownText(name))
+    .map(([name]) => name);
+}
+
+function warnOfSettings(names: readonly string[], t: TFunction): void {
+  if (names.length === 0) return;
+  const titles = names.map((name) =>
+    t(`forms.setting.${name}` as 'forms.setting.timezone', { defaultValue: name }),
+  );
+  notifyWarning(t('pasting.ownSettings', { settings: titles.join(t('common.listSeparator')) }));
 }
 
 function report({ nodes }: Imported, otherCount: number, t: TFunction): void {

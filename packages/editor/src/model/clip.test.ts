@@ -11,7 +11,9 @@ describe('readClip', () => {
     ['a list of nodes', [NODE]],
     ['one node', NODE],
   ])('takes %s', (_what, value) => {
-    expect(readClip(JSON.stringify(value))).toEqual({ clip: { nodes: [NODE], edges: [] }, leftOut: 0 });
+    expect(readClip(JSON.stringify(value))).toEqual({
+      ...{ clip: { nodes: [NODE], edges: [] }, leftOut: 0, settings: {} },
+    });
   });
 
   test('accepts text between three backticks, as manuals and chats show it', () => {
@@ -19,7 +21,7 @@ describe('readClip', () => {
     expect(readClip(text)).toMatchObject({ clip: { nodes: [NODE] } });
   });
 
-  test('accepts the notes of a workflow, too', () => {
+  test('accepts the notes of a workflow, too, and returns its settings', () => {
     const note = {
       id: 'n',
       text: 'x',
@@ -27,8 +29,10 @@ describe('readClip', () => {
       size: { width: 1, height: 1 },
       colour: 'blue',
     };
-    const read = readClip(JSON.stringify({ nodes: [NODE], edges: [], settings: { notes: [note] } }));
+    const settings = { notes: [note], timezone: 'Asia/Tokyo' };
+    const read = readClip(JSON.stringify({ nodes: [NODE], edges: [], settings }));
     expect(read).toMatchObject({ clip: { notes: [note] } });
+    expect(read).toHaveProperty('settings', { timezone: 'Asia/Tokyo' });
   });
 
   test('counts what it leaves out', () => {
@@ -36,6 +40,7 @@ describe('readClip', () => {
     expect(readClip(JSON.stringify({ nodes: [NODE, { id: 'b' }], edges }))).toEqual({
       clip: { nodes: [NODE], edges: [] },
       leftOut: 3,
+      settings: {},
     });
   });
 

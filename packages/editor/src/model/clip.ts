@@ -41,8 +41,8 @@ const STEP = 32;
 
 /** The result of parsing pasted text. */
 export type Clipping =
-  /** `leftOut`: number of entries that aren't a node, edge or note. */
-  | { readonly clip: FlowClip; readonly leftOut: number }
+  /** `leftOut`: number of entries that aren't a node, edge or note. `settings`: those of a whole workflow, without notes. */
+  | { readonly clip: FlowClip; readonly leftOut: number; readonly settings: JsonObject }
   /** `noJson`: never meant to be JSON; `noNodes`: JSON of something else; `brokenJson`: JSON with a syntax error. */
   | { readonly fault: 'noJson' }
   | { readonly fault: 'noNodes' }
@@ -62,7 +62,7 @@ export function readClip(text: string): Clipping {
   }
   const product = foreignProductOf(value);
   if (product !== null) return { fault: 'foreign', product, json };
-  const { nodes, edges, notes } = partsOf(value);
+  const { nodes, edges, notes, settings } = partsOf(value);
   const goodNodes = nodes.filter(isNode);
   const ids = new Set(goodNodes.map(({ id }) => id));
   const goodEdges = edges.filter(isEdge).filter(({ source, target }) => ids.has(source) && ids.has(target));
@@ -76,6 +76,7 @@ export function readClip(text: string): Clipping {
       ...(goodNotes.length === 0 ? {} : { notes: goodNotes }),
     },
     leftOut: count - goodNodes.length - goodEdges.length - goodNotes.length,
+    settings,
   };
 }
 
@@ -84,17 +85,20 @@ function withoutFence(text: string): string {
   return /^\s*```\w*\n(.*?)\n?```\s*$/s.exec(text)?.[1] ?? text;
 }
 
-function partsOf(value: JsonValue): { readonly [P in 'nodes' | 'edges' | 'notes']: readonly JsonValue[] } {
-  const none = { nodes: [], edges: [], notes: [] };
+function partsOf(value: JsonValue): { readonly [P in 'nodes' | 'edges' | 'notes']: readonly JsonValue[] } & {
+  readonly settings: JsonObject;
+} {
+  const none = { nodes: [], edges: [], notes: [], settings: {} };
   if (isJsonArray(value)) return { ...none, nodes: value };
   if (!isJsonObject(value)) return none;
   const flow = isJsonObject(value.flow_data ?? null) ? (value.flow_data as JsonObject) : value;
   if (isNode(flow)) return { ...none, nodes: [flow] };
-  const settings = isJsonObject(flow.settings ?? null) ? (flow.settings as JsonObject) : {};
+  const { notes, ...settings } = isJsonObject(flow.settings ?? null) ? (flow.settings as JsonObject) : {};
   return {
     nodes: listOf(flow.nodes),
     edges: listOf(flow.edges),
-    notes: listOf(flow.notes ?? settings.notes),
+    notes: listOf(flow.notes ?? notes),
+    settings,
   };
 }
 

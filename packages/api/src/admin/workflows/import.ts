@@ -14,7 +14,7 @@ export function importRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { nodes, jsonDepth: depth } = deps.config.limits;
 
   adminRoute(app, deps, 'POST /orgs/:org/import', async ({ body }) => {
-    const options = { limits: { nodes, depth }, name: '', isPart: true };
+    const options = { limits: { nodes, depth }, name: body.name ?? '', isPart: true };
     const read = importWorkflow(body.content as JsonValue, options);
     if ('result' in read) return present(read.result);
     const { code, message: why } = read.fault;

@@ -1,97 +1,108 @@
-import { Alert, Box, Button, FileButton, Group, List, Skeleton, Stack, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import type { ResponseBody } from '@millrace/admin-api';
-import { FlowThumbnail } from '@millrace/editor/canvas/flow-thumbnail.tsx';
-import { type JsonObject, stringifyJson } from '@millrace/engine';
-import { call } from '@millrace/ui/api/client.ts';
-import { useOrg } from '@millrace/ui/api/me.ts';
+import '@millrace/ui/i18n/parts/editor.ts';
+import '@millrace/ui/i18n/parts/workflows.ts';
+import { Badge, Button, FileButton, Group, Paper, Skeleton, Stack, Text, TextInput } from '@mantine/core';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { Code } from '@millrace/ui/components/code.tsx';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
 import { Muted } from '@millrace/ui/components/text.tsx';
-import { type Said, translateMessage } from '@millrace/ui/i18n/translate-message.ts';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { CircleCheck, FileUp, OctagonAlert, TriangleAlert } from 'lucide-react';
-import { type DragEvent, type ReactNode, useMemo, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { CircleCheck, FileUp } from 'lucide-react';
+import { type DragEvent, type ReactNode, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useCreateWorkflow } from './create-workflow.ts';
+import { useCreateImported } from './create-imported.ts';
 import classes from './import-dialog.module.css';
-import { type ImportFault, type NewWorkflow, readImport, readText } from './read-import.ts';
+import { FaultAlert, ImportReport, Preview } from './import-report.tsx';
+import {
+  type CheckedWorkflow,
+  type Given,
+  MOST_WORKFLOWS,
+  NOTHING_GIVEN,
+  readFiles,
+  type Source,
+  useSources,
+} from './import-sources.ts';
 
-/** Files this many times larger than the service's limit aren't even read: no indentation accounts for that. */
-const MAX_WHITE_SPACE_RATIO = 4;
-const TYPING_PAUSE_MS = 300;
-
-type FileFault = 'tooLarge' | 'notText' | null;
-
-/** Creates a workflow from a chosen, dropped or pasted export, after a preview. */
+/** Creates workflows from chosen, dropped or pasted exports, of n8n too, after a look at what they would become. */
 export function ImportDialog({ onClose }: { onClose: () => void }) {
-  const { t, i18n } = useTranslation();
-  const [text, setText] = useState('');
-  const [fileName, setFileName] = useState<string | null>(null);
-  const [fileFault, setFileFault] = useState<FileFault>(null);
+  const { t } = useTranslation();
+  const [given, setGiven] = useState<Given>(NOTHING_GIVEN);
+  const lastId = useRef(0);
   const [typedName, setTypedName] = useState<string | null>(null);
-  const create = useCreateWorkflow();
   const { data: limits } = useQuery(endpointQuery('GET /limits'));
   const limit = limits?.flow_body_bytes ?? Number.POSITIVE_INFINITY;
-  const read = useMemo(() => (text.trim() === '' ? null : readImport(text)), [text]);
-  const found = read !== null && 'workflow' in read ? read.workflow : null;
-  const isTooLarge = useMemo(() => found !== null && sizeOf(found) > limit, [found, limit]);
-  const workflow = isTooLarge ? null : found;
-  const { check, error, refetch } = useCheck(workflow?.flow_data ?? null);
-  const name =
-    typedName ?? workflow?.name ?? fileName?.replace(/\.json$/i, '') ?? t('workflows.importedName');
-  const isReady = workflow !== null && name.trim() !== '' && check?.structure_errors.length === 0;
+  const { sources, leftOut } = useSources(given, limit);
+  const { create, isBusy, created, refused } = useCreateImported(onClose);
 
-  const limitText = formatSize(limit, i18n.language);
-
-  const write = (next: string, from: string | null) => {
-    setText(next);
-    setFileName(from);
-    setFileFault(null);
+  const give = (texts: Given['texts']) => {
+    lastId.current += 1;
+    setGiven({ id: lastId.current, texts });
     setTypedName(null);
   };
-  const take = async (file: File | null | undefined) => {
-    if (file == null) return;
-    if (file.size > limit * MAX_WHITE_SPACE_RATIO) return setFileFault('tooLarge');
-    const content = readText(await file.arrayBuffer());
-    if (content === null) return setFileFault('notText');
-    write(content, file.name);
+  const take = async (files: readonly File[]) => {
+    if (files.length > 0) give(await readFiles(files, limit));
   };
+  const [first, ...others] = given.texts;
+  const text = first !== undefined && others.length === 0 && typeof first.text === 'string' ? first.text : '';
+
+  const checked = sources.flatMap((source) => source.checked?.workflows ?? []);
+  const [onlyOne = null, ...more] = checked;
+  const only = more.length === 0 && sources.length === 1 ? onlyOne : null;
+  const suggestedNameOf = (workflow: CheckedWorkflow) =>
+    sources.find((source) => source.checked?.workflows.includes(workflow) === true)?.name ?? '';
+  const nameOf = (workflow: CheckedWorkflow) =>
+    workflow.name ?? (suggestedNameOf(workflow) || t('workflows.importedName'));
+  const name = only === null ? '' : (typedName ?? nameOf(only));
+  const ready = checked.filter(
+    (workflow) => workflow.check.structure_errors.length === 0 && !created.has(workflow.key),
+  );
+  const isKnown = sources.every(
+    ({ read, checked: found, error }) => 'fault' in read || found !== undefined || error !== null,
+  );
   return (
     <FormDialog
       title={t('workflows.import')}
-      action={t('workflows.importAction')}
+      action={
+        only !== null || ready.length === 0
+          ? t('workflows.importAction')
+          : t('workflows.importCount', { count: ready.length })
+      }
       size="lg"
-      isReady={isReady}
-      isBusy={create.isPending}
-      onSubmit={() => workflow !== null && create.mutate({ ...workflow, name })}
-      onClose={onClose}
+      isReady={isKnown && ready.length > 0 && (only === null || name.trim() !== '')}
+      isBusy={isBusy}
+      onSubmit={() =>
+        create(
+          ready.map((workflow) => ({
+            key: workflow.key,
+            body: { ...workflow.body, name: workflow === only ? name : nameOf(workflow) },
+          })),
+        )
+      }
+      // What is being made would go on unseen.
+      onClose={() => !isBusy && onClose()}
     >
-      <DropZone onFile={(file) => void take(file)}>
+      <DropZone onFiles={(files) => void take(files)}>
         <Stack gap="sm">
           <Muted>{t('workflows.importHint')}</Muted>
           <Group gap="xs">
-            <FileButton accept="application/json,.json" onChange={(file) => void take(file)}>
+            <FileButton multiple accept="application/json,.json" onChange={(files) => void take(files)}>
               {(props) => (
                 <Button {...props} variant="default" leftSection={<FileUp size={14} />}>
-                  {t('workflows.chooseFile')}
+                  {t('workflows.chooseFiles')}
                 </Button>
               )}
             </FileButton>
             <Muted truncate maw={320}>
-              {fileName ?? t('workflows.dropFile')}
+              {others.length > 0
+                ? t('workflows.chosenFiles', { count: given.texts.length })
+                : first?.fileName || t('workflows.dropFiles')}
             </Muted>
           </Group>
-          {fileFault !== null && (
-            <FaultAlert>{t(`workflows.importFile.${fileFault}`, { limit: limitText })}</FaultAlert>
-          )}
           <div>
             <Muted mb={4}>{t('workflows.pasteHere')}</Muted>
             <Code
               value={text}
-              onChange={(next) => next !== text && write(next, null)}
+              onChange={(next) => next !== text && give([{ fileName: '', text: next }])}
               language="json"
               label={t('workflows.pasteHere')}
               maxHeight={240}
@@ -99,31 +110,100 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
           </div>
         </Stack>
       </DropZone>
-      {read !== null && 'fault' in read && <ImportFaultAlert fault={read.fault} />}
-      {isTooLarge && <FaultAlert>{t('workflows.importFile.tooLarge', { limit: limitText })}</FaultAlert>}
-      {workflow !== null && (
-        <>
-          <TextInput
-            label={t('workflows.name')}
-            value={name}
-            maxLength={255}
-            required
-            onChange={({ currentTarget }) => setTypedName(currentTarget.value)}
-          />
-          {error === null ? (
-            <Preview flow={workflow.flow_data} check={check} />
-          ) : (
-            <ErrorState error={error} onRetry={refetch} />
-          )}
-        </>
+      {leftOut > 0 && (
+        <FaultAlert>{t('workflows.importTooMany', { max: MOST_WORKFLOWS, count: leftOut })}</FaultAlert>
       )}
+      {only !== null && (
+        <TextInput
+          label={t('workflows.name')}
+          value={name}
+          maxLength={255}
+          required
+          onChange={({ currentTarget }) => setTypedName(currentTarget.value)}
+        />
+      )}
+      {sources.map((source) => (
+        <Framed key={source.key} source={source} isAlone={sources.length === 1}>
+          {'fault' in source.read ? (
+            <Fault fault={source.read.fault} limit={limit} />
+          ) : source.error !== null ? (
+            <ErrorState error={source.error} onRetry={source.refetch} />
+          ) : source.checked === undefined ? (
+            <Skeleton h={120} />
+          ) : (
+            <>
+              {source.checked.report !== null && <ImportReport report={source.checked.report} />}
+              {source.checked.workflows.length === 0 && (
+                <FaultAlert>{t('workflows.importNothing')}</FaultAlert>
+              )}
+              {source.checked.workflows.length > 1 && (
+                <Text size="sm">
+                  {t('workflows.importParts', { count: source.checked.workflows.length })}
+                </Text>
+              )}
+              {source.checked.workflows.map((workflow) => (
+                <Stack key={workflow.key} gap="xs" component="section" aria-label={nameOf(workflow)}>
+                  {only === null && (
+                    <Group gap="xs">
+                      <Text size="sm" fw={600}>
+                        {nameOf(workflow)}
+                      </Text>
+                      {created.has(workflow.key) && (
+                        <Badge color="green" leftSection={<CircleCheck size={12} aria-hidden />}>
+                          {t('workflows.importCreated')}
+                        </Badge>
+                      )}
+                    </Group>
+                  )}
+                  {refused.has(workflow.key) && !created.has(workflow.key) && (
+                    <FaultAlert>{refused.get(workflow.key)}</FaultAlert>
+                  )}
+                  <Preview workflow={workflow} />
+                </Stack>
+              ))}
+            </>
+          )}
+        </Framed>
+      ))}
     </FormDialog>
   );
 }
 
-/** Bytes of the create request, apart from the name. */
-function sizeOf(workflow: NewWorkflow): number {
-  return new Blob([stringifyJson(workflow)]).size;
+/** Keeps several apart, each below the name of its file. */
+function Framed({ source, isAlone, children }: { source: Source; isAlone: boolean; children: ReactNode }) {
+  if (isAlone) return children;
+  return (
+    <Paper withBorder p="sm">
+      <Stack gap="sm">
+        {source.fileName !== '' && <Muted truncate>{source.fileName}</Muted>}
+        {children}
+      </Stack>
+    </Paper>
+  );
+}
+
+function Fault({
+  fault,
+  limit,
+}: {
+  fault: Extract<Source['read'], { readonly fault: unknown }>['fault'];
+  limit: number;
+}) {
+  const { t, i18n } = useTranslation();
+  switch (fault.kind) {
+    case 'no_json':
+      return <FaultAlert>{t('workflows.importFault.no_json', { ...fault.at })}</FaultAlert>;
+    case 'foreign':
+      return <FaultAlert>{t('workflows.importFault.foreign', { product: fault.product })}</FaultAlert>;
+    case 'no_workflow':
+      return <FaultAlert>{t('workflows.importFault.no_workflow')}</FaultAlert>;
+    default:
+      return (
+        <FaultAlert>
+          {t(`workflows.importFile.${fault.kind}`, { limit: formatSize(limit, i18n.language) })}
+        </FaultAlert>
+      );
+  }
 }
 
 /** Mebibytes, like the service's setting. */
@@ -131,42 +211,7 @@ function formatSize(bytes: number, language: string): string {
   return `${(bytes / 2 ** 20).toLocaleString(language, { maximumFractionDigits: 1 })} MiB`;
 }
 
-type Check = ResponseBody<'POST /orgs/:org/flow-checks'>;
-
-interface Finding {
-  /** Undefined while unknown. */
-  readonly check: Check | undefined;
-  /** Why the check failed: the flow is too large, or the service is unreachable. */
-  readonly error: Error | null;
-  readonly refetch: () => void;
-}
-
-/** The service's findings in the flow. */
-function useCheck(flow: JsonObject | null): Finding {
-  const org = useOrg();
-  const [settled] = useDebouncedValue(flow, TYPING_PAUSE_MS);
-  const {
-    data,
-    error,
-    refetch: ask,
-  } = useQuery({
-    queryKey: ['POST /orgs/:org/flow-checks', { org }, settled],
-    queryFn: ({ signal }) =>
-      call('POST /orgs/:org/flow-checks', {
-        params: { org },
-        body: { flow_data: settled ?? {} },
-        signal,
-      }),
-    enabled: settled !== null && settled === flow,
-    placeholderData: keepPreviousData,
-    gcTime: 0,
-  });
-  const refetch = () => void ask();
-  if (flow === null || settled !== flow) return { check: undefined, error: null, refetch };
-  return { check: error === null ? data : undefined, error, refetch };
-}
-
-function DropZone({ onFile, children }: { onFile: (file: File | undefined) => void; children: ReactNode }) {
+function DropZone({ onFiles, children }: { onFiles: (files: readonly File[]) => void; children: ReactNode }) {
   const [isOver, setIsOver] = useState(false);
   const hasFile = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes('Files');
   return (
@@ -188,89 +233,10 @@ function DropZone({ onFile, children }: { onFile: (file: File | undefined) => vo
         event.preventDefault();
         event.stopPropagation();
         setIsOver(false);
-        onFile(event.dataTransfer.files[0]);
+        onFiles([...event.dataTransfer.files]);
       }}
     >
       {children}
     </div>
-  );
-}
-
-function FaultAlert({ children }: { children: ReactNode }) {
-  return (
-    <Alert color="red" p="xs" role="alert" icon={<OctagonAlert size={16} />}>
-      <Text size="sm">{children}</Text>
-    </Alert>
-  );
-}
-
-function ImportFaultAlert({ fault }: { fault: ImportFault }) {
-  const { t } = useTranslation();
-  if (fault.kind === 'no_json')
-    return <FaultAlert>{t('workflows.importFault.no_json', { ...fault.at })}</FaultAlert>;
-  if (fault.kind === 'foreign' && fault.product === 'n8n')
-    return <FaultAlert>{t('workflows.importFault.n8n')}</FaultAlert>;
-  if (fault.kind === 'foreign') return <FaultAlert>{t('workflows.importFault.foreign', fault)}</FaultAlert>;
-  return (
-    <FaultAlert>
-      {t(fault.kind === 'several' ? 'workflows.importFault.several' : 'workflows.importFault.no_workflow')}
-    </FaultAlert>
-  );
-}
-
-const MAX_SHOWN = 6;
-
-/** A preview, with problems that prevent the import or remain to be fixed afterwards. */
-function Preview({ flow, check }: { flow: JsonObject; check: Check | undefined }) {
-  const { t } = useTranslation();
-  if (check === undefined) return <Skeleton h={120} />;
-  const { structure_errors: errors, problems } = check;
-  if (errors.length > 0) {
-    return (
-      <Alert color="red" p="xs" icon={<OctagonAlert size={16} />} title={t('workflows.importBroken')}>
-        <Found items={errors} />
-      </Alert>
-    );
-  }
-  return (
-    <>
-      <Box h={120} className={classes.picture} aria-hidden>
-        <FlowThumbnail flow={flow} />
-      </Box>
-      {problems.length === 0 ? (
-        <Group gap={6} wrap="nowrap">
-          <CircleCheck size={14} aria-hidden />
-          <Text size="sm">{t('workflows.importFine')}</Text>
-        </Group>
-      ) : (
-        <Alert
-          color="yellow"
-          p="xs"
-          icon={<TriangleAlert size={16} />}
-          title={t('workflows.importUnfinished')}
-        >
-          <Found items={problems} />
-        </Alert>
-      )}
-    </>
-  );
-}
-
-function Found({ items }: { items: readonly (Said & { pointer: string; code: string })[] }) {
-  const { t } = useTranslation();
-  return (
-    <List size="sm" listStyleType="none" spacing={2}>
-      {items.slice(0, MAX_SHOWN).map((item) => (
-        <List.Item key={`${item.pointer} ${item.code} ${item.message}`}>
-          {translateMessage(item)}{' '}
-          <Text span size="xs" ff="monospace">
-            {item.pointer}
-          </Text>
-        </List.Item>
-      ))}
-      {items.length > MAX_SHOWN && (
-        <List.Item>{t('workflows.importMore', { count: items.length - MAX_SHOWN })}</List.Item>
-      )}
-    </List>
   );
 }

@@ -1,9 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { readImport, readText } from './read-import.ts';
+import { type Import, readImports, readText } from './read-import.ts';
 
 const FLOW = { nodes: [{ id: 'start', type: 'trigger.manual' }], edges: [] };
 
-describe('readImport', () => {
+/** The only workflow in a text. */
+function readImport(text: string): Import | undefined {
+  const [only, ...others] = readImports(text);
+  expect(others).toEqual([]);
+  return only;
+}
+
+describe('readImports', () => {
   test('accepts an export, an API response, and a bare flow', () => {
     const detail = { id: 3, name: 'Orders', status: 'active', flow_data: FLOW, problems: [] };
     expect(readImport(JSON.stringify(detail))).toEqual({ workflow: detail });
@@ -27,16 +34,29 @@ describe('readImport', () => {
     ['{"name": "x"}', { kind: 'no_workflow' }],
     ['{"flow_data": []}', { kind: 'no_workflow' }],
     ['[]', { kind: 'no_workflow' }],
-    [JSON.stringify([{ flow_data: FLOW }, { flow_data: FLOW }]), { kind: 'several' }],
-    [
-      '{"name": "x", "nodes": [{"name": "Hook", "type": "n8n-nodes-base.webhook", "position": [0, 0]}], "connections": {}}',
-      { kind: 'foreign', product: 'n8n' },
-    ],
-    ['{"nodes": [], "connections": {"a": {}}}', { kind: 'foreign', product: 'n8n' }],
     ['{"summary": "x", "value": {"modules": []}}', { kind: 'foreign', product: 'Windmill' }],
     ['{"version": "1.0", "state": {"blocks": {}, "edges": []}}', { kind: 'foreign', product: 'Sim' }],
   ])('refuses %s', (text, fault) => {
     expect(readImport(text)).toMatchObject({ fault });
+  });
+
+  const hook = { name: 'Hook', type: 'n8n-nodes-base.webhook', position: [0, 0] };
+  const original = { name: 'x', nodes: [hook], connections: {} };
+  test.each([
+    ['an export', original, original],
+    ['a flow without nodes', { nodes: [], connections: { a: {} } }, { nodes: [], connections: { a: {} } }],
+    ['copied nodes', [hook], { nodes: [hook], connections: {} }],
+    ['one node', hook, { nodes: [hook], connections: {} }],
+    ['one in a member of ours', { name: 'y', flow_data: original }, original],
+  ])('leaves what comes from n8n to the service: %s', (_what, value, expected) => {
+    expect(readImport(JSON.stringify(value))).toEqual({ original: expected });
+  });
+
+  test('reads each workflow of a list, and of a response that has one', () => {
+    const list = [{ flow_data: FLOW }, original, { name: 'neither' }];
+    const read = [{ workflow: { flow_data: FLOW } }, { original }, { fault: { kind: 'no_workflow' } }];
+    expect(readImports(JSON.stringify(list))).toEqual(read);
+    expect(readImports(JSON.stringify({ data: list, nextCursor: null }))).toEqual(read);
   });
 });
 

@@ -34,11 +34,12 @@ import { useTranslation } from 'react-i18next';
 import { BulkBar } from './bulk-bar.tsx';
 import { FolderNav } from './folder-nav.tsx';
 import { FolderSelect } from './folder-select.tsx';
-import { ImportDialog } from './import-dialog.tsx';
 import { LIST_STATUSES, type ListSearch, type ListStatus, readListSearch, SORTS } from './list-search.ts';
 import { NewWorkflowDialog } from './new-workflow-dialog.tsx';
 import { SelectionContext, useSelected } from './selection.ts';
 import { WorkflowTable } from './workflow-table.tsx';
+
+const ImportDialog = lazyPart(async () => (await import('./import-dialog.tsx')).ImportDialog);
 
 const FirstSteps = lazyPart(async () => (await import('./first-steps.tsx')).FirstSteps);
 
