@@ -77,8 +77,6 @@ test.each([
   '%s needs few requests, and less than 350 KB of script, compressed with gzip, until it is complete',
   async (_what, path, shows) => {
     const requests = await listRequests(path(), shows);
-    console.log('REQ', requests.length, requests.join('\n'));
-    console.log(JSON.stringify(await listScripts(requests)));
     expect(requests.length, requests.join('\n')).toBeLessThanOrEqual(MOST_REQUESTS);
     const scripts = await listScripts(requests);
     const sum = scripts.reduce((total, { bytes }) => total + bytes, 0);
