@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { migrate, pendingMigrations, releasedMigrations } from '@millrace/database/migrate';
 import type { PgDatabase } from '@millrace/database/pool';
+import { verifyAuditLog } from '@millrace/identity/audit/verify';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Client, chain, post, set } from './support/client.ts';
 import { KEPT_VERSIONS, LAST_RELEASE, loadVersion, unpackLastRelease } from './support/earlier-version.ts';
@@ -168,7 +169,8 @@ describe.each(KEPT_VERSIONS)('the data of %s', (version) => {
         'SELECT id, workflow_id, status, completed_at FROM executions ORDER BY id',
       );
     const before = await read();
-    const isKept = { MILLRACE_RETENTION_DAYS: '36500' };
+    const recorded = await db.query<{ id: number }>('SELECT id FROM audit_log');
+    const isKept = { MILLRACE_RETENTION_DAYS: '36500', MILLRACE_AUDIT_RETENTION_DAYS: '36500' };
     const environment = { DATABASE_URL: kept.url, MILLRACE_SECRET_KEY: kept.secretKey, ...isKept };
     const service = await (await world().spawn('start', environment)).ready();
     const client = new Client(service.url, kept.apiKey);
@@ -202,6 +204,24 @@ describe.each(KEPT_VERSIONS)('the data of %s', (version) => {
         body: JSON.stringify({ email: kept.email, password: kept.password }),
       });
       expect(signIn.status).toBe(204);
+    }
+
+    // Entries from before there were chains are sealed like new ones. The time for which one may still change is over for them.
+    const old = await db.query<{ id: number; organisation_id: number }>(
+      'SELECT id, organisation_id FROM audit_log WHERE id = ANY ($1::bigint[]) AND organisation_id IS NOT NULL',
+      [recorded.map(({ id }) => id)],
+    );
+    await until('the seals of all entries from before', async () => {
+      const [row] = await db.query<{ sealed: number }>(
+        'SELECT count(*)::int AS sealed FROM audit_seals WHERE entry_id = ANY ($1::bigint[])',
+        [old.map(({ id }) => id)],
+      );
+      return row?.sealed === old.length;
+    });
+    for (const organisationId of new Set(old.map(({ organisation_id }) => organisation_id))) {
+      const verification = await verifyAuditLog(db, organisationId);
+      expect(verification?.problems).toEqual([]);
+      expect(verification?.entries).toBeGreaterThanOrEqual(1);
     }
   });
 });
