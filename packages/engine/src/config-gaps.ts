@@ -228,8 +228,9 @@ function fillIn(value: JsonValue, template: Template, at: string, filling: Filli
 type Expression = Extract<Template, { readonly kind: 'expression' }>['expression'];
 
 /** The constant that is the whole expression; null otherwise. */
-function constantIn({ operand, filters }: Expression, vars: JsonObject): string | null {
-  const [root, name, ...rest] = operand.names;
-  if (filters.length > 0 || root !== 'vars' || name === undefined || rest.length > 0) return null;
+function constantIn(expression: Expression, vars: JsonObject): string | null {
+  if (expression.kind !== 'path') return null;
+  const [root, name, ...rest] = expression.names;
+  if (root !== 'vars' || name === undefined || rest.length > 0) return null;
   return Object.hasOwn(vars, name) ? name : null;
 }

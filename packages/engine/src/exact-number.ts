@@ -87,6 +87,20 @@ export function roundExact(number: ExactNumber, places: number): ExactNumber {
   return { units: divideRounded(number.units, 10n ** BigInt(number.scale - places)), scale: places };
 }
 
+/** What is left of a division into whole parts, with the sign of the dividend; null when dividing by zero. */
+export function remainderExact(left: ExactNumber, right: ExactNumber): ExactNumber | null {
+  if (right.units === 0n) return null;
+  const [a, b, scale] = aligned(left, right);
+  return { units: a % b, scale };
+}
+
+/** The largest whole number that isn't larger. */
+export function floorExact({ units, scale }: ExactNumber): ExactNumber {
+  const divisor = 10n ** BigInt(scale);
+  const whole = units / divisor;
+  return { units: units < 0n && whole * divisor !== units ? whole - 1n : whole, scale: 0 };
+}
+
 function aligned(left: ExactNumber, right: ExactNumber): [bigint, bigint, number] {
   if (left.scale === right.scale) return [left.units, right.units, left.scale];
   const scale = Math.max(left.scale, right.scale);

@@ -64,6 +64,14 @@ export function analyse(flow: Flow, registry: NodeRegistry, at = FLOW_POINTER): 
 /** Names that every JavaScript object inherits: they read as null, and aren't worth reporting as typos. */
 const INERT_ROOTS: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
 
+/** Characters of operators, which a name may contain: `a+b` is one name. */
+const OPERATOR_INSIDE = /[-+*/%<>=!&?~]/;
+
+function describeUnknownRoot(root: string, path: string): Message {
+  if (root === 'it') return message('flow.it_outside_of_filter');
+  return message(OPERATOR_INSIDE.test(root) ? 'flow.unspaced_operator' : 'flow.unknown_root', { path });
+}
+
 interface NodeReference {
   readonly node: number;
   /** The reading node, or the loop around it that is in the same scope as the node being read. */
@@ -327,8 +335,14 @@ class Search {
       case 'args':
         if (reader?.until !== 'arguments') add('unknown_reference', message('flow.only_in_tools'));
         return;
+      case 'now':
+        if (second !== undefined) {
+          const example = '{{now | date: "yyyy"}}';
+          add('unknown_reference', message('flow.now_has_no_members', { path, example }));
+        }
+        return;
       default:
-        if (!INERT_ROOTS.has(root)) add('unknown_reference', message('flow.unknown_root', { path }));
+        if (!INERT_ROOTS.has(root)) add('unknown_reference', describeUnknownRoot(root, path));
     }
   }
 

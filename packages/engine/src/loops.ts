@@ -207,7 +207,7 @@ function iterationRecord(
 function endOf(state: ExecutionState, run: LoopRun, frame: Frame): IterationEnd {
   const { node } = run.slot;
   const members = node.deferred.filter(({ until }) => until === 'iteration');
-  const config = renderDeferred(state, frame, run.config, members);
+  const config = renderDeferred(state, frame, run.config, members, endTime(state, frame.startedAtMs));
   if ('kind' in config) return blameLoop(run, config);
   const { rendered } = config;
   const output = isGiven(run.config, 'result') ? (rendered.result ?? null) : outputOfBody(frame);

@@ -1,5 +1,5 @@
 import { describeRenderedFault } from './config-check.ts';
-import { type Frame, frameAround, indexOf, isLive, outputOf, type Slot } from './frames.ts';
+import { type Frame, frameAround, indexOf, isLive, outputOf, progressOf, type Slot } from './frames.ts';
 import { type JsonObject, type JsonValue, setOwn } from './json.ts';
 import { type Failure, failure } from './node-result.ts';
 import type { DeferredMember } from './plan.ts';
@@ -8,42 +8,51 @@ import { parseTemplates, type Template } from './template.ts';
 import { RenderLimitError } from './template-filter.ts';
 import { render, type TemplateScope } from './template-render.ts';
 
-/** A node's config with its templates rendered, or why the node fails before it runs. */
+/**
+ * A node's config with its templates rendered, or why the node fails before it runs. `now` is when the node first started, as its record
+ * says: another attempt, and what goes on after a crash, gets the same config.
+ */
 export function renderConfig(state: ExecutionState, slot: Slot): { rendered: JsonObject } | Failure {
   const { node, frame } = slot;
   if (node.config.kind === 'constant') return { rendered: node.config.value as JsonObject };
-  const rendered = renderTemplate(state, frame, node.config);
+  const rendered = renderTemplate(state, frame, node.config, startOf(state, slot));
   if ('kind' in rendered) return rendered;
   const config = rendered.value as JsonObject;
   const fault = describeRenderedFault(node.schema, config);
   return fault === null ? { rendered: config } : failure('invalid_config', fault);
 }
 
-/** Renders a template with what a frame's nodes can read, or returns why the result is too large. */
-export function renderTemplate(
+function startOf(state: ExecutionState, slot: Slot): number {
+  return progressOf(slot, state.nowMs).startedAtMs;
+}
+
+/** Renders a template with what a frame's nodes can read, or returns why the result is too large. @param nowMs what `now` is */
+function renderTemplate(
   state: ExecutionState,
   frame: Frame,
   template: Template,
+  nowMs: number,
 ): { readonly value: JsonValue } | Failure {
   try {
-    return { value: render(template, scopeOf(state, frame), state.input.limits.maxOutputBytes) };
+    return { value: render(template, scopeOf(state, frame, nowMs), state.input.limits.maxOutputBytes) };
   } catch (error) {
     if (!(error instanceof RenderLimitError)) throw error;
     return failure(error.code, error.explanation);
   }
 }
 
-/** The config with some deferred members rendered as well. */
+/** The config with some deferred members rendered as well. @param nowMs what `now` is */
 export function renderDeferred(
   state: ExecutionState,
   frame: Frame,
   config: JsonObject,
   members: readonly DeferredMember[],
+  nowMs: number,
 ): { readonly rendered: JsonObject } | Failure {
   if (members.length === 0) return { rendered: config };
   const rendered: { [name: string]: JsonValue } = { ...config };
   for (const { name, template } of members) {
-    const member = renderTemplate(state, frame, template);
+    const member = renderTemplate(state, frame, template, nowMs);
     if ('kind' in member) return member;
     setOwn(rendered, name, member.value);
   }
@@ -53,21 +62,24 @@ export function renderDeferred(
 /** The `render` of a node's context: renders deferred templates with `args`. */
 export function rendererOf(
   state: ExecutionState,
-  frame: Frame,
+  slot: Slot,
 ): (template: JsonValue, args: JsonObject) => JsonValue {
+  const nowMs = startOf(state, slot);
   return (template, args) => {
     const { maxOutputBytes } = state.input.limits;
-    return render(parseTemplates(template).template, { ...scopeOf(state, frame), args }, maxOutputBytes);
+    const scope = { ...scopeOf(state, slot.frame, nowMs), args };
+    return render(parseTemplates(template).template, scope, maxOutputBytes);
   };
 }
 
-function scopeOf(state: ExecutionState, frame: Frame): TemplateScope {
+function scopeOf(state: ExecutionState, frame: Frame, nowMs: number): TemplateScope {
   const { input, plan } = state;
   const scope = {
     triggerData: input.triggerData,
     executionId: input.executionId,
     vars: plan.vars,
     timezone: plan.timezone,
+    nowMs,
     nodeOutput: (nodeId: string) => readOutput(state, frame, nodeId),
   };
   return frame.run === null ? scope : { ...scope, item: frame.item, index: indexOf(frame) };

@@ -55,6 +55,66 @@ export class LinearRegExp extends RegExp {
   }
 }
 
+/** Finds a pattern in a text, with its groups. */
+export interface PatternSearch {
+  /** Instructions of the pattern; a search takes their number times the length of the text, at worst. */
+  readonly size: number;
+  /** The first match from a position on; null if there is none. */
+  find(text: string, from: number): PatternMatch | null;
+}
+
+interface PatternMatch {
+  readonly start: number;
+  readonly end: number;
+  /** What a group has matched, by its number (0 is the whole match) or name; null for none. */
+  group(nameOrNumber: string | number): string | null;
+}
+
+const searches = new Map<string, PatternSearch | Message>();
+
+/** A search for a pattern, or why there is none. */
+export function searchForPattern(pattern: string): PatternSearch | Message {
+  const known = searches.get(pattern);
+  if (known !== undefined) return known;
+  if (searches.size === MAX_COMPILED) searches.clear();
+  const search = newSearch(pattern);
+  searches.set(pattern, search);
+  return search;
+}
+
+function newSearch(pattern: string): PatternSearch | Message {
+  const fault = findPatternFault(pattern);
+  if (fault !== null) return fault;
+  const translated = translate(pattern, true);
+  if ('key' in translated) return translated;
+  const [only, ...others] = translated;
+  if (only === undefined || others.length > 0) return message('flow.pattern_lookahead_in_search');
+  const compiled = compileParts([only]);
+  if ('key' in compiled) return compiled;
+  const expression = compiled.parts[0]?.expression;
+  if (expression === undefined) return message('flow.not_a_pattern');
+  const groups = expression.groupCount();
+  const names = expression.namedGroups();
+  return {
+    size: compiled.size,
+    find(text, from) {
+      const matcher = expression.matcher(text);
+      if (!matcher.find(from)) return null;
+      return {
+        start: matcher.start(),
+        end: matcher.end(),
+        group(nameOrNumber) {
+          const isKnown =
+            typeof nameOrNumber === 'string'
+              ? Object.hasOwn(names, nameOrNumber)
+              : nameOrNumber >= 0 && nameOrNumber <= groups;
+          return isKnown ? (matcher.group(nameOrNumber) ?? null) : null;
+        },
+      };
+    },
+  };
+}
+
 /** Characters of names that an expression may list. */
 const MAX_LISTED = 200_000;
 
@@ -96,7 +156,10 @@ function compile(pattern: string): Compiled | Message {
 
 function compileAnew(pattern: string): Compiled | Message {
   const translated = translate(pattern);
-  if ('key' in translated) return translated;
+  return 'key' in translated ? translated : compileParts(translated);
+}
+
+function compileParts(translated: readonly Part[]): Compiled | Message {
   try {
     const parts = translated.map(({ text, isWanted }) => ({
       expression: RE2JS.compile(text, RE2JS.LOOKBEHINDS),
@@ -135,9 +198,10 @@ const ANY = String.raw`\x00-\x{10ffff}`;
 /**
  * Translates a valid JavaScript pattern with the flag `u` to RE2. RE2 has no lookaheads, but those right after a `^` become separate
  * patterns, which the same string must match or not.
+ * @param keepsGroups whether the groups are read
  * @returns why it can't be translated, if it can't
  */
-function translate(pattern: string): readonly Part[] | Message {
+function translate(pattern: string, keepsGroups = false): readonly Part[] | Message {
   const parts: Part[] = [];
   let lookahead: '(?=' | '(?!' | null = null;
   let text = '';
@@ -152,8 +216,8 @@ function translate(pattern: string): readonly Part[] | Message {
     } else if (/^\(\?[a-z-]*[sm]/.test(token)) {
       return message('flow.pattern_unsupported', { part: token });
     } else if (token.startsWith('(')) {
-      // Captures are never used.
-      text += /^\((?:\?<[^=!]|$)/.test(token) ? '(?:' : token;
+      // Captures cost time, and a test doesn't use them.
+      text += !keepsGroups && /^\((?:\?<[^=!]|$)/.test(token) ? '(?:' : token;
       depth += 1;
     } else if (token === ')') {
       text += token;

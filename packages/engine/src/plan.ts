@@ -322,17 +322,19 @@ const MAX_DISPLAY_NAME_LENGTH = 255;
 /** An execution's display name: the flow's template, else the workflow's name, `#` and the id. */
 export function displayNameOf(
   plan: Pick<Plan, 'displayName' | 'vars' | 'timezone'> | null,
-  of: { readonly executionId: number; readonly workflowName: string; readonly triggerData: JsonValue },
+  {
+    workflowName,
+    ...of
+  }: {
+    readonly executionId: number;
+    readonly workflowName: string;
+    readonly triggerData: JsonValue;
+    readonly nowMs?: number;
+  },
 ): string {
-  const usual = `${of.workflowName} #${of.executionId}`;
+  const usual = `${workflowName} #${of.executionId}`;
   if (plan === null || plan.displayName === null) return usual;
-  const scope = {
-    executionId: of.executionId,
-    triggerData: of.triggerData,
-    vars: plan.vars,
-    timezone: plan.timezone,
-    nodeOutput: () => null,
-  };
+  const scope = { ...of, vars: plan.vars, timezone: plan.timezone, nodeOutput: () => null };
   try {
     const name = render(plan.displayName, scope, 100_000);
     const text = storable(typeof name === 'string' ? name : JSON.stringify(name)).trim();

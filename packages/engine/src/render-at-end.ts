@@ -6,7 +6,7 @@ import { render } from './template-render.ts';
 
 /**
  * A node's config when the execution has ended: members deferred to `end` are rendered with the outputs of all top-level nodes, everything
- * else stays unrendered.
+ * else stays unrendered. `now` is when the last node ended.
  * @param of.records of the execution in storage order, folded or not
  * @throws RenderLimitError when the result is larger than `maxBytes`
  */
@@ -21,7 +21,9 @@ export function renderAtEnd(
   },
 ): JsonObject {
   const outputs = new Map<string, JsonObject>();
+  let nowMs = 0;
   for (const record of of.records) {
+    nowMs = Math.max(nowMs, 'completedAtMs' in record ? record.completedAtMs : 0);
     if (record.status === 'iteration_ended' || record.iteration !== undefined) continue;
     if (record.iterations !== undefined) continue;
     if (record.status === 'success' || record.status === 'failed') outputs.set(record.nodeId, record.output);
@@ -31,6 +33,7 @@ export function renderAtEnd(
     executionId: of.executionId,
     vars: plan.vars,
     timezone: plan.timezone,
+    nowMs,
     nodeOutput: (nodeId: string) => outputs.get(nodeId) ?? null,
   };
   const config: { [name: string]: JsonValue } = { ...node.writtenConfig };

@@ -222,7 +222,7 @@ function startAttempt(
     previousOutput,
     aiTokensLeft: tokenBudget === null ? null : Math.max(0, tokenBudget - state.consumedAiTokens),
     timezone,
-    render: rendererOf(state, frame),
+    render: rendererOf(state, slot),
   };
   const loopAttempts = frame.run === null ? null : loopAttemptsOf(frame);
   return { slot, effect: loopAttempts === null ? effect : { ...effect, loopAttempts } };

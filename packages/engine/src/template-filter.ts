@@ -40,9 +40,11 @@ export type Spend = (steps: number) => void;
 export interface Filter {
   readonly minArgs: number;
   readonly maxArgs: number;
+  /** The first argument may be an expression with `it`, which is evaluated for each item. */
+  readonly takesEach?: true;
   /** Usage, reported when it is called incorrectly. */
   readonly usage: (name: string) => Message;
-  /** Checks arguments known before anything runs; paths are passed as undefined. Null when there is no fault. */
+  /** Checks arguments known before anything runs; others are passed as undefined. Null when there is no fault. */
   findFault?(args: readonly (JsonValue | undefined)[], name: string): Message | null;
   /**
    * Total: invalid input returns null, "" or an empty list, never an error except those of the limits.
@@ -54,8 +56,12 @@ export interface Filter {
     maxBytes: number,
     timezone: string,
     spend: Spend,
+    each?: OfItem,
   ): JsonValue;
 }
+
+/** What the first argument is for an item. */
+export type OfItem = (item: JsonValue) => JsonValue;
 
 /** Filters by name. */
 export type FilterGroup = { readonly [name: string]: Filter };
@@ -121,6 +127,17 @@ export function concat(pieces: Iterable<string>, maxBytes: number): string {
 /** The integer in an argument; `fallback` for anything else. */
 export function integerOf(value: JsonValue | undefined, fallback: number): number {
   return typeof value === 'number' ? Math.trunc(value) : fallback;
+}
+
+/** Reads a field of an item, or evaluates what is given for each item. */
+export function readerOf(field: JsonValue | undefined, each: OfItem | undefined): OfItem {
+  const path = typeof field === 'string' ? field : '';
+  return each ?? ((item) => readField(item, path));
+}
+
+/** Whether a value counts as yes: anything but null, false, an empty string and 0. */
+export function isTruthy(value: JsonValue): boolean {
+  return value !== null && value !== false && value !== '' && value !== 0;
 }
 
 const INDEX = /^(?:0|[1-9]\d*)$/;

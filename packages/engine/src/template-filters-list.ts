@@ -4,8 +4,10 @@ import { checkJsonSize } from './json-size.ts';
 import { compareKeys, orderKey } from './order-key.ts';
 import {
   type FilterGroup,
+  isTruthy,
   NO_ARGUMENT,
-  readField,
+  type OfItem,
+  readerOf,
   type Spend,
   spendReading,
   TemplateSizeError,
@@ -72,51 +74,46 @@ export function equalTo(wanted: JsonValue, maxBytes: number, spend: Spend): (val
   };
 }
 
-function pathOf(field: JsonValue | undefined): string {
-  return typeof field === 'string' ? field : '';
-}
-
-function sort(
-  value: JsonValue,
-  field: JsonValue | undefined,
-  direction: JsonValue | undefined,
-  spend: Spend,
-): JsonValue {
+function sort(value: JsonValue, read: OfItem, direction: JsonValue | undefined, spend: Spend): JsonValue {
   if (!isJsonArray(value)) return [];
   spend(value.length * Math.log2(value.length + 1));
   const sign = direction === 'desc' ? -1 : 1;
-  const rows = value.map((item) => ({ item, key: orderKey(readField(item, pathOf(field))) }));
+  const rows = value.map((item) => ({ item, key: orderKey(read(item)) }));
   return rows
     .sort(({ key: left }, { key: right }) => left.rank - right.rank || sign * compareKeys(left, right))
     .map(({ item }) => item);
 }
 
-function unique(value: JsonValue, field: JsonValue | undefined, maxBytes: number, spend: Spend): JsonValue {
+function unique(value: JsonValue, read: OfItem, maxBytes: number, spend: Spend): JsonValue {
   if (!isJsonArray(value)) return [];
   spendReading(value, spend, 8);
   if (checkJsonSize(value, maxBytes) !== 'fits') throw new TemplateSizeError(maxBytes);
   const seen = new Set<string>();
   return value.filter((item) => {
-    const key = canonicalJson(readField(item, pathOf(field)));
+    const key = canonicalJson(read(item));
     return seen.has(key) ? false : seen.add(key);
   });
 }
 
 function where(
   value: JsonValue,
-  [field, wanted]: readonly JsonValue[],
+  read: OfItem,
+  wanted: JsonValue | undefined,
   maxBytes: number,
   spend: Spend,
 ): JsonValue {
   if (!isJsonArray(value)) return [];
-  const path = pathOf(field);
-  if (wanted === undefined) return value.filter((item) => isTruthy(readField(item, path)));
+  if (wanted === undefined) return value.filter((item) => isTruthy(read(item)));
   const isWanted = equalTo(wanted, maxBytes, spend);
-  return value.filter((item) => isWanted(readField(item, path)));
+  return value.filter((item) => isWanted(read(item)));
 }
 
-function isTruthy(value: JsonValue): boolean {
-  return value !== null && value !== false && value !== '' && value !== 0;
+function concat(value: JsonValue, other: JsonValue, spend: Spend): JsonValue {
+  const [left, right] = [value, other].map((each) =>
+    isJsonArray(each) ? each : each === null ? [] : [each],
+  );
+  spend((left?.length ?? 0) + (right?.length ?? 0));
+  return [...(left ?? []), ...(right ?? [])];
 }
 
 function values(value: JsonValue): JsonValue {
@@ -134,30 +131,41 @@ export const LIST_FILTERS: FilterGroup = {
   map: {
     minArgs: 1,
     maxArgs: 1,
+    takesEach: true,
     usage: takes(message('flow.takes_field_to_read'), '"address.city"'),
-    apply: (value, [field]) =>
-      isJsonArray(value) ? value.map((item) => readField(item, pathOf(field))) : [],
+    apply: (value, [field], _, __, ___, each) => (isJsonArray(value) ? value.map(readerOf(field, each)) : []),
   },
   where: {
     minArgs: 1,
     maxArgs: 2,
+    takesEach: true,
     usage: takes(message('flow.takes_field_and_value'), '"status", "paid"'),
-    apply: (value, args, max, _, spend) => where(value, args, max, spend),
+    apply: (value, [field, wanted], max, _, spend, each) =>
+      where(value, readerOf(field, each), wanted, max, spend),
   },
   sort: {
     minArgs: 0,
     maxArgs: 2,
+    takesEach: true,
     usage: takes(message('flow.takes_field_and_direction'), '"price", "desc"'),
     findFault: ([, direction], name) =>
       direction === undefined || direction === 'asc' || direction === 'desc'
         ? null
         : message('flow.filter_wrong_direction', { name }),
-    apply: (value, [field, direction], _, __, spend) => sort(value, field, direction, spend),
+    apply: (value, [field, direction], _, __, spend, each) =>
+      sort(value, readerOf(field, each), direction, spend),
   },
   unique: {
     minArgs: 0,
     maxArgs: 1,
+    takesEach: true,
     usage: takes(message('flow.takes_unique_field'), '"email"'),
-    apply: (value, [field], max, _, spend) => unique(value, field, max, spend),
+    apply: (value, [field], max, _, spend, each) => unique(value, readerOf(field, each), max, spend),
+  },
+  concat: {
+    minArgs: 1,
+    maxArgs: 1,
+    usage: takes(message('flow.takes_list'), 'vars.more'),
+    apply: (value, [other = null], _, __, spend) => concat(value, other, spend),
   },
 };

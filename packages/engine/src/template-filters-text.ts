@@ -93,6 +93,8 @@ function* joined(
   }
 }
 
+const BEGINNING = { minArgs: 1, maxArgs: 1, usage: takes(message('flow.takes_beginning'), '"x"') };
+
 export const TEXT_FILTERS: FilterGroup = {
   default: {
     minArgs: 1,
@@ -128,6 +130,16 @@ export const TEXT_FILTERS: FilterGroup = {
     maxArgs: 1,
     usage: takes(message('flow.takes_search'), '"x"'),
     apply: (value, [part], max, _, spend) => contains(value, part ?? null, max, spend),
+  },
+  starts_with: {
+    ...BEGINNING,
+    apply: (value, [part = null], max, _, spend) =>
+      textOf(value, max, spend).startsWith(textOf(part, max, spend)),
+  },
+  ends_with: {
+    ...BEGINNING,
+    apply: (value, [part = null], max, _, spend) =>
+      textOf(value, max, spend).endsWith(textOf(part, max, spend)),
   },
   split: {
     minArgs: 0,

@@ -1,4 +1,5 @@
-import { countBackslashesBefore, ExpressionParser, NAME, type OnPath } from './template-expression.ts';
+import { ExpressionParser, type OnPath } from './template-parser.ts';
+import { countBackslashesBefore, NAME } from './template-scanner.ts';
 
 /** Where a template names a node: the step after `nodes`, as `.fetch`, `['fetch']` or `["fetch"]`. */
 export interface NodeReference {

@@ -1,10 +1,12 @@
 import { type JsonObject, type JsonValue, setOwn } from './json.ts';
 import { utf8Bytes } from './json-size.ts';
 import type { Template } from './template.ts';
-import type { Expression, Operand } from './template-expression.ts';
+import type { Argument, Expression } from './template-expression.ts';
 import {
+  isTruthy,
   lengthSteps,
   MAX_TEMPLATE_STEPS,
+  type OfItem,
   readPath,
   type Spend,
   TemplateSizeError,
@@ -13,6 +15,7 @@ import {
   textSteps,
 } from './template-filter.ts';
 import { FILTERS } from './template-filters.ts';
+import { isLazy, negate, OPERATORS, SETTLED_BY_LEFT } from './template-operators.ts';
 
 /** What expressions can read. Anything else is null. */
 export interface TemplateScope {
@@ -28,6 +31,10 @@ export interface TemplateScope {
   readonly index?: number;
   /** Only in members deferred to `arguments`. */
   readonly args?: JsonObject;
+  /** Epoch milliseconds of what `now` is: a moment that is recorded, so that it is the same whenever this is rendered again. */
+  readonly nowMs?: number;
+  /** The item that a filter looks at. */
+  readonly it?: JsonValue;
 }
 
 /**
@@ -101,21 +108,77 @@ function renderWithin(template: Template, scope: TemplateScope, budget: Budget):
 }
 
 function evaluate(expression: Expression, scope: TemplateScope, budget: Budget): JsonValue {
-  budget.spend(1);
-  let value = readOperand(expression.operand, scope);
-  for (const call of expression.filters) {
-    const filter = FILTERS.get(call.name);
-    if (filter === undefined) return null;
-    const args = call.args.map((arg) => readOperand(arg, scope));
-    budget.spend(lengthSteps(value));
-    value = filter.apply(value, args, budget.left, scope.timezone ?? 'UTC', budget.spend);
-    if (typeof value === 'string') spend(budget, value);
+  switch (expression.kind) {
+    case 'literal':
+      return expression.value;
+    case 'path':
+      budget.spend(1);
+      return readFrom(expression.names, scope);
+    case 'it':
+      return readPath(scope.it ?? null, expression.names, 1);
+    case 'filter':
+      return applyFilter(expression, scope, budget);
+    case 'prefix': {
+      budget.spend(1);
+      const value = evaluate(expression.operand, scope, budget);
+      return expression.operator === '!' ? !isTruthy(value) : negate(value, budget.spend);
+    }
+    case 'infix':
+      return operate(expression, scope, budget);
+    case 'choice': {
+      budget.spend(1);
+      const { test, yes, no } = expression;
+      return evaluate(isTruthy(evaluate(test, scope, budget)) ? yes : no, scope, budget);
+    }
   }
+}
+
+function operate(
+  { operator, left, right }: Expression & { readonly kind: 'infix' },
+  scope: TemplateScope,
+  budget: Budget,
+): JsonValue {
+  budget.spend(1);
+  const first = evaluate(left, scope, budget);
+  if (isLazy(operator)) return SETTLED_BY_LEFT[operator](first) ? first : evaluate(right, scope, budget);
+  const second = evaluate(right, scope, budget);
+  const value = OPERATORS[operator](first, second, budget.left, budget.spend);
+  if (typeof value === 'string') spend(budget, value);
   return value;
 }
 
-function readOperand(operand: Operand, scope: TemplateScope): JsonValue {
-  return operand.kind === 'literal' ? operand.value : readFrom(operand.names, scope);
+function applyFilter(
+  { input, name, args }: Expression & { readonly kind: 'filter' },
+  scope: TemplateScope,
+  budget: Budget,
+): JsonValue {
+  const before = evaluate(input, scope, budget);
+  const filter = FILTERS.get(name);
+  if (filter === undefined) return null;
+  const [first] = args;
+  const each = first?.kind === 'each' ? ofItem(first, scope, budget) : undefined;
+  const values = args.map((arg) => evaluateArgument(arg, scope, budget));
+  budget.spend(lengthSteps(before));
+  const value = filter.apply(before, values, budget.left, scope.timezone ?? 'UTC', budget.spend, each);
+  if (typeof value === 'string') spend(budget, value);
+  return value;
+}
+
+function evaluateArgument(arg: Argument, scope: TemplateScope, budget: Budget): JsonValue {
+  if (arg.kind === 'each') return null;
+  // Reading a value takes no step of its own, unless it is done for each item.
+  return arg.kind === 'path' ? readFrom(arg.names, scope) : evaluate(arg, scope, budget);
+}
+
+function ofItem(
+  { body, steps }: Argument & { readonly kind: 'each' },
+  scope: TemplateScope,
+  budget: Budget,
+): OfItem {
+  return (it) => {
+    budget.spend(steps);
+    return evaluate(body, { ...scope, it }, budget);
+  };
 }
 
 function readFrom(names: readonly string[], scope: TemplateScope): JsonValue {
@@ -137,6 +200,8 @@ function readFrom(names: readonly string[], scope: TemplateScope): JsonValue {
       return names.length === 1 ? (scope.index ?? null) : null;
     case 'args':
       return readPath(scope.args ?? null, names, 1);
+    case 'now':
+      return names.length > 1 || scope.nowMs === undefined ? null : new Date(scope.nowMs).toISOString();
     default:
       return null;
   }

@@ -1,11 +1,8 @@
 import { isJsonArray, isRawNumber, type JsonObject, type JsonValue, joinPointer } from './json.ts';
-import {
-  countBackslashesBefore,
-  type Expression,
-  ExpressionParser,
-  type TemplateError,
-} from './template-expression.ts';
+import { type Expression, pathsOf, type TemplateError } from './template-expression.ts';
 import { FILTERS } from './template-filters.ts';
+import { ExpressionParser } from './template-parser.ts';
+import { countBackslashesBefore } from './template-scanner.ts';
 
 /** A value that may contain templates, parsed once. Constants keep the original value. */
 export type Template =
@@ -118,12 +115,4 @@ export function listPaths(
     case 'record':
       return template.members.flatMap(([name, item]) => listPaths(item, joinPointer(at, name)));
   }
-}
-
-function pathsOf(expression: Expression): (readonly string[])[] {
-  const paths = [expression.operand.names];
-  for (const filter of expression.filters) {
-    for (const arg of filter.args) if (arg.kind === 'path') paths.push(arg.names);
-  }
-  return paths;
 }

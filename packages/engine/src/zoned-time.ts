@@ -103,3 +103,36 @@ export function inZone(ms: number, zone: string): ZonedTime | null {
   const millisecond = ((ms % 1000) + 1000) % 1000;
   return { year, month, day, hour, minute, second, millisecond, weekday: shown.getUTCDay(), offsetMinutes };
 }
+
+const DAY_MS = 86_400_000;
+
+/** What the clocks of a zone show, without the weekday and the offset, which follow from it. */
+type ClockTime = Omit<ZonedTime, 'weekday' | 'offsetMinutes'>;
+
+/** What clocks show, as if it were UTC: days and months beyond their ends go on into the next ones. */
+function asUtc({ year, month, day, hour, minute, second, millisecond }: ClockTime): number {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  return date.setUTCHours(hour, minute, second, millisecond);
+}
+
+/**
+ * The moment at which clocks show this; days and months beyond their ends go on into the next ones. Of two such moments it is the first;
+ * what is skipped when clocks are put forward counts as that much later.
+ * @returns null for an unknown zone and for moments that {@link inZone} doesn't show
+ */
+export function momentAt(clock: ClockTime, zone: string): number | null {
+  const shown = asUtc(clock);
+  const [before, after] = [shown - DAY_MS, shown + DAY_MS].map((ms) => {
+    const time = inZone(ms, zone);
+    return time === null ? null : asUtc(time) - ms;
+  });
+  if (before == null || after == null) return null;
+  const found = [shown - before, shown - after]
+    .filter((ms) => {
+      const time = inZone(ms, zone);
+      return time !== null && asUtc(time) === shown;
+    })
+    .toSorted((a, b) => a - b);
+  return found[0] ?? shown - before;
+}

@@ -173,6 +173,11 @@ describe('problems of a flow', () => {
       'item',
       'index',
       'process.env',
+      'now.year',
+      'it.name',
+      'a+b',
+      '1 + -x',
+      'trigger.data | map: "x" | map: (trigger.data.x + it2)',
     ]) {
       expect(at(path)).toEqual(['a unknown_reference']);
     }
@@ -182,9 +187,19 @@ describe('problems of a flow', () => {
       'toString',
       'trigger.data.constructor',
       'execution.id',
+      'now',
+      '1 + 1',
+      'trigger.data | map: (it.x)',
     ]) {
       expect(at(path)).toEqual([]);
     }
+  });
+
+  it('P7 P8: what an operator or an expression for each item reads is checked, too', () => {
+    const reads = '{{true ? 1 : (trigger.data | where: (it.x == nodes.z.output.y)) ~ vars.none}}';
+    expect(codes(flowOf({ a: echo({ value: reads }), z: {} }, ['t -> a', 'a -> z']))).toEqual([
+      ...['a unknown_variable', 'a node_not_before'],
+    ]);
   });
 
   it('P11: edges stay inside or outside a loop, and a loop is not empty', () => {

@@ -173,6 +173,7 @@ describe('plan', () => {
     const answer = {
       all: 'z {{nodes.z.output.text}}',
       own: '{{nodes.a.output}}',
+      at: '{{now}}',
       inside: '{{nodes.none.output}}',
     };
     const { inside: _, ...config } = answer;
@@ -198,8 +199,21 @@ describe('plan', () => {
     const node = drive.state.plan.nodes[drive.state.plan.nodeIndexes.get('a') ?? 0];
     const of = { executionId: 7, triggerData: {}, records: drive.journal(), maxBytes: 1_000 };
     expect(node === undefined ? null : renderAtEnd(drive.state.plan, node, of)).toEqual({
-      ...{ text, count, answer: { all: 'z Z', own: { text: 'A' } } },
+      ...{
+        text,
+        count,
+        answer: { all: 'z Z', own: { text: 'A' }, at: new Date(drive.nowMs).toISOString() },
+      },
     });
+  });
+
+  it('T18: settings know when the start was accepted, the response when the last node ended', () => {
+    const plan = planOf({
+      ...flowOf({}, []),
+      settings: { display_name: 'Report {{now | date: "yyyy-MM-dd"}}' },
+    });
+    const of = { executionId: 7, workflowName: 'Orders', triggerData: {}, nowMs: Date.parse('2026-03-01') };
+    expect(displayNameOf(plan, of)).toBe('Report 2026-03-01');
   });
 
   it('T13: times are shown in the zone of the settings if none is named', () => {

@@ -258,6 +258,24 @@ describe('execution', () => {
     expect(lives.stored().get('b')).toMatchObject({ attempts: 6, failures: 2, startedAtMs: START_MS });
   });
 
+  it('E12 E13 T18: now stays when a node first started, for every attempt, also after a crash', () => {
+    const config = { count: 1, at: '{{now}}', answer: '{{now}}' };
+    const retry = { max_attempts: 3 };
+    const plan = planOf(
+      flowOf({ a: { type: 'test.effect', config, retry }, b: { config } }, ['t -> a', 'a -> b']),
+    );
+    const first = new Drive(plan);
+    const now = new Date(START_MS).toISOString();
+    expect(first.lastStart('a')?.config).toMatchObject({ at: now });
+    const lives = new Drive(plan, {}, [...first.stored().values()], 60_000);
+    expect(lives.lastStart('a')).toMatchObject({ attempt: 2, config: { at: now } });
+    expect(lives.lastStart('a')?.render('{{now}} {{args.x}}', { x: 1 })).toBe(`${now} 1`);
+    lives.end('a', failure('flaky', verbatim('x'), { retryable: true }), { jitter: 0 });
+    expect(lives.lastStart('a')).toMatchObject({ attempt: 3, config: { at: now } });
+    lives.end('a', ok);
+    expect(lives.lastStart('b')?.config).toMatchObject({ at: new Date(lives.nowMs).toISOString() });
+  });
+
   it('E12: inconsistent records are not trusted blindly', () => {
     const plan = planOf(flowOf({ a: {}, b: effect, c: {} }, ['t -> a', 'a -> b', 'b -> c']));
     const running = {

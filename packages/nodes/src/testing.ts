@@ -83,6 +83,7 @@ export async function runNode(definition: NodeDefinition, options: RunOptions = 
     triggerData: trigger,
     executionId: 1,
     vars: {},
+    nowMs: typeof now === 'number' ? now : TEST_NOW_MS,
     nodeOutput: (nodeId) => inputs[nodeId] ?? null,
   };
   const http = fakeClient(options.http ?? [], requests);

@@ -67,10 +67,15 @@ export function maxConcurrencyOf(compiled: CompileResult): number | null {
   return maxConcurrency ?? (concurrency === null ? null : NO_WORKFLOW_LIMIT);
 }
 
-function keyedConcurrencyOf(plan: Plan | null, { executionId, input }: StartOrder): KeyedConcurrency | null {
+/** What templates of the settings read. */
+function readableAt({ executionId, input, acceptedAt }: StartOrder) {
+  return { executionId, triggerData: input, nowMs: acceptedAt.getTime() };
+}
+
+function keyedConcurrencyOf(plan: Plan | null, order: StartOrder): KeyedConcurrency | null {
   if (plan === null || plan.concurrency === null) return null;
   const { key, limit, onLimit } = plan.concurrency;
-  const text = key === null ? null : startKeyOf(key, plan, { executionId, triggerData: input });
+  const text = key === null ? null : startKeyOf(key, plan, readableAt(order));
   return { key: text === null ? Buffer.alloc(0) : hashOfKey(text), limit, onLimit };
 }
 
@@ -79,25 +84,22 @@ export function hashOfKey(key: string): Buffer {
 }
 
 /** A trial runs at once, and a rerun is wanted for itself. */
-function holdOf(
-  { executionId, triggerType, version, rerunOf, input }: StartOrder,
-  plan: Plan | null,
-): StartHold | null {
+function holdOf(order: StartOrder, plan: Plan | null): StartHold | null {
+  const { triggerType, version, rerunOf } = order;
   if (plan === null || triggerType === 'manual' || version < 0) return null;
   const { rate, debounce: written } = plan;
   const debounce = rerunOf === undefined ? written : null;
   if (rate === null && debounce === null) return null;
-  const hashOf = (key: Template | null) =>
-    hashOfKey(startKeyOf(key, plan, { executionId, triggerData: input }));
+  const hashOf = (key: Template | null) => hashOfKey(startKeyOf(key, plan, readableAt(order)));
   return {
     rate: rate && { keyHash: hashOf(rate.key), rate: cellRateOf(rate) },
     debounce: debounce && { ...debounce, keyHash: hashOf(debounce.key) },
   };
 }
 
-function searchKeysJsonOf(plan: Plan | null, { executionId, input }: StartOrder): string | null {
+function searchKeysJsonOf(plan: Plan | null, order: StartOrder): string | null {
   if (plan === null || plan.searchKeys.length === 0) return null;
-  const keys = searchKeysOf(plan, { executionId, triggerData: input });
+  const keys = searchKeysOf(plan, readableAt(order));
   return keys === null ? null : stringifyJson(keys);
 }
 
@@ -111,7 +113,7 @@ export function toStartRow(order: StartOrder): StartRow {
     workflowId: workflow.id,
     workflowVersion: order.version,
     triggerType: order.triggerType,
-    displayName: displayNameOf(plan, { executionId, workflowName: workflow.name, triggerData: order.input }),
+    displayName: displayNameOf(plan, { ...readableAt(order), workflowName: workflow.name }),
     isTestMode: order.isTestMode ?? workflow.isTestMode,
     inputJson: stringifyJson(order.input),
     timeoutMs: plan?.timeoutMs ?? null,

@@ -131,6 +131,7 @@ export function listSources(
     { path: 'trigger.data', value: known.sample, nodeId: trigger },
     ...vars.map(([name, value]) => ({ path: `vars${templateStep(name)}`, value, nodeId: null })),
     { path: 'execution.id', value: undefined, nodeId: null },
+    { path: 'now', value: undefined, nodeId: null },
   ];
   return [outputs, others.map((source) => ({ ...source, isExample: false }))];
 }
@@ -221,6 +222,7 @@ function previewIn(loop: string | null, text: string, flow: FlowPart, known: Kno
     executionId: 1,
     vars: (flow.settings?.vars ?? {}) as JsonObject,
     timezone: flow.settings?.timezone ?? null,
+    nowMs: Date.now(),
     nodeOutput(id) {
       const output = own(known.outputs, id);
       if (output === undefined) isUnknown = true;

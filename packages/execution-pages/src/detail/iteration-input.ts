@@ -13,6 +13,7 @@ import {
   configOf,
   type InputSource,
   nodesReadBy,
+  readsNow,
   renderInput,
   renderMember,
 } from './rendered-input.ts';
@@ -67,9 +68,12 @@ export async function readInput(known: KnownRun, nodeId: string, stored: Place):
   const loop = place === null ? null : await reader.seenOf(loops, place);
   const node = known.flow.nodes.find(({ id }) => id === nodeId);
   const config = configOf(known.flow, nodeId) ?? {};
-  const source = await reader.source(configAtStart(config, node?.type ?? ''), loops, loop);
+  const atStart = configAtStart(config, node?.type ?? '');
+  const source = await reader.source(atStart, loops, loop);
+  const startedAt = readsNow(atStart) ? (await known.read(nodeId, stored))?.started_at : null;
+  const nowMs = startedAt == null ? undefined : Date.parse(startedAt);
   return {
-    config: renderInput(config, known.flow, source, node?.type),
+    config: renderInput(config, known.flow, { ...source, nowMs }, node?.type),
     seen: loop,
     isPlaceUnknown: place === null,
     notKept: [...(source.unknown ?? [])],

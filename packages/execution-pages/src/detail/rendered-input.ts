@@ -26,6 +26,8 @@ export interface InputSource {
   /** Inside a loop; undefined if unknown. */
   readonly item?: JsonValue | undefined;
   readonly index?: number | undefined;
+  /** When the node started: its `now`; undefined if unknown. */
+  readonly nowMs?: number | undefined;
 }
 
 /** A node's settings as written in this flow; null if there are none. */
@@ -42,8 +44,18 @@ export function configAtStart(config: JsonObject, type: string): JsonObject {
 
 /** The nodes whose outputs the settings read. */
 export function nodesReadBy(config: JsonValue): readonly string[] {
-  const paths = listPaths(parseTemplates(config).template).map(({ names }) => names);
-  return [...new Set(paths.flatMap(([root, id]) => (root === 'nodes' && id !== undefined ? [id] : [])))];
+  return [
+    ...new Set(pathsIn(config).flatMap(([root, id]) => (root === 'nodes' && id !== undefined ? [id] : []))),
+  ];
+}
+
+/** Whether the settings depend on when the node started. */
+export function readsNow(config: JsonValue): boolean {
+  return pathsIn(config).some(([root]) => root === 'now');
+}
+
+function pathsIn(config: JsonValue): (readonly string[])[] {
+  return listPaths(parseTemplates(config).template).map(({ names }) => names);
 }
 
 /** The settings rendered as when the node started; members that read values known only during the run stay unrendered. */
@@ -61,7 +73,7 @@ export function renderMember(member: JsonValue, flow: Flow, source: InputSource)
   const { template, errors } = parseTemplates(member);
   const paths = listPaths(template).map(({ names }) => names);
   if (errors.length > 0 || paths.some((names) => !isKnown(names, source))) return undefined;
-  const { item, index } = source;
+  const { item, index, nowMs } = source;
   const scope: TemplateScope = {
     triggerData: source.triggerData,
     executionId: source.executionId,
@@ -70,6 +82,7 @@ export function renderMember(member: JsonValue, flow: Flow, source: InputSource)
     nodeOutput: (id) => (Object.hasOwn(source.outputs, id) ? (source.outputs[id] ?? null) : null),
     ...(item === undefined ? {} : { item }),
     ...(index === undefined ? {} : { index }),
+    ...(nowMs === undefined ? {} : { nowMs }),
   };
   try {
     return render(template, scope, MAX_RENDERED_BYTES);
@@ -83,5 +96,6 @@ function isKnown([root = '', id = '']: readonly string[], source: InputSource): 
   if (root === 'args') return false;
   if (root === 'item') return source.item !== undefined;
   if (root === 'index') return source.index !== undefined;
+  if (root === 'now') return source.nowMs !== undefined;
   return root !== 'nodes' || source.unknown?.has(id) !== true;
 }
