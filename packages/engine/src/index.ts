@@ -73,6 +73,7 @@ export { describeKeyword, type KeywordMessage, REQUIRED, UNKNOWN_FIELD } from '.
 export * from './node.ts';
 export * from './node-result.ts';
 export { compareKeys, LAST_RANK, type OrderKey, orderKey } from './order-key.ts';
+export { searchForPattern } from './pattern.ts';
 export {
   type CompileResult,
   compile,
@@ -133,7 +134,7 @@ export {
 export type { TemplateError } from './template-expression.ts';
 export { RenderLimitError, readField } from './template-filter.ts';
 export { FILTERS } from './template-filters.ts';
-export { formatDate } from './template-filters-date.ts';
+export { formatDate, momentOf } from './template-filters-date.ts';
 export { toNumber } from './template-filters-number.ts';
 export {
   listNodeReferences,

@@ -1,6 +1,14 @@
-import { finishWork, type JsonValue, Meter, parseJson } from '@millrace/engine';
+import { finishWork, type JsonValue, Meter, parseJson, TooManyStepsError } from '@millrace/engine';
+import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
-import { type Combine, type Condition, areMet as met, OPERATORS, type Operator } from './conditions.ts';
+import {
+  type Combine,
+  type Condition,
+  findPatternFaults,
+  areMet as met,
+  OPERATORS,
+  type Operator,
+} from './conditions.ts';
 
 const areMet = (conditions: readonly Condition[], combine: Combine): boolean =>
   finishWork(met(conditions, combine, new Meter()));
@@ -130,6 +138,85 @@ const RULES: { readonly [rule: string]: readonly Row[] } = {
     ['false', 'is_false', 'null', true],
   ],
 };
+
+const DATES: readonly Row[] = [
+  ['"2026-03-01T00:00:00+09:00"', 'before', '"2026-03-01T00:00:00Z"', true],
+  ['"2026-03-01"', 'before', '"2026-03-01T00:00:00Z"', false],
+  ['"2026-03-01"', 'on_or_before', '"2026-03-01T00:00:00Z"', true],
+  ['"2026-03-01"', 'on_or_after', '1772323200', true],
+  ['1772323200001', 'after', '"2026-03-01"', true],
+  ['"2026-02-30"', 'on_or_before', '"2026-03-01"', false],
+  ['"soon"', 'after', '"2026-03-01"', false],
+  ['null', 'before', '"2026-03-01"', false],
+  ['"2026-03-01"', 'after', 'null', false],
+];
+
+const PATTERNS: readonly Row[] = [
+  ['"AB-12"', 'matches', '"^[A-Z]+-\\\\d+$"', true],
+  ['"xAB-12"', 'matches', '"^[A-Z]+-"', false],
+  ['4711', 'matches', '"71"', true],
+  ['true', 'matches', '"^true$"', true],
+  ['null', 'matches', '""', false],
+  ['["a"]', 'matches', '"a"', false],
+  ['"a"', 'matches', '"("', false],
+  ['"a"', 'not_matches', '"("', true],
+  ['"aa"', 'matches', '"(a)\\\\1"', false],
+  ['"a"', 'matches', '1', false],
+  ['"b"', 'not_matches', '"a"', true],
+];
+
+describe.each([
+  ['rule 9: dates', DATES],
+  ['rule 10: patterns', PATTERNS],
+] as const)('%s', (_rule, rows) => {
+  it.each(rows)('%s %s %s is %s', (left, operator, right, expected) => {
+    expect(isMet({ left: parseJson(left), operator, right: parseJson(right) })).toBe(expected);
+  });
+});
+
+describe('rule 11: ignoring case', () => {
+  it.each<Row>([
+    ['"ÄRGER"', 'equals', '"ärger"', true],
+    ['"A"', 'not_equals', '"a"', false],
+    ['"Refund"', 'starts_with', '"REF"', true],
+    ['"a.PDF"', 'ends_with', '".pdf"', true],
+    ['"Order REFUND"', 'contains', '"refund"', true],
+    ['["VIP","new"]', 'contains', '"vip"', true],
+    ['"jp"', 'in', '["JP","KR"]', true],
+    ['"jp"', 'not_in', '["JP","KR"]', false],
+    ['{"A":1}', 'contains', '"a"', false],
+    ['"B"', 'greater_than', '"a"', true],
+    ['"RE: Urgent"', 'matches', '"^(re|fw): urgent|x"', true],
+    ['"Y"', 'not_matches', '"x|y"', false],
+    ['5', 'equals', '"5"', true],
+    ['null', 'equals', '"a"', false],
+  ])('%s %s %s is %s', (left, operator, right, expected) => {
+    expect(isMet({ left: parseJson(left), operator, right: parseJson(right), ignore_case: true })).toBe(
+      expected,
+    );
+  });
+});
+
+describe('patterns', () => {
+  it('take time in proportion to the text, and what is too long ends the node', () => {
+    const pattern = `(a+)+${'b?'.repeat(100)}$`;
+    const condition: Condition = { left: 'a'.repeat(1_000_000), operator: 'matches', right: pattern };
+    expect(() => finishWork(met([condition], 'all', new Meter()), 1_000_000)).toThrow(TooManyStepsError);
+  });
+
+  it('that are constant are checked with the settings', () => {
+    const conditions = [
+      { left: 'a', operator: 'matches', right: 'a|b' },
+      { left: 'a', operator: 'equals', right: '(' },
+      { left: 'a', operator: 'matches', right: '{{vars.pattern}}(' },
+      { left: 'a', operator: 'not_matches', right: '(' },
+    ];
+    expect(findPatternFaults(conditions, '/conditions')).toEqual([
+      { pointer: '/conditions/3/right', message: saying(/not a regular expression/) },
+    ]);
+    expect(findPatternFaults('{{vars.all}}', '')).toEqual([]);
+  });
+});
 
 describe.each(Object.entries(RULES))('%s', (_rule, rows) => {
   it.each(rows)('%s %s %s is %s', (left, operator, right, expected) => {

@@ -1,4 +1,5 @@
 import {
+  type ConfigFault,
   compareDecimals,
   type Decimal,
   includesText,
@@ -7,10 +8,13 @@ import {
   isNumber,
   type JsonValue,
   type Meter,
+  momentOf,
   parseDecimal,
+  searchForPattern,
   toDecimal,
   type Work,
 } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { Type } from 'typebox';
 import { membersOf } from './members.ts';
 import { deepEquals, scalarText } from './values.ts';
@@ -33,6 +37,11 @@ import { deepEquals, scalarText } from './values.ts';
  * 6.  starts_with, ends_with: numbers and booleans count as their text; lists, objects and null have no start or end.
  * 7.  exists: isn't null. is_empty: null, "", [] and {}. is_true, is_false: equals (rule 2) true or false.
  * 8.  Each not_ operator is the opposite of the operator without it, whatever the types.
+ * 9.  before, after, on_or_before, on_or_after: two dates by time, whatever their offsets, in the forms that templates read: ISO 8601 (without an
+ *     offset: UTC), seconds or milliseconds since 1970. If one side isn't a date, all four are false.
+ * 10. matches: a regular expression on the right matches somewhere in the text on the left (a number or boolean counts as its text). It means what it
+ *     means in JavaScript with the flag `u`, and takes linear time. What isn't a usable pattern matches nothing; a constant one is a fault of the config.
+ * 11. With ignore_case, texts are compared as if all their letters were small, and so are texts in lists. Names of members aren't.
  */
 
 /** Whether a left side meets a condition: known at once, or after work on large values. */
@@ -50,6 +59,12 @@ const COMPARISONS = {
   not_contains: (right) => not((left, meter) => contains(left, right, meter)),
   starts_with: (right) => affix(right, (text, part) => text.startsWith(part)),
   ends_with: (right) => affix(right, (text, part) => text.endsWith(part)),
+  before: (right) => dated(right, (order) => order < 0),
+  after: (right) => dated(right, (order) => order > 0),
+  on_or_before: (right) => dated(right, (order) => order <= 0),
+  on_or_after: (right) => dated(right, (order) => order >= 0),
+  matches: matching,
+  not_matches: (right) => not(matching(right)),
   in: (right) => (left, meter) => contains(right, left, meter),
   not_in: (right) => not((left, meter) => contains(right, left, meter)),
   exists: () => (left) => left !== null,
@@ -68,16 +83,48 @@ export interface Condition {
   readonly left?: JsonValue;
   readonly operator: Operator;
   readonly right?: JsonValue;
+  readonly ignore_case?: boolean;
 }
 
 export type Combine = 'all' | 'any';
 
 /** A condition without its left side, prepared for many of them. */
-export function testOf({ operator, right }: Omit<Condition, 'left'>): Test {
-  return COMPARISONS[operator](right ?? null);
+export function testOf({ operator, right = null, ignore_case: ignoresCase }: Omit<Condition, 'left'>): Test {
+  if (ignoresCase !== true) return COMPARISONS[operator](right);
+  if (isPattern(operator)) return COMPARISONS[operator](typeof right === 'string' ? `(?i:${right})` : right);
+  const test = COMPARISONS[operator](withSmallLetters(right));
+  return (left, meter) => {
+    if (isJsonArray(left)) meter.spend(left.length);
+    return test(withSmallLetters(left), meter);
+  };
 }
 
-/** Whether all, or any, of the conditions are true, by the rules 1 to 8. */
+function isPattern(operator: Operator): operator is 'matches' | 'not_matches' {
+  return operator === 'matches' || operator === 'not_matches';
+}
+
+/** Rule 11. */
+function withSmallLetters(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return value.toLowerCase();
+  return isJsonArray(value)
+    ? value.map((item) => (typeof item === 'string' ? item.toLowerCase() : item))
+    : value;
+}
+
+/** Faults of constant patterns. @param pointer of the list of conditions */
+export function findPatternFaults(conditions: JsonValue | undefined, pointer: string): ConfigFault[] {
+  if (conditions === undefined || !isJsonArray(conditions)) return [];
+  return conditions.flatMap((condition, index) => {
+    const { operator = null, right = null } = isJsonObject(condition) ? condition : {};
+    if ((operator !== 'matches' && operator !== 'not_matches') || typeof right !== 'string') return [];
+    const search = right.includes('{{') ? null : searchForPattern(right);
+    if (search === null || !('key' in search)) return [];
+    const fault = message('nodes.unusable_pattern', { fault: search });
+    return [{ pointer: `${pointer}/${index}/right`, message: fault }];
+  });
+}
+
+/** Whether all, or any, of the conditions are true, by the rules 1 to 11. */
 export function* areMet(conditions: readonly Condition[], combine: Combine, meter: Meter): Work<boolean> {
   for (const condition of conditions) {
     const met = testOf(condition)(condition.left ?? null, meter);
@@ -130,6 +177,32 @@ function ordered(right: JsonValue, fits: (order: number) => boolean): Test {
     if (typeof left !== 'string' || typeof right !== 'string') return false;
     if (left === right) return fits(0);
     return fits(left < right ? -1 : 1);
+  };
+}
+
+/** Rule 9. */
+function dated(right: JsonValue, fits: (order: number) => boolean): Test {
+  const b = momentOf(right);
+  return (left) => {
+    const a = momentOf(left);
+    return a !== null && b !== null && fits(a - b);
+  };
+}
+
+/** Length of a text times instructions of a pattern: more isn't searched at once. */
+const MAX_SEARCH = 5e7;
+const SEARCH_PER_STEP = 50;
+
+/** Rule 10. */
+function matching(right: JsonValue): Test {
+  const search = typeof right === 'string' ? searchForPattern(right) : null;
+  return (left, meter) => {
+    const text = scalarText(left);
+    if (text === undefined || search === null || 'key' in search) return false;
+    const work = text.length * search.size;
+    meter.spend(work > MAX_SEARCH ? Number.POSITIVE_INFINITY : work / SEARCH_PER_STEP);
+    // Too much: whoever runs this ends it at the next step.
+    return work <= MAX_SEARCH && search.find(text, 0) !== null;
   };
 }
 
@@ -189,6 +262,15 @@ export const rightSchema = Type.Optional(
   }),
 );
 
+/** Schema of `ignore_case`. */
+export const ignoreCaseSchema = Type.Optional(
+  Type.Boolean({
+    title: 'Ignore case',
+    description: 'Whether capital and small letters count as the same.',
+    default: false,
+  }),
+);
+
 /** Schema of `combine`. */
 export const combineSchema = Type.Enum(['all', 'any'], {
   type: 'string',
@@ -212,6 +294,7 @@ export const conditionsSchema = Type.Array(
       ),
       operator: operatorSchema,
       right: rightSchema,
+      ignore_case: ignoreCaseSchema,
     },
     { additionalProperties: false },
   ),

@@ -139,12 +139,15 @@ export function ItemActions({
 /** Unary operators. */
 const ONE_SIDED = new Set(['exists', 'not_exists', 'is_empty', 'is_not_empty', 'is_true', 'is_false']);
 
+/** Operators of texts, for which letters may count as the same. */
+const OF_LETTERS = /equals|contains|_with$|in$|matches/;
+
 /** Whether a schema is a comparison: an operator with a left and a right operand. */
 function isCondition(schema: Schema): boolean {
   const shape = shapeOf(schema);
   if (shape.kind !== 'group') return false;
   const names = shape.fields.map(({ name }) => name);
-  return names.length === 3 && names.includes('operator') && names.includes('right');
+  return names.length === 4 && ['operator', 'right', 'ignore_case'].every((name) => names.includes(name));
 }
 
 const RIGHT_SIDE = ['input', '.cm-content'].map((field) => `[data-right-side] ${field}`).join(',');
@@ -164,8 +167,9 @@ function ConditionInput({
   const problem = useProblem(pointer);
   const shape = shapeOf(schema);
   const fields = shape.kind === 'group' ? shape.fields : [];
-  const left = fields.find(({ name }) => name !== 'operator' && name !== 'right');
+  const [left] = fields;
   const right = fields.find(({ name }) => name === 'right');
+  const ignoreCase = fields.find(({ name }) => name === 'ignore_case');
   const operator = fields.find(({ name }) => name === 'operator');
   const operatorShape = operator === undefined ? null : shapeOf(operator.schema);
   const now: JsonObject = value !== undefined && isJsonObject(value) ? value : {};
@@ -220,6 +224,14 @@ function ConditionInput({
           w="max(60%, 180px)"
         />
         {!ONE_SIDED.has(chosen) && <div data-right-side>{side(right)}</div>}
+        {ignoreCase !== undefined && OF_LETTERS.test(chosen) && (
+          <Field
+            {...ignoreCase}
+            value={now.ignore_case}
+            pointer={joinPointer(pointer, 'ignore_case')}
+            onChange={(next) => set('ignore_case', next === true ? next : undefined)}
+          />
+        )}
         {problem !== null && <FieldError>{problem}</FieldError>}
       </Stack>
     </Paper>

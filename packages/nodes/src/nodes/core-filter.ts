@@ -1,7 +1,15 @@
 import { failure, isJsonArray, type JsonValue, Meter, readField, success, type Work } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { Type } from 'typebox';
-import { type Combine, combineSchema, operatorSchema, rightSchema, testOf } from '../conditions.ts';
+import {
+  type Combine,
+  combineSchema,
+  findPatternFaults,
+  ignoreCaseSchema,
+  operatorSchema,
+  rightSchema,
+  testOf,
+} from '../conditions.ts';
 import { checkedNode } from '../define.ts';
 import { typeName } from '../values.ts';
 
@@ -32,6 +40,7 @@ export const coreFilter = checkedNode({
           ),
           operator: operatorSchema,
           right: rightSchema,
+          ignore_case: ignoreCaseSchema,
         },
         { additionalProperties: false },
       ),
@@ -47,6 +56,7 @@ export const coreFilter = checkedNode({
   },
   required: ['items', 'conditions'],
   handles: () => ['out', 'empty'],
+  findFaults: ({ conditions }) => findPatternFaults(conditions, '/conditions'),
   form: { main: ['items', 'conditions', 'combine'] },
   synonyms: ['where', 'select', 'rows', 'array', 'condition'],
   examples: [

@@ -34,7 +34,7 @@ describe('core.if', () => {
   it.each([
     ['no conditions', {}],
     ['an empty list', { conditions: [] }],
-    ['an unknown operator', { conditions: [{ left: 1, operator: 'matches', right: '.*' }] }],
+    ['an unknown operator', { conditions: [{ left: 1, operator: 'resembles', right: '.*' }] }],
     ['an unknown way of combining', { conditions: [{ left: 1, operator: 'exists' }], combine: 'most' }],
   ])('refuses %s', async (_name, config) => {
     expect((await runNode(coreIf, { config })).result).toMatchObject({

@@ -1,5 +1,5 @@
 import { Meter, success } from '@millrace/engine';
-import { areMet, combineSchema, conditionsSchema } from '../conditions.ts';
+import { areMet, combineSchema, conditionsSchema, findPatternFaults } from '../conditions.ts';
 import { checkedNode } from '../define.ts';
 
 export const coreIf = checkedNode({
@@ -11,6 +11,7 @@ export const coreIf = checkedNode({
   properties: { conditions: conditionsSchema, combine: combineSchema },
   required: ['conditions'],
   handles: () => ['true', 'false'],
+  findFaults: ({ conditions }) => findPatternFaults(conditions, '/conditions'),
   form: { main: ['conditions', 'combine'] },
   synonyms: ['condition', 'branch', 'filter', 'compare', 'else', 'decision'],
   examples: [
@@ -31,6 +32,23 @@ export const coreIf = checkedNode({
       },
       trigger: { country: 'FR' },
       expect: { output: { result: false }, handles: ['false'] },
+    },
+    {
+      title: 'Due, or urgent by its subject',
+      config: {
+        combine: 'any',
+        conditions: [
+          { left: '{{trigger.data.due}}', operator: 'on_or_before', right: '{{now}}' },
+          {
+            left: '{{trigger.data.subject}}',
+            operator: 'matches',
+            right: '^(re: )?urgent',
+            ignore_case: true,
+          },
+        ],
+      },
+      trigger: { due: '2999-01-01', subject: 'RE: Urgent request' },
+      expect: { output: { result: true }, handles: ['true'] },
     },
   ],
   *run(config) {

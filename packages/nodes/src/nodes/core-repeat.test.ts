@@ -40,7 +40,7 @@ describe('core.repeat', () => {
 
   it('refuses a condition that a template made unusable', async () => {
     const config = { until: '{{trigger.data}}' };
-    for (const trigger of ['x', [], [{ left: 1, operator: 'matches' }]]) {
+    for (const trigger of ['x', [], [{ left: 1, operator: 'resembles' }]]) {
       expect(await runLoop(coreRepeat, { config, trigger })).toMatchObject({ code: 'invalid_config' });
     }
   });

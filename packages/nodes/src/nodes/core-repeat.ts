@@ -1,6 +1,6 @@
 import { type JsonValue, Meter } from '@millrace/engine';
 import { Type } from 'typebox';
-import { areMet, combineSchema, conditionsSchema } from '../conditions.ts';
+import { areMet, combineSchema, conditionsSchema, findPatternFaults } from '../conditions.ts';
 import { checkedNode } from '../define.ts';
 
 export const coreRepeat = checkedNode({
@@ -41,6 +41,7 @@ export const coreRepeat = checkedNode({
     }),
   },
   required: ['until'],
+  findFaults: ({ until }) => findPatternFaults(until, '/until'),
   deferred: { until: 'iteration', result: 'iteration' },
   form: {
     main: ['until', 'combine'],

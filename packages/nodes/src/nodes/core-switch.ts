@@ -1,7 +1,15 @@
-import { failure, type JsonObject, Meter, success } from '@millrace/engine';
+import {
+  failure,
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  Meter,
+  success,
+} from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { Type } from 'typebox';
-import { areMet, combineSchema, conditionsSchema } from '../conditions.ts';
+import { areMet, combineSchema, conditionsSchema, findPatternFaults } from '../conditions.ts';
 import { checkedNode } from '../define.ts';
 
 const RESERVED = ['default', 'error'];
@@ -49,6 +57,10 @@ export const coreSwitch = checkedNode({
   },
   required: ['cases'],
   handles: (config) => [...new Set([...caseNames(config), 'default'])],
+  findFaults: ({ cases }) =>
+    (isJsonArray(cases ?? null) ? (cases as readonly JsonValue[]) : []).flatMap((each, index) =>
+      findPatternFaults(isJsonObject(each) ? each.conditions : undefined, `/cases/${index}/conditions`),
+    ),
   form: { main: ['cases', 'mode'] },
   synonyms: ['case', 'branch', 'route', 'router', 'condition', 'multiple'],
   examples: [
