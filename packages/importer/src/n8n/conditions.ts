@@ -1,5 +1,6 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import { type JsonObject, type JsonValue, searchForPattern } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { literal } from '../refs.ts';
 import { arrayOf, objectOf, textOf } from './read.ts';
 import { type Step, Unmappable } from './step.ts';
 
@@ -35,6 +36,13 @@ const OPERATORS: { readonly [operation: string]: string } = {
   true: 'is_true',
   false: 'is_false',
 };
+/** Operators of moments: both sides are read as the original would. */
+const OF_DATES: { readonly [operation: string]: string } = {
+  after: 'after',
+  before: 'before',
+  afterOrEquals: 'on_or_after',
+  beforeOrEquals: 'on_or_before',
+};
 const UNARY = new Set(['exists', 'not_exists', 'is_empty', 'is_not_empty', 'is_true', 'is_false']);
 
 /** What has no operator here, as JavaScript over both sides. */
@@ -43,10 +51,6 @@ const COMPUTED: { readonly [operation: string]: (left: string, right: string) =>
   notRegex: (left, right) => `!new RegExp(${patternOf(right)}).test(String(${left}))`,
   notStartsWith: (left, right) => `!String(${left}).startsWith(${right})`,
   notEndsWith: (left, right) => `!String(${left}).endsWith(${right})`,
-  after: (left, right) => `new Date(${left}).getTime() > new Date(${right}).getTime()`,
-  before: (left, right) => `new Date(${left}).getTime() < new Date(${right}).getTime()`,
-  afterOrEquals: (left, right) => `new Date(${left}).getTime() >= new Date(${right}).getTime()`,
-  beforeOrEquals: (left, right) => `new Date(${left}).getTime() <= new Date(${right}).getTime()`,
   lengthEquals: (left, right) => `(${left})?.length === Number(${right})`,
   lengthNotEquals: (left, right) => `(${left})?.length !== Number(${right})`,
   lengthGt: (left, right) => `(${left})?.length > Number(${right})`,
@@ -54,6 +58,18 @@ const COMPUTED: { readonly [operation: string]: (left: string, right: string) =>
   lengthGte: (left, right) => `(${left})?.length >= Number(${right})`,
   lengthLte: (left, right) => `(${left})?.length <= Number(${right})`,
 };
+
+/** A regular expression that the operators take; null for a computed one, and if it doesn't run in linear time. */
+function patternIn(
+  right: JsonValue,
+  ignoresCase: boolean,
+): { readonly right: string; readonly ignore_case?: boolean } | null {
+  if (typeof right !== 'string' || right.startsWith('=')) return null;
+  const [, body = right, flags = ''] = /^\/(.*)\/([a-z]*)$/.exec(right) ?? [];
+  if (flags.replace(/[giu]/g, '') !== '' || 'key' in searchForPattern(body)) return null;
+  const isLoose = ignoresCase || flags.includes('i');
+  return { right: literal(body), ...(isLoose ? { ignore_case: true } : {}) };
+}
 
 function patternOf(source: string): string {
   const [, body, flags] = /^"\/(.*)\/([a-z]*)"$/.exec(source) ?? [];
@@ -118,14 +134,23 @@ function oneCondition(step: Step, { operation, left, right, ignoresCase, kind }:
     const sides = { left: step.value(left), operator };
     return UNARY.has(operator) ? sides : { ...sides, right: numberIn(kind, step.value(right)) };
   }
+  const ofDates = Object.hasOwn(OF_DATES, operation) ? OF_DATES[operation] : undefined;
+  if (ofDates !== undefined) return { left: step.value(left), operator: ofDates, right: step.value(right) };
+  const pattern = operation === 'regex' || operation === 'notRegex' ? patternIn(right, ignoresCase) : null;
+  if (pattern !== null)
+    return {
+      left: step.value(left),
+      operator: operation === 'regex' ? 'matches' : 'not_matches',
+      ...pattern,
+    };
   const [one, other] = [step.source(left), step.source(right)];
   const lower = (source: string) => (ignoresCase ? `String(${source}).toLowerCase()` : source);
   const compute = Object.hasOwn(COMPUTED, operation) ? COMPUTED[operation] : undefined;
   if (compute !== undefined)
-    return { left: step.computed(compute(lower(one), lower(other))), operator: 'is_true' };
+    return { left: step.expression(compute(lower(one), lower(other))), operator: 'is_true' };
   if (operator === undefined)
     throw new Unmappable(message('import.unknown_operator', { operator: operation }));
-  return { left: step.computed(lower(one)), operator, right: step.computed(lower(other)) };
+  return { left: step.value(left), operator, right: step.value(right), ignore_case: true };
 }
 
 function numberIn(kind: string, value: JsonValue): JsonValue {

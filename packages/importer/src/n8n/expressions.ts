@@ -1,6 +1,6 @@
 import { type Expression, parseExpressionAt } from 'acorn';
 import { MAX_EXPRESSION_LENGTH } from '../limits.ts';
-import { extend, quote } from '../refs.ts';
+import { extend } from '../refs.ts';
 
 /** Which items of an earlier node an expression reads. */
 export type ReadMode = 'item' | 'first' | 'last' | 'all';
@@ -15,9 +15,12 @@ export interface Reading {
   argument(name: string, description: string, type: string): string | null;
   /** For a constant of the workflow. */
   variable(name: string): string | null;
+  /** For the item of a list within a function that is called for each; null for any other name. */
+  item?(name: string, names: readonly string[]): string | null;
 }
 
-type Node = Expression & { readonly [member: string]: unknown };
+/** A node of the syntax tree. */
+export type Node = Expression & { readonly [member: string]: unknown };
 
 /** A part of a parameter's text. */
 export type Segment = { readonly text: string } | { readonly code: string };
@@ -66,80 +69,13 @@ export function parse(code: string): Node | null {
   }
 }
 
-/** The inside of a template that means the same as the code; null if only code can say it. */
-export function translate(code: string, reading: Reading): string | null {
-  const ast = parse(code);
-  if (ast === null) return null;
-  try {
-    return translateNode(ast, reading);
-  } catch (error) {
-    // Nested deeper than the stack allows: it stays code.
-    if (error instanceof RangeError) return null;
-    throw error;
-  }
-}
-
-function translateNode(node: Node, reading: Reading): string | null {
-  if (isAround(node)) return translateNode(node.expression as Node, reading);
-  return pathOf(node, reading) ?? filterOf(node, reading);
-}
-
 /** Parentheses, and what marks optional chaining: neither changes what is read. */
-function isAround({ type }: Node): boolean {
+export function isAround({ type }: Node): boolean {
   return type === 'ChainExpression' || type === 'ParenthesizedExpression';
 }
 
-/** `JSON.stringify(x)`, `x.trim()`, `x.length` and the like. */
-function filterOf(node: Node, reading: Reading): string | null {
-  if (node.type === 'MemberExpression') {
-    if (nameOfMember(node) !== 'length') return null;
-    return filtered(node.object as unknown as Node, 'length', reading);
-  }
-  if (node.type !== 'CallExpression') return null;
-  const callee = node.callee as unknown as Node;
-  const args = node.arguments as unknown as readonly Node[];
-  const [first] = args;
-  if (callee.type === 'Identifier' && first !== undefined && args.length === 1) {
-    if (callee.name === 'encodeURIComponent') return filtered(first, 'url_encode', reading);
-    if (callee.name === 'String') return filtered(first, 'string', reading);
-    return null;
-  }
-  if (callee.type !== 'MemberExpression') return null;
-  const name = nameOfMember(callee);
-  const object = callee.object as unknown as Node;
-  if (object.type === 'Identifier' && object.name === 'JSON') {
-    return name === 'stringify' && first !== undefined ? filtered(first, 'json', reading) : null;
-  }
-  const literals = args.map(constantOf);
-  if (name === null || literals.some((value) => typeof value !== 'string')) return null;
-  const [one, two] = literals as readonly string[];
-  const plain = args.length === 0 ? METHODS.get(name) : undefined;
-  if (plain !== undefined) return filtered(object, plain, reading);
-  if (args.length === 1 && name === 'split') return filtered(object, `split: ${quote(one ?? '')}`, reading);
-  if (args.length === 1 && name === 'join') return filtered(object, `join: ${quote(one ?? '')}`, reading);
-  if (args.length === 2 && name === 'replaceAll')
-    return filtered(object, `replace: ${quote(one ?? '')}, ${quote(two ?? '')}`, reading);
-  return null;
-}
-
-const METHODS: ReadonlyMap<string, string> = new Map([
-  ['trim', 'trim'],
-  ['toLowerCase', 'lower'],
-  ['toUpperCase', 'upper'],
-  ['toJsonString', 'json'],
-  ['toString', 'string'],
-  ['urlEncode', 'url_encode'],
-  ['first', 'first'],
-  ['last', 'last'],
-]);
-
-function filtered(object: Node, filter: string, reading: Reading): string | null {
-  const inner = translateNode(object, reading);
-  return inner === null ? null : `${inner} | ${filter}`;
-}
-
 /** A plain path: `$json.a.b`, `$('A').item.json["c"]`, ... */
-function pathOf(node: Node, reading: Reading): string | null {
+export function pathOf(node: Node, reading: Reading): string | null {
   const names: string[] = [];
   let at = node;
   for (;;) {
@@ -172,6 +108,8 @@ function rootOf(at: Node, names: readonly string[], reading: Reading): string | 
 
 function rootOfName(name: string, names: readonly string[], reading: Reading): string | null {
   const [first, ...rest] = names;
+  const item = reading.item?.(name, names) ?? null;
+  if (item !== null) return item;
   if (name === '$json') return reading.current(names);
   if (name === '$execution' && names.length === 1 && first === 'id') return 'execution.id';
   if ((name === '$vars' || name === '$env') && first !== undefined) {
@@ -227,11 +165,13 @@ function nodeNamed(node: Node): string | null | undefined {
     : undefined;
 }
 
-function unwrapped(node: Node): Node {
+/** Without parentheses. */
+export function unwrapped(node: Node): Node {
   return isAround(node) ? unwrapped(node.expression as Node) : node;
 }
 
-function nameOfMember(node: Node): string | null {
+/** The name of a member, or the position in a list; null if it has to be computed. */
+export function nameOfMember(node: Node): string | null {
   const property = node.property as Node;
   if (node.computed !== true) return property.type === 'Identifier' ? String(property.name) : null;
   const value = constantOf(property);
@@ -239,7 +179,8 @@ function nameOfMember(node: Node): string | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? String(value) : null;
 }
 
-function constantOf(node: Node): unknown {
+/** The value of a literal; undefined for anything else. */
+export function constantOf(node: Node): unknown {
   return node.type === 'Literal' ? node.value : undefined;
 }
 

@@ -11,10 +11,10 @@ import {
   type Reading,
   type ReadMode,
   splitSegments,
-  translate,
 } from './expressions.ts';
 import { asText, type N8nNode, parameterAt } from './read.ts';
 import { shimFor } from './shim.ts';
+import { translate } from './translate.ts';
 
 /** Thrown where a node can't be expressed; it becomes a placeholder. */
 export class Unmappable extends Error {

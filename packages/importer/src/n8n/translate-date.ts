@@ -1,0 +1,134 @@
+import { quote } from '../refs.ts';
+import { constantOf, type Node, nameOfMember, unwrapped } from './expressions.ts';
+
+/** The template for a value of n8n's expressions within another one; null if there is none. */
+type Operand = (node: Node) => string | null;
+
+/** Dates of n8n, which come from Luxon, and what becomes of them: `$now.minus({ days: 7 }).toISO()`. */
+export function dateOf(node: Node, operand: Operand): string | null {
+  const moment = momentOf(node, operand);
+  if (moment !== null) return moment;
+  if (node.type !== 'CallExpression') return null;
+  const callee = node.callee as Node;
+  if (callee.type !== 'MemberExpression') return null;
+  const object = unwrapped(callee.object as unknown as Node);
+  const name = nameOfMember(callee) ?? '';
+  if (object.type === 'Identifier' && object.name === 'Date' && name === 'now')
+    return 'now | date: "unix_ms"';
+  const args = node.arguments as unknown as readonly Node[];
+  const text = momentOf(object, operand) ?? (isNewDate(object) ? 'now' : null);
+  if (text === null) return null;
+  if (name === 'toFormat' || (name === 'format' && !isNewDate(object))) {
+    const format = args.length === 1 ? formatOf(constantOf(args[0] as Node)) : null;
+    return format === null ? null : `${text} | date: ${quote(format)}`;
+  }
+  if (args.length > 0) return null;
+  // Without a filter of its own it is a text in UTC already, unless it is somebody's text.
+  if (name === 'toISO' || name === 'toISOString')
+    return text.startsWith('now') ? text : `${text} | date: "iso"`;
+  const format = ENDS.get(name);
+  return format === undefined ? null : `${text} | date: ${quote(format)}`;
+}
+
+const ENDS: ReadonlyMap<string, string> = new Map([
+  ['toMillis', 'unix_ms'],
+  ['getTime', 'unix_ms'],
+  ['valueOf', 'unix_ms'],
+  ['toUnixInteger', 'unix'],
+  ['toISODate', 'yyyy-MM-dd'],
+]);
+
+/** `new Date()`: the present. */
+function isNewDate({ type, callee, arguments: args }: Node): boolean {
+  const made = callee as Node | undefined;
+  return (
+    type === 'NewExpression' &&
+    made?.type === 'Identifier' &&
+    made.name === 'Date' &&
+    (args as unknown as readonly Node[]).length === 0
+  );
+}
+
+/** A moment and how it was moved; what is inside of a template may have filters. */
+function momentOf(given: Node, operand: Operand): string | null {
+  const node = unwrapped(given);
+  if (node.type === 'Identifier') {
+    if (node.name === '$now') return 'now';
+    return node.name === '$today' ? 'now | start_of: "day"' : null;
+  }
+  if (node.type !== 'CallExpression') return null;
+  const callee = node.callee as Node;
+  if (callee.type !== 'MemberExpression') return null;
+  const object = unwrapped(callee.object as unknown as Node);
+  const name = nameOfMember(callee) ?? '';
+  const args = node.arguments as unknown as readonly Node[];
+  if (object.type === 'Identifier' && object.name === 'DateTime') {
+    if (args.length === 0) return ['now', 'local', 'utc'].includes(name) ? 'now' : null;
+    return name === 'fromISO' && args.length === 1 ? operand(args[0] as Node) : null;
+  }
+  const before = momentOf(object, operand);
+  if (before === null) return null;
+  if (name === 'startOf' || name === 'endOf') {
+    const unit = args.length === 1 ? unitOf(constantOf(args[0] as Node)) : null;
+    return unit === null ? null : `${before} | ${name === 'startOf' ? 'start_of' : 'end_of'}: ${quote(unit)}`;
+  }
+  if (name !== 'plus' && name !== 'minus') return null;
+  const moves = movesOf(args);
+  if (moves === null) return null;
+  const sign = name === 'plus' ? 1 : -1;
+  return moves.reduce((text, [count, unit]) => `${text} | date_add: ${sign * count}, ${quote(unit)}`, before);
+}
+
+/** `{ days: 7, hours: 1 }`, or `7, "days"`. */
+function movesOf([first, second]: readonly Node[]): (readonly [count: number, unit: string])[] | null {
+  if (first === undefined) return null;
+  if (second !== undefined) {
+    const [count, unit] = [constantOf(first), unitOf(constantOf(second))];
+    return typeof count === 'number' && unit !== null ? [[count, unit]] : null;
+  }
+  if (first.type !== 'ObjectExpression') return null;
+  const moves = (first.properties as unknown as readonly Node[]).map((property) => {
+    if (property.type !== ('Property' as string) || property.computed === true) return null;
+    const key = property.key as Node;
+    const unit = unitOf(key.type === 'Identifier' ? key.name : constantOf(key));
+    const count = constantOf(property.value as Node);
+    return unit !== null && typeof count === 'number' ? ([count, unit] as const) : null;
+  });
+  return moves.includes(null) ? null : moves.filter((move) => move !== null);
+}
+
+const UNITS = 'milliseconds seconds minutes hours days weeks months quarters years'.split(' ');
+
+function unitOf(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  const name = value.toLowerCase();
+  return UNITS.find((unit) => unit === name || unit === `${name}s`) ?? null;
+}
+
+/** Letters of Luxon's formats by those of the filter. */
+const LETTERS: ReadonlyMap<string, string> = new Map([
+  ...'yyyy yy MMMM MMM MM M dd d EEEE EEE HH H hh h mm m ss s SSS a'
+    .split(' ')
+    .map((letters) => [letters, letters] as const),
+  ['LLLL', 'MMMM'],
+  ['LLL', 'MMM'],
+  ['LL', 'MM'],
+  ['L', 'M'],
+  ['cccc', 'EEEE'],
+  ['ccc', 'EEE'],
+  ['ZZ', 'xxx'],
+  ['ZZZ', 'xx'],
+]);
+
+/** The same format with the letters of the filter; null if it has others. */
+function formatOf(format: unknown): string | null {
+  if (typeof format !== 'string') return null;
+  let isKnown = true;
+  const translated = format.replace(/'[^']*'|([A-Za-z])\1*/g, (part) => {
+    if (part.startsWith("'")) return part;
+    const letters = LETTERS.get(part);
+    if (letters === undefined) isKnown = false;
+    return letters ?? '';
+  });
+  return isKnown ? translated : null;
+}
