@@ -15,6 +15,7 @@ export interface NodeServices {
   readonly sql: SqlService;
   readonly ai: AiService;
   readonly code: CodeService;
+  readonly documents: DocumentService;
   readonly data: DataService;
   readonly workflows: WorkflowService;
   readonly callbacks: CallbackService;
@@ -200,6 +201,65 @@ export interface CodeService {
     },
     signal: AbortSignal,
   ): Promise<{ readonly value: JsonValue; readonly log: readonly LogLine[] }>;
+}
+
+/** What is read from a page by a CSS selector. */
+export interface HtmlField {
+  readonly name: string;
+  /** Empty: the element that the fields are read from. */
+  readonly selector: string;
+  /** `fields`: an object of the fields inside the element. */
+  readonly value: 'text' | 'html' | 'attribute' | 'fields';
+  readonly attribute: string;
+  /** A list of all matches; otherwise the first one, or null. */
+  readonly all: boolean;
+  readonly fields: readonly HtmlField[];
+}
+
+/** How XML and values become each other. */
+export interface XmlNames {
+  /** Before the names of attributes. */
+  readonly attributePrefix: string;
+  /** The member for the text of an element that has attributes or children. */
+  readonly textName: string;
+}
+
+/** A conversion of the text of a document. */
+export type Conversion =
+  | { readonly kind: 'html_fields'; readonly fields: readonly HtmlField[]; readonly baseUrl: string | null }
+  | { readonly kind: 'html_text'; readonly selector: string }
+  | { readonly kind: 'html_to_markdown'; readonly selector: string; readonly baseUrl: string | null }
+  /** @param rawHtml HTML in the text is passed on, links of any kind too; only for text of the author's own */
+  | { readonly kind: 'markdown_to_html'; readonly rawHtml: boolean; readonly lineBreaks: boolean }
+  | {
+      readonly kind: 'xml_to_value';
+      readonly names: XmlNames;
+      readonly keepAttributes: boolean;
+      /** Without prefixes of namespaces. */
+      readonly localNames: boolean;
+      /** Names of elements that are lists even if there is only one. */
+      readonly lists: readonly string[];
+    }
+  /** The text is the JSON text of the value. */
+  | {
+      readonly kind: 'value_to_xml';
+      readonly names: XmlNames;
+      readonly root: string;
+      readonly declaration: boolean;
+      readonly indent: boolean;
+    }
+  /** RSS, Atom or JSON Feed. */
+  | { readonly kind: 'feed'; readonly baseUrl: string | null; readonly limit: number };
+
+export interface DocumentService {
+  /**
+   * Converts a document outside the main thread. Nothing that it refers to is read: no addresses, no entities.
+   * @throws ServiceError invalid_data, invalid_config, document_too_complex, document_timeout, document_memory, output_too_large
+   */
+  convert(
+    document: { readonly text: string; readonly conversion: Conversion; readonly timeoutMs: number },
+    signal: AbortSignal,
+  ): Promise<JsonValue>;
 }
 
 export interface DataEntry {

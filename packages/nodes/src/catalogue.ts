@@ -15,7 +15,11 @@ import { coreRepeat } from './nodes/core-repeat.ts';
 import { coreSet } from './nodes/core-set.ts';
 import { coreStop } from './nodes/core-stop.ts';
 import { coreSwitch } from './nodes/core-switch.ts';
+import { dataFeed } from './nodes/data-feed.ts';
+import { dataHtml } from './nodes/data-html.ts';
+import { dataMarkdown } from './nodes/data-markdown.ts';
 import { dataStore } from './nodes/data-store.ts';
+import { dataXml } from './nodes/data-xml.ts';
 import { emailSend } from './nodes/email-send.ts';
 import { flowCall } from './nodes/flow-call.ts';
 import { httpRequest } from './nodes/http-request.ts';
@@ -70,6 +74,10 @@ export const nodes: readonly NodeDefinition[] = [
   httpRequest,
   httpWebhookOutput,
   dataStore,
+  dataHtml,
+  dataMarkdown,
+  dataXml,
+  dataFeed,
   chatNotify,
   emailSend,
   sqlQuery,

@@ -27,6 +27,7 @@ import {
 import { verbatim } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
 import { shownRequest, signSimply } from './http/credential.ts';
+import { directDocuments } from './test-documents.ts';
 import { plainCode } from './testing-code.ts';
 import { memoryData } from './testing-data.ts';
 import { fakeWaits } from './testing-waits.ts';
@@ -180,6 +181,7 @@ function fakeServices(
     },
     ai: fakeModel(ai),
     code: plainCode,
+    documents: directDocuments,
     data: memoryData(() => TEST_NOW_MS),
     sql: { query: async () => ({ rows: sqlRows, rowCount: sqlRows.length, isTruncated: false }) },
     ...fakeWaits,
@@ -239,6 +241,7 @@ const absentServices: NodeServices = {
   sql: absent('sql'),
   ai: absent('ai'),
   code: absent('code'),
+  documents: absent('documents'),
   data: absent('data'),
   workflows: absent('workflows'),
   callbacks: absent('callbacks'),

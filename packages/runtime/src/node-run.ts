@@ -72,6 +72,7 @@ export class NodeRun implements NodeContext {
   declare readonly sql: NodeServices['sql'];
   declare readonly ai: NodeServices['ai'];
   declare readonly code: NodeServices['code'];
+  declare readonly documents: NodeServices['documents'];
   declare readonly data: NodeServices['data'];
   declare readonly workflows: NodeServices['workflows'];
   declare readonly callbacks: NodeServices['callbacks'];

@@ -35,6 +35,7 @@ const NAMES: { readonly [Name in keyof NodeServices]: true } = {
   sql: true,
   ai: true,
   code: true,
+  documents: true,
   data: true,
   workflows: true,
   callbacks: true,

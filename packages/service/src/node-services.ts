@@ -47,6 +47,7 @@ export function createServices(deps: ServicesDeps): Services {
     sql: createSqlService({ sockets }),
     ai: createAiService({ outbound: fetch }),
     code: code.service,
+    documents: code.documents,
     data: createDataService({ db, maxBytes: config.storage.dataBytes }),
     workflows: createWorkflowService(deps),
     callbacks: createCallbackService({ db, keys: secretKeys, publicUrl }),

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import {
   type CodeService,
+  type DocumentService,
   isJsonArray,
   isRawNumber,
   type JsonObject,
@@ -13,7 +14,8 @@ import {
 import { message } from '@millrace/messages';
 import type { Caller } from '../node-services.ts';
 import { CodePool, type PoolAnswer } from './code/pool.ts';
-import type { ExactNumber } from './code/protocol.ts';
+import type { CodeOutcome, ExactNumber } from './code/protocol.ts';
+import { createDocumentService } from './documents.ts';
 
 export interface CodeDeps {
   /** Maximum UTF-8 bytes of a result's JSON text. */
@@ -27,9 +29,11 @@ export interface CodeDeps {
  * the next, and code that doesn't end is killed. Numbers pass both ways without loss: an integer that doesn't fit in a
  * double is a BigInt inside, any other such number an object that acts as the nearest number and prints its digits; both are
  * written back digit by digit.
+ * @returns also the service that converts documents, in the same threads
  */
 export function createCodeService(deps: CodeDeps): {
   service: (caller: Caller) => CodeService;
+  documents: (caller: Caller) => DocumentService;
   close(): Promise<void>;
 } {
   const pool = new CodePool(deps.maxThreads ?? Math.min(4, Math.max(2, availableParallelism())));
@@ -38,15 +42,25 @@ export function createCodeService(deps: CodeDeps): {
       async run({ source, input, timeoutMs, memoryBytes }, signal) {
         const { maxOutputBytes } = deps;
         const exact = exactNumbersIn(input);
-        const job = { source, input: stringifyJson(input), exact, timeoutMs, memoryBytes, maxOutputBytes };
+        const text = stringifyJson(input);
+        const job = {
+          kind: 'code',
+          source,
+          input: text,
+          exact,
+          timeoutMs,
+          memoryBytes,
+          maxOutputBytes,
+        } as const;
         return resultOf(await pool.run(job, caller.organisationId, signal));
       },
     }),
+    documents: createDocumentService({ pool, maxOutputBytes: deps.maxOutputBytes }),
     close: () => pool.close(),
   };
 }
 
-function resultOf({ outcome, log }: PoolAnswer): { value: JsonValue; log: readonly LogLine[] } {
+function resultOf({ outcome, log }: PoolAnswer<CodeOutcome>): { value: JsonValue; log: readonly LogLine[] } {
   if (outcome.kind === 'value') return { value: parseJson(outcome.text), log };
   if (outcome.kind === 'aborted') {
     throw new ServiceError('aborted', message('ports.code_stopped'), { retryable: true });

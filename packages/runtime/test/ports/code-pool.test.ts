@@ -10,7 +10,7 @@ const NEVER = new AbortController().signal;
 
 function job(source: string, more: Partial<CodeJob> = {}): CodeJob {
   const limits = { timeoutMs: 20_000, memoryBytes: 64 * MIB, maxOutputBytes: 16 * MIB };
-  return { source, input: '{}', exact: [], ...limits, ...more };
+  return { kind: 'code', source, input: '{}', exact: [], ...limits, ...more };
 }
 
 const answer = (text: string): object => ({ outcome: { kind: 'value', text }, log: [] });

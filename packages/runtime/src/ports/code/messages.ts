@@ -1,4 +1,6 @@
 import { type Message, message, verbatim } from '@millrace/messages';
+import type { DocumentOutcome } from '../documents/protocol.ts';
+import type { CodeOutcome, Job } from './protocol.ts';
 
 /** Messages for the author of code that failed. */
 
@@ -9,6 +11,24 @@ export function timeoutMessage(timeoutMs: number): Message {
 export function memoryMessage(memoryBytes: number): Message {
   const mebibytes = Math.round(memoryBytes / 1_048_576);
   return message('ports.code_memory', { mebibytes });
+}
+
+type JobFailure = Extract<CodeOutcome | DocumentOutcome, { kind: 'failure' }>;
+
+/** Of a job that was killed at its time limit. */
+export function timeoutFailure(job: Job): JobFailure {
+  if (job.kind === 'code') {
+    return { kind: 'failure', code: 'code_timeout', message: timeoutMessage(job.timeoutMs) };
+  }
+  const said = message('ports.document_timeout', { ms: job.timeoutMs });
+  return { kind: 'failure', code: 'document_timeout', message: said };
+}
+
+/** Of a job that filled its thread's heap. */
+export function memoryFailure(job: Job): JobFailure {
+  return job.kind === 'code'
+    ? { kind: 'failure', code: 'code_memory', message: memoryMessage(job.memoryBytes) }
+    : { kind: 'failure', code: 'document_memory', message: message('ports.document_memory') };
 }
 
 const MAX_MESSAGE_LENGTH = 2_000;

@@ -1,11 +1,12 @@
 import { Worker } from 'node:worker_threads';
 import type { LogLine } from '@millrace/engine';
-import { memoryMessage, timeoutMessage } from './messages.ts';
-import type { CodeJob, CodeOutcome, ThreadMessage } from './protocol.ts';
+import type { DocumentJob, DocumentOutcome } from '../documents/protocol.ts';
+import { memoryFailure, timeoutFailure } from './messages.ts';
+import type { CodeJob, CodeOutcome, Job, ThreadMessage } from './protocol.ts';
 
 /** The outcome of a run, with its log. */
-export interface PoolAnswer {
-  readonly outcome: CodeOutcome | { readonly kind: 'aborted' };
+export interface PoolAnswer<Outcome = CodeOutcome | DocumentOutcome> {
+  readonly outcome: Outcome | { readonly kind: 'aborted' };
   readonly log: readonly LogLine[];
 }
 
@@ -20,14 +21,14 @@ const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb:
 
 interface Run {
   readonly owner: number;
-  readonly job: CodeJob;
+  readonly job: Job;
   readonly log: LogLine[];
   readonly end: (outcome: PoolAnswer['outcome']) => void;
   readonly fail: (error: unknown) => void;
 }
 
 /**
- * Threads that run code, started on demand. Runs that find no free thread wait in a queue per owner, and the owners take
+ * Threads that run code and convert documents, started on demand. Runs that find no free thread wait in a queue per owner, and the owners take
  * turns; a run's time limit starts when it has a thread.
  */
 export class CodePool {
@@ -57,7 +58,9 @@ export class CodePool {
    * @param owner whose queue it joins
    * @param signal takes the run out of the queue, or kills its thread
    */
-  run(job: CodeJob, owner: number, signal: AbortSignal): Promise<PoolAnswer> {
+  run(job: CodeJob, owner: number, signal: AbortSignal): Promise<PoolAnswer<CodeOutcome>>;
+  run(job: DocumentJob, owner: number, signal: AbortSignal): Promise<PoolAnswer<DocumentOutcome>>;
+  run(job: Job, owner: number, signal: AbortSignal): Promise<PoolAnswer> {
     return new Promise((resolve, reject) => {
       const log: LogLine[] = [];
       const onAbort = (): void => this.#abort(run);
@@ -198,8 +201,7 @@ class CodeThread {
   #onDeadline(run: Run): void {
     setImmediate(() => {
       if (this.#run !== run) return;
-      const message = timeoutMessage(run.job.timeoutMs);
-      void this.kill({ kind: 'failure', code: 'code_timeout', message });
+      void this.kill(timeoutFailure(run.job));
     });
   }
 
@@ -225,8 +227,7 @@ class CodeThread {
     this.#isDead = true;
     const run = this.#release();
     if (run === null) return;
-    const message = memoryMessage(run.job.memoryBytes);
-    if (isOutOfMemory(error)) run.end({ kind: 'failure', code: 'code_memory', message });
+    if (isOutOfMemory(error)) run.end(memoryFailure(run.job));
     else run.fail(error);
   }
 

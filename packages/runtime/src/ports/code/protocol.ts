@@ -1,8 +1,13 @@
 import type { LogLine } from '@millrace/engine';
 import type { Message } from '@millrace/messages';
+import type { DocumentJob, DocumentOutcome } from '../documents/protocol.ts';
+
+/** What a thread runs. */
+export type Job = CodeJob | DocumentJob;
 
 /** One run of an author's code, as sent to a thread. */
 export interface CodeJob {
+  readonly kind: 'code';
   /** The body of an async function of `input`. */
   readonly source: string;
   /** JSON text of the input. */
@@ -31,4 +36,4 @@ export type CodeOutcome =
 export type ThreadMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'log'; readonly line: LogLine }
-  | { readonly kind: 'end'; readonly outcome: CodeOutcome; readonly usedBytes: number };
+  | { readonly kind: 'end'; readonly outcome: CodeOutcome | DocumentOutcome; readonly usedBytes: number };

@@ -1,0 +1,216 @@
+import {
+  type Conversion,
+  failure,
+  HTTP_CREDENTIAL_TYPES,
+  type HttpRequest,
+  type HttpResponse,
+  isJsonArray,
+  type JsonObject,
+  type JsonValue,
+  type NodeContext,
+  retryAfterMs,
+  success,
+} from '@millrace/engine';
+import { message } from '@millrace/messages';
+import { Type } from 'typebox';
+import manifest from '../../package.json' with { type: 'json' };
+import { credentialProperty } from '../credential-property.ts';
+import { checkedNode } from '../define.ts';
+import { documentText } from '../documents/config.ts';
+import { isRetryable } from '../http/answer.ts';
+import { MAX_REDIRECTS, MAX_TIMEOUT_MS } from '../http/config.ts';
+
+const MIB = 1024 * 1024;
+/** A conversion of what was fetched never takes nearly as long. */
+const MAX_CONVERSION_MS = 60_000;
+const WHEN_URL = { source: ['url'] };
+
+const RSS = `<rss version="2.0"><channel><title>Tea news</title><link>https://tea.example.com/</link>
+<item><guid isPermaLink="false">n2</guid><title>Sencha &amp; more</title><link>/n2</link><pubDate>Thu, 01 Jan 2026 09:00:00 GMT</pubDate>
+<description>&lt;p&gt;New &lt;b&gt;harvest&lt;/b&gt;&lt;/p&gt;</description><category>tea</category></item></channel></rss>`;
+
+export const dataFeed = checkedNode({
+  type: 'data.feed',
+  title: 'RSS feed',
+  description:
+    'Reads a feed (RSS, Atom or JSON Feed) from a URL, or from text that was fetched before. The output is {feed, items, count}: each item has id, title, url, summary (text), content_html, author, published_at, updated_at, categories, attachments and image, empty where the feed has none, whatever its format.',
+  icon: 'rss',
+  kind: 'effect',
+  properties: {
+    source: Type.Unsafe<'url' | 'text'>({
+      type: 'string',
+      enum: ['url', 'text'],
+      title: 'Source',
+      description: 'url fetches the feed. text reads one that you already have.',
+      default: 'url',
+      'x-labels': { url: 'URL', text: 'Text' },
+    }),
+    url: Type.String({
+      title: 'URL',
+      description:
+        'The address of the feed. With text: the address it came from, which completes links in it; may be empty.',
+      default: '',
+      'x-placeholder': 'https://www.example.com/feed.xml',
+      'x-filled': true,
+      'x-when': WHEN_URL,
+    }),
+    text: Type.Unsafe<JsonValue>({
+      title: 'Text',
+      description: 'The text of the feed, usually a template such as {{nodes.fetch.output.body}}.',
+      default: '',
+      'x-filled': true,
+      'x-when': { source: ['text'] },
+    }),
+    credential_id: Type.Unsafe<number>({
+      ...credentialProperty(
+        HTTP_CREDENTIAL_TYPES,
+        'Credential',
+        'For a feed that is not public.',
+        'optional',
+      ),
+      'x-when': WHEN_URL,
+    }),
+    limit: Type.Integer({
+      title: 'Limit',
+      description: 'The maximum number of items; the newest are kept.',
+      minimum: 1,
+      maximum: 1_000,
+      default: 100,
+    }),
+    timeout_ms: Type.Integer({
+      title: 'Timeout',
+      description: 'Time limit for fetching in milliseconds, including redirects.',
+      minimum: 1,
+      maximum: MAX_TIMEOUT_MS,
+      default: 30_000,
+      'x-when': WHEN_URL,
+    }),
+    max_response_bytes: Type.Integer({
+      title: 'Maximum response size',
+      description: 'Maximum size of the feed in bytes, after decompression.',
+      minimum: 1,
+      maximum: 16 * MIB,
+      default: 4 * MIB,
+      'x-when': WHEN_URL,
+    }),
+  },
+  required: ['source'],
+  defaultTimeoutMs: MAX_TIMEOUT_MS + MAX_CONVERSION_MS + 10_000,
+  form: {
+    main: ['source', 'url', 'text', 'credential_id', 'limit'],
+    sections: [{ title: 'Limits', fields: ['timeout_ms', 'max_response_bytes'] }],
+  },
+  synonyms: ['rss', 'atom', 'json feed', 'news', 'blog', 'podcast', 'syndication', 'rss read'],
+  examples: [
+    {
+      title: 'The newest entries of a blog',
+      config: { source: 'url', url: 'https://tea.example.com/feed', limit: 10 },
+      http: [
+        {
+          status: 200,
+          headers: { 'content-type': 'application/rss+xml' },
+          body: new TextEncoder().encode(RSS),
+        },
+      ],
+      expect: {
+        output: {
+          feed: {
+            format: 'rss',
+            title: 'Tea news',
+            url: 'https://tea.example.com/',
+            description: null,
+            language: null,
+            updated_at: null,
+          },
+          items: [
+            {
+              id: 'n2',
+              title: 'Sencha & more',
+              url: 'https://tea.example.com/n2',
+              summary: 'New harvest',
+              content_html: '<p>New <b>harvest</b></p>',
+              author: null,
+              published_at: '2026-01-01T09:00:00.000Z',
+              updated_at: null,
+              categories: ['tea'],
+              attachments: [],
+              image: null,
+            },
+          ],
+          count: 1,
+        },
+      },
+    },
+    {
+      title: 'A page instead of a feed',
+      config: { source: 'text', text: '<html><body>Not found</body></html>' },
+      expect: { failure: { code: 'invalid_data' } },
+    },
+  ],
+  async run(config, context) {
+    const { source, url, limit } = config;
+    const baseUrl = URL.parse(url.trim())?.href ?? null;
+    const conversion: Conversion = { kind: 'feed', baseUrl, limit };
+    let text: string;
+    if (source === 'url') {
+      const response = await fetchFeed(config, context);
+      if (response.status < 200 || response.status > 299) return refusal(response, url, context.now());
+      text = decodeFeed(response);
+    } else {
+      text = documentText(config.text, 'text');
+    }
+    const order = { text, conversion, timeoutMs: MAX_CONVERSION_MS };
+    const read = (await context.documents.convert(order, context.signal)) as JsonObject;
+    const items = read.items ?? null;
+    return success({ ...read, count: isJsonArray(items) ? items.length : 0 });
+  },
+});
+
+async function fetchFeed(
+  config: {
+    readonly url: string;
+    readonly credential_id: number;
+    readonly timeout_ms: number;
+    readonly max_response_bytes: number;
+  },
+  { http, credentials, signal }: NodeContext,
+): Promise<HttpResponse> {
+  const request: HttpRequest = {
+    method: 'GET',
+    url: config.url.trim(),
+    headers: {
+      'user-agent': `Millrace/${manifest.version}`,
+      accept:
+        'application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, */*;q=0.8',
+    },
+    timeoutMs: config.timeout_ms,
+    maxResponseBytes: config.max_response_bytes,
+    maxRedirects: MAX_REDIRECTS,
+  };
+  if (config.credential_id === 0) return http.send(request, signal);
+  return (await credentials.authenticate(config.credential_id, request)).send(signal);
+}
+
+function refusal({ status, headers }: HttpResponse, url: string, nowMs: number) {
+  const delayMs = retryAfterMs(headers['retry-after'], nowMs);
+  const request = `GET ${url.split('?', 1)[0] ?? ''}`;
+  return failure('http_status', message('nodes.http_status', { request, status }), {
+    retryable: isRetryable(status),
+    ...(delayMs === undefined ? {} : { retryAfterMs: delayMs }),
+    output: { status },
+  });
+}
+
+/** The encoding that the response names, or else the document itself. */
+function decodeFeed({ headers, body }: HttpResponse): string {
+  const start = new TextDecoder('latin1').decode(body.subarray(0, 200));
+  const charset =
+    /charset\s*=\s*"?([^";\s]+)/i.exec(headers['content-type'] ?? '')?.[1] ??
+    /^[^<]*<\?xml[^>]*\bencoding\s*=\s*["']([\w.:-]+)["']/i.exec(start)?.[1];
+  try {
+    return new TextDecoder(charset ?? 'utf-8').decode(body);
+  } catch {
+    // An unknown encoding.
+    return new TextDecoder().decode(body);
+  }
+}
