@@ -3,6 +3,7 @@ import { aiAgent } from './nodes/ai-agent.ts';
 import { aiGenerate } from './nodes/ai-generate.ts';
 import { chatNotify } from './nodes/chat-notify.ts';
 import { coreCode } from './nodes/core-code.ts';
+import { coreCrypto } from './nodes/core-crypto.ts';
 import { coreData } from './nodes/core-data.ts';
 import { coreDelay } from './nodes/core-delay.ts';
 import { coreFail } from './nodes/core-fail.ts';
@@ -64,6 +65,7 @@ export const nodes: readonly NodeDefinition[] = [
   coreRepeat,
   coreData,
   coreCode,
+  coreCrypto,
   coreDelay,
   waitCallback,
   waitApproval,
