@@ -1,74 +1,8 @@
-import {
-  type Flow,
-  findProblems,
-  type JsonObject,
-  type JsonValue,
-  validateStructure,
-} from '@millrace/engine';
-import { inEnglish } from '@millrace/messages/english';
+import { type Flow, findProblems, type JsonObject, type JsonValue } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
 import { describe, expect, it } from 'vitest';
-import { type ImportResult, importWorkflow } from './index.ts';
-
-const OPTIONS = { limits: { nodes: 500, depth: 100 }, name: 'File' };
-
-function read(value: JsonValue): ImportResult {
-  const outcome = importWorkflow(value, OPTIONS);
-  if ('fault' in outcome) throw new Error(inEnglish(outcome.fault.message));
-  return outcome.result;
-}
-
-function faultOf(value: JsonValue): string | null {
-  const outcome = importWorkflow(value, OPTIONS);
-  return 'fault' in outcome ? outcome.fault.code : null;
-}
-
-interface Sketch {
-  readonly type: string;
-  readonly parameters?: JsonObject;
-  readonly version?: number;
-  readonly more?: JsonObject;
-}
-
-function n8n(
-  nodes: { readonly [name: string]: Sketch },
-  chain: readonly (readonly [string, string, string?])[],
-): JsonObject {
-  const connections: { [from: string]: { [role: string]: JsonValue[][] } } = {};
-  for (const [from, to, role = 'main'] of chain) {
-    const roles = connections[from] ?? {};
-    const [targets = []] = roles[role] ?? [];
-    connections[from] = { ...roles, [role]: [[...targets, { node: to, type: role, index: 0 }]] };
-  }
-  return {
-    name: 'Sketch',
-    nodes: Object.entries(nodes).map(([name, { type, parameters = {}, version = 1, more = {} }], index) => ({
-      name,
-      type: type.includes('.') ? type : `n8n-nodes-base.${type}`,
-      typeVersion: version,
-      position: [index * 200, 40],
-      parameters,
-      ...more,
-    })),
-    connections: connections as unknown as JsonValue,
-  };
-}
-
-const START: Sketch = { type: 'manualTrigger' };
-
-function flowOf({ workflow }: ImportResult): Flow {
-  if (workflow === null) throw new Error('nothing was made');
-  expect(validateStructure(workflow.flow_data, { maxNodes: 2000 })).toEqual([]);
-  return workflow.flow_data as unknown as Flow;
-}
-
-function configOf(result: ImportResult, label: string): JsonObject | undefined {
-  return flowOf(result).nodes.find((node) => node.data?.label === label)?.data?.config;
-}
-
-function outcomeOf(result: ImportResult, name: string) {
-  return result.outcomes.find(({ node }) => node === name);
-}
+import { importWorkflow } from './index.ts';
+import { configOf, faultOf, flowOf, n8n, OPTIONS, outcomeOf, read, type Sketch, START } from './testing.ts';
 
 /** What a text of the original becomes in a node after one that makes an item. */
 function translated(text: string): unknown {

@@ -8,6 +8,7 @@ import { type Arrival, Compiler, type Out } from './compiler.ts';
 import { isTrigger, type Started, splitByTrigger } from './graph.ts';
 import type { Handler } from './handler.ts';
 import { CORE } from './nodes/core.ts';
+import { CRYPTO } from './nodes/crypto.ts';
 import { HTTP } from './nodes/http.ts';
 import { LISTS } from './nodes/lists.ts';
 import { MODELS } from './nodes/models.ts';
@@ -21,6 +22,7 @@ import { Step, Unmappable } from './step.ts';
 
 const HANDLERS: { readonly [kind: string]: Handler } = {
   ...CORE,
+  ...CRYPTO,
   ...HTTP,
   ...LISTS,
   ...OUTSIDE,

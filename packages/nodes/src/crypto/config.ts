@@ -1,4 +1,11 @@
-import { type JsonObject, type JsonValue, JWT_ALGORITHMS, type JwtAlgorithm } from '@millrace/engine';
+import {
+  type ConfigFault,
+  type JsonObject,
+  type JsonValue,
+  JWT_ALGORITHMS,
+  type JwtAlgorithm,
+} from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { type Static, type TObject, Type } from 'typebox';
 import { credentialProperty } from '../credential-property.ts';
 
@@ -159,5 +166,15 @@ export const cryptoProperties = {
     'x-when': { operation: ['hash', 'hmac', 'random'] },
   }),
 };
+
+/** A key is needed, from one place or the other. */
+export function findKeyGaps({
+  operation,
+  credential_id: id = 0,
+  key = '',
+}: JsonObject): readonly ConfigFault[] {
+  const isMissing = WITH_KEY.operation?.includes(operation as string) === true && id === 0 && key === '';
+  return isMissing ? [{ pointer: '/credential_id', message: message('nodes.gap_key') }] : [];
+}
 
 export type CryptoConfig = Static<TObject<typeof cryptoProperties>>;

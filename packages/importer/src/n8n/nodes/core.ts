@@ -1,7 +1,7 @@
 import type { JsonValue } from '@millrace/engine';
 import { isJsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { extend, insideOf, template } from '../../refs.ts';
+import { extend, template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { readConditions } from '../conditions.ts';
 import { foreignPartOf } from '../expressions.ts';
@@ -31,8 +31,6 @@ export const CORE: Handlers = {
   stopAndError: forItem(fail),
   renameKeys: forItem(renameKeys),
   dateTime: forItem(dateTime),
-  crypto: forItem(hash),
-  html: forItem(htmlTemplate),
   executeWorkflow: forItem(callWorkflow),
 };
 
@@ -318,33 +316,6 @@ function dateTime(step: Step): readonly Out[] {
         ? 'formattedDate'
         : 'newDate');
   const id = step.add('core.set', { values: { [name]: step.computed(code(step)) } });
-  return [step.one(`nodes.${id}.output`)];
-}
-
-function hash(step: Step): readonly Out[] {
-  const action = step.text('action', 'hash');
-  const name = step.text('dataPropertyName', 'data');
-  if (action === 'generate') {
-    const id = step.add('core.set', { values: { [name]: step.computed('crypto.randomUUID()') } });
-    return [step.one(`nodes.${id}.output`)];
-  }
-  const algorithm = step.text('type', 'MD5').toLowerCase();
-  const isKnown = action === 'hash' && ['md5', 'sha1', 'sha256', 'sha512'].includes(algorithm);
-  const value = step.param('value');
-  const path = typeof value === 'string' ? insideOf(value) : null;
-  if (!isKnown || path === null)
-    throw new Unmappable(message('import.unknown_operation', { operation: action }));
-  const id = step.add('core.set', { values: { [name]: template(`${path} | hash: "${algorithm}"`) } });
-  return [step.one(`nodes.${id}.output`)];
-}
-
-function htmlTemplate(step: Step): readonly Out[] {
-  const operation = step.text('operation', 'generateHtmlTemplate');
-  if (operation !== 'generateHtmlTemplate')
-    throw new Unmappable(message('import.unknown_operation', { operation }));
-  const html = step.raw('html');
-  const text = typeof html === 'string' ? (html.startsWith('=') ? html : `=${html}`) : '';
-  const id = step.add('core.set', { values: { html: step.value(text) } });
   return [step.one(`nodes.${id}.output`)];
 }
 

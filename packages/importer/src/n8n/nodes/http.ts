@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import type { Shape } from '../../refs.ts';
+import { type Shape, template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { forItem, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
@@ -12,9 +12,7 @@ import { AUTH } from './parts.ts';
 export const HTTP: Handlers = {
   httpRequest: forItem(request),
   graphql: forItem(graphql),
-  rssFeedRead: forItem((step) => {
-    throw new Unmappable(message('import.unknown_operation', { operation: step.node.kind }));
-  }),
+  rssFeedRead: forItem(feed),
 };
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -168,4 +166,20 @@ function graphql(step: Step): readonly Out[] {
     ...(auth === 'none' ? {} : { auth: AUTH }),
   });
   return [step.one(`nodes.${id}.output.body`)];
+}
+
+/** The items of a feed under the names that they have in n8n. */
+const FEED_ITEMS = `return input.items.map((item) => ({
+  title: item.title, link: item.url, guid: item.id, creator: item.author, pubDate: item.published_at, isoDate: item.published_at,
+  content: item.content_html, contentSnippet: item.summary, categories: item.categories, enclosure: item.attachments[0],
+}));`;
+
+function feed(step: Step): readonly Out[] {
+  const read = step.add('data.feed', { source: 'url', url: step.param('url', ''), limit: 1000 });
+  const items = step.add(
+    'core.code',
+    { code: FEED_ITEMS, input: { items: template(`nodes.${read}.output.items`) } },
+    { suffix: 'items' },
+  );
+  return [step.many(`nodes.${items}.output.result`)];
 }

@@ -1,7 +1,9 @@
+import type { JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { forItem, type Handlers } from '../handler.ts';
+import { arrayOf, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 
 /** Nodes that read text out of what was downloaded, or convert it. */
@@ -9,9 +11,9 @@ export const TEXTS: Handlers = {
   extractFromFile: forItem(readFile),
   markdown: forItem(markdown),
   form: forItem(formPage),
-  xml: forItem((step) => {
-    throw new Unmappable(message('import.unknown_operation', { operation: step.text('mode', 'xmlToJson') }));
-  }),
+  html: forItem(html),
+  htmlExtract: forItem(html),
+  xml: forItem(xml),
 };
 
 const DECODE =
@@ -65,33 +67,103 @@ function readFile(step: Step): readonly Out[] {
   return [operation === 'csv' ? step.many(path) : step.one(path)];
 }
 
-const TO_HTML = `const escape = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
-const inline = (text) => escape(text)
-  .replace(/\`([^\`]+)\`/g, '<code>$1</code>').replace(/!\\[([^\\]]*)\\]\\(([^)\\s]+)\\)/g, '<img src="$2" alt="$1">')
-  .replace(/\\[([^\\]]+)\\]\\(([^)\\s]+)\\)/g, '<a href="$2">$1</a>').replace(/\\*\\*([^*]+)\\*\\*/g, '<strong>$1</strong>').replace(/\\*([^*]+)\\*/g, '<em>$1</em>');
-const html = String(input.text ?? '').split(/\\n\\s*\\n/).map((block) => {
-  const lines = block.trim().split('\\n');
-  const heading = /^(#{1,6})\\s+(.*)$/.exec(lines[0]);
-  if (heading && lines.length === 1) return '<h' + heading[1].length + '>' + inline(heading[2]) + '</h' + heading[1].length + '>';
-  if (lines.every((line) => /^[-*+]\\s+/.test(line))) return '<ul>' + lines.map((line) => '<li>' + inline(line.replace(/^[-*+]\\s+/, '')) + '</li>').join('') + '</ul>';
-  if (lines.every((line) => /^\\d+[.)]\\s+/.test(line))) return '<ol>' + lines.map((line) => '<li>' + inline(line.replace(/^\\d+[.)]\\s+/, '')) + '</li>').join('') + '</ol>';
-  return '<p>' + lines.map((line) => { const title = /^(#{1,6})\\s+(.*)$/.exec(line); return title ? '<strong>' + inline(title[2]) + '</strong>' : inline(line); }).join('<br>') + '</p>';
-}).join('\\n');
-return html;`;
-const TO_MARKDOWN = `const entities = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&nbsp;': ' ', '&amp;': '&' };
-return String(input.text ?? '').replace(/<(script|style)[^>]*>[\\s\\S]*?<\\/\\1>/gi, '')
-  .replace(/<h([1-6])[^>]*>([\\s\\S]*?)<\\/h\\1>/gi, (_, level, text) => '\\n\\n' + '#'.repeat(level) + ' ' + text + '\\n\\n')
-  .replace(/<a[^>]*href="([^"]*)"[^>]*>([\\s\\S]*?)<\\/a>/gi, '[$2]($1)').replace(/<(?:strong|b)>([\\s\\S]*?)<\\/(?:strong|b)>/gi, '**$1**')
-  .replace(/<(?:em|i)>([\\s\\S]*?)<\\/(?:em|i)>/gi, '*$1*').replace(/<li[^>]*>/gi, '\\n- ').replace(/<br[^>]*>/gi, '\\n').replace(/<\\/?(?:p|div|tr|ul|ol)[^>]*>/gi, '\\n\\n')
-  .replace(/<[^>]+>/g, '').replace(/&(?:lt|gt|quot|#39|nbsp|amp);/g, (found) => entities[found]).replace(/\\n{3,}/g, '\\n\\n').trim();`;
+/** The text that the item has under the name in a parameter. */
+function textMember(step: Step, parameter: string): JsonValue {
+  const given = step.text(parameter, 'data') || 'data';
+  const name = given.replace(/^=/, '');
+  if (given.startsWith('=') && name.includes('{{'))
+    throw new Unmappable(message('import.name_is_expression', { name: given }));
+  const path = name.split('.').map((part) => `[${JSON.stringify(part)}]`);
+  return withWholeBody(step, step.value(`={{ $json${path.join('')} }}`));
+}
+
+/** What isn't JSON is `data` of an HTTP Request there, and the whole body here. Documents aren't JSON. */
+function withWholeBody(step: Step, value: JsonValue): JsonValue {
+  const [, path, id] =
+    typeof value === 'string'
+      ? (/^\{\{(nodes\.([a-z0-9_]+)\.output\.body)\.data\}\}$/.exec(value) ?? [])
+      : [];
+  if (path === undefined || id === undefined) return value;
+  const { outs, workflow } = step.compiler;
+  const isRequest = [...outs].some(
+    ([name, each]) =>
+      workflow.nodes.get(name)?.kind === 'httpRequest' && each.some(({ ref }) => ref.owner === id),
+  );
+  return isRequest ? template(path) : value;
+}
+
+function html(step: Step): readonly Out[] {
+  const operation =
+    step.node.kind === 'htmlExtract' ? 'extractHtmlContent' : step.text('operation', 'generateHtmlTemplate');
+  if (operation === 'extractHtmlContent') return extractHtml(step);
+  if (operation !== 'generateHtmlTemplate')
+    throw new Unmappable(message('import.unknown_operation', { operation }));
+  const given = step.raw('html');
+  const text = typeof given === 'string' ? (given.startsWith('=') ? given : `=${given}`) : '';
+  const id = step.add('core.set', { values: { html: step.value(text) } });
+  return [step.one(`nodes.${id}.output`)];
+}
+
+function extractHtml(step: Step): readonly Out[] {
+  if (step.text('sourceData', 'json') !== 'json') throw new Unmappable(message('import.no_files'));
+  const fields = arrayOf(step.raw('extractionValues.values'))
+    .map(objectOf)
+    .map((each) => {
+      const value = textOf(each.returnValue) ?? 'text';
+      const isAttribute = value === 'attribute' || value === 'value';
+      return {
+        name: textOf(each.key) ?? '',
+        selector: step.value(each.cssSelector ?? ''),
+        value: isAttribute ? 'attribute' : value === 'html' ? 'html' : 'text',
+        ...(isAttribute ? { attribute: value === 'value' ? 'value' : step.value(each.attribute ?? '') } : {}),
+        ...(each.returnArray === true ? { all: true } : {}),
+      };
+    })
+    .filter(({ name }) => name !== '');
+  const page = textMember(step, 'dataPropertyName');
+  const id = step.add('data.html', { operation: 'extract', html: page, fields });
+  return [step.one(`nodes.${id}.output.data`)];
+}
 
 function markdown(step: Step): readonly Out[] {
-  const toHtml = step.text('mode', 'htmlToMarkdown') === 'markdownToHtml';
-  const text = step.param(toHtml ? 'markdown' : 'html', '');
-  step.approximate(message('import.simple_markdown'));
-  const id = step.add('core.code', { code: toHtml ? TO_HTML : TO_MARKDOWN, input: { text } });
+  const isToHtml = step.text('mode', 'htmlToMarkdown') === 'markdownToHtml';
+  const text = withWholeBody(step, step.param(isToHtml ? 'markdown' : 'html', ''));
+  if (isToHtml) step.approximate(message('import.html_escaped'));
+  const hasBreaks = step.raw('options.simpleLineBreaks') === true;
+  const id = step.add('data.markdown', {
+    operation: isToHtml ? 'to_html' : 'from_html',
+    text,
+    ...(isToHtml && hasBreaks ? { line_breaks: true } : {}),
+  });
   const name = step.text('destinationKey', 'data') || 'data';
-  return [step.one(`nodes.${id}.output`, { [name]: ['result'] })];
+  return [step.one(`nodes.${id}.output`, { [name]: [isToHtml ? 'html' : 'markdown'] })];
+}
+
+function xml(step: Step): readonly Out[] {
+  const textName = step.text('options.charkey', '_') || '_';
+  if (step.text('mode', 'xmlToJson') === 'jsonToxml') {
+    const root = step.text('options.rootName', 'root') || 'root';
+    const id = step.add('data.xml', {
+      operation: 'write',
+      data: step.item(),
+      root,
+      attribute_prefix: '',
+      text_name: textName,
+      ...(step.raw('options.headless') === true ? { declaration: false } : {}),
+    });
+    const name = step.text('dataPropertyName', 'data') || 'data';
+    return [step.one(`nodes.${id}.output`, { [name]: ['xml'] })];
+  }
+  if (step.raw('options.mergeAttrs') === false || step.raw('options.explicitArray') === true)
+    step.approximate(message('import.xml_form'));
+  const id = step.add('data.xml', {
+    operation: 'parse',
+    xml: textMember(step, 'dataPropertyName'),
+    attribute_prefix: '',
+    text_name: textName,
+    ...(step.raw('options.ignoreAttrs') === true ? { attributes: false } : {}),
+  });
+  return [step.one(`nodes.${id}.output.data`)];
 }
 
 /** The last page of a form says something; other pages wait for a person. */
