@@ -6,6 +6,8 @@ import { buildApp } from '../packages/api/src/app.ts';
 import { loadConfig } from '../packages/cli/src/settings/config.ts';
 import type { Database } from '../packages/database/src/database.ts';
 import { createEgress } from '../packages/egress/src/egress.ts';
+import { createFiles } from '../packages/files/src/files.ts';
+import { createFolderStore } from '../packages/files/src/folder-store.ts';
 import { NO_EXECUTOR } from '../packages/runtime/src/executor.ts';
 import { createNotifier } from '../packages/runtime/src/notifier.ts';
 import { createPlanCache } from '../packages/runtime/src/plans.ts';
@@ -33,6 +35,7 @@ async function makeDocument(): Promise<string> {
     readiness: async () => ({ ready: true }),
     secretKeys: createSecretKeys(config),
     egress: createEgress([], async () => null, config.hostLimits),
+    files: createFiles({ db, store: createFolderStore(config.files.folder), settings: config.files }),
     openSecret: async () => {
       throw new Error('making the OpenAPI document opens no secret');
     },

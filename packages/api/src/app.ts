@@ -27,6 +27,7 @@ import { endSilentConnections } from './http/silent-connections.ts';
 import { createValidatorCompiler } from './http/validation.ts';
 import { callbackRoutes } from './public/callbacks/routes.ts';
 import { executionRoutes } from './public/executions/routes.ts';
+import { fileRoutes } from './public/files/routes.ts';
 import { webhookRoutes } from './public/webhooks/routes.ts';
 import { workflowRoutes } from './public/workflows/routes.ts';
 
@@ -52,6 +53,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     const turns = createTurns();
     const startBatch = createStartBatch({ plans: deps.plans, starter, turns });
     executionRoutes(scope, deps, { starter, startBatch, turns }, cancel);
+    fileRoutes(scope, deps);
     callbackRoutes(scope, urgent);
     webhookRoutes(scope, deps, starter);
     accountRoutes(scope, urgent);

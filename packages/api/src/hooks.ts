@@ -122,14 +122,14 @@ function addEntryChecks(
     }
     refuseWithoutHost(request);
     if (request.is404) return respondToUnmatched(table, pages, request, reply);
-    const { scope, admin, webhook, callback, produces } = request.routeOptions.config;
+    const { scope, admin, webhook, callback, produces, sendsFile } = request.routeOptions.config;
     if (scope !== undefined) {
       reply.header('cache-control', 'no-store');
       const principal = await authenticator.authenticate(request, scope);
       request.principal = principal;
       limitKey(principal, 1, reply);
       request.countRequests = (count) => limitKey(principal, count, reply);
-      if (isStream(produces))
+      if (isStream(produces) || sendsFile === true)
         endWhenRefused(reply, () => authenticator.recheck(principal, scope), deps.streamCheckMs);
     } else if (admin !== undefined) {
       reply.header('cache-control', 'no-store');

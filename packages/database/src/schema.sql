@@ -60,12 +60,41 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.count_files()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    INSERT INTO file_usage (organisation_id, files, bytes) VALUES (NEW.organisation_id, 1, NEW.size)
+    ON CONFLICT (organisation_id) DO UPDATE
+      SET files = file_usage.files + 1, bytes = file_usage.bytes + excluded.bytes;
+  ELSIF TG_OP = 'DELETE' THEN
+    UPDATE file_usage SET files = files - 1, bytes = bytes - OLD.size WHERE organisation_id = OLD.organisation_id;
+  ELSE
+    UPDATE file_usage SET bytes = bytes + NEW.size - OLD.size WHERE organisation_id = NEW.organisation_id;
+  END IF;
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.forget_child_tokens()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 BEGIN
   DELETE FROM execution_child_tokens t USING gone WHERE t.execution_id = gone.id;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.forget_files()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  WITH forgotten AS (
+    DELETE FROM execution_files r USING gone WHERE r.execution_id = gone.id RETURNING r.file_id
+  )
+  UPDATE files f SET sweep_at = now() WHERE f.state = 'stored' AND f.id IN (SELECT file_id FROM forgotten);
   RETURN NULL;
 END $function$;
 
@@ -78,6 +107,22 @@ BEGIN
     SELECT DISTINCT organisation_id, lower(e.value) AS value, id FROM gone CROSS JOIN LATERAL json_each_text(search_keys) e
     WHERE search_keys IS NOT NULL) g
   WHERE k.organisation_id = g.organisation_id AND k.value = g.value AND k.execution_id = g.id;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.give_files()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO execution_files (organisation_id, execution_id, file_id)
+  SELECT NEW.organisation_id, NEW.id, f.id FROM files f
+  WHERE f.id = ANY (ARRAY(SELECT json_array_elements_text(NEW.given_files -> 'ids')::uuid))
+    AND f.organisation_id = NEW.organisation_id AND f.state = 'stored'
+    AND (NEW.given_files ->> 'of' IS NULL OR EXISTS (SELECT FROM execution_files r
+      WHERE r.execution_id = (NEW.given_files ->> 'of')::bigint AND r.file_id = f.id
+        AND r.organisation_id = NEW.organisation_id))
+  ORDER BY f.id FOR SHARE OF f;
   RETURN NULL;
 END $function$;
 
@@ -539,6 +584,13 @@ CREATE TABLE execution_child_tokens (
   CONSTRAINT execution_child_tokens_tokens_check CHECK ((tokens > 0))
 );
 
+CREATE TABLE execution_files (
+  organisation_id bigint NOT NULL,
+  execution_id bigint NOT NULL,
+  file_id uuid NOT NULL,
+  CONSTRAINT execution_files_pkey PRIMARY KEY (execution_id, file_id)
+);
+
 CREATE TABLE execution_follow_ups (
   kind text NOT NULL,
   execution_id bigint NOT NULL,
@@ -628,6 +680,7 @@ CREATE TABLE executions (
   first_records_at timestamp with time zone,
   search_keys json,
   traceparent text,
+  given_files json,
   CONSTRAINT executions_pkey PRIMARY KEY (id),
   CONSTRAINT executions_cancel_check CHECK (((cancel_code IS NULL) OR (status = 'cancelled'::text))),
   CONSTRAINT executions_cancelled_for_check CHECK (((cancelled_for IS NULL) OR (cancel_code IS NOT NULL))),
@@ -657,6 +710,33 @@ END),
   CONSTRAINT executions_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'waiting_async'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
   CONSTRAINT executions_timeout_ms_check CHECK ((timeout_ms > 0))
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000);
+
+CREATE TABLE file_usage (
+  organisation_id bigint NOT NULL,
+  files bigint NOT NULL,
+  bytes bigint NOT NULL,
+  CONSTRAINT file_usage_pkey PRIMARY KEY (organisation_id)
+);
+
+CREATE TABLE files (
+  id uuid NOT NULL,
+  organisation_id bigint NOT NULL,
+  state text NOT NULL,
+  name text NOT NULL,
+  type text NOT NULL,
+  size bigint NOT NULL,
+  sha256 bytea,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  sweep_at timestamp with time zone,
+  CONSTRAINT files_pkey PRIMARY KEY (id),
+  CONSTRAINT files_check CHECK (((state <> 'stored'::text) OR (sha256 IS NOT NULL))),
+  CONSTRAINT files_check1 CHECK (((state = 'stored'::text) OR (sweep_at IS NOT NULL))),
+  CONSTRAINT files_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255))),
+  CONSTRAINT files_sha256_check CHECK ((octet_length(sha256) = 32)),
+  CONSTRAINT files_size_check CHECK ((size >= 0)),
+  CONSTRAINT files_state_check CHECK ((state = ANY (ARRAY['writing'::text, 'stored'::text, 'deleting'::text]))),
+  CONSTRAINT files_type_check CHECK (((char_length(type) >= 1) AND (char_length(type) <= 255)))
+);
 
 CREATE TABLE former_key_uses (
   api_key_id bigint NOT NULL,
@@ -1253,6 +1333,8 @@ ALTER TABLE execution_checkpoints ADD CONSTRAINT execution_checkpoints_execution
 
 ALTER TABLE execution_child_tokens ADD CONSTRAINT execution_child_tokens_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
+ALTER TABLE execution_files ADD CONSTRAINT execution_files_file_id_fkey FOREIGN KEY (file_id) REFERENCES files(id);
+
 ALTER TABLE execution_follow_ups ADD CONSTRAINT execution_follow_ups_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES executions(id) ON DELETE CASCADE;
 
 ALTER TABLE execution_signals ADD CONSTRAINT execution_signals_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES executions(id) ON DELETE CASCADE;
@@ -1417,6 +1499,8 @@ CREATE INDEX data_entries_by_expiry ON public.data_entries USING btree (expires_
 
 CREATE INDEX data_writes_by_age ON public.data_writes USING btree (created_at);
 
+CREATE INDEX execution_files_by_file ON public.execution_files USING btree (file_id);
+
 CREATE INDEX execution_views_by_user ON public.execution_views USING btree (user_id);
 
 CREATE INDEX execution_views_shared ON public.execution_views USING btree (organisation_id) WHERE is_shared;
@@ -1466,6 +1550,8 @@ CREATE INDEX executions_undecided ON public.executions USING btree (workflow_id,
 CREATE INDEX executions_waiting ON public.executions USING btree (wake_at) WHERE ((status = 'waiting_async'::text) AND (max_concurrency IS NULL));
 
 CREATE INDEX executions_waiting_by_organisation ON public.executions USING btree (organisation_id, wake_at) WHERE ((status = 'waiting_async'::text) AND (max_concurrency IS NULL));
+
+CREATE INDEX files_to_sweep ON public.files USING btree (sweep_at) WHERE (sweep_at IS NOT NULL);
 
 CREATE INDEX former_webhook_hashes_by_age ON public.former_webhook_hashes USING btree (valid_until);
 
@@ -1569,7 +1655,11 @@ CREATE TRIGGER executions_count_child_tokens AFTER UPDATE ON public.executions F
 
 CREATE TRIGGER executions_forget_child_tokens AFTER DELETE ON public.executions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_child_tokens();
 
+CREATE TRIGGER executions_forget_files AFTER DELETE ON public.executions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_files();
+
 CREATE TRIGGER executions_forget_search_keys AFTER DELETE ON public.executions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_search_keys();
+
+CREATE TRIGGER executions_give_files AFTER INSERT ON public.executions FOR EACH ROW WHEN ((new.given_files IS NOT NULL)) EXECUTE FUNCTION give_files();
 
 CREATE TRIGGER executions_guard_status BEFORE UPDATE ON public.executions FOR EACH ROW WHEN ((old.status <> 'running'::text)) EXECUTE FUNCTION guard_execution_status();
 
@@ -1580,6 +1670,10 @@ CREATE TRIGGER executions_leave_follow_ups AFTER UPDATE ON public.executions FOR
 CREATE TRIGGER executions_leave_follow_ups_at_once AFTER INSERT ON public.executions FOR EACH ROW WHEN (((new.completed_at IS NOT NULL) AND ((new.error_workflow_id IS NOT NULL) OR (new.status = 'failed'::text)))) EXECUTE FUNCTION leave_follow_ups();
 
 CREATE TRIGGER executions_note_deleted_bytes AFTER DELETE ON public.executions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_deleted_bytes();
+
+CREATE TRIGGER files_count AFTER INSERT OR DELETE ON public.files FOR EACH ROW EXECUTE FUNCTION count_files();
+
+CREATE TRIGGER files_count_update AFTER UPDATE ON public.files FOR EACH ROW WHEN ((new.size <> old.size)) EXECUTE FUNCTION count_files();
 
 ALTER TABLE alert_failing_workflows ENABLE ROW LEVEL SECURITY;
 
@@ -1695,6 +1789,12 @@ ALTER TABLE execution_child_tokens FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON execution_child_tokens AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
+ALTER TABLE execution_files ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE execution_files FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON execution_files AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
 ALTER TABLE execution_follow_ups ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE execution_follow_ups FORCE ROW LEVEL SECURITY;
@@ -1724,6 +1824,18 @@ ALTER TABLE executions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE executions FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON executions AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE file_usage ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE file_usage FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON file_usage AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE files ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE files FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON files AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE former_key_uses ENABLE ROW LEVEL SECURITY;
 

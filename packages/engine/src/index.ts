@@ -31,6 +31,7 @@ export {
   type StoredError,
   storeError,
 } from './failures.ts';
+export { type FileValue, fileIdOf, findFiles, isFileId } from './file-value.ts';
 export {
   type Flow,
   type FlowEdge,

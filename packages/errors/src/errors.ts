@@ -68,8 +68,10 @@ export const ERROR_CATALOGUE = {
   organisation_exists: { status: 409, title: 'Organisation name already taken' },
   precondition_failed: { status: 412, title: 'Resource has changed' },
   body_too_large: { status: 413, title: 'Body too large' },
+  file_too_large: { status: 413, title: 'File too large' },
   uri_too_long: { status: 414, title: 'URL too long' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  range_not_satisfiable: { status: 416, title: 'Range beyond the end' },
   validation_failed: { status: 422, title: 'Validation failed' },
   rate_limited: { status: 429, title: 'Too many requests' },
   storage_full: { status: 429, title: 'No storage left' },
@@ -85,6 +87,7 @@ export const ERROR_CATALOGUE = {
   organisation_paused: { status: 503, title: 'Organisation paused' },
   overloaded: { status: 503, title: 'Service overloaded' },
   shutting_down: { status: 503, title: 'Service shutting down' },
+  file_store_unavailable: { status: 503, title: 'Store for files unavailable' },
   not_ready: { status: 503, title: 'Service not ready' },
 } as const satisfies Record<string, CatalogueEntry>;
 
@@ -144,6 +147,7 @@ const NOT_FOUND = {
   callback: message('api.callback_not_found'),
   credential: message('api.credential_not_found'),
   execution: message('api.execution_not_found'),
+  file: message('api.file_not_found'),
   folder: message('api.folder_not_found'),
   invitation: message('api.invitation_not_found'),
   member: message('api.member_not_found'),

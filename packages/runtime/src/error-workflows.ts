@@ -107,6 +107,7 @@ async function start({ db, plans }: ErrorWorkflowDeps, failure: FailureRow): Pro
       },
       version: failure.target_version,
       triggerType: 'error',
+      filesOf: failure.id,
       input: describeFailure(failure),
       compiled,
     });

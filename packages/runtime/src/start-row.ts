@@ -3,6 +3,7 @@ import {
   type CompileResult,
   cellRateOf,
   displayNameOf,
+  findFiles,
   type JsonValue,
   type NodeRecord,
   type Plan,
@@ -13,7 +14,7 @@ import {
   type Template,
   USUAL_PRIORITY,
 } from '@millrace/engine';
-import type { KeyedConcurrency, KeyedResponse, StartHold, StartRow } from './statements.ts';
+import type { GivenFiles, KeyedConcurrency, KeyedResponse, StartHold, StartRow } from './statements.ts';
 
 /** The parts of a workflow needed to start it. */
 export interface StartableWorkflow {
@@ -49,6 +50,8 @@ export interface StartOrder {
   readonly input: JsonValue;
   readonly compiled: CompileResult;
   readonly rerunOf?: number;
+  /** The execution whose files it may be given: one that starts it, or whose failure does. */
+  readonly filesOf?: number;
   /** Absent if the service itself starts it. */
   readonly origin?: StartOrigin;
   /** What a rerun reuses. */
@@ -103,10 +106,25 @@ function searchKeysJsonOf(plan: Plan | null, order: StartOrder): string | null {
   return keys === null ? null : stringifyJson(keys);
 }
 
+/** Those who start a workflow by these are of the organisation, so they may name its files; anybody may send a webhook. */
+const TRIGGERS_OF_MEMBERS = ['api', 'manual'];
+
+function givenFilesJsonOf(order: StartOrder, texts: readonly (string | null)[]): string | null {
+  const of = order.rerunOf ?? order.filesOf ?? null;
+  if (of === null && !TRIGGERS_OF_MEMBERS.includes(order.triggerType)) return null;
+  // Most starts name none, and needn't be walked through.
+  if (!texts.some((text) => text?.includes('"$file"'))) return null;
+  const kept = (order.records ?? []).map((record) => ('output' in record ? (record.output ?? null) : null));
+  const ids = findFiles([order.input, ...kept]).map(({ id }) => id);
+  return ids.length === 0 ? null : stringifyJson({ ids, of } satisfies GivenFiles);
+}
+
 /** The row of an accepted start, to be queued. */
 export function toStartRow(order: StartOrder): StartRow {
   const { workflow, compiled, records, executionId } = order;
   const plan = compiled.kind === 'plan' ? compiled.plan : null;
+  const inputJson = stringifyJson(order.input);
+  const recordsJson = records === undefined || records.length === 0 ? null : stringifyJson(records);
   return {
     id: executionId,
     organisationId: workflow.organisationId,
@@ -115,7 +133,7 @@ export function toStartRow(order: StartOrder): StartRow {
     triggerType: order.triggerType,
     displayName: displayNameOf(plan, { ...readableAt(order), workflowName: workflow.name }),
     isTestMode: order.isTestMode ?? workflow.isTestMode,
-    inputJson: stringifyJson(order.input),
+    inputJson,
     timeoutMs: plan?.timeoutMs ?? null,
     createdAt: order.acceptedAt,
     leaseTo: null,
@@ -123,7 +141,7 @@ export function toStartRow(order: StartOrder): StartRow {
     apiKeyId: order.origin?.apiKeyId ?? null,
     sourceIp: order.origin?.sourceIp ?? null,
     traceparent: order.origin?.traceparent ?? null,
-    recordsJson: records === undefined || records.length === 0 ? null : stringifyJson(records),
+    recordsJson,
     ahead: null,
     maxConcurrency: maxConcurrencyOf(compiled),
     concurrency: keyedConcurrencyOf(plan, order),
@@ -131,6 +149,7 @@ export function toStartRow(order: StartOrder): StartRow {
     hold: holdOf(order, plan),
     heldUntil: null,
     searchKeysJson: searchKeysJsonOf(plan, order),
+    givenFilesJson: givenFilesJsonOf(order, [inputJson, recordsJson]),
     errorWorkflowId: plan?.errorWorkflowId ?? null,
     response: order.response ?? null,
   };

@@ -48,11 +48,20 @@ export interface StartRow {
   readonly heldUntil: Date | null;
   /** JSON text of what `settings.search_keys` came to; null for none. */
   readonly searchKeysJson: string | null;
+  /** JSON text of {@link GivenFiles}; null for none. */
+  readonly givenFilesJson: string | null;
   /** `settings.error_workflow_id`; null for none. */
   readonly errorWorkflowId: number | null;
   /** Null if it was started without an Idempotency-Key. */
   readonly response: KeyedResponse | null;
 }
+
+/** The files that an execution is given when it is stored. */
+export type GivenFiles = {
+  readonly ids: readonly string[];
+  /** The execution that must have them; null: any of the organisation's. */
+  readonly of: number | null;
+};
 
 /** What an execution had come to when it was stored. If it still runs, that counts only if it is leased to `leaseTo`. */
 export interface RanAhead {
@@ -111,6 +120,8 @@ export const EXECUTION_COLUMNS: Columns<StartRow> = {
   held_until: ['timestamptz', (row) => row.heldUntil],
   // A trigger indexes them.
   search_keys: ['json', (row) => row.searchKeysJson],
+  // A trigger makes the execution refer to them.
+  given_files: ['json', (row) => row.givenFilesJson],
   error_workflow_id: ['bigint', (row) => row.errorWorkflowId],
   api_key_id: ['bigint', (row) => row.apiKeyId],
   source_ip: ['text', (row) => row.sourceIp],

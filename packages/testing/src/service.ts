@@ -1,11 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { SCOPES, type Scope } from '@millrace/admin-api';
 import { buildApp } from '@millrace/api/app';
 import type { AppDeps } from '@millrace/api/http/app-deps';
 import { type Config, loadConfig } from '@millrace/cli/settings/config';
 import type { DatabaseOptions } from '@millrace/database/pool';
 import { createEgress } from '@millrace/egress/egress';
+import type { FileStore } from '@millrace/files/file-store';
+import { createFiles } from '@millrace/files/files';
+import { createFolderStore } from '@millrace/files/folder-store';
 import { issueKey } from '@millrace/identity/api-keys/keys';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { registry } from '@millrace/nodes';
@@ -26,7 +32,7 @@ import { type ApiClient, createApiClient } from './api.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 /** The deps of a service under test, with all of its settings. */
-type TestDeps = AppDeps & { readonly config: Config };
+type TestDeps = AppDeps & { readonly config: Config; readonly store: FileStore };
 
 /** A busy machine refuses nothing, except in tests of overload. */
 const NEVER_SHEDS: Config['shedding'] = { loopDelayMs: 0, poolWaitMs: 0 };
@@ -115,6 +121,7 @@ export async function startTestService(overrides: TestOverrides = {}): Promise<T
       await services.close();
       await parts.notifier.close();
       await parts.egress.close();
+      await rm(parts.config.files.folder, { recursive: true, force: true });
       await database.drop();
     },
   };
@@ -129,11 +136,14 @@ function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverri
     ...defaults,
     publicUrl: 'https://flows.example',
     shedding: NEVER_SHEDS,
+    // Made by the first file.
+    files: { ...defaults.files, folder: join(tmpdir(), `millrace-files-${randomUUID()}`), freeDiskBytes: 0 },
     ...overrides.config,
     limits: { ...defaults.limits, ...overrides.limits },
     worker: { ...defaults.worker, ...overrides.worker },
   };
   const secretKeys = createSecretKeys(config);
+  const store = createFolderStore(config.files.folder);
   const egress = createEgress(config.allowHosts, createAllowedHostsReader(db), config.hostLimits);
   const meters = new Meters(config.metrics.busiest);
   meters.hosts = () => egress.hosts.state;
@@ -146,6 +156,8 @@ function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverri
     plans: createPlanCache(db, registry),
     notifier: createNotifier(db, log),
     egress,
+    store,
+    files: createFiles({ db, store, settings: config.files }),
     secretKeys,
     openSecret: createSecretOpener({ db, keys: secretKeys, log, egress }),
   };

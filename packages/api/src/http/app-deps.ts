@@ -1,6 +1,7 @@
 import type { Database } from '@millrace/database/database';
 import type { Egress } from '@millrace/egress/egress';
 import type { NodeRegistry } from '@millrace/engine';
+import type { Files } from '@millrace/files/files';
 import type { Message } from '@millrace/messages';
 import type { Executor } from '@millrace/runtime/executor';
 import type { Meters } from '@millrace/runtime/meters/meters';
@@ -39,6 +40,7 @@ export interface AppDeps {
   readonly secretKeys: SecretKeys;
   /** For calls that people test before a workflow makes them. */
   readonly egress: Egress;
+  readonly files: Files;
   /** Folder of the built web page; if null, its address leads to the API reference. */
   readonly webPages?: string | null;
   /** How often the reader's access to a stream is checked; a few seconds if undefined. */

@@ -115,6 +115,7 @@ export function reserveBody(budget: BodyBudget, request: FastifyRequest, reply: 
 
 /** What the body may take; 0 if there is none, or if it is refused for its size anyway. */
 function bodyBytes({ headers, routeOptions }: FastifyRequest): number {
+  if (routeOptions.config.takesFile === true) return 0;
   const limit = routeOptions.bodyLimit ?? 0;
   if (headers['transfer-encoding'] !== undefined) return limit;
   const length = Number(headers['content-length'] ?? 0);

@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whether the body may contain characters that are refused; set by the JSON parser. */
     bodyNeedsScan: boolean;
+    /** Whether there may be files in the body; set by the JSON parser. */
+    bodyMayNameFiles: boolean;
     /** The body's original bytes; kept for webhooks, which may be signed. */
     rawBody: Buffer | null;
   }
@@ -16,6 +18,7 @@ declare module 'fastify' {
 /** Reads JSON bodies without loss; every other media type is refused with 415. */
 export function addJsonBodies(app: FastifyInstance, limits: { readonly jsonDepth: number }): void {
   app.decorateRequest('bodyNeedsScan', false);
+  app.decorateRequest('bodyMayNameFiles', false);
   app.decorateRequest('rawBody', null);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, jsonParser(limits));
@@ -74,6 +77,8 @@ function readJsonBody(request: FastifyRequest, bytes: Buffer, deepest: number): 
   if (text.trim() === '') return undefined;
   // A refused character can only come from an escape; without one there is no need to walk the value.
   request.bodyNeedsScan = text.includes('\\u');
+  // Or in other letters, by escapes.
+  request.bodyMayNameFiles = request.bodyNeedsScan || text.includes('"$file"');
   return parseJsonText(text, deepest);
 }
 

@@ -40,6 +40,10 @@ declare module 'fastify' {
     readsHeaders?: { readonly [name: string]: string };
     /** Error codes this route can return besides those every route of its kind can; for the OpenAPI document. */
     problems?: readonly ErrorCode[];
+    /** Its body is a file, read as it arrives: no memory is reserved for it. */
+    takesFile?: boolean;
+    /** Responds with a file, of whatever media type. */
+    sendsFile?: boolean;
     /** Not part of the contract: marked in the OpenAPI document. */
     extension?: boolean;
   }

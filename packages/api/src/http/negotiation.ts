@@ -10,7 +10,7 @@ const DEFAULT_TYPES = ['application/json'] as const;
  */
 export function refuseUnacceptable(request: FastifyRequest): void {
   const { accept } = request.headers;
-  if (accept === undefined || accept.trim() === '') return;
+  if (accept === undefined || accept.trim() === '' || request.routeOptions.config.sendsFile === true) return;
   const types = request.routeOptions.config.produces ?? DEFAULT_TYPES;
   if (types.some((type) => accepts(accept, type))) return;
   throw new ApiError('not_acceptable', message('api.not_acceptable', { types: types.map(verbatim) }));

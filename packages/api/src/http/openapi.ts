@@ -72,6 +72,21 @@ const WEBHOOK_BODY = {
   },
 };
 
+const FILE_BODY = {
+  required: true,
+  description: 'The content of the file, or a form with a part named `file`.',
+  content: {
+    '*/*': { schema: {} },
+    'multipart/form-data': {
+      schema: {
+        type: 'object',
+        required: ['file'],
+        properties: { file: { type: 'string', contentMediaType: 'application/octet-stream' } },
+      },
+    },
+  },
+};
+
 const CALLBACK_BODY = {
   required: false,
   description: 'Any JSON value.',
@@ -96,6 +111,7 @@ const PATH_PARAMETERS: {
   readonly [name: string]: { readonly description: string; readonly schema: object };
 } = {
   id: { description: 'ID of the resource.', schema: ID_SCHEMA },
+  file: { description: 'ID of the file.', schema: { type: 'string', format: 'uuid' } },
   version: { description: 'Number of the version.', schema: ID_SCHEMA },
   hash: { description: 'The secret part of the webhook URL.', schema: { type: 'string' } },
   token: { description: 'The secret part of the callback URL.', schema: { type: 'string' } },
@@ -139,6 +155,7 @@ export function addOpenApi(app: FastifyInstance): void {
       tags: [
         { name: 'Workflows', description: 'List, get, create, change and archive workflows.' },
         { name: 'Executions', description: 'Start workflows and get the results.' },
+        { name: 'Files', description: 'Upload files for executions, and download theirs.' },
         {
           name: 'Webhooks',
           description: 'Start workflows from outside; the hash in the path authenticates.',
@@ -195,7 +212,7 @@ function completeOperations(paths: Paths, routes: ReadonlyMap<string, RouteOptio
 
 function completeOperation(operation: Operation, route: RouteOptions): void {
   const { scope, webhook, callback, extension, idempotent, conditional } = route.config ?? {};
-  const { readsHeaders = {} } = route.config ?? {};
+  const { readsHeaders = {}, takesFile } = route.config ?? {};
   const isLimited = scope !== undefined || webhook === true || callback === true;
   const uncounted = scope === undefined ? UNCOUNTED_OF_WEBHOOKS : UNCOUNTED;
   Object.assign(operation.responses, problemResponses(errorCodes(route)));
@@ -208,6 +225,7 @@ function completeOperation(operation: Operation, route: RouteOptions): void {
   }
   if (webhook === true) operation.requestBody = WEBHOOK_BODY;
   else if (callback === true) operation.requestBody = CALLBACK_BODY;
+  else if (takesFile === true) operation.requestBody = FILE_BODY;
   else if (operation.requestBody !== undefined && mayBeAbsent(route))
     operation.requestBody = { ...operation.requestBody, required: false };
   const declared = (operation.parameters ?? []).map((parameter) =>

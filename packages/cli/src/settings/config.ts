@@ -6,6 +6,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { ApiSettings } from '@millrace/api/http/settings';
 import { parseAllowHosts } from '@millrace/egress/allow-hosts';
 import type { HostLimitSettings } from '@millrace/egress/host-limits';
+import type { FileSettings } from '@millrace/files/settings';
 import type { WorkerSettings } from '@millrace/runtime/settings';
 import type { SamplerName } from '@millrace/runtime/tracing/tracer';
 import type { SecretKeySettings } from '@millrace/secrets/settings';
@@ -33,6 +34,7 @@ export interface Config extends ApiSettings, SecretKeySettings {
   readonly logLevel: LogLevel;
   readonly metrics: MetricsSettings;
   readonly audit: AuditSettings;
+  readonly files: FileSettings;
   /** Null: no traces are made. */
   readonly tracing: TracingSettings | null;
   /** Whether the first start prints an API key and the link for creating the first account. */
@@ -112,6 +114,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const [host, port] = [need('HOST'), need('PORT')];
   const publicUrl = read('MILLRACE_PUBLIC_URL');
   const dataDir = read('MILLRACE_DATA_DIR');
+  const folder = dataDir === null ? defaultDataDir() : resolve(dataDir);
   const [leaseMs, heartbeatMs] = [need('MILLRACE_LEASE_MS'), need('MILLRACE_HEARTBEAT_MS')];
   if (heartbeatMs * 2 >= leaseMs) {
     problems.push(
@@ -176,7 +179,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     host,
     port,
     portIsExplicit: isSet(env, 'PORT'),
-    dataDir: dataDir === null ? defaultDataDir() : resolve(dataDir),
+    dataDir: folder,
     databaseUrl: read('DATABASE_URL'),
     databasePooling: need('MILLRACE_DATABASE_POOLING'),
     secretKeys: { current: read('MILLRACE_SECRET_KEY')?.[0] ?? null, previous: previousKeys },
@@ -250,6 +253,13 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     storage: {
       executionsBytes: need('MILLRACE_ORGANISATION_EXECUTIONS_STORAGE'),
       dataBytes: need('MILLRACE_ORGANISATION_DATA_STORAGE'),
+    },
+    files: {
+      folder: resolve(read('MILLRACE_FILES_FOLDER') ?? join(folder, 'files')),
+      maxBytes: need('MILLRACE_FILE_LIMIT'),
+      organisationBytes: need('MILLRACE_ORGANISATION_FILES_STORAGE'),
+      freeDiskBytes: need('MILLRACE_FILES_FREE_DISK'),
+      unusedMs: need('MILLRACE_UNUSED_FILES_HOURS') * HOUR_MS,
     },
     alerts: {
       rules: need('MILLRACE_ALERT_RULES'),

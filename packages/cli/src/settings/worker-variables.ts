@@ -1,4 +1,4 @@
-import { bytes, integer } from './variable.ts';
+import { bytes, integer, text } from './variable.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -95,6 +95,45 @@ export const WORKER_VARIABLES = {
     min: '1KiB',
     max: '1000000GiB',
     zero: 'no limit',
+  }),
+  MILLRACE_FILES_FOLDER: text({
+    about:
+      'Folder with the content of files. All processes need the same one, and it belongs in every backup. Default: files in the data folder',
+    fallback: '',
+    example: '/srv/millrace/files',
+    allowed: 'the path of a folder',
+    pattern: /^[^\0]{1,4096}$/,
+  }),
+  MILLRACE_FILE_LIMIT: bytes({
+    about: 'Size of one file',
+    fallback: '512MiB',
+    example: '5GiB',
+    min: '1KiB',
+    max: '1000GiB',
+  }),
+  MILLRACE_ORGANISATION_FILES_STORAGE: bytes({
+    about: 'Size of the files that one organisation may store; beyond it, uploads are refused and nodes fail',
+    fallback: '10GiB',
+    example: '100GiB',
+    min: '1KiB',
+    max: '1000000GiB',
+    zero: 'no limit',
+  }),
+  MILLRACE_FILES_FREE_DISK: bytes({
+    about: 'Space that files leave free on the disk of their folder',
+    fallback: '1GiB',
+    example: '10GiB',
+    min: '1MiB',
+    max: '1000000GiB',
+    zero: 'files may fill the disk',
+  }),
+  MILLRACE_UNUSED_FILES_HOURS: integer({
+    about: 'How long an uploaded file is kept while no execution uses it',
+    fallback: '24',
+    example: '168',
+    min: 1,
+    max: 8_760,
+    unit: 'hours',
   }),
   MILLRACE_SHED_LOOP_DELAY_MS: integer({
     about: 'Average delay of the event loop from which on a process refuses new starts and reads with 503',

@@ -4,6 +4,10 @@ import { findWebPages } from '@millrace/api/http/pages';
 import type { PgDatabase } from '@millrace/database/pool';
 import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/retry';
 import { createEgress, type Egress } from '@millrace/egress/egress';
+import type { FileStore } from '@millrace/files/file-store';
+import { createFiles, type Files } from '@millrace/files/files';
+import { createFolderStore } from '@millrace/files/folder-store';
+import { createFileSweep } from '@millrace/files/sweep';
 import { hasUser } from '@millrace/identity/users/store';
 import { registry } from '@millrace/nodes';
 import { createBorrowedSlots } from '@millrace/runtime/borrowed-slots';
@@ -74,7 +78,9 @@ export async function startOn(
     meters.hosts = () => egress.hosts.state;
     undo.push(() => egress.close());
     const tracer = tracing?.tracer ?? null;
-    const parts: Parts = { config, db, log, meters, tracer, plans, notifier, egress, retry };
+    const store = createFolderStore(config.files.folder);
+    const files = createFiles({ db, store, settings: config.files });
+    const parts: Parts = { config, db, log, meters, tracer, plans, notifier, egress, store, files, retry };
     const announced: Announced = { publicUrl: config.publicUrl, secretKeys };
     const worker = roles.worker ? await startWorker(parts, announced, undo) : null;
     const openSecret = createSecretOpener({ db, keys: secretKeys, log, egress });
@@ -114,6 +120,8 @@ interface Parts {
   readonly plans: PlanCache;
   readonly notifier: ExecutionNotifier;
   readonly egress: Egress;
+  readonly store: FileStore;
+  readonly files: Files;
   readonly retry: RetryOptions;
 }
 
@@ -161,6 +169,9 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
   const tally = createStorageTally(parts);
   undo.push(() => tally.stop());
   tally.start();
+  const sweep = createFileSweep(parts);
+  undo.push(() => sweep.stop());
+  sweep.start();
   const lastRuns = createLastRunNotes(parts);
   undo.push(() => lastRuns.stop());
   lastRuns.start();

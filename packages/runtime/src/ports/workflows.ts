@@ -66,6 +66,7 @@ async function startChild(deps: WorkflowServiceDeps, caller: Caller, order: Orde
     workflow: { ...workflow, isTestMode: workflow.isTestMode || caller.isTestMode },
     version: workflow.version,
     triggerType: 'flow',
+    filesOf: executionId,
     input: order.input,
     compiled,
   });

@@ -85,6 +85,7 @@ export function rowOf(request: StartRequest): StartRow {
     apiKeyId: null,
     sourceIp: null,
     searchKeysJson: null,
+    givenFilesJson: null,
     traceparent: null,
     recordsJson: ahead === undefined ? null : stringifyJson(ahead.records),
     ahead:

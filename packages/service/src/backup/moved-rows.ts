@@ -165,6 +165,8 @@ export async function changeReferences(session: Queryable, shifts: Shifts): Prom
 
 /** Ids inside of values. */
 async function changeTexts(session: Queryable, shifts: Shifts): Promise<void> {
+  // What executions refer to comes in rows of its own; a trigger would make them twice.
+  await session.query('UPDATE moved_executions SET given_files = NULL WHERE given_files IS NOT NULL');
   await session.query(
     `UPDATE moved_callbacks SET decided_by = jsonb_set(decided_by::jsonb, '{member_id}',
        to_jsonb((decided_by ->> 'member_id')::bigint + $1::bigint))::json

@@ -12,6 +12,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   'audit_seals',
   'data_usage',
   'execution_search_keys',
+  'file_usage',
 ]);
 /** Tables without the organisation's id that have rows of it. */
 const OF_PEOPLE: ReadonlySet<string> = new Set(['organisations', 'recovery_codes', 'users']);

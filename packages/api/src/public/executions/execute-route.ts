@@ -3,6 +3,7 @@ import { validationError } from '@millrace/errors/errors';
 import type { Starter } from '@millrace/service/executions/accept';
 import { faultsOfInput } from '@millrace/service/executions/startable';
 import type { StartLookup } from '@millrace/service/executions/store';
+import { refuseUnknownFiles } from '@millrace/service/files/input-files';
 import { checkFingerprint } from '@millrace/service/idempotency/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -29,7 +30,7 @@ export const START_ANSWER = response(
 /** `POST /workflows/{id}/execute`. */
 export function executeRoute(
   app: FastifyInstance,
-  { plans }: AppDeps,
+  { plans, files }: AppDeps,
   starter: Starter,
   respondToStart: RespondToStart,
 ): void {
@@ -95,6 +96,9 @@ export function executeRoute(
           prepare: async (workflow) => {
             const compiled = await plans.get(workflow.id, workflow.version);
             refuseInput(compiled, input);
+            if (request.bodyMayNameFiles) {
+              await refuseUnknownFiles(files, workflow.organisationId, input, '/input_data');
+            }
             return { version: workflow.version, input, triggerType: 'api', compiled };
           },
         },

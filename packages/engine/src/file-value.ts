@@ -1,0 +1,55 @@
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
+
+/** A file in an input or output. Only the id counts; the other members are a copy for whoever reads the value. */
+export type FileValue = JsonObject & {
+  readonly $file: string;
+  readonly name: string;
+  /** Media type. */
+  readonly type: string;
+  /** In bytes. */
+  readonly size: number;
+  /** In hexadecimal. */
+  readonly sha256: string;
+};
+
+const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Whether a text has the form of a file's id. */
+export function isFileId(text: unknown): text is string {
+  return typeof text === 'string' && ID.test(text);
+}
+
+/** The id of the file that a value says it is; undefined for any other value. */
+export function fileIdOf(value: JsonValue | undefined): string | undefined {
+  return isJsonObject(value) && isFileId(value.$file) ? value.$file : undefined;
+}
+
+/** A file in a larger value. */
+export interface FoundFile {
+  readonly id: string;
+  /** The members and indexes that lead to it. */
+  readonly path: readonly (string | number)[];
+}
+
+/** All files in a value. Each id once, where it first stands. */
+export function findFiles(value: JsonValue): FoundFile[] {
+  const found = new Map<string, FoundFile>();
+  // Not by recursion: values may be nested as deeply as JSON may be.
+  const open: { readonly value: JsonValue; readonly path: FoundFile['path'] }[] = [{ value, path: [] }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value: each, path } = next;
+    const id = fileIdOf(each);
+    if (id !== undefined) {
+      if (!found.has(id)) found.set(id, { id, path });
+    } else if (isJsonArray(each)) {
+      for (let index = each.length - 1; index >= 0; index -= 1) {
+        open.push({ value: each[index] ?? null, path: [...path, index] });
+      }
+    } else if (isJsonObject(each)) {
+      for (const [name, member] of Object.entries(each).reverse()) {
+        if (typeof member === 'object') open.push({ value: member, path: [...path, name] });
+      }
+    }
+  }
+  return [...found.values()];
+}
