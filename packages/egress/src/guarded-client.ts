@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import {
   type ClientCertificate,
   type HttpClient,
@@ -6,6 +7,7 @@ import {
   type HttpResponse,
   type ResponseRoom,
   retryAfterMs,
+  ServiceError,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { Agent, type Dispatcher, Pool } from 'undici';
@@ -16,7 +18,7 @@ import type { HostPass } from './host-limits.ts';
 import { type NarrowRules, narrowPolicy } from './narrowed.ts';
 import type { OrganisationTurns } from './organisation-turns.ts';
 import { followRedirect, type Hop, redirectLocation } from './redirects.ts';
-import { ACCEPT_ENCODING, isDecodable, readBody } from './response-body.ts';
+import { ACCEPT_ENCODING, isDecodable, readBody, streamBody } from './response-body.ts';
 import { createTargetPolicy, type TargetPolicy } from './target-policy.ts';
 
 export interface GuardedHttpClientOptions {
@@ -191,18 +193,34 @@ function firstHop({ method, url, headers, body }: HttpRequest, policy: TargetPol
 }
 
 async function dispatch(agent: Agent, hop: Hop, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  const { body } = hop;
+  let refusal: ServiceError | null = null;
+  async function* noted(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      yield* content;
+    } catch (error) {
+      if (error instanceof ServiceError) refusal = error;
+      throw error;
+    }
+  }
+  const isStreamed = typeof body === 'object' && 'read' in body;
   try {
     signal.throwIfAborted();
     return await agent.request({
       origin: hop.url.origin,
       path: `${hop.url.pathname}${hop.url.search}`,
       method: hop.method,
-      headers: { 'accept-encoding': ACCEPT_ENCODING, ...Object.fromEntries(hop.headers) },
-      body: hop.body ?? null,
+      headers: {
+        'accept-encoding': ACCEPT_ENCODING,
+        ...Object.fromEntries(hop.headers),
+        ...(isStreamed ? { 'content-length': String(body.size) } : {}),
+      },
+      body: isStreamed ? Readable.from(noted(body.read()), { objectMode: false }) : (body ?? null),
       signal,
     });
   } catch (error) {
-    throw toClientError(error, hop.url.host);
+    // What couldn't be read explains more than that it wasn't sent.
+    throw refusal ?? toClientError(error, hop.url.host);
   }
 }
 
@@ -215,7 +233,7 @@ async function discard(answer: Dispatcher.ResponseData, hop: Hop, signal: AbortS
   }
 }
 
-interface ReadLimits extends Pick<HttpRequest, 'maxResponseBytes'> {
+interface ReadLimits extends Pick<HttpRequest, 'maxResponseBytes' | 'save'> {
   readonly signal: AbortSignal;
   readonly room: ResponseRoom | undefined;
 }
@@ -223,22 +241,30 @@ interface ReadLimits extends Pick<HttpRequest, 'maxResponseBytes'> {
 async function readAnswer(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   hop: Hop,
-  { maxResponseBytes, signal, room }: ReadLimits,
+  { maxResponseBytes, signal, room, save }: ReadLimits,
 ): Promise<HttpResponse> {
   const hasBody = hop.method !== 'HEAD' && statusCode !== 204 && statusCode !== 304;
   const contentEncoding = hasBody ? headerText(headers['content-encoding']) : undefined;
   try {
+    const shownHeaders = answerHeaders(headers, isDecodable(contentEncoding));
+    const sink = save?.({ status: statusCode, headers: shownHeaders }) ?? null;
+    if (sink !== null) {
+      const saved = await sink(streamBody(body, contentEncoding));
+      return { status: statusCode, headers: shownHeaders, body: new Uint8Array(), saved };
+    }
     const contentLength = hasBody ? headerText(headers['content-length']) : undefined;
     const limits = { maxBytes: maxResponseBytes, host: hop.url.host, signal, room };
     const bytes = await readBody(body, { contentEncoding, contentLength, ...limits });
     const setCookies = headers['set-cookie'];
     return {
       status: statusCode,
-      headers: answerHeaders(headers, isDecodable(contentEncoding)),
+      headers: shownHeaders,
       ...(Array.isArray(setCookies) && setCookies.length > 1 ? { setCookies } : {}),
       body: bytes,
     };
   } catch (error) {
+    // Of the file that the body was to become.
+    if (error instanceof ServiceError) throw error;
     // A destroyed pipe reports its own error; the reason it was destroyed is more specific.
     const isExplained = error instanceof HttpClientError;
     throw toClientError(signal.aborted && !isExplained ? signal.reason : error, hop.url.host);

@@ -1,4 +1,4 @@
-import { HttpClientError } from '@millrace/engine';
+import { HttpClientError, type HttpRequest } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { TargetPolicy } from './target-policy.ts';
 
@@ -8,7 +8,7 @@ export interface Hop {
   readonly url: URL;
   /** Names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
-  readonly body: string | Uint8Array | undefined;
+  readonly body: HttpRequest['body'];
 }
 
 const REDIRECTS = [301, 302, 303, 307, 308];

@@ -65,6 +65,20 @@ export async function readBody(body: Readable, options: ReadOptions): Promise<Ui
   return Buffer.concat(chunks, length);
 }
 
+/** The same without keeping it: decompressed while it is read. */
+export async function* streamBody(
+  body: Readable,
+  contentEncoding: string | undefined,
+): AsyncGenerator<Uint8Array> {
+  const decoder = DECODERS.get(contentEncoding?.trim().toLowerCase() ?? '')?.();
+  if (decoder === undefined) return yield* body as AsyncIterable<Uint8Array>;
+  // Whichever fails first ends the other, and with it the loop of whoever reads.
+  const fed = pipeline(body, decoder);
+  fed.catch(() => {});
+  yield* decoder as AsyncIterable<Uint8Array>;
+  await fed;
+}
+
 /** Some servers declare an encoding and send nothing at all: that is an empty body, not a corrupt one. */
 async function decode(
   body: Readable,

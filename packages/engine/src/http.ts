@@ -1,15 +1,29 @@
 import type { Message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
+import type { FileValue } from './file-value.ts';
+
+/** A body that is sent while it is read, and read again each time it is sent. */
+export interface StreamedBody {
+  readonly size: number;
+  /** In hexadecimal, for signatures; null: unknown. */
+  readonly sha256: string | null;
+  read(): AsyncIterable<Uint8Array>;
+}
+
+/** Takes the body of a response while it arrives. */
+export type SaveBody = (content: AsyncIterable<Uint8Array>) => Promise<FileValue>;
 
 /** A request a node makes through the guarded client. `body` is sent unchanged. */
 export interface HttpRequest {
   readonly method: string;
   readonly url: string;
   readonly headers?: { readonly [name: string]: string };
-  readonly body?: string | Uint8Array;
+  readonly body?: string | Uint8Array | StreamedBody;
+  /** Decides where a response's body goes; null: into memory. A ServiceError of it is that of the call. Default: into memory. */
+  readonly save?: (head: Pick<HttpResponse, 'status' | 'headers'>) => SaveBody | null;
   /** Limit of the whole exchange in milliseconds, redirects included. */
   readonly timeoutMs: number;
-  /** Limit of the response's body in bytes; more is the failure `response_too_large`. */
+  /** Limit of the response's body in bytes, if it goes into memory; more is the failure `response_too_large`. */
   readonly maxResponseBytes: number;
   /** How many redirects are followed; 0 returns a 3xx response as is. */
   readonly maxRedirects: number;
@@ -32,7 +46,10 @@ export interface HttpResponse {
   readonly headers: { readonly [name: string]: string };
   /** Several cookies, which can't be joined by a comma (RFC 6265, 3); a single one is among the headers. */
   readonly setCookies?: readonly string[];
+  /** Empty if it was saved. */
   readonly body: Uint8Array;
+  /** Where the body is, if `save` took it. */
+  readonly saved?: FileValue;
 }
 
 /** Why a guarded request got no response. `target_not_allowed` is final; the others may be retried. */

@@ -2,6 +2,7 @@ import type { Message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
 import type { CredentialOf, CredentialService } from './credentials.ts';
 import type { ExecutionError, ExecutionStatus } from './execution.ts';
+import type { FileValue } from './file-value.ts';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { LogLine, NodeResult } from './node-result.ts';
 
@@ -20,6 +21,35 @@ export interface NodeServices {
   readonly workflows: WorkflowService;
   readonly callbacks: CallbackService;
   readonly tools: ToolService;
+  readonly files: FileService;
+}
+
+/** A file that can be read, as often as needed. */
+export interface OpenFile {
+  readonly name: string;
+  readonly type: string;
+  readonly size: number;
+  /** In hexadecimal. */
+  readonly sha256: string;
+  /** @throws ServiceError while it is read: file_missing, file_store_unavailable */
+  read(): AsyncIterable<Uint8Array>;
+}
+
+export interface FileService {
+  /**
+   * A file of the execution.
+   * @param value the whole value of a file; only its id counts
+   * @throws ServiceError invalid_config for any other value; file_not_found if the execution doesn't have it
+   */
+  open(value: JsonValue): Promise<OpenFile>;
+  /**
+   * Stores a file while it arrives; the execution has it from then on.
+   * @throws ServiceError file_too_large, storage_full, file_store_full, file_store_unavailable; what the content throws
+   */
+  save(
+    file: { readonly name: string; readonly type: string },
+    content: AsyncIterable<Uint8Array>,
+  ): Promise<FileValue>;
 }
 
 /** A service couldn't do what was requested. */

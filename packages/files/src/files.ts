@@ -10,6 +10,7 @@ import {
   abandonFile,
   type FileRow,
   findFile,
+  findFileOf,
   finishFile,
   giveFile,
   insertFile,
@@ -47,6 +48,8 @@ export interface Files {
   save(file: NewFile, source: AsyncIterable<Uint8Array>): Promise<FileValue>;
   /** A file of the organisation; undefined if it has none with this id, whatever the id is. */
   find(organisationId: number, id: string): Promise<FileRow | undefined>;
+  /** The same, if an execution refers to it. */
+  findOf(organisationId: number, executionId: number, id: string): Promise<FileRow | undefined>;
   /** @throws FileError `file_missing`, `file_store_unavailable` */
   open(file: FileRow, range?: ByteRange): Promise<Readable>;
   /** Of these ids, those of no file that the organisation has. */
@@ -67,6 +70,8 @@ export function createFiles(deps: FilesDeps): Files {
       if (!isFileId(id)) return undefined;
       return db.forOrganisation(organisationId, (tx) => findFile(tx, organisationId, id));
     },
+    findOf: (organisationId, executionId, id) =>
+      db.forOrganisation(organisationId, (tx) => findFileOf(tx, organisationId, executionId, id)),
     open: (file, range) => store.read(file.id, file.size, range),
     async listUnknown(organisationId, ids) {
       const known = await db.forOrganisation(organisationId, (tx) => listKnownFiles(tx, organisationId, ids));

@@ -246,4 +246,5 @@ const absentServices: NodeServices = {
   workflows: absent('workflows'),
   callbacks: absent('callbacks'),
   tools: absent('tools'),
+  files: absent('files'),
 };

@@ -77,6 +77,7 @@ export class NodeRun implements NodeContext {
   declare readonly workflows: NodeServices['workflows'];
   declare readonly callbacks: NodeServices['callbacks'];
   declare readonly tools: NodeServices['tools'];
+  declare readonly files: NodeServices['files'];
   readonly #effect: StartNode;
   readonly #services: Services;
   readonly #startedAtMs: number;
@@ -151,8 +152,8 @@ export class NodeRun implements NodeContext {
   static {
     for (const name of SERVICE_NAMES) {
       const get = function (this: NodeRun): unknown {
-        // Models are called through their host's turn, too.
-        if (name !== 'credentials' && name !== 'ai') this.#hasActed = true;
+        // Models are called through their host's turn, too; a file that is read again is the same.
+        if (name !== 'credentials' && name !== 'ai' && name !== 'files') this.#hasActed = true;
         return this.#ownServices()[name];
       };
       Object.defineProperty(NodeRun.prototype, name, { get });

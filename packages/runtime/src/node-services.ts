@@ -40,6 +40,7 @@ const NAMES: { readonly [Name in keyof NodeServices]: true } = {
   workflows: true,
   callbacks: true,
   tools: true,
+  files: true,
 };
 export const SERVICE_NAMES = Object.keys(NAMES) as (keyof NodeServices)[];
 

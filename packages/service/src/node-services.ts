@@ -1,6 +1,7 @@
 import type { Database } from '@millrace/database/database';
 import type { Egress } from '@millrace/egress/egress';
 import type { NodeRegistry } from '@millrace/engine';
+import type { Files } from '@millrace/files/files';
 import type { BorrowedSlots } from '@millrace/runtime/borrowed-slots';
 import type { Meters } from '@millrace/runtime/meters/meters';
 import type { Services } from '@millrace/runtime/node-services';
@@ -18,6 +19,7 @@ import type { SecretKeys } from '@millrace/secrets/keys';
 import type { Logger } from 'pino';
 import { createCallbackService } from './callbacks/create-callbacks.ts';
 import { createCredentialService } from './credentials/service.ts';
+import { createNodeFiles } from './files/node-files.ts';
 import type { StorageSettings } from './settings.ts';
 
 export interface ServicesDeps {
@@ -30,6 +32,7 @@ export interface ServicesDeps {
   readonly secretKeys: SecretKeys;
   readonly slots: BorrowedSlots;
   readonly egress: Egress;
+  readonly files: Files;
   /** What this process counts; if absent, nobody reads it. */
   readonly meters?: Meters;
   /** Base of the issued URLs, without a trailing slash. */
@@ -38,7 +41,7 @@ export interface ServicesDeps {
 
 /** Everything nodes may use of the outside world besides HTTP; one set for all runs of a process. */
 export function createServices(deps: ServicesDeps): Services {
-  const { config, db, log, registry, secretKeys, egress, publicUrl } = deps;
+  const { config, db, log, registry, secretKeys, egress, files, publicUrl } = deps;
   const { sockets, fetch } = egress;
   const code = createCodeService({ maxOutputBytes: config.limits.nodeOutputBytes });
   const services: Services = {
@@ -51,6 +54,7 @@ export function createServices(deps: ServicesDeps): Services {
     data: createDataService({ db, maxBytes: config.storage.dataBytes }),
     workflows: createWorkflowService(deps),
     callbacks: createCallbackService({ db, keys: secretKeys, publicUrl }),
+    files: createNodeFiles(files),
     tools: createToolService(registry, () => services, config.limits),
     async close() {
       await code.close();

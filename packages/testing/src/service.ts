@@ -182,7 +182,7 @@ function createDeps(
 
 /** External access for nodes, as in the service itself. */
 export function createTestServices(
-  parts: Pick<Parts, 'config' | 'db' | 'log' | 'registry' | 'plans' | 'notifier' | 'egress'>,
+  parts: Pick<Parts, 'config' | 'db' | 'log' | 'registry' | 'plans' | 'notifier' | 'egress' | 'files'>,
 ): { services: Services; slots: BorrowedSlots } {
   const slots = createBorrowedSlots();
   const secretKeys = createSecretKeys(parts.config);

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import { ApiError } from '@millrace/errors/errors';
+import { fileName, mediaType } from '@millrace/files/names';
 import { message } from '@millrace/messages';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
@@ -16,16 +17,9 @@ export interface Upload {
   readonly source: AsyncIterable<Uint8Array>;
 }
 
-const MAX_NAME = 255;
-const DEFAULT_NAME = 'file';
-const DEFAULT_TYPE = 'application/octet-stream';
 const MULTIPART = 'multipart/form-data';
 /** The part that is the file; others are ignored. */
 const PART = 'file';
-/** A media type with its parameters (RFC 9110, 8.3.1). */
-const MEDIA_TYPE =
-  /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[\x20-\x21\x23-\x7e]*"))*$/;
-
 /** Takes every body of the scope as a stream, whatever its type: it is a file. */
 export function addFileBodies(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
@@ -140,19 +134,4 @@ function createParser(headers: IncomingHttpHeaders): Busboy {
 
 function withoutFile(): ApiError {
   return new ApiError('invalid_body', message('api.file_without_content'));
-}
-
-/** A name without a path, or anything that is invisible or changes the direction of the text after it. */
-function fileName(given: string | undefined): string {
-  const [last = ''] = (given ?? '').split(/[/\\]/).slice(-1);
-  const visible = last.replace(/[\p{C}\u2028\u2029]/gu, '').trim();
-  const name = [...visible].slice(0, MAX_NAME).join('');
-  return name === '' || /^\.+$/.test(name) ? DEFAULT_NAME : name;
-}
-
-function mediaType(given: string | undefined): string {
-  const type = given?.trim() ?? '';
-  return type.length <= MAX_NAME && MEDIA_TYPE.test(type)
-    ? type.replace(/^[^;]+/, (t) => t.toLowerCase())
-    : DEFAULT_TYPE;
 }

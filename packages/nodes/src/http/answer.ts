@@ -5,14 +5,15 @@ import type { HttpConfig } from './config.ts';
 /** A response's body as a value; `body_type` says how it was parsed. */
 export interface ReadBody {
   readonly body: JsonValue;
-  readonly body_type: 'json' | 'text' | 'base64' | 'empty';
+  readonly body_type: 'json' | 'text' | 'base64' | 'empty' | 'file';
 }
 
 type ResponseType = HttpConfig['response_type'];
 
 /** Parses the body as requested; undefined when JSON was requested but it is something else. */
 export function readBody(response: HttpResponse, type: ResponseType): ReadBody | undefined {
-  const { body } = response;
+  const { body, saved } = response;
+  if (saved !== undefined) return { body: saved, body_type: 'file' };
   if (body.byteLength === 0) return { body: null, body_type: 'empty' };
   const contentType = response.headers['content-type'] ?? '';
   switch (type) {
@@ -22,6 +23,8 @@ export function readBody(response: HttpResponse, type: ResponseType): ReadBody |
       return { body: decodeText(body, contentType), body_type: 'text' };
     case 'json':
       return readJson(body);
+    // A file that wasn't saved is that of an unwanted status.
+    case 'file':
     case 'auto':
       return (
         (isJson(contentType) ? readJson(body) : undefined) ?? readText(body, contentType) ?? base64(body)

@@ -116,13 +116,13 @@ export const httpProperties = {
     description: 'What is sent, in the format below. Empty: no body.',
     default: null,
   }),
-  body_type: Type.Enum(['json', 'text', 'form'], {
+  body_type: Type.Enum(['json', 'text', 'form', 'file', 'multipart'], {
     type: 'string',
     title: 'Body type',
     description:
-      'JSON: any value, as application/json. Text: as it is. Form: fields, as application/x-www-form-urlencoded.',
+      'JSON: any value, as application/json. Text: as it is. Form: fields, as application/x-www-form-urlencoded. File: the content of a file. Multipart: fields with texts and files, as multipart/form-data.',
     default: 'json',
-    'x-labels': { json: 'JSON', text: 'Text', form: 'Form' },
+    'x-labels': { json: 'JSON', text: 'Text', form: 'Form', file: 'File', multipart: 'Multipart' },
   }),
   auth: authSchema,
   timeout_ms: Type.Integer({
@@ -134,7 +134,8 @@ export const httpProperties = {
   }),
   max_response_bytes: Type.Integer({
     title: 'Maximum response size',
-    description: 'Maximum size of the response body in bytes, after decompression.',
+    description:
+      'Maximum size of the response body in bytes, after decompression. Files have a limit of their own.',
     minimum: 1,
     maximum: 16 * MIB,
     default: MIB,
@@ -144,12 +145,13 @@ export const httpProperties = {
     description: `Up to ${MAX_REDIRECTS}. To another origin only with GET or HEAD and without credentials.`,
     default: true,
   }),
-  response_type: Type.Enum(['auto', 'json', 'text', 'base64'], {
+  response_type: Type.Enum(['auto', 'json', 'text', 'base64', 'file'], {
     type: 'string',
     title: 'Response type',
-    description: 'How to read the response body. Automatic: as JSON, text or base64, depending on its type.',
+    description:
+      'How to read the response body. Automatic: as JSON, text or base64, depending on its type. File: stored as a file of any size.',
     default: 'auto',
-    'x-labels': { auto: 'Automatic', json: 'JSON', text: 'Text', base64: 'Base64' },
+    'x-labels': { auto: 'Automatic', json: 'JSON', text: 'Text', base64: 'Base64', file: 'File' },
   }),
   success_statuses: Type.Array(statusSchema, {
     title: 'Success statuses',

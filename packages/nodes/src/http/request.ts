@@ -1,18 +1,26 @@
 import { Buffer } from 'node:buffer';
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, stringifyJson } from '@millrace/engine';
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type StreamedBody,
+  stringifyJson,
+} from '@millrace/engine';
 import { message } from '@millrace/messages';
 import manifest from '../../package.json' with { type: 'json' };
 import { HIDDEN } from '../hidden.ts';
 import { NodeProblem } from '../node-problem.ts';
 import { scalarText, typeName } from '../values.ts';
 import type { Auth, HttpConfig } from './config.ts';
+import type { FileBody } from './file-body.ts';
 
 /** The request on the wire; header names are lower case. */
 export interface WireRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
-  readonly body?: string;
+  readonly body?: string | StreamedBody;
 }
 
 /** RFC 9110 connection control and framing: managed by the service itself. */
@@ -44,6 +52,9 @@ const CONTENT_TYPES = {
   json: 'application/json',
   text: 'text/plain; charset=utf-8',
   form: 'application/x-www-form-urlencoded',
+  // These say it themselves.
+  file: 'application/octet-stream',
+  multipart: 'multipart/form-data',
 } as const;
 
 /** Whether test mode sends it: only GET. */
@@ -53,11 +64,13 @@ export function isReading(method: string): boolean {
 
 /**
  * Builds the request described by a config, without the credential it names.
+ * @param fileBody of a config whose body has files
  * @throws NodeProblem
  */
-export function buildRequest(config: HttpConfig, idempotencyKey: string): WireRequest {
+export function buildRequest(config: HttpConfig, idempotencyKey: string, fileBody?: FileBody): WireRequest {
   const url = urlOf(config);
-  const body = bodyOf(config);
+  const body = bodyOf(config, fileBody);
+  const type = fileBody?.contentType ?? CONTENT_TYPES[config.body_type];
   const auth = ownAuthHeader(config.auth);
   const own = authorHeaders(config.headers);
   if (auth !== undefined && own.has(auth[0])) {
@@ -67,7 +80,7 @@ export function buildRequest(config: HttpConfig, idempotencyKey: string): WireRe
     ['user-agent', `Millrace/${manifest.version}`],
     ['accept', '*/*'],
     ['idempotency-key', idempotencyKey],
-    ...(body === undefined ? [] : [['content-type', CONTENT_TYPES[config.body_type]] as const]),
+    ...(body === undefined ? [] : [['content-type', type] as const]),
     ...own,
     ...(auth === undefined ? [] : [auth]),
   ]);
@@ -86,8 +99,8 @@ export function describeRequest(request: WireRequest, config: HttpConfig): JsonO
     name,
     secrets.includes(name) ? HIDDEN : value,
   ]);
-  const body =
-    request.body === undefined || config.body_type !== 'json' ? (request.body ?? null) : config.body;
+  // Of files, only what they are.
+  const body = typeof request.body === 'string' && config.body_type !== 'json' ? request.body : config.body;
   return { method: request.method, url: request.url, headers: Object.fromEntries(headers), body };
 }
 
@@ -173,11 +186,15 @@ export function authHeader(auth: Exclude<Auth, { type: 'none' | 'credential' }>)
   }
 }
 
-function bodyOf({ method, body, body_type: type }: HttpConfig): string | undefined {
+function bodyOf(
+  { method, body, body_type: type }: HttpConfig,
+  fileBody: FileBody | undefined,
+): WireRequest['body'] {
   if (body === null) return undefined;
   if (BODILESS.includes(method)) {
     throw new NodeProblem(message('nodes.no_body_allowed', { method }));
   }
+  if (fileBody !== undefined) return fileBody;
   if (type === 'json') return stringifyJson(body);
   if (type === 'form') {
     if (!isJsonObject(body)) {

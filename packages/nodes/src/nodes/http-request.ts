@@ -13,6 +13,7 @@ import { noCredential } from '../credential-property.ts';
 import { checkedNode } from '../define.ts';
 import { isRetryable, isSuccess, readBody } from '../http/answer.ts';
 import { type HttpConfig, httpForm, httpProperties, MAX_REDIRECTS, MAX_TIMEOUT_MS } from '../http/config.ts';
+import { openFileBody, responseFileName } from '../http/file-body.ts';
 import { buildRequest, describeRequest, isReading, type WireRequest } from '../http/request.ts';
 import { NodeProblem } from '../node-problem.ts';
 
@@ -112,7 +113,8 @@ export const httpRequest = checkedNode({
     },
   ],
   async run(config, context) {
-    const request = buildRequest(config, context.idempotencyKey);
+    const fileBody = await openFileBody(config, context);
+    const request = buildRequest(config, context.idempotencyKey, fileBody);
     const { shown, send } = await prepare(request, config, context);
     if (context.execution.isTestMode && !isReading(request.method)) {
       return success({ dry_run: true, request: describeRequest({ ...request, ...shown }, config) });
@@ -122,6 +124,19 @@ export const httpRequest = checkedNode({
     return resultOf(response, request, config, context, startedAtMs);
   },
 });
+
+/** Stores the body of a response that is wanted. Any other is read: it says what went wrong. */
+function savingTo(
+  { method, url }: WireRequest,
+  config: HttpConfig,
+  { files }: Pick<NodeContext, 'files'>,
+): NonNullable<HttpRequest['save']> {
+  return ({ status, headers }) => {
+    if (method === 'HEAD' || !isSuccess(status, config.success_statuses)) return null;
+    const file = { name: responseFileName(headers, url), type: headers['content-type'] ?? '' };
+    return (content) => files.save(file, content);
+  };
+}
 
 /** What is sent, as it may be shown, and how. */
 interface Prepared {
@@ -136,6 +151,7 @@ async function prepare(wire: WireRequest, config: HttpConfig, context: NodeConte
     timeoutMs: config.timeout_ms,
     maxResponseBytes: config.max_response_bytes,
     maxRedirects: config.follow_redirects ? MAX_REDIRECTS : 0,
+    ...(config.response_type === 'file' ? { save: savingTo(wire, config, context) } : {}),
   };
   if (config.auth.type !== 'credential') {
     return { shown: wire, send: () => context.http.send(request, context.signal) };

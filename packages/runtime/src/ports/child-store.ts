@@ -73,3 +73,21 @@ export async function findChildRow(
   );
   return row;
 }
+
+/** Makes an execution refer to those of these files that another one refers to. The lock keeps the sweep from deleting them meanwhile. */
+export async function passOnFiles(
+  db: Queryable,
+  way: { readonly organisationId: number; readonly from: number; readonly to: number },
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await db.query(
+    `INSERT INTO execution_files (organisation_id, execution_id, file_id)
+     SELECT f.organisation_id, $3, f.id FROM files f
+     WHERE f.id = ANY ($4::uuid[]) AND f.organisation_id = $1 AND f.state = 'stored' AND EXISTS (
+       SELECT FROM execution_files r WHERE r.execution_id = $2 AND r.file_id = f.id)
+     ORDER BY f.id FOR SHARE OF f
+     ON CONFLICT DO NOTHING`,
+    [way.organisationId, way.from, way.to, ids],
+  );
+}

@@ -3,6 +3,7 @@ import {
   type ChildKey,
   type ChildResult,
   type CompileResult,
+  findFiles,
   type JsonObject,
   type JsonValue,
   parseJson,
@@ -25,7 +26,7 @@ import { retryForNode } from '../retry-for-node.ts';
 import type { StartableWorkflow } from '../start-row.ts';
 import { toStartRow } from '../start-row.ts';
 import { waitForEnd, watchExecution } from '../watch.ts';
-import { type Callee, type ChildRow, findCallee, findChildRow } from './child-store.ts';
+import { type Callee, type ChildRow, findCallee, findChildRow, passOnFiles } from './child-store.ts';
 
 export interface WorkflowServiceDeps {
   readonly db: Database;
@@ -132,7 +133,12 @@ async function readResult(
     throw new ServiceError('execution_not_found', message('ports.child_not_found', { id: executionId }));
   }
   const { status, consumed_ai_tokens: consumedAiTokens } = row;
-  return { executionId, status, output: await outputOf(plans, row), error: errorOf(row), consumedAiTokens };
+  const output = await outputOf(plans, row);
+  if (row.chunks?.includes('"$file"') === true) {
+    const ids = findFiles(output).map(({ id }) => id);
+    await passOnFiles(db, { organisationId, from: executionId, to: parentId }, ids);
+  }
+  return { executionId, status, output, error: errorOf(row), consumedAiTokens };
 }
 
 async function outputOf(plans: PlanCache, row: ChildRow): Promise<JsonObject> {

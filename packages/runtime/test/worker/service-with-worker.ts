@@ -110,11 +110,11 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
       ...overrides.deps,
     },
   });
-  const { db, notifier, log, config, egress } = service.deps;
+  const { db, notifier, log, config, egress, files } = service.deps;
   plans = createPlanCache(db, registry);
   const client = overrides.http ?? createGuardedHttpClient({ allowHosts: ['127.0.0.1'] });
   const http = () => client;
-  const made = createTestServices({ config, db, plans, notifier, log, registry, egress });
+  const made = createTestServices({ config, db, plans, notifier, log, registry, egress, files });
   const services: Services = {
     ...made.services,
     // So that tools also get the test's services.

@@ -1,4 +1,4 @@
-import type { CredentialOf, HttpRequest } from '@millrace/engine';
+import type { CredentialOf, HttpRequest, StreamedBody } from '@millrace/engine';
 import { AwsV4Signer } from 'aws4fetch';
 
 /**
@@ -14,8 +14,8 @@ export async function awsHeaders(
   const signer = new AwsV4Signer({
     method,
     url,
-    headers: { ...headers },
-    ...(body === undefined ? {} : { body: body as string }),
+    headers: { ...headers, ...hashOf(body) },
+    ...(body === undefined || isStreamed(body) ? {} : { body: body as string }),
     accessKeyId: access_key_id,
     secretAccessKey: secret_access_key,
     ...(session_token === null ? {} : { sessionToken: session_token }),
@@ -27,4 +27,13 @@ export async function awsHeaders(
   return Object.fromEntries(
     [...signed.headers].filter(([name]) => !Object.hasOwn(headers, name) && name !== 'host'),
   );
+}
+
+function isStreamed(body: HttpRequest['body']): body is StreamedBody {
+  return typeof body === 'object' && 'read' in body;
+}
+
+/** A body that is read while it is sent can't be hashed before, unless its hash is known. */
+function hashOf(body: HttpRequest['body']): { readonly [name: string]: string } {
+  return isStreamed(body) ? { 'x-amz-content-sha256': body.sha256 ?? 'UNSIGNED-PAYLOAD' } : {};
 }
