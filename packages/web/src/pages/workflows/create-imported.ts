@@ -45,7 +45,7 @@ export function useCreateImported(onDone: () => void) {
     },
   );
   return {
-    create(wanted: readonly Wanted[]): void {
+    create: (wanted: readonly Wanted[]) => {
       const [only, ...others] = wanted;
       if (only !== undefined && others.length === 0 && created.size === 0) one.mutate(only.body);
       else several.mutate(wanted);
