@@ -4,6 +4,7 @@ import { CREDENTIAL_GUIDES } from '@millrace/service/credentials/guides';
 import { listTemplates } from '@millrace/service/templates/catalogue';
 import { ja } from '@millrace/ui/i18n/ja.ts';
 import guidesJa from '@millrace/ui/i18n/service/ja/credential-guides.json';
+import templatesJa from '@millrace/ui/i18n/service/ja/templates.json';
 import { serviceJa } from '@millrace/ui/i18n/service/ja.ts';
 import { describe, expect, test } from 'vitest';
 import { nodes } from '../../nodes/src/catalogue.ts';
@@ -97,8 +98,8 @@ test('every text of the gallery has Japanese, and no translation is unused', asy
       ...companions.flatMap((companion) => namesOf(companion.workflow).slice(0, 1)),
     ]),
   );
-  expect([...texts].filter((text) => !Object.hasOwn(serviceJa.templates, text))).toEqual([]);
-  expect(Object.keys(serviceJa.templates).filter((text) => !texts.has(text))).toEqual([]);
+  expect([...texts].filter((text) => !Object.hasOwn(templatesJa, text))).toEqual([]);
+  expect(Object.keys(templatesJa).filter((text) => !texts.has(text))).toEqual([]);
 });
 
 test('every guide to the values of credentials has Japanese, and no translation is unused', () => {
@@ -110,6 +111,7 @@ describe('Japanese is written consistently', () => {
   const texts = [
     ...leavesOf(ja, 'ja'),
     ...leavesOf(serviceJa, 'service'),
+    ...leavesOf(templatesJa, 'templates'),
     ...leavesOf(guidesJa, 'guides'),
     ...leavesOf(messagesJa, 'messages'),
   ];

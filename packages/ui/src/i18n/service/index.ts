@@ -24,13 +24,6 @@ function subscribe(tell: () => void): () => void {
   return () => listeners.delete(tell);
 }
 
-/** Translates a text of the gallery. */
-export function useGalleryText(): (text: string) => string | null {
-  const now = useSyncExternalStore(subscribe, () => texts);
-  return (text) =>
-    now !== null && Object.hasOwn(now.templates, text) ? (now.templates[text] ?? null) : null;
-}
-
 /** Node types in the reader's language; none while the translations are loading. */
 export function useTranslateNodeTypes(): (types: readonly NodeType[]) => readonly NodeType[] {
   const now = useSyncExternalStore(subscribe, snapshot);

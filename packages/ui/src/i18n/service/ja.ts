@@ -6,7 +6,6 @@ import nodesLogic from './ja/nodes-logic.json';
 import nodesOutside from './ja/nodes-outside.json';
 import nodesStart from './ja/nodes-start.json';
 import synonyms from './ja/synonyms.json';
-import templates from './ja/templates.json';
 import type { ServiceTexts } from './texts.ts';
 
 /** The service's texts in Japanese. */
@@ -14,6 +13,5 @@ export const serviceJa: ServiceTexts = {
   nodes: { ...nodesStart, ...nodesLogic, ...nodesData, ...nodesDocuments, ...nodesOutside, ...nodesAi },
   choices,
   synonyms,
-  templates,
   withValue: (word, value) => `${word}（${value}）`,
 };

@@ -9,8 +9,6 @@ export interface ServiceTexts {
   readonly choices: Table;
   /** Other words people look for a node type by, by type. */
   readonly synonyms: { readonly [type: string]: readonly string[] | undefined };
-  /** Names and descriptions of gallery workflows. */
-  readonly templates: Table;
   /** A choice's label combined with its value. */
   readonly withValue: (word: string, value: string) => string;
 }
