@@ -135,7 +135,7 @@ export const Picture = memo(function Picture({
     <ViewDistance value={distance}>
       <EdgeRouting value={routing}>
         <ReactFlow<CanvasNode, CanvasEdge>
-          className={motion}
+          className={distance === 'tiny' ? `${motion} is-tiny` : motion}
           nodes={nodes}
           edges={edges}
           onNodesChange={onNodesChange}
@@ -191,7 +191,8 @@ export const Picture = memo(function Picture({
           snapToGrid
           snapGrid={GRID}
         >
-          <Background variant={BackgroundVariant.Dots} gap={20} size={1} />
+          {/* Far away the dots are a grey haze, which is painted anew for every frame. */}
+          {distance !== 'tiny' && <Background variant={BackgroundVariant.Dots} gap={20} size={1} />}
           {hasMap && (
             <MiniMap<CanvasNode>
               pannable
