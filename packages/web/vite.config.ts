@@ -66,7 +66,7 @@ const FRAME = new RegExp(
     'ui/src/(api|commands)/',
     'ui/src/i18n/(parts/(add-texts|workflow)\\.ts|en/workflow\\.json)',
     'ui/src/components/(nonce|icon-badge|status-styles|read-json)',
-    '[-/]search\\.ts$',
+    '(?<!json)[-/]search\\.ts$',
     'search-params',
     'editor/src/canvas/(flow-view|node-icon)',
     '@mantine/(hooks/esm|core/esm/core)/',
@@ -112,6 +112,8 @@ export default defineConfig({
     // An inlined file would be a data: URL, which the policy allows only for images.
     assetsInlineLimit: 0,
     target: 'es2023',
+    // Every browser of that age knows the links in the head of the page.
+    modulePreload: { polyfill: false },
     rolldownOptions: {
       // Code shared by most pages goes into a few files: by default the bundler would create 150 files for one page.
       output: {
