@@ -1,5 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
+import { createSecretKeys } from '@millrace/secrets/keys';
+import { addCredential } from '@millrace/service/credentials/credentials';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { startModelServer } from '@millrace/testing/model-server';
 import { startHttp } from '@millrace/testing/test-server';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -24,16 +28,20 @@ afterEach(async () => {
 
 const lines: { readonly [field: string]: unknown }[] = [];
 
+function configOf(env: NodeJS.ProcessEnv) {
+  return loadConfig({
+    DATABASE_URL: database.url,
+    PORT: '0',
+    MILLRACE_ALLOW_HOSTS: '127.0.0.1',
+    MILLRACE_SHUTDOWN_GRACE_MS: '20000',
+    ...env,
+  });
+}
+
 async function start(env: NodeJS.ProcessEnv): Promise<Service> {
   const log = pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line)) });
   const service = await startService({
-    config: loadConfig({
-      DATABASE_URL: database.url,
-      PORT: '0',
-      MILLRACE_ALLOW_HOSTS: '127.0.0.1',
-      MILLRACE_SHUTDOWN_GRACE_MS: '20000',
-      ...env,
-    }),
+    config: configOf(env),
     roles: { api: true, worker: true },
     log,
   });
@@ -230,6 +238,64 @@ test('one trace leads from the caller through request, execution, nodes, calls a
   expect(requestLine?.request_id).toBe(request.attributes['millrace.request.id']);
   const endLine = lines.find(({ msg, execution_id: about }) => msg === 'execution failed' && about === id);
   expect(endLine).toMatchObject({ trace_id: CALLER.traceId });
+});
+
+test('a webhook continues the trace of its caller, and calls of a model carry it on', async () => {
+  const collector = await startCollector();
+  const model = await startModelServer({
+    key: 'sk-kept-out',
+    answer: () => ({ text: SECRET, usage: { input: 3, output: 2 } }),
+  });
+  const secretKey = randomBytes(32).toString('base64');
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, MILLRACE_SECRET_KEY: secretKey };
+  const service = await start(env);
+  const key = service.firstStart?.apiKey ?? '';
+  const [organisation] = await database.db.query<{ id: number }>('SELECT id FROM organisations');
+  const credential = await addCredential(
+    { db: database.db, keys: createSecretKeys(configOf(env)) },
+    {
+      ...{ organisationId: organisation?.id ?? 0, name: 'model', type: 'ai', hosts: [] },
+      fields: { base_url: model.baseUrl('openai_compatible'), api_key: 'sk-kept-out' },
+    },
+    { actor: 'operator' },
+  );
+  const config = { credential_id: credential.id, model: 'small', prompt: '{{trigger.data.question}}' };
+  const { body: workflow } = await call(service, key, '/workflows', {
+    name: 'asks',
+    status: 'active',
+    flow_data: chain({ id: 'hook', type: 'trigger.webhook' }, { id: 'ask', type: 'ai.generate', config }),
+  });
+  const hook = await call(service, key, `/workflows/${String(workflow.id)}/webhook-info`);
+  const path = new URL(String(hook.body.url)).pathname;
+  const traceparent = `00-${CALLER.traceId}-${CALLER.spanId}-01`;
+  const received = await call(
+    service,
+    '',
+    path.replace('/api/v1', ''),
+    { question: SECRET },
+    { traceparent },
+  );
+  expect(received.status).toBe(202);
+  const id = Number(received.body.execution_id);
+  const ended = await vi.waitUntil(async () => {
+    const { body } = await call(service, key, `/executions/${id}?wait=20`);
+    return body.completed_at === null ? null : body;
+  }, PATIENCE);
+  expect([ended.status, ended.error]).toEqual(['completed', undefined]);
+  await service.stop();
+  await model.close();
+
+  const request = find(collector, 'POST /api/v1/webhooks/:hash');
+  expect(request).toMatchObject({ traceId: CALLER.traceId, parentSpanId: CALLER.spanId });
+  const execution = find(collector, `workflow ${String(workflow.id)}`);
+  expect(execution).toMatchObject({ traceId: CALLER.traceId, parentSpanId: request.spanId, status: 0 });
+  const asked = find(collector, 'ai.generate');
+  expect(asked).toMatchObject({ traceId: CALLER.traceId, parentSpanId: execution.spanId });
+  const [question, ...others] = model.requests;
+  expect(others).toEqual([]);
+  expect(question?.headers.traceparent).toBe(`00-${CALLER.traceId}-${asked.spanId}-01`);
+  const sent = collector.bodies.join('');
+  for (const text of [SECRET, 'sk-kept-out', path.split('/').at(-1) ?? '?']) expect(sent).not.toContain(text);
 });
 
 test('nothing is read from requests and sent with calls if that is switched off; protobuf is the default', async () => {
