@@ -1,10 +1,15 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createKeyFile, keyFilePath } from '@millrace/secrets/key-file';
+import { createAdminClient } from '@millrace/testing/admin';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { openOutside } from '@millrace/testing/outside';
 import { insertExecution, insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
+import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { loadConfig } from '../../src/settings/config.ts';
+import { startService } from '../../src/start/start-service.ts';
 import { millrace } from './millrace.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -161,6 +166,49 @@ describe('an organisation', () => {
     expect(run.stdout).not.toContain('old instance is stopped');
     const listed = await millrace(['orgs', 'list', '--json'], { env: instance });
     expect(JSON.parse(listed.stdout)).toMatchObject([{ name: 'Acme', paused_at: expect.any(String) }]);
+  });
+
+  it('passes the recovery drill: sign in, look at the newest execution, test a credential', async () => {
+    const outside = await openOutside();
+    outside.on('GET /me', ({ headers }) => ({ status: headers.authorization === 'Bearer tide' ? 200 : 401 }));
+    const crm = ['credentials', 'add', '--name', 'Drill', '--type', 'bearer', '--stdin', 'token', '--json'];
+    const added = await millrace([...crm, '--host', new URL(outside.url).host], { env, stdin: 'tide' });
+    const email = 'ada@example.com';
+    await millrace(['members', 'add', '--org', 'Acme', '--email', email, '--role', 'editor'], { env });
+    const password = 'analytical engine';
+    await millrace(['users', 'set-password', '--email', email, '--stdin'], { env, stdin: password });
+    const newest = await insertExecution(source.db, workflow);
+    await millrace(['backup', inFolder('drill')], { env });
+
+    // As docs/operations.md tells it.
+    const instance = await emptyInstance();
+    await millrace(['restore', '--paused', inFolder('drill')], { env: instance });
+    await mkdir(instance.MILLRACE_DATA_DIR ?? '', { recursive: true });
+    const key = keyFilePath(instance.MILLRACE_DATA_DIR ?? '');
+    await copyFile(keyFilePath(env.MILLRACE_DATA_DIR ?? ''), key);
+    await chmod(key, 0o600);
+    const config = loadConfig({ ...instance, PORT: '0', MILLRACE_ALLOW_HOSTS: '127.0.0.1' });
+    const roles = { api: true, worker: true };
+    const service = await startService({ config, roles, log: pino({ level: 'silent' }) });
+    try {
+      const url = service.address ?? '';
+      const signedIn = await createAdminClient(url, null)('POST /sign-in', { body: { email, password } });
+      expect(signedIn.status).toBe(204);
+      const call = createAdminClient(url, (signedIn.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? '');
+      const { organisationId: org } = workflow;
+      const list = await call('GET /orgs/:org/executions', { params: { org } });
+      // It waits for its organisation to be resumed.
+      expect(list.data.items[0]).toMatchObject({ id: newest, status: 'queued' });
+      const { id: credential } = JSON.parse(added.stdout) as { readonly id: number };
+      const tested = await call('POST /orgs/:org/credentials/:credential/test', {
+        params: { org, credential },
+        body: { url: `${outside.url}/me` },
+      });
+      expect(tested.data).toMatchObject({ outcome: 'works', status: 200 });
+    } finally {
+      await service.stop();
+      await outside.close();
+    }
   });
 });
 
