@@ -110,12 +110,12 @@ export const CredentialOptions = Closed({
 });
 export type CredentialOptions = Static<typeof CredentialOptions>;
 
-/** Only the other side knows it for certain. */
 const User = Closed({ id: Id, name: Type.String() });
 /** Where a credential is used: workflows, and alert rules. */
 const CredentialUsage = Closed({ items: Type.Array(User), alert_rules: Type.Array(User) });
 export type CredentialUsage = Static<typeof CredentialUsage>;
 
+/** Only the other side knows it for certain. */
 const Expiry = Closed({ expires_at: Nullable(Timestamp) });
 
 export const CREDENTIAL_ENDPOINTS = {

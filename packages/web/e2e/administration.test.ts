@@ -318,6 +318,16 @@ describe('alerts', () => {
     ]);
     const history = page.getByRole('table', { name: 'Sent alerts' });
     await history.getByText('Sent', { exact: true }).waitFor();
+
+    await page.getByRole('link', { name: 'Credentials' }).click();
+    await page.getByRole('button', { name: 'More for Letters' }).click();
+    await page.getByRole('menuitem', { name: 'Where it is used' }).click();
+    const usage = page.getByRole('dialog', { name: 'What uses Letters' });
+    await usage.getByText('Alert rules', { exact: true }).waitFor();
+    await expectAccessible(page);
+    await usage.getByRole('link', { name }).click();
+    await page.getByRole('heading', { name: 'Alerts', exact: true }).waitFor();
+
     await page.getByRole('switch', { name: `Turn ${name} on or off` }).click();
     await expect
       .poll(() => page.getByRole('switch', { name: `Turn ${name} on or off` }).isChecked())
