@@ -138,34 +138,53 @@ class Supervisor {
   postmaster: Postmaster;
   readonly #server: Server;
   readonly #onTrouble: (text: string, cause?: unknown) => void;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | null = null;
   #checking: Promise<void> | null = null;
+  #isStopping = false;
 
   constructor(server: Server, postmaster: Postmaster, onTrouble: EmbeddedOptions['onTrouble']) {
     this.#server = server;
     this.postmaster = postmaster;
     this.#onTrouble = onTrouble ?? (() => {});
-    this.#timer = setInterval(() => {
-      this.#checking ??= this.#check().finally(() => {
-        this.#checking = null;
-      });
-    }, WATCH_MS);
-    this.#timer.unref();
+    this.#watch();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#stopWatching();
     await this.#checking;
     await stopPostmaster(this.postmaster);
   }
 
   stopWithoutWaiting(): void {
-    clearInterval(this.#timer);
+    this.#stopWatching();
     try {
       process.kill(this.postmaster.pid, 'SIGINT');
     } catch {
       // Already gone.
     }
+  }
+
+  #stopWatching(): void {
+    this.#isStopping = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  /** The end of a process that was started here is an event; one that was found has to be looked for. */
+  #watch(): void {
+    const { child } = this.postmaster;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) this.#checkSoon();
+    else child.once('exit', () => this.#checkSoon());
+  }
+
+  #checkSoon(): void {
+    if (this.#isStopping) return;
+    this.#timer = setTimeout(() => {
+      this.#checking = this.#check().finally(() => {
+        this.#checking = null;
+        if (!this.#isStopping) this.#watch();
+      });
+    }, WATCH_MS);
+    this.#timer.unref();
   }
 
   async #check(): Promise<void> {
