@@ -1,13 +1,12 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Database } from '@millrace/database/database';
 import { unavailable } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AppDeps } from './app-deps.ts';
+import { LoopDelay } from './loop-delay.ts';
 import { Pressure } from './pressure.ts';
 
 const SAMPLE_MS = 500;
-const RESOLUTION_MS = 10;
 
 /**
  * Refuses new starts and reads with 503 while the process or its database connections can't keep up, before anything is done for them.
@@ -20,14 +19,14 @@ export function addOverloadProtection(
 ): Pressure {
   const pressure = new Pressure(config.shedding);
   if (meters !== undefined) meters.isShedding = () => pressure.episode !== null;
-  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  delays.enable();
+  const delay = new LoopDelay();
+  let sampledAt = performance.now();
   const timer = setInterval(() => {
-    // No measurements at all means that the loop was blocked for the whole time.
-    const delayMs = Number.isNaN(delays.mean) ? SAMPLE_MS : delays.mean / 1e6 - RESOLUTION_MS;
-    delays.reset();
-    const sample = { loopDelayMs: Math.round(delayMs), poolWaitMs: Math.round(poolWaitMs()) };
     const now = performance.now();
+    const sinceMs = now - sampledAt;
+    sampledAt = now;
+    const delayMs = delay.read(sinceMs - SAMPLE_MS, sinceMs);
+    const sample = { loopDelayMs: Math.round(delayMs), poolWaitMs: Math.round(poolWaitMs()) };
     const change = pressure.note(sample, now);
     if (change === null) return;
     if ('began' in change) {
@@ -40,7 +39,7 @@ export function addOverloadProtection(
   timer.unref();
   app.addHook('onClose', async () => {
     clearInterval(timer);
-    delays.disable();
+    delay.stop();
   });
   app.addHook('onRequest', async (request) => {
     const { episode } = pressure;
