@@ -2,9 +2,12 @@ import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 import type { JsonText, StoredError } from '@millrace/engine';
 import { NEXT_HELD_MS } from './held-start-statements.ts';
+import { DUE, QUEUED } from './lease-statements.ts';
 
-/** Pending work besides what {@link claimExecutions} claims; checked in every claiming round. */
+/** What there is to do for a worker; checked in every claiming round. */
 export interface WaitingWork {
+  /** {@link claimExecutions} could claim something, if there is a slot. False spares an idle worker that large statement. */
+  readonly has_claimable: boolean;
   /** Work of a workflow with a concurrency limit could be claimed if there is a slot. */
   readonly has_limited: boolean;
   /** Starts wait for the decision whether they are skipped, or what they cancel. */
@@ -24,6 +27,10 @@ export async function lookForWork(db: Queryable): Promise<WaitingWork> {
          WHERE status = 'queued' AND max_concurrency IS NOT NULL AND on_limit IS NULL AND held_until IS NULL)
          OR EXISTS (SELECT FROM executions
            WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL AND wake_at <= now()) AS has_limited,
+       EXISTS (SELECT FROM executions WHERE ${QUEUED})
+         OR EXISTS (SELECT FROM executions WHERE ${DUE})
+         OR EXISTS (SELECT FROM workers w WHERE lease_expires_at <= clock_timestamp()
+           AND EXISTS (SELECT FROM executions WHERE worker_id = w.id AND status = 'running')) AS has_claimable,
        EXISTS (SELECT FROM executions WHERE status = 'queued' AND on_limit IS NOT NULL AND held_until IS NULL) AS has_undecided,
        EXISTS (SELECT FROM execution_follow_ups WHERE kind IN ('tell_parent', 'cancel_children')) AS has_follow_ups,
        EXISTS (SELECT FROM execution_follow_ups

@@ -249,9 +249,11 @@ export async function claimExecutions(
 }
 
 const ROOM = roomFrom(16);
-const QUEUED = "status = 'queued' AND max_concurrency IS NULL AND held_until IS NULL";
+/** Can be claimed by {@link claimExecutions}: not started yet, or given back. */
+export const QUEUED = "status = 'queued' AND max_concurrency IS NULL AND held_until IS NULL";
 const WAITING = "status = 'waiting_async' AND max_concurrency IS NULL";
-const DUE = `${WAITING} AND wake_at <= now()`;
+/** Can be claimed by {@link claimExecutions}: its wait is over. */
+export const DUE = `${WAITING} AND wake_at <= now()`;
 
 /** The next organisation after the given one that has such work: one probe of an index that starts with it. */
 function nextOrganisation(work: string, after: string): string {

@@ -129,12 +129,14 @@ export class PgExecutionStore implements ExecutionStore {
     if (work.has_undecided) await this.decideStarts();
     // What has just been decided may be claimed, too.
     const hasLimited = work.has_limited || work.has_undecided;
+    const hasUnlimited = work.has_claimable || work.has_undecided || work.has_follow_ups;
     if (work.has_follow_ups) await this.#settle();
     if (work.has_failures) this.#options.onFailure();
     const rows: ClaimedRow[] = [];
     try {
       const claim = { workerId, limit, room };
-      for await (const more of this.#claimParts(claim, slots, hasLimited)) rows.push(...more);
+      for await (const more of this.#claimParts(claim, slots, { hasLimited, hasUnlimited }))
+        rows.push(...more);
     } catch (error) {
       // What was claimed before is leased to this worker: it would wait for the next heartbeat to be found.
       if (rows.length === 0) throw error;
@@ -225,10 +227,10 @@ export class PgExecutionStore implements ExecutionStore {
   async *#claimParts(
     claim: ClaimOrder,
     shares: SlotShares,
-    hasLimited: boolean,
+    { hasLimited, hasUnlimited }: { readonly hasLimited: boolean; readonly hasUnlimited: boolean },
   ): AsyncGenerator<ClaimedRow[]> {
     if (!hasLimited) {
-      yield* this.#claimUnlimited(claim, shares);
+      if (hasUnlimited) yield* this.#claimUnlimited(claim, shares);
       return;
     }
     const { limit } = claim;

@@ -13,6 +13,12 @@ export async function tryStorageLock(tx: Queryable): Promise<boolean> {
   return row?.locked === true;
 }
 
+/** Whether something has changed since it was added up the last time. */
+export async function hasChanges(db: Queryable): Promise<boolean> {
+  const [row] = await db.query<{ found: boolean }>('SELECT EXISTS (SELECT FROM storage_changes) AS found');
+  return row?.found === true;
+}
+
 /**
  * Adds up what has changed since the last time. Statements that store or delete executions only append their changes, so that they don't wait for each
  * other.

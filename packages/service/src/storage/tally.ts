@@ -1,7 +1,7 @@
 import type { Database } from '@millrace/database/database';
 import { createPeriodicTask, type PeriodicTask } from '@millrace/runtime/periodic-task';
 import type { Logger } from 'pino';
-import { addUpChanges, tryStorageLock } from './store.ts';
+import { addUpChanges, hasChanges, tryStorageLock } from './store.ts';
 
 const INTERVAL_MS = 5_000;
 
@@ -23,6 +23,8 @@ export function createStorageTally({
 /** Adds up everything that has changed, unless another process is doing it. */
 export async function tallyStorage(db: Database, isStopping: () => boolean = () => false): Promise<void> {
   for (let hasMore = true; hasMore && !isStopping(); ) {
+    // Mostly there is nothing to do, and one statement says so.
+    if (!(await hasChanges(db))) return;
     hasMore = await db.transaction(async (tx) => (await tryStorageLock(tx)) && (await addUpChanges(tx)));
   }
 }
