@@ -86,11 +86,13 @@ export async function readProportionalMib(pids: readonly number[]): Promise<numb
 
 /** A process and its descendants, by id. */
 export async function withChildren(pid: number): Promise<number[]> {
-  const tasks = await readdir(`/proc/${pid}/task`);
+  // One that has ended meanwhile has none.
+  const tasks = await readdir(`/proc/${pid}/task`).catch(() => []);
   const lists = await Promise.all(
     tasks.map((task) => readFile(`/proc/${pid}/task/${task}/children`, 'utf8').catch(() => '')),
   );
-  return [pid, ...lists.join(' ').split(/\s+/).filter(Boolean).map(Number)];
+  const children = lists.join(' ').split(/\s+/).filter(Boolean).map(Number);
+  return [pid, ...(await Promise.all(children.map(withChildren))).flat()];
 }
 
 function fieldInMib(text: string, name: string): number {

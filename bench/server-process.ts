@@ -47,6 +47,8 @@ export interface MillraceOptions {
   readonly databaseUrl: string | null;
   /** Data folder, including its log. */
   readonly folder: string;
+  /** Folder of the built artefact; without it, the sources are run. */
+  readonly artefact?: string;
 }
 
 /** Starts the service as its command line does, with its defaults but without rate limits, and waits for /readyz. */
@@ -56,7 +58,8 @@ export async function startMillrace(options: MillraceOptions): Promise<ServerPro
   const logFile = join(options.folder, `${options.command}.log`);
   const log = openSync(logFile, 'w');
   const began = performance.now();
-  const child = spawn(process.execPath, [cliFile, options.command], {
+  const entry = options.artefact === undefined ? cliFile : join(options.artefact, 'bin', 'millrace.js');
+  const child = spawn(process.execPath, [entry, options.command], {
     stdio: ['ignore', log, log],
     env: {
       PATH: process.env.PATH ?? '',
