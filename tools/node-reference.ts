@@ -19,6 +19,7 @@ const GUIDES: { readonly [type: string]: string } = {
   'ai.agent': 'ai.md',
   'core.for_each': 'workflows.md#loops',
   'core.repeat': 'workflows.md#loops',
+  'webhook.respond': 'triggers.md#answer-by-a-node',
   'wait.callback': 'workflows.md#waits',
   'wait.approval': 'workflows.md#waits',
   'flow.call': 'workflows.md#waits',

@@ -311,7 +311,8 @@ class Search {
     const path = quotePath(names);
     switch (root) {
       case 'trigger':
-        if (second !== 'data') add('unknown_reference', message('flow.trigger_has_data', { path }));
+        if (second !== 'data' && second !== 'request')
+          add('unknown_reference', message('flow.trigger_has_data', { path }));
         return;
       case 'nodes':
         this.#nodePath(names, pointer, reader, third);

@@ -146,5 +146,6 @@ export {
 export { render, type TemplateScope } from './template-render.ts';
 export { includesText, searchFor } from './text-search.ts';
 export { formatTimestamp, parseTimestamp } from './timestamp.ts';
+export { requestIn, requestRecord } from './trigger-request.ts';
 export { finishWork, isWork, Meter, mapWork, sortWork, TooManyStepsError, type Work } from './work.ts';
 export { inZone, isNamedZone, type ZonedTime } from './zoned-time.ts';

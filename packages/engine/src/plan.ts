@@ -329,6 +329,7 @@ export function displayNameOf(
     readonly executionId: number;
     readonly workflowName: string;
     readonly triggerData: JsonValue;
+    readonly request?: JsonValue | undefined;
     readonly nowMs?: number;
   },
 ): string {

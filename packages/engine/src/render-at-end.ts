@@ -30,6 +30,7 @@ export function renderAtEnd(
   }
   const scope = {
     triggerData: of.triggerData,
+    request: outputs.get(plan.trigger.id)?.request,
     executionId: of.executionId,
     vars: plan.vars,
     timezone: plan.timezone,

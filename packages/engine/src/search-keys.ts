@@ -22,7 +22,12 @@ const MAX_RENDERED_BYTES = 100_000;
  */
 export function searchKeysOf(
   { searchKeys, vars, timezone }: SearchedPlan,
-  of: { readonly executionId: number; readonly triggerData: JsonValue; readonly nowMs?: number },
+  of: {
+    readonly executionId: number;
+    readonly triggerData: JsonValue;
+    readonly request?: JsonValue | undefined;
+    readonly nowMs?: number;
+  },
 ): { readonly [name: string]: string } | null {
   const scope = { ...of, vars, timezone, nodeOutput: () => null };
   const values = searchKeys.map(({ name, template }) => [name, renderedValue(template, scope)] as const);

@@ -101,7 +101,12 @@ export function debouncedUntil(
 export function startKeyOf(
   key: Template | null,
   plan: { readonly vars: JsonObject; readonly timezone: string | null },
-  of: { readonly executionId: number; readonly triggerData: JsonValue; readonly nowMs?: number },
+  of: {
+    readonly executionId: number;
+    readonly triggerData: JsonValue;
+    readonly request?: JsonValue | undefined;
+    readonly nowMs?: number;
+  },
 ): string {
   if (key === null) return '';
   const { vars, timezone } = plan;

@@ -20,6 +20,8 @@ import { isLazy, negate, OPERATORS, SETTLED_BY_LEFT } from './template-operators
 /** What expressions can read. Anything else is null. */
 export interface TemplateScope {
   readonly triggerData: JsonValue;
+  /** What a webhook's trigger keeps of the call besides its body; absent if it keeps nothing. */
+  readonly request?: JsonValue | undefined;
   readonly executionId: number;
   readonly vars: JsonObject;
   /** The time zone that shows moments where a template doesn't name one; UTC when absent or null. */
@@ -185,6 +187,7 @@ function readFrom(names: readonly string[], scope: TemplateScope): JsonValue {
   const [root = ''] = names;
   switch (root) {
     case 'trigger':
+      if (names[1] === 'request') return readPath(scope.request ?? null, names, 2);
       return names[1] === 'data' ? readPath(scope.triggerData, names, 2) : null;
     case 'nodes': {
       const output = names[2] === 'output' ? scope.nodeOutput(names[1] ?? '') : null;

@@ -31,6 +31,7 @@ import { triggerSchedule } from './nodes/trigger-schedule.ts';
 import { triggerWebhook } from './nodes/trigger-webhook.ts';
 import { waitApproval } from './nodes/wait-approval.ts';
 import { waitCallback } from './nodes/wait-callback.ts';
+import { WEBHOOK_RESPOND, webhookRespond } from './nodes/webhook-respond.ts';
 
 export { channelLister } from './chat/channels.ts';
 export { type ChatProbe, chatProbe } from './chat/probe.ts';
@@ -40,6 +41,13 @@ export { type SignedRequest, shownRequest, signSimply, withHeaders } from './htt
 export { NodeProblem } from './node-problem.ts';
 export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';
 export { jitterMs, nextFires } from './schedule/next-fires.ts';
+export {
+  answerProven,
+  answerUnproven,
+  type ChallengeAnswer,
+  type ChallengeOptions,
+} from './webhook/challenge.ts';
+export { needsSecret } from './webhook/checks.ts';
 export { eventIdOf } from './webhook/event-id.ts';
 export { responseHeaderFault } from './webhook/faults.ts';
 export {
@@ -50,6 +58,15 @@ export {
   type WebhookOptions,
   type WebhookResponse,
 } from './webhook/options.ts';
+export {
+  acceptedMethods,
+  isSecretName,
+  keptRequest,
+  matchPath,
+  type ReceivedRequest,
+} from './webhook/request.ts';
+
+export { WEBHOOK_RESPOND };
 
 /** Every node, in the order the editor and the reference show them. */
 export const nodes: readonly NodeDefinition[] = [
@@ -69,6 +86,7 @@ export const nodes: readonly NodeDefinition[] = [
   coreDelay,
   waitCallback,
   waitApproval,
+  webhookRespond,
   flowCall,
   coreStop,
   coreFail,

@@ -48,13 +48,15 @@ export interface StartOrder {
   readonly triggerType: string;
   /** The trigger's data. */
   readonly input: JsonValue;
+  /** What the trigger keeps of a webhook's call besides its body; it is in the trigger's record, too. */
+  readonly request?: JsonValue | undefined;
   readonly compiled: CompileResult;
   readonly rerunOf?: number;
   /** The execution whose files it may be given: one that starts it, or whose failure does. */
   readonly filesOf?: number;
   /** Absent if the service itself starts it. */
   readonly origin?: StartOrigin;
-  /** What a rerun reuses. */
+  /** What has ended before it starts: what a rerun reuses, or a trigger that keeps more than the data. */
   readonly records?: readonly NodeRecord[];
   /** Stored by the same statement. */
   readonly response?: KeyedResponse;
@@ -71,8 +73,8 @@ export function maxConcurrencyOf(compiled: CompileResult): number | null {
 }
 
 /** What templates of the settings read. */
-function readableAt({ executionId, input, acceptedAt }: StartOrder) {
-  return { executionId, triggerData: input, nowMs: acceptedAt.getTime() };
+function readableAt({ executionId, input, request, acceptedAt }: StartOrder) {
+  return { executionId, triggerData: input, request, nowMs: acceptedAt.getTime() };
 }
 
 function keyedConcurrencyOf(plan: Plan | null, order: StartOrder): KeyedConcurrency | null {

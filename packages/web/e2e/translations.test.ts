@@ -11,7 +11,7 @@ import { nodes } from '../../nodes/src/catalogue.ts';
 
 /** Choice values that are names: the same in every language. */
 const NAMES =
-  /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|github|stripe|slack|standard_webhooks|hmac|md5|sha\d+|hex|base64|base64url|json|[HRPE]S\d+|EdDSA)$/;
+  /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|github|stripe|slack|standard_webhooks|discord|gitlab|hubspot|microsoft|paddle|sendgrid|square|telegram|twilio|zendesk|zoom|hmac|md5|sha\d+|hex|base64|base64url|json|html|[HRPE]S\d+|EdDSA)$/;
 interface Text {
   /** The type and the pointer into its schema. */
   readonly at: string;

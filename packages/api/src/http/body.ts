@@ -10,7 +10,7 @@ declare module 'fastify' {
     bodyNeedsScan: boolean;
     /** Whether there may be files in the body; set by the JSON parser. */
     bodyMayNameFiles: boolean;
-    /** The body's original bytes; kept for webhooks, which may be signed. */
+    /** The body's bytes as sent: of a webhook's call, which may be signed and whose settings say how to read it. */
     rawBody: Buffer | null;
   }
 }
@@ -41,6 +41,11 @@ export function addForeignJsonBodies(
   });
 }
 
+/** Whether bodies of a media type, in lower case and without parameters, are JSON where {@link addForeignJsonBodies} accepts them. */
+export function isJsonType(type: string): boolean {
+  return /^(?:application\/json|text\/json|text\/plain|application\/[\w.!#$&^-]+\+json)$/.test(type);
+}
+
 type BodyParser = (
   request: FastifyRequest,
   bytes: string | Buffer,
@@ -49,7 +54,6 @@ type BodyParser = (
 
 function jsonParser({ jsonDepth }: { readonly jsonDepth: number }): BodyParser {
   return (request, bytes, done) => {
-    if (request.routeOptions.config.webhook === true) request.rawBody = bytes as Buffer;
     try {
       done(null, readJsonBody(request, bytes as Buffer, jsonDepth));
     } catch (error) {
@@ -70,7 +74,11 @@ export function refuseContentEncoding(request: FastifyRequest): void {
   });
 }
 
-function readJsonBody(request: FastifyRequest, bytes: Buffer, deepest: number): JsonValue | undefined {
+/**
+ * Reads a JSON body without loss; undefined if it is blank.
+ * @throws ApiError `invalid_body`, `invalid_json`, `json_too_deep`, `unsupported_media_type`
+ */
+export function readJsonBody(request: FastifyRequest, bytes: Buffer, deepest: number): JsonValue | undefined {
   refuseOtherCharsets(request.headers['content-type'] ?? '');
   if (!isUtf8(bytes)) throw new ApiError('invalid_body', message('api.body_not_utf8'));
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
@@ -98,7 +106,8 @@ export function parseJsonText(text: string, deepest: number): JsonValue {
   }
 }
 
-function refuseOtherCharsets(contentType: string): void {
+/** @throws ApiError `unsupported_media_type` unless it is UTF-8 */
+export function refuseOtherCharsets(contentType: string): void {
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1];
   if (charset === undefined || /^utf-?8$/i.test(charset)) return;
   throw new ApiError('unsupported_media_type', message('api.body_charset'));

@@ -30,6 +30,8 @@ declare module 'fastify' {
     conditional?: boolean;
     /** Authenticated by the `hash` in its path; rate limited per hash instead of per key. */
     webhook?: boolean;
+    /** Of a webhook: accepted only if the settings of its trigger say so, and not announced as a method of the path. */
+    byTrigger?: boolean;
     /** Authenticated by the `token` in its path; rate limited per token instead of per key; any JSON value is accepted as the body. */
     callback?: boolean;
     /** A request without a body counts as `{}`. */

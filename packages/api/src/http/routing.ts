@@ -19,6 +19,7 @@ export function watchRoutes(app: FastifyInstance, publicPages: readonly string[]
     if (publicPages.some((page) => route.url === page || route.url.startsWith(`${page}/`)))
       route.config = { ...route.config, ...PAGE };
     refuseUndeclared(route);
+    if (route.config?.byTrigger === true) return;
     const known = paths.get(route.url) ?? { pattern: toPattern(route.url), methods: new Set<string>() };
     for (const method of [route.method].flat()) known.methods.add(method);
     paths.set(route.url, known);

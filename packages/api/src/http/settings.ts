@@ -24,6 +24,9 @@ export interface RequestLimits {
   readonly requestsPerMinutePerKey: number;
   /** 0: no limit. */
   readonly requestsPerMinutePerWebhook: number;
+  /** Callers of webhooks that wait for a response at the same time. 0: no limit. */
+  readonly waitingCallers: number;
+  readonly waitingCallersPerOrganisation: number;
   readonly failedAuthPerMinutePerIp: number;
   readonly jsonDepth: number;
   readonly headerBytes: number;

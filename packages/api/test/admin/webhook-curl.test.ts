@@ -67,6 +67,9 @@ describe.each<[string, JsonObject | null, string | null]>([
   ['slack', { preset: 'slack' }, 'of slack'],
   ['stripe', { preset: 'stripe' }, 'whsec_of_stripe'],
   ['standard_webhooks', { preset: 'standard_webhooks' }, STANDARD],
+  ['zoom', { preset: 'zoom' }, 'of zoom'],
+  ['paddle', { preset: 'paddle' }, 'pdl_ntfset_1'],
+  ['zendesk', { preset: 'zendesk' }, 'of zendesk'],
   ['hmac', { preset: 'hmac', header: 'X-Sign' }, 'mine'],
   [
     'hmac with all there is',

@@ -226,8 +226,8 @@ const EFFECTS: { readonly [type: string]: Effect } = {
   },
 };
 
-/** Effects that don't call out themselves. */
-const REACH_NOBODY = ['core.delay', 'flow.call'];
+/** Effects that don't call out themselves; an answer goes to whoever has called, in test mode, too. */
+const REACH_NOBODY = ['core.delay', 'flow.call', 'webhook.respond'];
 
 /** Everything visible outside, and what the service stores besides the execution itself. */
 async function seen(): Promise<unknown> {

@@ -236,3 +236,169 @@ describe('other methods', () => {
     expect((await fetch(`${world.service.url}/api/v1/webhooks/${hash}`, { method })).status).toBe(405);
   });
 });
+
+describe('respond: by_node', () => {
+  const byNode = (more: JsonObject = {}): JsonObject => ({ respond: 'by_node', ...more });
+  const respond = (id: string, config: JsonObject) => ({ id, type: 'webhook.respond', config });
+  /** In a chain from the trigger. */
+  const chain = (...nodes: { id: string; type: string; config?: JsonObject }[]) => ({
+    nodes,
+    edges: nodes.map(({ id }, index) => ({ source: nodes[index - 1]?.id ?? 'start', target: id })),
+  });
+  const WORK = { id: 'work', type: 'test.effect', config: { do: 'work' } };
+
+  test('the caller gets the answer while the execution goes on', async () => {
+    const { id, hash } = await world.createWebhook(
+      byNode(),
+      chain(
+        respond('answer', {
+          status: 201,
+          headers: { 'X-Id': '{{trigger.data.id}}' },
+          body: { of: '{{trigger.data.id}}' },
+        }),
+        WORK,
+        respond('late', { body: 'late' }),
+      ),
+    );
+    const work = holdWork();
+    const answer = await world.callFreely(hash, '{"id":12345678901234567890}');
+    expect([
+      answer.status,
+      answer.headers.get('x-id'),
+      answer.headers.get('content-type'),
+      answer.text,
+    ]).toEqual([
+      201,
+      '12345678901234567890',
+      'application/json; charset=utf-8',
+      '{"of":12345678901234567890}',
+    ]);
+    await work.started;
+    const [executionId] = await world.executionsOf(id);
+    work.end();
+    expect(await world.service.finished(Number(executionId))).toMatchObject({
+      status: 'completed',
+      node_outputs: { late: { status: 'success', output: { body: '"late"' } } },
+    });
+  });
+
+  test('the first of several answers, also in a loop', async () => {
+    const { hash } = await world.createWebhook(byNode(), {
+      nodes: [
+        { id: 'each', type: 'core.for_each', config: { items: [1, 2, 3] } },
+        { id: 'answer', type: 'webhook.respond', config: { body: '{{item}}' }, parentId: 'each' },
+        respond('after', { body: 'after' }),
+      ],
+      edges: [
+        { source: 'start', target: 'each' },
+        { source: 'each', target: 'after' },
+      ],
+    });
+    expect((await world.callFreely(hash, '{}')).text).toBe('1');
+  });
+
+  test('a page keeps its style, and browsers run and send nothing of it', async () => {
+    const page = '<style>p{color:red}</style><script>alert(1)</script><p>{{trigger.data.name}}</p>';
+    const { hash } = await world.createWebhook(
+      byNode(),
+      chain(respond('answer', { format: 'html', body: page })),
+    );
+    const answer = await world.callFreely(hash, '{"name":"Ada"}');
+    expect([answer.headers.get('content-type'), answer.text]).toEqual([
+      'text/html; charset=utf-8',
+      page.replace('{{trigger.data.name}}', 'Ada'),
+    ]);
+    const policy = String(answer.headers.get('content-security-policy'));
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("form-action 'none'");
+    expect(policy).toMatch(/;sandbox$/);
+    expect(policy).not.toMatch(/script-src|allow-/);
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  test('text, a redirect without a body, and a node that can not answer', async () => {
+    const text = await world.createWebhook(
+      byNode(),
+      chain(respond('answer', { format: 'text', body: { a: 1 } })),
+    );
+    const plain = await world.callFreely(text.hash, '{}');
+    expect([plain.headers.get('content-type'), plain.text]).toEqual(['text/plain; charset=utf-8', '{"a":1}']);
+    const failing = await world.createWebhook(
+      byNode({ failure_status: 599 }),
+      chain(respond('answer', { headers: { 'X-Name': '{{trigger.data.name}}' } })),
+    );
+    const answer = await world.callFreely(failing.hash, '{"name":"a\\r\\nSet-Cookie: b=c"}');
+    expect([answer.status, answer.json.code]).toEqual([599, 'execution_failed']);
+  });
+
+  test('not reached: 202 after the time, at the end, and at once without such a node', async () => {
+    const held = await world.createWebhook(
+      byNode({ timeout_s: 1 }),
+      chain(WORK, respond('answer', { body: 1 })),
+    );
+    const work = holdWork();
+    const answer = await world.callFreely(held.hash, '{}');
+    await work.started;
+    expect([answer.status, answer.json]).toMatchObject([202, { success: true }]);
+    work.end();
+    expect((await world.service.finished(Number(answer.json.execution_id))).status).toBe('completed');
+    const other = {
+      id: 'if',
+      type: 'core.if',
+      config: { conditions: [{ left: 1, operator: 'equals', right: 2 }] },
+    };
+    const skipped = await world.createWebhook(byNode(), {
+      nodes: [other, respond('answer', { body: 1 })],
+      edges: [
+        { source: 'start', target: 'if' },
+        { source: 'if', target: 'answer', sourceHandle: 'true' },
+      ],
+    });
+    expect((await world.callFreely(skipped.hash, '{}')).json.message).toMatch(/finished without a response/);
+    const without = await world.createWebhook(byNode());
+    expect((await world.callFreely(without.hash, '{}')).json.message).toBe('The workflow was started.');
+  });
+
+  test('an execution that fails before it answers gives the failure status, with its id only', async () => {
+    const { hash } = await world.createWebhook(
+      byNode({ failure_status: 503 }),
+      chain(
+        { id: 'fail', type: 'core.fail', config: { message: 'secret reason' } },
+        respond('answer', { body: 1 }),
+      ),
+    );
+    const answer = await world.callFreely(hash, '{}');
+    expect([answer.status, answer.json.code]).toEqual([503, 'execution_failed']);
+    expect(answer.text).not.toContain('secret reason');
+  });
+
+  test('callers beyond the limit are refused before anything is started', async () => {
+    const limited = await startWebhookWorld({ limits: { waitingCallersPerOrganisation: 1 } });
+    try {
+      const { id, hash } = await limited.createWebhook(byNode(), chain(WORK, respond('answer', { body: 1 })));
+      let end = () => {};
+      const started = new Promise<void>((resolve) => {
+        limited.service.behaviours.set('work', async () => {
+          resolve();
+          await new Promise<void>((done) => {
+            end = done;
+          });
+          return success({});
+        });
+      });
+      const first = limited.callFreely(hash, '{}');
+      await started;
+      const second = await limited.call(hash, '{}');
+      expect([second.status, second.json.code, second.headers.get('retry-after')]).toEqual([
+        429,
+        'too_many_callers',
+        '2',
+      ]);
+      end();
+      expect((await first).text).toBe('1');
+      expect(await limited.executionsOf(id)).toHaveLength(1);
+    } finally {
+      await limited.service.stop();
+    }
+  });
+});

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { githubHeaders, startWebhookWorld, type WebhookWorld } from './webhooks-world.ts';
 
@@ -150,4 +151,86 @@ describe('403', () => {
       await proxied.service.stop();
     }
   });
+});
+
+describe('what calls carry instead of a signature', () => {
+  test('a token in a header or in the query, which is never kept', async () => {
+    const credential_id = await world.createSecret('canary-token');
+    const inHeader = await world.createWebhook({
+      signature: { preset: 'token', name: 'X-Caller', prefix: 'Key ', credential_id },
+      headers: ['X-Caller', 'X-Topic'],
+    });
+    const inQuery = await world.createWebhook({
+      signature: { preset: 'token', location: 'query', name: 'caller', credential_id },
+      query: ['caller', 'page'],
+    });
+    const answers = [
+      await world.call(inHeader.hash, '{}', { 'x-caller': 'Key canary-token', 'x-topic': 't' }),
+      await world.call(`${inQuery.hash}?caller=canary-token&page=1`, '{}'),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([202, 202]);
+    const refused = [
+      await world.call(inHeader.hash, '{}', { 'x-caller': 'canary-token' }),
+      await world.call(inHeader.hash, '{}'),
+      await world.call(`${inQuery.hash}?caller=other`, '{}'),
+      await world.call(`${inQuery.hash}?caller=canary-token&caller=canary-token`, '{}'),
+    ];
+    expect(refused.map(({ status, json }) => [status, json.code])).toEqual(
+      refused.map(() => [401, 'invalid_signature']),
+    );
+    const rows = await world.service.database.db.query(
+      'SELECT c.records::text AS records FROM execution_chunks c WHERE c.execution_id = ANY($1::bigint[])',
+      [answers.map(({ json }) => json.execution_id)],
+    );
+    expect(JSON.stringify(rows)).toContain('page');
+    expect(JSON.stringify(rows)).not.toContain('canary');
+    expect(world.service.logs.filter((line) => line.includes('canary'))).toEqual([]);
+  });
+
+  test('a user name and a password; without them, the response asks for them', async () => {
+    const { hash } = await world.createWebhook({
+      signature: { preset: 'basic', username: 'ada', credential_id: await world.createSecret('s:ä') },
+    });
+    const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
+    expect((await world.call(hash, '{}', basic('ada:s:ä'))).status).toBe(202);
+    for (const text of ['ada:s', 'eve:s:ä', 'ada', ''])
+      expect([text, (await world.call(hash, '{}', basic(text))).status]).toEqual([text, 401]);
+    const { headers } = await world.call(hash, '{}');
+    expect(headers.get('www-authenticate')).toBe('Basic realm="webhook"');
+  });
+
+  test('a JWT with a secret', async () => {
+    const secret = 'a secret of at least 32 characters';
+    const { hash } = await world.createWebhook({
+      signature: {
+        preset: 'jwt_secret',
+        issuer: 'https://issuer.example.com',
+        credential_id: await world.createSecret(secret),
+      },
+    });
+    const signed = async (key: string, claims: object) =>
+      new SignJWT({ ...claims }).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(key));
+    const claims = { iss: 'https://issuer.example.com', exp: 4_000_000_000 };
+    const call = async (key: string, more: object = {}) =>
+      world.call(hash, '{}', { authorization: `Bearer ${await signed(key, { ...claims, ...more })}` });
+    expect((await call(secret)).status).toBe(202);
+    expect((await call(secret, { exp: 1_000_000_000 })).json.code).toBe('stale_signature');
+    expect((await call(`${secret}!`)).json.code).toBe('invalid_signature');
+    expect((await call(secret, { iss: 'other' })).json.code).toBe('invalid_signature');
+    expect((await world.call(hash, '{}')).headers.get('www-authenticate')).toBe('Bearer');
+  });
+});
+
+test('an address that is part of the signature is that of the public URL', async () => {
+  const { hash } = await world.createWebhook({
+    signature: { preset: 'square', credential_id: await world.createSecret(SECRET) },
+  });
+  const url = `${world.service.deps.config.publicUrl}/api/v1/webhooks/${hash}`;
+  const sign = (address: string) => ({
+    'x-square-hmacsha256-signature': createHmac('sha256', SECRET)
+      .update(`${address}${BODY}`)
+      .digest('base64'),
+  });
+  expect((await world.call(hash, BODY, sign(url))).status).toBe(202);
+  expect((await world.call(hash, BODY, sign(`http://other.example.com/${hash}`))).status).toBe(401);
 });

@@ -25,8 +25,17 @@ export interface WebhookWorld {
 }
 
 export interface WebhookFlow {
-  readonly nodes?: readonly { readonly id: string; readonly type: string; readonly config?: JsonObject }[];
-  readonly edges?: readonly { readonly source: string; readonly target: string }[];
+  readonly nodes?: readonly {
+    readonly id: string;
+    readonly type: string;
+    readonly config?: JsonObject;
+    readonly parentId?: string;
+  }[];
+  readonly edges?: readonly {
+    readonly source: string;
+    readonly target: string;
+    readonly sourceHandle?: string;
+  }[];
   readonly status?: string;
 }
 
@@ -51,7 +60,7 @@ export async function startWebhookWorld(overrides: WorkingOverrides = {}): Promi
       const flow = {
         nodes: [
           { id: 'start', type: 'trigger.webhook', data: { config } },
-          ...nodes.map(({ id, type, config: own = {} }) => ({ id, type, data: { config: own } })),
+          ...nodes.map(({ config: own = {}, ...node }) => ({ ...node, data: { config: own } })),
         ],
         edges,
       };

@@ -31,6 +31,8 @@ describe('loadConfig', () => {
         flowBodyBytes: 5_242_880,
         requestsPerMinutePerKey: 6000,
         requestsPerMinutePerWebhook: 6000,
+        waitingCallers: 1000,
+        waitingCallersPerOrganisation: 200,
         failedAuthPerMinutePerIp: 30,
         nodes: 2000,
         folders: 1000,

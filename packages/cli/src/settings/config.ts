@@ -196,6 +196,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       batchBodyBytes: need('MILLRACE_BATCH_BODY_LIMIT'),
       requestsPerMinutePerKey: need('MILLRACE_RATE_LIMIT'),
       requestsPerMinutePerWebhook: need('MILLRACE_WEBHOOK_RATE_LIMIT'),
+      waitingCallers: need('MILLRACE_WAITING_CALLERS'),
+      waitingCallersPerOrganisation: need('MILLRACE_WAITING_CALLERS_PER_ORGANISATION'),
       failedAuthPerMinutePerIp: need('MILLRACE_FAILED_AUTH_LIMIT'),
       nodes: need('MILLRACE_MAX_NODES'),
       folders: need('MILLRACE_MAX_FOLDERS'),

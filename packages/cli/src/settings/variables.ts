@@ -170,6 +170,22 @@ export const VARIABLES = {
     max: 10_000_000,
     zero: 'no limit',
   }),
+  MILLRACE_WAITING_CALLERS: integer({
+    about: 'Callers of webhooks that one process lets wait for a response of their workflow at the same time',
+    fallback: '1000',
+    example: '5000',
+    min: 0,
+    max: 1_000_000,
+    zero: 'no limit',
+  }),
+  MILLRACE_WAITING_CALLERS_PER_ORGANISATION: integer({
+    about: 'The same for each organisation',
+    fallback: '200',
+    example: '1000',
+    min: 0,
+    max: 1_000_000,
+    zero: 'no limit',
+  }),
   MILLRACE_FAILED_AUTH_LIMIT: integer({
     about: 'Failed authentications per minute per source address',
     fallback: '30',

@@ -19,6 +19,7 @@ const GROUPS = [
   'trigger',
   'core',
   'wait',
+  'webhook',
   'flow',
   'http',
   'data',

@@ -127,13 +127,31 @@ export function listSources(
   }
   const trigger = flow.nodes.find(({ id }) => isTrigger(flow, id))?.id ?? null;
   const vars = Object.entries(flow.settings?.vars ?? {});
+  const request = requestOf(flow, trigger);
   const others = [
     { path: 'trigger.data', value: known.sample, nodeId: trigger },
+    ...(request === null
+      ? []
+      : [{ path: 'trigger.request', value: request, nodeId: trigger, isExample: true }]),
     ...vars.map(([name, value]) => ({ path: `vars${templateStep(name)}`, value, nodeId: null })),
     { path: 'execution.id', value: undefined, nodeId: null },
     { path: 'now', value: undefined, nodeId: null },
   ];
-  return [outputs, others.map((source) => ({ ...source, isExample: false }))];
+  return [outputs, others.map((source) => ({ isExample: false, ...source }))];
+}
+
+/** What a webhook keeps of its calls besides the body, with unknown values; null if nothing. */
+function requestOf({ nodes }: FlowPart, trigger: string | null): JsonObject | null {
+  const { headers, query, path, methods } = nodes.find(({ id }) => id === trigger)?.data?.config ?? {};
+  const listed = [headers, query, methods].map((each) =>
+    each !== undefined && isJsonArray(each) ? each : [],
+  );
+  const params = [...(typeof path === 'string' ? path : '').matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  if (listed.every(({ length }) => length === 0) && params.length === 0) return null;
+  const [ofHeaders = [], ofQuery = []] = listed.map((names) => names.map(String));
+  const blank = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, '']));
+  const lower = ofHeaders.map((name) => name.toLowerCase());
+  return { method: 'POST', headers: blank(lower), query: blank(ofQuery), params: blank(params) };
 }
 
 /** Values that a waiting node creates at run time for its own settings. */
@@ -211,11 +229,12 @@ function previewIn(loop: string | null, text: string, flow: FlowPart, known: Kno
   const parsed = parseTemplate(text);
   if (!parsed.ok) return { kind: 'mistake', mistake: presentMessage(parsed.error.message) };
   const item = loop === null ? undefined : itemOf(flow, loop, known);
-  const roots = new Set(listPaths(parsed.template).map(({ names: [root] }) => root));
+  const paths = listPaths(parsed.template).map(({ names }) => names);
+  const roots = new Set(paths.map(([root]) => root));
   // Without a sample the trigger's data is unknown, and without a list so are its items.
   let isUnknown =
     roots.has('args') ||
-    (known.sample === null && roots.has('trigger')) ||
+    paths.some(([root, part]) => root === 'trigger' && (known.sample === null || part !== 'data')) ||
     (loop !== null && item === undefined && roots.has('item'));
   const scope: TemplateScope = {
     triggerData: known.sample,

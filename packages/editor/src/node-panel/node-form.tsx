@@ -109,7 +109,14 @@ function examplesOf(
 const KNOWN_ONLY_BY_RUNNING = new Set(['core.set', 'core.merge', 'wait.callback', 'core.stop']);
 
 /** Types that can't be nested in another node, as an agent's tool or an approval's message. */
-const NEVER_INSIDE = new Set(['ai.agent', 'core.delay', 'wait.callback', 'wait.approval', 'core.stop']);
+const NEVER_INSIDE = new Set([
+  'ai.agent',
+  'core.delay',
+  'wait.callback',
+  'wait.approval',
+  'webhook.respond',
+  'core.stop',
+]);
 
 function schemasOf(types: ReadonlyMap<string, NodeType>): NonNullable<FormContextValue['nodeSchemas']> {
   const fitting = [...types.values()].filter(

@@ -8,7 +8,9 @@ import { useForm } from '../form/form-context.tsx';
 interface Sender {
   readonly name: string;
   readonly signature: JsonObject;
-  readonly deduplicate: JsonObject;
+  readonly deduplicate?: JsonObject;
+  /** The type of challenges that it sends. */
+  readonly challenge?: string;
 }
 
 const byHeader = (name: string) => ({ by: 'header', name });
@@ -21,13 +23,30 @@ const SENDERS: readonly Sender[] = [
     signature: { preset: 'hmac', header: 'X-Shopify-Hmac-Sha256', encoding: 'base64' },
     deduplicate: byHeader('X-Shopify-Webhook-Id'),
   },
-  { name: 'Slack', signature: { preset: 'slack' }, deduplicate: { by: 'path', name: 'event_id' } },
+  {
+    name: 'Slack',
+    signature: { preset: 'slack' },
+    deduplicate: { by: 'path', name: 'event_id' },
+    challenge: 'slack',
+  },
   { name: 'Svix', signature: { preset: 'standard_webhooks' }, deduplicate: byHeader('svix-id') },
   {
     name: 'Standard Webhooks',
     signature: { preset: 'standard_webhooks' },
     deduplicate: byHeader('webhook-id'),
   },
+  { name: 'Discord', signature: { preset: 'discord' }, challenge: 'discord' },
+  { name: 'GitLab', signature: { preset: 'gitlab' }, deduplicate: byHeader('X-Gitlab-Event-UUID') },
+  { name: 'HubSpot', signature: { preset: 'hubspot' } },
+  { name: 'Meta (Facebook, WhatsApp)', signature: { preset: 'meta' }, challenge: 'meta' },
+  { name: 'Microsoft Graph', signature: { preset: 'microsoft' }, challenge: 'microsoft' },
+  { name: 'Paddle', signature: { preset: 'paddle' }, deduplicate: { by: 'path', name: 'event_id' } },
+  { name: 'SendGrid', signature: { preset: 'sendgrid' } },
+  { name: 'Square', signature: { preset: 'square' }, deduplicate: { by: 'path', name: 'event_id' } },
+  { name: 'Telegram', signature: { preset: 'telegram' }, deduplicate: { by: 'path', name: 'update_id' } },
+  { name: 'Twilio', signature: { preset: 'twilio' }, deduplicate: byHeader('I-Twilio-Idempotency-Token') },
+  { name: 'Zendesk', signature: { preset: 'zendesk' }, deduplicate: { by: 'path', name: 'id' } },
+  { name: 'Zoom', signature: { preset: 'zoom' }, challenge: 'zoom' },
 ];
 
 /** Fills in the signature and the event id of a known sender; the secret stays. */
@@ -51,7 +70,9 @@ export function WebhookSender({
             credential_id: secret,
             ...(former === undefined ? {} : { previous_credential_id: former }),
           };
-    onChange(withMember(withMember(config, 'signature', signature), 'deduplicate', sender?.deduplicate));
+    const known = withMember(withMember(config, 'signature', signature), 'deduplicate', sender?.deduplicate);
+    const challenge = sender?.challenge === undefined ? undefined : { type: sender.challenge };
+    onChange(withMember(known, 'challenge', challenge));
   };
   return (
     <Select
@@ -71,7 +92,7 @@ export function WebhookSender({
 /** The sender whose signature and event id these are. */
 function senderOf(config: JsonObject): string | null {
   const found = SENDERS.find(
-    ({ signature, deduplicate }) =>
+    ({ signature, deduplicate = {} }) =>
       includes(objectOf(config.signature), signature) && includes(objectOf(config.deduplicate), deduplicate),
   );
   return found?.name ?? null;

@@ -14,6 +14,7 @@ import {
   type InputSource,
   nodesReadBy,
   readsNow,
+  readsRequest,
   renderInput,
   renderMember,
 } from './rendered-input.ts';
@@ -144,7 +145,15 @@ class Reader {
       if (run !== null && run.status !== 'skipped') setOwn(outputs, id, run.output as JsonObject);
       else if (run === null && around.length > 0 && this.#isForgotten(id)) unknown.add(id);
     }
-    return { executionId, triggerData, outputs, unknown, item: loop?.item, index: loop?.index };
+    const request = readsRequest(config) ? await this.#request() : undefined;
+    return { executionId, triggerData, request, outputs, unknown, item: loop?.item, index: loop?.index };
+  }
+
+  /** What the trigger has kept of a call besides its body. */
+  async #request(): Promise<JsonValue | undefined> {
+    const trigger = this.#known.flow.nodes.find(({ type }) => type.startsWith('trigger.'));
+    const run = trigger === undefined ? null : await this.#read(trigger.id, []);
+    return run === null || run.status === 'skipped' ? undefined : (run.output as JsonObject).request;
   }
 
   #nodeOf(id: string): FlowNode | undefined {

@@ -20,6 +20,8 @@ const AFTER_ITERATIONS = new Set(['result', 'until']);
 export interface InputSource {
   readonly executionId: number;
   readonly triggerData: JsonValue;
+  /** What a webhook's trigger keeps besides the body. */
+  readonly request?: JsonValue | undefined;
   readonly outputs: { readonly [nodeId: string]: JsonObject | undefined };
   /** Nodes with unknown outputs: members that read them stay unrendered. */
   readonly unknown?: ReadonlySet<string>;
@@ -58,6 +60,13 @@ function pathsIn(config: JsonValue): (readonly string[])[] {
   return listPaths(parseTemplates(config).template).map(({ names }) => names);
 }
 
+/** Whether the settings read what a trigger keeps of a call besides its body. */
+export function readsRequest(config: JsonValue): boolean {
+  return listPaths(parseTemplates(config).template).some(
+    ({ names: [root, member] }) => root === 'trigger' && member === 'request',
+  );
+}
+
 /** The settings rendered as when the node started; members that read values known only during the run stay unrendered. */
 export function renderInput(config: JsonObject, flow: Flow, source: InputSource, type = ''): JsonObject {
   const rendered: { [name: string]: JsonValue } = { ...config };
@@ -76,6 +85,7 @@ export function renderMember(member: JsonValue, flow: Flow, source: InputSource)
   const { item, index, nowMs } = source;
   const scope: TemplateScope = {
     triggerData: source.triggerData,
+    request: source.request,
     executionId: source.executionId,
     vars: isJsonObject(flow.settings?.vars) ? flow.settings.vars : {},
     timezone: flow.settings?.timezone ?? null,

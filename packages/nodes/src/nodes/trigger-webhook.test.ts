@@ -21,7 +21,13 @@ describe('trigger.webhook', () => {
 describe('settings', () => {
   it('are all optional; without any, nothing is checked and the receipt is immediate', () => {
     expect(readWebhookOptions({})).toEqual({
+      methods: ['POST'],
+      path: '',
+      headers: [],
+      query: [],
+      body: 'json',
       signature: null,
+      challenge: null,
       deduplicate: null,
       ip_allow_list: [],
       respond: 'immediately',
@@ -92,6 +98,13 @@ describe('problems', () => {
     ['/response/headers/Content-Length', { response: { headers: { 'Content-Length': '1' } } }, /reserved/],
     ['/response/headers/a~1b', { response: { headers: { 'a/b': '1' } } }, /not a valid header name/],
     ['/timeout_s', { timeout_s: 31 }, /30 or less/],
+    ['/path', { path: '/orders' }, /such as orders\/:id/],
+    ['/path', { path: 'a/:id/:id' }, /used once/],
+    ['/path', { path: 'a/../b' }, /such as orders/],
+    ['/headers/1', { headers: ['X-Topic', 'Authorization'] }, /Authorization carries a secret/],
+    ['/headers/0', { headers: ['a b'] }, /not a valid header name/],
+    ['/query/0', { query: ['hub.verify_token'] }, /carries a secret/],
+    ['/methods/0', { methods: ['get'] }, /must be/],
   ])('%s: %j', (at, config, message) => {
     expect(problemsOf(config)).toEqual([[at, expect.stringMatching(message)]]);
   });
@@ -120,8 +133,10 @@ describe('problems', () => {
   );
 });
 
+const NO_QUERY = new URLSearchParams();
+
 describe('the id of an event', () => {
-  const at = (name: string, body: JsonObject) => eventIdOf({ by: 'path', name }, body, {});
+  const at = (name: string, body: JsonObject) => eventIdOf({ by: 'path', name }, body, {}, NO_QUERY);
 
   it('is text, a number or a boolean at a path', () => {
     expect(at('id', { id: 'evt_1' })).toBe('evt_1');
@@ -133,15 +148,22 @@ describe('the id of an event', () => {
   it("can't be anything else", () => {
     for (const id of [null, '', {}, [], ['a']]) expect(at('id', { id })).toBeNull();
     expect(at('constructor.name', {})).toBeNull();
-    expect(eventIdOf({ by: 'path', name: 'id' }, [1], {})).toBeNull();
+    expect(eventIdOf({ by: 'path', name: 'id' }, [1], {}, NO_QUERY)).toBeNull();
   });
 
   it('or a header, in any case', () => {
     const headers = { 'x-github-delivery': ' 7d3a ', 'x-two': ['a', 'b'], 'x-empty': ' ' };
-    expect(eventIdOf({ by: 'header', name: 'X-GitHub-Delivery' }, {}, headers)).toBe('7d3a');
+    expect(eventIdOf({ by: 'header', name: 'X-GitHub-Delivery' }, {}, headers, NO_QUERY)).toBe('7d3a');
     for (const name of ['X-Two', 'X-Empty', 'X-None', 'constructor']) {
-      expect(eventIdOf({ by: 'header', name }, {}, headers)).toBeNull();
+      expect(eventIdOf({ by: 'header', name }, {}, headers, NO_QUERY)).toBeNull();
     }
+  });
+});
+
+describe('the id of an event in the query', () => {
+  it('is the first value of the parameter', () => {
+    const at = (query: string) => eventIdOf({ by: 'query', name: 'id' }, {}, {}, new URLSearchParams(query));
+    expect([at('id=%20a1&id=b'), at('id='), at('ID=1'), at('')]).toEqual(['a1', null, null, null]);
   });
 });
 

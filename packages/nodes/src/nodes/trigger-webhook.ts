@@ -6,7 +6,8 @@ import { webhookProperties } from '../webhook/options.ts';
 export const triggerWebhook = checkedNode({
   type: 'trigger.webhook',
   title: 'Webhook',
-  description: 'Starts an execution when the public URL of the workflow is called. Accepts any JSON body.',
+  description:
+    'Starts an execution when the public URL of the workflow is called. Accepts any JSON body, and other bodies and methods if set.',
   icon: 'webhook',
   kind: 'trigger',
   properties: webhookProperties,
@@ -15,7 +16,9 @@ export const triggerWebhook = checkedNode({
   form: {
     main: [],
     sections: [
-      { title: 'Verify the caller', fields: ['signature', 'ip_allow_list'] },
+      { title: 'Accepted calls', fields: ['methods', 'path', 'body'] },
+      { title: 'Headers and query', fields: ['headers', 'query'] },
+      { title: 'Verify the caller', fields: ['signature', 'challenge', 'ip_allow_list'] },
       { title: 'Skip duplicates', fields: ['deduplicate'] },
       { title: 'Answer to the caller', fields: ['respond', 'response', 'timeout_s', 'failure_status'] },
     ],

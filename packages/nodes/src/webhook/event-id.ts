@@ -10,7 +10,9 @@ export function eventIdOf(
   { by, name }: Pick<DeduplicateOptions, 'by' | 'name'>,
   body: JsonValue,
   headers: { readonly [name: string]: string | readonly string[] | undefined },
+  query: URLSearchParams,
 ): string | null {
+  if (by === 'query') return query.get(name)?.trim() || null;
   if (by === 'path') return scalarText(readField(body, name)) || null;
   const header = name.toLowerCase();
   // Svix renames the headers of Standard Webhooks.

@@ -7,7 +7,8 @@ import {
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { templatesIn } from '../values.ts';
-import { readWebhookOptions, type SignatureOptions } from './options.ts';
+import { readWebhookOptions, type SignatureOptions, type WebhookOptions } from './options.ts';
+import { isSecretName, isWebhookPath } from './request.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
@@ -76,8 +77,12 @@ export function findWebhookFaults(config: JsonObject): readonly ConfigFault[] {
   if (templates.length > 0) return templates;
   const options = readWebhookOptions(config);
   if (options === null) return [];
-  const { signature, deduplicate } = options;
+  const { signature, challenge, deduplicate } = options;
   return [
+    ...requestFaults(options),
+    ...(challenge?.type === 'zoom' && signature?.preset !== 'zoom'
+      ? [{ pointer: '/challenge/type', message: message('nodes.challenge_needs_check', { service: 'Zoom' }) }]
+      : []),
     ...(signature === null ? [] : signatureFaults(signature)),
     ...(deduplicate?.by === 'header' && !HEADER_NAME.test(deduplicate.name)
       ? [{ pointer: '/deduplicate/name', message: message('nodes.not_a_header') }]
@@ -96,8 +101,34 @@ export function findWebhookFaults(config: JsonObject): readonly ConfigFault[] {
   ];
 }
 
+function requestFaults({ path, headers, query }: WebhookOptions): ConfigFault[] {
+  const secretIn = (member: string, names: readonly string[]) =>
+    names.flatMap((name, index) =>
+      isSecretName(name)
+        ? [{ pointer: `/${member}/${index}`, message: message('nodes.secret_not_kept', { name }) }]
+        : [],
+    );
+  return [
+    ...(isWebhookPath(path) ? [] : [{ pointer: '/path', message: message('nodes.wrong_webhook_path') }]),
+    ...headers.flatMap((name, index) =>
+      HEADER_NAME.test(name)
+        ? []
+        : [{ pointer: `/headers/${index}`, message: message('nodes.not_a_header') }],
+    ),
+    ...secretIn('headers', headers),
+    ...secretIn('query', query),
+  ];
+}
+
 function signatureFaults(signature: SignatureOptions): ConfigFault[] {
-  if (signature.preset !== 'hmac') return [];
+  const { preset, public_key: key, jwks_url: url, name, location } = signature;
+  if (key !== '' && !isPublicKey(preset, key))
+    return [{ pointer: '/signature/public_key', message: message('nodes.wrong_public_key') }];
+  if (preset === 'jwt_jwks' && url !== '' && !(URL.canParse(url) && /^https?:/.test(url)))
+    return [{ pointer: '/signature/jwks_url', message: message('nodes.not_a_web_address') }];
+  if (preset === 'token' && location === 'header' && name !== '' && !HEADER_NAME.test(name))
+    return [{ pointer: '/signature/name', message: message('nodes.not_a_header') }];
+  if (preset !== 'hmac') return [];
   const faults: ConfigFault[] = [];
   if (!HEADER_NAME.test(signature.header)) {
     faults.push({ pointer: '/signature/header', message: message('nodes.no_signature_header') });
@@ -109,6 +140,13 @@ function signatureFaults(signature: SignatureOptions): ConfigFault[] {
     faults.push({ pointer: '/signature/timestamp_header', message: message('nodes.no_time_header') });
   }
   return faults;
+}
+
+/** What the key of a check looks like; whether it is one shows when it is used. */
+function isPublicKey(preset: SignatureOptions['preset'], key: string): boolean {
+  if (preset === 'discord') return /^[0-9a-f]{64}$/i.test(key.trim());
+  if (preset === 'sendgrid') return /^[A-Za-z0-9+/]{80,}={0,2}$/.test(key.trim());
+  return preset !== 'jwt_public_key' || /^\s*-----BEGIN PUBLIC KEY-----/.test(key);
 }
 
 function responseFaults(response: JsonValue): ConfigFault[] {

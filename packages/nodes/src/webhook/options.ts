@@ -1,125 +1,26 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
-import { credentialProperty } from '../credential-property.ts';
 import { validatorOf } from '../validator.ts';
-
-/** Who signs a call, and so how. `hmac` is any other sender that signs the body with a shared secret. */
-export const SIGNATURE_PRESETS = ['github', 'stripe', 'slack', 'standard_webhooks', 'hmac'] as const;
+import { type ChallengeOptions, challengeSchema } from './challenge.ts';
+import { signatureSchema } from './checks.ts';
+import { type RequestOptions, requestProperties } from './request.ts';
 
 /** Maximum time a caller waits for a response, in seconds. */
 export const MAX_RESPOND_S = 30;
 const MAX_WINDOW_S = 604_800;
-const MAX_TOLERANCE_S = 86_400;
-
-const signatureSchema = Type.Object(
-  {
-    preset: Type.Unsafe<(typeof SIGNATURE_PRESETS)[number]>({
-      type: 'string',
-      enum: SIGNATURE_PRESETS,
-      title: 'Signature format',
-      description: 'The calling service, or HMAC for any other service that signs with a shared secret.',
-      default: 'github',
-      'x-labels': {
-        github: 'GitHub',
-        stripe: 'Stripe',
-        slack: 'Slack',
-        standard_webhooks: 'Standard Webhooks',
-        hmac: 'HMAC',
-      },
-    }),
-    credential_id: credentialProperty(['secret'], 'Secret', 'Credential of type secret with the key.'),
-    previous_credential_id: Type.Optional(
-      Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
-        title: 'Previous secret',
-        description: 'A second key that is also accepted while the sender switches to the new one.',
-        default: null,
-        'x-credential': ['secret'],
-      }),
-    ),
-    tolerance_s: Type.Optional(
-      Type.Integer({
-        title: 'Tolerance in seconds',
-        'x-when': { preset: ['stripe', 'slack', 'standard_webhooks', 'hmac'] },
-        description: 'How far the time in a signature may differ from the current time.',
-        minimum: 1,
-        maximum: MAX_TOLERANCE_S,
-        default: 300,
-      }),
-    ),
-    header: Type.Optional(
-      Type.String({
-        title: 'Header',
-        'x-when': { preset: ['hmac'] },
-        description: 'The header with the signature.',
-        maxLength: 100,
-        default: '',
-      }),
-    ),
-    prefix: Type.Optional(
-      Type.String({
-        title: 'Prefix',
-        'x-when': { preset: ['hmac'] },
-        description: 'The text before the signature, such as sha256=.',
-        maxLength: 100,
-        default: '',
-      }),
-    ),
-    algorithm: Type.Optional(
-      Type.Enum(['sha256', 'sha512'], {
-        type: 'string',
-        title: 'Algorithm',
-        'x-when': { preset: ['hmac'] },
-        description: 'The hash algorithm of the signature.',
-        default: 'sha256',
-        'x-labels': { sha256: 'SHA-256', sha512: 'SHA-512' },
-      }),
-    ),
-    encoding: Type.Optional(
-      Type.Enum(['hex', 'base64'], {
-        type: 'string',
-        title: 'Encoding',
-        'x-when': { preset: ['hmac'] },
-        description: 'The encoding of the signature.',
-        default: 'hex',
-        'x-labels': { hex: 'Hexadecimal', base64: 'Base64' },
-      }),
-    ),
-    timestamp_header: Type.Optional(
-      Type.String({
-        title: 'Time header',
-        'x-when': { preset: ['hmac'] },
-        description:
-          'The header with the time, in seconds or milliseconds since 1970. Empty if there is none.',
-        maxLength: 100,
-        default: '',
-      }),
-    ),
-    signed: Type.Optional(
-      Type.Enum(['body', 'timestamp.body'], {
-        type: 'string',
-        title: 'Signed content',
-        'x-when': { preset: ['hmac'] },
-        description: 'The body alone, or the time, a full stop and the body.',
-        default: 'body',
-        'x-labels': { body: 'Body', 'timestamp.body': 'Time and body' },
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
 
 const deduplicateSchema = Type.Object(
   {
-    by: Type.Enum(['path', 'header'], {
+    by: Type.Enum(['path', 'header', 'query'], {
       type: 'string',
       title: 'Location of the ID',
-      description: 'In the body or in a header.',
+      description: 'In the body, in a header or in the query.',
       default: 'path',
-      'x-labels': { path: 'Body', header: 'Header' },
+      'x-labels': { path: 'Body', header: 'Header', query: 'Query' },
     }),
     name: Type.String({
-      title: 'Path or header',
-      description: 'The path in the body, such as id or event.id, or the name of the header.',
+      title: 'Path or name',
+      description: 'The path in the body, such as id or event.id, or the name of the header or parameter.',
       minLength: 1,
       maxLength: 255,
       default: 'id',
@@ -180,9 +81,16 @@ const responseSchema = Type.Object(
 
 /** Settings of the webhook trigger, all optional. */
 export const webhookProperties = {
+  ...requestProperties,
   signature: Type.Union([signatureSchema, Type.Null()], {
-    title: 'Signature',
-    description: 'Calls must be signed; all others are refused with 401.',
+    title: 'Check',
+    description: 'How calls prove who they come from; all others are refused with 401.',
+    default: null,
+  }),
+  challenge: Type.Union([challengeSchema, Type.Null()], {
+    title: 'Challenges',
+    description:
+      'What a service sends to find out whether the URL is yours. It is answered at once and starts nothing.',
     default: null,
   }),
   deduplicate: Type.Union([deduplicateSchema, Type.Null()], {
@@ -197,13 +105,13 @@ export const webhookProperties = {
     maxItems: 200,
     default: [],
   }),
-  respond: Type.Enum(['immediately', 'when_done'], {
+  respond: Type.Enum(['immediately', 'when_done', 'by_node'], {
     type: 'string',
     title: 'When to answer',
     description:
-      'Respond immediately with a receipt, or with your own response when the execution has finished.',
+      'Respond immediately with a receipt, with your own response when the execution has finished, or with that of the first Respond to webhook node that it reaches.',
     default: 'immediately',
-    'x-labels': { immediately: 'Immediately', when_done: 'When it has finished' },
+    'x-labels': { immediately: 'Immediately', when_done: 'When it has finished', by_node: 'By a node' },
   }),
   response: Type.Unsafe<Static<typeof responseSchema>>({
     ...responseSchema,
@@ -214,7 +122,7 @@ export const webhookProperties = {
   }),
   timeout_s: Type.Integer({
     title: 'Maximum wait in seconds',
-    'x-when': { respond: ['when_done'] },
+    'x-when': { respond: ['when_done', 'by_node'] },
     description: 'If the execution takes longer, the caller gets the receipt and the execution continues.',
     minimum: 1,
     maximum: MAX_RESPOND_S,
@@ -222,7 +130,7 @@ export const webhookProperties = {
   }),
   failure_status: Type.Integer({
     title: 'Failure status',
-    'x-when': { respond: ['when_done'] },
+    'x-when': { respond: ['when_done', 'by_node'] },
     description: 'The HTTP status if the execution fails or is cancelled.',
     minimum: 400,
     maximum: 599,
@@ -235,11 +143,13 @@ export type SignatureOptions = Required<Static<typeof signatureSchema>>;
 export type DeduplicateOptions = Required<Static<typeof deduplicateSchema>>;
 
 /** The settings of a webhook trigger with all defaults filled in, without the response, which is rendered later. */
-export interface WebhookOptions {
+export interface WebhookOptions extends RequestOptions {
+  readonly body: 'json' | 'any' | 'raw';
   readonly signature: SignatureOptions | null;
+  readonly challenge: ChallengeOptions | null;
   readonly deduplicate: DeduplicateOptions | null;
   readonly ip_allow_list: readonly string[];
-  readonly respond: 'immediately' | 'when_done';
+  readonly respond: 'immediately' | 'when_done' | 'by_node';
   readonly timeout_s: number;
   readonly failure_status: number;
 }
@@ -256,9 +166,10 @@ export function readWebhookOptions(config: JsonObject): WebhookOptions | null {
   const { response, ...given } = config;
   const complete: unknown = { ...defaultsOf(checked), ...given };
   if (!optionsValidator().Check(complete)) return null;
-  const { signature, deduplicate } = complete;
+  const { signature, challenge, deduplicate } = complete;
   return {
     ...complete,
+    challenge: challenge && { credential_id: 0, ...challenge },
     signature: signature && ({ ...defaultsOf(signatureSchema.properties), ...signature } as SignatureOptions),
     deduplicate:
       deduplicate && ({ ...defaultsOf(deduplicateSchema.properties), ...deduplicate } as DeduplicateOptions),

@@ -6,6 +6,8 @@ import {
   type NodeRecord,
   parseJson,
   recordsToKeep,
+  requestIn,
+  requestRecord,
 } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
@@ -36,7 +38,24 @@ export async function rerunFromStart(
   const version = source.workflow_version < 0 ? source.workflow_version : workflow.version;
   const compiled = await plans.get(source.workflow_id, version);
   const isTestMode = staysInTestMode(source, workflow);
-  return { version, isTestMode, input, triggerType: source.trigger_type, compiled, rerunOf: id };
+  const { trigger_type: triggerType } = source;
+  const content = { version, isTestMode, input, triggerType, compiled, rerunOf: id };
+  const kept = await requestOf(plans, source);
+  if (kept === null || compiled.kind === 'invalid') return content;
+  const { request, atMs } = kept;
+  return { ...content, request, records: [requestRecord(compiled.plan, { data: input, request }, atMs)] };
+}
+
+/** How the record of a trigger that kept more than the data begins; most executions have none and aren't parsed for it. */
+const KEPT = '"request":{"method":';
+
+/** What the trigger of an execution kept of the call besides its body. */
+async function requestOf(plans: PlanCache, source: RerunSource): Promise<ReturnType<typeof requestIn>> {
+  if (source.trigger_type !== 'webhook' || source.chunks?.includes(KEPT) !== true) return null;
+  const former = await plans.get(source.workflow_id, source.workflow_version);
+  if (former.kind === 'invalid') return null;
+  const [first] = parseChunks(source.chunks);
+  return requestIn(former.plan, first?.records ?? []);
 }
 
 /** Which version a rerun from the failed node runs: the one that failed, or the one that is saved now. */
@@ -60,7 +79,9 @@ export async function rerunFromFailedNode(
   const records = recordsKept(source, former, compiled);
   const { trigger_type: triggerType } = source;
   const isTestMode = staysInTestMode(source, workflow);
-  return { version, isTestMode, input: parseJson(source.input), triggerType, compiled, rerunOf: id, records };
+  const request = compiled.kind === 'plan' ? requestIn(compiled.plan, records)?.request : undefined;
+  const input = parseJson(source.input);
+  return { version, isTestMode, input, request, triggerType, compiled, rerunOf: id, records };
 }
 
 /**

@@ -7,7 +7,7 @@ import type { StartLookup } from './store.ts';
 /** What is to be started; the rest of the order comes from the look-up. */
 export type StartContent = Pick<
   StartOrder,
-  'version' | 'isTestMode' | 'input' | 'triggerType' | 'compiled' | 'rerunOf' | 'records'
+  'version' | 'isTestMode' | 'input' | 'request' | 'triggerType' | 'compiled' | 'rerunOf' | 'records'
 >;
 
 /** @throws ApiError 404, 409 `workflow_inactive` or `workflow_archived`, 503 `organisation_paused` */

@@ -6,6 +6,7 @@ import { verifySignature } from './signature.ts';
 
 const NOW_MS = Date.parse('2026-01-01T00:00:00Z');
 const NOW_S = NOW_MS / 1_000;
+const TO = { method: 'POST', url: 'https://millrace.example.com/api/v1/webhooks/x' };
 
 function options(preset: string, more: object = {}): SignatureOptions {
   const read = readWebhookOptions({ signature: { preset, credential_id: 1, ...more } });
@@ -27,7 +28,7 @@ function verdictOf(
   change: Partial<Omit<Example, 'body'>> & { body?: string | Buffer; secrets?: string[] } = {},
 ): string {
   const { options: how, secret, body, headers, nowMs } = { ...example, ...change };
-  const call = { body: Buffer.isBuffer(body) ? body : Buffer.from(body, 'utf8'), headers };
+  const call = { ...TO, body: Buffer.isBuffer(body) ? body : Buffer.from(body, 'utf8'), headers };
   return verifySignature(how, change.secrets ?? [secret], call, nowMs).kind;
 }
 
@@ -213,7 +214,7 @@ describe('several signatures', () => {
       verifySignature(
         options('stripe'),
         ['s'],
-        { body: Buffer.from(STRIPE_BODY), headers: { 'stripe-signature': header } },
+        { ...TO, body: Buffer.from(STRIPE_BODY), headers: { 'stripe-signature': header } },
         NOW_MS,
       ).kind;
     expect(verdict(`t=${NOW_S},v1=${'ab'.repeat(32)},${v1}`)).toBe('valid');
@@ -232,6 +233,7 @@ describe('several signatures', () => {
         options('standard_webhooks'),
         [secret],
         {
+          ...TO,
           body: Buffer.from(body),
           headers: { 'webhook-id': id, 'webhook-timestamp': String(NOW_S), 'webhook-signature': header },
         },
@@ -252,7 +254,7 @@ test('svix-* headers are treated like webhook-*, and never mixed with them', () 
     verifySignature(
       options('standard_webhooks'),
       [STANDARD_SECRET],
-      { body: Buffer.from(body), headers },
+      { ...TO, body: Buffer.from(body), headers },
       NOW_MS,
     );
   const time = String(NOW_S);
@@ -275,5 +277,5 @@ test('svix-* headers are treated like webhook-*, and never mixed with them', () 
 test('bytes that are not UTF-8 are signed as they are', () => {
   const body = Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d]);
   const headers = { 'x-hub-signature-256': `sha256=${createHmac('sha256', 's').update(body).digest('hex')}` };
-  expect(verifySignature(options('github'), ['s'], { body, headers }, NOW_MS).kind).toBe('valid');
+  expect(verifySignature(options('github'), ['s'], { ...TO, body, headers }, NOW_MS).kind).toBe('valid');
 });

@@ -7,7 +7,9 @@ import type { SignatureOptions } from '@millrace/nodes';
 export function curlOf(url: string, body: string, signature: SignatureOptions | null): string {
   const call = `curl -X POST ${quote(url)} -H 'Content-Type: application/json'`;
   if (signature === null) return `${call} --data-raw ${quote(body)}`;
-  const { signed, headers, ...how } = wayOf(signature);
+  const way = wayOf(signature, url);
+  if (way === null) return `${call}${carried(signature)} --data-raw ${quote(body)}`;
+  const { signed, headers, ...how } = way;
   return [
     `secret='put the secret here'`,
     `body=${quote(body)}`,
@@ -32,11 +34,12 @@ interface Way {
   readonly isBase64: boolean;
 }
 
-/** As signature.ts reads it. */
-function wayOf(options: SignatureOptions): Way {
+/** As claims.ts reads it; null if the command can't sign: nothing is signed, or with a key or in a way that only the service has. */
+function wayOf(options: SignatureOptions, url: string): Way | null {
   const plain = { algorithm: 'sha256', encoding: 'hex', isBase64: false } as const;
   switch (options.preset) {
     case 'github':
+    case 'meta':
       return { ...plain, signed: '$body', headers: ['"X-Hub-Signature-256: sha256=$signature"'] };
     case 'slack':
       return {
@@ -54,8 +57,65 @@ function wayOf(options: SignatureOptions): Way {
         encoding: 'base64',
         isBase64: true,
       };
+    case 'zoom':
+      return {
+        ...plain,
+        signed: 'v0:$time:$body',
+        headers: ['"x-zm-request-timestamp: $time"', '"x-zm-signature: v0=$signature"'],
+      };
+    case 'paddle':
+      return { ...plain, signed: '$time:$body', headers: ['"Paddle-Signature: ts=$time;h1=$signature"'] };
+    case 'zendesk':
+      return {
+        ...plain,
+        signed: '$time$body',
+        encoding: 'base64',
+        headers: [
+          '"X-Zendesk-Webhook-Signature-Timestamp: $time"',
+          '"X-Zendesk-Webhook-Signature: $signature"',
+        ],
+      };
+    case 'hubspot':
+      return {
+        ...plain,
+        signed: `POST${url}$body$time`,
+        encoding: 'base64',
+        headers: ['"X-HubSpot-Request-Timestamp: $time"', '"X-HubSpot-Signature-v3: $signature"'],
+      };
+    case 'square':
+      return {
+        ...plain,
+        signed: `${url}$body`,
+        encoding: 'base64',
+        headers: ['"X-Square-Hmacsha256-Signature: $signature"'],
+      };
     case 'hmac':
       return plainWay(options);
+    default:
+      return null;
+  }
+}
+
+/** What a call carries instead of a signature, with a place for the secret. */
+function carried({ preset, username, location, name, prefix }: SignatureOptions): string {
+  const header = (header: string, before = '') => ` -H ${quote(`${header}: ${before}put the secret here`)}`;
+  switch (preset) {
+    case 'basic':
+      return ` -u ${quote(`${username}:put the secret here`)}`;
+    case 'gitlab':
+      return header('X-Gitlab-Token');
+    case 'telegram':
+      return header('X-Telegram-Bot-Api-Secret-Token');
+    case 'token':
+      return location === 'header'
+        ? header(name, prefix)
+        : ` --url-query ${quote(`${name}=put the secret here`)}`;
+    case 'jwt_secret':
+    case 'jwt_public_key':
+    case 'jwt_jwks':
+      return ` -H ${quote('Authorization: Bearer put the JWT here')}`;
+    default:
+      return '';
   }
 }
 

@@ -47,11 +47,13 @@ export function webhookAdminRoutes(app: FastifyInstance, deps: AppDeps): void {
 }
 
 async function describeWebhook(tx: Queryable, row: WorkflowDetailRow, publicUrl: string): Promise<Webhook> {
-  const urlOf = (hash: string) => `${publicUrl}/api/v1/webhooks/${hash}`;
+  const options = readWebhookOptions(webhookConfigOf(parseJson(row.flow_data)));
+  const path = options === null || options.path === '' ? '' : `/${options.path}`;
+  const urlOf = (hash: string) => `${publicUrl}/api/v1/webhooks/${hash}${path}`;
   const url = urlOf(row.webhook_hash);
   const sample = await findSample(tx, row.id);
   const reason = webhookClosedBecause(row);
-  const signature = readWebhookOptions(webhookConfigOf(parseJson(row.flow_data)))?.signature ?? null;
+  const signature = options?.signature ?? null;
   const former = await listFormerHashes(tx, row.id);
   return {
     url,

@@ -4,7 +4,7 @@ import { captureCall } from '@millrace/service/samples/store';
 import type { FastifyRequest } from 'fastify';
 
 /** Names of headers that carry, or may carry, the caller's authentication. */
-const SECRET_NAME = /auth|cookie|credential|key|pass|secret|session|sign|token/;
+const SECRET_NAME = /auth|cookie|credential|hmac|key|pass|secret|session|sign|token/;
 
 /** Headers that describe the connection rather than the call. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set(['connection', 'host', 'transfer-encoding']);

@@ -30,7 +30,8 @@ export function eventOf(
   request: FastifyRequest,
   body: JsonValue,
 ): EventKey | null {
-  const id = eventIdOf(options, body, request.headers);
+  const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
+  const id = eventIdOf(options, body, request.headers, query);
   if (id !== null) {
     return { hash: createHash('sha256').update(id).digest(), windowS: options.window_s };
   }
@@ -42,7 +43,13 @@ function missingId({ by, name }: DeduplicateOptions): ApiError {
   const fault =
     by === 'path'
       ? { pointer: `/${name.replaceAll('.', '/')}`, message: message('api.event_id_in_body', { path: name }) }
-      : { pointer: '', message: message('api.event_id_in_header', { header: name }) };
+      : {
+          pointer: '',
+          message:
+            by === 'header'
+              ? message('api.event_id_in_header', { header: name })
+              : message('api.event_id_in_query', { name }),
+        };
   return validationError([{ ...fault, code: 'required' }]);
 }
 

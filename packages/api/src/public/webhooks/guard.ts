@@ -8,10 +8,12 @@ import {
 } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-import { readWebhookOptions, type SignatureOptions, type WebhookOptions } from '@millrace/nodes';
+import { needsSecret, readWebhookOptions, type SignatureOptions, type WebhookOptions } from '@millrace/nodes';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
+import { publicKeyOf, type SignedCall } from '@millrace/service/webhooks/claims';
 import { webhookConfigOf } from '@millrace/service/webhooks/closed';
 import { type AllowsAddress, createAllowList } from '@millrace/service/webhooks/ip-allow-list';
+import { type KeySets, verifyJwt } from '@millrace/service/webhooks/jwt';
 import type { OpenSecret } from '@millrace/service/webhooks/secrets';
 import { verifySignature } from '@millrace/service/webhooks/signature';
 import { findVersion } from '@millrace/service/workflows/store';
@@ -56,12 +58,15 @@ function configOf({ trigger, vars }: Plan): JsonObject {
   return render(config, scope, MAX_CONFIG_BYTES) as JsonObject;
 }
 
+const BY_PUBLIC_KEY: ReadonlySet<string> = new Set(['discord', 'sendgrid', 'jwt_public_key']);
+
 /** @throws ApiError `invalid_signature` for settings that no call can satisfy */
 function toGuard(config: JsonObject): Guard {
   const options = readWebhookOptions(config);
   try {
     if (options === null) throw new Error('the settings of the webhook do not fit');
-    const { ip_allow_list: entries } = options;
+    const { ip_allow_list: entries, signature } = options;
+    if (signature !== null && BY_PUBLIC_KEY.has(signature.preset)) publicKeyOf(signature);
     return { ...options, allows: entries.length === 0 ? null : createAllowList(entries) };
   } catch (error) {
     throw new ApiError('invalid_signature', message('api.webhook_settings_invalid'), {
@@ -74,29 +79,50 @@ function toGuard(config: JsonObject): Guard {
 /** Every 401 names an authentication scheme (RFC 9110, 15.5.2). */
 const CHALLENGE = { 'www-authenticate': 'Signature' } as const;
 
+function challengeOf(preset: SignatureOptions['preset']): { readonly [name: string]: string } {
+  if (preset === 'basic') return { 'www-authenticate': 'Basic realm="webhook"' };
+  return preset.startsWith('jwt_') ? { 'www-authenticate': 'Bearer' } : CHALLENGE;
+}
+
+/** What calls are checked with. */
+export interface CallCheck {
+  /** Base of the addresses that were called. */
+  readonly publicUrl: string;
+  readonly openSecret: OpenSecret;
+  readonly keySets: KeySets;
+}
+
+/** @throws ApiError `ip_not_allowed` */
+export function checkAddress(guard: Guard, request: FastifyRequest): void {
+  if (guard.allows !== null && !guard.allows(request.ip))
+    throw new ApiError('ip_not_allowed', message('api.webhook_ip_not_allowed'));
+}
+
 /**
- * Admits or refuses a call by address and signature.
+ * Admits or refuses a call by what it proves.
  * @param now the database's time
- * @throws ApiError `ip_not_allowed`, `invalid_signature`, `stale_signature`
+ * @throws ApiError `invalid_signature`, `stale_signature`, `keys_unreachable`
  */
 export async function checkCall(
   guard: Guard,
   request: FastifyRequest,
   workflow: StartableWorkflow,
   now: Date,
-  openSecret: OpenSecret,
+  { publicUrl, openSecret, keySets }: CallCheck,
 ): Promise<void> {
-  if (guard.allows !== null && !guard.allows(request.ip)) {
-    throw new ApiError('ip_not_allowed', message('api.webhook_ip_not_allowed'));
-  }
   const { signature } = guard;
   if (signature === null) return;
-  const secrets = await openSecrets(signature, request, workflow, openSecret);
+  const { preset } = signature;
+  const secrets = needsSecret(preset) ? await openSecrets(signature, request, workflow, openSecret) : [];
+  const { method, headers, originalUrl } = request;
   const body = request.rawBody ?? Buffer.alloc(0);
-  const verdict = verifySignature(signature, secrets, { body, headers: request.headers }, now.getTime());
+  const call: SignedCall = { method, headers, body, url: `${publicUrl}${originalUrl}` };
+  const verdict = preset.startsWith('jwt_')
+    ? await verifyJwt(signature, secrets, call, now.getTime(), (url) => keySets(workflow.organisationId, url))
+    : verifySignature(signature, secrets, call, now.getTime());
   if (verdict.kind === 'valid') return;
   const code = verdict.kind === 'stale' ? 'stale_signature' : 'invalid_signature';
-  throw new ApiError(code, verdict.reason, { headers: CHALLENGE });
+  throw new ApiError(code, verdict.reason, { headers: challengeOf(preset) });
 }
 
 /** The usable keys; if one of two isn't usable, only the owner learns that. */

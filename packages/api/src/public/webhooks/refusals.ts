@@ -3,7 +3,7 @@ import type { ApiError } from '@millrace/errors/errors';
 import { noteRefusal } from '@millrace/service/samples/store';
 import type { FastifyRequest } from 'fastify';
 
-const ADDRESS = /^\/api\/v1\/webhooks\/([A-Za-z0-9_-]{43})(?:\?|$)/;
+const ADDRESS = /^\/api\/v1\/webhooks\/([A-Za-z0-9_-]{43})(?:[/?]|$)/;
 
 /** Tells an editor that is listening for a sample why a call was refused. The caller doesn't wait for it. */
 export function reportRefusal(db: Queryable, request: FastifyRequest, refusal: ApiError): void {

@@ -30,10 +30,36 @@ export function respondWithResult(
   try {
     return sendResponse(reply, renderResponse(plan, row, failure.maxBytes));
   } catch (error) {
-    request.log.warn({ err: error, execution_id: row.id }, 'could not send the response of a webhook');
-    const unusable = new ApiError('unusable_response', message('api.webhook_response_unusable'));
-    return sendFailure(request, reply, failure.status, row.id, unusable);
+    return refuseUnusable(request, reply, failure.status, row.id, error);
   }
+}
+
+/** Sends the response of a node of an execution that may still be running. */
+export function respondFromNode(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  response: WebhookResponse,
+  failureStatus: number,
+  executionId: number,
+): FastifyReply {
+  try {
+    checkHeaders(response);
+    return sendResponse(reply, response);
+  } catch (error) {
+    return refuseUnusable(request, reply, failureStatus, executionId, error);
+  }
+}
+
+function refuseUnusable(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  executionId: number,
+  error: unknown,
+): FastifyReply {
+  request.log.warn({ err: error, execution_id: executionId }, 'could not send the response of a webhook');
+  const unusable = new ApiError('unusable_response', message('api.webhook_response_unusable'));
+  return sendFailure(request, reply, status, executionId, unusable);
 }
 
 function sendFailure(
@@ -60,23 +86,39 @@ function renderResponse(plan: Plan, row: ExecutionDetailRow, maxBytes: number): 
   });
   const response = readWebhookResponse(config.response ?? {});
   if (response === null) throw new Error('status, headers and body of the response do not fit');
-  for (const [name, value] of Object.entries(response.headers)) {
+  checkHeaders(response);
+  return response;
+}
+
+/** @throws Error if one of them can't be sent */
+function checkHeaders({ headers }: WebhookResponse): void {
+  for (const [name, value] of Object.entries(headers)) {
     const fault = responseHeaderFault(name);
     if (fault !== null) throw new Error(`the header ${JSON.stringify(name)} ${inEnglish(fault)}`);
     validateHeaderValue(name, value);
   }
-  return response;
 }
 
 /** Statuses that are sent without a body (RFC 9110, 15). */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-function sendResponse(reply: FastifyReply, { status, headers, body }: WebhookResponse): FastifyReply {
+/** Whatever a workflow or a caller put into a response, a page rendered from it runs nothing and belongs to no origin. */
+export function sandbox(reply: FastifyReply): void {
+  reply.header('content-security-policy', `${String(reply.getHeader('content-security-policy'))};sandbox`);
+}
+
+/** A page's own style and pictures are shown; scripts, forms and frames are not. */
+const PAGE_POLICY =
+  "default-src 'none';style-src 'unsafe-inline';img-src https: data:;font-src https: data:;base-uri 'none';form-action 'none';frame-ancestors 'none'";
+
+/** Sends what a workflow has made. A string body is sent as it is. */
+export function sendResponse(reply: FastifyReply, { status, headers, body }: WebhookResponse): FastifyReply {
   const isText = typeof body === 'string';
   reply.code(status).header('content-type', `${isText ? 'text/plain' : 'application/json'}; charset=utf-8`);
   for (const [name, value] of Object.entries(headers)) reply.header(name, value);
-  // Whatever a workflow responds with, a page rendered from it runs nothing and belongs to no origin.
-  reply.header('content-security-policy', `${String(reply.getHeader('content-security-policy'))};sandbox`);
+  if (/^\s*text\/html\b/i.test(String(reply.getHeader('content-type'))))
+    reply.header('content-security-policy', PAGE_POLICY);
+  sandbox(reply);
   if (body === null || WITHOUT_BODY.has(status)) return reply.removeHeader('content-type').send();
   return reply.send(Buffer.from(isText ? body : stringifyJson(body)));
 }

@@ -1,23 +1,34 @@
-import { isUtf8 } from 'node:buffer';
-import { type CompileResult, type JsonValue, setOwn } from '@millrace/engine';
+import { type CompileResult, type JsonObject, type JsonValue, requestRecord } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
+import {
+  acceptedMethods,
+  answerProven,
+  answerUnproven,
+  keptRequest,
+  matchPath,
+  type ReceivedRequest,
+} from '@millrace/nodes';
 import type { StartableWorkflow, StartOrder } from '@millrace/runtime/start-row';
-import { waitForEnd } from '@millrace/runtime/watch';
+import { type Watch, waitForEnd } from '@millrace/runtime/watch';
 import type { Starter } from '@millrace/service/executions/accept';
 import { organisationPaused } from '@millrace/service/executions/startable';
-import { findExecution, findStatus, type StartLookup } from '@millrace/service/executions/store';
+import { findChanges, findExecution, findStatus, type StartLookup } from '@millrace/service/executions/store';
+import { createKeySets } from '@millrace/service/webhooks/jwt';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../http/app-deps.ts';
-import { addForeignJsonBodies } from '../../http/body.ts';
 import { startOrigin } from '../../http/origin.ts';
 import { response } from '../../http/responses.ts';
 import { createWatcher } from '../executions/watcher.ts';
+import { keepBodies, readWebhookBody } from './body.ts';
+import { type Reached, respondingNodes, waitForResponse } from './by-node.ts';
 import { capture } from './capture.ts';
+import { sendChallenge } from './challenge.ts';
 import { eventOf, type StartedCall, startEvent } from './deliver.ts';
-import { checkCall, createGuards, type Guard } from './guard.ts';
-import { respondWithResult } from './respond.ts';
+import { checkAddress, checkCall, createGuards, type Guard } from './guard.ts';
+import { respondFromNode, respondWithResult } from './respond.ts';
+import { WaitingCallers } from './waiting-callers.ts';
 
 const HASH = /^[A-Za-z0-9_-]{43}$/;
 
@@ -33,24 +44,12 @@ export const WebhookReceipt = Type.Object(
   { $id: 'WebhookReceipt', additionalProperties: false },
 );
 
-/** `POST /webhooks/{hash}`. */
+/** `/webhooks/{hash}`: by POST, and by the methods and paths that its trigger accepts. */
 export function webhookRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
   app.addSchema(WebhookReceipt);
-  // In its own scope, because no other endpoint accepts forms.
+  // In its own scope, because no other endpoint accepts other types of bodies.
   app.register(async (scope) => {
-    addForeignJsonBodies(scope, deps.config);
-    scope.addContentTypeParser(
-      'application/x-www-form-urlencoded',
-      { parseAs: 'buffer' },
-      (request, bytes, done) => {
-        request.rawBody = bytes as Buffer;
-        try {
-          done(null, parseForm(bytes as Buffer));
-        } catch (error) {
-          done(error instanceof Error ? error : new Error(String(error)), undefined);
-        }
-      },
-    );
+    keepBodies(scope);
     addReceive(scope, deps, starter);
   });
 }
@@ -62,52 +61,96 @@ const PROBLEMS = [
   'storage_full',
   'invalid_signature',
   'stale_signature',
+  'keys_unreachable',
+  'too_many_callers',
   'ip_not_allowed',
   'validation_failed',
   'execution_failed',
   'unusable_response',
 ] as const;
 
+/** Whatever a call says that it accepts: a workflow defines the response. */
+const ANYTHING = ['application/json', 'text/plain', 'text/html', 'image/*', '*/*'] as const;
+const ACCEPTABLE = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+type Call = { Params: { hash: string } };
+
 function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
   const schema = {
     operationId: 'receiveWebhook',
     summary: 'Start a workflow whose trigger is a webhook',
     description:
-      'The body is any JSON value, or a form, which is taken as an object; no body counts as `{}`. The workflow reads it as `{{trigger.data.<field>}}`. The settings of its trigger may require a signature, allow only certain addresses, recognise repeated events (the receipt then names the first execution), or respond with the result of the workflow instead of the receipt.',
+      'The body is any JSON value, or a form, which is taken as an object; no body counts as `{}`. The workflow reads it as `{{trigger.data.<field>}}`. The settings of its trigger may require a signature, allow only certain addresses, recognise repeated events (the receipt then names the first execution), or respond with the result of the workflow instead of the receipt. They may also accept other methods, a path after the hash and other types of bodies, which this document does not describe.',
     tags: ['Webhooks'],
     response: {
       202: response('Accepted; the execution runs asynchronously.', Type.Ref('WebhookReceipt#')),
       '2xx': {
         description:
-          "With `respond: when_done`: the status, headers and body of the workflow's response. It may use any other status from 200, too.",
+          "With `respond: when_done` or `by_node`: the status, headers and body of the workflow's response. It may use any other status from 200, too.",
         content: { 'application/json': { schema: Type.Unknown() }, 'text/plain': { schema: Type.String() } },
       },
     },
   };
   const guardOf = createGuards(deps);
+  const { openSecret } = deps;
+  const check = { openSecret, publicUrl: deps.config.publicUrl, keySets: createKeySets(deps.egress) };
+  const callers = new WaitingCallers(deps.config.limits);
   const watcher = createWatcher(app, deps.notifier);
-  const options = {
-    config: { public: true, webhook: true, emptyBodyIsObject: true, problems: PROBLEMS },
-    schema,
+  const config = { public: true, webhook: true, problems: PROBLEMS } as const;
+  app.post<Call>('/api/v1/webhooks/:hash', { config, schema }, receive);
+  const more = {
+    config: { ...config, byTrigger: true, produces: ANYTHING },
+    schema: { hide: true },
   } as const;
-  app.post<{ Params: { hash: string } }>('/api/v1/webhooks/:hash', options, async (request, reply) => {
+  for (const [url, methods] of [
+    ['/api/v1/webhooks/:hash', ACCEPTABLE.filter((method) => method !== 'POST')],
+    ['/api/v1/webhooks/:hash/*', ACCEPTABLE],
+  ] as const) {
+    app.route<Call>({ ...more, url, method: [...methods], exposeHeadRoute: false, handler: receive });
+  }
+
+  async function receive(request: FastifyRequest<Call>, reply: FastifyReply): Promise<FastifyReply> {
     const { hash } = request.params;
+    const received = toReceived(request);
+    // Before anything is looked up, as for every request.
+    const body = await settled(readWebhookBody(request, 'json', deps.config));
     const found = HASH.test(hash) ? await starter.lookUpWebhook(hash) : null;
     const workflow = found?.workflow ?? null;
     if (found === null || workflow === null) {
       request.forgetSecret?.();
-      throw notFound('webhook');
+      throw unknownAddress(received, body);
     }
     const compiled = await deps.plans.get(workflow.id, workflow.version);
     const guard = await guardOf(workflow, compiled);
-    await checkCall(guard, request, workflow, found.now, deps.openSecret);
+    const params = matchPath(guard.path, received.rest);
+    if (params === null) throw unknownAddress(received, body);
+    checkAddress(guard, request);
+    const open = (credentialId: number) => openSecret(workflow.organisationId, credentialId);
+    const { challenge } = guard;
+    const unproven = challenge === null ? null : answerUnproven(challenge, received);
+    if (unproven !== null) return sendChallenge(reply, unproven, guard, open);
+    refuseMethod(received, acceptedMethods(guard));
+    const isJson = guard.body === 'json';
+    if (isJson && 'error' in body) throw body.error;
+    await checkCall(guard, request, workflow, found.now, check);
+    const data =
+      isJson && 'value' in body ? body.value : await readWebhookBody(request, guard.body, deps.config);
     request.rawBody = null;
+    const proven = challenge === null ? null : answerProven(challenge, data);
+    if (proven !== null) return sendChallenge(reply, proven, guard, open);
     if (found.isPaused) throw organisationPaused();
-    const order = orderOf(found, workflow, compiled, request);
+    const order = orderOf(found, workflow, compiled, request, {
+      data,
+      request: keptRequest(guard, received, params, provingNames(guard.signature)),
+    });
     const { isListening } = found;
     if (guard.respond === 'immediately' || compiled.kind === 'invalid') {
       return sendReceipt(reply, await start(request, guard, order, isListening));
     }
+    const nodeIds = guard.respond === 'by_node' ? respondingNodes(compiled.plan) : null;
+    if (nodeIds?.size === 0) return sendReceipt(reply, await start(request, guard, order, isListening));
+    const { organisationId } = workflow;
+    const leave = callers.enter(organisationId);
     // Watched before it starts, so that its end isn't missed.
     const watch = watcher(order.executionId, reply);
     try {
@@ -115,27 +158,50 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
       if (!started.isFirst) return sendReceipt(reply, started);
       // The end may be far away, and the body has been stored.
       request.bodyRoom?.release();
-      const { organisationId } = workflow;
       const { executionId } = order;
-      const read = () =>
-        deps.db.forOrganisation(organisationId, (tx) => findStatus(tx, organisationId, executionId));
-      const hasEnded = (await waitForEnd(watch, read, guard.timeout_s * 1_000)) !== null;
-      const ended = hasEnded
-        ? await deps.db.forOrganisation(organisationId, (tx) =>
-            findExecution(tx, organisationId, executionId),
-          )
-        : undefined;
-      if (ended === undefined) {
-        // A closing service waits for its connections, and this one would be kept open for the next request.
-        if (watch.isOver) reply.header('connection', 'close');
-        return sendReceipt(reply, started, 'The workflow was started and is still running.');
-      }
+      const reading = { organisationId, executionId, watch, timeoutMs: guard.timeout_s * 1_000 };
+      const reached = nodeIds === null ? await untilEnd(reading) : await untilAnswered(reading, nodeIds);
       const failure = { status: guard.failure_status, maxBytes: deps.config.limits.nodeOutputBytes };
-      return respondWithResult(request, reply, compiled.plan, ended, failure);
+      if (reached?.kind === 'response')
+        return respondFromNode(request, reply, reached.response, failure.status, executionId);
+      if (reached !== null && (nodeIds === null || reached.row.status !== 'completed'))
+        return respondWithResult(request, reply, compiled.plan, reached.row, failure);
+      if (reached !== null)
+        return sendReceipt(reply, started, 'The workflow was started and has finished without a response.');
+      // A closing service waits for its connections, and this one would be kept open for the next request.
+      if (watch.isOver) reply.header('connection', 'close');
+      return sendReceipt(reply, started, 'The workflow was started and is still running.');
     } finally {
       watch.close();
+      leave();
     }
-  });
+  }
+
+  interface Waiting {
+    readonly organisationId: number;
+    readonly executionId: number;
+    readonly watch: Watch;
+    readonly timeoutMs: number;
+  }
+
+  async function untilEnd({ organisationId, executionId, watch, timeoutMs }: Waiting): Promise<Reached> {
+    const read = () =>
+      deps.db.forOrganisation(organisationId, (tx) => findStatus(tx, organisationId, executionId));
+    if ((await waitForEnd(watch, read, timeoutMs)) === null) return null;
+    const row = await deps.db.forOrganisation(organisationId, (tx) =>
+      findExecution(tx, organisationId, executionId),
+    );
+    return row === undefined ? null : { kind: 'ended', row };
+  }
+
+  async function untilAnswered(
+    { organisationId, executionId, watch, timeoutMs }: Waiting,
+    nodeIds: ReadonlySet<string>,
+  ): Promise<Reached> {
+    const read = (afterSeq: number) =>
+      deps.db.forOrganisation(organisationId, (tx) => findChanges(tx, organisationId, executionId, afterSeq));
+    return waitForResponse(watch, read, nodeIds, timeoutMs);
+  }
 
   async function start(
     request: FastifyRequest,
@@ -164,11 +230,63 @@ function orderOf(
   workflow: StartableWorkflow,
   compiled: CompileResult,
   request: FastifyRequest,
+  { data: input, request: kept }: { readonly data: JsonValue; readonly request: JsonObject | null },
 ): StartOrder {
   const { version } = workflow;
-  const input = request.body as JsonValue;
   const origin = startOrigin(request);
-  return { executionId, acceptedAt, workflow, version, triggerType: 'webhook', input, compiled, origin };
+  const order = {
+    executionId,
+    acceptedAt,
+    workflow,
+    version,
+    triggerType: 'webhook',
+    input,
+    compiled,
+    origin,
+  };
+  if (kept === null || compiled.kind === 'invalid') return order;
+  const record = requestRecord(compiled.plan, { data: input, request: kept }, acceptedAt.getTime());
+  return { ...order, request: kept, records: [record] };
+}
+
+/** What follows the hash in the address of a call. */
+const REST = /^\/api\/v1\/webhooks\/[^/?]*\/?([^?]*)(?:\?(.*))?$/s;
+
+function toReceived({ method, url, headers }: FastifyRequest): ReceivedRequest {
+  const [, rest = '', query = ''] = REST.exec(url) ?? [];
+  return { method, rest, headers, query: new URLSearchParams(query) };
+}
+
+/** Headers and parameters that prove who calls, by the settings of the check: their names may say nothing about that. */
+function provingNames(signature: Guard['signature']): readonly string[] {
+  return signature === null ? [] : [signature.name, signature.header].map((name) => name.toLowerCase());
+}
+
+type Settled = { readonly value: JsonValue } | { readonly error: unknown };
+
+async function settled(reading: Promise<JsonValue>): Promise<Settled> {
+  return reading.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+}
+
+/** The same whether the webhook doesn't exist, isn't open or has another path; other methods say only what every webhook accepts. */
+function unknownAddress({ method, rest }: ReceivedRequest, body: Settled): unknown {
+  if (method !== 'POST' && rest === '') return wrongMethod(['POST']);
+  return 'error' in body ? body.error : notFound('webhook');
+}
+
+/** @throws ApiError `method_not_allowed` */
+function refuseMethod({ method }: ReceivedRequest, accepted: readonly string[]): void {
+  if (!accepted.includes(method)) throw wrongMethod(accepted);
+}
+
+function wrongMethod(accepted: readonly string[]): ApiError {
+  const allow = accepted.join(', ');
+  return new ApiError('method_not_allowed', message('api.method_not_allowed', { methods: allow }), {
+    headers: { allow },
+  });
 }
 
 const STARTED = 'The workflow was started.';
@@ -186,26 +304,4 @@ function sendReceipt(
   message = isFirst ? STARTED : REPEATED,
 ): FastifyReply {
   return reply.code(202).send({ success: true, execution_id: executionId, message, captured });
-}
-
-/** A form as an object of strings; a repeated name has the list of its values. */
-function parseForm(bytes: Buffer): JsonValue {
-  if (!isUtf8(unescapeBytes(bytes))) throw new ApiError('invalid_body', message('api.form_not_utf8'));
-  const fields: { [name: string]: JsonValue } = {};
-  const values = Map.groupBy(new URLSearchParams(bytes.toString('utf8')), ([name]) => name);
-  for (const [name, pairs] of values) {
-    const texts = pairs.map(([, text]) => text);
-    setOwn(fields, name, texts.length === 1 ? (texts[0] ?? '') : texts);
-  }
-  return fields;
-}
-
-/** The bytes represented by a form's percent escapes, and every other byte unchanged. */
-function unescapeBytes(bytes: Buffer): Buffer {
-  const text = bytes.toString('latin1');
-  if (!text.includes('%')) return bytes;
-  const plain = text.replace(/%([0-9a-f]{2})/gi, (_escape, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  return Buffer.from(plain, 'latin1');
 }

@@ -1,0 +1,109 @@
+import { isUtf8 } from 'node:buffer';
+import { type JsonValue, setOwn } from '@millrace/engine';
+import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
+import type { WebhookOptions } from '@millrace/nodes';
+import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
+import { isJsonType, readJsonBody, refuseOtherCharsets } from '../../http/body.ts';
+
+/** Keeps the bytes of bodies of every type: only a webhook's settings say how to read them. */
+export function keepBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, bytes, done) => {
+    request.rawBody = bytes as Buffer;
+    done(null, undefined);
+  });
+}
+
+const FORM = 'application/x-www-form-urlencoded';
+const MULTIPART = 'multipart/form-data';
+/** Each takes memory beyond its bytes. */
+const MAX_PARTS = 1_000;
+
+/**
+ * The data of a call. No body counts as `{}`.
+ * @throws ApiError `invalid_body`, `invalid_json`, `json_too_deep`, `unsupported_media_type`
+ */
+export async function readWebhookBody(
+  request: FastifyRequest,
+  mode: WebhookOptions['body'],
+  { limits }: { readonly limits: { readonly jsonDepth: number } },
+): Promise<JsonValue> {
+  const bytes = request.rawBody ?? Buffer.alloc(0);
+  const contentType = request.headers['content-type'];
+  if (mode === 'raw') return readText(bytes, contentType);
+  if (bytes.length === 0) return {};
+  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type === undefined || (isJsonType(type) && !(mode === 'any' && type === 'text/plain')))
+    return orEmpty(readJsonBody(request, bytes, limits.jsonDepth));
+  if (type === FORM) return parseForm(bytes);
+  if (mode === 'json') throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(contentType);
+  return type === MULTIPART ? parseMultipart(bytes, contentType ?? '') : readText(bytes, contentType);
+}
+
+/** A blank body counts as `{}`; null is a value. */
+function orEmpty(data: JsonValue | undefined): JsonValue {
+  return data === undefined ? {} : data;
+}
+
+function readText(bytes: Buffer, contentType = ''): string {
+  refuseOtherCharsets(contentType);
+  if (!isUtf8(bytes)) throw new ApiError('invalid_body', message('api.body_not_utf8'));
+  return bytes.toString('utf8');
+}
+
+/** A form as an object of strings; a repeated name has the list of its values. */
+function parseForm(bytes: Buffer): JsonValue {
+  if (!isUtf8(unescapeBytes(bytes))) throw new ApiError('invalid_body', message('api.form_not_utf8'));
+  return toFields(new URLSearchParams(bytes.toString('utf8')));
+}
+
+function toFields(pairs: Iterable<readonly [string, JsonValue]>): JsonValue {
+  const fields: { [name: string]: JsonValue } = {};
+  for (const [name, values] of Map.groupBy(pairs, ([each]) => each)) {
+    const given = values.map(([, value]) => value);
+    setOwn(fields, name, given.length === 1 ? (given[0] ?? '') : given);
+  }
+  return fields;
+}
+
+/** The bytes represented by a form's percent escapes, and every other byte unchanged. */
+function unescapeBytes(bytes: Buffer): Buffer {
+  const text = bytes.toString('latin1');
+  if (!text.includes('%')) return bytes;
+  const plain = text.replace(/%([0-9a-f]{2})/gi, (_escape, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(plain, 'latin1');
+}
+
+/** The fields of a multipart form; of a file, what describes it. */
+async function parseMultipart(bytes: Buffer, contentType: string): Promise<JsonValue> {
+  const boundary = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType);
+  const mark = `--${boundary?.[1] ?? boundary?.[2] ?? ''}`;
+  if (boundary === null || hasMoreThan(bytes, mark, MAX_PARTS + 1))
+    throw new ApiError('invalid_body', message('api.multipart_invalid', { max: MAX_PARTS }));
+  try {
+    const form = await new Response(new Uint8Array(bytes), {
+      headers: { 'content-type': contentType },
+    }).formData();
+    return toFields(
+      [...form].map(([name, value]) => [name, typeof value === 'string' ? value : about(value)]),
+    );
+  } catch (cause) {
+    throw new ApiError('invalid_body', message('api.multipart_invalid', { max: MAX_PARTS }), { cause });
+  }
+}
+
+function about({ name, type, size }: File): JsonValue {
+  return { name, type, size };
+}
+
+function hasMoreThan(bytes: Buffer, text: string, most: number): boolean {
+  let count = 0;
+  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + text.length)) {
+    count += 1;
+    if (count > most) return true;
+  }
+  return false;
+}

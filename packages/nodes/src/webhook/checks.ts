@@ -1,0 +1,189 @@
+import { Type } from 'typebox';
+import { credentialProperty } from '../credential-property.ts';
+
+/**
+ * How a call proves who it comes from: the service that signs it, or what it carries. `hmac` is any other sender that signs the body with a
+ * shared secret.
+ */
+const CHECK_LABELS = {
+  github: 'GitHub',
+  stripe: 'Stripe',
+  slack: 'Slack',
+  standard_webhooks: 'Standard Webhooks',
+  discord: 'Discord',
+  gitlab: 'GitLab',
+  hubspot: 'HubSpot',
+  meta: 'Meta (Facebook, WhatsApp)',
+  microsoft: 'Microsoft Graph',
+  paddle: 'Paddle',
+  sendgrid: 'SendGrid',
+  square: 'Square',
+  telegram: 'Telegram',
+  twilio: 'Twilio',
+  zendesk: 'Zendesk',
+  zoom: 'Zoom',
+  hmac: 'HMAC',
+  token: 'Token',
+  basic: 'User name and password',
+  jwt_secret: 'JWT with a secret',
+  jwt_public_key: 'JWT with a public key',
+  jwt_jwks: 'JWT with a key set (JWKS)',
+} as const;
+
+export type CheckPreset = keyof typeof CHECK_LABELS;
+const CHECK_PRESETS = Object.keys(CHECK_LABELS) as CheckPreset[];
+
+/** Whose signatures are verified with a public key instead of a shared secret. */
+const BY_PUBLIC_KEY = ['discord', 'sendgrid', 'jwt_public_key'] as const;
+const JWT = ['jwt_secret', 'jwt_public_key', 'jwt_jwks'] as const;
+const WITH_SECRET = CHECK_PRESETS.filter(
+  (preset) => !([...BY_PUBLIC_KEY, 'jwt_jwks'] as readonly CheckPreset[]).includes(preset),
+);
+/** Whose signatures contain a time. */
+const WITH_TIME = [
+  ...['stripe', 'slack', 'standard_webhooks', 'discord', 'hubspot', 'paddle', 'sendgrid', 'zendesk', 'zoom'],
+  ...['hmac', ...JWT],
+];
+const MAX_TOLERANCE_S = 86_400;
+
+const text = (title: string, description: string, presets: readonly string[], more: object = {}) =>
+  Type.Optional(
+    Type.String({ title, description, 'x-when': { preset: presets }, maxLength: 500, default: '', ...more }),
+  );
+
+/** The check of a webhook's calls. */
+export const signatureSchema = Type.Object(
+  {
+    preset: Type.Unsafe<CheckPreset>({
+      type: 'string',
+      enum: CHECK_PRESETS,
+      title: 'Service or method',
+      description:
+        'The calling service, HMAC for any other service that signs with a shared secret, or what the calls carry instead of a signature.',
+      default: 'github',
+      'x-labels': CHECK_LABELS,
+    }),
+    credential_id: Type.Optional(
+      Type.Unsafe<number>({
+        ...credentialProperty(
+          ['secret'],
+          'Secret',
+          'Credential of type secret with the key, token or password.',
+        ),
+        'x-when': { preset: WITH_SECRET },
+      }),
+    ),
+    public_key: text(
+      'Public key',
+      'As the service shows it: in hexadecimal for Discord, in base64 for SendGrid, as PEM for a JWT.',
+      BY_PUBLIC_KEY,
+      { 'x-filled': true, maxLength: 4_000 },
+    ),
+    jwks_url: text(
+      'Address of the key set',
+      'Where the issuer publishes its keys, such as https://example.com/.well-known/jwks.json.',
+      ['jwt_jwks'],
+      { 'x-filled': true, maxLength: 2_000 },
+    ),
+    issuer: text('Issuer', 'Who must have issued the JWT. Empty: anyone with the key.', JWT),
+    audience: text('Audience', 'Whom the JWT must be for. Empty: anyone.', JWT),
+    username: text('User name', 'The password is the secret.', ['basic'], { 'x-filled': true }),
+    location: Type.Optional(
+      Type.Enum(['header', 'query'], {
+        type: 'string',
+        title: 'Location of the token',
+        'x-when': { preset: ['token'] },
+        description: 'In a header or in the query of the address, where proxies may log it.',
+        default: 'header',
+        'x-labels': { header: 'Header', query: 'Query' },
+      }),
+    ),
+    name: text('Name', 'Of the header or query parameter, such as X-Api-Key.', ['token'], {
+      'x-filled': true,
+      maxLength: 100,
+    }),
+    previous_credential_id: Type.Optional(
+      Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
+        title: 'Previous secret',
+        description: 'A second key that is also accepted while the sender switches to the new one.',
+        default: null,
+        'x-credential': ['secret'],
+        'x-when': { preset: WITH_SECRET },
+      }),
+    ),
+    tolerance_s: Type.Optional(
+      Type.Integer({
+        title: 'Tolerance in seconds',
+        'x-when': { preset: WITH_TIME },
+        description: 'How far the time in a signature may differ from the current time.',
+        minimum: 1,
+        maximum: MAX_TOLERANCE_S,
+        default: 300,
+      }),
+    ),
+    header: Type.Optional(
+      Type.String({
+        title: 'Header',
+        'x-when': { preset: ['hmac'] },
+        description: 'The header with the signature.',
+        maxLength: 100,
+        default: '',
+      }),
+    ),
+    prefix: Type.Optional(
+      Type.String({
+        title: 'Prefix',
+        'x-when': { preset: ['hmac', 'token'] },
+        description: 'The text before the signature or token, such as sha256= or Bearer with a space.',
+        maxLength: 100,
+        default: '',
+      }),
+    ),
+    algorithm: Type.Optional(
+      Type.Enum(['sha256', 'sha512'], {
+        type: 'string',
+        title: 'Algorithm',
+        'x-when': { preset: ['hmac'] },
+        description: 'The hash algorithm of the signature.',
+        default: 'sha256',
+        'x-labels': { sha256: 'SHA-256', sha512: 'SHA-512' },
+      }),
+    ),
+    encoding: Type.Optional(
+      Type.Enum(['hex', 'base64'], {
+        type: 'string',
+        title: 'Encoding',
+        'x-when': { preset: ['hmac'] },
+        description: 'The encoding of the signature.',
+        default: 'hex',
+        'x-labels': { hex: 'Hexadecimal', base64: 'Base64' },
+      }),
+    ),
+    timestamp_header: Type.Optional(
+      Type.String({
+        title: 'Time header',
+        'x-when': { preset: ['hmac'] },
+        description:
+          'The header with the time, in seconds or milliseconds since 1970. Empty if there is none.',
+        maxLength: 100,
+        default: '',
+      }),
+    ),
+    signed: Type.Optional(
+      Type.Enum(['body', 'timestamp.body'], {
+        type: 'string',
+        title: 'Signed content',
+        'x-when': { preset: ['hmac'] },
+        description: 'The body alone, or the time, a full stop and the body.',
+        default: 'body',
+        'x-labels': { body: 'Body', 'timestamp.body': 'Time and body' },
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** Whether a check compares with a secret; otherwise it verifies with a public key. */
+export function needsSecret(preset: CheckPreset): boolean {
+  return WITH_SECRET.includes(preset);
+}

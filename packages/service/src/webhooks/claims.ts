@@ -1,0 +1,415 @@
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { isJsonArray, isJsonObject, tryParseJson } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
+import type { SignatureOptions } from '@millrace/nodes';
+
+/** A call as received. */
+export interface SignedCall {
+  readonly method: string;
+  /** The address that was called, by the public URL of the service; some services sign it. */
+  readonly url: string;
+  /** Unmodified bytes of the body. */
+  readonly body: Buffer;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** What a call carries as its proof, in few forms for all schemes. */
+export type Claim =
+  | {
+      readonly kind: 'hmac';
+      readonly algorithm: 'sha1' | 'sha256' | 'sha512';
+      /** What was signed, in this order. */
+      readonly signed: readonly (string | Buffer)[];
+      /** Any of them may be the matching one. */
+      readonly signatures: readonly Buffer[];
+      /** Epoch seconds; null if the time isn't signed. */
+      readonly timestampS: number | null;
+    }
+  | {
+      readonly kind: 'token';
+      /** All of them must be the expected one. */
+      readonly tokens: readonly string[];
+      readonly expected: (secret: string) => string;
+    }
+  | {
+      readonly kind: 'public_key';
+      readonly key: KeyObject;
+      /** Null: the algorithm of the key has its own. */
+      readonly hash: 'sha256' | null;
+      readonly signed: readonly (string | Buffer)[];
+      readonly signature: Buffer;
+      readonly timestampS: number;
+    };
+
+/** What a call carries as its proof; a message if there is nothing to check. */
+export function readClaim(options: SignatureOptions, call: SignedCall): Claim | Message {
+  switch (options.preset) {
+    case 'github':
+    case 'meta':
+      return readPlain(call, { ...GITHUB, timestamp_header: '' });
+    case 'slack':
+      return readSlack(call);
+    case 'stripe':
+      return readStripe(call);
+    case 'standard_webhooks':
+      return readStandardWebhooks(call);
+    case 'hmac':
+      return readPlain(call, options);
+    case 'discord':
+      return readByKey(options, call, DISCORD);
+    case 'sendgrid':
+      return readByKey(options, call, SENDGRID);
+    case 'gitlab':
+      return readToken(call, 'X-Gitlab-Token');
+    case 'telegram':
+      return readToken(call, 'X-Telegram-Bot-Api-Secret-Token');
+    case 'hubspot':
+      return readTimed(call, HUBSPOT);
+    case 'zendesk':
+      return readTimed(call, ZENDESK);
+    case 'zoom':
+      return readTimed(call, ZOOM);
+    case 'paddle':
+      return readPaddle(call);
+    case 'square':
+      return readOf(call, 'X-Square-Hmacsha256-Signature', {
+        encoding: 'base64',
+        signed: [call.url, call.body],
+      });
+    case 'twilio':
+      return readTwilio(call);
+    case 'microsoft':
+      return readClientStates(call);
+    case 'token':
+      return readOwnToken(options, call);
+    case 'basic':
+      return readBasic(options, call);
+    case 'jwt_secret':
+    case 'jwt_public_key':
+    case 'jwt_jwks':
+      throw new Error('a JWT is not a signature of the call');
+  }
+}
+
+const GITHUB = {
+  header: 'X-Hub-Signature-256',
+  prefix: 'sha256=',
+  algorithm: 'sha256',
+  encoding: 'hex',
+  signed: 'body',
+} as const;
+
+type PlainOptions = Pick<
+  SignatureOptions,
+  'header' | 'prefix' | 'algorithm' | 'encoding' | 'timestamp_header' | 'signed'
+>;
+
+function readPlain({ body, headers }: SignedCall, options: PlainOptions): Claim | Message {
+  const text = headerOf(headers, options.header);
+  if (text === null) return missing(options.header);
+  const signature = text.startsWith(options.prefix)
+    ? decode(text.slice(options.prefix.length), options.encoding)
+    : null;
+  if (signature === null) return malformed(options.header);
+  const base = { kind: 'hmac', algorithm: options.algorithm, signatures: [signature] } as const;
+  if (options.timestamp_header === '') return { ...base, signed: [body], timestampS: null };
+  const time = headerOf(headers, options.timestamp_header);
+  if (time === null) return missing(options.timestamp_header);
+  const timestampS = readTimestamp(time);
+  if (timestampS === null) return malformed(options.timestamp_header);
+  return { ...base, signed: options.signed === 'body' ? [body] : [time, '.', body], timestampS };
+}
+
+function readSlack({ body, headers }: SignedCall): Claim | Message {
+  const time = headerOf(headers, 'X-Slack-Request-Timestamp');
+  if (time === null) return missing('X-Slack-Request-Timestamp');
+  const timestampS = readTimestamp(time);
+  if (timestampS === null) return malformed('X-Slack-Request-Timestamp');
+  const text = headerOf(headers, 'X-Slack-Signature');
+  if (text === null) return missing('X-Slack-Signature');
+  const signature = text.startsWith('v0=') ? decode(text.slice(3), 'hex') : null;
+  if (signature === null) return malformed('X-Slack-Signature');
+  return {
+    kind: 'hmac',
+    algorithm: 'sha256',
+    signed: [`v0:${time}:`, body],
+    signatures: [signature],
+    timestampS,
+  };
+}
+
+function readStripe({ body, headers }: SignedCall): Claim | Message {
+  const text = headerOf(headers, 'Stripe-Signature');
+  if (text === null) return missing('Stripe-Signature');
+  const members = text.split(',').map((member) => {
+    const at = member.indexOf('=');
+    return { name: member.slice(0, at).trim(), value: member.slice(at + 1).trim() };
+  });
+  const [time, ...others] = members.filter(({ name }) => name === 't').map(({ value }) => value);
+  const timestampS = readTimestamp(time ?? '');
+  const signatures = members.flatMap(({ name, value }) =>
+    name === 'v1' ? (decode(value, 'hex') ?? []) : [],
+  );
+  if (time === undefined || timestampS === null || others.length > 0 || signatures.length === 0) {
+    return malformed('Stripe-Signature');
+  }
+  return { kind: 'hmac', algorithm: 'sha256', signed: [`${time}.`, body], signatures, timestampS };
+}
+
+function readStandardWebhooks({ body, headers }: SignedCall): Claim | Message {
+  // Svix, where the specification comes from, still sends its own names; the two are never mixed in one call.
+  const isSigned = (prefix: string): boolean => headerOf(headers, `${prefix}-signature`) !== null;
+  const prefix = !isSigned('webhook') && isSigned('svix') ? 'svix' : 'webhook';
+  const names = [`${prefix}-id`, `${prefix}-timestamp`, `${prefix}-signature`] as const;
+  const [id, time, text] = names.map((name) => headerOf(headers, name));
+  if (!id) return missing(names[0]);
+  if (!time) return missing(names[1]);
+  if (!text) return missing(names[2]);
+  const timestampS = readTimestamp(time);
+  if (timestampS === null) return malformed(names[1]);
+  const signatures = text.split(' ').flatMap((versioned) => {
+    const [version, signature = '', ...rest] = versioned.split(',');
+    return version === 'v1' && rest.length === 0 ? (decode(signature, 'base64') ?? []) : [];
+  });
+  if (signatures.length === 0) return malformed(names[2]);
+  return { kind: 'hmac', algorithm: 'sha256', signed: [`${id}.${time}.`, body], signatures, timestampS };
+}
+
+function headerOf(headers: IncomingHttpHeaders, name: string): string | null {
+  const value = headers[name.toLowerCase()];
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** Any text that decodes to the same bytes is that signature, but no characters may be left over or missing. */
+function decode(text: string, encoding: 'hex' | 'base64'): Buffer | null {
+  if (encoding === 'hex') return /^(?:[0-9a-f]{2})+$/i.test(text) ? Buffer.from(text, 'hex') : null;
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.length > 0 && bytes.toString('base64') === text ? bytes : null;
+}
+
+/** As seconds this would be a year nobody signs for, so from here on the number is in milliseconds. */
+const MILLISECONDS_FROM = 100_000_000_000;
+
+/** Epoch seconds. */
+function readTimestamp(text: string): number | null {
+  if (!/^\d{1,15}$/.test(text)) return null;
+  const number = Number(text);
+  return number >= MILLISECONDS_FROM ? number / 1_000 : number;
+}
+
+function missing(header: string): Message {
+  return message('service.signature_header_missing', { header });
+}
+
+function malformed(header: string): Message {
+  return message('service.signature_header_malformed', { header });
+}
+
+/** One signature in a header, without a time. */
+function readOf(
+  { headers }: SignedCall,
+  header: string,
+  {
+    encoding,
+    signed,
+    algorithm = 'sha256',
+  }: {
+    encoding: 'hex' | 'base64';
+    signed: readonly (string | Buffer)[];
+    algorithm?: 'sha1' | 'sha256';
+  },
+): Claim | Message {
+  const text = headerOf(headers, header);
+  if (text === null) return missing(header);
+  const signature = decode(text, encoding);
+  if (signature === null) return malformed(header);
+  return { kind: 'hmac', algorithm, signed, signatures: [signature], timestampS: null };
+}
+
+/** A signature and its time in a header each. */
+interface TimedScheme {
+  readonly header: string;
+  readonly timeHeader: string;
+  readonly prefix: string;
+  readonly encoding: 'hex' | 'base64';
+  readonly signed: (call: SignedCall, time: string) => readonly (string | Buffer)[];
+}
+
+const ZOOM: TimedScheme = {
+  header: 'x-zm-signature',
+  timeHeader: 'x-zm-request-timestamp',
+  prefix: 'v0=',
+  encoding: 'hex',
+  signed: ({ body }, time) => [`v0:${time}:`, body],
+};
+const ZENDESK: TimedScheme = {
+  header: 'X-Zendesk-Webhook-Signature',
+  timeHeader: 'X-Zendesk-Webhook-Signature-Timestamp',
+  prefix: '',
+  encoding: 'base64',
+  signed: ({ body }, time) => [time, body],
+};
+const HUBSPOT: TimedScheme = {
+  header: 'X-HubSpot-Signature-v3',
+  timeHeader: 'X-HubSpot-Request-Timestamp',
+  prefix: '',
+  encoding: 'base64',
+  signed: ({ method, url, body }, time) => [method, unescapeForHubspot(url), body, time],
+};
+
+/** HubSpot signs the address with these characters unescaped. */
+function unescapeForHubspot(url: string): string {
+  return url.replace(/%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi, (escaped) =>
+    String.fromCharCode(Number.parseInt(escaped.slice(1), 16)),
+  );
+}
+
+function readTimed(call: SignedCall, scheme: TimedScheme): Claim | Message {
+  const time = headerOf(call.headers, scheme.timeHeader);
+  if (time === null) return missing(scheme.timeHeader);
+  const timestampS = readTimestamp(time) ?? readMoment(time);
+  if (timestampS === null) return malformed(scheme.timeHeader);
+  const text = headerOf(call.headers, scheme.header);
+  if (text === null) return missing(scheme.header);
+  const { prefix, encoding } = scheme;
+  const signature = text.startsWith(prefix) ? decode(text.slice(prefix.length), encoding) : null;
+  if (signature === null) return malformed(scheme.header);
+  const signed = scheme.signed(call, time);
+  return { kind: 'hmac', algorithm: 'sha256', signed, signatures: [signature], timestampS };
+}
+
+/** A time as Zendesk writes it. */
+function readMoment(text: string): number | null {
+  const at = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? null : at / 1_000;
+}
+
+function readPaddle({ body, headers }: SignedCall): Claim | Message {
+  const text = headerOf(headers, 'Paddle-Signature');
+  if (text === null) return missing('Paddle-Signature');
+  const members = text.split(';').map((member) => member.trim());
+  const valuesOf = (name: string) =>
+    members.filter((member) => member.startsWith(`${name}=`)).map((member) => member.slice(name.length + 1));
+  const [time = '', ...others] = valuesOf('ts');
+  const timestampS = readTimestamp(time);
+  const signatures = valuesOf('h1').flatMap((value) => decode(value, 'hex') ?? []);
+  if (timestampS === null || others.length > 0 || signatures.length === 0)
+    return malformed('Paddle-Signature');
+  return { kind: 'hmac', algorithm: 'sha256', signed: [`${time}:`, body], signatures, timestampS };
+}
+
+/** A form is signed with its fields in order, any other body by its hash in the address. */
+function readTwilio(call: SignedCall): Claim | Message {
+  const { url, body, headers } = call;
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '');
+  const given = URL.parse(url)?.searchParams.get('bodySHA256') ?? null;
+  if (!isForm && body.length > 0 && given !== createHash('sha256').update(body).digest('hex'))
+    return message('service.body_hash_wrong');
+  const fields = new URLSearchParams(isForm ? body.toString('utf8') : '');
+  const names = [...new Set(fields.keys())].sort(byCodeUnits);
+  const pairs = names.flatMap((name) =>
+    [...new Set(fields.getAll(name))].sort(byCodeUnits).map((value) => name + value),
+  );
+  return readOf(call, 'X-Twilio-Signature', {
+    encoding: 'base64',
+    signed: [url, ...pairs],
+    algorithm: 'sha1',
+  });
+}
+
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** A signature with a key pair: how its header is encoded, and how the key is. */
+interface KeyScheme {
+  readonly header: string;
+  readonly timeHeader: string;
+  readonly encoding: 'hex' | 'base64';
+  readonly hash: 'sha256' | null;
+  readonly toDer: (key: string) => Buffer;
+}
+
+/** What precedes the 32 bytes of an Ed25519 key in DER (RFC 8410). */
+const ED25519_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+
+const DISCORD: KeyScheme = {
+  header: 'X-Signature-Ed25519',
+  timeHeader: 'X-Signature-Timestamp',
+  encoding: 'hex',
+  hash: null,
+  toDer: (key) => Buffer.concat([ED25519_PREFIX, Buffer.from(key, 'hex')]),
+};
+const SENDGRID: KeyScheme = {
+  header: 'X-Twilio-Email-Event-Webhook-Signature',
+  timeHeader: 'X-Twilio-Email-Event-Webhook-Timestamp',
+  encoding: 'base64',
+  hash: 'sha256',
+  toDer: (key) => Buffer.from(key, 'base64'),
+};
+
+function readByKey(
+  options: SignatureOptions,
+  { headers, body }: SignedCall,
+  { header, timeHeader, encoding, hash }: KeyScheme,
+): Claim | Message {
+  const time = headerOf(headers, timeHeader);
+  if (time === null) return missing(timeHeader);
+  const timestampS = readTimestamp(time);
+  if (timestampS === null) return malformed(timeHeader);
+  const given = headerOf(headers, header);
+  if (given === null) return missing(header);
+  const signature = decode(given, encoding);
+  if (signature === null) return malformed(header);
+  return { kind: 'public_key', key: publicKeyOf(options), hash, signed: [time, body], signature, timestampS };
+}
+
+function toKey(der: Buffer): KeyObject {
+  return createPublicKey({ key: der, format: 'der', type: 'spki' });
+}
+
+/**
+ * The key of a check by public key. Of a PEM, line breaks don't matter, because a field of one line drops them.
+ * @throws Error if it isn't one
+ */
+export function publicKeyOf({ preset, public_key: text }: SignatureOptions): KeyObject {
+  if (preset === 'discord') return toKey(DISCORD.toDer(text.trim()));
+  if (preset === 'sendgrid') return toKey(SENDGRID.toDer(text.trim()));
+  return toKey(Buffer.from(text.replace(/-----(?:BEGIN|END) PUBLIC KEY-----/g, ''), 'base64'));
+}
+
+const asItIs = (secret: string): string => secret;
+
+function readToken({ headers }: SignedCall, header: string): Claim | Message {
+  const token = headerOf(headers, header);
+  return token === null ? missing(header) : { kind: 'token', tokens: [token], expected: asItIs };
+}
+
+function readOwnToken({ location, name, prefix }: SignatureOptions, call: SignedCall): Claim | Message {
+  const values =
+    location === 'header'
+      ? [headerOf(call.headers, name) ?? ''].filter((value) => value !== '')
+      : (URL.parse(call.url)?.searchParams.getAll(name) ?? []);
+  const [token, ...others] = values;
+  if (token === undefined || others.length > 0) return message('service.token_missing');
+  return { kind: 'token', tokens: [token], expected: (secret) => prefix + secret };
+}
+
+function readBasic({ username }: SignatureOptions, { headers }: SignedCall): Claim | Message {
+  const given = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(headers.authorization ?? '')?.[1];
+  if (given === undefined) return message('service.token_missing');
+  const token = Buffer.from(given, 'base64').toString('utf8');
+  return { kind: 'token', tokens: [token], expected: (secret) => `${username}:${secret}` };
+}
+
+/** Microsoft Graph repeats the secret in each notification of a call. */
+function readClientStates({ body }: SignedCall): Claim | Message {
+  const parsed = tryParseJson(body.toString('utf8'));
+  const list = parsed !== undefined && isJsonObject(parsed) ? (parsed.value ?? null) : null;
+  const states = isJsonArray(list)
+    ? list.map((each) => (isJsonObject(each) && typeof each.clientState === 'string' ? each.clientState : ''))
+    : [];
+  if (states.length === 0) return message('service.token_missing');
+  return { kind: 'token', tokens: states, expected: asItIs };
+}
