@@ -112,8 +112,9 @@ export class FlowBuilder {
     return `nodes.${id}.output.item`;
   }
 
-  isTop(id: string): boolean {
-    return this.#nodes.get(id)?.scope.id === null;
+  /** Everything that is set, as JSON text. */
+  text(): string {
+    return JSON.stringify([...this.#nodes.values()].map(({ config }) => config));
   }
 
   /** How far the building has come, for {@link rollBack}. */

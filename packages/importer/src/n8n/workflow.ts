@@ -14,7 +14,7 @@ import { LISTS } from './nodes/lists.ts';
 import { MODELS } from './nodes/models.ts';
 import { OUTSIDE } from './nodes/outside.ts';
 import { TEXTS } from './nodes/texts.ts';
-import { addTrigger, answerWith, type Triggered } from './nodes/triggers.ts';
+import { addTrigger, answerWith, keepWhatIsRead } from './nodes/triggers.ts';
 import { at, placeBackLinks, placeholder, skip } from './placeholders.ts';
 import { type N8nNode, type N8nWorkflow, readN8n } from './read.ts';
 import { settingsOf } from './settings.ts';
@@ -71,30 +71,18 @@ function compile(workflow: N8nWorkflow, started: Started, report: Report): JsonO
   report.mapped(at(started.trigger));
   compiler.outs.set(started.trigger.name, [triggered.out]);
   compiler.guards.note(started.trigger.name, false);
-  const responses: string[] = [];
   for (const node of started.order) {
     if (node === started.trigger) continue;
     report.mapped(at(node));
     const outs = compileNode(compiler, node);
     compiler.outs.set(node.name, outs);
-    if (node.kind === 'respondToWebhook' && node.raw.disabled !== true) {
-      const [out] = outs;
-      if (out !== undefined && compiler.builder.config(out.exit.id)?.values !== undefined)
-        responses.push(out.exit.id);
-    }
   }
   for (const node of started.order) if (node.kind === 'splitInBatches') compiler.finishBatches(node);
   placeBackLinks(compiler);
-  finish(compiler, triggered, responses);
-  return compiler.finish(settingsOf(compiler));
-}
-
-function finish(compiler: Compiler, triggered: Triggered, responses: readonly string[]): void {
-  const inTop = responses.filter((id) => compiler.builder.isTop(id));
-  if (inTop.length < responses.length)
-    compiler.approximate(compiler.started.trigger, message('import.response_in_loop'));
-  answerWith(compiler, triggered, inTop);
+  answerWith(compiler, triggered);
+  keepWhatIsRead(compiler, triggered);
   compiler.builder.fillEmptyLoops();
+  return compiler.finish(settingsOf(compiler));
 }
 
 function compileNode(compiler: Compiler, node: N8nNode): readonly Out[] {

@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonObject, type JsonValue, setOwn } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { responseHeaderFault } from '@millrace/nodes';
 import { insideOf, template } from '../../refs.ts';
 import { forItem, forList, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
@@ -198,17 +199,33 @@ function keyValue(step: Step) {
   throw new Unmappable(message('import.unknown_operation', { operation }));
 }
 
+/** n8n sends text as HTML unless its headers say otherwise. */
 function respond(step: Step) {
   const how = step.text('respondWith', 'firstIncomingItem');
-  const status = Number(step.raw('options.responseCode') ?? 200);
+  const isRedirect = how === 'redirect';
+  const status = Number(step.raw('options.responseCode') ?? (isRedirect ? 307 : 200));
   const isKnown = Number.isInteger(status) && status >= 200 && status <= 599;
-  const id = step.add('core.set', {
-    values: { status: isKnown ? status : 200, body: responseBody(step, how) },
+  const headers = responseHeaders(step);
+  if (isRedirect) headers.Location = textSetting(step.param('redirectURL', ''));
+  const id = step.add('webhook.respond', {
+    format: how === 'text' ? 'html' : 'json',
+    status: isKnown ? status : 200,
+    body: isRedirect ? null : responseBody(step, how),
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
   });
-  step.approximate(message('import.answered_at_end'));
-  if (arrayOf(step.raw('options.responseHeaders.entries')).map(objectOf).length > 0)
-    step.approximate(message('import.response_headers'));
   return [step.pass('out', id)];
+}
+
+function responseHeaders(step: Step): { [name: string]: JsonValue } {
+  const headers: { [name: string]: JsonValue } = {};
+  const entries = arrayOf(step.raw('options.responseHeaders.entries'));
+  for (const [index, entry] of entries.entries()) {
+    const name = textOf(objectOf(entry).name) ?? '';
+    if (responseHeaderFault(name) === null)
+      setOwn(headers, name, textSetting(step.param(`options.responseHeaders.entries.${index}.value`, '')));
+    else step.approximate(message('import.response_header', { name }));
+  }
+  return headers;
 }
 
 function responseBody(step: Step, how: string): JsonValue {

@@ -1,5 +1,6 @@
-import { isNamedZone, type JsonValue } from '@millrace/engine';
+import { isJsonArray, isNamedZone, type JsonValue } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
+import { isSecretName } from '@millrace/nodes';
 import { firstOf, memberPath, type Shape, TOP, template } from '../../refs.ts';
 import type { Compiler, Out } from '../compiler.ts';
 import { arrayOf, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
@@ -33,7 +34,9 @@ export function addTrigger(compiler: Compiler, node: N8nNode): Triggered {
   const id = compiler.add(node, { type: plan.type, config: plan.config, scope: TOP, after: [] });
   for (const note of plan.notes ?? []) compiler.approximate(node, note);
   if (plan.reason !== undefined) compiler.report.dropped({ node: node.name, type: node.type }, plan.reason);
-  const ref = { kind: 'one' as const, path: 'trigger.data', scope: TOP, owner: id };
+  // What a webhook receives besides the body has a place of its own.
+  const path = plan.shape === undefined ? 'trigger.data' : 'trigger';
+  const ref = { kind: 'one' as const, path, scope: TOP, owner: id };
   const shaped = plan.shape === undefined ? ref : { ...ref, shape: plan.shape };
   return { id, out: { exit: { id, handle: 'out' }, ref: shaped }, answer: plan.answer ?? 'none' };
 }
@@ -68,21 +71,70 @@ function planOf(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
 
 function webhook({ parameters }: N8nNode): TriggerPlan {
   const mode = textOf(parameters.responseMode) ?? 'onReceived';
-  const method = textOf(parameters.httpMethod) ?? 'GET';
+  const given = parameters.httpMethod;
+  const listed = given !== undefined && isJsonArray(given) ? given : [given];
+  const methods = listed.map((each) => textOf(each) ?? 'GET').filter((each) => METHODS.has(each));
+  const path = textOf(parameters.path) ?? '';
+  const check = CHECKS[textOf(parameters.authentication) ?? 'none'];
   const notes: Message[] = [];
-  if (method !== 'POST') notes.push(message('import.webhook_method', { method }));
-  if (textOf(parameters.authentication) !== null && parameters.authentication !== 'none')
-    notes.push(message('import.webhook_authentication'));
+  if (check !== undefined) notes.push(message('import.choose_credential'));
   const answer: Answer =
     mode === 'lastNode' ? 'last_node' : mode === 'responseNode' ? 'respond_node' : 'none';
-  if (answer !== 'none') notes.push(message('import.answered_at_end'));
+  if (answer === 'last_node') notes.push(message('import.answered_at_end'));
   return {
     type: 'trigger.webhook',
-    config: answer === 'none' ? {} : { respond: 'when_done' },
-    shape: { body: [], query: [], params: [], headers: null, webhookUrl: null, executionMode: null },
+    config: {
+      ...(methods.every((method) => method === 'POST') ? {} : { methods }),
+      // Without parameters, it only made the address unique, as the hash does.
+      ...(path.includes(':') ? { path: path.replace(/^\/|\/$/g, '') } : {}),
+      ...(check === undefined ? {} : { signature: check }),
+      ...(answer === 'none' ? {} : { respond: answer === 'last_node' ? 'when_done' : 'by_node' }),
+    },
+    shape: {
+      body: ['data'],
+      query: ['request', 'query'],
+      params: ['request', 'params'],
+      headers: ['request', 'headers'],
+      webhookUrl: null,
+      executionMode: null,
+    },
     answer,
     notes,
   };
+}
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+/** How n8n checks who calls, as checks that lack their secret. */
+const CHECKS: { readonly [name: string]: { readonly [member: string]: JsonValue } | undefined } = {
+  basicAuth: { preset: 'basic', credential_id: 0, username: '' },
+  headerAuth: { preset: 'token', credential_id: 0, location: 'header', name: '' },
+  jwtAuth: { preset: 'jwt_secret', credential_id: 0 },
+};
+
+/** A header or query parameter of a call in a template, and how code reads it of a whole item. Quotes are escaped: it is searched in JSON. */
+const IN_TEMPLATES = /trigger\.request\.(headers|query)(?:\.([\w$-]+)|\[\\"([^"\\]+)\\"\])?/g;
+const IN_CODE = /\b(headers|query)(?:\?\.|\.)?(?:([A-Za-z_$][\w$]*)|\[(?:\\"|')([^"'\\]+)(?:\\"|')\])/g;
+
+/** Lists what the workflow reads of its calls: nothing else is kept. */
+export function keepWhatIsRead(compiler: Compiler, { id }: Triggered): void {
+  const config = compiler.builder.config(id);
+  if (config === undefined) return;
+  const lists = { headers: new Set<string>(), query: new Set<string>() };
+  const text = compiler.builder.text();
+  const read = [...text.matchAll(IN_TEMPLATES)];
+  const isWhole = read.some(([, , name, quoted]) => (name ?? quoted) === undefined);
+  for (const [, member, name, quoted] of isWhole ? [...read, ...text.matchAll(IN_CODE)] : read) {
+    const found = name ?? quoted;
+    if (found !== undefined) lists[member === 'headers' ? 'headers' : 'query'].add(found);
+  }
+  for (const [member, names] of Object.entries(lists)) {
+    const kept = [...names].filter((each) => !isSecretName(each)).slice(0, 50);
+    if (kept.length < names.size)
+      compiler.approximate(compiler.started.trigger, message('import.secret_not_kept'));
+    if (kept.length > 0) config[member] = kept;
+  }
+  if (isWhole) compiler.approximate(compiler.started.trigger, message('import.list_what_is_kept'));
 }
 
 function schedule(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
@@ -172,20 +224,9 @@ function every(count: number, unit: string): Time {
 }
 
 /** Answers the caller when the execution has ended, from the nodes that ended it. */
-export function answerWith(
-  compiler: Compiler,
-  { id, answer }: Triggered,
-  responses: readonly string[],
-): void {
+export function answerWith(compiler: Compiler, { id, answer }: Triggered): void {
   const config = compiler.builder.config(id);
-  if (config === undefined || answer === 'none') return;
-  if (answer === 'respond_node') {
-    if (responses.length === 0) return;
-    const chain = (member: string) =>
-      template(firstOf(responses.map((name) => `nodes.${name}.output.${member}`)));
-    config.response = { status: chain('status'), body: chain('body') };
-    return;
-  }
+  if (config === undefined || answer === 'none' || answer === 'respond_node') return;
   const ends = endsOf(compiler);
   const member = answer === 'chat' ? ['output'] : [];
   const paths = ends.map(({ ref }) =>
