@@ -318,8 +318,10 @@ describe('ids of another organisation in queries and bodies', () => {
 });
 
 describe('a cursor of another organisation is invalid', () => {
+  // A list that belongs to an object counts its own entries; the object is what another organisation doesn't find.
   const paged = ofOrganisation.filter(
-    ({ query }) => 'cursor' in ((query as { properties?: object })?.properties ?? {}),
+    ({ path, query }) =>
+      !path.includes('/:credential/') && 'cursor' in ((query as { properties?: object })?.properties ?? {}),
   );
 
   test.each(paged)('$name', async (endpoint) => {

@@ -15,7 +15,7 @@ export function FieldGuides({
 }) {
   const { t } = useTranslation();
   const translate = useGuideText();
-  if (guides.length === 0) return null;
+  if (guides.length === 0 || translate === null) return null;
   return (
     <Paper withBorder px="sm" py="xs" bg="var(--mantine-color-default-hover)">
       <Stack gap={6}>

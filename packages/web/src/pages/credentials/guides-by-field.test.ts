@@ -38,7 +38,7 @@ function casesOf(
 const CASES = CREDENTIAL_TYPES.flatMap((type) => casesOf(type).map((each) => ({ ...each, type })));
 
 describe('the catalogue of guides', () => {
-  test.each(CASES)('says for $name where each secret is found', ({ type, fields, shown }) => {
+  test.each(CASES)('says for $type $fields where each secret is found', ({ type, fields, shown }) => {
     const placed = guidesByField(guidesFor(type), { fields, hosts: [], shown });
     const explained = [...placed.values()].flat().flatMap((guide) => guide.fields);
     const properties = credentialSchemas[type].properties as unknown as Properties;
