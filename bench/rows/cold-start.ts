@@ -36,7 +36,7 @@ export const coldStartRow: Row = {
       return server.readyAfterMs / 1000;
     };
     const [first, next] = [await start(), await start()];
-    const artefact = await ensureArtefact(bench.progress);
+    const artefact = await ensureArtefact((text) => bench.progress(text));
     // The first one fills the cache of compiled code.
     await start({ artefact });
     const server = await startMillrace({ ...options, artefact });
