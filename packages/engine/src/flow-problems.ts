@@ -68,7 +68,6 @@ const INERT_ROOTS: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Obje
 const OPERATOR_INSIDE = /[-+*/%<>=!&?~]/;
 
 function describeUnknownRoot(root: string, path: string): Message {
-  if (root === 'it') return message('flow.it_outside_of_filter');
   return message(OPERATOR_INSIDE.test(root) ? 'flow.unspaced_operator' : 'flow.unknown_root', { path });
 }
 
@@ -337,10 +336,7 @@ class Search {
         if (reader?.until !== 'arguments') add('unknown_reference', message('flow.only_in_tools'));
         return;
       case 'now':
-        if (second !== undefined) {
-          const example = '{{now | date: "yyyy"}}';
-          add('unknown_reference', message('flow.now_has_no_members', { path, example }));
-        }
+        if (second !== undefined) add('unknown_reference', message('flow.unknown_root', { path }));
         return;
       default:
         if (!INERT_ROOTS.has(root)) add('unknown_reference', describeUnknownRoot(root, path));

@@ -144,6 +144,7 @@ export {
   templateStep,
 } from './template-references.ts';
 export { render, type TemplateScope } from './template-render.ts';
+export { listTemplates } from './template-spans.ts';
 export { includesText, searchFor } from './text-search.ts';
 export { formatTimestamp, parseTimestamp } from './timestamp.ts';
 export { requestIn, requestRecord } from './trigger-request.ts';

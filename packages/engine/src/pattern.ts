@@ -88,7 +88,7 @@ function newSearch(pattern: string): PatternSearch | Message {
   const translated = translate(pattern, true);
   if ('key' in translated) return translated;
   const [only, ...others] = translated;
-  if (only === undefined || others.length > 0) return message('flow.pattern_lookahead_in_search');
+  if (only === undefined || others.length > 0) return message('flow.pattern_unsupported', { part: '^(?=' });
   const compiled = compileParts([only]);
   if ('key' in compiled) return compiled;
   const expression = compiled.parts[0]?.expression;

@@ -136,10 +136,10 @@ function faultAt(place: number): FindFault {
   return (args, name) => {
     const [unit, zone] = [args[place], args[place + 1]];
     if (unit !== undefined && unitOf(unit) === null)
-      return message('flow.filter_wrong_unit', { name, units: UNITS.join(', ') });
+      return message('flow.filter_wrong_choice', { name, choices: UNITS.join(', ') });
     return zone === undefined || (typeof zone === 'string' && isZone(zone))
       ? null
-      : message('flow.filter_wrong_zone_at_end', { name });
+      : message('flow.filter_wrong_zone', { name });
   };
 }
 
@@ -177,7 +177,7 @@ export const MOMENT_FILTERS: FilterGroup = {
   date_diff: {
     minArgs: 1,
     maxArgs: 3,
-    usage: takes(message('flow.takes_moment_and_unit'), 'now, "days", "Asia/Tokyo"'),
+    usage: takes(message('flow.takes_time_and_zone'), 'now, "days", "Asia/Tokyo"'),
     findFault: faultAt(1),
     apply: (value, [other = null, unit = 'days', zone], _, timezone, spend) =>
       withUnit([value, unit, zone ?? timezone], spend, (ms, found, where) => {

@@ -1,5 +1,5 @@
 import { type Message, message } from '@millrace/messages';
-import { isNumber, type JsonValue } from './json.ts';
+import { isNumber, type JsonValue, stringifyJson } from './json.ts';
 import { utf8Bytes } from './json-size.ts';
 import { type PatternSearch, searchForPattern } from './pattern.ts';
 import { type FilterGroup, type Spend, TemplateSizeError, takes, textOf } from './template-filter.ts';
@@ -64,17 +64,18 @@ function widthAt(text: string, at: number): number {
   return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
 }
 
-function findFault([pattern]: readonly (JsonValue | undefined)[], name: string): Message | null {
+function findFault([pattern]: readonly (JsonValue | undefined)[]): Message | null {
   if (pattern === undefined) return null;
   const search = typeof pattern === 'string' ? searchForPattern(pattern) : message('flow.not_a_pattern');
-  return 'key' in search ? message('flow.filter_wrong_pattern', { name, fault: search }) : null;
+  const shown = typeof pattern === 'string' ? pattern : stringifyJson(pattern);
+  return 'key' in search ? message('flow.pattern_unusable', { pattern: shown, fault: search }) : null;
 }
 
 export const PATTERN_FILTERS: FilterGroup = {
   matches: {
     minArgs: 1,
     maxArgs: 1,
-    usage: takes(message('flow.takes_pattern'), '"^[A-Z]{2}[0-9]+$"'),
+    usage: takes(message('flow.takes_search'), '"^[A-Z]{2}[0-9]+$"'),
     findFault,
     apply: (value, [pattern], max, _, spend) =>
       value !== null && match(textOf(value, max, spend), pattern, 0, spend) !== null,
@@ -90,7 +91,7 @@ export const PATTERN_FILTERS: FilterGroup = {
   replace_pattern: {
     minArgs: 2,
     maxArgs: 2,
-    usage: takes(message('flow.takes_pattern_replacement'), '"[^0-9]", ""'),
+    usage: takes(message('flow.takes_replacement'), '"[^0-9]", ""'),
     findFault,
     apply: (value, [pattern, replacement = null], max, _, spend) =>
       replaceMatches(textOf(value, max, spend), pattern, textOf(replacement, max, spend), max, spend),

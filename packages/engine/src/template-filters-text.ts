@@ -93,7 +93,7 @@ function* joined(
   }
 }
 
-const BEGINNING = { minArgs: 1, maxArgs: 1, usage: takes(message('flow.takes_beginning'), '"x"') };
+const BEGINNING = { minArgs: 1, maxArgs: 1, usage: takes(message('flow.takes_search'), '"x"') };
 
 export const TEXT_FILTERS: FilterGroup = {
   default: {

@@ -1,6 +1,5 @@
 import { type Message, message } from '@millrace/messages';
-import { toExact } from './exact-number.ts';
-import { type JsonValue, parseJson } from './json.ts';
+import { isNumber, type JsonValue, parseJson, tryParseJson } from './json.ts';
 import {
   type Argument,
   type Expression,
@@ -9,7 +8,6 @@ import {
   type PrefixOperator,
   type TemplateError,
   TIGHTNESS,
-  toArgument,
 } from './template-expression.ts';
 import { NAME, Scanner, SyntaxProblem } from './template-scanner.ts';
 
@@ -18,6 +16,7 @@ const MAX_EXPRESSION_LENGTH = 10_000;
 const MAX_FILTERS = 20;
 const MAX_OPERATIONS = 200;
 const MAX_NESTING = 30;
+const TOO_LARGE = message('flow.expression_too_large', { operations: MAX_OPERATIONS, levels: MAX_NESTING });
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const INDEX = /(?:0|[1-9]\d*)/y;
@@ -28,8 +27,8 @@ const KEYWORDS: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
   ['false', false],
   ['null', null],
 ]);
-const COMPARING: readonly (number | undefined)[] = [TIGHTNESS.get('=='), TIGHTNESS.get('<')];
-const CALCULATING: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%']);
+const COMPARING = /[=<>]/;
+const CALCULATING = /[-+*/%]/;
 
 /** Called for each path once it is read. @param step position of its second name; null when it has none */
 export type OnPath = (
@@ -62,8 +61,8 @@ export class ExpressionParser {
   readonly #options: ParserOptions;
   #operations = 0;
   #depth = 0;
-  /** How many arguments around are evaluated for each item. */
-  #each = 0;
+  /** How often the innermost argument for each item has read the item; null outside of one. */
+  #itemReads: number | null = null;
 
   constructor(text: string, open: number, options: ParserOptions) {
     this.#start = open;
@@ -121,12 +120,12 @@ export class ExpressionParser {
       const operator = scan.peekOperator();
       const tightness = operator === null ? undefined : TIGHTNESS.get(operator);
       if (operator === null || tightness === undefined || tightness < least) return left;
-      if (tightness === before && COMPARING.includes(tightness)) scan.fail(message('flow.compared_twice'));
+      if (tightness === before && COMPARING.test(operator)) scan.fail(message('flow.compared_twice'));
       const { at } = scan;
       scan.take(operator);
       this.#count();
       const right = this.#infix(tightness + 1);
-      if (CALCULATING.has(operator) && (isWords(left) || isWords(right)))
+      if (CALCULATING.test(operator) && (isWords(left) || isWords(right)))
         scan.failAt(at, message('flow.calculates_with_text', { operator, join: '~' }));
       left = { kind: 'infix', operator: operator as InfixOperator, left, right };
       before = tightness;
@@ -141,12 +140,9 @@ export class ExpressionParser {
       const number = scan.match(NUMBER);
       if (number !== null) return this.#literal(parseJson(number));
     }
-    const { at } = scan;
     scan.take(operator);
     this.#count();
     const operand = this.#nested(() => this.#prefix());
-    if (operator === '-' && isWords(operand))
-      scan.failAt(at, message('flow.calculates_with_text', { operator, join: '~' }));
     return { kind: 'prefix', operator: operator satisfies PrefixOperator, operand };
   }
 
@@ -164,7 +160,9 @@ export class ExpressionParser {
     const [root = ''] = path.names;
     const keyword = path.names.length === 1 ? KEYWORDS.get(root) : undefined;
     if (keyword !== undefined) return { kind: 'literal', value: keyword };
-    return root === 'it' && this.#each > 0 ? { kind: 'it', names: path.names } : path;
+    if (root !== 'it' || this.#itemReads === null) return path;
+    this.#itemReads += 1;
+    return { kind: 'it', names: path.names };
   }
 
   #path(): PathOperand {
@@ -235,10 +233,12 @@ export class ExpressionParser {
 
   #argument(isForEach: boolean): Argument {
     if (!isForEach) return this.#prefix();
-    this.#each += 1;
-    const arg = this.#prefix();
-    this.#each -= 1;
-    return toArgument(arg);
+    const [around, before] = [this.#itemReads, this.#operations];
+    this.#itemReads = 0;
+    const body = this.#prefix();
+    const reads: number = this.#itemReads;
+    this.#itemReads = around;
+    return reads === 0 ? body : { kind: 'each', body, steps: 1 + reads + this.#operations - before };
   }
 
   #literal(value: JsonValue): Expression {
@@ -248,7 +248,7 @@ export class ExpressionParser {
 
   #nested<Result>(read: () => Result): Result {
     this.#depth += 1;
-    if (this.#depth > MAX_NESTING) this.#scan.fail(message('flow.expression_too_deep', { max: MAX_NESTING }));
+    if (this.#depth > MAX_NESTING) this.#scan.fail(TOO_LARGE);
     const result = read();
     this.#depth -= 1;
     return result;
@@ -256,17 +256,16 @@ export class ExpressionParser {
 
   #count(): void {
     this.#operations += 1;
-    if (this.#operations > MAX_OPERATIONS)
-      this.#scan.fail(message('flow.too_many_operations', { max: MAX_OPERATIONS }));
+    if (this.#operations > MAX_OPERATIONS) this.#scan.fail(TOO_LARGE);
   }
 
   /** Says what is wrong with what follows a value that could have ended there. */
   #failAtRest(before: Expression, otherwise?: Message): never {
     const scan: Scanner = this.#scan;
-    const operator = scan.peekOperator();
-    if (operator !== null && before.kind === 'filter' && (TIGHTNESS.has(operator) || operator === '?'))
-      scan.fail(message('flow.operator_after_filter', { operator }));
-    if (operator === '|') scan.fail(message('flow.filter_in_choice'));
+    const operator = scan.peekOperator() ?? '';
+    const isOperator = TIGHTNESS.has(operator) || operator === '?';
+    if (operator === '|' || (isOperator && before.kind === 'filter'))
+      scan.fail(message('flow.filter_needs_parentheses'));
     const isAtEnd = scan.isAt('}}') || scan.isAt(')');
     return scan.fail(isAtEnd && otherwise !== undefined ? otherwise : scan.describeRest());
   }
@@ -274,9 +273,6 @@ export class ExpressionParser {
 
 /** Text that isn't a number. */
 function isWords(expression: Expression): boolean {
-  return (
-    expression.kind === 'literal' &&
-    typeof expression.value === 'string' &&
-    toExact(expression.value) === null
-  );
+  if (expression.kind !== 'literal' || typeof expression.value !== 'string') return false;
+  return !isNumber(tryParseJson(expression.value) ?? null);
 }

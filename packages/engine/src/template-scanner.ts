@@ -21,18 +21,16 @@ export class SyntaxProblem extends Error {
 export const NAME = /[^\s.[\]{}|"'`:,()\\]+/y;
 const WHITE_SPACE = /\s+/y;
 /** What people write for an operator, or for what they take to be one. */
-const OPERATOR = /===|!==|\|\||\?\?|&&|==|!=|<=|>=|<>|[<>~+\-*/%?|&=]|(?:and|or|not)\b/y;
+const OPERATOR = /[!=]==?|\|\||\?\?|&&|[<>]=?|[~+\-*/%?|&=]|(?:and|or)\b/y;
 
 /** What other languages have, and what it is here. */
 const CORRECTIONS: ReadonlyMap<string, string> = new Map([
   ['===', '=='],
   ['!==', '!='],
-  ['<>', '!='],
   ['=', '=='],
   ['&', '&&'],
   ['and', '&&'],
   ['or', '||'],
-  ['not', '!'],
 ]);
 
 /** Reads a text from left to right. */

@@ -1,5 +1,5 @@
 import { isJsonArray, isRawNumber, type JsonObject, type JsonValue, joinPointer } from './json.ts';
-import { type Expression, pathsOf, type TemplateError } from './template-expression.ts';
+import type { Expression, TemplateError } from './template-expression.ts';
 import { FILTERS } from './template-filters.ts';
 import { ExpressionParser } from './template-parser.ts';
 import { countBackslashesBefore } from './template-scanner.ts';
@@ -115,4 +115,28 @@ export function listPaths(
     case 'record':
       return template.members.flatMap(([name, item]) => listPaths(item, joinPointer(at, name)));
   }
+}
+
+/** The expressions that an expression is made of. */
+function partsOf(expression: Expression): readonly Expression[] {
+  switch (expression.kind) {
+    case 'path':
+    case 'it':
+    case 'literal':
+      return [];
+    case 'filter':
+      return [expression.input, ...expression.args.map((arg) => (arg.kind === 'each' ? arg.body : arg))];
+    case 'prefix':
+      return [expression.operand];
+    case 'infix':
+      return [expression.left, expression.right];
+    case 'choice':
+      return [expression.test, expression.yes, expression.no];
+  }
+}
+
+/** Every path in an expression, in the order in which they are written. */
+function pathsOf(expression: Expression): readonly (readonly string[])[] {
+  if (expression.kind === 'path') return [expression.names];
+  return partsOf(expression).flatMap(pathsOf);
 }

@@ -110,16 +110,16 @@ describe('operators', () => {
     ['a and b', 2, /write &&/],
     ['* 2', 0, /a value must stand here/],
     ['1 < 2 < 3', 6, /only two values/],
-    ['a | length > 3', 11, /in parentheses/],
+    ['a | length > 3', 11, /needs parentheses/],
     ['a ? b', 5, /condition \? value : other value/],
     ['a ? b | upper : c', 6, /needs parentheses/],
     ['(a', 2, /closing \) is missing/],
     ['"a" + trigger.data.x', 4, /write ~/],
-    ['-"a"', 0, /write ~/],
     ['a | where: (it.x', 16, /closing \) is missing/],
     ['a | matches: "("', 4, /not a regular expression/],
     ['a | match: "(a)\\\\1"', 4, /reference to a group/],
     ['a | match: "(?=a)"', 4, /lookahead/],
+    ['a | match: "^(?=a)"', 4, /not supported/],
     ['a | date_add: 1, "fortnights"', 4, /one of milliseconds, seconds/],
     ['a | start_of: "day", "Mars"', 4, /time zone/],
   ])('T11 T14: %s is an error at %i', (expression, offset, said) => {
@@ -428,11 +428,11 @@ describe('bounds', () => {
   });
 
   it.each<[string, string, RegExp]>([
-    ['parentheses', `${'('.repeat(31)}1${')'.repeat(31)}`, /more than 30 levels/],
-    ['signs', `${'!'.repeat(5_000)}1`, /more than 30 levels/],
-    ['choices', `${'1 ? '.repeat(1_000)}1`, /more than 30 levels/],
-    ['operators', `1${' + 1'.repeat(201)}`, /more than 200/],
-    ['filters in parentheses', `(${'1 | string | string) ~ ('.repeat(100)}1)`, /unexpected|more than/],
+    ['parentheses', `${'('.repeat(31)}1${')'.repeat(31)}`, /30 levels/],
+    ['signs', `${'!'.repeat(5_000)}1`, /30 levels/],
+    ['choices', `${'1 ? '.repeat(1_000)}1`, /30 levels/],
+    ['operators', `1${' + 1'.repeat(201)}`, /200 operators/],
+    ['filters in parentheses', `(${'1 | string | string) ~ ('.repeat(100)}1)`, /30 levels/],
     ['characters', `"${'x'.repeat(10_001)}"`, /longer than 10000/],
   ])('T22: too many %s', (_, expression, said) => {
     expect(errorOf(expression)).toMatchObject({ code: 'template_syntax', message: saying(said) });

@@ -289,7 +289,7 @@ describe('filters', () => {
   it.each([
     [
       'date: "yyyy", "Asia/Tokio"',
-      /template_syntax: the second argument of the filter "date" is the name of a time zone/,
+      /template_syntax: the zone of the filter "date" is the name of a time zone/,
     ],
     ['date: "yyyy", 9', /time zone/],
     ['hash: "crc32"', /sha256, sha512, sha1, md5/],

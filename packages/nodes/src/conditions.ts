@@ -119,7 +119,7 @@ export function findPatternFaults(conditions: JsonValue | undefined, pointer: st
     if ((operator !== 'matches' && operator !== 'not_matches') || typeof right !== 'string') return [];
     const search = right.includes('{{') ? null : searchForPattern(right);
     if (search === null || !('key' in search)) return [];
-    const fault = message('nodes.unusable_pattern', { fault: search });
+    const fault = message('flow.pattern_unusable', { pattern: right, fault: search });
     return [{ pointer: `${pointer}/${index}/right`, message: fault }];
   });
 }

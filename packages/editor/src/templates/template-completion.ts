@@ -6,21 +6,60 @@ import {
   pickedCompletion,
 } from '@codemirror/autocomplete';
 import type { EditorState, TransactionSpec } from '@codemirror/state';
-import { FILTERS } from '@millrace/engine';
+import { FILTERS, isJsonArray, listTemplates } from '@millrace/engine';
 import { presentMessage } from '@millrace/messages/english';
 import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
-import { type PathHint, showValue } from '../form/template-scope.ts';
+import { membersOf, type PathHint, type Preview, showValue } from '../form/template-scope.ts';
 
 /** A full or partial path; quoted parts may contain any characters. */
-const PATH_BEFORE = /(?:[^\s{|:,"]|"[^"]*"?)*$/;
-const PATH = /^(?:[^\s{|:,"]|"[^"]*"?)*$/;
-const REST_OF_PATH = /^(?:[^\s{}|:,"]|"[^"]*")*/;
-const REST_OF_QUOTED_PATH = /^[^"{}]*"(?:[^\s{}|:,"]|"[^"]*")*/;
+const PATH_BEFORE = /(?:[^\s{|:,"()!]|"[^"]*"?)*$/;
+const PATH = /^(?:[^\s{|:,"()!]|"[^"]*"?)*$/;
+const REST_OF_PATH = /^(?:[^\s{}|:,"()]|"[^"]*")*/;
+const REST_OF_QUOTED_PATH = /^[^"{}]*"(?:[^\s{}|:,"()]|"[^"]*")*/;
+/** A value and white space: an operator may follow, or a filter. */
+const VALUE_BEFORE = /[^\s|:,(!?&<>=~+*/%-]\s+([|?&<>=~+*/%!-]*)$/;
+/** An expression for each item, as far as it is written, and the list before it. */
+const EACH_BEFORE = /^(.*)\|\s*(?:map|where|sort|unique|sum|average|min|max)\s*:\s*\(([^()]*)$/s;
 
-/** Completes paths inside braces, filters after `|`, and, on request, whole templates outside. */
+/** Operators; those that don't speak for themselves have a text on the page. */
+const OPERATORS = [
+  '|',
+  '==',
+  '!=',
+  '<',
+  '<=',
+  '>',
+  '>=',
+  '&&',
+  '||',
+  '??',
+  '? :',
+  '+',
+  '-',
+  '*',
+  '/',
+  '%',
+  '~',
+];
+const EXPLAINED = {
+  '||': 'or',
+  '??': 'fallback',
+  '? :': 'choice',
+  '~': 'join',
+} as const;
+
+/** What is known where a template is written. */
+export interface CompletionSetting {
+  readonly hints: readonly PathHint[];
+  preview(text: string): Preview | null;
+  /** What an operator does, in the language of the page. */
+  about(operator: (typeof EXPLAINED)[keyof typeof EXPLAINED]): string;
+}
+
+/** Completes paths inside braces, filters after `|`, operators after a value, and, on request, whole templates outside. */
 export function completionsAt(
   context: CompletionContext,
-  hints: readonly PathHint[],
+  { hints, preview, about }: CompletionSetting,
 ): CompletionResult | null {
   const before = context.state.sliceDoc(0, context.pos);
   const open = before.lastIndexOf('{{');
@@ -32,17 +71,23 @@ export function completionsAt(
       options: hints.map((hint) => ({ ...optionOf(hint), apply: `{{${hint.path}}}` })),
     };
   }
-  const filter = /\|\s*(\w*)$/.exec(before.slice(open));
+  const inside = before.slice(open + 2);
+  const filter = /(?<!\|)\|\s*(\w*)$/.exec(inside);
   if (filter !== null) {
-    const options = [...FILTERS].map(([name, { usage }]) => ({
-      label: name,
-      detail: translateMessage(presentMessage(usage(name))),
-      type: 'function',
-    }));
-    return { from: context.pos - (filter[1]?.length ?? 0), options };
+    const piped = openPart(inside.slice(0, filter.index));
+    return { from: context.pos - (filter[1]?.length ?? 0), options: filterOptions(piped, preview) };
   }
-  const typed = PATH_BEFORE.exec(before.slice(open + 2))?.[0] ?? '';
-  const options = hints.map(
+  const [, symbol] = VALUE_BEFORE.exec(inside) ?? [];
+  if (symbol !== undefined) {
+    const names: { readonly [label: string]: Parameters<typeof about>[0] | undefined } = EXPLAINED;
+    const options = OPERATORS.map((label): Completion => {
+      const name = names[label];
+      return name === undefined ? { label } : { label, detail: about(name) };
+    });
+    return { from: context.pos - symbol.length, options, validFor: /^[|?&<>=~+*/%!:-]*$/ };
+  }
+  const typed = PATH_BEFORE.exec(inside)?.[0] ?? '';
+  const options = [...itemHints(inside, preview), ...hints].map(
     (hint): Completion => ({
       ...optionOf(hint),
       apply: (view, completion, from, to) =>
@@ -53,6 +98,68 @@ export function completionsAt(
     }),
   );
   return { from: context.pos - typed.length, options, validFor: PATH };
+}
+
+/** Each filter with its arguments, and with what an example of it gives for the value before it. */
+function filterOptions(piped: string, preview: CompletionSetting['preview']): Completion[] {
+  return [...FILTERS].map(([name, { usage }]) => {
+    const said = usage(name);
+    const example = String(said.params?.example ?? name);
+    return {
+      label: name,
+      detail: translateMessage(presentMessage(said)),
+      type: 'function',
+      info() {
+        const result = preview(`{{${piped}| ${example}}}`);
+        if (result?.kind !== 'value') return null;
+        const shown = document.createElement('span');
+        shown.textContent = `${example} → ${showValue(result.value)}`;
+        return shown;
+      },
+    };
+  });
+}
+
+/** What follows the last parenthesis that is still open. */
+function openPart(text: string): string {
+  let depth = 0;
+  for (let at = text.length - 1; at >= 0; at -= 1) {
+    if (text[at] === ')') depth += 1;
+    if (text[at] !== '(') continue;
+    depth -= 1;
+    if (depth < 0) return text.slice(at + 1);
+  }
+  return text;
+}
+
+/** What can be read of the items of a list, within an expression for each. */
+function itemHints(inside: string, preview: CompletionSetting['preview']): readonly PathHint[] {
+  const [, list] = EACH_BEFORE.exec(inside) ?? [];
+  if (list === undefined) return [];
+  const result = preview(`{{${openPart(list)}}}`);
+  const value = result?.kind === 'value' && isJsonArray(result.value) ? result.value[0] : undefined;
+  const item = { path: 'it', value };
+  return [item, ...membersOf(item)];
+}
+
+/** Where the templates of a text are to be marked, and which characters can't be understood; what is unfinished is no mistake. */
+export function listMarks(
+  text: string,
+): readonly { readonly from: number; readonly to: number; readonly isMistake: boolean }[] {
+  return listTemplates(text).flatMap(({ start, end, error }) => {
+    const whole = { from: start, to: end, isMistake: false };
+    if (error === null) return [whole];
+    const { offset } = error;
+    const isUnfinished = offset >= text.length || text.startsWith('}}', offset);
+    return isUnfinished
+      ? [whole]
+      : [whole, { from: offset, to: offset + wordAt(text, offset), isMistake: true }];
+  });
+}
+
+/** How many characters of a word, or of whatever else it is, are marked. */
+function wordAt(text: string, offset: number): number {
+  return /^(?:[\p{L}\p{N}_]+|.\p{M}*)/su.exec(text.slice(offset, offset + 100))?.[0].length ?? 1;
 }
 
 /** Inserts a path at the cursor: within braces it replaces what is typed of a path, elsewhere it gets braces of its own. */

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/forms.ts';
 import { autocompletion, type CompletionSource, completionKeymap } from '@codemirror/autocomplete';
 import { EditorState, type Extension } from '@codemirror/state';
 import {
@@ -5,23 +6,25 @@ import {
   type DecorationSet,
   EditorView,
   keymap,
-  MatchDecorator,
   placeholder as placeholderText,
   ViewPlugin,
   type ViewUpdate,
 } from '@codemirror/view';
 import { type TextRange, useCodeView } from '@millrace/ui/components/use-code-view.ts';
 import { type RefObject, useContext, useEffect, useMemo, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
 import { type InsertTarget, InsertTargetContext, type InsertTargets } from '../form/insert-target.ts';
 import { oneLine } from '../form/one-line.ts';
-import type { PathHint } from '../form/template-scope.ts';
-import { completionsAt, insertPath } from './template-completion.ts';
+import type { PathHint, Preview } from '../form/template-scope.ts';
+import { completionsAt, insertPath, listMarks } from './template-completion.ts';
 
 export interface TemplateEditorProps {
   value: string;
   onChange: (value: string) => void;
   label: string;
   hints: () => readonly PathHint[];
+  /** What a text with templates gives; absent where nothing is known. */
+  preview?: (text: string) => Preview | null;
   isMultiline?: boolean;
   /** Starts with one line and may grow. */
   takesLines?: boolean;
@@ -31,19 +34,29 @@ export interface TemplateEditorProps {
   startAt?: RefObject<TextRange | null>;
 }
 
-const TEMPLATES = new MatchDecorator({
-  regexp: /\{\{[^{}]*\}\}/g,
-  decoration: Decoration.mark({ class: 'cm-template' }),
-});
+const TEMPLATE = Decoration.mark({ class: 'cm-template' });
+const MISTAKE = Decoration.mark({ class: 'cm-template-mistake' });
+
+/** Longer texts are shown plainly: the whole text is read at each change. */
+const MAX_HIGHLIGHTED = 50_000;
+
+/** Expressions, and in each the character that can't be understood. */
+function decorate({ state }: EditorView): DecorationSet {
+  if (state.doc.length > MAX_HIGHLIGHTED) return Decoration.none;
+  const marks = listMarks(state.doc.toString()).map(({ from, to, isMistake }) =>
+    (isMistake ? MISTAKE : TEMPLATE).range(from, to),
+  );
+  return Decoration.set(marks, true);
+}
 
 const highlightTemplates = ViewPlugin.fromClass(
   class {
     decorations: DecorationSet;
     constructor(view: EditorView) {
-      this.decorations = TEMPLATES.createDeco(view);
+      this.decorations = decorate(view);
     }
-    update(update: ViewUpdate) {
-      this.decorations = TEMPLATES.updateDeco(update, this.decorations);
+    update({ docChanged, view }: ViewUpdate) {
+      if (docChanged) this.decorations = decorate(view);
     }
   },
   { decorations: (plugin) => plugin.decorations },
@@ -54,19 +67,24 @@ export default function TemplateEditor(props: TemplateEditorProps) {
   const { value, onChange, isMultiline = false, isReadOnly = false, label, placeholder = '' } = props;
   const { takesLines = isMultiline } = props;
   // Read while typing, so that new values don't recreate the editor.
-  const hints = useRef(props.hints);
+  const known = useRef(props);
   useEffect(() => {
-    hints.current = props.hints;
-  }, [props.hints]);
+    known.current = props;
+  });
+  const { t } = useTranslation();
   const targets = useContext(InsertTargetContext);
   const setup = useMemo(
     () => [
       setupOf({ isMultiline, takesLines, isReadOnly, placeholder }, (context) =>
-        completionsAt(context, hints.current()),
+        completionsAt(context, {
+          hints: known.current.hints(),
+          preview: known.current.preview ?? (() => null),
+          about: (operator) => t(`forms.operators.${operator}`),
+        }),
       ),
       targets === null || isReadOnly ? [] : takesInsertions(targets),
     ],
-    [isMultiline, takesLines, isReadOnly, placeholder, targets],
+    [isMultiline, takesLines, isReadOnly, placeholder, targets, t],
   );
   const frame = useCodeView({
     value,

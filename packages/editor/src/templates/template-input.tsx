@@ -33,10 +33,10 @@ export function TemplateInput({
   placeholder = '',
   isPlain = false,
 }: TemplateInputProps) {
-  const { hints, isReadOnly } = useForm();
+  const { hints, preview, isReadOnly } = useForm();
   /** What is selected in the plain field; null without focus. */
   const selection = useRef<TextRange | null>(null);
-  const props = { value, onChange, label, hints, isMultiline, takesLines, placeholder, isReadOnly };
+  const props = { value, onChange, label, hints, preview, isMultiline, takesLines, placeholder, isReadOnly };
   const fallback = <PlainEditor {...props} startAt={selection} />;
   if (isPlain) return fallback;
   return (

@@ -49,6 +49,10 @@ export function codeTheme(): Extension {
       },
       '.cm-placeholder': { color: 'var(--mantine-color-dimmed)' },
       '.cm-completionDetail': { color: 'var(--mantine-color-dimmed)', fontStyle: 'normal' },
+      '.cm-template-mistake': {
+        textDecoration: 'underline wavy var(--mantine-color-error)',
+        textUnderlineOffset: '3px',
+      },
       '.cm-template': {
         backgroundColor: 'var(--mantine-primary-color-light)',
         borderRadius: '3px',
