@@ -285,64 +285,6 @@ describe('testing a credential', () => {
   });
 });
 
-describe('alerts', () => {
-  test('a rule is added, tested, turned off and deleted; the history keeps what was sent', async () => {
-    const mail = await openMailServer();
-    const opened = await world.openAs('org_admin', 'alerts');
-    const { page, person } = opened;
-    const { status } = await person.call('POST /orgs/:org/credentials', {
-      params: { org: person.organisationId },
-      body: { name: 'Letters', type: 'smtp', hosts: [], fields: mail.credential },
-    });
-    expect(status).toBe(200);
-    await page.getByRole('heading', { name: 'No alert rules yet' }).waitFor();
-    await page.getByRole('button', { name: 'Add a rule' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Add a rule' });
-    await dialog.getByRole('textbox', { name: 'Name' }).fill(`Tell us ${EVIL}`);
-    await dialog.getByRole('combobox', { name: 'Mail server' }).click();
-    await page.getByRole('option', { name: 'Letters' }).click();
-    await dialog.getByRole('textbox', { name: 'From' }).fill('alerts@example.com');
-    await dialog.getByRole('textbox', { name: 'To (separated by commas)' }).fill('nobody');
-    await dialog.getByRole('button', { name: 'Add' }).click();
-    await dialog.getByText('nobody', { exact: false }).last().waitFor();
-    await dialog.getByRole('textbox', { name: 'To (separated by commas)' }).fill('ada@example.com');
-    await dialog.getByRole('button', { name: 'Add' }).click();
-    await dialog.waitFor({ state: 'hidden' });
-
-    const name = `Tell us ${EVIL}`;
-    await page.getByRole('button', { name: `More for ${name}` }).click();
-    await page.getByRole('menuitem', { name: 'Send a test alert' }).click();
-    await page.getByText('Test alert sent.').waitFor();
-    expect(mail.received).toMatchObject([
-      { to: ['ada@example.com'], subject: `Millrace test alert: ${name}` },
-    ]);
-    const history = page.getByRole('table', { name: 'Sent alerts' });
-    await history.getByText('Sent', { exact: true }).waitFor();
-
-    await page.getByRole('link', { name: 'Credentials' }).click();
-    await page.getByRole('button', { name: 'More for Letters' }).click();
-    await page.getByRole('menuitem', { name: 'Where it is used' }).click();
-    const usage = page.getByRole('dialog', { name: 'What uses Letters' });
-    await usage.getByText('Alert rules', { exact: true }).waitFor();
-    await expectAccessible(page);
-    await usage.getByRole('link', { name }).click();
-    await page.getByRole('heading', { name: 'Alerts', exact: true }).waitFor();
-
-    await page.getByRole('switch', { name: `Turn ${name} on or off` }).click();
-    await expect
-      .poll(() => page.getByRole('switch', { name: `Turn ${name} on or off` }).isChecked())
-      .toBe(false);
-    await page.getByRole('button', { name: `More for ${name}` }).click();
-    await page.getByRole('menuitem', { name: 'Delete' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('heading', { name: 'No alert rules yet' }).waitFor();
-    await history.getByText(name).waitFor();
-    expect(await page.title()).not.toContain('taken over');
-    expectNoComplaints(opened);
-    await mail.close();
-  });
-});
-
 describe('the audit log', () => {
   test('is filtered, expanded and exported; names in it stay text', async () => {
     const admin = await createPerson(world.service, 'org_admin');

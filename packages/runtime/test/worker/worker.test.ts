@@ -2,8 +2,6 @@ import { failure, type NodeContext, success } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Executor } from '../../src/executor.ts';
-import type { Worker } from '../../src/worker.ts';
 import { chainOf, flowOf } from './flows.ts';
 import { startWorkingService, type WorkingOverrides, type WorkingService } from './service-with-worker.ts';
 
@@ -415,35 +413,6 @@ test("executions accepted beyond this process's slots wait in the queue and get 
   const ids = await Promise.all(Array.from({ length: 30 }, () => service.execute(workflowId)));
   for (const id of ids) expect((await service.finished(id)).status).toBe('completed');
   expect(most).toBeLessThanOrEqual(2);
-});
-
-test('a start that is stored while the worker looks for what is leased to it runs once', async () => {
-  let worker: Worker | null = null;
-  const executor: Executor = {
-    reserve: (...start) => worker?.reserve(...start) ?? null,
-    runAhead: (...start) => worker?.runAhead(...start) ?? null,
-    run: (...start) => worker?.run(...start),
-    release: (...start) => worker?.release(...start),
-  };
-  await start({ deps: { executor } });
-  const held = holdNode('held');
-  const workflowId = await service.createWorkflow(chainOf('held'));
-  const { db } = service.database;
-  let looks = 0;
-  const watched: typeof db = {
-    ...db,
-    async query(text, values, name) {
-      if (name === 'list_leased') {
-        looks += 1;
-        if (looks === 2) await service.execute(workflowId);
-      }
-      return db.query(text, values, name);
-    },
-  };
-  worker = await service.startWorker({}, { db: watched });
-  await expect.poll(() => looks).toBeGreaterThan(2);
-  expect(held.starts).toBe(1);
-  held.release.resolve();
 });
 
 describe('when one organisation has more to run than there are slots', () => {

@@ -70,7 +70,7 @@ test('a name is written as in a template', () => {
   ]) {
     const parsed = parseTemplate(`{{nodes.a.output${templateStep(name)}${templateStep(3)}}}`);
     expect(parsed).toMatchObject({
-      template: { expression: { operand: { names: ['nodes', 'a', 'output', name, '3'] } } },
+      template: { expression: { kind: 'path', names: ['nodes', 'a', 'output', name, '3'] } },
     });
   }
 });
