@@ -51,9 +51,9 @@ const EXPLAINED = {
 /** What is known where a template is written. */
 export interface CompletionSetting {
   readonly hints: readonly PathHint[];
-  preview(text: string): Preview | null;
+  readonly preview: (text: string) => Preview | null;
   /** What an operator does, in the language of the page. */
-  about(operator: (typeof EXPLAINED)[keyof typeof EXPLAINED]): string;
+  readonly about: (operator: (typeof EXPLAINED)[keyof typeof EXPLAINED]) => string;
 }
 
 /** Completes paths inside braces, filters after `|`, operators after a value, and, on request, whole templates outside. */
@@ -104,7 +104,8 @@ export function completionsAt(
 function filterOptions(piped: string, preview: CompletionSetting['preview']): Completion[] {
   return [...FILTERS].map(([name, { usage }]) => {
     const said = usage(name);
-    const example = String(said.params?.example ?? name);
+    const given = said.params?.example;
+    const example = typeof given === 'string' ? given : name;
     return {
       label: name,
       detail: translateMessage(presentMessage(said)),
