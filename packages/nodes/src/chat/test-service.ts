@@ -70,7 +70,7 @@ async function sendByFetch({ method, url, headers, body }: HttpRequest): Promise
     method,
     redirect: 'manual',
     headers: { ...headers, connection: 'close' },
-    ...(body === undefined ? {} : { body: String(body) }),
+    ...(body === undefined ? {} : { body: body as string }),
   });
   return {
     status: response.status,

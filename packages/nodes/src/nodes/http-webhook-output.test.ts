@@ -30,7 +30,13 @@ async function post(config: JsonObject = {}, options: Omit<RunOptions, 'config'>
     config: { url: URL, credential_id: 5, payload: { id: 17 }, ...config },
   });
   const [request] = requests;
-  return { result, request, requests, body: String(request?.body ?? ''), headers: request?.headers ?? {} };
+  return {
+    result,
+    request,
+    requests,
+    body: request === undefined ? '' : (request.body as string),
+    headers: request?.headers ?? {},
+  };
 }
 
 /** Returns a different secret for each id. */
