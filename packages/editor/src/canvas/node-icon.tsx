@@ -25,11 +25,16 @@ import {
   Webhook,
   Workflow,
 } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 import type { NodeType } from '../model/editor-state.ts';
+
+/** Loaded when a node that few workflows have is shown. */
+const RareIcon = lazy(() => import('./rare-icon.tsx'));
 
 /** Icons used by the catalogue; bundling all of Lucide would mean 1,600 icons for two dozen nodes. */
 const ICONS: { readonly [name: string]: LucideIcon } = {
   bot: Bot,
+  box: Box,
   'calendar-clock': CalendarClock,
   'circle-stop': CircleStop,
   'code-xml': CodeXml,
@@ -64,7 +69,12 @@ export function kindClass(type: Pick<NodeType, 'kind' | 'group'> | undefined): s
 }
 
 /** A node type's icon, by its Lucide name; a box for unknown names. */
-export function NodeIcon({ name, size = 16 }: { name: string | undefined; size?: number }) {
-  const Icon = (name === undefined ? undefined : Object.hasOwn(ICONS, name) ? ICONS[name] : undefined) ?? Box;
-  return <Icon size={size} aria-hidden />;
+export function NodeIcon({ name = 'box', size = 16 }: { name: string | undefined; size?: number }) {
+  const Icon = Object.hasOwn(ICONS, name) ? ICONS[name] : undefined;
+  if (Icon !== undefined) return <Icon size={size} aria-hidden />;
+  return (
+    <Suspense fallback={<Box size={size} aria-hidden />}>
+      <RareIcon name={name} size={size} />
+    </Suspense>
+  );
 }

@@ -23,7 +23,7 @@ export const dataHtml = checkedNode({
   title: 'HTML',
   description:
     'Reads values from a page by CSS selectors, or turns it into plain text. Scripts in it never run and nothing is loaded. The output of Extract is {data} with one member for each field, that of Text is {text}.',
-  icon: 'file-code-2',
+  icon: 'panel-top',
   kind: 'pure',
   properties: {
     operation: Type.Unsafe<'extract' | 'text'>({
