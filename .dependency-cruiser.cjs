@@ -124,6 +124,7 @@ const TEST_CODE = [
   '^packages/testing/',
   '^packages/[^/]+/test/',
   '^packages/web/e2e/',
+  '^packages/nodes/src/testing[a-z-]*\\.ts$',
   '^packages/[^/]+/src/.*(\\.test\\.ts|/testing\\.ts|/test-[a-z-]+\\.ts)$',
 ];
 const NODE_BUILT_IN = { dependencyTypes: ['core'] };

@@ -26,8 +26,8 @@ import {
 } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
+import { directDocuments } from './documents/test-documents.ts';
 import { shownRequest, signSimply } from './http/credential.ts';
-import { directDocuments } from './test-documents.ts';
 import { plainCode } from './testing-code.ts';
 import { memoryData } from './testing-data.ts';
 import { fakeWaits } from './testing-waits.ts';

@@ -1,7 +1,7 @@
 import { type Flow, type JsonObject, type JsonValue, validateStructure } from '@millrace/engine';
 import { inEnglish } from '@millrace/messages/english';
 import { expect } from 'vitest';
-import { type ImportResult, importWorkflow } from './index.ts';
+import { type ImportResult, importWorkflow } from '../index.ts';
 
 export const OPTIONS = { limits: { nodes: 500, depth: 100 }, name: 'File' };
 
