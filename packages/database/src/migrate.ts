@@ -80,9 +80,11 @@ async function listPending(db: Queryable, migrations: readonly Migration[]): Pro
   return verify(migrations, (await hasTable(db)) ? await readApplied(db) : []);
 }
 
-async function hasTable(db: Queryable): Promise<boolean> {
+/** Not by `to_regclass`, which may remember in its session that there was none while another one has made it since. */
+async function hasTable(db: Queryable, name = 'schema_migrations'): Promise<boolean> {
   const [table] = await db.query<{ present: boolean }>(
-    `SELECT to_regclass('schema_migrations') IS NOT NULL AS present`,
+    'SELECT EXISTS (SELECT FROM pg_class WHERE relname = $1 AND pg_table_is_visible(oid)) AS present',
+    [name],
   );
   return table?.present === true;
 }
@@ -113,10 +115,7 @@ async function readMigrations(folder: string): Promise<Migration[]> {
  * no content, and must not be taken for a new one.
  */
 async function refuseUnfinishedRestore(session: Queryable): Promise<void> {
-  const [marker] = await session.query<{ present: boolean }>(
-    `SELECT to_regclass('unfinished_restore') IS NOT NULL AS present`,
-  );
-  if (marker?.present !== true) return;
+  if (!(await hasTable(session, 'unfinished_restore'))) return;
   throw new MigrationError(
     'A restore into this database is running or was interrupted; nothing of the backup is there yet. ' +
       'Wait for it, or run `millrace restore` again. To begin without the backup, use a new database or data folder.',

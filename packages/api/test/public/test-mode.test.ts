@@ -226,8 +226,8 @@ const EFFECTS: { readonly [type: string]: Effect } = {
   },
 };
 
-/** Effects that don't call out themselves; an answer goes to whoever has called, in test mode, too. */
-const REACH_NOBODY = ['core.delay', 'flow.call', 'webhook.respond'];
+/** Effects that change nothing outside, so that test mode runs them: they wait, read, make random values, or answer whoever has called. */
+const CHANGE_NOTHING = ['core.crypto', 'core.delay', 'data.feed', 'flow.call', 'webhook.respond'];
 
 /** Everything visible outside, and what the service stores besides the execution itself. */
 async function seen(): Promise<unknown> {
@@ -264,7 +264,7 @@ async function run(type: string, config: JsonObject, isTestMode: boolean): Promi
 describe('in test mode', () => {
   it('every node with an outside effect has a test', () => {
     const effects = nodes.filter(({ kind }) => kind === 'effect').map(({ type }) => type);
-    expect([...Object.keys(EFFECTS), ...REACH_NOBODY].sort()).toEqual(effects.sort());
+    expect([...Object.keys(EFFECTS), ...CHANGE_NOTHING].sort()).toEqual(effects.sort());
   });
 
   describe.each(Object.entries(EFFECTS))('%s', (type, effect) => {
@@ -312,6 +312,11 @@ describe('in test mode', () => {
     world.outside.on('GET /orders', { body: { order: 17 } });
     const read = await run('http.request', { url: `${world.outside.url}/orders` }, true);
     expect(outputOf(read, 'node')).toMatchObject({ status: 200, body: { order: 17 } });
+    world.outside.on('GET /feed', {
+      body: { version: 'https://jsonfeed.org/version/1.1', title: 'News', items: [] },
+    });
+    const feed = await run('data.feed', { source: 'url', url: `${world.outside.url}/feed` }, true);
+    expect(outputOf(feed, 'node')).toMatchObject({ feed: { title: 'News' }, count: 0 });
     const query = { credential_id: ids.sql ?? 0, query: 'SELECT 1 AS one' };
     expect(outputOf(await run('sql.query', query, true), 'node')).toMatchObject({ rows: [{ one: 1 }] });
     const entry = await run('data.store', { operation: 'get', key: 'nothing' }, true);

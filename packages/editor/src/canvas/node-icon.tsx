@@ -28,8 +28,8 @@ import {
 import { lazy, Suspense } from 'react';
 import type { NodeType } from '../model/editor-state.ts';
 
-/** Loaded when a node that few workflows have is shown. */
-const RareIcon = lazy(() => import('./rare-icon.tsx'));
+/** Loaded when a node that few workflows have is shown. Without a connection that is no reason to show nothing else. */
+const RareIcon = lazy(() => import('./rare-icon.tsx').catch(() => ({ default: UnknownIcon })));
 
 /** Icons used by the catalogue; bundling all of Lucide would mean 1,600 icons for two dozen nodes. */
 const ICONS: { readonly [name: string]: LucideIcon } = {
@@ -73,8 +73,12 @@ export function NodeIcon({ name = 'box', size = 16 }: { name: string | undefined
   const Icon = Object.hasOwn(ICONS, name) ? ICONS[name] : undefined;
   if (Icon !== undefined) return <Icon size={size} aria-hidden />;
   return (
-    <Suspense fallback={<Box size={size} aria-hidden />}>
+    <Suspense fallback={<UnknownIcon size={size} />}>
       <RareIcon name={name} size={size} />
     </Suspense>
   );
+}
+
+function UnknownIcon({ size }: { size: number }) {
+  return <Box size={size} aria-hidden />;
 }

@@ -12,6 +12,8 @@ import { recentTypes } from '../model/recent-types.ts';
 import { useEditor } from '../model/store.ts';
 import { DRAGGED_TYPE, type PaletteRequest } from './canvas-actions.ts';
 import { kindClass, NodeIcon } from './node-icon.tsx';
+// Every icon comes with the palette, which is there when the connection is lost.
+import './rare-icon.tsx';
 
 /** Groups with a translated name, in display order; types of other groups follow under the group's own name. */
 const GROUPS = [
