@@ -159,7 +159,7 @@ describe('building by mouse only', () => {
       await canvasNode(page, id).click();
       await stillCanvas(page);
       const before = await page.locator('.react-flow__viewport').getAttribute('style');
-      await page.keyboard.press('Control+k');
+      await page.keyboard.press('Control+/');
       await chooseNode(page, 'set values');
       await stillCanvas(page);
       return { before, after: await page.locator('.react-flow__viewport').getAttribute('style') };

@@ -26,6 +26,9 @@ import { NEW_NOTE, useEditor, useEditorStore } from '../model/store.ts';
 
 const KeyboardMap = lazyPart(async () => (await import('./keyboard-map.tsx')).KeyboardMap);
 
+/** What the tools above a note need, in pixels on the screen. */
+const NOTE_TOOLS = 56;
+
 /** Actions on the whole flow. */
 export function CanvasToolbar({
   isList,
@@ -62,10 +65,11 @@ export function CanvasToolbar({
   const addNote = async () => {
     // Loaded on first use.
     const { placeForNote } = await import('../model/note-place.ts');
-    const box = document.querySelector('.flow-canvas')?.getBoundingClientRect();
-    const wanted = { x: (box?.x ?? 0) + (box?.width ?? 0) / 2 - 100, y: (box?.y ?? 0) + 80 };
+    const box = document.querySelector('.flow-canvas')?.getBoundingClientRect() ?? new DOMRect();
+    const from = screenToFlowPosition({ x: box.left, y: box.top + NOTE_TOOLS });
+    const to = screenToFlowPosition({ x: box.right, y: box.bottom });
     const state = store.getState();
-    state.addNote(placeForNote(screenToFlowPosition(wanted), NEW_NOTE.size, state));
+    state.addNote(placeForNote({ from, to }, NEW_NOTE.size, state));
   };
   return (
     <Paper withBorder p={4} className="flow-toolbar">

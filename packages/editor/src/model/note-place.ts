@@ -2,9 +2,15 @@ import type { EditorState, Point, Size } from './editor-state.ts';
 import { handlesOf } from './flow-value.ts';
 import { measureAll, overlaps, plainSize, positionOf } from './geometry.ts';
 
-/** Where a note of this size covers neither nodes nor notes, as near to `wanted` as possible. */
+/** A part of the canvas, such as the one in view. */
+interface Area {
+  readonly from: Point;
+  readonly to: Point;
+}
+
+/** Where a note of this size covers neither nodes nor notes, as near to the middle of the view's top as possible, and within the view if it has room. */
 export function placeForNote(
-  wanted: Point,
+  view: Area,
   size: Size,
   { nodes, settings, placed, handles, nodeTypes }: EditorState,
 ): Point {
@@ -17,7 +23,8 @@ export function placeForNote(
     .filter(({ parentId }) => parentId == null)
     .map((node) => ({ ...positionOf(node, placed), ...(sizes.get(node.id) ?? plainSize(1)) }));
   const notes = (settings.notes ?? []).map(({ position, size }) => ({ ...position, ...size }));
-  return nearestFreePlace(wanted, size, [...steps, ...notes]);
+  const wanted = { x: (view.from.x + view.to.x - size.width) / 2, y: view.from.y };
+  return nearestFreePlace(wanted, size, [...steps, ...notes], view);
 }
 
 /** Distance of the places tried around a wanted one, and how far away the last ones are, in pixels. */
@@ -26,18 +33,32 @@ const PLACE_REACH = 4000;
 /** Space around what is placed freely. */
 const PLACE_GAP = 16;
 
-/** The free position nearest to `wanted`, in any direction; `wanted` itself if everything around it is taken. */
-function nearestFreePlace(wanted: Point, size: Size, others: readonly (Point & Size)[]): Point {
+/** The free position nearest to `wanted`, rather within the view than beyond; `wanted` itself if everything around it is taken. */
+function nearestFreePlace(
+  wanted: Point,
+  size: Size,
+  others: readonly (Point & Size)[],
+  { from, to }: Area,
+): Point {
   const room = { width: size.width + 2 * PLACE_GAP, height: size.height + 2 * PLACE_GAP };
   const isFree = ({ x, y }: Point) =>
     !others.some((other) => overlaps({ x: x - PLACE_GAP, y: y - PLACE_GAP }, room, other, other));
+  const isInView = ({ x, y }: Point) =>
+    x >= from.x && y >= from.y && x + size.width <= to.x && y + size.height <= to.y;
+  const distance = ({ x, y }: Point) => Math.hypot(x - wanted.x, y - wanted.y);
+  // Nothing beyond the view is better than what is in it.
+  const viewReach = Math.max(to.x - from.x, to.y - from.y);
+  let beyond: Point | undefined;
   for (let ring = 0; ring <= PLACE_REACH; ring += PLACE_STEP) {
-    const free = ringAround(wanted, ring).filter(isFree);
-    const distance = ({ x, y }: Point) => Math.hypot(x - wanted.x, y - wanted.y);
-    const [nearest] = free.toSorted((a, b) => distance(a) - distance(b));
+    const free = ringAround(wanted, ring)
+      .filter(isFree)
+      .toSorted((a, b) => distance(a) - distance(b));
+    const nearest = free.find(isInView);
     if (nearest !== undefined) return nearest;
+    beyond ??= free[0];
+    if (beyond !== undefined && ring >= viewReach) return beyond;
   }
-  return wanted;
+  return beyond ?? wanted;
 }
 
 /** The places on the border of a square. */
