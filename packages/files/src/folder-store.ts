@@ -92,7 +92,7 @@ function missing(cause?: unknown): FileError {
 }
 
 /** Failures of the disk become those of the store; nothing of the path is told to those who asked. */
-async function inStore<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function inStore<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (cause) {

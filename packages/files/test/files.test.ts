@@ -12,6 +12,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { FileStore } from '../src/file-store.ts';
 import { createFiles } from '../src/files.ts';
+import { createOwnedStore, readInstallationId } from '../src/folder-owner.ts';
 import { createFolderStore } from '../src/folder-store.ts';
 import { sweepFiles } from '../src/sweep.ts';
 
@@ -240,6 +241,29 @@ test('starts that name a file, and sweeps that want to delete it, never both hav
     await sweep();
     expect(await stored()).toEqual([]);
   }
+});
+
+test('a copy of the database deletes none of the files of the original', async () => {
+  const store = createOwnedStore(folder, () => readInstallationId(db));
+  const { upload } = processOf({ store });
+  const { $file: id } = await upload('hello');
+  const copy = await createTestDatabase();
+  try {
+    await insertWorkflow(copy.db, 'one');
+    await copy.db.query(
+      `INSERT INTO files (id, organisation_id, state, name, type, size, sha256, sweep_at)
+       SELECT $1, id, 'stored', 'a.txt', 'text/plain', 5, sha256('hello'), now() FROM organisations LIMIT 1`,
+      [id],
+    );
+    const ofCopy = createOwnedStore(folder, () => readInstallationId(copy.db));
+    expect(await sweepFiles({ db: copy.db, store: ofCopy, log })).toBe(0);
+    expect(await copy.db.query('SELECT state FROM files')).toEqual([{ state: 'deleting' }]);
+  } finally {
+    await copy.drop();
+  }
+  expect((await stored()).sort()).toEqual([id, 'installation'].sort());
+  await letTimePass();
+  expect(await processOf({ store }).sweep()).toBe(1);
 });
 
 class Killed extends Error {}

@@ -6,7 +6,7 @@ import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/ret
 import { createEgress, type Egress } from '@millrace/egress/egress';
 import type { FileStore } from '@millrace/files/file-store';
 import { createFiles, type Files } from '@millrace/files/files';
-import { createFolderStore } from '@millrace/files/folder-store';
+import { createOwnedStore, type OwnedStore, readInstallationId } from '@millrace/files/folder-owner';
 import { createFileSweep } from '@millrace/files/sweep';
 import { hasUser } from '@millrace/identity/users/store';
 import { registry } from '@millrace/nodes';
@@ -78,7 +78,8 @@ export async function startOn(
     meters.hosts = () => egress.hosts.state;
     undo.push(() => egress.close());
     const tracer = tracing?.tracer ?? null;
-    const store = createFolderStore(config.files.folder);
+    const store = createOwnedStore(config.files.folder, () => readInstallationId(db));
+    await lookAtFolder(store, log);
     const files = createFiles({ db, store, settings: config.files });
     const parts: Parts = { config, db, log, meters, tracer, plans, notifier, egress, store, files, retry };
     const announced: Announced = { publicUrl: config.publicUrl, secretKeys };
@@ -109,6 +110,13 @@ export async function startOn(
     await stop();
     throw error;
   }
+}
+
+/** Says at once what would otherwise be said by the first file. It keeps nothing else from working, so the service starts. */
+async function lookAtFolder(store: OwnedStore, log: Logger): Promise<void> {
+  await store
+    .requireOwn()
+    .catch((error: unknown) => log.error({ err: error }, 'the folder for files cannot be used'));
 }
 
 interface Parts {
