@@ -1,6 +1,7 @@
+import { DatabaseUnavailableError } from '@millrace/database/errors';
 import { failure, type JsonObject, success } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { until } from '../../../cli/test/faults/support/until.ts';
 import { githubHeaders, startWebhookWorld, type WebhookWorld } from './webhooks-world.ts';
 
@@ -227,6 +228,51 @@ describe('respond: when_done', () => {
     await until('the execution', async () => (await closing.executionsOf(id)).length === 1);
     await closing.service.stop();
     expect((await answering).status).toBe(202);
+  });
+});
+
+describe('a database that is unavailable for a moment', () => {
+  test.each<[string, JsonObject, object[]]>([
+    ['when_done', whenDone({ body: '{{nodes.work.output.of}}' }), []],
+    ['by_node', { respond: 'by_node' }, [{ body: '{{nodes.work.output.of}}', format: 'text' }]],
+  ])('%s: the caller still gets the answer', async (_, config, answers) => {
+    let end = () => {};
+    const started = new Promise<void>((resolve) => {
+      world.service.behaviours.set('wait', async () => {
+        resolve();
+        await new Promise<void>((done) => {
+          end = done;
+        });
+        return success({ of: 'late' });
+      });
+    });
+    const { id, hash } = await world.createWebhook(config, {
+      nodes: [
+        { id: 'work', type: 'test.effect', config: { do: 'wait' } },
+        ...answers.map((own) => ({ id: 'answer', type: 'webhook.respond', config: own as JsonObject })),
+      ],
+      edges: [
+        { source: 'start', target: 'work' },
+        ...answers.map(() => ({ source: 'work', target: 'answer' })),
+      ],
+    });
+    let isAnswered = false;
+    const answering = world.callFreely(hash, '{}').finally(() => {
+      isAnswered = true;
+    });
+    await started;
+    const { db, notifier } = world.service.deps;
+    const outage = new DatabaseUnavailableError(new Error('Connection terminated'));
+    const reading = vi.spyOn(db, 'forOrganisation').mockRejectedValue(outage);
+    try {
+      notifier.changed(await world.executionsOf(id));
+      await until('two failed readings', () => isAnswered || reading.mock.calls.length >= 2);
+    } finally {
+      reading.mockRestore();
+    }
+    end();
+    const answer = await answering;
+    expect([answer.status, answer.text]).toEqual([200, 'late']);
   });
 });
 

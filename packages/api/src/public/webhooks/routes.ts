@@ -1,3 +1,4 @@
+import type { Queryable } from '@millrace/database/database';
 import { type CompileResult, type JsonObject, type JsonValue, requestRecord } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
@@ -27,6 +28,7 @@ import { capture } from './capture.ts';
 import { sendChallenge } from './challenge.ts';
 import { eventOf, type StartedCall, startEvent } from './deliver.ts';
 import { checkAddress, checkCall, createGuards, type Guard } from './guard.ts';
+import { readPatiently } from './patient.ts';
 import { respondFromNode, respondWithResult } from './respond.ts';
 import { WaitingCallers } from './waiting-callers.ts';
 
@@ -185,12 +187,14 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
   }
 
   async function untilEnd({ organisationId, executionId, watch, timeoutMs }: Waiting): Promise<Reached> {
-    const read = () =>
-      deps.db.forOrganisation(organisationId, (tx) => findStatus(tx, organisationId, executionId));
-    if ((await waitForEnd(watch, read, timeoutMs)) === null) return null;
-    const row = await deps.db.forOrganisation(organisationId, (tx) =>
-      findExecution(tx, organisationId, executionId),
-    );
+    const read = <Row>(find: (tx: Queryable, organisationId: number, executionId: number) => Promise<Row>) =>
+      readPatiently(
+        () => deps.db.forOrganisation(organisationId, (tx) => find(tx, organisationId, executionId)),
+        watch,
+        timeoutMs,
+      );
+    if ((await waitForEnd(watch, read(findStatus), timeoutMs)) === null) return null;
+    const row = await read(findExecution)();
     return row === undefined ? null : { kind: 'ended', row };
   }
 
@@ -200,7 +204,7 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
   ): Promise<Reached> {
     const read = (afterSeq: number) =>
       deps.db.forOrganisation(organisationId, (tx) => findChanges(tx, organisationId, executionId, afterSeq));
-    return waitForResponse(watch, read, nodeIds, timeoutMs);
+    return waitForResponse(watch, readPatiently(read, watch, timeoutMs), nodeIds, timeoutMs);
   }
 
   async function start(
