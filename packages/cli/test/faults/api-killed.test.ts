@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { call, callUntilAccepted, whenCalled } from './support/caller.ts';
 import { type Client, chain, post, type Start, set } from './support/client.ts';
-import { allFinished, readExecutions } from './support/ledger.ts';
+import { allFinished, finished, readExecutions } from './support/ledger.ts';
 import { retryUntilAccepted } from './support/load.ts';
 import { LONG_LEASE } from './support/service-process.ts';
+import { until } from './support/until.ts';
 import { useWorld } from './support/use-world.ts';
 
 const world = useWorld();
@@ -107,5 +109,45 @@ describe('SIGKILL of the process that accepts starts', () => {
     expect(rows).toHaveLength(names.length * ITEMS);
     expect(new Set(rows.map(({ marker }) => marker)).size).toBe(rows.length);
     expect(rows.filter(({ status }) => status !== 'completed')).toEqual([]);
+  });
+
+  it("while a webhook's caller waits for a node: the execution goes on, and the repeated call gets its receipt", async () => {
+    const { db, receiver } = world();
+    const api = await (await world().spawn('api')).ready();
+    const client = world().client(api);
+    const answer = { id: 'answer', type: 'webhook.respond', config: { body: 'done' } };
+    const workflow = await client.createWorkflow(
+      'cut',
+      whenCalled(
+        { respond: 'by_node', deduplicate: { by: 'path', name: 'marker' } },
+        post('before', receiver.url('/cut/before')),
+        answer,
+        post('after', receiver.url('/cut/after')),
+      ),
+    );
+    const before = receiver.hold('/cut/before');
+    const url = await client.webhookOf(workflow);
+    const { executionId, answer: first } = await callUntilAccepted(db, workflow, url, { marker: 'm' });
+    // However long the worker takes to start, the caller isn't sent away meanwhile.
+    api.signal('SIGSTOP');
+    await world().worker(LONG_LEASE);
+    await receiver.arrival('/cut/before', 1);
+    await api.end('SIGKILL');
+    expect(await first).toBe('cut');
+    before.release();
+    expect(await finished(db, executionId)).toMatchObject({ status: 'completed', crashed_attempts: 0 });
+    expect(receiver.to('/cut/before')).toHaveLength(1);
+    expect(receiver.to('/cut/after')).toHaveLength(1);
+
+    const again = world().client(await world().api());
+    const { pathname } = new URL(url);
+    const repeated = await until('the receipt', async () => {
+      const given = await call(`${again.url}${pathname}`, { marker: 'm' });
+      return given !== 'cut' && given.status === 503 ? null : given;
+    });
+    expect(repeated).toMatchObject({ status: 202, body: { execution_id: executionId } });
+    expect(await readExecutions(db, workflow)).toHaveLength(1);
+    const detail = await again.get<{ node_outputs: object }>(`/executions/${executionId}`);
+    expect(detail.node_outputs).toMatchObject({ answer: { status: 'success', output: { body: '"done"' } } });
   });
 });

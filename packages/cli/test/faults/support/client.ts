@@ -53,6 +53,12 @@ export class Client {
     return await this.#send('PUT', path, body);
   }
 
+  /** The URL of a workflow's webhook, at this process. */
+  async webhookOf(workflowId: number): Promise<string> {
+    const { hash } = await this.get<{ hash: string }>(`/workflows/${workflowId}/webhook-info`);
+    return `${this.url}/api/v1/webhooks/${hash}`;
+  }
+
   async archive(workflowId: number): Promise<Response> {
     return await this.#send('DELETE', `/workflows/${workflowId}`);
   }
