@@ -33,8 +33,13 @@ afterAll(async () => {
   await service.stop();
 });
 
-async function createWebhook(person = ada): Promise<WorkflowDetail & { readonly hash: string }> {
-  const workflow = await createWorkflow(person, WEBHOOK_FLOW);
+async function createWebhook(
+  person = ada,
+  config?: object,
+): Promise<WorkflowDetail & { readonly hash: string }> {
+  const [start, ...rest] = WEBHOOK_FLOW.nodes;
+  const flow = { ...WEBHOOK_FLOW, nodes: [{ ...start, data: { config } }, ...rest] };
+  const workflow = await createWorkflow(person, config === undefined ? WEBHOOK_FLOW : (flow as never));
   const { data } = await person.call('GET /orgs/:org/workflows/:id/webhook', {
     params: pathTo(person, workflow),
   });
@@ -112,6 +117,26 @@ describe('listening for a sample', () => {
       [workflow.id],
     );
     expect(rows).toEqual([{ n: '0' }, { n: '1' }, { n: '2' }]);
+  });
+
+  test('a GET that starts an execution is taken; a method that does not and a challenge are not', async () => {
+    const config = { methods: ['GET'], query: ['page'], challenge: { type: 'slack' } };
+    const workflow = await createWebhook(ada, config);
+    const { revision } = await listen(workflow);
+    const next = await follow(workflow, revision);
+    expect((await next())?.event).toBe('listening');
+    const url = `${service.url}/api/v1/webhooks/${workflow.hash}?page=2`;
+    const question = { type: 'url_verification', challenge: 'a text' };
+    expect((await fetch(url, { method: 'POST', body: JSON.stringify(question) })).status).toBe(200);
+    expect((await fetch(url, { method: 'DELETE' })).status).toBe(405);
+    expect(await next()).toMatchObject({ event: 'refused', data: { code: 'method_not_allowed' } });
+    expect(await sampleOf(workflow)).toBeNull();
+    const receipt = (await (await fetch(url)).json()) as { execution_id: number; captured: boolean };
+    expect(receipt.captured).toBe(true);
+    expect(await next()).toMatchObject({
+      event: 'sample',
+      data: { source: 'webhook', data: {}, execution_id: receipt.execution_id },
+    });
   });
 
   test('a refused call is reported with the reason, and the listening goes on', async () => {

@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import type { JsonObject } from '@millrace/engine';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startWebhookWorld, type WebhookWorld } from './webhooks-world.ts';
+import { githubHeaders, startWebhookWorld, type WebhookWorld } from './webhooks-world.ts';
 
 let world: WebhookWorld;
 beforeAll(async () => {
@@ -240,6 +240,48 @@ describe('bodies', () => {
   });
 });
 
+test('the first thing that is wrong is reported, whatever else is', async () => {
+  const credential_id = await world.createSecret('s');
+  const settings = (body: string) => ({
+    path: 'orders/:id',
+    body,
+    deduplicate: { by: 'query', name: 'event', missing: 'refuse' },
+    signature: { preset: 'github', credential_id },
+  });
+  const { hash } = await world.createWebhook(settings('json'));
+  const raw = await world.createWebhook(settings('raw'));
+  const at = (rest: string, body: string, headers = {}) => callBy('POST', hash, { rest, body, headers });
+  const answers = [
+    await at('/other', '{}'),
+    await callBy('PUT', hash, { rest: '/orders/1', body: '{' }),
+    await at('/orders/1', '{'),
+    await at('/orders/1', '{}'),
+    await callBy('POST', raw.hash, { rest: '/orders/1', body: new FormData() }),
+    await at('/orders/1', '{}', githubHeaders('s', '{}')),
+    await at('/orders/1?event=1', '{}', githubHeaders('s', '{}')),
+  ];
+  expect(answers.map(({ status, json }) => [status, json.code])).toEqual([
+    [404, 'not_found'],
+    [405, 'method_not_allowed'],
+    [400, 'invalid_json'],
+    [401, 'invalid_signature'],
+    [401, 'invalid_signature'],
+    [422, 'validation_failed'],
+    [202, undefined],
+  ]);
+  const closed = await world.createWebhook({ ...settings('json'), ip_allow_list: ['203.0.113.7'] });
+  expect((await callBy('PUT', closed.hash, { rest: '/other' })).json.code).toBe('not_found');
+  expect((await callBy('PUT', closed.hash, { rest: '/orders/1' })).json.code).toBe('ip_not_allowed');
+});
+
+/** The time by the database's clock, which is the one that counts. */
+async function databaseSeconds(): Promise<string> {
+  const [row] = await world.service.database.db.query<{ s: number }>(
+    'SELECT extract(epoch FROM now())::bigint AS s',
+  );
+  return String(row?.s);
+}
+
 describe('challenges', () => {
   const sent = ({ status, headers, text }: { status: number; headers: Headers; text: string }) => {
     expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*;sandbox$/);
@@ -291,10 +333,7 @@ describe('challenges', () => {
       challenge: { type: 'zoom' },
       signature: { preset: 'zoom', credential_id: await world.createSecret(secret) },
     });
-    const [row] = await world.service.database.db.query<{ s: number }>(
-      'SELECT extract(epoch FROM now())::bigint AS s',
-    );
-    const time = String(row?.s);
+    const time = await databaseSeconds();
     const validate = (plainToken: string, key = secret) => {
       const body = JSON.stringify({ event: 'endpoint.url_validation', payload: { plainToken } });
       const signature = createHmac('sha256', key).update(`v0:${time}:${body}`).digest('hex');
@@ -313,6 +352,33 @@ describe('challenges', () => {
     expect(await world.executionsOf(id)).toEqual([]);
     // It is an event like any other then.
     expect((await validate(`v0:${time}:{}`)).status).toBe(202);
+  });
+
+  test('Discord: a signed PING gets a PONG, an unsigned one is refused, commands start an execution', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const public_key = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex');
+    const { id, hash } = await world.createWebhook({
+      challenge: { type: 'discord' },
+      signature: { preset: 'discord', public_key },
+    });
+    const time = await databaseSeconds();
+    const send = (body: string, signed = body) =>
+      callBy('POST', hash, {
+        body,
+        headers: {
+          'content-type': 'application/json',
+          'x-signature-timestamp': time,
+          'x-signature-ed25519': sign(null, Buffer.from(time + signed), privateKey).toString('hex'),
+        },
+      });
+    const ping = '{"type":1,"id":"1"}';
+    expect(sent(await send(ping))).toEqual([200, 'application/json; charset=utf-8', '{"type":1}']);
+    const forged = await send(ping, '{"type":1}');
+    expect([forged.status, forged.json.code]).toEqual([401, 'invalid_signature']);
+    expect((await callBy('POST', hash, { body: ping })).status).toBe(401);
+    expect(await world.executionsOf(id)).toEqual([]);
+    expect((await send('{"type":2,"id":"2"}')).status).toBe(202);
+    expect(await world.executionsOf(id)).toHaveLength(1);
   });
 
   test('an address that is not allowed gets no answer', async () => {

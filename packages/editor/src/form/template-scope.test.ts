@@ -114,6 +114,24 @@ describe('listHints', () => {
     expect(paths).toContain('nodes.fetch.output.m99');
   });
 
+  test('of a call: what the settings of the webhook keep, before there is a sample', () => {
+    const read = (config: JsonObject) => {
+      const called = [{ id: 'start', type: 'trigger.webhook', data: { config } }, ...nodes.slice(1)];
+      return listHints({ ...flow, nodes: called }, 'after', { ...known, sample: null })
+        .map(({ path }) => path)
+        .filter((path) => path.startsWith('trigger.request'));
+    };
+    expect(read({ headers: ['X-Topic'], query: ['page'], path: 'orders/:id', methods: ['GET'] })).toEqual(
+      expect.arrayContaining([
+        'trigger.request.method',
+        'trigger.request.headers.x-topic',
+        'trigger.request.query.page',
+        'trigger.request.params.id',
+      ]),
+    );
+    expect(read({ body: 'any' })).toEqual([]);
+  });
+
   test('each path can be read by a template', () => {
     for (const { path, value } of listHints(flow, 'in2', known)) {
       if (value === undefined) continue;
