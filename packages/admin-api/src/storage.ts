@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
 import { Closed, Id, Nullable } from './forms.ts';
 
-/** What an organisation stores: inputs and node records of executions; entries of `data.store`. */
-export const STORAGE_PARTS = ['executions', 'data'] as const;
+/** What an organisation stores: inputs and node records of executions; entries of `data.store`; content of files. */
+export const STORAGE_PARTS = ['executions', 'data', 'files'] as const;
 
 const Bytes = Type.Integer({ minimum: 0 });
 

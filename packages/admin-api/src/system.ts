@@ -80,6 +80,7 @@ export const DOCTOR_CHECKS = [
   'migrations',
   'clock',
   'disk',
+  'files',
   'keys',
   'audit_log',
   'workers',

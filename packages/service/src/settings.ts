@@ -39,6 +39,12 @@ export interface StorageSettings {
   readonly dataBytes: number;
 }
 
+/** All that limits what one organisation stores. */
+export interface StorageLimits extends StorageSettings {
+  /** Content of files, as the settings of files say. */
+  readonly filesBytes: number;
+}
+
 /** How large a workflow may be. */
 export interface FlowLimits {
   readonly nodes: number;

@@ -421,11 +421,17 @@ describe('the system page', () => {
       id,
       dataBytes / 4,
     ]);
+    const { organisationBytes: filesBytes } = world.service.deps.config.files;
+    await db.query('INSERT INTO file_usage (organisation_id, files, bytes) VALUES ($1, 3, $2)', [
+      id,
+      filesBytes / 2,
+    ]);
     const opened = await world.openAs('system_admin', 'system');
     const { page } = opened;
     const bar = (name: string) => page.getByRole('progressbar', { name });
     await expect.poll(() => bar('Storage hall: Executions').getAttribute('aria-valuenow')).toBe('100');
     expect(await bar('Storage hall: Data store').getAttribute('aria-valuenow')).toBe('25');
+    expect(await bar('Storage hall: Files').getAttribute('aria-valuenow')).toBe('50');
     await page.getByText('Full: starts are refused until old executions are deleted.').waitFor();
     await page.getByText('2.7 GB of 10.7 GB').waitFor();
     await page.goto(`${world.url}/o/${id}/settings`);

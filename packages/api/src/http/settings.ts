@@ -1,3 +1,4 @@
+import type { FileSettings } from '@millrace/files/settings';
 import type { SessionSettings } from '@millrace/identity/sessions/settings';
 import type { SingleSignOnSettings } from '@millrace/identity/single-sign-on/settings';
 import type { NodeLimits, WorkerSettings } from '@millrace/runtime/settings';
@@ -51,6 +52,7 @@ export interface ApiSettings {
   readonly retention: RetentionSettings;
   readonly admission: AdmissionSettings;
   readonly storage: StorageSettings;
+  readonly files: Pick<FileSettings, 'organisationBytes'>;
   readonly alerts: AlertSettings;
   readonly shedding: SheddingSettings;
   /** Hosts that nodes may call although they are in a private network. */

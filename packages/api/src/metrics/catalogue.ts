@@ -247,6 +247,11 @@ export const METRICS = {
     help: 'What these organisations may store, by the settings or limits of their own; absent without a limit.',
     labels: ['organisation', 'part'],
   },
+  millrace_organisation_files: {
+    type: 'gauge',
+    help: 'Files of these organisations, including what is being written or deleted.',
+    labels: ['organisation'],
+  },
   millrace_database_size_bytes: {
     type: 'gauge',
     help: 'Size of the database.',

@@ -1,5 +1,5 @@
 import type { Meters } from '@millrace/runtime/meters/meters';
-import type { StorageSettings } from '@millrace/service/settings';
+import type { StorageLimits } from '@millrace/service/settings';
 import type { Snapshots } from '@millrace/service/system/snapshot';
 import { type Metric, Registry } from 'prom-client';
 import { METRICS, type MetricName } from './catalogue.ts';
@@ -13,7 +13,7 @@ export interface MetricsPageDeps {
   readonly meters: Meters;
   readonly pool: PoolReading;
   readonly snapshots: Snapshots;
-  readonly limits: StorageSettings;
+  readonly limits: StorageLimits;
   /** How long a scrape waits for the database; 2 seconds if undefined. */
   readonly patienceMs?: number;
 }

@@ -2,7 +2,7 @@ import type { PoolState } from '@millrace/database/database';
 import { OTHER } from '@millrace/runtime/meters/counts-by-name';
 import type { Histogram } from '@millrace/runtime/meters/histogram';
 import type { Meters } from '@millrace/runtime/meters/meters';
-import type { StorageSettings } from '@millrace/service/settings';
+import type { StorageLimits } from '@millrace/service/settings';
 import type { StorageOfOrganisation } from '@millrace/service/system/metrics-store';
 import type { ServiceSnapshot, SnapshotReading } from '@millrace/service/system/snapshot';
 import { SERVICE_VERSION } from '../version.ts';
@@ -30,7 +30,7 @@ export function takeSamples(
   meters: Meters,
   pool: PoolReading,
   reading: SnapshotReading,
-  limits: StorageSettings,
+  limits: StorageLimits,
 ): Samples {
   const samples = new SampleList();
   samples.add('millrace_build_info', { version: SERVICE_VERSION, node_version: process.versions.node }, 1);
@@ -157,11 +157,12 @@ function addPools(samples: SampleList, pool: PoolReading): void {
 }
 
 /** Its own limits, or those of the settings; 0 is none. */
-function addStorageLimits(samples: SampleList, row: StorageOfOrganisation, limits: StorageSettings): void {
+function addStorageLimits(samples: SampleList, row: StorageOfOrganisation, limits: StorageLimits): void {
   if (row.organisation_id === null) return;
   const parts = {
     executions: row.executions_limit ?? limits.executionsBytes,
     data: row.data_limit ?? limits.dataBytes,
+    files: limits.filesBytes,
   };
   for (const [part, limit] of Object.entries(parts)) {
     const labels = { organisation: row.organisation_id, part };
@@ -182,9 +183,11 @@ function addSnapshot(samples: SampleList, { queue, queues, storage, facts }: Ser
   }
   for (const row of storage) {
     const organisation = row.organisation_id ?? OTHER;
-    const { executions_bytes: executions, data_bytes: data } = row;
-    samples.add('millrace_organisation_storage_bytes', { organisation, part: 'executions' }, executions);
-    samples.add('millrace_organisation_storage_bytes', { organisation, part: 'data' }, data);
+    const parts = { executions: row.executions_bytes, data: row.data_bytes, files: row.files_bytes };
+    for (const [part, bytes] of Object.entries(parts)) {
+      samples.add('millrace_organisation_storage_bytes', { organisation, part }, bytes);
+    }
+    samples.add('millrace_organisation_files', { organisation }, row.files);
   }
   samples.add('millrace_workers', {}, facts.live_workers);
   samples.add('millrace_schedules_late', {}, facts.late_schedules);

@@ -151,10 +151,15 @@ describe('an organisation that has used up its storage', () => {
     const workflowId = await service.createWorkflow(RUNNABLE_FLOW);
     await service.finished(await service.execute(workflowId, {}));
     const { counted } = await usage(organisationId);
-    const { storage } = service.deps.config;
+    const { storage, files } = service.deps.config;
+    await service.database.db.query(
+      'INSERT INTO file_usage (organisation_id, files, bytes) VALUES ($1, 2, 7)',
+      [organisationId],
+    );
     const parts = [
       { part: 'executions', bytes: counted, limit_bytes: storage.executionsBytes },
       { part: 'data', bytes: 0, limit_bytes: storage.dataBytes },
+      { part: 'files', bytes: 7, limit_bytes: files.organisationBytes },
     ];
     const testService = service as never;
     const member = await createPerson(testService, 'viewer', { organisationId });

@@ -18,13 +18,14 @@ export interface ServedMetrics {
  * @throws ListenError
  */
 export async function serveMetrics(
-  { metrics, storage }: Pick<Config, 'metrics' | 'storage'>,
+  { metrics, storage, files }: Pick<Config, 'metrics' | 'storage' | 'files'>,
   { db, meters, log }: { readonly db: PgDatabase; readonly meters: Meters; readonly log: Logger },
 ): Promise<ServedMetrics | null> {
   const { port, host, token, busiest, queryMs } = metrics;
   if (port === null) return null;
   const snapshots = createSnapshots({ db, log, everyMs: queryMs, busiest });
-  const page = createMetricsPage({ meters, pool: db, snapshots, limits: storage });
+  const limits = { ...storage, filesBytes: files.organisationBytes };
+  const page = createMetricsPage({ meters, pool: db, snapshots, limits });
   const server = createMetricsServer({ page, token, log });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -36,7 +36,8 @@ async function serveMetrics(organisationId: number): Promise<number> {
   meters.executionEnded({ organisationId, workflowId: 1 }, 'http_error', 1);
   const snapshots = createSnapshots({ db, log, everyMs: 10_000, busiest: 20 });
   const pool = { pools: () => [], waitingMs: () => 0 };
-  const page = createMetricsPage({ meters, pool, snapshots, limits: { executionsBytes: 0, dataBytes: 0 } });
+  const limits = { executionsBytes: 0, dataBytes: 0, filesBytes: 0 };
+  const page = createMetricsPage({ meters, pool, snapshots, limits });
   const server = createMetricsServer({ page, token: TOKEN, log });
   onTestFinished(() => {
     server.closeAllConnections();

@@ -1,11 +1,13 @@
 import type { DoctorCheck } from '@millrace/admin-api';
 import type { Database } from '@millrace/database/database';
 import { pendingMigrations } from '@millrace/database/migrate';
+import { readInstallationId } from '@millrace/files/folder-owner';
 import { message } from '@millrace/messages';
 import { reasonOf } from '@millrace/messages/explained-error';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { listKeysInUse, listSecretKeys } from '@millrace/secrets/store';
 import { auditFindings } from './audit-findings.ts';
+import { filesFindings } from './files-findings.ts';
 import type { Diagnosis, Finding } from './finding.ts';
 import { diskFindings, type Installation, reachFindings, settingsFindings } from './machine-findings.ts';
 import { clockFindings, serverFindings, workerFindings } from './server-findings.ts';
@@ -26,11 +28,12 @@ export async function examine({
   installation,
   now = Date.now,
 }: DoctorDeps): Promise<Diagnosis> {
-  const { dataDir, publicUrl, connectionsPerProcess } = installation;
+  const { dataDir, files, publicUrl, connectionsPerProcess } = installation;
   const checks = new Map<DoctorCheck, () => Promise<Finding[]> | Finding[]>([
     ['settings', () => settingsFindings(installation)],
     ['migrations', () => migrationFindings(db)],
     ['clock', async () => clockFindings(await measureDrift(db, now))],
+    ['files', async () => filesFindings(files, await readInstallationId(db))],
     ['keys', () => keyFindings(db, secretKeys)],
     ['audit_log', async () => auditFindings(await readAuditFacts(db))],
     ['public_url', () => reachFindings(publicUrl)],

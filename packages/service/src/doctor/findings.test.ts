@@ -1,6 +1,10 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { filesFindings } from './files-findings.ts';
 import type { Finding } from './finding.ts';
 import { diskFindings, type Installation, reachFindings, settingsFindings } from './machine-findings.ts';
 import { clockFindings, serverFindings, workerFindings } from './server-findings.ts';
@@ -79,6 +83,42 @@ test('the disk of a folder can be read', async () => {
   expect(Array.isArray(await diskFindings(process.cwd()))).toBe(true);
 });
 
+describe('the folder for files', () => {
+  const ROOMY = async () => ({ free: 7e9, total: 1e12 });
+  const found = async (folder: string, readSpace = ROOMY) =>
+    keysOf(await filesFindings({ folder, freeDiskBytes: 1e9 }, 'own', readSpace));
+
+  async function makeFolder(): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'millrace-files-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    return folder;
+  }
+
+  test('that is fine, or not made yet, has no findings', async () => {
+    const folder = await makeFolder();
+    expect(await found(folder)).toEqual([]);
+    expect(await found(join(folder, 'not', 'yet'))).toEqual([]);
+    await writeFile(join(folder, 'installation'), 'own\n');
+    expect(await found(folder)).toEqual([]);
+  });
+
+  test('that is none, or belongs to another installation', async () => {
+    const folder = await makeFolder();
+    await writeFile(join(folder, 'installation'), 'other\n');
+    const findings = await filesFindings({ folder, freeDiskBytes: 0 }, 'own', ROOMY);
+    expect(keysOf(findings)).toEqual(['error doctor.files_foreign']);
+    expect(findings[0]?.fix.params).toEqual({ path: join(folder, 'installation') });
+    expect(await found(join(folder, 'installation', 'below'))).toEqual(['error doctor.files_unwritable']);
+  });
+
+  test.each([
+    [2e9, ['warning doctor.disk_full']],
+    [1e9, ['error doctor.disk_full']],
+  ])('with %d bytes free', async (free, expected) => {
+    expect(await found(await makeFolder(), async () => ({ free, total: 1e12 }))).toEqual(expected);
+  });
+});
+
 describe('settings', () => {
   const SAFE: Installation = {
     host: '0.0.0.0',
@@ -86,6 +126,7 @@ describe('settings', () => {
     publicUrlIsExplicit: true,
     trustProxy: ['10.0.0.1'],
     dataDir: null,
+    files: { folder: '/nowhere', freeDiskBytes: 0 },
     connectionsPerProcess: 19,
   };
   const found = (installation: Partial<Installation>) =>

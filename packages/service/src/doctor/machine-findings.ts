@@ -1,9 +1,11 @@
 import { statfs } from 'node:fs/promises';
+import type { FileSettings } from '@millrace/files/settings';
 import { message } from '@millrace/messages';
 import type { Finding } from './finding.ts';
 
 const GIGABYTE = 1e9;
-const LITTLE = { bytes: 5 * GIGABYTE, share: 0.1 };
+/** Less than both of these is a warning. */
+export const LITTLE_SPACE = { bytes: 5 * GIGABYTE, share: 0.1 };
 const HARDLY_ANY_BYTES = GIGABYTE;
 const REACH_TIMEOUT_MS = 5_000;
 
@@ -16,6 +18,7 @@ export interface Installation {
   readonly trustProxy: false | number | readonly string[];
   /** Folder of the embedded PostgreSQL; null: the database is elsewhere. */
   readonly dataDir: string | null;
+  readonly files: Pick<FileSettings, 'folder' | 'freeDiskBytes'>;
   /** Connections to the database that one process may open. */
   readonly connectionsPerProcess: number;
 }
@@ -68,27 +71,36 @@ export function settingsFindings({
 /** Room on the disk of the embedded PostgreSQL. */
 export async function diskFindings(
   dataDir: string,
-  readSpace: (path: string) => Promise<{ readonly free: number; readonly total: number }> = spaceOf,
+  readSpace: (path: string) => Promise<Space> = spaceOf,
 ): Promise<Finding[]> {
   const { free, total } = await readSpace(dataDir);
-  if (free > LITTLE.bytes || free > total * LITTLE.share) return [];
+  if (free > LITTLE_SPACE.bytes || free > total * LITTLE_SPACE.share) return [];
   return [
     {
       check: 'disk',
       level: free < HARDLY_ANY_BYTES ? 'error' : 'warning',
-      what: message('doctor.disk_full', {
-        path: dataDir,
-        gigabytes: Math.round(free / (GIGABYTE / 10)) / 10,
-      }),
+      what: message('doctor.disk_full', { path: dataDir, gigabytes: inGigabytes(free) }),
       why: message('doctor.disk_full_why'),
       fix: message('doctor.disk_full_fix'),
     },
   ];
 }
 
-async function spaceOf(path: string): Promise<{ free: number; total: number }> {
+/** Of a disk, in bytes. */
+export interface Space {
+  readonly free: number;
+  readonly total: number;
+}
+
+/** Of the disk that a path lies on. */
+export async function spaceOf(path: string): Promise<Space> {
   const { bavail, blocks, bsize } = await statfs(path);
   return { free: bavail * bsize, total: blocks * bsize };
+}
+
+/** With one decimal. */
+export function inGigabytes(bytes: number): number {
+  return Math.round(bytes / (GIGABYTE / 10)) / 10;
 }
 
 /** Whether the service responds at the address that it tells clients. */

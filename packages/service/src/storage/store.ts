@@ -62,6 +62,7 @@ export interface StorageRow {
   readonly name: string;
   readonly executions_bytes: number;
   readonly data_bytes: number;
+  readonly files_bytes: number;
   /** Null: as the settings say; 0: no limit. */
   readonly executions_limit: number | null;
   readonly data_limit: number | null;
@@ -71,10 +72,10 @@ export interface StorageRow {
 export async function listStorage(db: Queryable, limit: number): Promise<StorageRow[]> {
   return db.query<StorageRow>(
     `SELECT o.id AS organisation_id, o.name, coalesce(u.bytes, 0) AS executions_bytes, coalesce(d.bytes, 0) AS data_bytes,
-       o.executions_storage_bytes AS executions_limit, o.data_storage_bytes AS data_limit
+       coalesce(f.bytes, 0) AS files_bytes, o.executions_storage_bytes AS executions_limit, o.data_storage_bytes AS data_limit
      FROM organisations o LEFT JOIN storage_usage u ON u.organisation_id = o.id
-       LEFT JOIN data_usage d ON d.organisation_id = o.id
-     ORDER BY coalesce(u.bytes, 0) + coalesce(d.bytes, 0) DESC, o.id LIMIT $1`,
+       LEFT JOIN data_usage d ON d.organisation_id = o.id LEFT JOIN file_usage f ON f.organisation_id = o.id
+     ORDER BY coalesce(u.bytes, 0) + coalesce(d.bytes, 0) + coalesce(f.bytes, 0) DESC, o.id LIMIT $1`,
     [limit],
   );
 }
@@ -83,9 +84,9 @@ export async function listStorage(db: Queryable, limit: number): Promise<Storage
 export async function findStorage(db: Queryable, organisationId: number): Promise<StorageRow | undefined> {
   const [row] = await db.query<StorageRow>(
     `SELECT o.id AS organisation_id, o.name, coalesce(u.bytes, 0) AS executions_bytes, coalesce(d.bytes, 0) AS data_bytes,
-       o.executions_storage_bytes AS executions_limit, o.data_storage_bytes AS data_limit
+       coalesce(f.bytes, 0) AS files_bytes, o.executions_storage_bytes AS executions_limit, o.data_storage_bytes AS data_limit
      FROM organisations o LEFT JOIN storage_usage u ON u.organisation_id = o.id
-       LEFT JOIN data_usage d ON d.organisation_id = o.id
+       LEFT JOIN data_usage d ON d.organisation_id = o.id LEFT JOIN file_usage f ON f.organisation_id = o.id
      WHERE o.id = $1`,
     [organisationId],
   );

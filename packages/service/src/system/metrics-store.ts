@@ -48,6 +48,8 @@ export interface StorageOfOrganisation {
   readonly organisation_id: number | null;
   readonly executions_bytes: number;
   readonly data_bytes: number;
+  readonly files: number;
+  readonly files_bytes: number;
   /** Limits of its own: null for those of the settings, 0 for none. */
   readonly executions_limit: number | null;
   readonly data_limit: number | null;
@@ -58,14 +60,16 @@ export async function listLargestStorage(db: Queryable, limit: number): Promise<
   return db.query<StorageOfOrganisation>(
     `WITH usage AS (
        SELECT organisation_id, coalesce(u.bytes, 0) AS executions_bytes, coalesce(d.bytes, 0) AS data_bytes,
-         row_number() OVER (ORDER BY coalesce(u.bytes, 0) + coalesce(d.bytes, 0) DESC, organisation_id) AS place
-       FROM storage_usage u FULL JOIN data_usage d USING (organisation_id)
+         coalesce(f.files, 0) AS files, coalesce(f.bytes, 0) AS files_bytes,
+         row_number() OVER (ORDER BY coalesce(u.bytes, 0) + coalesce(d.bytes, 0) + coalesce(f.bytes, 0) DESC, organisation_id) AS place
+       FROM storage_usage u FULL JOIN data_usage d USING (organisation_id) FULL JOIN file_usage f USING (organisation_id)
      )
-     SELECT organisation_id, executions_bytes, data_bytes, o.executions_storage_bytes AS executions_limit,
+     SELECT organisation_id, executions_bytes, data_bytes, files, files_bytes, o.executions_storage_bytes AS executions_limit,
        o.data_storage_bytes AS data_limit
      FROM usage LEFT JOIN organisations o ON o.id = organisation_id WHERE place <= $1
      UNION ALL
-     SELECT NULL, sum(executions_bytes)::bigint, sum(data_bytes)::bigint, NULL, NULL FROM usage WHERE place > $1 HAVING count(*) > 0`,
+     SELECT NULL, sum(executions_bytes)::bigint, sum(data_bytes)::bigint, sum(files)::bigint, sum(files_bytes)::bigint, NULL, NULL
+     FROM usage WHERE place > $1 HAVING count(*) > 0`,
     [limit],
   );
 }

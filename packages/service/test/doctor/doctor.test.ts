@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { sealAuditLog } from '@millrace/identity/audit/seal';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
@@ -17,6 +19,7 @@ const INSTALLATION: Installation = {
   publicUrlIsExplicit: true,
   trustProxy: false,
   dataDir: null,
+  files: { folder: join(tmpdir(), 'millrace-doctor-no-folder'), freeDiskBytes: 0 },
   connectionsPerProcess: 1,
 };
 /** Found in every test: what the test server is set to, and what isn't running. */
@@ -27,6 +30,7 @@ const USUAL = new Set([
   'doctor.no_workers',
   'doctor.public_url_local',
   'doctor.unreachable',
+  'doctor.disk_full',
 ]);
 
 let database: TestDatabase;
@@ -58,6 +62,7 @@ test('a sound installation has no findings, and every check is carried out', asy
     'connections',
     'disk',
     'durability',
+    'files',
     'keys',
     'migrations',
     'public_url',
