@@ -11,7 +11,7 @@ import { createFolderStore, inStore } from './folder-store.ts';
 /** In the folder: which installation its files belong to. */
 export const MARKER = 'installation';
 
-/** The folder holds the files of another installation; the message says how to mend that. */
+/** The folder holds the files of another installation; the message says how to fix that. */
 export class ForeignFolderError extends Error {
   override readonly name = 'ForeignFolderError';
 
