@@ -266,7 +266,7 @@ export const rightSchema = Type.Optional(
 export const ignoreCaseSchema = Type.Optional(
   Type.Boolean({
     title: 'Ignore case',
-    description: 'Whether capital and small letters count as the same.',
+    description: 'Treats uppercase and lowercase letters as the same.',
     default: false,
   }),
 );

@@ -199,7 +199,7 @@ describe('the list of workflows', () => {
       'large.json': large,
     });
     await dialog.getByText('1 dropped').waitFor();
-    const told = dialog.getByRole('list', { name: 'What becomes of the nodes' });
+    const told = dialog.getByRole('list', { name: 'How the nodes are converted' });
     await told.getByText('Picture').waitFor();
     await dialog.getByText("It's larger than the 0.1 MiB that the service accepts").waitFor();
     const listNames = async () => {

@@ -48,7 +48,7 @@ export function WebhookPanel() {
         <Listener params={params} isOpen={data.is_open} isSaved={data.reason !== 'no_webhook_trigger'} />
       )}
       <CopyableText label="curl" text={data.curl} />
-      {data.signature !== null && <Hint>{t('forms.webhookSigned', { preset: data.signature.preset })}</Hint>}
+      {data.signature !== null && <Hint>{t('forms.webhookSigned')}</Hint>}
       <UnsavedSignature saved={data.signature} />
       {data.previous.map(({ hash, url, valid_until: until }) => (
         <Former key={hash} url={url} until={until} />

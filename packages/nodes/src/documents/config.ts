@@ -81,7 +81,7 @@ const fieldSchema = (levels: number): ReturnType<typeof Type.Object> =>
         Type.String({
           title: 'CSS selector',
           description:
-            'For example h1, .price or a.next[href]. Inside of fields, it searches within the match. Empty: the match itself.',
+            'For example h1, .price or a.next[href]. In nested fields, it searches within the match. Empty: the match itself.',
           maxLength: 1_000,
           default: '',
           'x-placeholder': '.price',

@@ -69,7 +69,7 @@ export const dataMarkdown = checkedNode({
   ],
   examples: [
     {
-      title: 'A mail from Markdown',
+      title: 'An e-mail from Markdown',
       config: {
         operation: 'to_html',
         text: '# Order {{trigger.data.id}}\n\nThank you, **{{trigger.data.name}}**!',

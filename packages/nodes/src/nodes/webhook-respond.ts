@@ -26,7 +26,7 @@ export const webhookRespond = checkedNode({
   type: WEBHOOK_RESPOND,
   title: 'Respond to webhook',
   description:
-    'Answers the caller of the webhook while the execution goes on. The trigger has to be set to answer by this node; the first one that is reached answers, and later ones change nothing. If nobody waits any more, nothing is sent.',
+    'Answers the caller of the webhook while the execution goes on. The trigger has to be set to answer by this node; the first one that is reached answers, and later ones change nothing. If the caller is no longer waiting, nothing is sent.',
   icon: 'webhook',
   kind: 'effect',
   properties: {
@@ -95,7 +95,7 @@ export const webhookRespond = checkedNode({
       },
     },
     {
-      title: 'Lead on to another address',
+      title: 'Redirect to another address',
       config: { status: 303, headers: { Location: 'https://example.com/thanks' } },
       trigger: {},
       expect: { output: { status: 303, headers: { Location: 'https://example.com/thanks' }, body: null } },

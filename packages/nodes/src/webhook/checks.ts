@@ -85,9 +85,9 @@ export const signatureSchema = Type.Object(
       ['jwt_jwks'],
       { 'x-filled': true, maxLength: 2_000 },
     ),
-    issuer: text('Issuer', 'Who must have issued the JWT. Empty: anyone with the key.', JWT),
-    audience: text('Audience', 'Whom the JWT must be for. Empty: anyone.', JWT),
-    username: text('User name', 'The password is the secret.', ['basic'], { 'x-filled': true }),
+    issuer: text('Issuer', 'The expected issuer (iss). Empty: anyone with the key.', JWT),
+    audience: text('Audience', 'The expected audience (aud). Empty: any.', JWT),
+    username: text('User name', 'The password comes from the credential.', ['basic'], { 'x-filled': true }),
     location: Type.Optional(
       Type.Enum(['header', 'query'], {
         type: 'string',
@@ -98,7 +98,7 @@ export const signatureSchema = Type.Object(
         'x-labels': { header: 'Header', query: 'Query' },
       }),
     ),
-    name: text('Name', 'Of the header or query parameter, such as X-Api-Key.', ['token'], {
+    name: text('Name', 'The name of the header or query parameter, such as X-Api-Key.', ['token'], {
       'x-filled': true,
       maxLength: 100,
     }),
