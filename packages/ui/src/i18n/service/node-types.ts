@@ -57,7 +57,9 @@ function labelsOf(schema: JsonObject, type: string, texts: ServiceTexts): JsonOb
   return Object.fromEntries(
     values.flatMap((value) => {
       const known = word(value);
-      return known === null ? [] : [[value, texts.withValue(known, value)]];
+      if (known === null) return [];
+      const isValue = known.toLowerCase() === value;
+      return [[value, isValue ? known : texts.withValue(known, value)]];
     }),
   );
 }
