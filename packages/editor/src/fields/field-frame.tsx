@@ -84,7 +84,7 @@ export function FieldFrame(props: FieldFrameProps) {
           </Group>
         </div>
       )}
-      {text !== null && <PreviewLine text={text} />}
+      {text !== null && <PreviewLine text={text} problem={problem} />}
       {problem !== null && props.isInner !== true && (
         <Input.Error size="xs" mt={4} role="alert">
           {problem}
@@ -115,16 +115,18 @@ function TemplateSwitch({ label, isOn, onToggle }: { label: string; isOn: boolea
   );
 }
 
-/** The template rendered with the known values. */
-function PreviewLine({ text }: { text: string }) {
+/** The template rendered with the known values, or its mistake, unless that is shown as the field's problem. */
+function PreviewLine({ text, problem }: { text: string; problem: string | null }) {
   const { t } = useTranslation();
   const { preview } = useForm();
   const result = preview(text);
   if (result === null) return null;
   if (result.kind === 'mistake') {
+    const mistake = translateMessage(result.mistake);
+    if (mistake === problem) return null;
     return (
       <Input.Error size="xs" mt={2}>
-        {translateMessage(result.mistake)}
+        {mistake}
       </Input.Error>
     );
   }

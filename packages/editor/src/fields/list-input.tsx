@@ -221,7 +221,7 @@ function ConditionInput({
           disabled={isReadOnly}
           error={operatorProblem}
           searchable
-          w="max(60%, 180px)"
+          w="max(60%, min(100%, 280px))"
         />
         {!ONE_SIDED.has(chosen) && <div data-right-side>{side(right)}</div>}
         {ignoreCase !== undefined && OF_LETTERS.test(chosen) && (
