@@ -7,8 +7,6 @@ import {
 } from '@codemirror/autocomplete';
 import type { EditorState, TransactionSpec } from '@codemirror/state';
 import { FILTERS, isJsonArray, listTemplates } from '@millrace/engine';
-import { presentMessage } from '@millrace/messages/english';
-import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { membersOf, type PathHint, type Preview, showValue } from '../form/template-scope.ts';
 
 /** A full or partial path; quoted parts may contain any characters. */
@@ -80,9 +78,11 @@ export function completionsAt(
   const [, symbol] = VALUE_BEFORE.exec(inside) ?? [];
   if (symbol !== undefined) {
     const names: { readonly [label: string]: Parameters<typeof about>[0] | undefined } = EXPLAINED;
-    const options = OPERATORS.map((label): Completion => {
+    const options = OPERATORS.map((label, index): Completion => {
       const name = names[label];
-      return name === undefined ? { label } : { label, detail: about(name) };
+      // In this order, not by their characters.
+      const option = { label, boost: -index };
+      return name === undefined ? option : { ...option, detail: about(name) };
     });
     return { from: context.pos - symbol.length, options, validFor: /^[|?&<>=~+*/%!:-]*$/ };
   }
@@ -100,7 +100,7 @@ export function completionsAt(
   return { from: context.pos - typed.length, options, validFor: PATH };
 }
 
-/** Each filter with its arguments, and with what an example of it gives for the value before it. */
+/** Each filter with an example of its arguments, and with what an example of it gives for the value before it. */
 function filterOptions(piped: string, preview: CompletionSetting['preview']): Completion[] {
   return [...FILTERS].map(([name, { usage }]) => {
     const said = usage(name);
@@ -108,7 +108,7 @@ function filterOptions(piped: string, preview: CompletionSetting['preview']): Co
     const example = typeof given === 'string' ? given : name;
     return {
       label: name,
-      detail: translateMessage(presentMessage(said)),
+      ...(example === name ? {} : { detail: example }),
       type: 'function',
       info() {
         const result = preview(`{{${piped}| ${example}}}`);
