@@ -13,6 +13,9 @@ const TextDiff = lazyPart(
   () => <Skeleton h={200} />,
 );
 
+/** Nothing in them takes the focus, so they take it themselves, to be scrolled with keys. */
+const SCROLLED = { tabIndex: 0 };
+
 /** The difference between two flows: a marked canvas with a list, or a line diff. */
 export function FlowDifferenceView({
   before,
@@ -55,12 +58,12 @@ export function FlowDifferenceView({
           <Box flex="5 1 320px" h={height} className="editor-frame-box">
             <FlowView flow={difference.union} marks={difference.marks} />
           </Box>
-          <ScrollArea flex="1 1 200px" mah={height} type="auto">
+          <ScrollArea flex="1 1 200px" mah={height} type="auto" viewportProps={SCROLLED}>
             {children ?? <ChangeList difference={difference} />}
           </ScrollArea>
         </Group>
       ) : (
-        <ScrollArea h={height} type="auto">
+        <ScrollArea h={height} type="auto" viewportProps={SCROLLED}>
           <TextDiff {...texts} labels={labels} />
         </ScrollArea>
       )}
