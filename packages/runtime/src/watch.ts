@@ -49,11 +49,12 @@ export async function waitForEnd<Row extends { readonly status: ExecutionStatus 
 ): Promise<Row | null> {
   const until = performance.now() + timeoutMs;
   for (;;) {
+    const remainingMs = until - performance.now();
     const row = await read();
     if (row === undefined) return null;
     if (isFinalStatus(row.status)) return row;
-    const remainingMs = until - performance.now();
+    // Decided before reading: a slow one may have begun long before the limit.
     if (remainingMs <= 0 || watch.isOver) return null;
-    await watch.next(remainingMs);
+    await watch.next(Math.max(0, until - performance.now()));
   }
 }

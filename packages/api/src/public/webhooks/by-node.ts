@@ -29,15 +29,16 @@ export async function waitForResponse(
   const until = performance.now() + timeoutMs;
   let seen = -1;
   for (;;) {
+    const remainingMs = until - performance.now();
     const row = await readChanges(seen);
     if (row === undefined) return null;
     seen = row.checkpoint_seq;
     const response = firstResponse(row, nodeIds);
     if (response !== null) return { kind: 'response', response };
     if (isFinalStatus(row.status)) return { kind: 'ended', row };
-    const remainingMs = until - performance.now();
+    // Decided before reading: a slow one may have begun long before the limit.
     if (remainingMs <= 0 || watch.isOver) return null;
-    await watch.next(remainingMs);
+    await watch.next(Math.max(0, until - performance.now()));
   }
 }
 
