@@ -1,5 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { sweepFiles } from '@millrace/files/sweep';
 import { send } from '@millrace/testing/api';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
@@ -48,6 +50,12 @@ const download = (
 
 const isStored = async () =>
   (await service.database.db.query<{ state: string }>('SELECT state FROM files')).map(({ state }) => state);
+
+/** The settings of another service, which needs a folder of its own. */
+function filesWith(changes: Partial<TestService['deps']['config']['files']>) {
+  const folder = join(tmpdir(), `millrace-files-${randomUUID()}`);
+  return { ...service.deps.config.files, folder, ...changes };
+}
 
 describe('POST /files', () => {
   test('201: the body becomes a file', async () => {
@@ -148,7 +156,7 @@ describe('POST /files', () => {
   test('413: too large, with and without a declared length; the sender gets the response', async () => {
     const small = await startTestService({
       runsWorker: false,
-      config: { files: { ...service.deps.config.files, maxBytes: 1_000 } },
+      config: { files: filesWith({ maxBytes: 1_000 }) },
     });
     const own = await small.createKey();
     const headers = { 'content-type': 'a/b' };
@@ -171,10 +179,9 @@ describe('POST /files', () => {
   });
 
   test('429: the storage of the organisation is full', async () => {
-    const { config } = service.deps;
     const small = await startTestService({
       runsWorker: false,
-      config: { files: { ...config.files, organisationBytes: 10 } },
+      config: { files: filesWith({ organisationBytes: 10 }) },
     });
     const own = await small.createKey();
     const post = () =>
