@@ -1,8 +1,17 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonArray, isJsonObject, tryParseJson } from '@millrace/engine';
-import { type Message, message } from '@millrace/messages';
+import { isMessage, type Message, message } from '@millrace/messages';
 import type { SignatureOptions } from '@millrace/nodes';
+import {
+  decode,
+  headerOf,
+  malformed,
+  missing,
+  readSignature,
+  readTime,
+  readTimestamp,
+} from './proof-headers.ts';
 
 /** A call as received. */
 export interface SignedCall {
@@ -49,7 +58,7 @@ export function readClaim(options: SignatureOptions, call: SignedCall): Claim | 
     case 'meta':
       return readPlain(call, { ...GITHUB, timestamp_header: '' });
     case 'slack':
-      return readSlack(call);
+      return readTimed(call, SLACK);
     case 'stripe':
       return readStripe(call);
     case 'standard_webhooks':
@@ -106,37 +115,14 @@ type PlainOptions = Pick<
 >;
 
 function readPlain({ body, headers }: SignedCall, options: PlainOptions): Claim | Message {
-  const text = headerOf(headers, options.header);
-  if (text === null) return missing(options.header);
-  const signature = text.startsWith(options.prefix)
-    ? decode(text.slice(options.prefix.length), options.encoding)
-    : null;
-  if (signature === null) return malformed(options.header);
+  const signature = readSignature(headers, options);
+  if (isMessage(signature)) return signature;
   const base = { kind: 'hmac', algorithm: options.algorithm, signatures: [signature] } as const;
   if (options.timestamp_header === '') return { ...base, signed: [body], timestampS: null };
-  const time = headerOf(headers, options.timestamp_header);
-  if (time === null) return missing(options.timestamp_header);
-  const timestampS = readTimestamp(time);
-  if (timestampS === null) return malformed(options.timestamp_header);
+  const at = readTime(headers, options.timestamp_header);
+  if (isMessage(at)) return at;
+  const { time, timestampS } = at;
   return { ...base, signed: options.signed === 'body' ? [body] : [time, '.', body], timestampS };
-}
-
-function readSlack({ body, headers }: SignedCall): Claim | Message {
-  const time = headerOf(headers, 'X-Slack-Request-Timestamp');
-  if (time === null) return missing('X-Slack-Request-Timestamp');
-  const timestampS = readTimestamp(time);
-  if (timestampS === null) return malformed('X-Slack-Request-Timestamp');
-  const text = headerOf(headers, 'X-Slack-Signature');
-  if (text === null) return missing('X-Slack-Signature');
-  const signature = text.startsWith('v0=') ? decode(text.slice(3), 'hex') : null;
-  if (signature === null) return malformed('X-Slack-Signature');
-  return {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    signed: [`v0:${time}:`, body],
-    signatures: [signature],
-    timestampS,
-  };
 }
 
 function readStripe({ body, headers }: SignedCall): Claim | Message {
@@ -176,36 +162,6 @@ function readStandardWebhooks({ body, headers }: SignedCall): Claim | Message {
   return { kind: 'hmac', algorithm: 'sha256', signed: [`${id}.${time}.`, body], signatures, timestampS };
 }
 
-function headerOf(headers: IncomingHttpHeaders, name: string): string | null {
-  const value = headers[name.toLowerCase()];
-  return typeof value === 'string' && value !== '' ? value : null;
-}
-
-/** Any text that decodes to the same bytes is that signature, but no characters may be left over or missing. */
-function decode(text: string, encoding: 'hex' | 'base64'): Buffer | null {
-  if (encoding === 'hex') return /^(?:[0-9a-f]{2})+$/i.test(text) ? Buffer.from(text, 'hex') : null;
-  const bytes = Buffer.from(text, 'base64');
-  return bytes.length > 0 && bytes.toString('base64') === text ? bytes : null;
-}
-
-/** As seconds this would be a year nobody signs for, so from here on the number is in milliseconds. */
-const MILLISECONDS_FROM = 100_000_000_000;
-
-/** Epoch seconds. */
-function readTimestamp(text: string): number | null {
-  if (!/^\d{1,15}$/.test(text)) return null;
-  const number = Number(text);
-  return number >= MILLISECONDS_FROM ? number / 1_000 : number;
-}
-
-function missing(header: string): Message {
-  return message('service.signature_header_missing', { header });
-}
-
-function malformed(header: string): Message {
-  return message('service.signature_header_malformed', { header });
-}
-
 /** One signature in a header, without a time. */
 function readOf(
   { headers }: SignedCall,
@@ -220,10 +176,8 @@ function readOf(
     algorithm?: 'sha1' | 'sha256';
   },
 ): Claim | Message {
-  const text = headerOf(headers, header);
-  if (text === null) return missing(header);
-  const signature = decode(text, encoding);
-  if (signature === null) return malformed(header);
+  const signature = readSignature(headers, { header, encoding });
+  if (isMessage(signature)) return signature;
   return { kind: 'hmac', algorithm, signed, signatures: [signature], timestampS: null };
 }
 
@@ -233,14 +187,24 @@ interface TimedScheme {
   readonly timeHeader: string;
   readonly prefix: string;
   readonly encoding: 'hex' | 'base64';
+  /** Default: epoch seconds or milliseconds. */
+  readonly parseTime?: (text: string) => number | null;
   readonly signed: (call: SignedCall, time: string) => readonly (string | Buffer)[];
 }
 
+const SLACK: TimedScheme = {
+  header: 'X-Slack-Signature',
+  timeHeader: 'X-Slack-Request-Timestamp',
+  prefix: 'v0=',
+  encoding: 'hex',
+  signed: ({ body }, time) => [`v0:${time}:`, body],
+};
 const ZOOM: TimedScheme = {
   header: 'x-zm-signature',
   timeHeader: 'x-zm-request-timestamp',
   prefix: 'v0=',
   encoding: 'hex',
+  parseTime: readTimeOrMoment,
   signed: ({ body }, time) => [`v0:${time}:`, body],
 };
 const ZENDESK: TimedScheme = {
@@ -248,6 +212,7 @@ const ZENDESK: TimedScheme = {
   timeHeader: 'X-Zendesk-Webhook-Signature-Timestamp',
   prefix: '',
   encoding: 'base64',
+  parseTime: readTimeOrMoment,
   signed: ({ body }, time) => [time, body],
 };
 const HUBSPOT: TimedScheme = {
@@ -255,6 +220,7 @@ const HUBSPOT: TimedScheme = {
   timeHeader: 'X-HubSpot-Request-Timestamp',
   prefix: '',
   encoding: 'base64',
+  parseTime: readTimeOrMoment,
   signed: ({ method, url, body }, time) => [method, unescapeForHubspot(url), body, time],
 };
 
@@ -266,17 +232,17 @@ function unescapeForHubspot(url: string): string {
 }
 
 function readTimed(call: SignedCall, scheme: TimedScheme): Claim | Message {
-  const time = headerOf(call.headers, scheme.timeHeader);
-  if (time === null) return missing(scheme.timeHeader);
-  const timestampS = readTimestamp(time) ?? readMoment(time);
-  if (timestampS === null) return malformed(scheme.timeHeader);
-  const text = headerOf(call.headers, scheme.header);
-  if (text === null) return missing(scheme.header);
-  const { prefix, encoding } = scheme;
-  const signature = text.startsWith(prefix) ? decode(text.slice(prefix.length), encoding) : null;
-  if (signature === null) return malformed(scheme.header);
+  const at = readTime(call.headers, scheme.timeHeader, scheme.parseTime);
+  if (isMessage(at)) return at;
+  const signature = readSignature(call.headers, scheme);
+  if (isMessage(signature)) return signature;
+  const { time, timestampS } = at;
   const signed = scheme.signed(call, time);
   return { kind: 'hmac', algorithm: 'sha256', signed, signatures: [signature], timestampS };
+}
+
+function readTimeOrMoment(text: string): number | null {
+  return readTimestamp(text) ?? readMoment(text);
 }
 
 /** A time as Zendesk writes it. */
@@ -352,16 +318,14 @@ const SENDGRID: KeyScheme = {
 function readByKey(
   options: SignatureOptions,
   { headers, body }: SignedCall,
-  { header, timeHeader, encoding, hash }: KeyScheme,
+  scheme: KeyScheme,
 ): Claim | Message {
-  const time = headerOf(headers, timeHeader);
-  if (time === null) return missing(timeHeader);
-  const timestampS = readTimestamp(time);
-  if (timestampS === null) return malformed(timeHeader);
-  const given = headerOf(headers, header);
-  if (given === null) return missing(header);
-  const signature = decode(given, encoding);
-  if (signature === null) return malformed(header);
+  const at = readTime(headers, scheme.timeHeader);
+  if (isMessage(at)) return at;
+  const signature = readSignature(headers, scheme);
+  if (isMessage(signature)) return signature;
+  const { time, timestampS } = at;
+  const { hash } = scheme;
   return { kind: 'public_key', key: publicKeyOf(options), hash, signed: [time, body], signature, timestampS };
 }
 
