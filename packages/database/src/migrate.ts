@@ -80,8 +80,11 @@ async function listPending(db: Queryable, migrations: readonly Migration[]): Pro
   return verify(migrations, (await hasTable(db)) ? await readApplied(db) : []);
 }
 
-/** Not by `to_regclass`, which may remember in its session that there was none while another one has made it since. */
-async function hasTable(db: Queryable, name = 'schema_migrations'): Promise<boolean> {
+/**
+ * Whether a table is there, by default that of migrations. Not by `to_regclass`, which may remember in its session that there was none
+ * while another one has made it since.
+ */
+export async function hasTable(db: Queryable, name = 'schema_migrations'): Promise<boolean> {
   const [table] = await db.query<{ present: boolean }>(
     'SELECT EXISTS (SELECT FROM pg_class WHERE relname = $1 AND pg_table_is_visible(oid)) AS present',
     [name],

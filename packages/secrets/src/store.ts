@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { hasTable } from '@millrace/database/migrate';
 
 export type SecretKeyState = 'current' | 'retiring' | 'retired';
 
@@ -53,15 +54,11 @@ export async function retireReplacedKeys(db: Queryable): Promise<string[]> {
 /** Ids of the keys needed by stored credentials, their tokens and second factors. */
 export async function listKeysInUse(db: Queryable): Promise<string[]> {
   // A backup may be of a schema that doesn't have tokens yet.
-  const [table] = await db.query<{ exists: boolean }>(
-    `SELECT to_regclass('credential_grants') IS NOT NULL AS exists`,
-  );
-  const ofTokens =
-    table?.exists === true
-      ? await db.query<{ key_id: string }>(
-          'SELECT DISTINCT key_id FROM credential_grants WHERE key_id IS NOT NULL',
-        )
-      : [];
+  const ofTokens = (await hasTable(db, 'credential_grants'))
+    ? await db.query<{ key_id: string }>(
+        'SELECT DISTINCT key_id FROM credential_grants WHERE key_id IS NOT NULL',
+      )
+    : [];
   const rows = await db.query<{ key_id: string }>(
     `SELECT key_id FROM credentials WHERE key_id IS NOT NULL
      UNION SELECT totp_key_id FROM users WHERE totp_key_id IS NOT NULL ORDER BY key_id`,

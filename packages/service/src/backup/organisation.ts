@@ -1,6 +1,7 @@
 import type { CopySession } from '@millrace/database/connection';
 import type { Queryable } from '@millrace/database/database';
 import { sqlState } from '@millrace/database/errors';
+import { hasTable } from '@millrace/database/migrate';
 import type { PgDatabase } from '@millrace/database/pool';
 import { queryRow } from '@millrace/database/query-row';
 import { insertAudit } from '@millrace/identity/audit/store';
@@ -90,16 +91,12 @@ export async function restoreOrganisation(
 
 /** Rows of a live instance can't be migrated apart from the others. */
 async function requireSchema(session: Queryable, wanted: number): Promise<void> {
-  const [table] = await session.query<{ present: boolean }>(
-    `SELECT to_regclass('schema_migrations') IS NOT NULL AS present`,
-  );
-  const { version } =
-    table?.present === true
-      ? await queryRow<{ version: number }>(
-          session,
-          'SELECT coalesce(max(version), 0) AS version FROM schema_migrations',
-        )
-      : { version: 0 };
+  const { version } = (await hasTable(session))
+    ? await queryRow<{ version: number }>(
+        session,
+        'SELECT coalesce(max(version), 0) AS version FROM schema_migrations',
+      )
+    : { version: 0 };
   if (version === wanted) return;
   const how =
     version === 0

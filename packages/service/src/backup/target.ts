@@ -1,5 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { DatabaseUnavailableError, sqlState } from '@millrace/database/errors';
+import { hasTable } from '@millrace/database/migrate';
 import { BackupError } from './errors.ts';
 
 /** An arbitrary constant that is the same in every version of Millrace. */
@@ -13,20 +14,16 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * @throws BackupError `restore_not_empty`
  */
 export async function requireEmpty(session: Queryable, schemaVersion: number): Promise<void> {
-  const [table] = await session.query<{ present: boolean }>(
-    `SELECT to_regclass('schema_migrations') IS NOT NULL AS present`,
-  );
-  if (table?.present !== true) return;
+  if (!(await hasTable(session))) return;
   const [row] = await session.query<{ version: number }>(
     'SELECT coalesce(max(version), 0) AS version FROM schema_migrations',
   );
   const version = row?.version ?? 0;
   if (version === 0) return;
-  const [content] = await session.query<{ organisations: boolean; workers: boolean; accounts: boolean }>(
-    `SELECT EXISTS (SELECT FROM organisations) AS organisations, to_regclass('users') IS NOT NULL AS accounts,
-       EXISTS (SELECT FROM workers WHERE lease_expires_at > now()) AS workers`,
+  const [content] = await session.query<{ organisations: boolean; workers: boolean }>(
+    `SELECT EXISTS (SELECT FROM organisations) AS organisations, EXISTS (SELECT FROM workers WHERE lease_expires_at > now()) AS workers`,
   );
-  const users = content?.accounts === true ? await session.query('SELECT FROM users LIMIT 1') : [];
+  const users = (await hasTable(session, 'users')) ? await session.query('SELECT FROM users LIMIT 1') : [];
   if (content?.organisations === true || content?.workers === true || users.length > 0) {
     throw new BackupError(
       'restore_not_empty',
