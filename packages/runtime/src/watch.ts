@@ -45,14 +45,29 @@ export function watchExecution(
 export async function waitForEnd<Row extends { readonly status: ExecutionStatus }>(
   watch: Watch,
   read: () => Promise<Row | undefined>,
-  timeoutMs = Number.POSITIVE_INFINITY,
+  timeoutMs?: number,
 ): Promise<Row | null> {
+  return await waitFor(watch, read, (row) => (isFinalStatus(row.status) ? row : undefined), timeoutMs);
+}
+
+/**
+ * Reads after each change until what is read has what is sought.
+ * @param find what is sought in a reading, undefined if it isn't there yet
+ * @returns null on timeout, if nobody is waiting any more, or if there is nothing to read
+ */
+export async function waitFor<Reading, Found>(
+  watch: Watch,
+  read: () => Promise<Reading | undefined>,
+  find: (reading: Reading) => Found | undefined,
+  timeoutMs = Number.POSITIVE_INFINITY,
+): Promise<Found | null> {
   const until = performance.now() + timeoutMs;
   for (;;) {
     const remainingMs = until - performance.now();
-    const row = await read();
-    if (row === undefined) return null;
-    if (isFinalStatus(row.status)) return row;
+    const reading = await read();
+    if (reading === undefined) return null;
+    const found = find(reading);
+    if (found !== undefined) return found;
     // Decided before reading: a slow one may have begun long before the limit.
     if (remainingMs <= 0 || watch.isOver) return null;
     await watch.next(Math.max(0, until - performance.now()));

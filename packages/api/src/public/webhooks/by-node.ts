@@ -1,7 +1,7 @@
 import { isFinalStatus, type JsonObject, type NodeRecord, type Plan } from '@millrace/engine';
 import { readWebhookResponse, WEBHOOK_RESPOND, type WebhookResponse } from '@millrace/nodes';
 import { parseChunks } from '@millrace/runtime/chunks';
-import type { Watch } from '@millrace/runtime/watch';
+import { type Watch, waitFor } from '@millrace/runtime/watch';
 import type { ExecutionDetailRow } from '@millrace/service/executions/store';
 
 /** What came first: the response of a node, or the end of the execution. Null: neither in time. */
@@ -26,20 +26,15 @@ export async function waitForResponse(
   nodeIds: ReadonlySet<string>,
   timeoutMs: number,
 ): Promise<Reached> {
-  const until = performance.now() + timeoutMs;
   let seen = -1;
-  for (;;) {
-    const remainingMs = until - performance.now();
-    const row = await readChanges(seen);
-    if (row === undefined) return null;
+  const read = () => readChanges(seen);
+  const find = (row: ExecutionDetailRow): NonNullable<Reached> | undefined => {
     seen = row.checkpoint_seq;
     const response = firstResponse(row, nodeIds);
     if (response !== null) return { kind: 'response', response };
-    if (isFinalStatus(row.status)) return { kind: 'ended', row };
-    // Decided before reading: a slow one may have begun long before the limit.
-    if (remainingMs <= 0 || watch.isOver) return null;
-    await watch.next(Math.max(0, until - performance.now()));
-  }
+    return isFinalStatus(row.status) ? { kind: 'ended', row } : undefined;
+  };
+  return await waitFor(watch, read, find, timeoutMs);
 }
 
 function firstResponse({ chunks }: ExecutionDetailRow, nodeIds: ReadonlySet<string>): WebhookResponse | null {
