@@ -70,17 +70,8 @@ interface PatternMatch {
   group(nameOrNumber: string | number): string | null;
 }
 
-const searches = new Map<string, PatternSearch | Message>();
-
 /** A search for a pattern, or why there is none. */
-export function searchForPattern(pattern: string): PatternSearch | Message {
-  const known = searches.get(pattern);
-  if (known !== undefined) return known;
-  if (searches.size === MAX_COMPILED) searches.clear();
-  const search = newSearch(pattern);
-  searches.set(pattern, search);
-  return search;
-}
+export const searchForPattern = remembered(newSearch);
 
 function newSearch(pattern: string): PatternSearch | Message {
   const fault = findPatternFault(pattern);
@@ -142,21 +133,23 @@ interface Compiled {
   readonly size: number;
 }
 
-const compiledPatterns = new Map<string, Compiled | Message>();
-
 /** @returns why RE2 can't run the pattern, if it can't */
-function compile(pattern: string): Compiled | Message {
-  const known = compiledPatterns.get(pattern);
-  if (known !== undefined) return known;
-  if (compiledPatterns.size === MAX_COMPILED) compiledPatterns.clear();
-  const compiled = compileAnew(pattern);
-  compiledPatterns.set(pattern, compiled);
-  return compiled;
-}
-
-function compileAnew(pattern: string): Compiled | Message {
+const compile = remembered((pattern: string): Compiled | Message => {
   const translated = translate(pattern);
   return 'key' in translated ? translated : compileParts(translated);
+});
+
+/** Forgets everything at once when it is full: rare, and cheaper than keeping an order. */
+function remembered<Result>(make: (pattern: string) => Result): (pattern: string) => Result {
+  const results = new Map<string, Result>();
+  return (pattern) => {
+    const known = results.get(pattern);
+    if (known !== undefined) return known;
+    if (results.size === MAX_COMPILED) results.clear();
+    const result = make(pattern);
+    results.set(pattern, result);
+    return result;
+  };
 }
 
 function compileParts(translated: readonly Part[]): Compiled | Message {
