@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { Database } from '@millrace/database/database';
 import { type FileValue, isFileId } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { inGigabytes } from '@millrace/messages/gigabytes';
 import { FileError } from './file-error.ts';
 import type { ByteRange, FileStore } from './file-store.ts';
 import type { FileSettings } from './settings.ts';
@@ -192,8 +193,4 @@ class Writing {
 
 function expired(): FileError {
   return new FileError('upload_expired', message('service.upload_expired'));
-}
-
-function inGigabytes(bytes: number): number {
-  return Math.round((bytes / 1e9) * 1000) / 1000;
 }

@@ -10,6 +10,7 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { inGigabytes } from '@millrace/messages/gigabytes';
 import type { Caller } from '../node-services.ts';
 import {
   addToEntry,
@@ -183,8 +184,7 @@ class OrganisationData implements DataService {
       return new ServiceError('data_limit_reached', message('ports.data_limit', { max: entries }));
     }
     if (bytes === 0 || now.bytes <= bytes || now.bytes <= before.bytes) return null;
-    const max = Math.round((bytes / 1e9) * 1000) / 1000;
-    return new ServiceError('data_storage_full', message('ports.data_full', { max }));
+    return new ServiceError('data_storage_full', message('ports.data_full', { max: inGigabytes(bytes) }));
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
+import { inGigabytes } from '@millrace/messages/gigabytes';
 import { readNowAndThen } from '../read-now-and-then.ts';
 import type { StorageSettings } from '../settings.ts';
 import { listFullOrganisations } from './store.ts';
@@ -31,8 +32,4 @@ export function createStorageQuota(db: Queryable, { executionsBytes }: StorageSe
       });
     },
   };
-}
-
-function inGigabytes(bytes: number): number {
-  return Math.round((bytes / 1e9) * 1000) / 1000;
 }
