@@ -20,6 +20,7 @@ export interface Upload {
 const MULTIPART = 'multipart/form-data';
 /** The part that is the file; others are ignored. */
 const PART = 'file';
+
 /** Takes every body of the scope as a stream, whatever its type: it is a file. */
 export function addFileBodies(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
