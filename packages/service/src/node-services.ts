@@ -1,3 +1,4 @@
+import { createCredentialService } from '@millrace/credentials/service';
 import type { Database } from '@millrace/database/database';
 import type { Egress } from '@millrace/egress/egress';
 import type { NodeRegistry } from '@millrace/engine';
@@ -18,7 +19,6 @@ import type { NodeLimits } from '@millrace/runtime/settings';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import type { Logger } from 'pino';
 import { createCallbackService } from './callbacks/create-callbacks.ts';
-import { createCredentialService } from './credentials/service.ts';
 import { createNodeFiles } from './files/node-files.ts';
 import type { StorageSettings } from './settings.ts';
 

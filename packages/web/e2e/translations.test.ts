@@ -1,6 +1,6 @@
+import { CREDENTIAL_GUIDES } from '@millrace/credentials/guides';
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { ja as messagesJa } from '@millrace/messages/ja';
-import { CREDENTIAL_GUIDES } from '@millrace/service/credentials/guides';
 import { listTemplates } from '@millrace/service/templates/catalogue';
 import { ja } from '@millrace/ui/i18n/ja.ts';
 import guidesJa from '@millrace/ui/i18n/service/ja/credential-guides.json';

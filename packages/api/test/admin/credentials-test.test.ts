@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
+import { testCredential } from '@millrace/credentials/checks/check-credential';
 import type { JsonObject } from '@millrace/engine';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
-import { testCredential } from '@millrace/service/credentials/checks/check-credential';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { type MailServer, openMailServer } from '@millrace/testing/mail-server';
 import { type Outside, openOutside, type Reply } from '@millrace/testing/outside';

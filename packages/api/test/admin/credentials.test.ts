@@ -4,7 +4,7 @@ import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { startTestService, type TestService } from '@millrace/testing/service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FIELDS } from '../../../service/test/credentials/support.ts';
+import { FIELDS } from '../../../credentials/test/support.ts';
 
 let service: TestService;
 let editor: TestPerson;

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { createCredentialService } from '@millrace/credentials/service';
 import type { JsonObject } from '@millrace/engine';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
-import { createCredentialService } from '@millrace/service/credentials/service';
 import { rotateSecrets } from '@millrace/service/secret-rotation/rotate';
 import { auditActions } from '@millrace/testing/accounts';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { addCredential } from '@millrace/credentials/credentials';
 import type { JsonObject } from '@millrace/engine';
 import { createSecretKeys } from '@millrace/secrets/keys';
-import { addCredential } from '@millrace/service/credentials/credentials';
 import { type ApiAnswer, send } from '@millrace/testing/api';
 import {
   startWorkingService,

@@ -1,6 +1,6 @@
+import { addCredential } from '@millrace/credentials/credentials';
+import { findUsage } from '@millrace/credentials/references';
 import type { JsonObject } from '@millrace/engine';
-import { addCredential } from '@millrace/service/credentials/credentials';
-import { findUsage } from '@millrace/service/credentials/references';
 import { keysOfVariable } from '@millrace/testing/secret-keys';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

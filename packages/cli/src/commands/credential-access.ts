@@ -1,19 +1,15 @@
 import { presentCredential } from '@millrace/api/admin/credentials/present';
+import { addCredential, changeCredential, deleteCredential } from '@millrace/credentials/credentials';
+import { connectionOf } from '@millrace/credentials/oauth/connection-state';
+import { presetOf, withPreset } from '@millrace/credentials/oauth/presets';
+import type { CredentialUsage } from '@millrace/credentials/references';
+import { BOUND_TYPES } from '@millrace/credentials/schema';
+import { type CredentialRow, findOwnerOfCredential, listCredentials } from '@millrace/credentials/store';
 import type { Database } from '@millrace/database/database';
 import type { CredentialType, JsonObject } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
 import { registry } from '@millrace/nodes';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
-import { addCredential, changeCredential, deleteCredential } from '@millrace/service/credentials/credentials';
-import { connectionOf } from '@millrace/service/credentials/oauth/connection-state';
-import { presetOf, withPreset } from '@millrace/service/credentials/oauth/presets';
-import type { CredentialUsage } from '@millrace/service/credentials/references';
-import { BOUND_TYPES } from '@millrace/service/credentials/schema';
-import {
-  type CredentialRow,
-  findOwnerOfCredential,
-  listCredentials,
-} from '@millrace/service/credentials/store';
 import type { Config } from '../settings/config.ts';
 import { organisationOrAsk, textOrAsk } from './ask.ts';
 import {

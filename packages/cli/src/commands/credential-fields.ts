@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
+import { fieldsOf, isSecretField, titleOfType } from '@millrace/credentials/schema';
 import {
   CREDENTIAL_TYPES,
   type CredentialType,
@@ -8,7 +9,6 @@ import {
   type JsonValue,
   parseJson,
 } from '@millrace/engine';
-import { fieldsOf, isSecretField, titleOfType } from '@millrace/service/credentials/schema';
 import { choiceOrAsk, secretOrAsk, textOrAsk } from './ask.ts';
 import { RefusedError, UsageError } from './shell.ts';
 

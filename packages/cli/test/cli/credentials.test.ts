@@ -9,7 +9,7 @@ import { createOrganisation } from '@millrace/identity/organisations/store';
 import { createSecretKeys } from '@millrace/secrets/keys';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openAs, storeCredential } from '../../../service/test/credentials/support.ts';
+import { openAs, storeCredential } from '../../../credentials/test/support.ts';
 import { until } from '../faults/support/until.ts';
 import { millrace, type Run } from './millrace.ts';
 

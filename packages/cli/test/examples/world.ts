@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { addCredential } from '@millrace/credentials/credentials';
 import type { Database } from '@millrace/database/database';
 import { createGuardedHttpClient } from '@millrace/egress/guarded-client';
 import { type CredentialType, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
 import { readSchedule } from '@millrace/nodes';
 import { createWorker } from '@millrace/runtime/worker';
 import { createSecretKeys } from '@millrace/secrets/keys';
-import { addCredential } from '@millrace/service/credentials/credentials';
 import { dueTime } from '@millrace/service/schedules/due';
 import { createScheduler } from '@millrace/service/schedules/scheduler';
 import {

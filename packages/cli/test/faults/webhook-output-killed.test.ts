@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { addCredential } from '@millrace/credentials/credentials';
 import { createSecretKeys } from '@millrace/secrets/keys';
-import { addCredential } from '@millrace/service/credentials/credentials';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/settings/config.ts';
 import { chain } from './support/client.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
+import { addCredential } from '@millrace/credentials/credentials';
 import { createSecretKeys } from '@millrace/secrets/keys';
-import { addCredential } from '@millrace/service/credentials/credentials';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { startModelServer } from '@millrace/testing/model-server';
 import { startHttp } from '@millrace/testing/test-server';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { addCredential } from '@millrace/credentials/credentials';
 import { success } from '@millrace/engine';
 import { createSecretKeys } from '@millrace/secrets/keys';
-import { addCredential } from '@millrace/service/credentials/credentials';
 import {
   type ModelRequest,
   type ModelServer,

@@ -1,4 +1,5 @@
 import type { AlertChannel, AlertTarget } from '@millrace/admin-api';
+import { createCredentialService } from '@millrace/credentials/service';
 import type { Database } from '@millrace/database/database';
 import type { Egress } from '@millrace/egress/egress';
 import {
@@ -17,7 +18,6 @@ import { maskSecrets } from '@millrace/runtime/mask';
 import { createMailService } from '@millrace/runtime/ports/mail';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import type { Logger } from 'pino';
-import { createCredentialService } from '../credentials/service.ts';
 import type { AlertText } from './texts.ts';
 
 export interface DeliveryDeps {

@@ -1,10 +1,10 @@
+import { belongsTo } from '@millrace/credentials/fields';
+import { grantOf } from '@millrace/credentials/oauth/tokens';
 import type { Queryable } from '@millrace/database/database';
 import { secondFactorOf } from '@millrace/identity/users/second-factor';
 import { SecretError } from '@millrace/secrets/errors';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { keyIdOf, type MasterKey, unseal } from '@millrace/secrets/sealed';
-import { belongsTo } from '../credentials/fields.ts';
-import { grantOf } from '../credentials/oauth/tokens.ts';
 import { BackupError } from './errors.ts';
 
 /** The keys of the instance, and those that the secrets of a backup may be encrypted with besides. */

@@ -1,11 +1,11 @@
+import { endGrantsOfKeys } from '@millrace/credentials/oauth/store';
+import { dropSecretsOfKeys } from '@millrace/credentials/store';
 import type { Database, Queryable } from '@millrace/database/database';
 import { type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { auditUser } from '@millrace/identity/users/audit';
 import { listUsersOfKeys, removeSecondFactor } from '@millrace/identity/users/second-factor-store';
 import { hasKey, type SecretKeys } from '@millrace/secrets/keys';
 import { listKeysInUse, lockSecretKeys } from '@millrace/secrets/store';
-import { endGrantsOfKeys } from '../credentials/oauth/store.ts';
-import { dropSecretsOfKeys } from '../credentials/store.ts';
 
 /** A credential that has lost its secret. */
 export interface LostSecret {

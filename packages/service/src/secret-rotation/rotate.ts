@@ -1,3 +1,6 @@
+import { countGrantsOfOtherKeys } from '@millrace/credentials/oauth/store';
+import { sealedCredentials, sealedGrants } from '@millrace/credentials/reencrypt';
+import { countCredentialsOfOtherKeys, listOrganisationsWithCredentials } from '@millrace/credentials/store';
 import type { Queryable } from '@millrace/database/database';
 import { LockTakenError } from '@millrace/database/errors';
 import type { PgDatabase } from '@millrace/database/pool';
@@ -18,9 +21,6 @@ import {
   retireReplacedKeys,
   type SecretKeyRow,
 } from '@millrace/secrets/store';
-import { countGrantsOfOtherKeys } from '../credentials/oauth/store.ts';
-import { sealedCredentials, sealedGrants } from '../credentials/reencrypt.ts';
-import { countCredentialsOfOtherKeys, listOrganisationsWithCredentials } from '../credentials/store.ts';
 
 export interface Rotation {
   /** Id of the current encryption key. */

@@ -1,4 +1,4 @@
-import { type CredentialServiceDeps, createCredentialService } from '../credentials/service.ts';
+import { type CredentialServiceDeps, createCredentialService } from '@millrace/credentials/service';
 
 /** The value of a credential of type `secret`. @throws ServiceError if there is no usable one */
 export type OpenSecret = (organisationId: number, credentialId: number) => Promise<string>;

@@ -1,4 +1,5 @@
 import type { FlowCheck } from '@millrace/admin-api';
+import { describeMissing, findMissingReferences } from '@millrace/credentials/references';
 import type { Queryable } from '@millrace/database/database';
 import {
   DEFAULT_HANDLE,
@@ -14,7 +15,6 @@ import {
   validateStructure,
 } from '@millrace/engine';
 import { presentMessage } from '@millrace/messages/english';
-import { describeMissing, findMissingReferences } from '../credentials/references.ts';
 
 /** What a flow is checked against. */
 export interface CheckContext {

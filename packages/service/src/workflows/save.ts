@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { refuseMissingCredentials } from '@millrace/credentials/references';
 import type { Queryable } from '@millrace/database/database';
 import {
   canonicalJson,
@@ -11,7 +12,6 @@ import {
 } from '@millrace/engine';
 import { notFound, validationError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-import { refuseMissingCredentials } from '../credentials/references.ts';
 import { keepSchedule, SCHEDULE_TRIGGER } from '../schedules/keep.ts';
 import { archivedError, type CheckedFlow, checkTransition, refuseProblems } from './rules.ts';
 import {

@@ -1,5 +1,8 @@
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { addCredential } from '@millrace/credentials/credentials';
+import { findSealed } from '@millrace/credentials/store';
+import { unsealRow } from '@millrace/credentials/unseal';
 import type { PgDatabase } from '@millrace/database/pool';
 import { type NodeContext, success } from '@millrace/engine';
 import { pauseOrganisation } from '@millrace/identity/organisations/pause';
@@ -17,9 +20,6 @@ import { backUp } from '../../src/backup/backup.ts';
 import { BackupError } from '../../src/backup/errors.ts';
 import { restore } from '../../src/backup/restore.ts';
 import type { RestoreOptions, RestoreSummary } from '../../src/backup/restoring.ts';
-import { addCredential } from '../../src/credentials/credentials.ts';
-import { findSealed } from '../../src/credentials/store.ts';
-import { unsealRow } from '../../src/credentials/unseal.ts';
 import { settle } from '../../src/pause/settle.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });

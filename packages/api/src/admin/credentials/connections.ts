@@ -1,6 +1,4 @@
 import { isAtLeast } from '@millrace/admin-api';
-import { ApiError } from '@millrace/errors/errors';
-import type { Session } from '@millrace/identity/sessions/session';
 import {
   beginConnection,
   type ConnectDeps,
@@ -9,8 +7,10 @@ import {
   finishConnection,
   OAUTH_CALLBACK,
   STATE_FORM,
-} from '@millrace/service/credentials/oauth/connect';
-import { TokenError } from '@millrace/service/credentials/oauth/endpoint';
+} from '@millrace/credentials/oauth/connect';
+import { TokenError } from '@millrace/credentials/oauth/endpoint';
+import { ApiError } from '@millrace/errors/errors';
+import type { Session } from '@millrace/identity/sessions/session';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';

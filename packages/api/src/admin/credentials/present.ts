@@ -1,6 +1,6 @@
+import { connectionOf } from '@millrace/credentials/oauth/connection-state';
+import type { CredentialRow } from '@millrace/credentials/store';
 import { type JsonObject, parseJson } from '@millrace/engine';
-import { connectionOf } from '@millrace/service/credentials/oauth/connection-state';
-import type { CredentialRow } from '@millrace/service/credentials/store';
 
 /** A credential as responses show it; this kind of row doesn't contain secrets. */
 export function presentCredential(row: CredentialRow): JsonObject {

@@ -1,4 +1,14 @@
 import type { Credential, CredentialTypeItem } from '@millrace/admin-api';
+import { testCredential } from '@millrace/credentials/checks/check-credential';
+import { addCredential, changeCredential, deleteCredential } from '@millrace/credentials/credentials';
+import { findExpiry, setExpiry } from '@millrace/credentials/expiry';
+import { guidesOf } from '@millrace/credentials/guides';
+import { connectionOf } from '@millrace/credentials/oauth/connection-state';
+import { OAUTH_PRESETS } from '@millrace/credentials/oauth/presets';
+import { createOptionLists } from '@millrace/credentials/options/list-options';
+import { findUsage } from '@millrace/credentials/references';
+import { BOUND_TYPES, credentialSchemas, titleOfType } from '@millrace/credentials/schema';
+import { type CredentialRow, findCredential, listCredentials } from '@millrace/credentials/store';
 import {
   CREDENTIAL_TYPES,
   type CredentialType,
@@ -11,16 +21,6 @@ import { ApiError, notFound, validationError } from '@millrace/errors/errors';
 import { ROLE_MESSAGES } from '@millrace/identity/values/roles';
 import { message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
-import { testCredential } from '@millrace/service/credentials/checks/check-credential';
-import { addCredential, changeCredential, deleteCredential } from '@millrace/service/credentials/credentials';
-import { findExpiry, setExpiry } from '@millrace/service/credentials/expiry';
-import { guidesOf } from '@millrace/service/credentials/guides';
-import { connectionOf } from '@millrace/service/credentials/oauth/connection-state';
-import { OAUTH_PRESETS } from '@millrace/service/credentials/oauth/presets';
-import { createOptionLists } from '@millrace/service/credentials/options/list-options';
-import { findUsage } from '@millrace/service/credentials/references';
-import { BOUND_TYPES, credentialSchemas, titleOfType } from '@millrace/service/credentials/schema';
-import { type CredentialRow, findCredential, listCredentials } from '@millrace/service/credentials/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';

@@ -1,8 +1,8 @@
 import type { CredentialGuide } from '@millrace/admin-api';
+import { CREDENTIAL_GUIDES, guidesOf } from '@millrace/credentials/guides';
+import { OAUTH_PRESETS } from '@millrace/credentials/oauth/presets';
+import { credentialSchemas } from '@millrace/credentials/schema';
 import { CREDENTIAL_TYPES, type CredentialType, type JsonObject } from '@millrace/engine';
-import { CREDENTIAL_GUIDES, guidesOf } from '@millrace/service/credentials/guides';
-import { OAUTH_PRESETS } from '@millrace/service/credentials/oauth/presets';
-import { credentialSchemas } from '@millrace/service/credentials/schema';
 import { describe, expect, test } from 'vitest';
 import { HTTP_SERVICES } from '../../../../editor/src/model/http-presets.ts';
 import { guidesByField } from './guides-by-field.ts';

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { changeCredential } from '@millrace/credentials/credentials';
 import type { JsonObject } from '@millrace/engine';
 import { readKeyFile } from '@millrace/secrets/key-file';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { createKeyFolder, type KeyFolder, keysOfVariable } from '@millrace/testing/secret-keys';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { changeCredential } from '../../src/credentials/credentials.ts';
+import { newOrganisation, OPERATOR, openAs, storeCredential } from '../../../credentials/test/support.ts';
 import { discardLostSecrets } from '../../src/secret-rotation/reset.ts';
 import { type RotationStep, rotateSecrets } from '../../src/secret-rotation/rotate.ts';
-import { newOrganisation, OPERATOR, openAs, storeCredential } from './support.ts';
 
 let database: TestDatabase;
 let folder: KeyFolder;

@@ -5,9 +5,9 @@ import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { createKeyFolder, type KeyFolder, keysOfVariable } from '@millrace/testing/secret-keys';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { OPERATOR } from '../../../credentials/test/support.ts';
 import { discardLostSecondFactors } from '../../src/secret-rotation/reset.ts';
 import { rotateSecrets } from '../../src/secret-rotation/rotate.ts';
-import { OPERATOR } from './support.ts';
 
 let database: TestDatabase;
 let folder: KeyFolder;

@@ -1,6 +1,7 @@
 import { presentCredential } from '@millrace/api/admin/credentials/present';
 import { CREDENTIAL_TYPES, type CredentialType, type JsonObject } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
+import { createWorkflow } from '@millrace/service/workflows/save';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { keysOfVariable } from '@millrace/testing/secret-keys';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,10 +10,9 @@ import {
   type CredentialChange,
   changeCredential,
   deleteCredential,
-} from '../../src/credentials/credentials.ts';
-import { BOUND_TYPES } from '../../src/credentials/schema.ts';
-import { type CredentialRow, findCredential, listCredentials } from '../../src/credentials/store.ts';
-import { createWorkflow } from '../../src/workflows/save.ts';
+} from '../src/credentials.ts';
+import { BOUND_TYPES } from '../src/schema.ts';
+import { type CredentialRow, findCredential, listCredentials } from '../src/store.ts';
 import { dumpRows, FIELDS, HOSTS, newOrganisation, OPERATOR, openAs, storeCredential } from './support.ts';
 
 let database: TestDatabase;

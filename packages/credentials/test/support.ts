@@ -5,10 +5,10 @@ import type { Caller } from '@millrace/runtime/node-services';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import type { TestDatabase } from '@millrace/testing/database';
 import { pino } from 'pino';
-import { addCredential } from '../../src/credentials/credentials.ts';
-import { BOUND_TYPES } from '../../src/credentials/schema.ts';
-import { createCredentialService } from '../../src/credentials/service.ts';
-import type { CredentialRow } from '../../src/credentials/store.ts';
+import { addCredential } from '../src/credentials.ts';
+import { BOUND_TYPES } from '../src/schema.ts';
+import { createCredentialService } from '../src/service.ts';
+import type { CredentialRow } from '../src/store.ts';
 
 export const OPERATOR = { actor: 'operator' } as const;
 
