@@ -15,6 +15,7 @@ const MAY_IMPORT = {
   runtime: ['database', 'egress', 'engine'],
   files: ['database', 'engine', 'runtime'],
   identity: ['admin-api', 'database', 'engine', 'errors', 'secrets'],
+  ports: ['database', 'egress', 'engine', 'runtime'],
   credentials: [
     'admin-api',
     'database',
@@ -23,6 +24,7 @@ const MAY_IMPORT = {
     'errors',
     'identity',
     'nodes',
+    'ports',
     'runtime',
     'secrets',
   ],
@@ -36,6 +38,7 @@ const MAY_IMPORT = {
     'files',
     'identity',
     'nodes',
+    'ports',
     'runtime',
     'secrets',
   ],

@@ -13,15 +13,15 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Files that are started by themselves: the command, and what runs in a thread. */
 const ENTRIES: Readonly<Record<string, string>> = {
   millrace: 'packages/cli/src/cli.ts',
-  'code-thread': 'packages/runtime/src/ports/code/thread.ts',
+  'code-thread': 'packages/ports/src/code/thread.ts',
 };
 
 /** What the service reads while it runs, and where the artefact has it. */
 const COPIED: Readonly<Record<string, string>> = {
   'packages/database/src/migrations': 'migrations',
-  'packages/runtime/src/ports/code/harness.js': 'code/harness.js',
-  'packages/runtime/src/ports/code/library.js': 'code/library.js',
-  'packages/runtime/src/ports/code/library-intl.js': 'code/library-intl.js',
+  'packages/ports/src/code/harness.js': 'code/harness.js',
+  'packages/ports/src/code/library.js': 'code/library.js',
+  'packages/ports/src/code/library-intl.js': 'code/library-intl.js',
   'node_modules/@jitl/quickjs-wasmfile-release-sync/dist/emscripten-module.wasm': 'code/quickjs.wasm',
   docs: 'docs',
   examples: 'examples',

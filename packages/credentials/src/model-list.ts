@@ -1,5 +1,5 @@
 import type { AiProvider, CredentialOf, HttpRequest } from '@millrace/engine';
-import { aiUrl } from '@millrace/runtime/ports/ai/models';
+import { aiUrl } from '@millrace/ports/ai/models';
 
 const MOST_BYTES = 8 * 1024 * 1024;
 

@@ -8,7 +8,7 @@ import type { CredentialOf, HttpCredential, HttpRequest } from '@millrace/engine
 import { startHttp } from '@millrace/testing/test-server';
 import { jwtVerify } from 'jose';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { TEST_CERTIFICATE, TEST_KEY } from '../../../runtime/test/ports/certificate.ts';
+import { TEST_CERTIFICATE, TEST_KEY } from '../../../ports/test/certificate.ts';
 import type { SealedRow } from '../store.ts';
 import { authenticateRequest } from './authenticate.ts';
 

@@ -1,6 +1,6 @@
 import { type DocumentService, ServiceError } from '@millrace/engine';
-import { convertDocument } from '@millrace/runtime/ports/documents/convert';
-import { DocumentFault } from '@millrace/runtime/ports/documents/fault';
+import { convertDocument } from '@millrace/ports/documents/convert';
+import { DocumentFault } from '@millrace/ports/documents/fault';
 
 /** Converts the documents of our own node tests: as the service does, without a thread and without limits. */
 export const directDocuments: DocumentService = {

@@ -9,6 +9,7 @@ import {
   success,
 } from '@millrace/engine';
 import { registry as catalogue } from '@millrace/nodes';
+import { createToolService } from '@millrace/ports/tools';
 import {
   createTestServices,
   startTestService,
@@ -20,7 +21,6 @@ import type { Executor } from '../../src/executor.ts';
 import { Meters } from '../../src/meters/meters.ts';
 import type { Services } from '../../src/node-services.ts';
 import { createPlanCache, type PlanCache } from '../../src/plans.ts';
-import { createToolService } from '../../src/ports/tools.ts';
 import { createWorker, type Worker } from '../../src/worker.ts';
 import type { WorkerDeps } from '../../src/worker-deps.ts';
 

@@ -14,8 +14,8 @@ import {
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { reasonOf } from '@millrace/messages/explained-error';
+import { createMailService } from '@millrace/ports/mail';
 import { maskSecrets } from '@millrace/runtime/mask';
-import { createMailService } from '@millrace/runtime/ports/mail';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import type { Logger } from 'pino';
 import type { AlertText } from './texts.ts';

@@ -6,11 +6,11 @@ import {
   type SqlQuery,
   stringifyJson,
 } from '@millrace/engine';
+import type { Caller } from '@millrace/runtime/node-services';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { type Proxy as DatabaseProxy, openProxy } from '@millrace/testing/proxy';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import type { Caller } from '../../src/node-services.ts';
-import { createSqlService } from '../../src/ports/sql.ts';
+import { createSqlService } from '../src/sql.ts';
 
 type Sql = CredentialOf<'sql'>;
 const never = new AbortController().signal;

@@ -12,7 +12,7 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import type { Caller } from '../node-services.ts';
+import type { Caller } from '@millrace/runtime/node-services';
 import { CodePool, type PoolAnswer } from './code/pool.ts';
 import type { CodeOutcome, ExactNumber } from './code/protocol.ts';
 import { createDocumentService } from './documents.ts';

@@ -1,10 +1,10 @@
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { saying } from '@millrace/messages/testing';
+import type { Caller } from '@millrace/runtime/node-services';
 import { openProxy } from '@millrace/testing/proxy';
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../src/node-services.ts';
-import { createSqlService } from '../../src/ports/sql.ts';
+import { createSqlService } from '../src/sql.ts';
 import { TEST_CERTIFICATE, TEST_KEY, trustTestCertificate } from './certificate.ts';
 import { useCustomerDatabase } from './customer-database.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { CodePool } from '../../src/ports/code/pool.ts';
-import type { CodeJob } from '../../src/ports/code/protocol.ts';
+import { CodePool } from '../src/code/pool.ts';
+import type { CodeJob } from '../src/code/protocol.ts';
 import { NATIVE_LOOP } from './code-sandbox.ts';
 
 const MIB = 1024 * 1024;

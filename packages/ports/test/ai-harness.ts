@@ -9,7 +9,7 @@ import {
 } from '@millrace/engine';
 import { type ModelServer, type ModelServerOptions, startModelServer } from '@millrace/testing/model-server';
 import { afterEach } from 'vitest';
-import { createAiService } from '../../src/ports/ai.ts';
+import { createAiService } from '../src/ai.ts';
 
 export const KEY = 'sk-test-4f9c2e7b1a';
 export const PROVIDERS = [...AI_PROVIDERS];

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import type { CredentialOf, MailMessage, MailService } from '@millrace/engine';
-import type { Caller } from '../node-services.ts';
+import type { Caller } from '@millrace/runtime/node-services';
 import { toMailError } from './mail/errors.ts';
 
 export interface MailDeps {

@@ -1,6 +1,6 @@
 import { type DocumentService, parseJson, ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import type { Caller } from '../node-services.ts';
+import type { Caller } from '@millrace/runtime/node-services';
 import type { CodePool } from './code/pool.ts';
 
 export interface DocumentDeps {

@@ -1,6 +1,6 @@
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import { type CredentialOf, ServiceError, type SqlQuery, type SqlService } from '@millrace/engine';
-import type { Caller } from '../node-services.ts';
+import type { Caller } from '@millrace/runtime/node-services';
 import { hidePassword } from './sql/errors.ts';
 import { createGates } from './sql/gates.ts';
 import { queryPostgresql } from './sql/postgresql.ts';

@@ -1,6 +1,6 @@
 import { type JsonValue, type LogLine, ServiceError } from '@millrace/engine';
-import type { Caller } from '../../src/node-services.ts';
-import { type CodeDeps, createCodeService } from '../../src/ports/code.ts';
+import type { Caller } from '@millrace/runtime/node-services';
+import { type CodeDeps, createCodeService } from '../src/code.ts';
 
 interface RunOptions {
   readonly input?: JsonValue;

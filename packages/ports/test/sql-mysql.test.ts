@@ -7,10 +7,10 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import { saying } from '@millrace/messages/testing';
+import type { Caller } from '@millrace/runtime/node-services';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Caller } from '../../src/node-services.ts';
-import { readMysqlValue } from '../../src/ports/sql/mysql-values.ts';
-import { createSqlService } from '../../src/ports/sql.ts';
+import { readMysqlValue } from '../src/sql/mysql-values.ts';
+import { createSqlService } from '../src/sql.ts';
 import { trustTestCertificate } from './certificate.ts';
 import {
   int,

@@ -13,9 +13,9 @@ import {
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { reasonOf } from '@millrace/messages/explained-error';
-import { drive, TooExpensiveError } from '../drive.ts';
-import { maskSecrets } from '../mask.ts';
-import { type Caller, type Services, servicesFor } from '../node-services.ts';
+import { drive, TooExpensiveError } from '@millrace/runtime/drive';
+import { maskSecrets } from '@millrace/runtime/mask';
+import { type Caller, type Services, servicesFor } from '@millrace/runtime/node-services';
 
 type ToolResult = Awaited<ReturnType<ToolService['run']>>;
 

@@ -1,9 +1,9 @@
 import { type Conversion, type JsonValue, ServiceError } from '@millrace/engine';
+import type { Caller } from '@millrace/runtime/node-services';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Caller } from '../../src/node-services.ts';
-import { createCodeService } from '../../src/ports/code.ts';
-import { convertDocument } from '../../src/ports/documents/convert.ts';
-import { DocumentFault } from '../../src/ports/documents/fault.ts';
+import { createCodeService } from '../src/code.ts';
+import { convertDocument } from '../src/documents/convert.ts';
+import { DocumentFault } from '../src/documents/fault.ts';
 
 const MIB = 1024 * 1024;
 const services = createCodeService({ maxOutputBytes: 2 * MIB, maxThreads: 2 });

@@ -361,7 +361,7 @@ describe('openai_compatible: dialects', () => {
 });
 
 it('loads the client libraries with the first call, not before', async () => {
-  const service = fileURLToPath(new URL('../../src/ports/ai.ts', import.meta.url));
+  const service = fileURLToPath(new URL('../src/ai.ts', import.meta.url));
   const script = `
     import { registerHooks } from 'node:module';
     const loaded = [];

@@ -1,7 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import type { ExecutionStatus, JsonText, StoredError } from '@millrace/engine';
-import type { Chunk } from '../chunks.ts';
-import type { StartableWorkflow } from '../start-row.ts';
+import type { Chunk } from './chunks.ts';
+import type { StartableWorkflow } from './start-row.ts';
 
 /** What starting a child requires. */
 export interface Callee {

@@ -4,8 +4,8 @@ import { saying } from '@millrace/messages/testing';
 import { rewriteAuditLog } from '@millrace/testing/audit-log';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createDataService, DATA_WRITE_DAYS } from '../../src/ports/data.ts';
-import { pruneDataEntries, pruneDataWrites, readDataUsage } from '../../src/ports/data-store.ts';
+import { createDataService, DATA_WRITE_DAYS } from '../src/data.ts';
+import { pruneDataEntries, pruneDataWrites, readDataUsage } from '../src/data-store.ts';
 
 let database: TestDatabase;
 let organisationId: number;

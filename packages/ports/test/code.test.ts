@@ -257,7 +257,7 @@ describe('the language', () => {
   it('uses UTC, wherever the host is', async () => {
     expect(await resultOf('return new Date(2026, 6, 1).toISOString()')).toBe('2026-07-01T00:00:00.000Z');
     const script = `
-      import { createCodeService } from ${JSON.stringify(new URL('../../src/ports/code.ts', import.meta.url).href)};
+      import { createCodeService } from ${JSON.stringify(new URL('../src/code.ts', import.meta.url).href)};
       const services = createCodeService({ maxOutputBytes: 1000 });
       const order = { source: 'return new Date(2026, 6, 1).getTimezoneOffset()', input: {}, timeoutMs: 20000, memoryBytes: 2 ** 25 };
       const { value } = await services.service({ organisationId: 1 }).run(order, new AbortController().signal);
@@ -267,7 +267,7 @@ describe('the language', () => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ['--input-type=module', '--eval', script],
-      { env, cwd: fileURLToPath(new URL('../..', import.meta.url)) },
+      { env, cwd: fileURLToPath(new URL('..', import.meta.url)) },
     );
     expect(stdout).toBe('0\n');
   });

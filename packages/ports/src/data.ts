@@ -11,7 +11,7 @@ import {
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { inGigabytes } from '@millrace/messages/gigabytes';
-import type { Caller } from '../node-services.ts';
+import type { Caller } from '@millrace/runtime/node-services';
 import {
   addToEntry,
   claimWrite,

@@ -14,19 +14,19 @@ import {
   type WorkflowService,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import type { BorrowedSlots } from '../borrowed-slots.ts';
-import { insertChild, selectChild } from '../child-statements.ts';
-import { parseChunks } from '../chunks.ts';
-import { MAX_DEPTH } from '../depth.ts';
-import type { Meters } from '../meters/meters.ts';
-import type { Caller } from '../node-services.ts';
-import type { ExecutionNotifier } from '../notifier.ts';
-import type { PlanCache } from '../plans.ts';
-import { retryForNode } from '../retry-for-node.ts';
-import type { StartableWorkflow } from '../start-row.ts';
-import { toStartRow } from '../start-row.ts';
-import { waitForEnd, watchExecution } from '../watch.ts';
+import type { BorrowedSlots } from './borrowed-slots.ts';
+import { insertChild, selectChild } from './child-statements.ts';
 import { type Callee, type ChildRow, findCallee, findChildRow, passOnFiles } from './child-store.ts';
+import { parseChunks } from './chunks.ts';
+import { MAX_DEPTH } from './depth.ts';
+import type { Meters } from './meters/meters.ts';
+import type { Caller } from './node-services.ts';
+import type { ExecutionNotifier } from './notifier.ts';
+import type { PlanCache } from './plans.ts';
+import { retryForNode } from './retry-for-node.ts';
+import type { StartableWorkflow } from './start-row.ts';
+import { toStartRow } from './start-row.ts';
+import { waitForEnd, watchExecution } from './watch.ts';
 
 export interface WorkflowServiceDeps {
   readonly db: Database;

@@ -9,7 +9,7 @@ import {
   startModelServer,
 } from '@millrace/testing/model-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startWorkingService, type WorkingService } from '../worker/service-with-worker.ts';
+import { startWorkingService, type WorkingService } from '../../runtime/test/worker/service-with-worker.ts';
 import { KEY } from './ai-harness.ts';
 
 let service: WorkingService;

@@ -1,13 +1,13 @@
 import type { LogLine } from '@millrace/engine';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCodeService } from '../../src/ports/code.ts';
-import { flowOf } from '../worker/flows.ts';
+import { flowOf } from '../../runtime/test/worker/flows.ts';
 import {
   type ExecutionBody,
   startWorkingService,
   type WorkingService,
-} from '../worker/service-with-worker.ts';
+} from '../../runtime/test/worker/service-with-worker.ts';
+import { createCodeService } from '../src/code.ts';
 import { NATIVE_LOOP } from './code-sandbox.ts';
 
 const MIB = 1024 * 1024;

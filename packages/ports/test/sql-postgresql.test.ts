@@ -1,10 +1,10 @@
 import { createGuardedSockets } from '@millrace/egress/guarded-socket';
 import { parseJson, stringifyJson } from '@millrace/engine';
 import { saying } from '@millrace/messages/testing';
+import type { Caller } from '@millrace/runtime/node-services';
 import { startTcp } from '@millrace/testing/test-server';
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../src/node-services.ts';
-import { createSqlService } from '../../src/ports/sql.ts';
+import { createSqlService } from '../src/sql.ts';
 import { useCustomerDatabase } from './customer-database.ts';
 
 const never = new AbortController().signal;

@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import { createGuardedSockets } from '@millrace/egress/guarded-socket';
 import type { CredentialOf, MailMessage, ServiceError } from '@millrace/engine';
+import type { Caller } from '@millrace/runtime/node-services';
 import { startTcp } from '@millrace/testing/test-server';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Caller } from '../../src/node-services.ts';
-import { createMailService } from '../../src/ports/mail.ts';
+import { createMailService } from '../src/mail.ts';
 import { TEST_CERTIFICATE, TEST_KEY, trustTestCertificate } from './certificate.ts';
 
 type Smtp = CredentialOf<'smtp'>;
