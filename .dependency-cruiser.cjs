@@ -42,6 +42,7 @@ const MAY_IMPORT = {
     'runtime',
     'secrets',
   ],
+  operations: ['admin-api', 'credentials', 'database', 'files', 'identity', 'secrets', 'service'],
   api: [
     'admin-api',
     'credentials',
@@ -53,6 +54,7 @@ const MAY_IMPORT = {
     'identity',
     'importer',
     'nodes',
+    'operations',
     'runtime',
     'secrets',
     'service',
@@ -69,6 +71,7 @@ const MAY_IMPORT = {
     'identity',
     'importer',
     'nodes',
+    'operations',
     'runtime',
     'secrets',
     'service',

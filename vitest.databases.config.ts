@@ -7,7 +7,7 @@ export default defineConfig({
     include: [
       'packages/database/src/**/*.test.ts',
       'packages/runtime/test/worker/**/*.test.ts',
-      'packages/service/{src,test}/**/*.test.ts',
+      'packages/{credentials,operations,service}/{src,test}/**/*.test.ts',
       'packages/api/test/{public,admin}/**/*.test.ts',
     ],
     exclude: ['packages/database/src/embedded/**'],

@@ -1,5 +1,5 @@
 import { message } from '@millrace/messages';
-import type { Diagnosis, Finding } from '@millrace/service/doctor/finding';
+import type { Diagnosis, Finding } from '@millrace/operations/doctor/finding';
 import { takeSample } from '@millrace/service/system/sampler';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { insertExecution, insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';

@@ -1,6 +1,6 @@
 import { SERVICE_VERSION } from '@millrace/api/version';
+import { type BackupSummary, backUp } from '@millrace/operations/backup/backup';
 import { createSecretKeys } from '@millrace/secrets/keys';
-import { type BackupSummary, backUp } from '@millrace/service/backup/backup';
 import { secretOrAsk } from './ask.ts';
 import { readPassphrase, STANDARD, writeWhole } from './backup-file.ts';
 import { BackupProgress, formatBytes } from './backup-progress.ts';

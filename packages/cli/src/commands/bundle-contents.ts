@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { arch, cpus, release, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { SERVICE_VERSION } from '@millrace/api/version';
-import { readCounts } from '@millrace/service/doctor/store';
+import { readCounts } from '@millrace/operations/doctor/store';
 import { readServer } from '@millrace/service/system/store';
 import { type Config, ConfigError, describeSettings, loadConfig, localUrl } from '../settings/config.ts';
 import { diagnose } from './doctor-report.ts';

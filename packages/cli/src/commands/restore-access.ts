@@ -1,9 +1,9 @@
+import { BackupError } from '@millrace/operations/backup/errors';
+import { includedKeys, type Manifest } from '@millrace/operations/backup/manifest';
+import { restore } from '@millrace/operations/backup/restore';
+import type { MovedOrganisation, RestoreSummary } from '@millrace/operations/backup/restoring';
 import { adoptKeyFile, readKeyFile } from '@millrace/secrets/key-file';
 import { createSecretKeys, hasKey, type SecretKeys } from '@millrace/secrets/keys';
-import { BackupError } from '@millrace/service/backup/errors';
-import { includedKeys, type Manifest } from '@millrace/service/backup/manifest';
-import { restore } from '@millrace/service/backup/restore';
-import type { MovedOrganisation, RestoreSummary } from '@millrace/service/backup/restoring';
 import { secretOrAsk } from './ask.ts';
 import { openSource, readPassphrase } from './backup-file.ts';
 import { BackupProgress, formatBytes } from './backup-progress.ts';

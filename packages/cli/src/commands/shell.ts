@@ -2,8 +2,8 @@ import { styleText } from 'node:util';
 import { ApiError } from '@millrace/errors/errors';
 import { AccountError } from '@millrace/identity/values/account-error';
 import { inEnglish } from '@millrace/messages/english';
+import { BackupError } from '@millrace/operations/backup/errors';
 import { SecretError } from '@millrace/secrets/errors';
-import { BackupError } from '@millrace/service/backup/errors';
 import { CommanderError } from 'commander';
 import { ConfigError } from '../settings/config.ts';
 

@@ -1,5 +1,5 @@
 import { CONNECTIONS_PER_PROCESS } from '@millrace/database/pool';
-import type { Installation } from '@millrace/service/doctor/machine-findings';
+import type { Installation } from '@millrace/operations/doctor/machine-findings';
 import type { Config } from '../settings/config.ts';
 
 /** What the doctor has to know of the settings. */

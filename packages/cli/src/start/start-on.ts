@@ -10,6 +10,7 @@ import { createOwnedStore, type OwnedStore, readInstallationId } from '@millrace
 import { createFileSweep } from '@millrace/files/sweep';
 import { hasUser } from '@millrace/identity/users/store';
 import { registry } from '@millrace/nodes';
+import { examine } from '@millrace/operations/doctor/doctor';
 import { createBorrowedSlots } from '@millrace/runtime/borrowed-slots';
 import { NO_EXECUTOR } from '@millrace/runtime/executor';
 import { Meters } from '@millrace/runtime/meters/meters';
@@ -20,7 +21,6 @@ import { createWorker, type Worker } from '@millrace/runtime/worker';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
 import { createAlerts } from '@millrace/service/alerts/alerts';
 import { createAuditSealer, createAuditVerifier } from '@millrace/service/audit/chain-tasks';
-import { examine } from '@millrace/service/doctor/doctor';
 import { createServices } from '@millrace/service/node-services';
 import { createPruner } from '@millrace/service/retention/prune';
 import { createScheduler } from '@millrace/service/schedules/scheduler';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { message } from '@millrace/messages';
-import type { Finding } from '@millrace/service/doctor/finding';
+import type { Finding } from '@millrace/operations/doctor/finding';
 import { createTestDatabase } from '@millrace/testing/database';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { reportOf } from '../../src/commands/doctor-report.ts';

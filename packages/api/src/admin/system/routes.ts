@@ -1,6 +1,6 @@
 import type { DoctorFinding, HealthState, SystemSample, SystemState, WorkerItem } from '@millrace/admin-api';
 import { presentMessage } from '@millrace/messages/english';
-import type { Diagnosis, Finding } from '@millrace/service/doctor/finding';
+import type { Diagnosis, Finding } from '@millrace/operations/doctor/finding';
 import {
   COUNT_LIMIT,
   listSamples,

@@ -1,6 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
-import { COUNT_LIMIT } from '../system/store.ts';
+import { COUNT_LIMIT } from '@millrace/service/system/store';
 
 /** What the PostgreSQL server says about itself. */
 export interface ServerFacts {

@@ -1,7 +1,7 @@
 import type { Database, Queryable } from '@millrace/database/database';
 import { findOrganisation } from '@millrace/identity/organisations/store';
-import { NotSettledError, waitForEarlier } from '../pause/settle.ts';
-import { countUnderWay } from '../pause/store.ts';
+import { NotSettledError, waitForEarlier } from '@millrace/service/pause/settle';
+import { countUnderWay } from '@millrace/service/pause/store';
 import type { TableCopy } from './catalog.ts';
 import { BackupError } from './errors.ts';
 

@@ -8,6 +8,7 @@ import { type NodeContext, success } from '@millrace/engine';
 import { pauseOrganisation } from '@millrace/identity/organisations/pause';
 import { secondFactorOf } from '@millrace/identity/users/second-factor';
 import type { SecretKeys } from '@millrace/secrets/keys';
+import { settle } from '@millrace/service/pause/settle';
 import { createPerson } from '@millrace/testing/admin';
 import { keysOfVariable } from '@millrace/testing/secret-keys';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -20,7 +21,6 @@ import { backUp } from '../../src/backup/backup.ts';
 import { BackupError } from '../../src/backup/errors.ts';
 import { restore } from '../../src/backup/restore.ts';
 import type { RestoreOptions, RestoreSummary } from '../../src/backup/restoring.ts';
-import { settle } from '../../src/pause/settle.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { sealAuditLog } from '@millrace/identity/audit/seal';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
+import { verifyDueChains } from '@millrace/service/audit/chain-tasks';
 import { rewriteAuditLog } from '@millrace/testing/audit-log';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { verifyDueChains } from '../../src/audit/chain-tasks.ts';
 import { examine } from '../../src/doctor/doctor.ts';
 import type { Installation } from '../../src/doctor/machine-findings.ts';
 
