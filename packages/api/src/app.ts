@@ -10,8 +10,8 @@ import { adminApprovalRoutes } from './admin/callbacks/routes.ts';
 import { editorRoutes } from './admin/editor.ts';
 import { adminImportRoutes } from './admin/executions/import.ts';
 import { adminExecutionRoutes } from './admin/executions/routes.ts';
+import type { AppDeps } from './app-deps.ts';
 import { addRequestHooks } from './hooks.ts';
-import type { AppDeps } from './http/app-deps.ts';
 import { addJsonBodies } from './http/body.ts';
 import { createClientErrorHandler } from './http/client-error.ts';
 import { limitConnections } from './http/connection-limits.ts';
@@ -22,7 +22,6 @@ import { addOpenApi } from './http/openapi.ts';
 import { addAdminPages, openAdminPages } from './http/pages.ts';
 import { newRequestId, sendProblem, toApiError } from './http/problem.ts';
 import { mendUrl } from './http/routing.ts';
-import type { ApiSettings } from './http/settings.ts';
 import { endSilentConnections } from './http/silent-connections.ts';
 import { createValidatorCompiler } from './http/validation.ts';
 import { callbackRoutes } from './public/callbacks/routes.ts';
@@ -30,6 +29,7 @@ import { executionRoutes } from './public/executions/routes.ts';
 import { fileRoutes } from './public/files/routes.ts';
 import { webhookRoutes } from './public/webhooks/routes.ts';
 import { workflowRoutes } from './public/workflows/routes.ts';
+import type { ApiSettings } from './settings.ts';
 
 /** Builds the HTTP server with all routes. It isn't listening yet, and doesn't own its deps. */
 export function buildApp(deps: AppDeps): FastifyInstance {
@@ -45,7 +45,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   addGuides(app);
   addAdminPages(app, pages);
   app.register(async (scope) => {
-    healthRoutes(scope, deps);
+    healthRoutes(scope, deps.readiness);
     workflowRoutes(scope, deps);
     // One instance for everything that starts executions, so that API and webhook starts share their statements too.
     const starter = createStarter(deps);

@@ -1,13 +1,12 @@
 import { findUnsupportedCharacters, type JsonValue } from '@millrace/engine';
 import { ApiError, unavailable } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-import type { IdempotencyKey } from '@millrace/service/idempotency/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createAdminEntry } from './admin/http/route.ts';
-import type { AppDeps } from './http/app-deps.ts';
+import type { AppDeps } from './app-deps.ts';
 import { createAuthenticator } from './http/auth.ts';
 import { refuseContentEncoding } from './http/body.ts';
-import { BodyBudget, type BodyRoom, reserveBody } from './http/body-budget.ts';
+import { BodyBudget, reserveBody } from './http/body-budget.ts';
 import type { Principal } from './http/context.ts';
 import { DOCS_PATH } from './http/docs-page.ts';
 import { readIdempotencyKey } from './http/idempotency.ts';
@@ -25,24 +24,6 @@ import { addTracing } from './http/tracing.ts';
 import { warnOfUntrustedProxy } from './http/untrusted-proxy.ts';
 import { unsupportedCharacter } from './http/validation.ts';
 import { reportRefusal } from './public/webhooks/refusals.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set before the body is read on routes with a scope. */
-    principal: Principal | null;
-    /**
-     * Set on routes authenticated by a secret in the path: stops counting the request, because its secret doesn't exist. Otherwise made-up
-     * secrets would use up the room for real ones.
-     */
-    forgetSecret: (() => void) | null;
-    /** Set on routes with a scope: counts this many more requests of the key. @throws ApiError `rate_limited` */
-    countRequests: ((count: number) => void) | null;
-    /** The memory reserved for the body; null without one. */
-    bodyRoom: BodyRoom | null;
-    /** Set after the body is parsed on `idempotent` routes; null if no key was sent. */
-    idempotencyKey: IdempotencyKey | null;
-  }
-}
 
 /**
  * Installs the checks of every request, in this order: 401, 403, 429, negotiation, body syntax, idempotency; then validation and the

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SCOPES, type Scope } from '@millrace/admin-api';
 import { buildApp } from '@millrace/api/app';
-import type { AppDeps } from '@millrace/api/http/app-deps';
+import type { AppDeps } from '@millrace/api/app-deps';
 import { type Config, loadConfig } from '@millrace/cli/settings/config';
 import type { DatabaseOptions } from '@millrace/database/pool';
 import { createEgress } from '@millrace/egress/egress';

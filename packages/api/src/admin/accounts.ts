@@ -8,7 +8,7 @@ import {
   setUserName,
 } from '@millrace/identity/users/store';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../http/app-deps.ts';
+import type { AppDeps } from '../app-deps.ts';
 import { originOf } from '../http/origin.ts';
 import { SERVICE_VERSION } from '../version.ts';
 import { adminRoute } from './http/route.ts';

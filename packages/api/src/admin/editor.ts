@@ -1,6 +1,6 @@
 import type { Starter } from '@millrace/service/executions/accept';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../http/app-deps.ts';
+import type { AppDeps } from '../app-deps.ts';
 import { draftRoutes } from './drafts/routes.ts';
 import { firstStepRoutes } from './first-steps/routes.ts';
 import { folderRoutes } from './folders/routes.ts';

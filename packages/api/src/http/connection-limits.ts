@@ -4,7 +4,7 @@ import type { Meters } from '@millrace/runtime/meters/meters';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { sourceOf } from './rate-limit.ts';
-import type { ApiSettings } from './settings.ts';
+import type { HttpSettings } from './settings.ts';
 
 /** More connections than this are allowed only if configured. */
 const USUAL_TOTAL = 10_000;
@@ -23,7 +23,7 @@ export interface ConnectionLimits {
  * @param openFiles the limit of open files of this process
  */
 export function connectionLimits(
-  { connections, connectionsPerAddress }: ApiSettings['limits'],
+  { connections, connectionsPerAddress }: HttpSettings['limits'],
   openFiles: number,
 ): ConnectionLimits {
   const usual = Math.min(USUAL_TOTAL, Math.floor(openFiles / 2));
@@ -43,7 +43,7 @@ export function readOpenFileLimit(): number {
  */
 export function limitConnections(
   app: FastifyInstance,
-  { limits, trustProxy }: Pick<ApiSettings, 'limits' | 'trustProxy'>,
+  { limits, trustProxy }: Pick<HttpSettings, 'limits' | 'trustProxy'>,
   log: Logger,
   meters?: Pick<Meters, 'refusedConnections'>,
 ): void {
@@ -95,7 +95,7 @@ function createRefusalLog(log: Logger): (what: { readonly limit: number; readonl
 }
 
 /** A number of proxies names none of them, so every peer counts as one. */
-function createProxyCheck(trustProxy: ApiSettings['trustProxy']): (address: string) => boolean {
+function createProxyCheck(trustProxy: HttpSettings['trustProxy']): (address: string) => boolean {
   if (!Array.isArray(trustProxy)) return () => trustProxy !== false;
   const proxies = new BlockList();
   for (const item of trustProxy) {

@@ -1,6 +1,8 @@
 import type { Scope } from '@millrace/admin-api';
 import type { ErrorCode } from '@millrace/errors/errors';
+import type { IdempotencyKey } from '@millrace/service/idempotency/store';
 import type { FastifyRequest } from 'fastify';
+import type { BodyRoom } from './body-budget.ts';
 
 /** The caller of a request: what the API key grants at this moment. */
 export interface Principal {
@@ -48,6 +50,22 @@ declare module 'fastify' {
     sendsFile?: boolean;
     /** Not part of the contract: marked in the OpenAPI document. */
     extension?: boolean;
+  }
+
+  interface FastifyRequest {
+    /** Set before the body is read on routes with a scope. */
+    principal: Principal | null;
+    /**
+     * Set on routes authenticated by a secret in the path: stops counting the request, because its secret doesn't exist. Otherwise made-up
+     * secrets would use up the room for real ones.
+     */
+    forgetSecret: (() => void) | null;
+    /** Set on routes with a scope: counts this many more requests of the key. @throws ApiError `rate_limited` */
+    countRequests: ((count: number) => void) | null;
+    /** The memory reserved for the body; null without one. */
+    bodyRoom: BodyRoom | null;
+    /** Set after the body is parsed on `idempotent` routes; null if no key was sent. */
+    idempotencyKey: IdempotencyKey | null;
   }
 }
 

@@ -1,12 +1,22 @@
 import type { Database } from '@millrace/database/database';
 import { unavailable } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
+import type { Meters } from '@millrace/runtime/meters/meters';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { AppDeps } from './app-deps.ts';
+import type { Logger } from 'pino';
 import { LoopDelay } from './loop-delay.ts';
 import { Pressure } from './pressure.ts';
+import type { HttpSettings } from './settings.ts';
 
 const SAMPLE_MS = 500;
+
+interface OverloadDeps {
+  readonly config: Pick<HttpSettings, 'shedding'>;
+  readonly log: Logger;
+  readonly meters?: Pick<Meters, 'isShedding'>;
+  /** How long something has been waiting for a connection of the database, in milliseconds; 0 if undefined. */
+  readonly poolWaitMs?: () => number;
+}
 
 /**
  * Refuses new starts and reads with 503 while the process or its database connections can't keep up, before anything is done for them.
@@ -15,7 +25,7 @@ const SAMPLE_MS = 500;
  */
 export function addOverloadProtection(
   app: FastifyInstance,
-  { config, log, meters, poolWaitMs = () => 0 }: Pick<AppDeps, 'config' | 'log' | 'meters' | 'poolWaitMs'>,
+  { config, log, meters, poolWaitMs = () => 0 }: OverloadDeps,
 ): Pressure {
   const pressure = new Pressure(config.shedding);
   if (meters !== undefined) meters.isShedding = () => pressure.episode !== null;

@@ -1,16 +1,3 @@
-import type { FileSettings } from '@millrace/files/settings';
-import type { SessionSettings } from '@millrace/identity/sessions/settings';
-import type { SingleSignOnSettings } from '@millrace/identity/single-sign-on/settings';
-import type { NodeLimits, WorkerSettings } from '@millrace/runtime/settings';
-import type {
-  AdmissionSettings,
-  AlertSettings,
-  FlowLimits,
-  FolderLimits,
-  RetentionSettings,
-  StartLimits,
-  StorageSettings,
-} from '@millrace/service/settings';
 import type { SheddingSettings } from './pressure.ts';
 
 export interface RequestLimits {
@@ -38,23 +25,12 @@ export interface RequestLimits {
   readonly connectionsPerAddress: number | null;
 }
 
-/** Settings of the HTTP side of the service. */
-export interface ApiSettings {
+/** Settings of everything that serves HTTP, whatever it serves. */
+export interface HttpSettings {
   /** Base of every URL in responses, without a trailing slash. */
   readonly publicUrl: string;
   /** False, the number of trusted proxies in front, or their addresses. */
   readonly trustProxy: false | number | string[];
-  readonly limits: RequestLimits & FlowLimits & FolderLimits & NodeLimits & StartLimits;
-  readonly sessions: SessionSettings;
-  /** OpenID Connect; null: people sign in with passwords only. */
-  readonly singleSignOn: SingleSignOnSettings | null;
-  readonly worker: Pick<WorkerSettings, 'leaseMs' | 'maxCrashedAttempts'>;
-  readonly retention: RetentionSettings;
-  readonly admission: AdmissionSettings;
-  readonly storage: StorageSettings;
-  readonly files: Pick<FileSettings, 'organisationBytes'>;
-  readonly alerts: AlertSettings;
+  readonly limits: RequestLimits;
   readonly shedding: SheddingSettings;
-  /** Hosts that nodes may call although they are in a private network. */
-  readonly allowHosts: readonly string[];
 }

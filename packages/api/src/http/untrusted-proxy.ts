@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { ApiSettings } from './settings.ts';
+import type { HttpSettings } from './settings.ts';
 
 /**
  * Warns once if a request has X-Forwarded-For although no proxy is trusted: behind a proxy all clients then share its address, in limits
@@ -7,7 +7,7 @@ import type { ApiSettings } from './settings.ts';
  */
 export function warnOfUntrustedProxy(
   app: FastifyInstance,
-  { trustProxy }: Pick<ApiSettings, 'trustProxy'>,
+  { trustProxy }: Pick<HttpSettings, 'trustProxy'>,
 ): void {
   if (trustProxy !== false) return;
   let isWarned = false;

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
-import type { ApiSettings } from '@millrace/api/http/settings';
+import type { ApiSettings } from '@millrace/api/settings';
 import { parseAllowHosts } from '@millrace/egress/allow-hosts';
 import type { HostLimitSettings } from '@millrace/egress/host-limits';
 import type { FileSettings } from '@millrace/files/settings';

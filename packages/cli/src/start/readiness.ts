@@ -1,4 +1,4 @@
-import type { Readiness } from '@millrace/api/http/app-deps';
+import type { Readiness } from '@millrace/api/http/health';
 import type { PgDatabase } from '@millrace/database/pool';
 import type { WriteObstacle } from '@millrace/database/write-watch';
 import { type Message, message } from '@millrace/messages';

@@ -1,5 +1,5 @@
 import { buildApp } from '@millrace/api/app';
-import type { AppDeps } from '@millrace/api/http/app-deps';
+import type { AppDeps } from '@millrace/api/app-deps';
 import { findWebPages } from '@millrace/api/http/pages';
 import type { PgDatabase } from '@millrace/database/pool';
 import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/retry';

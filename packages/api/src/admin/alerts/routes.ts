@@ -4,7 +4,7 @@ import { listRules } from '@millrace/service/alerts/rule-store';
 import { addRule, changeRule, removeRule, requireRule } from '@millrace/service/alerts/rules';
 import { sendTestMessage } from '@millrace/service/alerts/send';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { applyRateLimit, createRateLimiter } from '../../http/rate-limit.ts';
 import { createReadPage } from '../http/list.ts';

@@ -12,7 +12,7 @@ import { listFormerUses } from '@millrace/identity/api-keys/former-uses';
 import { type IssuedKey, issueKey, revokeKey, rotateKey, unlockKey } from '@millrace/identity/api-keys/keys';
 import { effectiveScopes } from '@millrace/identity/values/roles';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { createReadPage } from '../http/list.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';

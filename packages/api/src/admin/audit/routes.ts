@@ -11,7 +11,7 @@ import {
 import { findChain } from '@millrace/identity/audit/chain-store';
 import { insertAudit } from '@millrace/identity/audit/store';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { createReadPage } from '../http/list.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';
 import { CSV_HEAD, toCsvRow, toJsonLine } from './export.ts';

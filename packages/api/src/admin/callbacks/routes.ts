@@ -9,7 +9,7 @@ import {
 } from '@millrace/service/callbacks/store';
 import { clean, decideApproval, type Use } from '@millrace/service/callbacks/use';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { MAX_COMMENT } from '../../public/callbacks/approval-page.ts';
 import { presentApproval } from '../../public/callbacks/present.ts';

@@ -12,7 +12,7 @@ import { TokenError } from '@millrace/credentials/oauth/endpoint';
 import { ApiError } from '@millrace/errors/errors';
 import type { Session } from '@millrace/identity/sessions/session';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { describeError } from '../../http/logging.ts';
 import { originOf } from '../../http/origin.ts';

@@ -22,7 +22,7 @@ import { ROLE_MESSAGES } from '@millrace/identity/values/roles';
 import { message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { applyRateLimit, createRateLimiter } from '../../http/rate-limit.ts';
 import { adminRoute } from '../http/route.ts';

@@ -5,7 +5,7 @@ import { deleteDraft, insertDraft, updateDraft } from '@millrace/service/drafts/
 import { checkFlowData } from '@millrace/service/workflows/flow-check';
 import { archivedError } from '@millrace/service/workflows/rules';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { adminRoute } from '../http/route.ts';
 import { requireWorkflow, viewerOf } from '../workflows/detail.ts';

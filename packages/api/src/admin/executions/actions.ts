@@ -11,7 +11,7 @@ import { type StartContent, startable } from '@millrace/service/executions/start
 import { EXECUTION_STATUS_MESSAGES } from '@millrace/service/executions/status-messages';
 import { findRerunSource, findStatus, type RerunSource } from '@millrace/service/executions/store';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { startOrigin } from '../../http/origin.ts';
 import { refuseInput } from '../../public/executions/execute-route.ts';

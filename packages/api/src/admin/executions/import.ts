@@ -5,7 +5,7 @@ import { insertAudit } from '@millrace/identity/audit/store';
 import { presentMessage } from '@millrace/messages/english';
 import type { BatchResult, StartBatch } from '@millrace/service/executions/batch';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { startOrigin } from '../../http/origin.ts';
 import { receiptOf } from '../../public/executions/start-response.ts';

@@ -11,7 +11,7 @@ import {
 import { findItems } from '@millrace/service/executions/admin-store';
 import type { AdminExecutionFilters } from '@millrace/service/executions/admin-walks';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { createCursors } from '../../http/pagination.ts';
 import { adminRoute } from '../http/route.ts';
 import { presentAdminItem } from './present.ts';

@@ -1,7 +1,7 @@
 import { Wakeup } from '@millrace/runtime/wakeup';
 import { type AdminExecutionRow, findItems, findNewerIds } from '@millrace/service/executions/admin-store';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { presentAdminItem } from './present.ts';
 
 /** Changes are collected for this long; an execution that changes often is reported once. */

@@ -12,7 +12,7 @@ import {
 } from '@millrace/service/executions/admin-store';
 import type { Cancel } from '@millrace/service/executions/cancel';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { presentApproval, presentCallback } from '../../public/callbacks/present.ts';
 import { followExecution, sendEvents } from '../../public/executions/follow.ts';

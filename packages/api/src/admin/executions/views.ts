@@ -4,7 +4,7 @@ import { insufficientRole } from '@millrace/identity/values/roles';
 import { listViews, type ViewRow } from '@millrace/service/executions/view-store';
 import { removeView, saveView } from '@millrace/service/executions/views';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { adminRoute } from '../http/route.ts';
 

@@ -1,7 +1,7 @@
 import { FIRST_STEPS, type FirstStep, isAtLeast, type Role } from '@millrace/admin-api';
 import { readFirstSteps } from '@millrace/service/first-steps/store';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 
 /** Roles that may take each step. */

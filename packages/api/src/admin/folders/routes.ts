@@ -1,7 +1,7 @@
 import { addFolder, changeFolder, removeFolder } from '@millrace/service/folders/folders';
 import { listFolders } from '@millrace/service/folders/store';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { adminRoute } from '../http/route.ts';
 

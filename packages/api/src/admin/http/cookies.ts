@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { ApiSettings } from '../../http/settings.ts';
+import type { ApiSettings } from '../../settings.ts';
 
 type Place = Pick<ApiSettings, 'publicUrl'>;
 

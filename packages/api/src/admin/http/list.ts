@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { type CursorBinding, createCursors, toPage } from '../../http/pagination.ts';
 
 const DEFAULT_LIMIT = 50;

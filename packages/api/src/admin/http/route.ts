@@ -15,7 +15,7 @@ import type { AuditActor } from '@millrace/identity/audit/store';
 import type { Membership, Session } from '@millrace/identity/sessions/session';
 import { insufficientRole } from '@millrace/identity/values/roles';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { originOf } from '../../http/origin.ts';
 import { refuseCrossSite } from './cross-site.ts';
 import { createSessionEntry } from './session.ts';

@@ -18,7 +18,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createAttemptLimit } from '../../http/attempt-limit.ts';
 import { pathId } from '../../http/ids.ts';
 import { sourceOf } from '../../http/rate-limit.ts';
-import type { ApiSettings } from '../../http/settings.ts';
+import type { ApiSettings } from '../../settings.ts';
 import { cookieName, formatCookie, readCookie } from './cookies.ts';
 
 /** Starts a session and sends its cookie: always a new token, to prevent session fixation. The browser's previous session ends. */

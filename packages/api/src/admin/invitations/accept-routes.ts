@@ -13,7 +13,7 @@ import { hashPassword } from '@millrace/identity/users/passwords';
 import { findUserByEmail, getUser } from '@millrace/identity/users/store';
 import { checkEmail } from '@millrace/identity/values/email';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { originOf } from '../../http/origin.ts';
 import { adminRoute } from '../http/route.ts';
 import type { Devices } from '../sessions/devices.ts';

@@ -7,7 +7,7 @@ import { type InvitationRow, listInvitations, revokeInvitation } from '@millrace
 import { refuseAboveOwn } from '@millrace/identity/members/rules';
 import { checkEmail } from '@millrace/identity/values/email';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { createReadPage } from '../http/list.ts';
 import { adminRoute } from '../http/route.ts';

@@ -6,7 +6,7 @@ import { findMemberItem, listMembersBelow, type MemberItemRow } from '@millrace/
 import { refuseAboveOwn, refuseLastAdmin } from '@millrace/identity/members/rules';
 import { removeMember, setMemberRole } from '@millrace/identity/members/store';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { createReadPage } from '../http/list.ts';
 import { adminRoute } from '../http/route.ts';

@@ -9,7 +9,7 @@ import {
 } from '@millrace/engine';
 import { nodes } from '@millrace/nodes';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 
 /** The node catalogue for the editor's palette and forms. */

@@ -6,7 +6,7 @@ import {
   renameOrganisation,
 } from '@millrace/identity/organisations/store';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { createReadPage } from '../http/list.ts';
 import { adminRoute } from '../http/route.ts';
 

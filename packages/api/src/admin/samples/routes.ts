@@ -15,7 +15,7 @@ import {
 import { webhookClosedBecause } from '@millrace/service/webhooks/closed';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { sendEvents } from '../../public/executions/follow.ts';
 import { createWatcher, endingAfter } from '../../public/executions/watcher.ts';

@@ -4,7 +4,7 @@ import { nextFires, readSchedule } from '@millrace/nodes';
 import { readDatabaseTime } from '@millrace/runtime/statements';
 import { SCHEDULE_TRIGGER } from '@millrace/service/schedules/keep';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 
 const FIRES = 10;

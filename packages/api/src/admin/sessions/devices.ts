@@ -3,7 +3,7 @@ import type { Queryable } from '@millrace/database/database';
 import { getSecondFactorSince } from '@millrace/identity/users/second-factor-store';
 import { createSigningSecret } from '@millrace/secrets/signing-secret';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiSettings } from '../../http/settings.ts';
+import type { ApiSettings } from '../../settings.ts';
 import { cookieName, formatCookie, readCookie } from '../http/cookies.ts';
 
 const FORM = /^(\d{1,16})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;

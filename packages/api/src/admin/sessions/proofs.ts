@@ -14,7 +14,7 @@ import {
 import { normaliseEmail } from '@millrace/identity/values/email';
 import { message } from '@millrace/messages';
 import type { FastifyRequest } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { createAttemptLimit, MINUTE_MS } from '../../http/attempt-limit.ts';
 import { originOf } from '../../http/origin.ts';
 import { sourceOf } from '../../http/rate-limit.ts';

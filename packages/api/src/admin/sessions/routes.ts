@@ -8,7 +8,7 @@ import {
 } from '@millrace/identity/sessions/store';
 import { auditUser } from '@millrace/identity/users/audit';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { originOf } from '../../http/origin.ts';
 import { adminRoute } from '../http/route.ts';

@@ -3,7 +3,7 @@ import type { Queryable } from '@millrace/database/database';
 import { changeSettings } from '@millrace/service/settings/change';
 import { findOrganisationName, findSettings } from '@millrace/service/settings/store';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 
 /** An organisation's own settings, within the limits of the service. */

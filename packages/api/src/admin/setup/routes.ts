@@ -4,7 +4,7 @@ import { refuseWeakPassword } from '@millrace/identity/users/password-rules';
 import { hashPassword } from '@millrace/identity/users/passwords';
 import { checkEmail } from '@millrace/identity/values/email';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { originOf } from '../../http/origin.ts';
 import { adminRoute } from '../http/route.ts';
 import type { Devices } from '../sessions/devices.ts';

@@ -5,7 +5,7 @@ import {
   ProviderUnavailableError,
 } from '@millrace/identity/single-sign-on/provider';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { describeError } from '../../http/logging.ts';
 import { originOf } from '../../http/origin.ts';
 import { cookieName, formatCookie, readCookie } from '../http/cookies.ts';

@@ -3,7 +3,7 @@ import { notFound } from '@millrace/errors/errors';
 import type { StorageLimits } from '@millrace/service/settings';
 import { findStorage, listStorage, type StorageRow } from '@millrace/service/storage/store';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 
 /** Organisations on the system page. */

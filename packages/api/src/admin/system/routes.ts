@@ -13,7 +13,7 @@ import {
   type WorkerRow,
 } from '@millrace/service/system/store';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { SERVICE_VERSION } from '../../version.ts';
 import { adminRoute } from '../http/route.ts';
 

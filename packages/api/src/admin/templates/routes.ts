@@ -2,7 +2,7 @@ import type { Template as ShownTemplate } from '@millrace/admin-api';
 import { type NodeRegistry, triggerTypeOf } from '@millrace/engine';
 import { listTemplates, type Template, variableValue } from '@millrace/service/templates/catalogue';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 
 /** The template gallery. */

@@ -12,7 +12,7 @@ import {
   putPin,
 } from '@millrace/service/trials/pins-store';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { adminRoute } from '../http/route.ts';
 import { requireWorkflow } from '../workflows/detail.ts';

@@ -26,7 +26,7 @@ import { insertTrial } from '@millrace/service/trials/store';
 import { archivedError, checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
 import { findVersion, type WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { startOrigin } from '../../http/origin.ts';
 import { refuseInput } from '../../public/executions/execute-route.ts';

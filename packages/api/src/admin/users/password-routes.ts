@@ -6,7 +6,7 @@ import { hashPassword } from '@millrace/identity/users/passwords';
 import { replacePasswordHash } from '@millrace/identity/users/store';
 import { message } from '@millrace/messages';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { originOf } from '../../http/origin.ts';
 import { adminRoute } from '../http/route.ts';
 import { beginSession } from '../http/session.ts';

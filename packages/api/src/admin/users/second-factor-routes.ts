@@ -7,7 +7,7 @@ import { removeSecondFactor } from '@millrace/identity/users/second-factor-store
 import { getUser, type UserRow } from '@millrace/identity/users/store';
 import { message } from '@millrace/messages';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { originOf } from '../../http/origin.ts';
 import { adminRoute } from '../http/route.ts';
 import type { Proofs } from '../sessions/proofs.ts';

@@ -8,7 +8,7 @@ import { moveWorkflows } from '@millrace/service/folders/store';
 import { changeDetails } from '@millrace/service/workflows/record';
 import { archiveWorkflow, changeWorkflow, readLockedWorkflow } from '@millrace/service/workflows/save';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';
 import { authorOf, recordWorkflow } from './origin.ts';
 

@@ -11,7 +11,7 @@ import { createWorkflow } from '@millrace/service/workflows/save';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { NewWorkflow } from '@millrace/service/workflows/workflow';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';
 import { describeWorkflow, requireWorkflow, viewerOf } from './detail.ts';

@@ -9,7 +9,7 @@ import {
 } from '@millrace/service/workflows/admin-store';
 import { readLockedWorkflow } from '@millrace/service/workflows/save';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';
 import { authorOf, recordWorkflow } from './origin.ts';

@@ -9,7 +9,7 @@ import { findPlaceOf } from '@millrace/service/favourites/store';
 import { findVersionItem, listOtherDrafts } from '@millrace/service/workflows/admin-store';
 import { type CheckContext, checkFlowData } from '@millrace/service/workflows/flow-check';
 import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflows/store';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { presentSummary, presentVersionDetail, presentVersionItem } from './present.ts';
 
 /** The user and organisation a workflow is presented for. */

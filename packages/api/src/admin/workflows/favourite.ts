@@ -7,7 +7,7 @@ import {
   lockFavourites,
 } from '@millrace/service/favourites/store';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { adminRoute } from '../http/route.ts';
 import { requireWorkflow } from './detail.ts';

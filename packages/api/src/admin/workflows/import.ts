@@ -4,7 +4,7 @@ import { validationError } from '@millrace/errors/errors';
 import { type ImportResult, importWorkflow, type Outcome } from '@millrace/importer';
 import { presentMessage } from '@millrace/messages/english';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 
 type Imported = ResponseBody<'POST /orgs/:org/import'>;

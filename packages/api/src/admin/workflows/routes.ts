@@ -10,7 +10,7 @@ import { changeDetails } from '@millrace/service/workflows/record';
 import { archiveWorkflow, changeWorkflow, readLockedWorkflow } from '@millrace/service/workflows/save';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { createReadPage } from '../http/list.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';

@@ -2,7 +2,7 @@ import { formatTimestamp } from '@millrace/engine';
 import { findSettings } from '@millrace/service/settings/store';
 import { readRunBars } from '@millrace/service/workflows/run-statistics';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { adminRoute } from '../http/route.ts';
 import { requireWorkflow } from './detail.ts';

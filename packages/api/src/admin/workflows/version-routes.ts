@@ -7,7 +7,7 @@ import { checkFlow } from '@millrace/service/workflows/rules';
 import { changeWorkflow, readLockedWorkflow, restoreVersion } from '@millrace/service/workflows/save';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { LARGEST_VERSION, pathId, pathVersion } from '../../http/ids.ts';
 import { createReadPage } from '../http/list.ts';
 import { adminRoute } from '../http/route.ts';

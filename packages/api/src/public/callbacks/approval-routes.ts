@@ -11,7 +11,7 @@ import {
 } from '@millrace/service/callbacks/use';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { type ApprovalPage, MAX_COMMENT, MAX_NAME, PAGE_POLICY, renderPage } from './approval-page.ts';
 import { CLOSED, named, type Reader, readerOf } from './approval-texts.ts';
 

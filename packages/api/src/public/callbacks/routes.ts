@@ -5,7 +5,7 @@ import { hashToken } from '@millrace/service/callbacks/tokens';
 import { type Use, useCallback } from '@millrace/service/callbacks/use';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { addForeignJsonBodies } from '../../http/body.ts';
 import { response } from '../../http/responses.ts';
 import { approvalRoutes } from './approval-routes.ts';

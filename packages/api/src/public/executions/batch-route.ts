@@ -8,7 +8,7 @@ import { checkFingerprint, insertRecord, type StoredResponse } from '@millrace/s
 import type { Turns } from '@millrace/service/turns';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { readKeyUse, sendStoredResponse } from '../../http/idempotency.ts';
 import { pathId } from '../../http/ids.ts';

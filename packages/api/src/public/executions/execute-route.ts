@@ -7,7 +7,7 @@ import { refuseUnknownFiles } from '@millrace/service/files/input-files';
 import { checkFingerprint } from '@millrace/service/idempotency/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { sendStoredResponse } from '../../http/idempotency.ts';
 import { pathId } from '../../http/ids.ts';

@@ -9,7 +9,7 @@ import {
 } from '@millrace/service/executions/store';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors, toPage } from '../../http/pagination.ts';

@@ -6,7 +6,7 @@ import { EXECUTION_STATUS_MESSAGES } from '@millrace/service/executions/status-m
 import { findExecution } from '@millrace/service/executions/store';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { pathId } from '../../http/ids.ts';
 import { originOf } from '../../http/origin.ts';

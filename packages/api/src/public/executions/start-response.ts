@@ -5,7 +5,7 @@ import { type StartContent, startable } from '@millrace/service/executions/start
 import type { StartLookup } from '@millrace/service/executions/store';
 import type { IdempotencyKey, StoredResponse } from '@millrace/service/idempotency/store';
 import type { FastifyReply } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { sendStoredResponse } from '../../http/idempotency.ts';
 import { createStartOnce } from './start-once.ts';
 

@@ -1,7 +1,7 @@
 import { notFound } from '@millrace/errors/errors';
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { sendFile } from '../../http/download.ts';
 import { toApiFileError } from '../../http/file-errors.ts';

@@ -18,7 +18,7 @@ import type { OpenSecret } from '@millrace/service/webhooks/secrets';
 import { verifySignature } from '@millrace/service/webhooks/signature';
 import { findVersion } from '@millrace/service/workflows/store';
 import type { FastifyRequest } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 
 /** A webhook's settings in usable form. */
 export interface Guard extends WebhookOptions {

@@ -18,7 +18,7 @@ import { findChanges, findExecution, findStatus, type StartLookup } from '@millr
 import { createKeySets } from '@millrace/service/webhooks/jwt';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { startOrigin } from '../../http/origin.ts';
 import { response } from '../../http/responses.ts';
 import { createWatcher } from '../executions/watcher.ts';

@@ -1,6 +1,6 @@
 import { listWorkflows, listWorkflowsByStatus } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { createCursors, toPage } from '../../http/pagination.ts';
 import { response } from '../../http/responses.ts';

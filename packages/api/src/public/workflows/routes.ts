@@ -14,7 +14,7 @@ import {
 import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { checkIfMatch, entityTag, isUnchanged } from '../../http/etag.ts';
 import { replayBeforeValidation, sendStoredResponse } from '../../http/idempotency.ts';

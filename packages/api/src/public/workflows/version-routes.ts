@@ -4,7 +4,7 @@ import { readLockedWorkflow, restoreVersion } from '@millrace/service/workflows/
 import { findVersion, findWorkflow, listVersions } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { AppDeps } from '../../app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { checkIfMatch, entityTag } from '../../http/etag.ts';
 import { LARGEST_VERSION, pathId, pathVersion } from '../../http/ids.ts';

@@ -2,7 +2,6 @@ import type { Database } from '@millrace/database/database';
 import type { Egress } from '@millrace/egress/egress';
 import type { NodeRegistry } from '@millrace/engine';
 import type { Files } from '@millrace/files/files';
-import type { Message } from '@millrace/messages';
 import type { Diagnosis } from '@millrace/operations/doctor/finding';
 import type { Executor } from '@millrace/runtime/executor';
 import type { Meters } from '@millrace/runtime/meters/meters';
@@ -12,10 +11,8 @@ import type { Tracer } from '@millrace/runtime/tracing/tracer';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import type { OpenSecret } from '@millrace/service/webhooks/secrets';
 import type { Logger } from 'pino';
+import type { Readiness } from './http/health.ts';
 import type { ApiSettings } from './settings.ts';
-
-/** Whether the process can do its work now. */
-export type Readiness = { readonly ready: true } | { readonly ready: false; readonly reason: Message };
 
 /** What the HTTP side of the service is built from; tests pass their own. */
 export interface AppDeps {
