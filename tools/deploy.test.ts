@@ -40,7 +40,7 @@ test.each(FILES)('%s names this version', (path) => {
 });
 
 test.each(FILES)('%s names the paths of probes as the service has them', (path) => {
-  const served = read('packages/api/src/http/health.ts');
+  const served = read('packages/http/src/health.ts');
   for (const [probe] of read(path).matchAll(/\/(healthz|readyz)\b/g)) expect(served).toContain(`'${probe}'`);
   expect(read(path)).not.toMatch(/\/(health|ready|livez|status)\b(?!z)/);
 });

@@ -7,9 +7,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { pagePolicy, SERVICE_PATHS } from '@millrace/api/http/pages';
 import { printError } from '@millrace/cli/commands/shell';
 import { type Config, loadConfig, localUrl } from '@millrace/cli/settings/config';
+import { pagePolicy, SERVICE_PATHS } from '@millrace/http/pages';
 import { createServer as createVite, type Plugin, type ViteDevServer } from 'vite';
 
 /**

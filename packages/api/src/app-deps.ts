@@ -2,6 +2,7 @@ import type { Database } from '@millrace/database/database';
 import type { Egress } from '@millrace/egress/egress';
 import type { NodeRegistry } from '@millrace/engine';
 import type { Files } from '@millrace/files/files';
+import type { Readiness } from '@millrace/http/health';
 import type { Diagnosis } from '@millrace/operations/doctor/finding';
 import type { Executor } from '@millrace/runtime/executor';
 import type { Meters } from '@millrace/runtime/meters/meters';
@@ -11,7 +12,6 @@ import type { Tracer } from '@millrace/runtime/tracing/tracer';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import type { OpenSecret } from '@millrace/service/webhooks/secrets';
 import type { Logger } from 'pino';
-import type { Readiness } from './http/health.ts';
 import type { ApiSettings } from './settings.ts';
 
 /** What the HTTP side of the service is built from; tests pass their own. */

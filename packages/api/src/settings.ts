@@ -1,4 +1,5 @@
 import type { FileSettings } from '@millrace/files/settings';
+import type { HttpSettings, RequestLimits } from '@millrace/http/settings';
 import type { SessionSettings } from '@millrace/identity/sessions/settings';
 import type { SingleSignOnSettings } from '@millrace/identity/single-sign-on/settings';
 import type { NodeLimits, WorkerSettings } from '@millrace/runtime/settings';
@@ -11,7 +12,6 @@ import type {
   StartLimits,
   StorageSettings,
 } from '@millrace/service/settings';
-import type { HttpSettings, RequestLimits } from './http/settings.ts';
 
 /** Settings of both APIs. */
 export interface ApiSettings extends HttpSettings {

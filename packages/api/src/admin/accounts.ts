@@ -1,3 +1,4 @@
+import { originOf } from '@millrace/http/origin';
 import { listUserOrganisations } from '@millrace/identity/sessions/store';
 import { auditUser } from '@millrace/identity/users/audit';
 import {
@@ -9,7 +10,6 @@ import {
 } from '@millrace/identity/users/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../app-deps.ts';
-import { originOf } from '../http/origin.ts';
 import { SERVICE_VERSION } from '../version.ts';
 import { adminRoute } from './http/route.ts';
 import { acceptRoutes } from './invitations/accept-routes.ts';

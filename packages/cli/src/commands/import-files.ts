@@ -1,8 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { parseJsonText } from '@millrace/api/http/body';
 import type { JsonValue } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
+import { parseJsonText } from '@millrace/http/body';
 import {
   type ImportedWorkflow,
   type ImportResult,

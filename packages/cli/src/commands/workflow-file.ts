@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
-import { parseJsonText } from '@millrace/api/http/body';
-import { createValidatorCompiler, unsupportedCharacter } from '@millrace/api/http/validation';
 import { CreateWorkflow } from '@millrace/api/public/workflows/schema';
 import { findUnsupportedCharacters, isJsonObject, type JsonValue, type NodeRegistry } from '@millrace/engine';
+import { parseJsonText } from '@millrace/http/body';
+import { createValidatorCompiler, unsupportedCharacter } from '@millrace/http/validation';
 import { type CheckedFlow, checkFlow } from '@millrace/service/workflows/rules';
 import type { Config } from '../settings/config.ts';
 import { RefusedError } from './shell.ts';

@@ -1,6 +1,6 @@
-import type { Readiness } from '@millrace/api/http/health';
 import type { PgDatabase } from '@millrace/database/pool';
 import type { WriteObstacle } from '@millrace/database/write-watch';
+import type { Readiness } from '@millrace/http/health';
 import { type Message, message } from '@millrace/messages';
 
 /** Probes usually give up after a few seconds. */

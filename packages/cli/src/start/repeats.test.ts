@@ -1,4 +1,4 @@
-import { describeError } from '@millrace/api/http/logging';
+import { describeError } from '@millrace/http/logging';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createRepeats } from './repeats.ts';

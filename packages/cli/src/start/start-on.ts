@@ -1,6 +1,5 @@
 import { buildApp } from '@millrace/api/app';
 import type { AppDeps } from '@millrace/api/app-deps';
-import { findWebPages } from '@millrace/api/http/pages';
 import type { PgDatabase } from '@millrace/database/pool';
 import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/retry';
 import { createEgress, type Egress } from '@millrace/egress/egress';
@@ -8,6 +7,7 @@ import type { FileStore } from '@millrace/files/file-store';
 import { createFiles, type Files } from '@millrace/files/files';
 import { createOwnedStore, type OwnedStore, readInstallationId } from '@millrace/files/folder-owner';
 import { createFileSweep } from '@millrace/files/sweep';
+import { findWebPages } from '@millrace/http/pages';
 import { hasUser } from '@millrace/identity/users/store';
 import { registry } from '@millrace/nodes';
 import { examine } from '@millrace/operations/doctor/doctor';

@@ -1,3 +1,5 @@
+import { pathId } from '@millrace/http/ids';
+import { applyRateLimit, createRateLimiter } from '@millrace/http/rate-limit';
 import { insertAudit } from '@millrace/identity/audit/store';
 import { listIncidents, listMessagesBelow } from '@millrace/service/alerts/message-store';
 import { listRules } from '@millrace/service/alerts/rule-store';
@@ -5,8 +7,6 @@ import { addRule, changeRule, removeRule, requireRule } from '@millrace/service/
 import { sendTestMessage } from '@millrace/service/alerts/send';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { applyRateLimit, createRateLimiter } from '../../http/rate-limit.ts';
 import { createReadPage } from '../http/list.ts';
 import { adminRoute } from '../http/route.ts';
 import { presentAlert, presentRule } from './present.ts';

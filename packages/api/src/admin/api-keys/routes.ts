@@ -2,6 +2,7 @@ import type { ApiKey } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { parseTimestamp } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
 import {
   findKeyItem,
   type KeyItemRow,
@@ -13,7 +14,6 @@ import { type IssuedKey, issueKey, revokeKey, rotateKey, unlockKey } from '@mill
 import { effectiveScopes } from '@millrace/identity/values/roles';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { createReadPage } from '../http/list.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';
 

@@ -1,4 +1,5 @@
 import { ApiError, notFound, validationError } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
 import { insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
 import {
@@ -10,7 +11,6 @@ import {
 import { clean, decideApproval, type Use } from '@millrace/service/callbacks/use';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { MAX_COMMENT } from '../../public/callbacks/approval-page.ts';
 import { presentApproval } from '../../public/callbacks/present.ts';
 import { createReadPage } from '../http/list.ts';

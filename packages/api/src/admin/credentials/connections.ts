@@ -10,13 +10,13 @@ import {
 } from '@millrace/credentials/oauth/connect';
 import { TokenError } from '@millrace/credentials/oauth/endpoint';
 import { ApiError } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
+import { describeError } from '@millrace/http/logging';
+import { originOf } from '@millrace/http/origin';
+import { applyRateLimit, createRateLimiter } from '@millrace/http/rate-limit';
 import type { Session } from '@millrace/identity/sessions/session';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { describeError } from '../../http/logging.ts';
-import { originOf } from '../../http/origin.ts';
-import { applyRateLimit, createRateLimiter } from '../../http/rate-limit.ts';
 import { adminRoute } from '../http/route.ts';
 import { createSessionEntry } from '../http/session.ts';
 

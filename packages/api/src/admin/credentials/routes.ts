@@ -18,13 +18,13 @@ import {
   parseTimestamp,
 } from '@millrace/engine';
 import { ApiError, notFound, validationError } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
+import { applyRateLimit, createRateLimiter } from '@millrace/http/rate-limit';
 import { ROLE_MESSAGES } from '@millrace/identity/values/roles';
 import { message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { applyRateLimit, createRateLimiter } from '../../http/rate-limit.ts';
 import { adminRoute } from '../http/route.ts';
 import { connectionRoutes, redirectUriOf } from './connections.ts';
 

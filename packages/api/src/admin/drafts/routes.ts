@@ -1,12 +1,12 @@
 import { formatTimestamp, stringifyJson } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
 import { message } from '@millrace/messages';
 import { deleteDraft, insertDraft, updateDraft } from '@millrace/service/drafts/store';
 import { checkFlowData } from '@millrace/service/workflows/flow-check';
 import { archivedError } from '@millrace/service/workflows/rules';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { adminRoute } from '../http/route.ts';
 import { requireWorkflow, viewerOf } from '../workflows/detail.ts';
 import { describeDraft, draftConflict } from '../workflows/draft.ts';

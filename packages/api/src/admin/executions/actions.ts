@@ -1,6 +1,8 @@
 import type { Body } from '@millrace/admin-api';
 import type { JsonValue } from '@millrace/engine';
 import { ApiError, notFound, validationError } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
+import { startOrigin } from '@millrace/http/origin';
 import { type AuditAction, insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
@@ -12,8 +14,6 @@ import { EXECUTION_STATUS_MESSAGES } from '@millrace/service/executions/status-m
 import { findRerunSource, findStatus, type RerunSource } from '@millrace/service/executions/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { startOrigin } from '../../http/origin.ts';
 import { refuseInput } from '../../public/executions/execute-route.ts';
 import { refuseVersion } from '../../public/executions/rerun-route.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';

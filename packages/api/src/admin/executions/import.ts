@@ -1,13 +1,13 @@
 import type { ResponseBody } from '@millrace/admin-api';
 import { pointerToField } from '@millrace/engine';
 import type { FieldError } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
+import { startOrigin } from '@millrace/http/origin';
 import { insertAudit } from '@millrace/identity/audit/store';
 import { presentMessage } from '@millrace/messages/english';
 import type { BatchResult, StartBatch } from '@millrace/service/executions/batch';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { startOrigin } from '../../http/origin.ts';
 import { receiptOf } from '../../public/executions/start-response.ts';
 import { adminRoute } from '../http/route.ts';
 

@@ -1,5 +1,6 @@
 import { ADMIN_API, isAtLeast, type Query, type Role } from '@millrace/admin-api';
 import { formatTimestamp, parseTimestamp, searchValueOf } from '@millrace/engine';
+import { createCursors } from '@millrace/http/pagination';
 import { insufficientRole } from '@millrace/identity/values/roles';
 import {
   countAdminExecutions,
@@ -12,7 +13,6 @@ import { findItems } from '@millrace/service/executions/admin-store';
 import type { AdminExecutionFilters } from '@millrace/service/executions/admin-walks';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { createCursors } from '../../http/pagination.ts';
 import { adminRoute } from '../http/route.ts';
 import { presentAdminItem } from './present.ts';
 

@@ -1,6 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { canonicalJson, parseJson } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
 import { listOpenWaits } from '@millrace/service/callbacks/store';
 import type { Starter } from '@millrace/service/executions/accept';
 import { readIterations, readRecord } from '@millrace/service/executions/admin-iterations';
@@ -13,7 +14,6 @@ import {
 import type { Cancel } from '@millrace/service/executions/cancel';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { presentApproval, presentCallback } from '../../public/callbacks/present.ts';
 import { followExecution, sendEvents } from '../../public/executions/follow.ts';
 import { createWatcher, endingAfter } from '../../public/executions/watcher.ts';

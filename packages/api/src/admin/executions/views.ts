@@ -1,11 +1,11 @@
 import { type ExecutionView, isAtLeast, type Role } from '@millrace/admin-api';
 import { parseJson, stringifyJson } from '@millrace/engine';
+import { pathId } from '@millrace/http/ids';
 import { insufficientRole } from '@millrace/identity/values/roles';
 import { listViews, type ViewRow } from '@millrace/service/executions/view-store';
 import { removeView, saveView } from '@millrace/service/executions/views';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { adminRoute } from '../http/route.ts';
 
 /** Saved filters of the list of executions. Those of other people aren't found unless they are shared. */

@@ -1,8 +1,8 @@
+import { pathId } from '@millrace/http/ids';
 import { addFolder, changeFolder, removeFolder } from '@millrace/service/folders/folders';
 import { listFolders } from '@millrace/service/folders/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { adminRoute } from '../http/route.ts';
 
 /** The folders that an organisation sorts its workflows into. */

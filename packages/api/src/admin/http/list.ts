@@ -1,6 +1,6 @@
+import { type CursorBinding, createCursors, toPage } from '@millrace/http/pagination';
 import type { FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { type CursorBinding, createCursors, toPage } from '../../http/pagination.ts';
 
 const DEFAULT_LIMIT = 50;
 /** No organisation has this id: cursors of lists of the whole service are bound to it. */

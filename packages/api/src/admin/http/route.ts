@@ -11,12 +11,12 @@ import {
   type ResponseBody,
   UNATTENDED_HEADER,
 } from '@millrace/admin-api';
+import { originOf } from '@millrace/http/origin';
 import type { AuditActor } from '@millrace/identity/audit/store';
 import type { Membership, Session } from '@millrace/identity/sessions/session';
 import { insufficientRole } from '@millrace/identity/values/roles';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { originOf } from '../../http/origin.ts';
 import { refuseCrossSite } from './cross-site.ts';
 import { createSessionEntry } from './session.ts';
 

@@ -1,5 +1,8 @@
 import type { Queryable } from '@millrace/database/database';
 import { ApiError, notFound } from '@millrace/errors/errors';
+import { createAttemptLimit } from '@millrace/http/attempt-limit';
+import { pathId } from '@millrace/http/ids';
+import { sourceOf } from '@millrace/http/rate-limit';
 import type { Membership, Session } from '@millrace/identity/sessions/session';
 import {
   deleteSessionOfToken,
@@ -15,9 +18,6 @@ import {
 } from '@millrace/identity/sessions/tokens';
 import { message } from '@millrace/messages';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createAttemptLimit } from '../../http/attempt-limit.ts';
-import { pathId } from '../../http/ids.ts';
-import { sourceOf } from '../../http/rate-limit.ts';
 import type { ApiSettings } from '../../settings.ts';
 import { cookieName, formatCookie, readCookie } from './cookies.ts';
 

@@ -1,3 +1,4 @@
+import { originOf } from '@millrace/http/origin';
 import {
   createAccountByInvitation,
   joinByInvitation,
@@ -14,7 +15,6 @@ import { findUserByEmail, getUser } from '@millrace/identity/users/store';
 import { checkEmail } from '@millrace/identity/values/email';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { originOf } from '../../http/origin.ts';
 import { adminRoute } from '../http/route.ts';
 import type { Devices } from '../sessions/devices.ts';
 import { enter } from '../sessions/enter.ts';

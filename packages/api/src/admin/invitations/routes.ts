@@ -1,6 +1,7 @@
 import type { Invitation } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { notFound } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
 import { insertAudit } from '@millrace/identity/audit/store';
 import { invitationUrl, makeInvitation } from '@millrace/identity/invitations/making';
 import { type InvitationRow, listInvitations, revokeInvitation } from '@millrace/identity/invitations/store';
@@ -8,7 +9,6 @@ import { refuseAboveOwn } from '@millrace/identity/members/rules';
 import { checkEmail } from '@millrace/identity/values/email';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { createReadPage } from '../http/list.ts';
 import { adminRoute } from '../http/route.ts';
 

@@ -1,13 +1,13 @@
 import type { Member } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { notFound } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
 import { invitationUrl } from '@millrace/identity/invitations/making';
 import { findMemberItem, listMembersBelow, type MemberItemRow } from '@millrace/identity/members/pages';
 import { refuseAboveOwn, refuseLastAdmin } from '@millrace/identity/members/rules';
 import { removeMember, setMemberRole } from '@millrace/identity/members/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { createReadPage } from '../http/list.ts';
 import { adminRoute } from '../http/route.ts';
 

@@ -1,6 +1,7 @@
 import type { PastInput, Sample } from '@millrace/admin-api';
 import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
 import { message } from '@millrace/messages';
 import { listPastInputs, type PastInputRow } from '@millrace/service/samples/past-inputs';
 import { createSampleSignals } from '@millrace/service/samples/signals';
@@ -16,7 +17,6 @@ import { webhookClosedBecause } from '@millrace/service/webhooks/closed';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { sendEvents } from '../../public/executions/follow.ts';
 import { createWatcher, endingAfter } from '../../public/executions/watcher.ts';
 import { adminRoute } from '../http/route.ts';

@@ -1,8 +1,8 @@
 import type { Queryable } from '@millrace/database/database';
+import { originOf } from '@millrace/http/origin';
 import { auditUser } from '@millrace/identity/users/audit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { originOf } from '../../http/origin.ts';
 import { beginSession } from '../http/session.ts';
 import type { Devices } from './devices.ts';
 

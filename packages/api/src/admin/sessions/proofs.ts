@@ -1,5 +1,8 @@
 import type { Queryable } from '@millrace/database/database';
 import { ApiError, validationError } from '@millrace/errors/errors';
+import { createAttemptLimit, MINUTE_MS } from '@millrace/http/attempt-limit';
+import { originOf } from '@millrace/http/origin';
+import { sourceOf } from '@millrace/http/rate-limit';
 import type { Session } from '@millrace/identity/sessions/session';
 import { auditUser } from '@millrace/identity/users/audit';
 import { hashPassword, isPassword, needsRehash } from '@millrace/identity/users/passwords';
@@ -15,9 +18,6 @@ import { normaliseEmail } from '@millrace/identity/values/email';
 import { message } from '@millrace/messages';
 import type { FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { createAttemptLimit, MINUTE_MS } from '../../http/attempt-limit.ts';
-import { originOf } from '../../http/origin.ts';
-import { sourceOf } from '../../http/rate-limit.ts';
 import type { Devices } from './devices.ts';
 
 export interface Credentials {

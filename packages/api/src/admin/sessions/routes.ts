@@ -1,5 +1,7 @@
 import type { SessionItem } from '@millrace/admin-api';
 import { notFound } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
+import { originOf } from '@millrace/http/origin';
 import {
   deleteSession,
   deleteSessions,
@@ -9,8 +11,6 @@ import {
 import { auditUser } from '@millrace/identity/users/audit';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { originOf } from '../../http/origin.ts';
 import { adminRoute } from '../http/route.ts';
 import { clearCookie } from '../http/session.ts';
 import type { Devices } from './devices.ts';

@@ -1,3 +1,4 @@
+import { originOf } from '@millrace/http/origin';
 import { hashToken } from '@millrace/identity/sessions/tokens';
 import { createFirstAccount, requireSetupLink } from '@millrace/identity/setup/setup';
 import { refuseWeakPassword } from '@millrace/identity/users/password-rules';
@@ -5,7 +6,6 @@ import { hashPassword } from '@millrace/identity/users/passwords';
 import { checkEmail } from '@millrace/identity/values/email';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { originOf } from '../../http/origin.ts';
 import { adminRoute } from '../http/route.ts';
 import type { Devices } from '../sessions/devices.ts';
 import { enter } from '../sessions/enter.ts';

@@ -1,3 +1,5 @@
+import { describeError } from '@millrace/http/logging';
+import { originOf } from '@millrace/http/origin';
 import { findPerson, type Refusal } from '@millrace/identity/single-sign-on/people';
 import {
   createProvider,
@@ -6,8 +8,6 @@ import {
 } from '@millrace/identity/single-sign-on/provider';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { describeError } from '../../http/logging.ts';
-import { originOf } from '../../http/origin.ts';
 import { cookieName, formatCookie, readCookie } from '../http/cookies.ts';
 import { ADMIN_BASE } from '../http/route.ts';
 import type { Devices } from '../sessions/devices.ts';

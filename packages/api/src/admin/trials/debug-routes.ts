@@ -1,6 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { parseJson, recordsToShow, type ShownRecord } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
 import { parseChunks } from '@millrace/runtime/chunks';
 import { findDraft } from '@millrace/service/drafts/store';
 import { recordsKept, refuseUnended } from '@millrace/service/executions/rerun';
@@ -16,7 +17,6 @@ import { listPins, type PinOwner, replacePins } from '@millrace/service/trials/p
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { adminRoute } from '../http/route.ts';
 import { requireWorkflow } from '../workflows/detail.ts';
 

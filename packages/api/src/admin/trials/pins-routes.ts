@@ -1,6 +1,7 @@
 import type { Pin } from '@millrace/admin-api';
 import { formatTimestamp, type JsonObject, parseJson, stringifyJson } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
 import { message } from '@millrace/messages';
 import { MAX_PIN_BYTES, MAX_PINS } from '@millrace/service/trials/debug-data';
 import {
@@ -13,7 +14,6 @@ import {
 } from '@millrace/service/trials/pins-store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { adminRoute } from '../http/route.ts';
 import { requireWorkflow } from '../workflows/detail.ts';
 

@@ -13,6 +13,8 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import { notFound, validationError } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
+import { startOrigin } from '@millrace/http/origin';
 import { insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
 import { parseChunks } from '@millrace/runtime/chunks';
@@ -27,8 +29,6 @@ import { archivedError, checkFlow, refuseProblems } from '@millrace/service/work
 import { findVersion, type WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { startOrigin } from '../../http/origin.ts';
 import { refuseInput } from '../../public/executions/execute-route.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';
 import { requireWorkflow } from '../workflows/detail.ts';

@@ -1,4 +1,5 @@
 import { validationError } from '@millrace/errors/errors';
+import { originOf } from '@millrace/http/origin';
 import { deleteSessions } from '@millrace/identity/sessions/store';
 import { auditUser } from '@millrace/identity/users/audit';
 import { refuseSamePassword, refuseWeakPassword } from '@millrace/identity/users/password-rules';
@@ -7,7 +8,6 @@ import { replacePasswordHash } from '@millrace/identity/users/store';
 import { message } from '@millrace/messages';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { originOf } from '../../http/origin.ts';
 import { adminRoute } from '../http/route.ts';
 import { beginSession } from '../http/session.ts';
 import type { Proofs } from '../sessions/proofs.ts';

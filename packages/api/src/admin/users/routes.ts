@@ -1,9 +1,9 @@
 import type { Account } from '@millrace/admin-api';
+import { pathId } from '@millrace/http/ids';
 import { removeAccount } from '@millrace/identity/accounts/removal';
 import { type AccountRow, listAccountsBelow } from '@millrace/identity/accounts/removal-store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { createReadPage } from '../http/list.ts';
 import { adminRoute } from '../http/route.ts';
 import { clearCookie } from '../http/session.ts';

@@ -1,5 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { ApiError, validationError } from '@millrace/errors/errors';
+import { originOf } from '@millrace/http/origin';
 import type { AuditAction } from '@millrace/identity/audit/store';
 import { auditUser } from '@millrace/identity/users/audit';
 import { beginEnrolment, confirmEnrolment, newRecoveryCodes } from '@millrace/identity/users/second-factor';
@@ -8,7 +9,6 @@ import { getUser, type UserRow } from '@millrace/identity/users/store';
 import { message } from '@millrace/messages';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { originOf } from '../../http/origin.ts';
 import { adminRoute } from '../http/route.ts';
 import type { Proofs } from '../sessions/proofs.ts';
 

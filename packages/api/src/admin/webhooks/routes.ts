@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Webhook } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { formatTimestamp, parseJson } from '@millrace/engine';
+import { pathId } from '@millrace/http/ids';
 import { readWebhookOptions, type SignatureOptions } from '@millrace/nodes';
 import { findSample, type SampleRow } from '@millrace/service/samples/store';
 import { webhookClosedBecause, webhookConfigOf } from '@millrace/service/webhooks/closed';
@@ -10,7 +11,6 @@ import { readLockedWorkflow, WEBHOOK_HASH_BYTES } from '@millrace/service/workfl
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { adminRoute } from '../http/route.ts';
 import { requireWorkflow } from '../workflows/detail.ts';
 import { authorOf, recordWorkflow } from '../workflows/origin.ts';

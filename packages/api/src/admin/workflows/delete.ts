@@ -1,5 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { ApiError, validationError } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
 import { message } from '@millrace/messages';
 import {
   deleteEndedExecutions,
@@ -10,7 +11,6 @@ import {
 import { readLockedWorkflow } from '@millrace/service/workflows/save';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';
 import { authorOf, recordWorkflow } from './origin.ts';
 

@@ -1,4 +1,5 @@
 import { ApiError } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
 import { message } from '@millrace/messages';
 import {
   countFavourites,
@@ -8,7 +9,6 @@ import {
 } from '@millrace/service/favourites/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { adminRoute } from '../http/route.ts';
 import { requireWorkflow } from './detail.ts';
 

@@ -2,6 +2,7 @@ import type { Body } from '@millrace/admin-api';
 import { WORKFLOW_STATUSES } from '@millrace/admin-api';
 import { parseTimestamp } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
+import { pathId } from '@millrace/http/ids';
 import { message } from '@millrace/messages';
 import { listRecentRuns, listTags } from '@millrace/service/workflows/admin-store';
 import { checkFlowData } from '@millrace/service/workflows/flow-check';
@@ -11,7 +12,6 @@ import { archiveWorkflow, changeWorkflow, readLockedWorkflow } from '@millrace/s
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { createReadPage } from '../http/list.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';
 import { addBulkRoute } from './bulk.ts';

@@ -1,9 +1,9 @@
 import { formatTimestamp } from '@millrace/engine';
+import { pathId } from '@millrace/http/ids';
 import { findSettings } from '@millrace/service/settings/store';
 import { readRunBars } from '@millrace/service/workflows/run-statistics';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { adminRoute } from '../http/route.ts';
 import { requireWorkflow } from './detail.ts';
 

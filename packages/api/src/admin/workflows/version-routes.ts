@@ -1,5 +1,6 @@
 import { type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
+import { LARGEST_VERSION, pathId, pathVersion } from '@millrace/http/ids';
 import { deleteDraft } from '@millrace/service/drafts/store';
 import { findFolderPath } from '@millrace/service/folders/store';
 import { findVersionItem, listVersionItems, setPinned } from '@millrace/service/workflows/admin-store';
@@ -8,7 +9,6 @@ import { changeWorkflow, readLockedWorkflow, restoreVersion } from '@millrace/se
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { LARGEST_VERSION, pathId, pathVersion } from '../../http/ids.ts';
 import { createReadPage } from '../http/list.ts';
 import { adminRoute } from '../http/route.ts';
 import { describeVersion, describeWorkflow, refuseStaleBase, requireWorkflow, viewerOf } from './detail.ts';

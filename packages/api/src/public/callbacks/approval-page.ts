@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { escapeHtml } from '@millrace/http/html';
 import { message } from '@millrace/messages';
 import type { Choice } from '@millrace/service/callbacks/store';
-import { escapeHtml } from '../../http/html.ts';
 import { named, type Reader } from './approval-texts.ts';
 
 export type ApprovalPage =

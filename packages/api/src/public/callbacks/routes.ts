@@ -1,13 +1,13 @@
 import type { JsonValue } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
+import { addForeignJsonBodies } from '@millrace/http/body';
+import { response } from '@millrace/http/responses';
 import { message } from '@millrace/messages';
 import { hashToken } from '@millrace/service/callbacks/tokens';
 import { type Use, useCallback } from '@millrace/service/callbacks/use';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app-deps.ts';
-import { addForeignJsonBodies } from '../../http/body.ts';
-import { response } from '../../http/responses.ts';
 import { approvalRoutes } from './approval-routes.ts';
 
 export const CallbackReceipt = Type.Object(

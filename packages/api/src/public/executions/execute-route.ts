@@ -1,5 +1,10 @@
 import type { CompileResult, JsonValue } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
+import { principalOf } from '@millrace/http/context';
+import { sendStoredResponse } from '@millrace/http/idempotency';
+import { pathId } from '@millrace/http/ids';
+import { originOfStart } from '@millrace/http/origin';
+import { HEADERS, response } from '@millrace/http/responses';
 import type { Starter } from '@millrace/service/executions/accept';
 import { faultsOfInput } from '@millrace/service/executions/startable';
 import type { StartLookup } from '@millrace/service/executions/store';
@@ -8,11 +13,6 @@ import { checkFingerprint } from '@millrace/service/idempotency/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app-deps.ts';
-import { principalOf } from '../../http/context.ts';
-import { sendStoredResponse } from '../../http/idempotency.ts';
-import { pathId } from '../../http/ids.ts';
-import { originOfStart } from '../../http/origin.ts';
-import { HEADERS, response } from '../../http/responses.ts';
 import { ExecuteBody } from './schema.ts';
 import type { RespondToStart } from './start-response.ts';
 

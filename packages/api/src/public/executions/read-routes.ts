@@ -1,5 +1,9 @@
 import { parseTimestamp } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
+import { principalOf } from '@millrace/http/context';
+import { pathId } from '@millrace/http/ids';
+import { createCursors, toPage } from '@millrace/http/pagination';
+import { response } from '@millrace/http/responses';
 import { waitForEnd } from '@millrace/runtime/watch';
 import {
   type ExecutionFilters,
@@ -10,10 +14,6 @@ import {
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app-deps.ts';
-import { principalOf } from '../../http/context.ts';
-import { pathId } from '../../http/ids.ts';
-import { createCursors, toPage } from '../../http/pagination.ts';
-import { response } from '../../http/responses.ts';
 import { followExecution } from './follow.ts';
 import { presentDetail, presentItem } from './present.ts';
 import { ExecutionPage, ListExecutionsQuery, ReadExecutionQuery } from './schema.ts';

@@ -1,4 +1,8 @@
 import { notFound, validationError } from '@millrace/errors/errors';
+import { principalOf } from '@millrace/http/context';
+import { replayBeforeValidation } from '@millrace/http/idempotency';
+import { pathId } from '@millrace/http/ids';
+import { originOfStart } from '@millrace/http/origin';
 import { message } from '@millrace/messages';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
 import type { Starter } from '@millrace/service/executions/accept';
@@ -6,10 +10,6 @@ import { refuseUnended, rerunFromFailedNode, rerunFromStart } from '@millrace/se
 import { findRerunSource } from '@millrace/service/executions/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { principalOf } from '../../http/context.ts';
-import { replayBeforeValidation } from '../../http/idempotency.ts';
-import { pathId } from '../../http/ids.ts';
-import { originOfStart } from '../../http/origin.ts';
 import { START_ANSWER } from './execute-route.ts';
 import { RerunBody } from './schema.ts';
 import type { RespondToStart } from './start-response.ts';

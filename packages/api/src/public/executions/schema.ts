@@ -1,7 +1,7 @@
 import { EXECUTION_STATUSES, NODE_STATUSES } from '@millrace/engine';
+import { FieldErrorSchema, freeObject, PAGE_PARAMETERS, pageOf, TIMESTAMP } from '@millrace/http/responses';
 import { MAX_BATCH_ITEMS } from '@millrace/service/executions/batch';
 import { type Static, Type } from 'typebox';
-import { FieldErrorSchema, freeObject, PAGE_PARAMETERS, pageOf, TIMESTAMP } from '../../http/responses.ts';
 
 /** `waiting_async` appears in responses but isn't a filter. */
 export const FILTER_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;

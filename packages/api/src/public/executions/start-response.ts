@@ -1,4 +1,5 @@
 import { formatTimestamp, stringifyJson } from '@millrace/engine';
+import { sendStoredResponse } from '@millrace/http/idempotency';
 import type { StartableWorkflow, StartOrigin } from '@millrace/runtime/start-row';
 import type { Starter } from '@millrace/service/executions/accept';
 import { type StartContent, startable } from '@millrace/service/executions/startable';
@@ -6,7 +7,6 @@ import type { StartLookup } from '@millrace/service/executions/store';
 import type { IdempotencyKey, StoredResponse } from '@millrace/service/idempotency/store';
 import type { FastifyReply } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { sendStoredResponse } from '../../http/idempotency.ts';
 import { createStartOnce } from './start-once.ts';
 
 export interface StartRequest {

@@ -1,12 +1,12 @@
 import { notFound } from '@millrace/errors/errors';
+import { principalOf } from '@millrace/http/context';
+import { sendFile } from '@millrace/http/download';
+import { toApiFileError } from '@millrace/http/file-errors';
+import { response } from '@millrace/http/responses';
+import { addFileBodies, readUpload } from '@millrace/http/upload';
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { AppDeps } from '../../app-deps.ts';
-import { principalOf } from '../../http/context.ts';
-import { sendFile } from '../../http/download.ts';
-import { toApiFileError } from '../../http/file-errors.ts';
-import { response } from '../../http/responses.ts';
-import { addFileBodies, readUpload } from '../../http/upload.ts';
 
 const FileValueSchema = Type.Object(
   {

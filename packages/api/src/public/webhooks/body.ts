@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { type JsonValue, setOwn } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
+import { isJsonType, readJsonBody, refuseOtherCharsets } from '@millrace/http/body';
 import { message } from '@millrace/messages';
 import type { WebhookOptions } from '@millrace/nodes';
 import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
-import { isJsonType, readJsonBody, refuseOtherCharsets } from '../../http/body.ts';
 
 /** Keeps the bytes of bodies of every type: only a webhook's settings say how to read them. */
 export function keepBodies(app: FastifyInstance): void {

@@ -1,13 +1,13 @@
 import { validateHeaderValue } from 'node:http';
 import { type Plan, parseJson, renderAtEnd, stringifyJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
+import { PROBLEM_TYPE, toProblem } from '@millrace/http/problem';
 import { message } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
 import { readWebhookResponse, responseHeaderFault, type WebhookResponse } from '@millrace/nodes';
 import { parseChunks } from '@millrace/runtime/chunks';
 import type { ExecutionDetailRow } from '@millrace/service/executions/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { PROBLEM_TYPE, toProblem } from '../../http/problem.ts';
 
 /**
  * Renders the webhook's response from an execution that has ended. For one that failed or was cancelled it contains only the id: the

@@ -1,6 +1,8 @@
 import type { Queryable } from '@millrace/database/database';
 import { type CompileResult, type JsonObject, type JsonValue, requestRecord } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
+import { startOrigin } from '@millrace/http/origin';
+import { response } from '@millrace/http/responses';
 import { message } from '@millrace/messages';
 import {
   acceptedMethods,
@@ -19,8 +21,6 @@ import { createKeySets } from '@millrace/service/webhooks/jwt';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app-deps.ts';
-import { startOrigin } from '../../http/origin.ts';
-import { response } from '../../http/responses.ts';
 import { createWatcher } from '../executions/watcher.ts';
 import { keepBodies, readWebhookBody } from './body.ts';
 import { type Reached, respondingNodes, waitForResponse } from './by-node.ts';

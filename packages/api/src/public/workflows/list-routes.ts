@@ -1,9 +1,9 @@
+import { principalOf } from '@millrace/http/context';
+import { createCursors, toPage } from '@millrace/http/pagination';
+import { response } from '@millrace/http/responses';
 import { listWorkflows, listWorkflowsByStatus } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { principalOf } from '../../http/context.ts';
-import { createCursors, toPage } from '../../http/pagination.ts';
-import { response } from '../../http/responses.ts';
 import { presentItem } from './present.ts';
 import { EXAMPLES, ListWorkflowsQuery, WorkflowPage } from './schema.ts';
 

@@ -1,5 +1,11 @@
 import { type JsonValue, stringifyJson } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
+import { principalOf } from '@millrace/http/context';
+import { checkIfMatch, entityTag, isUnchanged } from '@millrace/http/etag';
+import { replayBeforeValidation, sendStoredResponse } from '@millrace/http/idempotency';
+import { pathId } from '@millrace/http/ids';
+import { recordedByKey } from '@millrace/http/origin';
+import { HEADERS, response } from '@millrace/http/responses';
 import { message } from '@millrace/messages';
 import { createIdempotentRunner, type StoredResponse } from '@millrace/service/idempotency/store';
 import { WEBHOOK_TRIGGER } from '@millrace/service/webhooks/closed';
@@ -15,12 +21,6 @@ import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflow
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app-deps.ts';
-import { principalOf } from '../../http/context.ts';
-import { checkIfMatch, entityTag, isUnchanged } from '../../http/etag.ts';
-import { replayBeforeValidation, sendStoredResponse } from '../../http/idempotency.ts';
-import { pathId } from '../../http/ids.ts';
-import { recordedByKey } from '../../http/origin.ts';
-import { HEADERS, response } from '../../http/responses.ts';
 import { workflowListRoutes } from './list-routes.ts';
 import { presentDetail, presentItem } from './present.ts';
 import { CreateWorkflow, EXAMPLES, UpdateWorkflow, WORKFLOW_SCHEMAS } from './schema.ts';

@@ -1,6 +1,6 @@
 import { WORKFLOW_STATUSES } from '@millrace/admin-api';
+import { freeObject, PAGE_PARAMETERS, pageOf, TIMESTAMP } from '@millrace/http/responses';
 import { type Static, Type } from 'typebox';
-import { freeObject, PAGE_PARAMETERS, pageOf, TIMESTAMP } from '../../http/responses.ts';
 
 const STATUS = Type.Enum([...WORKFLOW_STATUSES], { type: 'string' });
 const ID = Type.Integer({ minimum: 1, examples: [12] });

@@ -1,16 +1,16 @@
 import { notFound } from '@millrace/errors/errors';
+import { principalOf } from '@millrace/http/context';
+import { checkIfMatch, entityTag } from '@millrace/http/etag';
+import { LARGEST_VERSION, pathId, pathVersion } from '@millrace/http/ids';
+import { recordedByKey } from '@millrace/http/origin';
+import { createCursors, toPage } from '@millrace/http/pagination';
+import { HEADERS, response } from '@millrace/http/responses';
 import { recordWorkflowChange } from '@millrace/service/workflows/record';
 import { readLockedWorkflow, restoreVersion } from '@millrace/service/workflows/save';
 import { findVersion, findWorkflow, listVersions } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app-deps.ts';
-import { principalOf } from '../../http/context.ts';
-import { checkIfMatch, entityTag } from '../../http/etag.ts';
-import { LARGEST_VERSION, pathId, pathVersion } from '../../http/ids.ts';
-import { recordedByKey } from '../../http/origin.ts';
-import { createCursors, toPage } from '../../http/pagination.ts';
-import { HEADERS, response } from '../../http/responses.ts';
 import { presentDetail, presentVersion, presentVersionDetail } from './present.ts';
 import { EXAMPLES, ListVersionsQuery, NoMembers, VersionPage } from './schema.ts';
 

@@ -6,7 +6,7 @@ import { guidePage } from './page.ts';
 import { renderGuide, slugOf } from './render.ts';
 import { searchGuides } from './search.ts';
 
-const DOCS = fileURLToPath(new URL('../../../../../docs', import.meta.url));
+const DOCS = fileURLToPath(new URL('../../../../docs', import.meta.url));
 
 const KNOWN = new Map([
   ['docs/editor.md', 'editor'],

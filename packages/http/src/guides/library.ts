@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 /** Where the documentation is served. */
 export const GUIDES_PATH = '/docs/guides';
 
-const DOCS = fileURLToPath(new URL('../../../../../docs', import.meta.url));
-const EXAMPLES = fileURLToPath(new URL('../../../../../examples', import.meta.url));
+const DOCS = fileURLToPath(new URL('../../../../docs', import.meta.url));
+const EXAMPLES = fileURLToPath(new URL('../../../../examples', import.meta.url));
 
 /** The documentation in the order to read it, by the names of its files. A test compares it with the folder. */
 export const CONTENTS: readonly { readonly title: string; readonly guides: readonly string[] }[] = [

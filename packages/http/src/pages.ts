@@ -34,7 +34,7 @@ const NONCE_PLACEHOLDER = '__CSP_NONCE__';
 
 /** The folder of the latest web page build; null if there is none. */
 export function findWebPages(): string | null {
-  const builds = fileURLToPath(new URL('../../../web/dist', import.meta.url));
+  const builds = fileURLToPath(new URL('../../web/dist', import.meta.url));
   const current = join(builds, 'current');
   return existsSync(current) ? join(builds, readFileSync(current, 'utf8')) : null;
 }
