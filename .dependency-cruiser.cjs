@@ -93,7 +93,8 @@ const MAY_IMPORT = {
   ui: ['admin-api', 'engine'],
   editor: ['admin-api', 'engine', 'ui'],
   'execution-pages': ['admin-api', 'editor', 'engine', 'ui'],
-  web: ['admin-api', 'editor', 'engine', 'execution-pages', 'ui'],
+  'credential-pages': ['admin-api', 'editor', 'engine', 'ui'],
+  web: ['admin-api', 'credential-pages', 'editor', 'engine', 'execution-pages', 'ui'],
 };
 
 /** Folders inside packages, lowest first: what stands earlier imports nothing that stands later. */
@@ -140,7 +141,6 @@ const FLOORS = {
   'packages/web/src/pages': [
     'account',
     'audit',
-    'credentials',
     'keys',
     'people',
     'settings',

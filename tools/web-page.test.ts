@@ -4,5 +4,14 @@ import { pageSources } from './web-page.mjs';
 test('a build covers every package that the page imports, directly or not, and no others', () => {
   const packages = pageSources().filter((source) => /^packages\/[^/]+\/src$/.test(source));
   const names = packages.map((folder) => folder.slice('packages/'.length, -'/src'.length)).sort();
-  expect(names).toEqual(['admin-api', 'editor', 'engine', 'execution-pages', 'messages', 'ui', 'web']);
+  expect(names).toEqual([
+    'admin-api',
+    'credential-pages',
+    'editor',
+    'engine',
+    'execution-pages',
+    'messages',
+    'ui',
+    'web',
+  ]);
 });

@@ -1,3 +1,4 @@
+import { readConnectionSearch } from '@millrace/credential-pages/connection-search.ts';
 import { readApprovalsSearch } from '@millrace/execution-pages/approvals/approvals-search.ts';
 import {
   readCompareSearch,
@@ -16,7 +17,6 @@ import {
 } from '@tanstack/react-router';
 import { readSignInSearch } from './pages/account/sign-in-search.ts';
 import { readAuditSearch } from './pages/audit/audit-search.ts';
-import { readConnectionSearch } from './pages/credentials/connection-search.ts';
 import { readVersionSearch } from './pages/editor/version-search.ts';
 import { readAccountsSearch, readMembersSearch } from './pages/people/people-search.ts';
 import { readGallerySearch } from './pages/workflows/gallery-search.ts';
@@ -138,7 +138,7 @@ const orgRoutes = [
     path: 'credentials',
     validateSearch: readConnectionSearch,
     component: lazyRouteComponent(
-      () => import('./pages/credentials/credentials-page.tsx'),
+      () => import('@millrace/credential-pages/credentials-page.tsx'),
       'CredentialsPage',
     ),
   }),

@@ -19,7 +19,10 @@ interface Source {
 }
 
 function readSources(): ReadonlyMap<string, Source> {
-  const paths = globSync('{ui,editor,execution-pages,web}/src/**/*.{ts,tsx}', { cwd: PACKAGES });
+  const paths = globSync(
+    '{ui,editor,execution-pages,credential-pages,workflow-pages,web}/src/**/*.{ts,tsx}',
+    { cwd: PACKAGES },
+  );
   return new Map(
     paths
       .filter((path) => !/\.test\.tsx?$/.test(path))
@@ -35,7 +38,7 @@ function readSources(): ReadonlyMap<string, Source> {
 /** The path of an imported file; of other packages, their name. */
 function fileOf(from: string, name: string): string {
   if (name.startsWith('.')) return normalize(join(dirname(from), name));
-  return name.replace(/^@millrace\/(ui|editor|execution-pages)\//, '$1/src/');
+  return name.replace(/^@millrace\/(ui|editor|[a-z]+-pages)\//, '$1/src/');
 }
 
 /** A file and everything it imports, except what it loads later. */

@@ -65,7 +65,9 @@ describe('the languages of the page', () => {
   });
 
   test('have hints only for existing error codes', () => {
-    const code = sourcesOf('{engine,nodes,egress,runtime,secrets,service}/src/**/*.ts')
+    const code = sourcesOf(
+      '{engine,nodes,egress,runtime,ports,secrets,credentials,service,operations}/src/**/*.ts',
+    )
       .map(({ text }) => text)
       .join('\n');
     const left = Object.keys(hintsEn).filter((each) => each !== 'own' && !code.includes(`'${each}'`));
@@ -83,7 +85,9 @@ interface Use {
 }
 
 describe('the code of the page', () => {
-  const uses = sourcesOf('{ui,editor,execution-pages,web}/src/**/*.{ts,tsx}').flatMap(usesIn);
+  const uses = sourcesOf(
+    '{ui,editor,execution-pages,credential-pages,workflow-pages,web}/src/**/*.{ts,tsx}',
+  ).flatMap(usesIn);
   const keysOf = ({ key, isPattern }: Use): readonly string[] => {
     if (!isPattern) return english.has(key) ? [key] : [];
     const pattern = new RegExp(`^${key.split('*').map(escaped).join('.+')}$`);

@@ -2,9 +2,9 @@ import '@millrace/ui/i18n/parts/gallery.ts';
 import '@millrace/ui/i18n/parts/credentials.ts';
 import '@millrace/ui/i18n/parts/workflows.ts';
 import type { Template } from '@millrace/admin-api';
+import { isKnownType } from '@millrace/credential-pages/credential-text.ts';
 import { useGalleryText } from '@millrace/ui/i18n/service/gallery.ts';
 import { useTranslation } from 'react-i18next';
-import { isKnownType } from '../credentials/credential-text.ts';
 
 /** Names the credential types that a step accepts. */
 export function useCredentialTypeName(): (types: readonly string[]) => string {

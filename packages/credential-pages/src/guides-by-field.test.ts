@@ -4,7 +4,7 @@ import { OAUTH_PRESETS } from '@millrace/credentials/oauth/presets';
 import { credentialSchemas } from '@millrace/credentials/schema';
 import { CREDENTIAL_TYPES, type CredentialType, type JsonObject } from '@millrace/engine';
 import { describe, expect, test } from 'vitest';
-import { HTTP_SERVICES } from '../../../../editor/src/model/http-presets.ts';
+import { HTTP_SERVICES } from '../../editor/src/model/http-presets.ts';
 import { guidesByField } from './guides-by-field.ts';
 
 type Properties = { readonly [name: string]: JsonObject & { readonly description: string } };
