@@ -94,7 +94,8 @@ const MAY_IMPORT = {
   editor: ['admin-api', 'engine', 'ui'],
   'execution-pages': ['admin-api', 'editor', 'engine', 'ui'],
   'credential-pages': ['admin-api', 'editor', 'engine', 'ui'],
-  web: ['admin-api', 'credential-pages', 'editor', 'engine', 'execution-pages', 'ui'],
+  'workflow-pages': ['admin-api', 'credential-pages', 'editor', 'engine', 'execution-pages', 'ui'],
+  web: ['admin-api', 'credential-pages', 'editor', 'engine', 'execution-pages', 'ui', 'workflow-pages'],
 };
 
 /** Folders inside packages, lowest first: what stands earlier imports nothing that stands later. */
@@ -137,19 +138,10 @@ const FLOORS = {
   'packages/ui/src': ['i18n', 'api', 'components'],
   'packages/editor/src': ['model', 'canvas', 'form', 'templates', 'schedule', 'fields', 'pins', 'node-panel'],
   'packages/execution-pages/src': ['common', 'approvals', 'list', 'timeline', 'detail', 'comparison'],
+  'packages/workflow-pages/src': ['workflows', 'editor'],
   'packages/web/src': ['pages', 'shell'],
-  'packages/web/src/pages': [
-    'account',
-    'audit',
-    'keys',
-    'people',
-    'settings',
-    'alerts',
-    'system',
-    'workflows',
-    'editor',
-  ],
-  'packages/web/src/pages/editor': ['versions', 'draft', 'trying'],
+  'packages/web/src/pages': ['account', 'audit', 'keys', 'people', 'settings', 'alerts', 'system'],
+  'packages/workflow-pages/src/editor': ['versions', 'draft', 'trying'],
 };
 
 /** Tests and what only they use. */

@@ -13,5 +13,6 @@ test('a build covers every package that the page imports, directly or not, and n
     'messages',
     'ui',
     'web',
+    'workflow-pages',
   ]);
 });

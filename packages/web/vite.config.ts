@@ -79,7 +79,7 @@ const FRAME = new RegExp(
 const LISTS = new RegExp(
   [
     'ui/src/components/(data-table|row-link|filter-input)',
-    'web/src/pages/workflows/(row-menu|name-field|create-workflow|trigger-name)',
+    'workflow-pages/src/workflows/(row-menu|name-field|create-workflow|trigger-name)',
   ].join('|'),
 );
 
@@ -89,7 +89,7 @@ const CONTROLS = /@mantine\/core\/esm\/components\/|ui\/src\/components\/form-di
 /** What the first view of the editor shares with parts loaded later: a file each would be a request each. */
 const EDITOR_PARTS = new RegExp(
   [
-    'web/src/pages/editor/(activation-switch|use-activation|editor-context|trying/(run-choice|use-trial))',
+    'workflow-pages/src/editor/(activation-switch|use-activation|editor-context|trying/(run-choice|use-trial))',
     'editor/src/(pins/pin-sync|form/(save-flow|new-credential))',
     'icons/(keyboard|list-tree|network|save|square-dashed-mouse-pointer|sticky-note|zoom-in|zoom-out)\\.',
   ].join('|'),
@@ -98,7 +98,7 @@ const EDITOR_PARTS = new RegExp(
 /** What the first view of the list of workflows shares with parts loaded later. */
 const LIST_PARTS = new RegExp(
   [
-    'web/src/pages/workflows/(folders|details-dialog|name-field|new-workflow-dialog|create-workflow)',
+    'workflow-pages/src/workflows/(folders|details-dialog|name-field|new-workflow-dialog|create-workflow)',
     'icons/(file-up|list|list-checks|octagon-alert|octagon-exclamation-point|sheet|star)\\.',
   ].join('|'),
 );

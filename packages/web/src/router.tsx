@@ -7,6 +7,9 @@ import {
 } from '@millrace/execution-pages/common/search.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { CrashedPage, MissingPage } from '@millrace/ui/components/states.tsx';
+import { readVersionSearch } from '@millrace/workflow-pages/editor/version-search.ts';
+import { readGallerySearch } from '@millrace/workflow-pages/workflows/gallery-search.ts';
+import { readListSearch } from '@millrace/workflow-pages/workflows/list-search.ts';
 import type { QueryClient } from '@tanstack/react-query';
 import {
   createRootRouteWithContext,
@@ -17,10 +20,7 @@ import {
 } from '@tanstack/react-router';
 import { readSignInSearch } from './pages/account/sign-in-search.ts';
 import { readAuditSearch } from './pages/audit/audit-search.ts';
-import { readVersionSearch } from './pages/editor/version-search.ts';
 import { readAccountsSearch, readMembersSearch } from './pages/people/people-search.ts';
-import { readGallerySearch } from './pages/workflows/gallery-search.ts';
-import { readListSearch } from './pages/workflows/list-search.ts';
 import { chooseOrganisation } from './shell/last-organisation.ts';
 import { Root } from './shell/root.tsx';
 
@@ -68,7 +68,10 @@ const workflowRoute = createRoute({
   ...inOrg,
   path: 'workflows/$id',
   validateSearch: readVersionSearch,
-  component: lazyRouteComponent(() => import('./pages/editor/editor-page.tsx'), 'EditorPage'),
+  component: lazyRouteComponent(
+    () => import('@millrace/workflow-pages/editor/editor-page.tsx'),
+    'EditorPage',
+  ),
 });
 
 const orgRoutes = [
@@ -83,13 +86,19 @@ const orgRoutes = [
     ...inOrg,
     path: 'workflows',
     validateSearch: readListSearch,
-    component: lazyRouteComponent(() => import('./pages/workflows/workflows-page.tsx'), 'WorkflowsPage'),
+    component: lazyRouteComponent(
+      () => import('@millrace/workflow-pages/workflows/workflows-page.tsx'),
+      'WorkflowsPage',
+    ),
   }),
   createRoute({
     ...inOrg,
     path: 'templates',
     validateSearch: readGallerySearch,
-    component: lazyRouteComponent(() => import('./pages/workflows/templates-page.tsx'), 'TemplatesPage'),
+    component: lazyRouteComponent(
+      () => import('@millrace/workflow-pages/workflows/templates-page.tsx'),
+      'TemplatesPage',
+    ),
   }),
   workflowRoute.addChildren(
     // The workflow's page shows the tab in the address: what is on the canvas stays when another one is opened.

@@ -8,8 +8,8 @@ test('every page that the router loads is found, with its path', () => {
   const routes = listRoutes(ROUTER);
   expect(routes).toEqual(
     expect.arrayContaining([
-      { path: '/o/$org/workflows', module: './pages/workflows/workflows-page.tsx' },
-      { path: '/o/$org/workflows/$id', module: './pages/editor/editor-page.tsx' },
+      { path: '/o/$org/workflows', module: '@millrace/workflow-pages/workflows/workflows-page.tsx' },
+      { path: '/o/$org/workflows/$id', module: '@millrace/workflow-pages/editor/editor-page.tsx' },
       { path: '/o/$org/executions', module: '@millrace/execution-pages/list/executions-page.tsx' },
       { path: '/sign-in', module: './pages/account/sign-in.tsx' },
     ]),

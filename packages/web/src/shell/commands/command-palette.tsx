@@ -2,10 +2,10 @@ import '@millrace/ui/i18n/parts/commands.ts';
 import { Kbd, Loader, Modal, ScrollArea, TextInput } from '@mantine/core';
 import { COMMAND_GROUPS, type Command } from '@millrace/ui/commands/commands.ts';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
+import { NewWorkflowDialog } from '@millrace/workflow-pages/workflows/new-workflow-dialog.tsx';
 import { CornerDownLeft, Search } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { NewWorkflowDialog } from '../../pages/workflows/new-workflow-dialog.tsx';
 import classes from './command-palette.module.css';
 import { useCommands } from './use-commands.ts';
 
