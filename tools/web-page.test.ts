@@ -8,6 +8,7 @@ test('a build covers every package that the page imports, directly or not, and n
     'admin-api',
     'credential-pages',
     'editor',
+    'editor-model',
     'engine',
     'execution-pages',
     'messages',

@@ -53,7 +53,7 @@ const LOADED_LATER = new RegExp(
     'ui/src/i18n/(en|parts)/',
     'ui/src/components/form-dialog',
     'editor/src/(form|fields|templates)/',
-    'editor/src/model/problem-text',
+    'editor-model/src/problem-text',
     '@mantine/core/esm/components/(Modal|ModalBase|Drawer|Combobox|Select|NativeSelect|Table|Textarea|Code)/',
     '@mantine/core/esm/components/(InputsGroup|FocusTrap|PillsInput|Accordion)/',
   ].join('|'),

@@ -2,9 +2,9 @@ import type { CredentialGuide } from '@millrace/admin-api';
 import { CREDENTIAL_GUIDES, guidesOf } from '@millrace/credentials/guides';
 import { OAUTH_PRESETS } from '@millrace/credentials/oauth/presets';
 import { credentialSchemas } from '@millrace/credentials/schema';
+import { HTTP_SERVICES } from '@millrace/editor-model/http-presets.ts';
 import { CREDENTIAL_TYPES, type CredentialType, type JsonObject } from '@millrace/engine';
 import { describe, expect, test } from 'vitest';
-import { HTTP_SERVICES } from '../../editor/src/model/http-presets.ts';
 import { guidesByField } from './guides-by-field.ts';
 
 type Properties = { readonly [name: string]: JsonObject & { readonly description: string } };

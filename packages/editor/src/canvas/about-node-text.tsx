@@ -1,8 +1,8 @@
+import { cronOf } from '@millrace/editor-model/about-node.ts';
+import type { StepData } from '@millrace/editor-model/display.ts';
 import { lazy, Suspense } from 'react';
-import { cronOf } from '../model/about-node.ts';
-import type { StepData } from '../model/display.ts';
 
-const CronWords = lazy(() => import('../model/cron-words.tsx'));
+const CronWords = lazy(() => import('@millrace/editor-model/cron-words.tsx'));
 
 /** What a node does, else its type, or its id in templates if the title already names the type. */
 export function AboutNode({

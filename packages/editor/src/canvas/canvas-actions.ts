@@ -1,15 +1,15 @@
+import { fromCanvasId, toCanvasId } from '@millrace/editor-model/canvas-id.ts';
+import { insideFrame, placeNextTo } from '@millrace/editor-model/change-nodes.ts';
+import type { CanvasEdge, CanvasNode } from '@millrace/editor-model/display.ts';
+import type { AddPlace, NodePreset, Point } from '@millrace/editor-model/editor-state.ts';
+import { isLoop, withBodies } from '@millrace/editor-model/flow-value.ts';
+import { freePlace, plainSize } from '@millrace/editor-model/geometry.ts';
+import { rememberType } from '@millrace/editor-model/recent-types.ts';
+import type { EditorStore } from '@millrace/editor-model/store.ts';
 import { notifyFailure, notifyWarning } from '@millrace/ui/components/notify.ts';
 import type { OnNodeDrag, ReactFlowInstance } from '@xyflow/react';
 import type { TFunction } from 'i18next';
 import type { DragEvent, MouseEvent as ReactMouseEvent } from 'react';
-import { fromCanvasId, toCanvasId } from '../model/canvas-id.ts';
-import { insideFrame, placeNextTo } from '../model/change-nodes.ts';
-import type { CanvasEdge, CanvasNode } from '../model/display.ts';
-import type { AddPlace, NodePreset, Point } from '../model/editor-state.ts';
-import { isLoop, withBodies } from '../model/flow-value.ts';
-import { freePlace, plainSize } from '../model/geometry.ts';
-import { rememberType } from '../model/recent-types.ts';
-import type { EditorStore } from '../model/store.ts';
 import type { PastePlace } from './clipboard.ts';
 import { createConnectActions } from './connect-actions.ts';
 import { animationMs } from './use-bring-into-view.ts';
@@ -166,7 +166,7 @@ export function createCanvasActions({
 
   const arrange = async () => {
     // Loaded on first use: most visitors never need it.
-    const { selectedTogether, tidyUp } = await import('../model/arrange.ts');
+    const { selectedTogether, tidyUp } = await import('@millrace/editor-model/arrange.ts');
     const state = store.getState();
     const isPart = selectedTogether(state).length > 0;
     state.move(tidyUp(state));

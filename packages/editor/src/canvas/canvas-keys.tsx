@@ -1,11 +1,11 @@
+import { fromCanvasId } from '@millrace/editor-model/canvas-id.ts';
+import type { EditorState } from '@millrace/editor-model/editor-state.ts';
+import { edgeKeyOf } from '@millrace/editor-model/flow-value.ts';
+import { everythingIn, useEditorStore } from '@millrace/editor-model/store.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { useReactFlow, useStoreApi } from '@xyflow/react';
 import { useEffect, useEffectEvent } from 'react';
 import { useTranslation } from 'react-i18next';
-import { fromCanvasId } from '../model/canvas-id.ts';
-import type { EditorState } from '../model/editor-state.ts';
-import { edgeKeyOf } from '../model/flow-value.ts';
-import { everythingIn, useEditorStore } from '../model/store.ts';
 import type { PaletteRequest } from './canvas-actions.ts';
 import type { MenuRequest } from './canvas-menu.tsx';
 import { type PastePlace, pasteText, selectionAsText } from './clipboard.ts';

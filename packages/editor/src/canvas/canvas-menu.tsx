@@ -1,6 +1,8 @@
 import '@millrace/ui/i18n/parts/canvas.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import { Menu } from '@mantine/core';
+import type { AddPlace, Point } from '@millrace/editor-model/editor-state.ts';
+import { everythingIn, useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import {
@@ -17,8 +19,6 @@ import {
 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { AddPlace, Point } from '../model/editor-state.ts';
-import { everythingIn, useEditor, useEditorStore } from '../model/store.ts';
 import { pasteFromClipboard } from './clipboard.ts';
 import { afterMenu, CopyLines, MenuLine, NodeMenuItems } from './node-menu-items.tsx';
 
@@ -135,7 +135,7 @@ function SelectionLines({ onTidy }: MenuActions) {
   const isReadOnly = useEditor((state) => state.isReadOnly);
   const count = useEditor((state) => state.selectedIds.length);
   const lineUp = (as: 'row' | 'column') =>
-    void import('../model/arrange.ts')
+    void import('@millrace/editor-model/arrange.ts')
       .then((arrange) => arrange.lineUp(store.getState(), as))
       .catch(notifyFailure);
   return (

@@ -1,5 +1,7 @@
 import { Button, Divider, Group, Paper } from '@mantine/core';
 import { useHotkeys, useMediaQuery } from '@mantine/hooks';
+import { FINGER } from '@millrace/editor-model/canvas-id.ts';
+import { NEW_NOTE, useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
@@ -21,8 +23,6 @@ import {
 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { FINGER } from '../model/canvas-id.ts';
-import { NEW_NOTE, useEditor, useEditorStore } from '../model/store.ts';
 
 const KeyboardMap = lazyPart(async () => (await import('./keyboard-map.tsx')).KeyboardMap);
 
@@ -64,7 +64,7 @@ export function CanvasToolbar({
   ]);
   const addNote = async () => {
     // Loaded on first use.
-    const { placeForNote } = await import('../model/note-place.ts');
+    const { placeForNote } = await import('@millrace/editor-model/note-place.ts');
     const box = document.querySelector('.flow-canvas')?.getBoundingClientRect() ?? new DOMRect();
     const from = screenToFlowPosition({ x: box.left, y: box.top + NOTE_TOOLS });
     const to = screenToFlowPosition({ x: box.right, y: box.bottom });

@@ -6,16 +6,16 @@ import './canvas-parts.css';
 import './canvas-forced.css';
 import { Skeleton, useComputedColorScheme } from '@mantine/core';
 import { useElementSize, useMediaQuery, useMergedRef } from '@mantine/hooks';
+import type { CanvasEdge, CanvasNode, DiffMark } from '@millrace/editor-model/display.ts';
+import type { NodePreset } from '@millrace/editor-model/editor-state.ts';
+import { useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
+import { useInitialLayout } from '@millrace/editor-model/use-initial-layout.ts';
 import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { loadInReserve } from '@millrace/ui/components/load-in-reserve.ts';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { Panel, ReactFlowProvider, useReactFlow } from '@xyflow/react';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { CanvasEdge, CanvasNode, DiffMark } from '../model/display.ts';
-import type { NodePreset } from '../model/editor-state.ts';
-import { useEditor, useEditorStore } from '../model/store.ts';
-import { useInitialLayout } from '../model/use-initial-layout.ts';
 import { createCanvasActions, type PaletteRequest } from './canvas-actions.ts';
 import { CanvasKeys } from './canvas-keys.tsx';
 import type { MenuRequest } from './canvas-menu.tsx';
@@ -110,7 +110,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
   };
   /** A service without a node of its own. */
   const chooseService = async (type: string, place: PaletteRequest, search: string) => {
-    const { httpPresetFor } = await import('../model/http-presets.ts');
+    const { httpPresetFor } = await import('@millrace/editor-model/http-presets.ts');
     choose(type, place, httpPresetFor(search));
   };
   const fit = useCallback(

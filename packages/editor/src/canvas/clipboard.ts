@@ -1,10 +1,10 @@
+import { type Clipping, cutOut, readClip, writeClip } from '@millrace/editor-model/clip.ts';
+import type { EditorState, FlowClip, Point } from '@millrace/editor-model/editor-state.ts';
+import { takeApart } from '@millrace/editor-model/flow-value.ts';
+import { isCurl, isUrl } from '@millrace/editor-model/pasted-text.ts';
+import type { EditorStore } from '@millrace/editor-model/store.ts';
 import { notifyDone, notifyWarning } from '@millrace/ui/components/notify.ts';
 import type { TFunction } from 'i18next';
-import { type Clipping, cutOut, readClip, writeClip } from '../model/clip.ts';
-import type { EditorState, FlowClip, Point } from '../model/editor-state.ts';
-import { takeApart } from '../model/flow-value.ts';
-import { isCurl, isUrl } from '../model/pasted-text.ts';
-import type { EditorStore } from '../model/store.ts';
 
 /** Paste target. */
 export interface PastePlace {

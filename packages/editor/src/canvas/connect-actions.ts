@@ -1,10 +1,10 @@
+import { fromCanvasId, toCanvasId } from '@millrace/editor-model/canvas-id.ts';
+import { type ConnectionFault, findConnectionFault } from '@millrace/editor-model/connection-rules.ts';
+import type { CanvasEdge, CanvasNode } from '@millrace/editor-model/display.ts';
+import type { AddPlace, NewConnection, Point } from '@millrace/editor-model/editor-state.ts';
+import { handlesOf } from '@millrace/editor-model/flow-value.ts';
+import type { EditorStore } from '@millrace/editor-model/store.ts';
 import type { Connection, FinalConnectionState, IsValidConnection, ReactFlowInstance } from '@xyflow/react';
-import { fromCanvasId, toCanvasId } from '../model/canvas-id.ts';
-import { type ConnectionFault, findConnectionFault } from '../model/connection-rules.ts';
-import type { CanvasEdge, CanvasNode } from '../model/display.ts';
-import type { AddPlace, NewConnection, Point } from '../model/editor-state.ts';
-import { handlesOf } from '../model/flow-value.ts';
-import type { EditorStore } from '../model/store.ts';
 
 interface Surroundings {
   readonly store: EditorStore;

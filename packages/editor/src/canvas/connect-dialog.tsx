@@ -1,12 +1,12 @@
 import '@millrace/ui/i18n/parts/canvas.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
+import { findConnectionFault } from '@millrace/editor-model/connection-rules.ts';
+import type { NewConnection } from '@millrace/editor-model/editor-state.ts';
+import { edgeKeyOf, handlesOf, titleOf } from '@millrace/editor-model/flow-value.ts';
+import { useEditorState, useEditorStore } from '@millrace/editor-model/store.ts';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { findConnectionFault } from '../model/connection-rules.ts';
-import type { NewConnection } from '../model/editor-state.ts';
-import { edgeKeyOf, handlesOf, titleOf } from '../model/flow-value.ts';
-import { useEditorState, useEditorStore } from '../model/store.ts';
 
 /** What to connect: a node to another, or an edge to other ends. */
 export type Joining = { readonly sourceId: string } | { readonly edgeKey: string };

@@ -1,6 +1,6 @@
+import type { DiffMark } from '@millrace/editor-model/display.ts';
 import { Minus, Pencil, Plus } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import type { DiffMark } from '../model/display.ts';
 
 const SIGNS = { added: Plus, removed: Minus, changed: Pencil } as const;
 

@@ -1,10 +1,10 @@
+import { FINGER, fromCanvasId } from '@millrace/editor-model/canvas-id.ts';
+import type { CanvasEdge } from '@millrace/editor-model/display.ts';
+import type { EdgeLine } from '@millrace/editor-model/edge-routing.ts';
+import type { Point } from '@millrace/editor-model/editor-state.ts';
 import { BaseEdge, type EdgeProps, getBezierPath, useStore } from '@xyflow/react';
 import { createContext, memo, type ReactNode, useContext, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { FINGER, fromCanvasId } from '../model/canvas-id.ts';
-import type { CanvasEdge } from '../model/display.ts';
-import type { EdgeLine } from '../model/edge-routing.ts';
-import type { Point } from '../model/editor-state.ts';
 import { DropTarget } from './flow-node.tsx';
 import { EdgeRouting } from './use-edge-routing.ts';
 

@@ -1,8 +1,14 @@
+import type { NodeType, Point, Size } from '@millrace/editor-model/editor-state.ts';
+import { isLoop } from '@millrace/editor-model/flow-value.ts';
+import {
+  absolutePosition,
+  byIdOf,
+  measureAll,
+  NODE_HEIGHT,
+  NODE_WIDTH,
+} from '@millrace/editor-model/geometry.ts';
 import { type Flow, type FlowNode, isJsonArray, type JsonObject, type JsonValue } from '@millrace/engine';
 import { type SVGProps, useMemo } from 'react';
-import type { NodeType, Point, Size } from '../model/editor-state.ts';
-import { isLoop } from '../model/flow-value.ts';
-import { absolutePosition, byIdOf, measureAll, NODE_HEIGHT, NODE_WIDTH } from '../model/geometry.ts';
 import { useNodeTypes } from './flow-view.tsx';
 import { NodeIcon } from './node-icon.tsx';
 

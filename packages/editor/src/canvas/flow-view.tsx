@@ -1,13 +1,13 @@
 import type { FlowProblem } from '@millrace/admin-api';
+import type { DiffMark } from '@millrace/editor-model/display.ts';
+import type { NodeRun, NodeType } from '@millrace/editor-model/editor-state.ts';
+import { createEditorStore, EditorProvider } from '@millrace/editor-model/store.ts';
 import type { Flow } from '@millrace/engine';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { useTranslateNodeTypes } from '@millrace/ui/i18n/service/index.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
-import type { DiffMark } from '../model/display.ts';
-import type { NodeRun, NodeType } from '../model/editor-state.ts';
-import { createEditorStore, EditorProvider } from '../model/store.ts';
 
 const Canvas = lazyPart(async () => (await import('./canvas.tsx')).Canvas, fillingSkeleton);
 

@@ -1,3 +1,4 @@
+import type { NodeType } from '@millrace/editor-model/editor-state.ts';
 import {
   Bot,
   Box,
@@ -26,7 +27,6 @@ import {
   Workflow,
 } from 'lucide-react';
 import { lazy, Suspense } from 'react';
-import type { NodeType } from '../model/editor-state.ts';
 
 /** Loaded when a node that few workflows have is shown. Without a connection that is no reason to show nothing else. */
 const RareIcon = lazy(() => import('./rare-icon.tsx').catch(() => ({ default: UnknownIcon })));

@@ -1,4 +1,7 @@
 import { Menu } from '@mantine/core';
+import { isLoop, titleOf, withBodies } from '@millrace/editor-model/flow-value.ts';
+import { positionOf } from '@millrace/editor-model/geometry.ts';
+import { useEditor, useEditorState, useEditorStore } from '@millrace/editor-model/store.ts';
 import type { FlowNode } from '@millrace/engine';
 import { notifyWarning } from '@millrace/ui/components/notify.ts';
 import {
@@ -19,9 +22,6 @@ import {
   Trash2,
 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { isLoop, titleOf, withBodies } from '../model/flow-value.ts';
-import { positionOf } from '../model/geometry.ts';
-import { useEditor, useEditorState, useEditorStore } from '../model/store.ts';
 import { copySelection } from './clipboard.ts';
 
 /** Pixels per move from the menu. */

@@ -1,12 +1,12 @@
 import { ActionIcon, Group } from '@mantine/core';
+import type { NoteNode } from '@millrace/editor-model/display.ts';
+import type { StickyNote } from '@millrace/editor-model/editor-state.ts';
+import { noteKeyOf } from '@millrace/editor-model/flow-value.ts';
+import { useEditorStore } from '@millrace/editor-model/store.ts';
 import { type NodeProps, NodeResizer, NodeToolbar, Position } from '@xyflow/react';
 import { Trash2 } from 'lucide-react';
 import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { NoteNode } from '../model/display.ts';
-import type { StickyNote } from '../model/editor-state.ts';
-import { noteKeyOf } from '../model/flow-value.ts';
-import { useEditorStore } from '../model/store.ts';
 
 const COLOURS = ['yellow', 'blue', 'green', 'grey'] as const;
 const MAX_LENGTH = 10_000;

@@ -2,14 +2,14 @@ import '@millrace/ui/i18n/parts/canvas.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import { CloseButton, Group, Kbd, Paper, ScrollArea, TextInput } from '@mantine/core';
 import { useClickOutside } from '@mantine/hooks';
+import type { NodeType } from '@millrace/editor-model/editor-state.ts';
+import { type FoundGroup, findTypes } from '@millrace/editor-model/find-types.ts';
+import { recentTypes } from '@millrace/editor-model/recent-types.ts';
+import { useEditor } from '@millrace/editor-model/store.ts';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Search } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { NodeType } from '../model/editor-state.ts';
-import { type FoundGroup, findTypes } from '../model/find-types.ts';
-import { recentTypes } from '../model/recent-types.ts';
-import { useEditor } from '../model/store.ts';
 import { DRAGGED_TYPE, type PaletteRequest } from './canvas-actions.ts';
 import { kindClass, NodeIcon } from './node-icon.tsx';
 // Every icon comes with the palette, which is there when the connection is lost.

@@ -1,14 +1,14 @@
 import '@millrace/ui/i18n/parts/forms.ts';
 import '@millrace/ui/i18n/parts/pasting.ts';
 import type { ResponseBody } from '@millrace/admin-api';
+import type { FlowClip } from '@millrace/editor-model/editor-state.ts';
+import { n8nWorkflowOf } from '@millrace/editor-model/n8n-content.ts';
+import { isCurl } from '@millrace/editor-model/pasted-text.ts';
+import type { EditorStore } from '@millrace/editor-model/store.ts';
 import { type Flow, type JsonObject, parseJson } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { notifyDone, notifyFailure, notifyWarning } from '@millrace/ui/components/notify.ts';
 import type { TFunction } from 'i18next';
-import type { FlowClip } from '../model/editor-state.ts';
-import { n8nWorkflowOf } from '../model/n8n-content.ts';
-import { isCurl } from '../model/pasted-text.ts';
-import type { EditorStore } from '../model/store.ts';
 import { takeCurl } from './take-curl.ts';
 
 /** Adds nodes where the paste was meant to go. @returns their ids */

@@ -1,4 +1,7 @@
 import { useMediaQuery } from '@mantine/hooks';
+import { FINGER } from '@millrace/editor-model/canvas-id.ts';
+import type { CanvasEdge, CanvasNode, DiffMark } from '@millrace/editor-model/display.ts';
+import { type EditorStore, useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import {
   Background,
   BackgroundVariant,
@@ -14,9 +17,6 @@ import {
 } from '@xyflow/react';
 import { type MouseEvent, memo, type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { FINGER } from '../model/canvas-id.ts';
-import type { CanvasEdge, CanvasNode, DiffMark } from '../model/display.ts';
-import { type EditorStore, useEditor, useEditorStore } from '../model/store.ts';
 import type { CanvasActions } from './canvas-actions.ts';
 import type { MenuRequest } from './canvas-menu.tsx';
 import { FlowEdgeView } from './flow-edge.tsx';

@@ -1,9 +1,9 @@
+import type { NodeRun } from '@millrace/editor-model/editor-state.ts';
 import { NODE_STATUS_STYLES } from '@millrace/ui/components/status-styles.ts';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
 import { useNow } from '@millrace/ui/components/use-now.ts';
 import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { useTranslation } from 'react-i18next';
-import type { NodeRun } from '../model/editor-state.ts';
 
 type Status = NodeRun['status'];
 

@@ -1,7 +1,7 @@
 import '@millrace/ui/i18n/parts/pasting.ts';
+import { type CurlRequest, readCurl } from '@millrace/editor-model/curl.ts';
 import { notifyDone, notifyWarning } from '@millrace/ui/components/notify.ts';
 import type { TFunction } from 'i18next';
-import { type CurlRequest, readCurl } from '../model/curl.ts';
 
 /** Reads a curl command, and says what became of it; null if it can't be read. */
 export function takeCurl(text: string, t: TFunction): CurlRequest | null {

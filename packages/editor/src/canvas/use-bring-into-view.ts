@@ -1,8 +1,8 @@
+import { toCanvasId } from '@millrace/editor-model/canvas-id.ts';
+import type { Size } from '@millrace/editor-model/editor-state.ts';
+import { useEditorStore } from '@millrace/editor-model/store.ts';
 import { useReactFlow, type Viewport } from '@xyflow/react';
 import { type RefObject, useEffect, useEffectEvent, useRef } from 'react';
-import { toCanvasId } from '../model/canvas-id.ts';
-import type { Size } from '../model/editor-state.ts';
-import { useEditorStore } from '../model/store.ts';
 
 /** Milliseconds of a canvas animation; 0 if the user prefers reduced motion. */
 export function animationMs(): number {

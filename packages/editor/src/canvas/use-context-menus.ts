@@ -1,9 +1,9 @@
+import { fromCanvasId } from '@millrace/editor-model/canvas-id.ts';
+import type { CanvasEdge, CanvasNode } from '@millrace/editor-model/display.ts';
+import type { EditorState } from '@millrace/editor-model/editor-state.ts';
+import { type EditorStore, useEditorStore } from '@millrace/editor-model/store.ts';
 import { useReactFlow } from '@xyflow/react';
 import { type MouseEvent, useMemo } from 'react';
-import { fromCanvasId } from '../model/canvas-id.ts';
-import type { CanvasEdge, CanvasNode } from '../model/display.ts';
-import type { EditorState } from '../model/editor-state.ts';
-import { type EditorStore, useEditorStore } from '../model/store.ts';
 import type { MenuRequest, MenuSubject } from './canvas-menu.tsx';
 
 /** React Flow props for right-clicks (and long presses on touch screens). */

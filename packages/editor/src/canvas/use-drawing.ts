@@ -1,9 +1,6 @@
-import { applyNodeChanges, type EdgeChange, type NodeChange } from '@xyflow/react';
-import { useCallback, useMemo, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
-import { aboutNode } from '../model/about-node.ts';
-import { fromCanvasId } from '../model/canvas-id.ts';
-import { insideFrame } from '../model/change-nodes.ts';
+import { aboutNode } from '@millrace/editor-model/about-node.ts';
+import { fromCanvasId } from '@millrace/editor-model/canvas-id.ts';
+import { insideFrame } from '@millrace/editor-model/change-nodes.ts';
 import {
   type CanvasEdge,
   type CanvasNode,
@@ -12,9 +9,12 @@ import {
   type Drawn,
   drawEdges,
   drawNodes,
-} from '../model/display.ts';
-import type { EditorState, Point } from '../model/editor-state.ts';
-import { useEditorState, useEditorStore } from '../model/store.ts';
+} from '@millrace/editor-model/display.ts';
+import type { EditorState, Point } from '@millrace/editor-model/editor-state.ts';
+import { useEditorState, useEditorStore } from '@millrace/editor-model/store.ts';
+import { applyNodeChanges, type EdgeChange, type NodeChange } from '@xyflow/react';
+import { useCallback, useMemo, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
 import { useEdgeRouting } from './use-edge-routing.ts';
 
 /**

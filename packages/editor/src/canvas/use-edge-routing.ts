@@ -1,6 +1,6 @@
+import type { CanvasEdge, CanvasNode } from '@millrace/editor-model/display.ts';
+import type { RouteEdge } from '@millrace/editor-model/edge-routing.ts';
 import { createContext, useEffect, useMemo, useState } from 'react';
-import type { CanvasEdge, CanvasNode } from '../model/display.ts';
-import type { RouteEdge } from '../model/edge-routing.ts';
 
 /** Draws an edge around the nodes in its way; null until that is needed and loaded. */
 export const EdgeRouting = createContext<RouteEdge | null>(null);
@@ -21,7 +21,7 @@ export function useEdgeRouting(nodes: readonly CanvasNode[], edges: readonly Can
     if (!isNeeded || createRouting !== null) return;
     let isOver = false;
     // Without it, edges run over nodes.
-    import('../model/edge-routing.ts').then(
+    import('@millrace/editor-model/edge-routing.ts').then(
       (module) => {
         if (!isOver) setCreateRouting(() => module.createEdgeRouting);
       },

@@ -1,10 +1,10 @@
+import type { OfferedCredential } from '@millrace/editor-model/curl.ts';
+import { isCurl } from '@millrace/editor-model/pasted-text.ts';
 import type { JsonObject } from '@millrace/engine';
 import { type ClipboardEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { NamedField } from '../form/field-shape.ts';
 import { useForm } from '../form/form-context.tsx';
-import type { OfferedCredential } from '../model/curl.ts';
-import { isCurl } from '../model/pasted-text.ts';
 import { PastedCredential } from './pasted-credential.tsx';
 
 /** What a curl command sets; anything else stays. */

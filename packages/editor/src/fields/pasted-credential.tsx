@@ -1,6 +1,6 @@
+import type { OfferedCredential } from '@millrace/editor-model/curl.ts';
 import { useContext } from 'react';
 import { NewCredential } from '../form/new-credential.ts';
-import type { OfferedCredential } from '../model/curl.ts';
 
 /** Stores a pasted secret as a credential, in the dialog for new ones. */
 export function PastedCredential({

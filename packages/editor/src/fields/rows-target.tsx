@@ -1,8 +1,8 @@
+import { isTable } from '@millrace/editor-model/pasted-text.ts';
 import { isJsonArray, type JsonValue } from '@millrace/engine';
 import { readJson } from '@millrace/ui/components/read-json.ts';
 import type { ClipboardEvent, ReactNode } from 'react';
 import { useForm } from '../form/form-context.tsx';
-import { isTable } from '../model/pasted-text.ts';
 
 /** A fixed list, or a field that may become one: rows that are pasted, from a spreadsheet or as JSON, become its items. */
 export function RowsTarget({
@@ -41,7 +41,7 @@ export function TableAsJson({ children }: { children: ReactNode }) {
   return <div onPasteCapture={onPaste}>{children}</div>;
 }
 
-const loadReader = async () => (await import('../model/rows.ts')).readTable;
+const loadReader = async () => (await import('@millrace/editor-model/rows.ts')).readTable;
 
 function textOf(event: ClipboardEvent): string {
   return event.clipboardData.getData('text/plain');

@@ -1,7 +1,7 @@
+import type { NodeType } from '@millrace/editor-model/editor-state.ts';
 import { type Said, translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { createContext, useContext } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { NodeType } from '../model/editor-state.ts';
 import type { Schema } from './field-shape.ts';
 import type { DataSource, PathHint, Preview } from './template-scope.ts';
 

@@ -1,3 +1,4 @@
+import { own } from '@millrace/editor-model/flow-value.ts';
 import {
   type Flow,
   isJsonArray,
@@ -16,7 +17,6 @@ import {
 } from '@millrace/engine';
 import { presentMessage } from '@millrace/messages/english';
 import type { Said } from '@millrace/ui/i18n/translate-message.ts';
-import { own } from '../model/flow-value.ts';
 
 /** Known values that a node's templates can read, from the sample and the last run. */
 export interface KnownValues {

@@ -1,7 +1,7 @@
+import type { NodeType } from '@millrace/editor-model/editor-state.ts';
 import type { JsonObject } from '@millrace/engine';
 import { nodes } from '@millrace/nodes';
 import { describe, expect, test } from 'vitest';
-import type { NodeType } from '../model/editor-state.ts';
 import type { Schema } from './field-shape.ts';
 import { addTool, moveTool, toolOf } from './tools.ts';
 

@@ -1,6 +1,7 @@
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/forms.ts';
 import { Stack } from '@mantine/core';
+import { useEditorState } from '@millrace/editor-model/store.ts';
 import { isJsonObject, type JsonValue, ON_LIMIT, PRIORITIES } from '@millrace/engine';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import type { TFunction } from 'i18next';
@@ -10,7 +11,6 @@ import { Field } from '../fields/field.tsx';
 import { withMember } from '../form/field-props.ts';
 import type { Schema } from '../form/field-shape.ts';
 import { FormContext, type FormContextValue } from '../form/form-context.tsx';
-import { useEditorState } from '../model/store.ts';
 import { SETTING_NAMES, type SettingName } from './setting-names.ts';
 
 const SCHEMAS: { readonly [Name in SettingName]: Schema } = {

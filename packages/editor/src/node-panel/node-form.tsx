@@ -1,11 +1,11 @@
+import type { NodeType } from '@millrace/editor-model/editor-state.ts';
+import { withoutNode } from '@millrace/editor-model/problem-text.ts';
+import { useEditorState } from '@millrace/editor-model/store.ts';
 import type { FlowNode, JsonObject, JsonValue } from '@millrace/engine';
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { FormContext, type FormContextValue } from '../form/form-context.tsx';
 import { createInsertTargets, InsertTargetContext } from '../form/insert-target.ts';
 import { listHints, listSources, previewOf } from '../form/template-scope.ts';
-import type { NodeType } from '../model/editor-state.ts';
-import { withoutNode } from '../model/problem-text.ts';
-import { useEditorState } from '../model/store.ts';
 import { useKnownOutputs } from '../pins/use-known-outputs.ts';
 
 export interface NodeFormProps {

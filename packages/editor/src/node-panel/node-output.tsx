@@ -1,4 +1,7 @@
 import { Button, Code, Group, Stack, Text } from '@mantine/core';
+import type { NodeRun } from '@millrace/editor-model/editor-state.ts';
+import { own } from '@millrace/editor-model/flow-value.ts';
+import { useEditor } from '@millrace/editor-model/store.ts';
 import { type JsonObject, templateStep } from '@millrace/engine';
 import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
@@ -6,9 +9,6 @@ import { Moment } from '@millrace/ui/components/time.tsx';
 import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { Pin } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import type { NodeRun } from '../model/editor-state.ts';
-import { own } from '../model/flow-value.ts';
-import { useEditor } from '../model/store.ts';
 import { PinEditor } from '../pins/pin-editor.tsx';
 import { useLastExecution, useOutputsOf } from '../pins/use-known-outputs.ts';
 import { usePin } from '../pins/use-pin.ts';

@@ -19,6 +19,9 @@ import {
   TextInput,
   Tooltip,
 } from '@mantine/core';
+import type { NodeType } from '@millrace/editor-model/editor-state.ts';
+import { problemText } from '@millrace/editor-model/problem-text.ts';
+import { useEditor, useEditorState } from '@millrace/editor-model/store.ts';
 import type { FlowNode, JsonObject } from '@millrace/engine';
 import { CopyIcon } from '@millrace/ui/components/copy.tsx';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
@@ -32,9 +35,6 @@ import { Field } from '../fields/field.tsx';
 import { GroupFields } from '../fields/group-fields.tsx';
 import { shapeOf } from '../form/field-shape.ts';
 import { focusFirstEmpty, WHOLE_FORM } from '../form/first-empty.ts';
-import type { NodeType } from '../model/editor-state.ts';
-import { problemText } from '../model/problem-text.ts';
-import { useEditor, useEditorState } from '../model/store.ts';
 import { SchedulePreview } from '../schedule/schedule-preview.tsx';
 import { NodeForm, type NodeFormProps } from './node-form.tsx';
 import { NodeOutput } from './node-output.tsx';

@@ -1,12 +1,12 @@
 import { Group, NumberInput, Radio, Stack, Text } from '@mantine/core';
+import type { NodeType } from '@millrace/editor-model/editor-state.ts';
+import { useEditor } from '@millrace/editor-model/store.ts';
 import type { FlowNode, FlowNodeData, OnError } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { useTranslation } from 'react-i18next';
 import { amountSection } from '../fields/amount-section.tsx';
 import { formatAmount } from '../fields/format-amount.ts';
 import { useForm, useProblem } from '../form/form-context.tsx';
-import type { NodeType } from '../model/editor-state.ts';
-import { useEditor } from '../model/store.ts';
 import { NodeForm } from './node-form.tsx';
 
 interface NodeSettingsProps {

@@ -1,9 +1,9 @@
 import { Badge, Group } from '@mantine/core';
+import type { NodeRun } from '@millrace/editor-model/editor-state.ts';
 import { NODE_STATUS_STYLES } from '@millrace/ui/components/status-styles.ts';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
 import { useTranslation } from 'react-i18next';
-import type { NodeRun } from '../model/editor-state.ts';
 
 /** A node's result on one line: status, duration, attempts, tokens. */
 export function RunLine({ run }: { run: NodeRun }) {

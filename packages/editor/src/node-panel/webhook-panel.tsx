@@ -1,5 +1,6 @@
 import { Alert, Button, Code, Group, Skeleton, Stack, Text } from '@mantine/core';
 import type { Events, Sample, Webhook } from '@millrace/admin-api';
+import { useEditor } from '@millrace/editor-model/store.ts';
 import { isJsonObject, type JsonValue } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { serviceNow } from '@millrace/ui/api/clock.ts';
@@ -21,7 +22,6 @@ import { useContext, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatLongDuration } from '../fields/format-amount.ts';
 import { SaveFlow } from '../form/save-flow.ts';
-import { useEditor } from '../model/store.ts';
 import { ExecutionLink } from './execution-link.tsx';
 
 /** A webhook's URL, example calls, URL regeneration, and listening for a test call. */

@@ -1,7 +1,7 @@
+import { own } from '@millrace/editor-model/flow-value.ts';
+import { useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import type { JsonObject } from '@millrace/engine';
 import { useCallback, useContext } from 'react';
-import { own } from '../model/flow-value.ts';
-import { useEditor, useEditorStore } from '../model/store.ts';
 import { PinSyncContext } from './pin-sync.ts';
 
 export interface OwnPin {

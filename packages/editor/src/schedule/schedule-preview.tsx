@@ -9,7 +9,7 @@ import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 
-const CronWords = lazyPart(async () => (await import('../model/cron-words.tsx')).default);
+const CronWords = lazyPart(async () => (await import('@millrace/editor-model/cron-words.tsx')).default);
 const PAUSE_MS = 300;
 
 /** A schedule in words, and its next fire times in its zone. */

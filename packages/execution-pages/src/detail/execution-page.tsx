@@ -3,7 +3,7 @@ import '@millrace/ui/i18n/parts/executions.ts';
 import { Skeleton, Stack, Text, Title } from '@mantine/core';
 import type { ExecutionDetail } from '@millrace/admin-api';
 import { FlowView } from '@millrace/editor/canvas/flow-view.tsx';
-import type { NodeRun } from '@millrace/editor/model/editor-state.ts';
+import type { NodeRun } from '@millrace/editor-model/editor-state.ts';
 import type { Flow } from '@millrace/engine';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';

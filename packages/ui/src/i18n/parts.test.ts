@@ -20,7 +20,7 @@ interface Source {
 
 function readSources(): ReadonlyMap<string, Source> {
   const paths = globSync(
-    '{ui,editor,execution-pages,credential-pages,workflow-pages,web}/src/**/*.{ts,tsx}',
+    '{ui,editor-model,editor,execution-pages,credential-pages,workflow-pages,web}/src/**/*.{ts,tsx}',
     { cwd: PACKAGES },
   );
   return new Map(
@@ -38,7 +38,7 @@ function readSources(): ReadonlyMap<string, Source> {
 /** The path of an imported file; of other packages, their name. */
 function fileOf(from: string, name: string): string {
   if (name.startsWith('.')) return normalize(join(dirname(from), name));
-  return name.replace(/^@millrace\/(ui|editor|[a-z]+-pages)\//, '$1/src/');
+  return name.replace(/^@millrace\/(ui|editor|editor-model|[a-z]+-pages)\//, '$1/src/');
 }
 
 /** A file and everything it imports, except what it loads later. */

@@ -86,7 +86,7 @@ interface Use {
 
 describe('the code of the page', () => {
   const uses = sourcesOf(
-    '{ui,editor,execution-pages,credential-pages,workflow-pages,web}/src/**/*.{ts,tsx}',
+    '{ui,editor-model,editor,execution-pages,credential-pages,workflow-pages,web}/src/**/*.{ts,tsx}',
   ).flatMap(usesIn);
   const keysOf = ({ key, isPattern }: Use): readonly string[] => {
     if (!isPattern) return english.has(key) ? [key] : [];

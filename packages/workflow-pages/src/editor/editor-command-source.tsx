@@ -1,4 +1,4 @@
-import { useEditorStore } from '@millrace/editor/model/store.ts';
+import { useEditorStore } from '@millrace/editor-model/store.ts';
 import { useCommandSource } from '@millrace/ui/commands/commands.ts';
 import { useNoteRecent } from '@millrace/ui/commands/use-note-recent.ts';
 import { useCallback, useEffect, useRef } from 'react';

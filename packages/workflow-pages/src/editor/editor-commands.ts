@@ -1,7 +1,7 @@
 import '@millrace/ui/i18n/parts/commands.ts';
 import type { WorkflowDetail } from '@millrace/admin-api';
-import { titleOf } from '@millrace/editor/model/flow-value.ts';
-import type { EditorStore } from '@millrace/editor/model/store.ts';
+import { titleOf } from '@millrace/editor-model/flow-value.ts';
+import type { EditorStore } from '@millrace/editor-model/store.ts';
 import type { Command } from '@millrace/ui/commands/commands.ts';
 import i18next from 'i18next';
 import { CirclePause, CirclePlay, Play, Save, Settings2, SquareFunction } from 'lucide-react';

@@ -1,5 +1,5 @@
 import type { WorkflowDetail } from '@millrace/admin-api';
-import { pick } from '@millrace/editor/model/store.ts';
+import { pick } from '@millrace/editor-model/store.ts';
 import { createContext, useContext } from 'react';
 import { useStore } from 'zustand';
 import { useShallow } from 'zustand/shallow';

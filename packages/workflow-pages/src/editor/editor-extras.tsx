@@ -1,5 +1,5 @@
 import '@millrace/ui/i18n/parts/editor.ts';
-import { useEditor } from '@millrace/editor/model/store.ts';
+import { useEditor } from '@millrace/editor-model/store.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
 import { useEffect } from 'react';
 import { useEditorPage } from './editor-context.ts';

@@ -4,7 +4,7 @@ import { ActionIcon, Box, Group, Tabs } from '@mantine/core';
 import { type HotkeyItem, useDocumentTitle, useHotkeys, useMediaQuery } from '@mantine/hooks';
 import type { WorkflowDetail } from '@millrace/admin-api';
 import { SaveFlow } from '@millrace/editor/form/save-flow.ts';
-import { type EditorStore, useEditor, useEditorState, useEditorStore } from '@millrace/editor/model/store.ts';
+import { type EditorStore, useEditor, useEditorState, useEditorStore } from '@millrace/editor-model/store.ts';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
 import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';

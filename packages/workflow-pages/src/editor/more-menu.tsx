@@ -1,6 +1,6 @@
 import '@millrace/ui/i18n/parts/workflow.ts';
 import { ActionIcon, Menu } from '@mantine/core';
-import { useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
+import { useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import { call } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
 import { endpointKey, noteFailure } from '@millrace/ui/api/query.ts';

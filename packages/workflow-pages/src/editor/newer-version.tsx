@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
-import { useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
+import { useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import { call } from '@millrace/ui/api/client.ts';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { useChange } from '@millrace/ui/components/use-change.ts';

@@ -1,8 +1,8 @@
 import '@millrace/ui/i18n/parts/editor.ts';
 import { Group, List, Text, UnstyledButton } from '@mantine/core';
-import { titleOf } from '@millrace/editor/model/flow-value.ts';
-import { problemText } from '@millrace/editor/model/problem-text.ts';
-import { useEditor, useEditorState } from '@millrace/editor/model/store.ts';
+import { titleOf } from '@millrace/editor-model/flow-value.ts';
+import { problemText } from '@millrace/editor-model/problem-text.ts';
+import { useEditor, useEditorState } from '@millrace/editor-model/store.ts';
 import type { FlowEdge, FlowNode } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';

@@ -1,7 +1,7 @@
 import '@millrace/ui/i18n/parts/workflows.ts';
 import { Button, Group, Stack, Switch, Text, Title } from '@mantine/core';
-import { useEditor } from '@millrace/editor/model/store.ts';
 import { FlowSettingsForm } from '@millrace/editor/node-panel/flow-settings.tsx';
+import { useEditor } from '@millrace/editor-model/store.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import { type ReactNode, useState } from 'react';

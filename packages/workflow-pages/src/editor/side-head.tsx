@@ -1,6 +1,6 @@
 import { ActionIcon, Group, Text } from '@mantine/core';
 import { NodeIcon } from '@millrace/editor/canvas/node-icon.tsx';
-import { useEditor } from '@millrace/editor/model/store.ts';
+import { useEditor } from '@millrace/editor-model/store.ts';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { Maximize2, Minimize2, X } from 'lucide-react';
 import type { ReactNode } from 'react';

@@ -1,6 +1,6 @@
 import '@millrace/ui/i18n/parts/workflow.ts';
 import { Button, Divider, Group, Menu, Switch, TextInput, Tooltip, UnstyledButton } from '@mantine/core';
-import { useEditor, useEditorState } from '@millrace/editor/model/store.ts';
+import { useEditor, useEditorState } from '@millrace/editor-model/store.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { Play, Redo2, Undo2 } from 'lucide-react';

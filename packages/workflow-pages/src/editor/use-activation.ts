@@ -1,4 +1,4 @@
-import { useEditorStore } from '@millrace/editor/model/store.ts';
+import { useEditorStore } from '@millrace/editor-model/store.ts';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useState } from 'react';
 import { useEditorPage } from './editor-context.ts';

@@ -1,6 +1,6 @@
 import type { Body } from '@millrace/admin-api';
-import { foreignProductOf } from '@millrace/editor/model/foreign-product.ts';
-import { n8nWorkflowOf } from '@millrace/editor/model/n8n-content.ts';
+import { foreignProductOf } from '@millrace/editor-model/foreign-product.ts';
+import { n8nWorkflowOf } from '@millrace/editor-model/n8n-content.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
 import { findJsonPlace, type TextPlace } from '@millrace/ui/components/json-place.ts';
 

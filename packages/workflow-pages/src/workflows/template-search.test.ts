@@ -1,5 +1,5 @@
 import type { Template } from '@millrace/admin-api';
-import type { NodeType } from '@millrace/editor/model/editor-state.ts';
+import type { NodeType } from '@millrace/editor-model/editor-state.ts';
 import { describe, expect, test } from 'vitest';
 import { onlyCredentials, openSteps } from './template-needs.ts';
 import { searchTemplates } from './template-search.ts';

@@ -1,5 +1,5 @@
 import { TEMPLATE_CATEGORIES, type Template } from '@millrace/admin-api';
-import type { NodeType } from '@millrace/editor/model/editor-state.ts';
+import type { NodeType } from '@millrace/editor-model/editor-state.ts';
 import type { GallerySearch } from './gallery-search.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { Box, Group, List, SegmentedControl, Text } from '@mantine/core';
 import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
-import { titleOf } from '@millrace/editor/model/flow-value.ts';
+import { titleOf } from '@millrace/editor-model/flow-value.ts';
 import { TriangleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useValueName, ValueChanges } from '../versions/change-list.tsx';

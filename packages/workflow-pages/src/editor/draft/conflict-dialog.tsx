@@ -1,7 +1,7 @@
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/forms.ts';
 import { Button, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
-import { useEditorStore } from '@millrace/editor/model/store.ts';
+import { useEditorStore } from '@millrace/editor-model/store.ts';
 import type { Flow } from '@millrace/engine';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';

@@ -1,5 +1,5 @@
 import { Text, Tooltip } from '@mantine/core';
-import { useEditor } from '@millrace/editor/model/store.ts';
+import { useEditor } from '@millrace/editor-model/store.ts';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Check, CloudOff, LoaderCircle } from 'lucide-react';
 import { useEffect } from 'react';

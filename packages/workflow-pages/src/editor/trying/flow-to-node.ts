@@ -1,5 +1,5 @@
 import { loopsAround, upstreamOf } from '@millrace/editor/form/template-scope.ts';
-import { withBodies } from '@millrace/editor/model/flow-value.ts';
+import { withBodies } from '@millrace/editor-model/flow-value.ts';
 import type { Flow } from '@millrace/engine';
 
 /** The flow without what isn't needed to run to a node; to a node in a loop, the loop runs as a whole. */

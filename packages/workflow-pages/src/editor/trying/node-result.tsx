@@ -1,7 +1,7 @@
 import { Code, Group, ScrollArea, Stack, Tabs, Text } from '@mantine/core';
-import { own, titleOf } from '@millrace/editor/model/flow-value.ts';
-import { useEditor, useEditorState } from '@millrace/editor/model/store.ts';
 import { RunLine } from '@millrace/editor/node-panel/run-line.tsx';
+import { own, titleOf } from '@millrace/editor-model/flow-value.ts';
+import { useEditor, useEditorState } from '@millrace/editor-model/store.ts';
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { JsonText } from '@millrace/ui/components/code.tsx';

@@ -1,9 +1,9 @@
 import { Accordion, Button, Group, Stack, Text } from '@mantine/core';
 import { upstreamOf } from '@millrace/editor/form/template-scope.ts';
-import { own, titleOf } from '@millrace/editor/model/flow-value.ts';
-import { useEditor, useEditorState } from '@millrace/editor/model/store.ts';
 import { PinEditor } from '@millrace/editor/pins/pin-editor.tsx';
 import { useLastExecution, useOutputsOf } from '@millrace/editor/pins/use-known-outputs.ts';
+import { own, titleOf } from '@millrace/editor-model/flow-value.ts';
+import { useEditor, useEditorState } from '@millrace/editor-model/store.ts';
 import type { JsonObject } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Pin, Play } from 'lucide-react';

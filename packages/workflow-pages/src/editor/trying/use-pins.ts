@@ -1,5 +1,5 @@
-import type { EditorStore } from '@millrace/editor/model/store.ts';
 import { PinSync } from '@millrace/editor/pins/pin-sync.ts';
+import type { EditorStore } from '@millrace/editor-model/store.ts';
 import type { JsonObject } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { serviceNow } from '@millrace/ui/api/clock.ts';

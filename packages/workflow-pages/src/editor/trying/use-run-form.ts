@@ -1,5 +1,5 @@
 import type { WorkflowDetail } from '@millrace/admin-api';
-import { useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
+import { useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import { type Flow, isJsonObject } from '@millrace/engine';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useQuery } from '@tanstack/react-query';

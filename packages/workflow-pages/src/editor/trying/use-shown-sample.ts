@@ -1,4 +1,4 @@
-import type { EditorStore } from '@millrace/editor/model/store.ts';
+import type { EditorStore } from '@millrace/editor-model/store.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';

@@ -1,6 +1,6 @@
 import type { Body, Events } from '@millrace/admin-api';
-import type { NodeRun } from '@millrace/editor/model/editor-state.ts';
-import type { EditorStore } from '@millrace/editor/model/store.ts';
+import type { NodeRun } from '@millrace/editor-model/editor-state.ts';
+import type { EditorStore } from '@millrace/editor-model/store.ts';
 import type { JsonObject } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { useEvents } from '@millrace/ui/api/events.ts';

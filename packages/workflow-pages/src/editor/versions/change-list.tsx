@@ -1,8 +1,8 @@
 import { Box, Group, List, Text } from '@mantine/core';
 import { DiffSign } from '@millrace/editor/canvas/diff-sign.tsx';
 import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
-import { titleOf } from '@millrace/editor/model/flow-value.ts';
 import { SETTING_NAMES } from '@millrace/editor/node-panel/setting-names.ts';
+import { titleOf } from '@millrace/editor-model/flow-value.ts';
 import { type Flow, type FlowNode, type JsonValue, stringifyJson } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import type { ReactNode } from 'react';

@@ -1,4 +1,4 @@
-import type { DiffMark } from '@millrace/editor/model/display.ts';
+import type { DiffMark } from '@millrace/editor-model/display.ts';
 import {
   canonicalJson,
   type Flow,

@@ -2,7 +2,7 @@ import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/forms.ts';
 import { Box, Button, Group, Select, Stack } from '@mantine/core';
 import type { VersionItem, WorkflowDetail } from '@millrace/admin-api';
-import { useEditorStore } from '@millrace/editor/model/store.ts';
+import { useEditorStore } from '@millrace/editor-model/store.ts';
 import type { Flow } from '@millrace/engine';
 import { usePages } from '@millrace/ui/api/pages.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';

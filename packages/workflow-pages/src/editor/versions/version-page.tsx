@@ -5,7 +5,7 @@ import { Alert, Badge, Button, Group, Modal, Skeleton, Text } from '@mantine/cor
 import { useDocumentTitle } from '@mantine/hooks';
 import type { VersionDetail, WorkflowDetail } from '@millrace/admin-api';
 import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
-import { createEditorStore, EditorProvider } from '@millrace/editor/model/store.ts';
+import { createEditorStore, EditorProvider } from '@millrace/editor-model/store.ts';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
