@@ -43,18 +43,7 @@ const MAY_IMPORT = {
     'secrets',
   ],
   operations: ['admin-api', 'credentials', 'database', 'files', 'identity', 'secrets', 'service'],
-  http: [
-    'admin-api',
-    'database',
-    'egress',
-    'engine',
-    'errors',
-    'files',
-    'identity',
-    'runtime',
-    'secrets',
-    'service',
-  ],
+  http: ['admin-api', 'database', 'engine', 'errors', 'files', 'identity', 'runtime', 'secrets', 'service'],
   api: [
     'admin-api',
     'credentials',
@@ -94,7 +83,7 @@ const MAY_IMPORT = {
   'editor-model': ['admin-api', 'engine', 'ui'],
   editor: ['admin-api', 'editor-model', 'engine', 'ui'],
   'execution-pages': ['admin-api', 'editor', 'editor-model', 'engine', 'ui'],
-  'credential-pages': ['admin-api', 'editor', 'editor-model', 'engine', 'ui'],
+  'credential-pages': ['admin-api', 'editor', 'engine', 'ui'],
   'workflow-pages': [
     'admin-api',
     'credential-pages',
@@ -108,7 +97,7 @@ const MAY_IMPORT = {
     'admin-api',
     'credential-pages',
     'editor',
-    'editor-model',
+
     'engine',
     'execution-pages',
     'ui',
