@@ -232,6 +232,12 @@ function handlePlaces({ node, type, handles }: StepData, { width }: Size): NodeH
   return [{ type: 'target', position: Position.Left, x: -HANDLE_SIZE / 2, ...into }, ...out];
 }
 
+/** A loop whose frame is being resized, with its handles at the new border. */
+export function withHandlesAtBorder(node: CanvasNode): CanvasNode {
+  if (node.type !== 'loop' || node.width === undefined || node.height === undefined) return node;
+  return { ...node, handles: handlePlaces(node.data, { width: node.width, height: node.height }) };
+}
+
 function keepStep(
   old: CanvasNode | undefined,
   data: Known,

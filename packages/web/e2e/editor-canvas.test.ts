@@ -37,6 +37,23 @@ const LOOP_FLOW: Flow = {
   ],
 };
 
+/** Rows of connected nodes. */
+function gridFlow(columns: number, rows: number): Flow {
+  const places = Array.from({ length: rows }, (_row, y) =>
+    Array.from({ length: columns }, (_column, x) => ({ x, y })),
+  ).flat();
+  return {
+    nodes: places.map(({ x, y }) => ({
+      id: `n${x}_${y}`,
+      type: x === 0 && y === 0 ? 'trigger.manual' : 'core.set',
+      position: { x: 240 * x, y: 100 * y },
+    })),
+    edges: places
+      .filter(({ x }) => x > 0)
+      .map(({ x, y }) => ({ id: `e${x}_${y}`, source: `n${x - 1}_${y}`, target: `n${x}_${y}` })),
+  };
+}
+
 const openFlow = (flow: Flow) => openIn(world, flow);
 
 const edges = (flow: Flow) =>
@@ -189,6 +206,36 @@ describe('building by mouse only', () => {
     await expect.poll(shapeOf).toBeGreaterThan(26);
     expectNoComplaints(opened);
   });
+
+  test.each([
+    ['a long workflow', 24, 1],
+    ['a large workflow', 20, 10],
+  ])(
+    '%s shows its connections from far away, and still when the canvas is zoomed in',
+    async (_what, columns, rows) => {
+      const { page } = await openFlow(gridFlow(columns, rows));
+      // From far away, a large flow has all lines of one kind in few elements.
+      const lines = page.locator('.flow-far-edges path, .react-flow__edge-path');
+      const drawn = () =>
+        lines.evaluateAll(
+          (all) =>
+            all
+              .map((line) => line.getAttribute('d'))
+              .join('')
+              .split('M').length - 1,
+        );
+      await expect.poll(drawn).toBe((columns - 1) * rows);
+      const middle = await middleOf(page.getByTestId('canvas'));
+      await page.mouse.move(middle.x, middle.y);
+      await expect
+        .poll(async () => {
+          await page.mouse.wheel(0, -200);
+          return await page.locator('.react-flow__handle').count();
+        })
+        .toBeGreaterThan(0);
+      await expect.poll(() => page.locator('.react-flow__edge-path').count()).toBeGreaterThan(0);
+    },
+  );
 
   test('notes stay on the canvas', async () => {
     const opened = await openFlow(LOOP_FLOW);

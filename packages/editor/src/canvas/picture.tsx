@@ -19,6 +19,7 @@ import { type MouseEvent, memo, type ReactNode, useCallback, useEffect, useMemo,
 import { useTranslation } from 'react-i18next';
 import type { CanvasActions } from './canvas-actions.ts';
 import type { MenuRequest } from './canvas-menu.tsx';
+import { FarEdgesView } from './far-edges-view.tsx';
 import { FlowEdgeView } from './flow-edge.tsx';
 import { type Distance, LoopNodeView, StepNodeView, ViewDistance } from './flow-node.tsx';
 import { kindClass } from './node-icon.tsx';
@@ -45,6 +46,7 @@ const leftViews = new WeakMap<EditorStore, Viewport>();
 
 /** With more nodes than this, those out of sight aren't rendered; Tab then reaches only visible ones. */
 const MANY = 150;
+const NO_EDGES: CanvasEdge[] = [];
 
 type Direction = 'left' | 'right' | 'up' | 'down';
 
@@ -109,6 +111,7 @@ export const Picture = memo(function Picture({
   const touch = useTouch();
   const { takeClick, ...clicking } = useTapConnect(actions);
   const flow = useStoreApi();
+  useState(() => keepSizes(flow));
   useEffect(() => flow.setState({ multiSelectionActive: isSelecting }), [flow, isSelecting]);
   const onNodeClick: NodeMouseHandler<CanvasNode> = useCallback(
     (event, node) => {
@@ -131,13 +134,14 @@ export const Picture = memo(function Picture({
     if (event?.type === 'mousemove') setMotion('is-moving is-pulled');
   }, []);
   const onMoveEnd = useCallback(() => setMotion(''), []);
+  const isOverview = distance === 'tiny' && nodes.length > MANY;
   return (
     <ViewDistance value={distance}>
       <EdgeRouting value={routing}>
         <ReactFlow<CanvasNode, CanvasEdge>
           className={distance === 'tiny' ? `${motion} is-tiny` : motion}
           nodes={nodes}
-          edges={edges}
+          edges={isOverview ? NO_EDGES : edges}
           onNodesChange={onNodesChange}
           onEdgesChange={onEdgesChange}
           nodeTypes={NODE_VIEWS}
@@ -193,6 +197,7 @@ export const Picture = memo(function Picture({
         >
           {/* Far away the dots are a grey haze, which is painted anew for every frame. */}
           {distance !== 'tiny' && <Background variant={BackgroundVariant.Dots} gap={20} size={1} />}
+          {isOverview && <FarEdgesView nodes={nodes} edges={edges} />}
           {hasMap && (
             <MiniMap<CanvasNode>
               pannable
@@ -239,4 +244,17 @@ function useTapConnect({ joinTo, startClick, endClick }: CanvasActions) {
       },
     };
   }, [flow, joinTo, startClick, endClick]);
+}
+
+/**
+ * Keeps the computed sizes and handles of nodes. React Flow would measure each node that comes into sight, and forget the handles of those that
+ * are drawn without them because they are far away, and with the handles their edges.
+ */
+function keepSizes(flow: ReturnType<typeof useStoreApi>): void {
+  flow.setState({
+    updateNodeInternals: () => {
+      const { fitViewQueued, nodes, setNodes } = flow.getState();
+      if (fitViewQueued) setNodes(nodes);
+    },
+  });
 }

@@ -9,6 +9,7 @@ import {
   type Drawn,
   drawEdges,
   drawNodes,
+  withHandlesAtBorder,
 } from '@millrace/editor-model/display.ts';
 import type { EditorState, Point } from '@millrace/editor-model/editor-state.ts';
 import { useEditorState, useEditorStore } from '@millrace/editor-model/store.ts';
@@ -83,7 +84,15 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
   );
   const onNodesChange = useCallback(
     (changes: NodeChange<CanvasNode>[]) => {
-      setDrawn((now) => ({ ...now, nodes: applyNodeChanges(changes, now.nodes) }));
+      const resized = new Set(changes.flatMap((change) => (change.type === 'dimensions' ? [change.id] : [])));
+      setDrawn((now) => {
+        const nodes = applyNodeChanges(changes, now.nodes);
+        if (resized.size === 0) return { ...now, nodes };
+        return {
+          ...now,
+          nodes: nodes.map((node) => (resized.has(node.id) ? withHandlesAtBorder(node) : node)),
+        };
+      });
       select(changes.filter((change) => change.type === 'select'));
       const moved: { [id: string]: Point } = Object.create(null);
       for (const change of changes) {
