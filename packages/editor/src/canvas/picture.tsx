@@ -3,8 +3,6 @@ import { FINGER } from '@millrace/editor-model/canvas-id.ts';
 import type { CanvasEdge, CanvasNode, DiffMark } from '@millrace/editor-model/display.ts';
 import { type EditorStore, useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import {
-  Background,
-  BackgroundVariant,
   ConnectionLineType,
   MiniMap,
   type NodeMouseHandler,
@@ -22,6 +20,7 @@ import type { MenuRequest } from './canvas-menu.tsx';
 import { FarEdgesView } from './far-edges-view.tsx';
 import { FlowEdgeView } from './flow-edge.tsx';
 import { type Distance, LoopNodeView, StepNodeView, ViewDistance } from './flow-node.tsx';
+import { Ground } from './ground.tsx';
 import { kindClass } from './node-icon.tsx';
 import { NoteNodeView } from './note-node.tsx';
 import { useContextMenus } from './use-context-menus.ts';
@@ -195,8 +194,8 @@ export const Picture = memo(function Picture({
           snapToGrid
           snapGrid={GRID}
         >
-          {/* Far away the dots are a grey haze, which is painted anew for every frame. */}
-          {distance !== 'tiny' && <Background variant={BackgroundVariant.Dots} gap={20} size={1} />}
+          {/* Far away the dots are a grey haze. And a layer is painted at its full size first: the ground would be a hundred times what is seen. */}
+          {distance !== 'tiny' && <Ground />}
           {isOverview && <FarEdgesView nodes={nodes} edges={edges} />}
           {hasMap && (
             <MiniMap<CanvasNode>
