@@ -5,6 +5,7 @@ import { refuseContentEncoding } from '@millrace/http/body';
 import { BodyBudget, reserveBody } from '@millrace/http/body-budget';
 import type { Principal } from '@millrace/http/context';
 import { DOCS_PATH } from '@millrace/http/docs-page';
+import { usePresentIds } from '@millrace/http/former-ids';
 import { readIdempotencyKey } from '@millrace/http/idempotency';
 import { describeError, logRequest, noteCause } from '@millrace/http/logging';
 import { refuseUnacceptable } from '@millrace/http/negotiation';
@@ -108,6 +109,7 @@ function addEntryChecks(
       reply.header('cache-control', 'no-store');
       const principal = await authenticator.authenticate(request, scope);
       request.principal = principal;
+      usePresentIds(request, principal);
       limitKey(principal, 1, reply);
       request.countRequests = (count) => limitKey(principal, count, reply);
       if (isStream(produces) || sendsFile === true)

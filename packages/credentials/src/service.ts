@@ -83,7 +83,7 @@ async function findForUse(
   const row = Number.isSafeInteger(id)
     ? await db.forOrganisation(organisationId, async (tx) => {
         const found = await findSealed(tx, organisationId, id);
-        if (notesUse && found?.use_due === true) await noteUse(tx, id);
+        if (notesUse && found?.use_due === true) await noteUse(tx, found.id);
         return found;
       })
     : undefined;

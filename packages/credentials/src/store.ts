@@ -159,7 +159,7 @@ export async function findSealed(
   const [row] = await db.query<SealedRow & { use_due: boolean }>(
     `SELECT id, organisation_id, name, type, hosts, settings, key_id, ciphertext,
        coalesce(last_used_at <= now() - interval '1 minute', true) AS use_due
-     FROM credentials WHERE organisation_id = $1 AND id = $2`,
+     FROM credentials WHERE organisation_id = $1 AND id = present_id($1, 'credentials', $2)`,
     [organisationId, id],
     'find_sealed_credential',
   );

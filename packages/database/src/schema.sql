@@ -681,6 +681,7 @@ CREATE TABLE executions (
   search_keys json,
   traceparent text,
   given_files json,
+  started_as bigint,
   CONSTRAINT executions_pkey PRIMARY KEY (id),
   CONSTRAINT executions_cancel_check CHECK (((cancel_code IS NULL) OR (status = 'cancelled'::text))),
   CONSTRAINT executions_cancelled_for_check CHECK (((cancelled_for IS NULL) OR (cancel_code IS NOT NULL))),
@@ -736,6 +737,18 @@ CREATE TABLE files (
   CONSTRAINT files_size_check CHECK ((size >= 0)),
   CONSTRAINT files_state_check CHECK ((state = ANY (ARRAY['writing'::text, 'stored'::text, 'deleting'::text]))),
   CONSTRAINT files_type_check CHECK (((char_length(type) >= 1) AND (char_length(type) <= 255)))
+);
+
+CREATE TABLE former_ids (
+  organisation_id bigint NOT NULL,
+  kind text NOT NULL,
+  first_id bigint NOT NULL,
+  last_id bigint NOT NULL,
+  shift bigint NOT NULL,
+  CONSTRAINT former_ids_pkey PRIMARY KEY (organisation_id, kind, first_id),
+  CONSTRAINT former_ids_check CHECK (((first_id <= last_id) AND (shift >= last_id))),
+  CONSTRAINT former_ids_first_id_check CHECK ((first_id >= 1)),
+  CONSTRAINT former_ids_kind_check CHECK ((kind = ANY (ARRAY['workflows'::text, 'executions'::text, 'credentials'::text])))
 );
 
 CREATE TABLE former_key_uses (
@@ -1273,6 +1286,12 @@ CREATE OR REPLACE FUNCTION public.audit_entry_is_dropped(entry bigint)
  STABLE
 RETURN (EXISTS (SELECT FROM (audit_seals s JOIN audit_chains c USING (organisation_id)) WHERE ((s.entry_id = audit_entry_is_dropped.entry) AND (s."position" <= c.dropped))));
 
+CREATE OR REPLACE FUNCTION public.present_id(organisation_id bigint, kind text, id bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+RETURN (id + COALESCE((SELECT f.shift FROM former_ids f WHERE ((f.organisation_id = present_id.organisation_id) AND (f.kind = present_id.kind) AND ((present_id.id >= f.first_id) AND (present_id.id <= f.last_id)))), (0)::bigint));
+
 ALTER TABLE alert_failing_workflows ADD CONSTRAINT alert_failing_workflows_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES alert_rules(id) ON DELETE CASCADE;
 
 ALTER TABLE alert_failing_workflows ADD CONSTRAINT alert_failing_workflows_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
@@ -1344,6 +1363,8 @@ ALTER TABLE execution_views ADD CONSTRAINT execution_views_organisation_id_fkey 
 ALTER TABLE execution_views ADD CONSTRAINT execution_views_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE executions ADD CONSTRAINT executions_workflow_id_workflow_version_fkey FOREIGN KEY (workflow_id, workflow_version) REFERENCES workflow_versions(workflow_id, version) ON DELETE CASCADE;
+
+ALTER TABLE former_ids ADD CONSTRAINT former_ids_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
 ALTER TABLE former_key_uses ADD CONSTRAINT former_key_uses_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) ON DELETE CASCADE;
 
@@ -1836,6 +1857,12 @@ ALTER TABLE files ENABLE ROW LEVEL SECURITY;
 ALTER TABLE files FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON files AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE former_ids ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE former_ids FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON former_ids AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE former_key_uses ENABLE ROW LEVEL SECURITY;
 

@@ -47,6 +47,8 @@ export interface ClaimedExecution {
   readonly inputBytes?: number;
   /** Epoch milliseconds of the first start, by the store's clock. */
   readonly startedAtMs: number;
+  /** The id that it was started under in another instance; absent or null: its own. Whatever leaves the service goes on with it. */
+  readonly startedAs?: number | null;
   /** What started it in a trace, as a `traceparent` header; absent or null if it begins one. */
   readonly traceparent?: string | null;
   readonly deadlineAtMs: number | null;
@@ -56,6 +58,11 @@ export interface ClaimedExecution {
   readonly records: readonly NodeRecord[];
   /** All signals sent to it so far, in order. A node that has ended ignores them. */
   readonly signals: readonly StoredSignal[];
+}
+
+/** The id that templates, outputs and the keys of calls have of an execution: it stays, wherever the execution goes on. */
+export function knownId({ lease, startedAs }: Pick<ClaimedExecution, 'lease' | 'startedAs'>): number {
+  return startedAs ?? lease.executionId;
 }
 
 /** How an execution ended; `error` is set only with `failed`. */

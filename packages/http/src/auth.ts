@@ -12,6 +12,7 @@ import {
   recordAuthenticationFailures,
   recordSuccesses,
 } from '@millrace/identity/api-keys/store';
+import type { FormerIds } from '@millrace/identity/organisations/former-ids';
 import { effectiveScopes } from '@millrace/identity/values/roles';
 import { type Message, message } from '@millrace/messages';
 import type { FastifyRequest } from 'fastify';
@@ -150,6 +151,8 @@ function refuseUnlessValid(key: KeyForAuthentication): void {
   }
 }
 
+const NO_FORMER_IDS: readonly FormerIds[] = [];
+
 function toPrincipal(key: KeyForAuthentication): Principal {
   return {
     organisationId: key.organisation_id,
@@ -158,6 +161,7 @@ function toPrincipal(key: KeyForAuthentication): Principal {
     familyId: key.family_id,
     scopes: effectiveScopes(key.scopes, key.issuer),
     requestsPerMinute: key.requests_per_minute,
+    formerIds: key.former_ids === null ? NO_FORMER_IDS : (JSON.parse(key.former_ids) as FormerIds[]),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Scope } from '@millrace/admin-api';
 import type { ErrorCode } from '@millrace/errors/errors';
+import type { FormerIds } from '@millrace/identity/organisations/former-ids';
 import type { IdempotencyKey } from '@millrace/service/idempotency/store';
 import type { FastifyRequest } from 'fastify';
 import type { BodyRoom } from './body-budget.ts';
@@ -17,6 +18,8 @@ export interface Principal {
   readonly scopes: readonly Scope[];
   /** The organisation's limit for all its keys together; null: none. */
   readonly requestsPerMinute: number | null;
+  /** Ids that its organisation had in another instance; nearly always none. */
+  readonly formerIds: readonly FormerIds[];
 }
 
 declare module 'fastify' {

@@ -12,6 +12,7 @@ import {
 } from '@millrace/service/idempotency/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { principalOf } from './context.ts';
+import { presentRoute } from './former-ids.ts';
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 
@@ -35,7 +36,7 @@ export function readKeyUse(request: FastifyRequest): Omit<IdempotencyKey, 'finge
   return {
     organisationId,
     familyId,
-    route: `${request.method} ${pathOf(request)}`,
+    route: presentRoute(request, `${request.method} ${pathOf(request)}`),
     key: header,
   };
 }

@@ -107,7 +107,8 @@ export async function selectChild(
   key: ChildKey,
 ): Promise<{ id: number; workflow_version: number }[]> {
   return db.query(
-    'SELECT id, workflow_version FROM executions WHERE parent_execution_id = $1 AND parent_call = $2',
+    `SELECT coalesce(started_as, id) AS id, workflow_version FROM executions
+     WHERE parent_execution_id = $1 AND parent_call = $2`,
     [key.executionId, callOf(key)],
   );
 }

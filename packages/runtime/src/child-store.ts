@@ -32,7 +32,8 @@ export async function findCallee(
   }>(
     `SELECT e.depth, date_trunc('milliseconds', now()) AS now, nextval('execution_ids') AS execution_id,
        w.id, w.name, w.status, w.version, w.is_test_mode
-     FROM executions e LEFT JOIN workflows w ON w.id = $2 AND w.organisation_id = e.organisation_id
+     FROM executions e LEFT JOIN workflows w
+       ON w.id = present_id(e.organisation_id, 'workflows', $2) AND w.organisation_id = e.organisation_id
      WHERE e.id = $3 AND e.organisation_id = $1`,
     [organisationId, workflowId, callerId],
   );
@@ -55,7 +56,7 @@ export interface ChildRow {
   readonly chunks: JsonText<Chunk[]> | null;
 }
 
-/** A child of an execution, with its records once it has completed. */
+/** A child of an execution, with its records once it has completed. @param childId as its parent knows it */
 export async function findChildRow(
   db: Queryable,
   organisationId: number,
@@ -68,7 +69,7 @@ export async function findChildRow(
        CASE WHEN e.status = 'completed' THEN
          (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
           FROM execution_chunks c WHERE c.execution_id = e.id) END AS chunks
-     FROM executions e WHERE e.organisation_id = $1 AND e.parent_execution_id = $2 AND e.id = $3`,
+     FROM executions e WHERE e.organisation_id = $1 AND e.parent_execution_id = $2 AND e.id = present_id($1, 'executions', $3)`,
     [organisationId, parentId, childId],
   );
   return row;

@@ -136,7 +136,7 @@ async function readResult(
   const output = await outputOf(plans, row);
   if (row.chunks?.includes('"$file"') === true) {
     const ids = findFiles(output).map(({ id }) => id);
-    await passOnFiles(db, { organisationId, from: executionId, to: parentId }, ids);
+    await passOnFiles(db, { organisationId, from: row.id, to: parentId }, ids);
   }
   return { executionId, status, output, error: errorOf(row), consumedAiTokens };
 }

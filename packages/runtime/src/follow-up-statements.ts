@@ -55,7 +55,7 @@ export async function signalParents(
        SELECT execution_id FROM execution_follow_ups WHERE kind = 'tell_parent'
        ORDER BY execution_id LIMIT $1 FOR UPDATE SKIP LOCKED
      ), child AS MATERIALIZED (
-       SELECT id, status, parent_execution_id AS parent_id, parent_node_id, parent_iteration,
+       SELECT id, coalesce(started_as, id) AS known_id, status, parent_execution_id AS parent_id, parent_node_id, parent_iteration,
          row_number() OVER (PARTITION BY parent_execution_id ORDER BY id) AS place
        FROM executions WHERE id IN (SELECT execution_id FROM due)
      ), counted AS MATERIALIZED (
@@ -72,7 +72,7 @@ export async function signalParents(
      ), stored AS (
        INSERT INTO execution_signals (execution_id, seq, organisation_id, node_id, iteration, payload)
        SELECT t.id, t.seq_before + c.place, t.organisation_id, c.parent_node_id, c.parent_iteration,
-         json_build_object('execution_id', c.id, 'status', c.status)
+         json_build_object('execution_id', c.known_id, 'status', c.status)
        FROM signalled t JOIN child c ON c.parent_id = t.id
      ), done AS (
        DELETE FROM execution_follow_ups WHERE kind = 'tell_parent' AND execution_id IN (SELECT execution_id FROM due)

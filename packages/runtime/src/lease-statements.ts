@@ -74,6 +74,7 @@ export interface ClaimedRow {
   readonly input: string;
   readonly started_at: Date;
   readonly traceparent: string | null;
+  readonly started_as: number | null;
   readonly timeout_ms: number | null;
   readonly claim: number;
   readonly checkpoint_seq: number;
@@ -86,7 +87,7 @@ export interface ClaimedRow {
 }
 
 /** What a claim returns of the executions `e`. */
-export const CLAIMED = `e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at, e.traceparent,
+export const CLAIMED = `e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at, e.traceparent, e.started_as,
   e.timeout_ms, e.claim, e.checkpoint_seq, e.signal_seq, e.stored_bytes, greatest(e.kept_bytes, e.stored_bytes) AS data_bytes, e.status`;
 
 /** Where the walk from organisation to organisation stands, and whether it left something. */

@@ -11,6 +11,7 @@ import {
   isWork,
   type JsonObject,
   type JsonValue,
+  knownId,
   type NodeContext,
   type NodeResult,
   type NodeServices,
@@ -80,6 +81,7 @@ export class NodeRun implements NodeContext {
   declare readonly files: NodeServices['files'];
   readonly #effect: StartNode;
   readonly #services: Services;
+  readonly #knownId: number;
   readonly #startedAtMs: number;
   readonly #holder: Holder;
   readonly #maxSteps: number;
@@ -133,6 +135,7 @@ export class NodeRun implements NodeContext {
     this.render = effect.render;
     this.#effect = effect;
     this.#services = services;
+    this.#knownId = knownId(claimed);
     this.#startedAtMs = claimed.startedAtMs;
   }
 
@@ -144,9 +147,9 @@ export class NodeRun implements NodeContext {
 
   /** Includes the execution's first start, because execution ids are unique within one database only. */
   get idempotencyKey(): string {
-    const place = [this.execution.id, this.#startedAtMs, this.node.id];
+    const place = [this.#knownId, this.#startedAtMs, this.node.id];
     const name = JSON.stringify(this.iteration.length === 0 ? place : [...place, this.iteration]);
-    return `${this.execution.id}-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+    return `${this.#knownId}-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
   }
 
   static {

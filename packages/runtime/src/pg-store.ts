@@ -292,9 +292,10 @@ export class PgExecutionStore implements ExecutionStore {
       if (status !== 'failed') continue;
       const seconds = (Date.now() - row.started_at.getTime()) / 1000;
       this.#meters.executionEnded({ organisationId, workflowId }, WORKER_CRASHED, seconds);
-      const { id: executionId, started_at: startedAt, traceparent } = row;
+      const { id: executionId, started_as: startedAs, started_at: startedAt, traceparent } = row;
       const execution = {
         executionId,
+        startedAs,
         organisationId,
         workflowId,
         startedAtMs: startedAt.getTime(),

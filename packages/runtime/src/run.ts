@@ -7,6 +7,7 @@ import {
   type ExecutionLimits,
   type ExecutionState,
   type ExecutionStore,
+  knownId,
   outcomeOfProblem,
   type Plan,
   resume,
@@ -256,10 +257,10 @@ export class Run {
   }
 
   #begin(): ExecutionState {
-    const { lease, input, deadlineAtMs, records, signals } = this.claimed;
+    const { input, deadlineAtMs, records, signals } = this.claimed;
     const { limits, clock } = this.#deps;
     const execution = {
-      executionId: lease.executionId,
+      executionId: knownId(this.claimed),
       triggerData: input,
       deadlineAtMs,
       limits,

@@ -97,6 +97,7 @@ export function toClaimed(workerId: string, row: ClaimedRow): Omit<ClaimedExecut
     storedBytes: row.stored_bytes,
     startedAtMs,
     traceparent: row.traceparent,
+    startedAs: row.started_as,
     deadlineAtMs: row.timeout_ms === null ? null : startedAtMs + row.timeout_ms,
   };
 }

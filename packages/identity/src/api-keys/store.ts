@@ -49,6 +49,8 @@ export interface KeyForAuthentication {
   readonly issuer: Issuer;
   /** The organisation's limit for all its keys together; null if it has none of its own. */
   readonly requests_per_minute: number | null;
+  /** Of the organisation, as a JSON array of `FormerIds`; null for none. */
+  readonly former_ids: string | null;
   /** Whether {@link recordSuccesses} would change anything: false on nearly every request. */
   readonly success_due: boolean;
   /** Whether it has a successor; then the addresses it is used from are recorded. */
@@ -67,7 +69,9 @@ export async function findKeysForAuthentication(
     `SELECT k.id, k.key_id, k.organisation_id, k.family_id, k.scopes, k.secret_hash,
        api_key_state(k) AS state, h.issuer,
        k.consecutive_failures > 0 OR coalesce(k.last_used_at <= now() - interval '1 minute', true) AS success_due,
-       k.rotated_at IS NOT NULL AS is_rotated, o.requests_per_minute
+       k.rotated_at IS NOT NULL AS is_rotated, o.requests_per_minute,
+       (SELECT json_agg(f) FROM (SELECT kind, first_id, last_id, shift FROM former_ids WHERE organisation_id = k.organisation_id) f)
+         AS former_ids
      FROM api_keys k CROSS JOIN LATERAL api_key_holder(k) h
      LEFT JOIN organisation_settings o ON o.organisation_id = k.organisation_id
      WHERE k.key_id = ANY ($1::text[])`,

@@ -11,11 +11,20 @@ export interface LogIds {
 
 /** An execution as traces show it. */
 export function traced(claimed: ClaimedExecution): TracedExecution {
-  const { lease, organisationId, workflowId, workflowVersion, isTestMode, startedAtMs, traceparent } =
-    claimed;
+  const {
+    lease,
+    startedAs,
+    organisationId,
+    workflowId,
+    workflowVersion,
+    isTestMode,
+    startedAtMs,
+    traceparent,
+  } = claimed;
   const { executionId } = lease;
   return {
     executionId,
+    startedAs: startedAs ?? null,
     organisationId,
     workflowId,
     workflowVersion,

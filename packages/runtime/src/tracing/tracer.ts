@@ -41,6 +41,8 @@ export type TracedExecution = Pick<
   'organisationId' | 'workflowId' | 'startedAtMs' | 'traceparent'
 > & {
   readonly executionId: number;
+  /** The id that it was started under in another instance; absent or null: its own. */
+  readonly startedAs?: number | null;
   readonly workflowVersion?: number;
   readonly isTestMode?: boolean;
 };
@@ -91,10 +93,11 @@ export class Tracer {
    * The span of an execution, from its first start to its end. Its ids follow from what is stored, so that any process that continues it
    * knows them.
    */
-  spanOf({ executionId, startedAtMs, traceparent }: TracedExecution): OpenSpan {
+  spanOf({ executionId, startedAs, startedAtMs, traceparent }: TracedExecution): OpenSpan {
+    const id = startedAs ?? executionId;
     const parent = parseTraceparent(traceparent);
-    const traceId = parent?.traceId ?? derivedId(16, ['trace', executionId, startedAtMs]);
-    return this.#below(parent, traceId, derivedId(8, ['execution', traceId, executionId, startedAtMs]));
+    const traceId = parent?.traceId ?? derivedId(16, ['trace', id, startedAtMs]);
+    return this.#below(parent, traceId, derivedId(8, ['execution', traceId, id, startedAtMs]));
   }
 
   /** @param code of its failure; null if it has none */

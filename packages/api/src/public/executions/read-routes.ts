@@ -1,6 +1,7 @@
 import { parseTimestamp } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
 import { principalOf } from '@millrace/http/context';
+import { presentWorkflowId } from '@millrace/http/former-ids';
 import { pathId } from '@millrace/http/ids';
 import { createCursors, toPage } from '@millrace/http/pagination';
 import { response } from '@millrace/http/responses';
@@ -11,7 +12,7 @@ import {
   findStatus,
   listExecutions,
 } from '@millrace/service/executions/store';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app-deps.ts';
 import { followExecution } from './follow.ts';
@@ -43,7 +44,7 @@ function addList(app: FastifyInstance, { db }: AppDeps): void {
   app.get<{ Querystring: ListExecutionsQuery }>('/api/v1/executions', options, async (request) => {
     const { organisationId } = principalOf(request);
     const { cursor, limit = 20 } = request.query;
-    const filters = toFilters(request.query);
+    const filters = toFilters(request);
     const binding = {
       organisationId,
       endpoint: 'GET /api/v1/executions',
@@ -62,9 +63,10 @@ function addList(app: FastifyInstance, { db }: AppDeps): void {
   });
 }
 
-function toFilters(query: ListExecutionsQuery): ExecutionFilters {
+function toFilters(request: FastifyRequest<{ Querystring: ListExecutionsQuery }>): ExecutionFilters {
+  const { query } = request;
   return {
-    workflowId: query.workflow_id ?? null,
+    workflowId: query.workflow_id === undefined ? null : presentWorkflowId(request, query.workflow_id),
     status: query.status ?? null,
     createdAfter: query.created_after === undefined ? null : parseTimestamp(query.created_after),
     createdBefore: query.created_before === undefined ? null : parseTimestamp(query.created_before),

@@ -2,6 +2,7 @@ import { type JsonValue, stringifyJson } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { principalOf } from '@millrace/http/context';
 import { checkIfMatch, entityTag, isUnchanged } from '@millrace/http/etag';
+import { withPresentIds } from '@millrace/http/former-ids';
 import { replayBeforeValidation, sendStoredResponse } from '@millrace/http/idempotency';
 import { pathId } from '@millrace/http/ids';
 import { recordedByKey } from '@millrace/http/origin';
@@ -82,7 +83,8 @@ async function readWorkflow(request: FastifyRequest<ById>, db: AppDeps['db']): P
   return row;
 }
 
-function addCreate(app: FastifyInstance, { db, registry, config }: AppDeps): void {
+function addCreate(app: FastifyInstance, deps: AppDeps): void {
+  const { db, registry, config } = deps;
   const runOnce = createIdempotentRunner(db);
   const schema = {
     operationId: 'createWorkflow',
@@ -111,7 +113,7 @@ function addCreate(app: FastifyInstance, { db, registry, config }: AppDeps): voi
   app.post<{ Body: CreateWorkflow }>('/api/v1/workflows', options, async (request, reply) => {
     const { body } = request;
     const principal = principalOf(request);
-    const flow = checkFlow(body.flow_data as JsonValue, registry, config.limits.nodes);
+    const flow = checkFlowOf(request, deps, body.flow_data);
     const work = async (tx: Parameters<typeof createWorkflow>[0]): Promise<StoredResponse> => {
       const row = await createWorkflow(tx, principal, body, flow, registry);
       await recordWorkflowChange(tx, recordedByKey(request), 'workflow.created', row.id, { name: row.name });
@@ -130,13 +132,19 @@ function addCreate(app: FastifyInstance, { db, registry, config }: AppDeps): voi
   });
 }
 
+/** @throws ApiError 422 if it can't be saved */
+function checkFlowOf(request: FastifyRequest, { registry, config }: AppDeps, flowData: unknown) {
+  return withPresentIds(request, checkFlow(flowData as JsonValue, registry, config.limits.nodes), registry);
+}
+
 /** The entity tag isn't stored with a response but derived from its body. */
 function setTagOfBody(reply: FastifyReply, { body }: StoredResponse): void {
   const { version, updated_at } = JSON.parse(body) as { version: number; updated_at: string };
   reply.header('etag', entityTag(version, new Date(updated_at)));
 }
 
-function addUpdate(app: FastifyInstance, { db, registry, config }: AppDeps): void {
+function addUpdate(app: FastifyInstance, deps: AppDeps): void {
+  const { db, registry, config } = deps;
   const schema = {
     operationId: 'updateWorkflow',
     summary: 'Change a workflow',
@@ -159,10 +167,7 @@ function addUpdate(app: FastifyInstance, { db, registry, config }: AppDeps): voi
   app.put<ById & { Body: UpdateWorkflow }>(ONE, options, async (request, reply) => {
     const { body } = request;
     const principal = principalOf(request);
-    const flow =
-      body.flow_data === undefined
-        ? null
-        : checkFlow(body.flow_data as JsonValue, registry, config.limits.nodes);
+    const flow = body.flow_data === undefined ? null : checkFlowOf(request, deps, body.flow_data);
     const id = pathId(request.params.id, 'workflow');
     const row = await db.forOrganisation(principal.organisationId, async (tx) => {
       const current = await readLockedWorkflow(tx, principal, id);
