@@ -1,0 +1,113 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { createTestDatabase } from '@millrace/testing/database';
+import pg from 'pg';
+import pino from 'pino';
+import { afterEach, expect, it, vi } from 'vitest';
+import { loadConfig } from '../../src/settings/config.ts';
+import { startService } from '../../src/start/start-service.ts';
+
+vi.setConfig({ testTimeout: 240_000 });
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/**
+ * Of one process with API and worker. There were 194: a look for work each second (66, with those that notifications cause), 34 to begin and end
+ * transactions, 24 looks of storage and alerts, one heartbeat every ten seconds, and the rest less often.
+ */
+const MOST_PER_MINUTE = 200;
+
+/** The statements that every connection of this process sends, while somebody counts them. */
+class Statements {
+  readonly byText = new Map<string, number>();
+  #isCounting = false;
+  #open = 0;
+
+  constructor() {
+    const send = pg.Client.prototype.query as (...given: unknown[]) => unknown;
+    const statements = this;
+    vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
+      this: pg.Client,
+      ...given: unknown[]
+    ) {
+      const [query, done] = given;
+      if (typeof done !== 'function') return send.apply(this, given);
+      statements.#sent(query as { readonly text: string });
+      return send.call(this, query, (...outcome: unknown[]) => {
+        statements.#open -= 1;
+        done(...outcome);
+      });
+    } as typeof pg.Client.prototype.query);
+  }
+
+  #sent({ text }: { readonly text: string }): void {
+    this.#open += 1;
+    const first = text.trim().replace(/\s+/g, ' ').slice(0, 80);
+    if (this.#isCounting) this.byText.set(first, (this.byText.get(first) ?? 0) + 1);
+  }
+
+  count(): void {
+    this.byText.clear();
+    this.#isCounting = true;
+  }
+
+  get total(): number {
+    return this.byText.values().reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Once everything that was sent is answered, and what follows from the answers has been sent and answered. */
+  async settled(): Promise<void> {
+    for (let quiet = 0; quiet < 5; ) {
+      await turn();
+      quiet = this.#open === 0 ? quiet + 1 : 0;
+    }
+  }
+}
+
+/** Lets so much of the service's time pass: what would be waited for is done at once, on however busy a machine. */
+async function pass(ms: number, statements: Statements): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 50) {
+    await vi.advanceTimersByTimeAsync(50);
+    await statements.settled();
+  }
+}
+
+it('an idle service sends few statements in a minute', async () => {
+  const database = await createTestDatabase();
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-idle-'));
+  const statements = new Statements();
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
+  });
+  try {
+    const config = loadConfig({ DATABASE_URL: database.url, MILLRACE_DATA_DIR: folder, PORT: '0' });
+    const log = pino({ level: 'silent' });
+    let service: Awaited<ReturnType<typeof startService>> | null = null;
+    const starting = startService({ config, roles: { api: true, worker: true }, log }).then((started) => {
+      service = started;
+    });
+    while (service === null) {
+      await Promise.race([starting, turn()]);
+      await vi.advanceTimersByTimeAsync(1);
+    }
+    // What follows a start once.
+    await pass(120_000, statements);
+    statements.count();
+    await pass(60_000, statements);
+    const { total, byText } = statements;
+    const most = [...byText].toSorted(([, a], [, b]) => b - a).map(([text, count]) => `${count} ${text}`);
+    expect(total, most.join('\n')).toBeLessThanOrEqual(MOST_PER_MINUTE);
+    // One look for work in each second, and what is sent besides, which also shows that the service was counted at all.
+    expect(most[0]).toMatch(/^6\d SELECT EXISTS \( SELECT FROM executions WHERE status = 'queued'/);
+    vi.useRealTimers();
+    await (service as Awaited<ReturnType<typeof startService>>).stop();
+  } finally {
+    vi.useRealTimers();
+    await rm(folder, { recursive: true, force: true });
+    await database.drop();
+  }
+});
