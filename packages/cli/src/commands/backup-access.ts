@@ -4,6 +4,7 @@ import { createSecretKeys } from '@millrace/secrets/keys';
 import { secretOrAsk } from './ask.ts';
 import { readPassphrase, STANDARD, writeWhole } from './backup-file.ts';
 import { BackupProgress, formatBytes } from './backup-progress.ts';
+import { filesOf } from './backup-store.ts';
 import { withAnyDatabase } from './running-service.ts';
 import { countOf } from './shared.ts';
 import { type CommandResult, RefusedError, UsageError } from './shell.ts';
@@ -13,6 +14,8 @@ export interface BackupCommandOptions {
   readonly organisation?: number;
   readonly encrypt?: boolean;
   readonly passphraseFile?: string;
+  /** False: `--no-files`. */
+  readonly files?: boolean;
   readonly includeKey?: boolean;
   readonly allowPlainKey?: boolean;
   readonly json?: boolean;
@@ -33,6 +36,7 @@ export async function backUpByCommand(
         passphrase,
         withKeys: options.includeKey === true,
         organisationId: options.organisation,
+        store: options.files === false ? null : filesOf(db, config),
         onProgress: progress.update,
       }),
     ),
@@ -91,6 +95,7 @@ function describe(file: string, { manifest, checksums }: BackupSummary): Command
       `Stored secrets stay encrypted with the key ${manifest.secret_key_ids.join(', ')}, which is not in the backup: keep a copy of it elsewhere.`,
     );
   }
+  lines.push(...sayFiles(checksums.files));
   const json = {
     file: where,
     made_at: manifest.made_at,
@@ -98,7 +103,21 @@ function describe(file: string, { manifest, checksums }: BackupSummary): Command
     schema_version: manifest.schema_version,
     secret_key_ids: manifest.secret_key_ids,
     has_secret_keys: manifest.secret_keys !== undefined,
+    files: checksums.files ?? null,
     tables: checksums.tables,
   };
   return { json, text: lines.join('\n') };
+}
+
+function sayFiles(files: BackupSummary['checksums']['files']): string[] {
+  if (files === undefined) return ['The contents of files are not in it: copy their folder, too.'];
+  const { files: count, bytes, unreadable } = files;
+  return [
+    ...(count === 0 ? [] : [`With the contents of ${countOf(count, 'file')}, ${formatBytes(bytes)}.`]),
+    ...(unreadable.length === 0
+      ? []
+      : [
+          `${countOf(unreadable.length, 'file')} could not be read, or had other content than was stored: ${unreadable.slice(0, 5).join(', ')}${unreadable.length > 5 ? ' ...' : ''}. Files that were deleted meanwhile are among them.`,
+        ]),
+  ];
 }

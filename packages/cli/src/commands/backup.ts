@@ -27,6 +27,10 @@ export function addBackupCommands(program: Command): void {
         description: 'include the key that decrypts the stored secrets; the backup must be encrypted',
       },
       {
+        flags: '--no-files',
+        description: 'leave out the contents of files: their folder is backed up by other means',
+      },
+      {
         flags: '--allow-plain-key',
         description: 'with --include-key: include it although the backup is not encrypted',
       },
@@ -61,11 +65,24 @@ export function addBackupCommands(program: Command): void {
         flags: '--paused',
         description: 'leave every restored organisation paused: nothing of it runs until orgs resume',
       },
+      {
+        flags: '--no-files',
+        description: 'leave out the contents of files, which are in their folder already or come later',
+      },
+      {
+        flags: '--name <name>',
+        description: 'for one organisation: its name here, if another one already has its name',
+      },
+      {
+        flags: '--keep-ids',
+        description:
+          'for one organisation: refuse to restore it if its workflows, executions or credentials would get other ids',
+      },
     ],
     examples: [
       'MILLRACE_DATA_DIR=/srv/restored millrace restore millrace.backup',
       'MILLRACE_DATA_DIR=/tmp/drill millrace restore --paused millrace.backup',
-      'millrace restore --passphrase-file passphrase.txt acme.backup',
+      'millrace restore --passphrase-file passphrase.txt --name "Acme (moved)" acme.backup',
     ],
     run: async ([file = ''], options) => {
       const { restoreByCommand } = await import('./restore-access.ts');

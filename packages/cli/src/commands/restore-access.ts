@@ -1,3 +1,4 @@
+import { registry } from '@millrace/nodes';
 import { BackupError } from '@millrace/operations/backup/errors';
 import { includedKeys, type Manifest } from '@millrace/operations/backup/manifest';
 import { restore } from '@millrace/operations/backup/restore';
@@ -7,6 +8,7 @@ import { createSecretKeys, hasKey, type SecretKeys } from '@millrace/secrets/key
 import { secretOrAsk } from './ask.ts';
 import { openSource, readPassphrase } from './backup-file.ts';
 import { BackupProgress, formatBytes } from './backup-progress.ts';
+import { filesOf } from './backup-store.ts';
 import { withAnyDatabase } from './running-service.ts';
 import { countOf } from './shared.ts';
 import type { CommandResult } from './shell.ts';
@@ -16,6 +18,10 @@ export interface RestoreCommandOptions {
   readonly passphraseFile?: string;
   readonly keyFile?: string;
   readonly paused?: boolean;
+  /** False: `--no-files`. */
+  readonly files?: boolean;
+  readonly name?: string;
+  readonly keepIds?: boolean;
   readonly json?: boolean;
 }
 
@@ -30,7 +36,14 @@ export async function restoreByCommand(file: string, options: RestoreCommandOpti
       askPassphrase: () => findPassphrase(options),
       placeKeys: (manifest) => placeKeys(manifest, keys),
       keys: { own: keys, given },
+      files:
+        options.files === false
+          ? null
+          : { store: filesOf(db, config), freeDiskBytes: config.files.freeDiskBytes },
       isPaused: options.paused === true,
+      name: options.name,
+      keepsIds: options.keepIds === true,
+      registry,
       onProgress: progress.update,
     });
     if (summary.organisation !== undefined) return describeMoved(summary, summary.organisation, options);
@@ -68,7 +81,7 @@ async function findMissing(manifest: Manifest, keys: SecretKeys): Promise<string
 }
 
 function describe(
-  { manifest, tables, migrated, requeued }: RestoreSummary,
+  { manifest, tables, files, migrated, requeued }: RestoreSummary,
   missing: readonly string[],
   keys: SecretKeys,
   options: RestoreCommandOptions,
@@ -80,6 +93,7 @@ function describe(
     ...(migrated.length === 0
       ? []
       : [`Migrated it from schema ${manifest.schema_version}: ${migrated.join(', ')}.`]),
+    ...sayFiles(manifest, files),
     options.paused === true
       ? `Every organisation is paused: no schedule, execution or alert of it runs until "millrace orgs resume".`
       : `${countOf(requeued, 'execution')} will continue when the service starts.`,
@@ -90,6 +104,7 @@ function describe(
   const json = {
     made_at: manifest.made_at,
     schema_version: manifest.schema_version,
+    files,
     migrated,
     requeued,
     missing_secret_key_ids: missing,
@@ -102,27 +117,63 @@ const STOP_THE_OLD_ONE =
   'Before you start it, make sure that the old instance is stopped and stays stopped: both would run the same schedules and waits.';
 
 function describeMoved(
-  { manifest, tables }: RestoreSummary,
-  { id, name, accounts, demoted }: MovedOrganisation,
+  { manifest, tables, files }: RestoreSummary,
+  { id, name, accounts, demoted, unproved, revokedKeys, renumbered }: MovedOrganisation,
   options: RestoreCommandOptions,
 ): CommandResult {
   const rowsOf = (table: string) => tables.find((each) => each.name === table)?.rows ?? 0;
   const what = [countOf(rowsOf('workflows'), 'workflow'), countOf(rowsOf('executions'), 'execution')];
   const lines = [
     `Restored the organisation ${id}, "${name}", as of ${manifest.made_at}: ${what.join(', ')}, verified against the manifest.`,
+    ...sayFiles(manifest, files),
     `${countOf(accounts, 'account')} of its members came with it; the others already had one here.`,
     ...(demoted === 0
       ? []
       : [
           `${countOf(demoted, 'member or invitation')} with the role system_admin got org_admin: give the role again if it is wanted here.`,
         ]),
+    ...unproved.map(
+      (email) =>
+        `${email} isn't a member here: the account with this address never proved that it is theirs. To let its owner in: millrace members add --org ${id} --email ${email} --role ROLE`,
+    ),
+    ...(revokedKeys === 0
+      ? []
+      : [
+          `${countOf(revokedKeys, 'API key')} ended: whoever issued it had not proved their address there, and the address belongs to an account here.`,
+        ]),
+    ...renumbered.map(
+      ({ kind, lastFormer, shift }) =>
+        `Its ${kind} have other ids here: the former one + ${shift}. Requests, flows and outputs with a former id (1 to ${lastFormer}) still find them.`,
+    ),
     options.paused === true
       ? `It is paused. Let it continue with "millrace orgs resume --org ${id}".`
       : 'It continues now.',
     `Where it comes from, it is still there, and paused: leave it so (never "millrace orgs resume" there), and point its webhooks and clients to this instance.`,
   ];
-  const json = { organisation_id: id, name, accounts, demoted, made_at: manifest.made_at, tables };
+  const json = {
+    organisation_id: id,
+    name,
+    accounts,
+    demoted,
+    unproved,
+    revoked_api_keys: revokedKeys,
+    files,
+    renumbered: renumbered.map(({ kind, lastFormer, shift }) => ({
+      kind,
+      last_former_id: lastFormer,
+      added: shift,
+    })),
+    made_at: manifest.made_at,
+    tables,
+  };
   return { json, text: lines.join('\n') };
+}
+
+function sayFiles({ files: promised }: RestoreSummary['manifest'], written: number): string[] {
+  if (written > 0) return [`With the contents of ${countOf(written, 'file')}.`];
+  if (promised === undefined || promised.files > 0)
+    return ['The contents of files were not restored: put the copy of their folder in place.'];
+  return [];
 }
 
 function missingKey(missing: readonly string[], keys: SecretKeys): string {

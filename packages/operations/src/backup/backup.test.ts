@@ -3,6 +3,7 @@ import { PassThrough, Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { migrateWithin, releasedMigrations } from '@millrace/database/migrate';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
+import { registry } from '@millrace/nodes';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertExecution, insertWorkflow } from '@millrace/testing/rows';
@@ -16,7 +17,7 @@ vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 
 const NO_KEYS = {} as SecretKeys;
 const PASSPHRASE = 'correct horse battery staple';
-const OPTIONS: BackupOptions = { productVersion: '1.2.3', passphrase: null, withKeys: false };
+const OPTIONS: BackupOptions = { productVersion: '1.2.3', passphrase: null, withKeys: false, store: null };
 /** Every kind of value: escapes of the copy format, other scripts, nulls, large and incompressible ones. */
 const AWKWARD = `\\ \\. \\N \t \r\n 支払い \u{1f511} "quoted" ''`;
 
@@ -84,6 +85,8 @@ function restoreInto(db: PgDatabase, bytes: Buffer, passphrase: string | null = 
     placeKeys: async () => {},
     keys: { own: NO_KEYS, given: [] },
     isPaused: false,
+    registry,
+    files: null,
   });
 }
 
@@ -220,6 +223,8 @@ describe('a target', () => {
       placeKeys: async () => {},
       keys: { own: NO_KEYS, given: [] },
       isPaused: false,
+      registry,
+      files: null,
       onProgress: () => begin(),
     });
     await begun;
@@ -293,7 +298,7 @@ describe('a damaged file', () => {
   });
 
   test.each([
-    ['a newer version of the format', { format_version: 3 }, 'backup_version'],
+    ['a newer version of the format', { format_version: 4 }, 'backup_version'],
     ['a newer schema', { schema_version: 9999 }, 'backup_version'],
     ['other migrations', { migrations: [] }, 'backup_version'],
     ['a table that is not in its schema', { tables: [{ name: 'gone', columns: ['id'] }] }, 'backup_damaged'],

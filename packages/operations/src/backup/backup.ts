@@ -3,12 +3,14 @@ import type { Writable } from 'node:stream';
 import type { CopySession } from '@millrace/database/connection';
 import type { Queryable } from '@millrace/database/database';
 import type { PgDatabase } from '@millrace/database/pool';
+import type { FileStore } from '@millrace/files/file-store';
 import { findOrganisation } from '@millrace/identity/organisations/store';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { listKeysInUse, listSecretKeys } from '@millrace/secrets/store';
 import { type ArchiveEntry, writeArchive } from './archive.ts';
 import { listSequences, listTables, type TableCopy } from './catalog.ts';
 import { BackupError } from './errors.ts';
+import { countFiles, type FileContents, type FileTotals, readContents } from './file-contents.ts';
 import {
   CHECKSUMS_NAME,
   type Checksums,
@@ -18,6 +20,7 @@ import {
   type TableChecksum,
 } from './manifest.ts';
 import { keysOf, ofOrganisation, requirePaused, waitUntilPaused } from './organisation-rows.ts';
+import { inParts } from './parts.ts';
 import { beginLong } from './session.ts';
 import { TABLES } from './tables.ts';
 
@@ -36,6 +39,8 @@ export interface BackupOptions {
   readonly withKeys: boolean;
   /** Only what belongs to this organisation, which must be paused. */
   readonly organisationId?: number | undefined;
+  /** Where the contents of files lie; null: they are left out. */
+  readonly store: FileStore | null;
   readonly onProgress?: OnProgress;
 }
 
@@ -44,8 +49,6 @@ export interface BackupSummary {
   readonly manifest: Manifest;
   readonly checksums: Checksums;
 }
-
-const PART_BYTES = 1024 * 1024;
 
 /**
  * Writes one consistent snapshot of the whole instance, or of one organisation, to `out`, while it serves.
@@ -65,16 +68,19 @@ export async function backUp(
     await beginLong(session, 'SNAPSHOT');
     if (organisationId !== undefined) await requirePaused(session, organisationId);
     const tables = await tablesToKeep(session, organisationId);
-    const manifest = await describe(session, keys, tables, options);
-    const sums: TableChecksum[] = [];
-    await writeArchive(
-      entriesOf(session, manifest, tables, sums, options.onProgress),
-      out,
-      options.passphrase,
-    );
+    const files = options.store === null ? null : await countFiles(session, organisationId);
+    const manifest = await describe(session, keys, tables, { ...options, files });
+    const read: Read = { sums: [], contents: files === null ? null : { files: 0, bytes: 0, unreadable: [] } };
+    await writeArchive(entriesOf(session, manifest, tables, read, options), out, options.passphrase);
     await session.query('COMMIT');
-    return { manifest, checksums: checksumsOf(manifestBody(manifest), sums) };
+    return { manifest, checksums: checksumsOf(manifestBody(manifest), read.sums, read.contents) };
   });
+}
+
+/** What the archive has so far. */
+interface Read {
+  readonly sums: TableChecksum[];
+  readonly contents: (FileContents & { files: number; bytes: number }) | null;
 }
 
 async function tablesToKeep(session: Queryable, organisationId?: number): Promise<TableCopy[]> {
@@ -100,7 +106,7 @@ async function describe(
   session: Queryable,
   keys: SecretKeys,
   tables: readonly TableCopy[],
-  options: BackupOptions,
+  options: BackupOptions & { readonly files: FileTotals | null },
 ): Promise<Manifest> {
   const migrations = await session.query<Manifest['migrations'][number]>(
     'SELECT version, name, checksum FROM schema_migrations ORDER BY version',
@@ -114,7 +120,7 @@ async function describe(
   const included = options.withKeys ? await Promise.all(keyIds.map((id) => keys.find(id))) : null;
   return {
     format: 'millrace-backup',
-    format_version: organisation === null ? 1 : FORMAT_VERSION,
+    format_version: formatVersionOf(organisation !== null, options.files),
     product_version: options.productVersion,
     schema_version: migrations.at(-1)?.version ?? 0,
     migrations,
@@ -122,9 +128,16 @@ async function describe(
     secret_key_ids: keyIds,
     ...(included === null ? {} : { secret_keys: included.map(({ bytes }) => bytes.toString('base64')) }),
     ...(organisation === null ? {} : { organisation: { id: organisation.id, name: organisation.name } }),
+    ...(options.files === null ? {} : { files: options.files }),
     tables: tables.map(({ name, columns }) => ({ name, columns: [...columns] })),
-    sequences: organisation === null ? await listSequences(session) : [],
+    sequences: await listSequences(session),
   };
+}
+
+/** What an older version of Millrace can read has the version that it knows. */
+function formatVersionOf(isOrganisation: boolean, files: FileTotals | null): number {
+  if (files !== null && files.files > 0) return FORMAT_VERSION;
+  return isOrganisation ? 2 : 1;
 }
 
 async function keysOfInstance(session: Queryable): Promise<string[]> {
@@ -136,8 +149,8 @@ async function* entriesOf(
   session: CopySession,
   manifest: Manifest,
   tables: readonly TableCopy[],
-  sums: TableChecksum[],
-  onProgress: OnProgress = () => {},
+  { sums, contents }: Read,
+  { store, organisationId, onProgress = () => {} }: BackupOptions,
 ): AsyncGenerator<ArchiveEntry> {
   const body = manifestBody(manifest);
   yield { name: MANIFEST_NAME, body };
@@ -153,22 +166,13 @@ async function* entriesOf(
     }
     sums.push(sum.result(name, copy.rowCount));
   }
-  yield { name: CHECKSUMS_NAME, body: jsonBody(checksumsOf(body, sums)) };
-}
-
-/** Joins what arrives into parts that are worth a header, and divides none of it. */
-async function* inParts(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of source) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length < PART_BYTES) continue;
-    yield Buffer.concat(chunks);
-    chunks = [];
-    length = 0;
+  if (store !== null && contents !== null) {
+    yield* readContents(session, store, organisationId, contents, (more) => {
+      bytes += more;
+      onProgress({ table: 'files', bytes });
+    });
   }
-  if (length > 0) yield Buffer.concat(chunks);
+  yield { name: CHECKSUMS_NAME, body: jsonBody(checksumsOf(body, sums, contents)) };
 }
 
 /** The checksum of a table's rows as they are copied, part by part. */
@@ -189,8 +193,16 @@ export class RunningSum {
 }
 
 /** @param body the manifest as it is in the file */
-export function checksumsOf(body: Buffer, tables: readonly TableChecksum[]): Checksums {
-  return { manifest_sha256: createHash('sha256').update(body).digest('hex'), tables: [...tables] };
+export function checksumsOf(
+  body: Buffer,
+  tables: readonly TableChecksum[],
+  files: FileContents | null,
+): Checksums {
+  return {
+    manifest_sha256: createHash('sha256').update(body).digest('hex'),
+    tables: [...tables],
+    ...(files === null ? {} : { files }),
+  };
 }
 
 function manifestBody(manifest: Manifest): Buffer {

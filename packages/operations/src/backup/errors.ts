@@ -7,6 +7,7 @@
  * - `restore_key`: the data folder has another key, or a key of the backup is missing
  * - `restore_clash`: the instance has something with the same id or name as the organisation to be restored
  * - `restore_schema`: the instance has another schema than the backup of the organisation
+ * - `restore_space`: the disk has no room for the contents of files
  * - `organisation_not_paused`: something of the organisation to be moved may still run
  */
 export type BackupErrorCode =
@@ -18,6 +19,7 @@ export type BackupErrorCode =
   | 'restore_key'
   | 'restore_clash'
   | 'restore_schema'
+  | 'restore_space'
   | 'organisation_not_paused';
 
 /** A backup can't be made or restored; the message says why and what to do. Nothing was changed. */

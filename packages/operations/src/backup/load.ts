@@ -8,6 +8,7 @@ import type { ArchiveEntry } from './archive.ts';
 import { checksumsOf, type OnProgress, RunningSum } from './backup.ts';
 import type { TableCopy } from './catalog.ts';
 import { damaged } from './errors.ts';
+import type { EntryReader, FileContents } from './file-contents.ts';
 import { CHECKSUMS_NAME, type Manifest, parseChecksums, type TableChecksum } from './manifest.ts';
 
 /** A manifest that was read. */
@@ -32,7 +33,36 @@ export function matchTables(tables: readonly TableCopy[], manifest: Manifest): T
 /** The tables to load in their order, and the manifest as it is in the file. */
 interface LoadPlan {
   readonly copies: readonly TableCopy[];
-  readonly manifestBody: Buffer;
+  readonly opened: OpenedManifest;
+  /** Takes the contents of files, once all rows are there; null: they are passed over. */
+  readonly takeFiles: ((entries: EntryReader) => Promise<readonly string[]>) | null;
+  /** @param wrong what `takeFiles` has returned */
+  readonly settleFiles: (wrong: readonly string[], promised: FileContents) => Promise<void>;
+}
+
+/** Entries of an archive, one of which can be looked at before it is taken. */
+class Entries implements EntryReader {
+  readonly #source: AsyncGenerator<ArchiveEntry>;
+  #next: ArchiveEntry | null | undefined;
+
+  constructor(source: AsyncGenerator<ArchiveEntry>) {
+    this.#source = source;
+  }
+
+  async peek(): Promise<ArchiveEntry | null> {
+    if (this.#next === undefined) {
+      const { done, value } = await this.#source.next();
+      this.#next = done === true ? null : value;
+    }
+    return this.#next;
+  }
+
+  async take(): Promise<ArchiveEntry> {
+    const entry = await this.peek();
+    if (entry === null) throw damaged('its end is missing');
+    this.#next = undefined;
+    return entry;
+  }
 }
 
 /**
@@ -41,21 +71,21 @@ interface LoadPlan {
  */
 export async function loadTables(
   session: CopySession,
-  entries: AsyncGenerator<ArchiveEntry>,
-  { copies, manifestBody }: LoadPlan,
+  source: AsyncGenerator<ArchiveEntry>,
+  { copies, opened, takeFiles, settleFiles }: LoadPlan,
   onProgress: OnProgress = () => {},
 ): Promise<readonly TableChecksum[]> {
+  const entries = new Entries(source);
   const sums: TableChecksum[] = [];
-  let next = await entries.next();
   let bytes = 0;
   for (const table of copies) {
     const load = new TableLoad(session, table);
     try {
-      while (next.done !== true && next.value.name === load.nextPart) {
-        await load.write(next.value.body);
-        bytes += next.value.body.length;
+      while ((await entries.peek())?.name === load.nextPart) {
+        const { body } = await entries.take();
+        await load.write(body);
+        bytes += body.length;
         onProgress({ table: table.name, bytes });
-        next = await entries.next();
       }
       sums.push(await load.end());
     } catch (error) {
@@ -63,15 +93,23 @@ export async function loadTables(
       throw error;
     }
   }
-  if (next.done === true || next.value.name !== CHECKSUMS_NAME) throw damaged('its end is missing');
-  const promised = parseChecksums(next.value.body);
-  if ((await entries.next()).done !== true) throw damaged('something follows its end');
-  const found = checksumsOf(manifestBody, sums);
+  const wrong = (await takeFiles?.(entries)) ?? [];
+  if (takeFiles === null) await passOver(entries);
+  if ((await entries.peek())?.name !== CHECKSUMS_NAME) throw damaged('its end is missing');
+  const promised = parseChecksums((await entries.take()).body);
+  if ((await entries.peek()) !== null) throw damaged('something follows its end');
+  const found = checksumsOf(opened.body, sums, null);
   if (promised.manifest_sha256 !== found.manifest_sha256) throw damaged('the manifest');
-  const wrong = found.tables.find((table, index) => !isDeepStrictEqual(table, promised.tables[index]));
-  if (wrong !== undefined) throw damaged(`the table ${wrong.name}`);
+  const changed = found.tables.find((table, index) => !isDeepStrictEqual(table, promised.tables[index]));
+  if (changed !== undefined) throw damaged(`the table ${changed.name}`);
   if (promised.tables.length !== found.tables.length) throw damaged('tables are missing');
+  if (takeFiles !== null) await settleFiles(wrong, promised.files ?? { files: 0, bytes: 0, unreadable: [] });
   return sums;
+}
+
+/** Contents of files that aren't wanted. */
+async function passOver(entries: EntryReader): Promise<void> {
+  while ((await entries.peek())?.name.startsWith('files/') === true) await entries.take();
 }
 
 /** One table's rows on their way into the database, at the speed at which it takes them. */

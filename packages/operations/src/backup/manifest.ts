@@ -4,8 +4,8 @@ import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { damaged } from './errors.ts';
 
-/** Raised when an older version of Millrace couldn't read the file any more: 2 is for organisations, 1 for whole instances. */
-export const FORMAT_VERSION = 2;
+/** Raised when an older version of Millrace couldn't read the file any more: 3 has contents of files, 2 is for organisations, 1 for whole instances. */
+export const FORMAT_VERSION = 3;
 /** The first and the last entry of the archive; the parts of tables are in between, in the order of the manifest. */
 export const MANIFEST_NAME = 'manifest.json';
 export const CHECKSUMS_NAME = 'checksums.json';
@@ -30,6 +30,8 @@ export const Manifest = Type.Object({
   secret_keys: Type.Optional(Type.Array(Type.String())),
   /** The organisation that is in it; absent: all of them. */
   organisation: Type.Optional(Type.Object({ id: Type.Integer({ minimum: 1 }), name: Type.String() })),
+  /** The contents of files that are in it, by their rows; absent: none. */
+  files: Type.Optional(Type.Object({ files: Count, bytes: Count })),
   tables: Type.Array(Type.Object({ name: Type.String(), columns: Type.Array(Type.String()) })),
   sequences: Type.Array(
     Type.Object({ name: Type.String(), last_value: Type.Integer(), is_called: Type.Boolean() }),
@@ -46,7 +48,12 @@ const TableChecksum = Type.Object({
 export type TableChecksum = Type.Static<typeof TableChecksum>;
 
 /** What must have been read when the file has been read to its end. */
-export const Checksums = Type.Object({ manifest_sha256: Type.String(), tables: Type.Array(TableChecksum) });
+export const Checksums = Type.Object({
+  manifest_sha256: Type.String(),
+  tables: Type.Array(TableChecksum),
+  /** Contents of files that were read, and ids of those that couldn't be or weren't what had been stored. Each has its checksum in its row. */
+  files: Type.Optional(Type.Object({ files: Count, bytes: Count, unreadable: Type.Array(Type.String()) })),
+});
 export type Checksums = Type.Static<typeof Checksums>;
 
 /** @throws BackupError `backup_damaged` */

@@ -1,7 +1,9 @@
 import type { Database, Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
-import type { TableCopy } from './catalog.ts';
+import { KNOWN_KINDS, type KnownKind } from '@millrace/identity/organisations/former-ids';
+import type { SequenceState, TableCopy } from './catalog.ts';
 import { BackupError } from './errors.ts';
+import { NAMED_BY_ALERTS, NAMED_IN_DETAILS, REFERENCES } from './moved-references.ts';
 
 /** A table of the service, and the temporary one whose rows are to be added to it. */
 export interface MovedTable extends TableCopy {
@@ -13,9 +15,6 @@ export interface MovedTable extends TableCopy {
 
 /** By the name of a table: what is added to the ids of its moved rows. */
 export type Shifts = ReadonlyMap<string, number>;
-
-/** What clients, flows and the receivers of calls know by its id. */
-const KEPT_IDS = ['workflows', 'executions', 'credentials'];
 
 /** The tables with these names, in their order. */
 export async function listMovedTables(session: Queryable, names: readonly string[]): Promise<MovedTable[]> {
@@ -37,62 +36,115 @@ export async function listMovedTables(session: Queryable, names: readonly string
   return names.flatMap((name) => tables.filter((table) => table.name === name));
 }
 
-/** What this instance already has; empty if the rows can be added. */
-export async function findClashes(session: Queryable, name: string): Promise<string[]> {
-  const rows = await session.query<{ kind: string; count: number; ids: readonly number[] }>(
-    `SELECT kind, count(*) AS count, (array_agg(id ORDER BY id))[:5] AS ids FROM (
-       SELECT 'workflow' AS kind, id FROM workflows JOIN moved_workflows USING (id)
-       UNION ALL SELECT 'execution', id FROM executions JOIN moved_executions USING (id)
-       UNION ALL SELECT 'credential', id FROM credentials JOIN moved_credentials USING (id)
-     ) c GROUP BY kind ORDER BY kind DESC`,
-  );
-  const named = await session.query('SELECT FROM organisations WHERE name = $1', [name]);
-  return [
-    ...(named.length > 0 ? [`an organisation named "${name}"`] : []),
-    ...rows.map(({ kind, count, ids }) => {
-      const more = count > ids.length ? ` and ${count - ids.length} more` : '';
-      return `${kind}${count === 1 ? '' : 's'} with the same id${count === 1 ? '' : 's'} (${ids.join(', ')}${more})`;
-    }),
-  ];
+/** How the ids of a kind change that is known outside of the database. */
+export interface Renumbering {
+  readonly kind: KnownKind;
+  /** The last id that was given out where the rows come from, whether its row is still there or not. */
+  readonly lastFormer: number;
+  readonly shift: number;
 }
 
-interface Sequence {
+/** What the new ids are. */
+export interface NewIds {
+  readonly shifts: Shifts;
+  readonly renumbered: readonly Renumbering[];
+}
+
+interface MovedSequence {
   readonly table: string;
   readonly name: string;
-  readonly is_kept: boolean;
+  readonly is_known: boolean;
   /** The largest number in the moved rows, or the smallest of those that go down; null: none. */
   readonly farthest: number | null;
+  readonly nearest: number | null;
 }
 
 /**
  * Makes sure that nobody is given an id of the moved rows: sequences continue after them. In a transaction of its own, because it keeps others from
  * getting ids.
+ *
+ * What is known by its id outside of the database keeps it if this instance hasn't given out any that large. Otherwise it gets ids beyond all
+ * that either instance has given out, so that no former id of the organisation is also a present one.
+ * @param given the sequences where the rows come from
  */
-export async function reserveIds(db: Database, session: Queryable): Promise<Shifts> {
+export async function reserveIds(
+  db: Database,
+  session: Queryable,
+  given: readonly SequenceState[],
+): Promise<NewIds> {
+  const sequences = await listMovedSequences(session);
+  const lastIds = await lastFormerIds(session);
+  const shifts = new Map<string, number>();
+  const renumbered: Renumbering[] = [];
+  await db.transaction(async (tx) => {
+    for (const { table, name, is_known: isKnown, farthest, nearest } of sequences) {
+      const there = isKnown ? Math.max(givenOut(given, name), lastIds.get(table) ?? 0) : 0;
+      if (farthest === null && there === 0) continue;
+      const last = await lockSequence(tx, name);
+      const lastFormer = Math.max(there, farthest ?? 0);
+      let upTo = isKnown ? lastFormer : last + (farthest ?? 0);
+      if (table === '') upTo = farthest ?? 0;
+      else if (!isKnown) shifts.set(table, last);
+      else if (nearest !== null && nearest <= last) {
+        const shift = Math.max(last, lastFormer);
+        shifts.set(table, shift);
+        renumbered.push({ kind: table as KnownKind, lastFormer, shift });
+        upTo = shift + lastFormer;
+      }
+      if (Math.abs(upTo) > Math.abs(last)) await tx.query('SELECT setval($1::regclass, $2)', [name, upTo]);
+    }
+  });
+  return { shifts, renumbered };
+}
+
+async function listMovedSequences(session: Queryable): Promise<MovedSequence[]> {
   const statements = await session.query<{ statement: string }>(
-    `SELECT format('SELECT %L AS table, %L AS name, %L::boolean AS is_kept, max(id) AS farthest FROM %I', c.relname,
+    `SELECT format('SELECT %L AS table, %L AS name, %L::boolean AS is_known, max(id) AS farthest, min(id) AS nearest FROM %I', c.relname,
        pg_get_serial_sequence(c.oid::regclass::text, 'id')::regclass, c.relname = ANY ($1::text[]), 'moved_' || c.relname) AS statement
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'id' AND a.attidentity <> ''
      WHERE c.relnamespace = current_schema()::regnamespace AND to_regclass('pg_temp.' || quote_ident('moved_' || c.relname)) IS NOT NULL
-     UNION ALL SELECT $$SELECT 'executions' AS table, 'execution_ids' AS name, true AS is_kept, max(id) AS farthest FROM moved_executions$$
-     UNION ALL SELECT $$SELECT '' AS table, 'draft_revisions' AS name, true AS is_kept, max(revision) AS farthest FROM moved_workflow_drafts$$
-     UNION ALL SELECT $$SELECT '' AS table, 'trial_versions' AS name, true AS is_kept, least(min(version), -1) AS farthest
-       FROM moved_workflow_versions$$`,
-    [KEPT_IDS],
+     UNION ALL SELECT $$SELECT 'executions' AS table, 'execution_ids' AS name, true AS is_known, max(id) AS farthest, min(id) AS nearest
+       FROM moved_executions$$
+     UNION ALL SELECT $$SELECT '' AS table, 'draft_revisions' AS name, false AS is_known, max(revision) AS farthest, NULL::bigint AS nearest
+       FROM moved_workflow_drafts$$
+     UNION ALL SELECT $$SELECT '' AS table, 'trial_versions' AS name, false AS is_known, least(min(version), -1) AS farthest,
+       NULL::bigint AS nearest FROM moved_workflow_versions$$`,
+    [KNOWN_KINDS],
   );
-  const sequences: Sequence[] = [];
-  for (const { statement } of statements) sequences.push(await queryRow<Sequence>(session, statement));
-  const shifts = new Map<string, number>();
-  await db.transaction(async (tx) => {
-    for (const { table, name, is_kept: isKept, farthest } of sequences) {
-      if (farthest === null) continue;
-      const given = await lockSequence(tx, name);
-      const upTo = isKept ? farthest : given + farthest;
-      if (!isKept) shifts.set(table, given);
-      if (Math.abs(upTo) > Math.abs(given)) await tx.query('SELECT setval($1::regclass, $2)', [name, upTo]);
-    }
-  });
-  return shifts;
+  const sequences: MovedSequence[] = [];
+  for (const { statement } of statements) sequences.push(await queryRow<MovedSequence>(session, statement));
+  return sequences;
+}
+
+function givenOut(sequences: readonly SequenceState[], name: string): number {
+  const sequence = sequences.find((each) => each.name === name);
+  return sequence?.is_called === true ? sequence.last_value : 0;
+}
+
+/** Of a move before this one. */
+async function lastFormerIds(session: Queryable): Promise<ReadonlyMap<string, number>> {
+  const rows = await session.query<{ kind: string; last_id: number }>(
+    'SELECT kind, max(last_id) AS last_id FROM moved_former_ids GROUP BY kind',
+  );
+  return new Map(rows.map((row) => [row.kind, row.last_id]));
+}
+
+/** Leaves what finds the rows by the ids that they had, also those of a move before this one. */
+export async function keepFormerIds(
+  session: Queryable,
+  organisationId: number,
+  renumbered: readonly Renumbering[],
+): Promise<void> {
+  for (const { kind, lastFormer, shift } of renumbered) {
+    await session.query('UPDATE moved_former_ids SET shift = shift + $2 WHERE kind = $1', [kind, shift]);
+    await session.query(
+      `INSERT INTO moved_former_ids (organisation_id, kind, first_id, last_id, shift)
+       SELECT $1, $2, first_id, $3, $4 FROM (
+         SELECT coalesce(max(last_id), 0) + 1 AS first_id FROM moved_former_ids WHERE kind = $2) f
+       WHERE first_id <= $3::bigint`,
+      [organisationId, kind, lastFormer, shift],
+    );
+  }
 }
 
 /** Until the transaction ends, nobody gets a number of it. @returns the last one that was given out; 0 for none */
@@ -107,16 +159,41 @@ async function lockSequence(tx: Queryable, name: string): Promise<number> {
   return (await queryRow<{ given: number }>(tx, read)).given;
 }
 
+/** What became of the accounts that came with an organisation. */
+export interface MappedAccounts {
+  /** The former ids of those that are new here, by their new ones. */
+  readonly former: ReadonlyMap<number, number>;
+  /** Addresses of members whose account here never proved that the address is theirs: they are not made members. */
+  readonly unproved: readonly string[];
+  /** API keys that were revoked, because the account that issued them had not proved its address where it comes from. */
+  readonly revokedKeys: number;
+}
+
 /**
- * Replaces the accounts of people who have one here by those. Where they come from, an account is theirs by its address, as a membership is.
- * @returns the former ids of the other accounts, by their new ones
+ * Replaces the accounts of people who have one here by those. Where they come from, an account is theirs by its address, as a membership is: what an
+ * account has not proved to be its own gives nobody anything ([ADR 0019](../../../../docs/adr/0019-whose-address-it-is.md)).
  */
-export async function mapAccounts(session: Queryable, shifts: Shifts): Promise<ReadonlyMap<number, number>> {
+export async function mapAccounts(session: Queryable, shifts: Shifts): Promise<MappedAccounts> {
   await session.query(
     `CREATE TEMP TABLE moved_accounts ON COMMIT DROP AS
-     SELECT m.id AS old, coalesce(u.id, m.id + $1::bigint) AS new, u.id IS NOT NULL AS is_known
-     FROM moved_users m LEFT JOIN users u ON u.email = m.email AND u.removed_at IS NULL`,
+     SELECT m.id AS old, coalesce(u.id, m.id + $1::bigint) AS new, u.id IS NOT NULL AS is_known, m.email,
+       u.email_verified_at IS NOT NULL AS is_proved_here, m.email_verified_at IS NOT NULL AS was_proved
+     FROM moved_users m LEFT JOIN users u ON u.email = m.email AND u.removed_at IS NULL AND m.removed_at IS NULL`,
     [shifts.get('users') ?? 0],
+  );
+  const unproved = await session.query<{ email: string }>(
+    `UPDATE moved_members m SET removed_at = now() FROM moved_accounts a
+     WHERE a.email = m.email AND m.removed_at IS NULL AND a.is_known AND NOT a.is_proved_here RETURNING m.email`,
+  );
+  const revoked = await session.query(
+    `UPDATE moved_api_keys k SET revoked_at = now() FROM moved_accounts a
+     WHERE a.old = k.issued_by_user AND k.revoked_at IS NULL AND a.is_known AND a.is_proved_here AND NOT a.was_proved
+     RETURNING k.id`,
+  );
+  await session.query(
+    `UPDATE moved_invitations i SET revoked_at = now() FROM moved_accounts a
+     WHERE a.old = i.invited_by AND i.accepted_at IS NULL AND i.revoked_at IS NULL
+       AND a.is_known AND a.is_proved_here AND NOT a.was_proved`,
   );
   await session.query(
     'DELETE FROM moved_recovery_codes WHERE user_id IN (SELECT old FROM moved_accounts WHERE is_known)',
@@ -126,38 +203,40 @@ export async function mapAccounts(session: Queryable, shifts: Shifts): Promise<R
     'SELECT old, new FROM moved_accounts JOIN moved_users ON id = old WHERE removed_at IS NULL',
   );
   await session.query('UPDATE moved_users SET id = new FROM moved_accounts WHERE id = old');
-  return new Map(rows.map((row) => [row.new, row.old]));
+  return {
+    former: new Map(rows.map((row) => [row.new, row.old])),
+    unproved: unproved.map(({ email }) => email).toSorted(),
+    revokedKeys: revoked.length,
+  };
 }
 
 /** Gives the rows their new ids, wherever one names another. */
 export async function changeReferences(session: Queryable, shifts: Shifts): Promise<void> {
   const others = [...shifts].filter(([table]) => table !== 'users');
+  if (shifts.has('executions')) {
+    await session.query('UPDATE moved_executions SET started_as = coalesce(started_as, id)');
+  }
   const statements = await session.query<{ statement: string }>(
-    `WITH moved AS (
-       SELECT c.oid, c.relname FROM pg_class c
+    `WITH reference AS (
+       SELECT c.relname, a.attname, CASE a.attname WHEN 'id' THEN c.relname ELSE r.target END AS target
+       FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.atttypid = 'bigint'::regtype
+         LEFT JOIN unnest($1::text[], $2::text[]) AS r (name, target) ON r.name = a.attname
        WHERE c.relnamespace = current_schema()::regnamespace AND to_regclass('pg_temp.' || quote_ident('moved_' || c.relname)) IS NOT NULL
-     ), reference AS (
-       SELECT m.relname, a.attname, t.relname AS target
-       FROM pg_constraint f JOIN moved m ON m.oid = f.conrelid JOIN pg_class t ON t.oid = f.confrelid
-         CROSS JOIN LATERAL unnest(f.conkey, f.confkey) AS k (here, there)
-         JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = k.here
-         JOIN pg_attribute i ON i.attrelid = f.confrelid AND i.attnum = k.there AND i.attname = 'id'
-       WHERE f.contype = 'f'
-       UNION SELECT m.relname, 'organisation_id', 'organisations' FROM moved m JOIN pg_attribute a ON a.attrelid = m.oid
-         AND a.attname = 'organisation_id' AND NOT a.attisdropped
-       UNION SELECT relname, 'id', relname FROM moved
-       -- What these name may be deleted.
-       UNION VALUES ('executions', 'api_key_id', 'api_keys'), ('audit_log', 'api_key_id', 'api_keys'),
-         ('audit_log', 'member_id', 'members'), ('audit_log', 'user_id', 'users')
+         AND (a.attname = 'id' OR r.target IS NOT NULL)
      )
-     SELECT format('UPDATE %I SET %s', 'moved_' || r.relname, string_agg(format('%I = %I + %s', r.attname, r.attname, s.shift), ', '))
-       AS statement
-     FROM reference r JOIN unnest($1::text[], $2::bigint[]) AS s (name, shift) ON s.name = r.target
+     SELECT format('UPDATE %I SET %s', 'moved_' || r.relname,
+       string_agg(format('%I = %I + CASE WHEN %I > 0 THEN %s ELSE 0 END', r.attname, r.attname, r.attname, s.shift), ', ')) AS statement
+     FROM reference r JOIN unnest($3::text[], $4::bigint[]) AS s (name, shift) ON s.name = r.target
      WHERE s.shift <> 0 GROUP BY r.relname
      UNION ALL
      SELECT format('UPDATE %I t SET %I = new FROM moved_accounts WHERE old = t.%I', 'moved_' || relname, attname, attname)
      FROM reference WHERE target = 'users' AND relname <> 'users'`,
-    [others.map(([table]) => table), others.map(([, shift]) => shift)],
+    [
+      Object.keys(REFERENCES),
+      Object.values(REFERENCES),
+      others.map(([table]) => table),
+      others.map(([, shift]) => shift),
+    ],
   );
   for (const { statement } of statements) await session.query(statement);
   await changeTexts(session, shifts);
@@ -167,30 +246,81 @@ export async function changeReferences(session: Queryable, shifts: Shifts): Prom
 async function changeTexts(session: Queryable, shifts: Shifts): Promise<void> {
   // What executions refer to comes in rows of its own; a trigger would make them twice.
   await session.query('UPDATE moved_executions SET given_files = NULL WHERE given_files IS NOT NULL');
-  await session.query(
-    `UPDATE moved_callbacks SET decided_by = jsonb_set(decided_by::jsonb, '{member_id}',
-       to_jsonb((decided_by ->> 'member_id')::bigint + $1::bigint))::json
-     WHERE decided_by ->> 'member_id' IS NOT NULL`,
-    [shifts.get('members') ?? 0],
+  await changeMember(
+    session,
+    { table: 'callbacks', column: 'decided_by', member: 'member_id' },
+    shifts.get('members'),
   );
-  const ofKeys = shifts.get('api_keys') ?? 0;
-  await session.query(
-    `UPDATE moved_execution_views SET filters = jsonb_set(filters::jsonb, '{key}',
-       to_jsonb((filters ->> 'key')::bigint + $1::bigint))::json
-     WHERE filters ->> 'key' IS NOT NULL`,
-    [ofKeys],
+  await changeMember(
+    session,
+    { table: 'execution_views', column: 'filters', member: 'key' },
+    shifts.get('api_keys'),
   );
-  await session.query(
-    `UPDATE moved_alert_incidents SET subject = 'api_key:' || (split_part(subject, ':', 2)::bigint + $1::bigint)
-     WHERE subject LIKE 'api\\_key:%'`,
-    [ofKeys],
+  await changeMember(
+    session,
+    { table: 'execution_views', column: 'filters', member: 'workflow' },
+    shifts.get('workflows'),
   );
-  await session.query(
-    `UPDATE moved_alert_marks
-     SET mark = 'api_key:' || (substring(mark FROM ':(\\d+)')::bigint + $1::bigint) || substring(mark FROM '\\d+( .*)')
-     WHERE mark LIKE 'api\\_key:%'`,
-    [ofKeys],
+  await changeMember(
+    session,
+    { table: 'alert_rules', column: 'target', member: 'credential_id' },
+    shifts.get('credentials'),
   );
+  for (const [member, table] of Object.entries(NAMED_IN_DETAILS)) {
+    await changeMember(session, { table: 'audit_log', column: 'details', member }, shifts.get(table));
+  }
+  for (const [prefix, table] of Object.entries(NAMED_BY_ALERTS)) {
+    await changeSubjects(session, prefix, shifts.get(table) ?? 0);
+  }
+  for (const kind of ['workflows', 'executions'] as const) {
+    await session.query(
+      `UPDATE moved_idempotency_records SET route = substring(route FROM $1) || (substring(route FROM $2)::bigint + $4::bigint)
+         || substring(route FROM $3)
+       WHERE route ~ $1 AND $4::bigint <> 0`,
+      [
+        `^[A-Z]+ /api/v1/${kind}/(?=[0-9])`,
+        `/api/v1/${kind}/([0-9]+)`,
+        `/api/v1/${kind}/[0-9]+(.*)$`,
+        shifts.get(kind) ?? 0,
+      ],
+    );
+  }
+}
+
+interface JsonMember {
+  readonly table: 'callbacks' | 'execution_views' | 'alert_rules' | 'audit_log';
+  readonly column: 'decided_by' | 'filters' | 'target' | 'details';
+  readonly member: string;
+}
+
+/** Adds to a number in a column of JSON; to nothing else of that name. */
+async function changeMember(
+  session: Queryable,
+  { table, column, member }: JsonMember,
+  shift = 0,
+): Promise<void> {
+  if (shift === 0) return;
+  await session.query(
+    `UPDATE moved_${table} SET ${column} = jsonb_set(${column}::jsonb, ARRAY[$1::text],
+       to_jsonb((${column} ->> $1)::bigint + $2::bigint))::json
+     WHERE json_typeof(${column} -> $1) = 'number' AND ${column} ->> $1 ~ '^[1-9][0-9]{0,14}$'`,
+    [member, shift],
+  );
+}
+
+/** What an alert is about begins its subject and its mark. */
+async function changeSubjects(session: Queryable, prefix: string, shift: number): Promise<void> {
+  for (const [table, column] of [
+    ['alert_incidents', 'subject'],
+    ['alert_marks', 'mark'],
+  ]) {
+    await session.query(
+      `UPDATE moved_${table} SET ${column} = $1::text || ':' || (substring(${column} FROM ':([0-9]+)')::bigint + $2::bigint)
+         || coalesce(substring(${column} FROM ':[0-9]+( .*)$'), '')
+       WHERE ${column} ~ ('^' || $1 || ':[0-9]+( |$)') AND $2::bigint <> 0`,
+      [prefix, shift],
+    );
+  }
 }
 
 /** Each after those that it refers to. */

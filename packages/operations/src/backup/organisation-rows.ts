@@ -6,7 +6,7 @@ import type { TableCopy } from './catalog.ts';
 import { BackupError } from './errors.ts';
 
 /** Made again where the rows are inserted: counts, an index, and the chain of the audit log, whose hashes cover ids. */
-const LEFT_OUT: ReadonlySet<string> = new Set([
+export const NOT_MOVED: ReadonlySet<string> = new Set([
   'audit_chains',
   'audit_pending',
   'audit_seals',
@@ -28,7 +28,7 @@ export async function ofOrganisation(
 ): Promise<TableCopy[]> {
   const kept = tables.filter(
     ({ name, columns }) =>
-      !LEFT_OUT.has(name) && (columns.includes('organisation_id') || OF_PEOPLE.has(name)),
+      !NOT_MOVED.has(name) && (columns.includes('organisation_id') || OF_PEOPLE.has(name)),
   );
   const reads = await session.query<{ name: string; read: string }>(
     `WITH named AS (

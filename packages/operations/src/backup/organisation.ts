@@ -8,15 +8,18 @@ import { insertAudit } from '@millrace/identity/audit/store';
 import type { ArchiveEntry } from './archive.ts';
 import { listTables } from './catalog.ts';
 import { BackupError, damaged } from './errors.ts';
+import { fileSteps, NO_FILES, RestoredContents } from './file-contents.ts';
 import { loadTables, matchTables, type OpenedManifest } from './load.ts';
 import { includedKeys } from './manifest.ts';
+import { renumberFlows } from './moved-flows.ts';
 import {
   changeReferences,
-  findClashes,
   inOrderOfReferences,
+  keepFormerIds,
   listMovedTables,
   type MovedTable,
   mapAccounts,
+  type Renumbering,
   reserveIds,
 } from './moved-rows.ts';
 import { requireKeys, resealMoved } from './reseal.ts';
@@ -28,16 +31,18 @@ const UNIQUE_VIOLATION = '23505';
 
 /**
  * Restores one organisation into an instance that may have others and be in use, in one transaction. Its rows are loaded into temporary tables,
- * where they are changed to fit; no table of the service is locked meanwhile. Workflows, executions and credentials keep their ids, which
- * clients, flows and calls to others name; what only the database names gets new ones.
+ * where they are changed to fit; no table of the service is locked meanwhile. Workflows, executions and credentials keep their ids if this
+ * instance hasn't given out any that large; otherwise they get others, and are still found by those that clients and outputs know. What only
+ * the database names gets new ones.
  * @throws BackupError
  */
 export async function restoreOrganisation(
   db: PgDatabase,
   entries: AsyncGenerator<ArchiveEntry>,
-  { manifest, body }: OpenedManifest,
+  opened: OpenedManifest,
   options: RestoreOptions,
 ): Promise<RestoreSummary> {
+  const { manifest } = opened;
   const { organisation } = manifest;
   if (organisation === undefined) throw damaged('it has no organisation');
   const keys = { ...options.keys, given: [...options.keys.given, ...includedKeys(manifest)] };
@@ -45,31 +50,54 @@ export async function restoreOrganisation(
   return await db.copying(async (session) => {
     await requireSchema(session, manifest.schema_version);
     await beginLong(session, 'WRITE');
+    const contents = options.files === null ? null : new RestoredContents(db, options.files.store);
     try {
       await lockRestore(session);
       const tables = await createTables(
         session,
         matchTables(await listTables(session), manifest).map(({ name }) => name),
       );
+      const name = options.name ?? organisation.name;
+      await refuseTakenName(session, name);
+      await contents?.requireSpace(manifest.files ?? NO_FILES, options.files?.freeDiskBytes ?? 0);
+      // Once all rows are there, and before contents of files are written, whose rows say whose they are.
+      const ids = once(async () => {
+        const reserved = await reserveIds(db, session, manifest.sequences);
+        if (options.keepsIds === true) refuseRenumbering(reserved.renumbered);
+        return reserved;
+      });
+      const whose = async () => {
+        const organisationId = organisation.id + ((await ids()).shifts.get('organisations') ?? 0);
+        return { table: 'moved_files', organisationId } as const;
+      };
+      const steps = fileSteps(session, contents, whose, options.onProgress);
       const sums = await loadTables(
         session,
         entries,
-        { copies: tables, manifestBody: body },
+        { copies: tables, opened, ...steps },
         options.onProgress,
       );
-      await refuseClashes(session, organisation.name);
-      const shifts = await reserveIds(db, session);
-      const former = await mapAccounts(session, shifts);
+      const { shifts, renumbered } = await ids();
+      const { former, unproved, revokedKeys } = await mapAccounts(session, shifts);
       await changeReferences(session, shifts);
+      await renumberFlows(session, options.registry, renumbered);
       const demoted = await demote(session);
       const id = organisation.id + (shifts.get('organisations') ?? 0);
-      await resealMoved(session, keys, organisation.id, former);
+      await keepFormerIds(session, id, renumbered);
+      await resealMoved(session, keys, organisation.id, { former, shifts });
       await session.query(
-        'UPDATE moved_organisations SET paused_at = CASE WHEN $1 THEN coalesce(paused_at, now()) END',
-        [options.isPaused],
+        'UPDATE moved_organisations SET name = $2, paused_at = CASE WHEN $1 THEN coalesce(paused_at, now()) END',
+        [options.isPaused, name],
       );
+      await contents?.makeWay(session);
       await insertMoved(session, tables);
-      const details = { former_id: organisation.id, made_at: manifest.made_at };
+      const details = {
+        former_id: organisation.id,
+        made_at: manifest.made_at,
+        ...(renumbered.length === 0
+          ? {}
+          : { added_to_ids: Object.fromEntries(renumbered.map(({ kind, shift }) => [kind, shift])) }),
+      };
       await insertAudit(session, {
         organisationId: id,
         action: 'organisation.restored',
@@ -80,13 +108,29 @@ export async function restoreOrganisation(
         `SELECT pg_notify('millrace_queue', 'shares'), pg_notify('millrace_queue', ''), pg_notify('millrace_schedules', '')`,
       );
       await session.query('COMMIT');
-      const moved = { id, name: organisation.name, accounts: former.size, demoted };
-      return { manifest, tables: sums, migrated: [], requeued: 0, organisation: moved };
+      const moved = { id, name, accounts: former.size, demoted, unproved, revokedKeys, renumbered };
+      return {
+        manifest,
+        tables: sums,
+        migrated: [],
+        files: contents?.files ?? 0,
+        requeued: 0,
+        organisation: moved,
+      };
     } catch (error) {
       await session.query('ROLLBACK').catch(() => {});
+      await contents?.undo();
       throw sqlState(error) === UNIQUE_VIOLATION ? alreadyThere(error) : error;
     }
   });
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
 /** Rows of a live instance can't be migrated apart from the others. */
@@ -114,12 +158,21 @@ async function createTables(session: CopySession, names: readonly string[]): Pro
   return tables;
 }
 
-async function refuseClashes(session: Queryable, name: string): Promise<void> {
-  const clashes = await findClashes(session, name);
-  if (clashes.length === 0) return;
+async function refuseTakenName(session: Queryable, name: string): Promise<void> {
+  const taken = await session.query('SELECT FROM organisations WHERE name = $1', [name]);
+  if (taken.length === 0) return;
   throw new BackupError(
     'restore_clash',
-    `This instance already has ${clashes.join('; ')}. Workflows, executions and credentials keep their ids, because clients, flows and calls to others name them, and an organisation its name. Rename the organisation, or restore into another instance. Nothing was restored.`,
+    `This instance already has an organisation named "${name}". If it isn't this one, give another name with --name. Nothing was restored.`,
+  );
+}
+
+function refuseRenumbering(renumbered: readonly Renumbering[]): void {
+  if (renumbered.length === 0) return;
+  const kinds = renumbered.map(({ kind }) => kind).join(', ');
+  throw new BackupError(
+    'restore_clash',
+    `This instance has already given out ids as large as those of its ${kinds}, so they can't be kept. Without --keep-ids they get others, and requests with the former ones still find them. Nothing was restored.`,
   );
 }
 

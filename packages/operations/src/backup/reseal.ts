@@ -6,6 +6,7 @@ import { SecretError } from '@millrace/secrets/errors';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { keyIdOf, type MasterKey, unseal } from '@millrace/secrets/sealed';
 import { BackupError } from './errors.ts';
+import type { Shifts } from './moved-rows.ts';
 
 /** The keys of the instance, and those that the secrets of a backup may be encrypted with besides. */
 export interface MovingKeys {
@@ -34,16 +35,20 @@ interface CredentialRow {
  * Encrypts the secrets in the moved tables with the key of this instance, bound to what they belong to here. The rows have their new
  * ids.
  * @param formerOrganisationId the organisation's id where it comes from
- * @param formerUserIds by the ids of accounts here
+ * @param ids the former ids of accounts by those here, and what was added to others
  * @throws BackupError `restore_key`
  */
 export async function resealMoved(
   tx: Queryable,
   keys: MovingKeys,
   formerOrganisationId: number,
-  formerUserIds: ReadonlyMap<number, number>,
+  ids: { readonly former: ReadonlyMap<number, number>; readonly shifts: Shifts },
 ): Promise<void> {
-  const former = { organisation_id: formerOrganisationId };
+  const formerOf = <Row extends { readonly id: number }>(row: Row) => ({
+    ...row,
+    id: row.id - (ids.shifts.get('credentials') ?? 0),
+    organisation_id: formerOrganisationId,
+  });
   const credentials = await tx.query<CredentialRow>(
     `SELECT id, organisation_id, type, hosts, settings::text AS settings, ciphertext FROM moved_credentials
      WHERE ciphertext IS NOT NULL`,
@@ -69,14 +74,12 @@ export async function resealMoved(
   await tx.query(
     `UPDATE moved_credentials c SET key_id = n.key_id, ciphertext = n.ciphertext
      FROM unnest($1::bigint[], $2::text[], $3::bytea[]) AS n (id, key_id, ciphertext) WHERE c.id = n.id`,
-    await sealed(
-      credentials.map((row) => ({ ...row, was: belongsTo({ ...row, ...former }), is: belongsTo(row) })),
-    ),
+    await sealed(credentials.map((row) => ({ ...row, was: belongsTo(formerOf(row)), is: belongsTo(row) }))),
   );
   await tx.query(
     `UPDATE moved_credential_grants g SET key_id = n.key_id, ciphertext = n.ciphertext
      FROM unnest($1::bigint[], $2::text[], $3::bytea[]) AS n (id, key_id, ciphertext) WHERE g.credential_id = n.id`,
-    await sealed(grants.map((row) => ({ ...row, was: grantOf({ ...row, ...former }), is: grantOf(row) }))),
+    await sealed(grants.map((row) => ({ ...row, was: grantOf(formerOf(row)), is: grantOf(row) }))),
   );
   await tx.query(
     `UPDATE moved_users u SET totp_key_id = n.key_id, totp_ciphertext = n.ciphertext
@@ -84,7 +87,7 @@ export async function resealMoved(
     await sealed(
       factors.map((row) => ({
         ...row,
-        was: secondFactorOf(formerUserIds.get(row.id) ?? row.id),
+        was: secondFactorOf(ids.former.get(row.id) ?? row.id),
         is: secondFactorOf(row.id),
       })),
     ),

@@ -6,6 +6,7 @@ import type { PgDatabase } from '@millrace/database/pool';
 import { type ArchiveEntry, readArchive } from './archive.ts';
 import { continueSequences, listRebuilds, listTables, truncateAll } from './catalog.ts';
 import { BackupError, damaged } from './errors.ts';
+import { fileSteps, NO_FILES, RestoredContents } from './file-contents.ts';
 import { loadTables, matchTables, type OpenedManifest } from './load.ts';
 import { FORMAT_VERSION, MANIFEST_NAME, type Manifest, parseManifest } from './manifest.ts';
 import { restoreOrganisation } from './organisation.ts';
@@ -39,10 +40,11 @@ export async function restore(
       await requireEmpty(session, manifest.schema_version);
       await beginRestore(session);
       await beginLong(session, 'WRITE');
+      const contents = options.files === null ? null : new RestoredContents(db, options.files.store);
       try {
         await lockRestore(session);
         await requireEmpty(session, manifest.schema_version);
-        const summary = await restoreWithin(session, entries, opened, options);
+        const summary = await restoreWithin(session, entries, opened, options, contents);
         await endRestore(session);
         await options.placeKeys(manifest);
         await session.query('COMMIT');
@@ -50,6 +52,7 @@ export async function restore(
       } catch (error) {
         // Gives the lock back at once, so that the next attempt doesn't find it taken.
         await session.query('ROLLBACK').catch(() => {});
+        await contents?.undo();
         // Another restore, or a service, was faster: what is there now is an instance like any other.
         if (error instanceof BackupError && error.code === 'restore_not_empty') await endRestore(session);
         throw error;
@@ -83,15 +86,24 @@ async function checkVersions(manifest: Manifest): Promise<void> {
 async function restoreWithin(
   session: CopySession,
   entries: AsyncGenerator<ArchiveEntry>,
-  { manifest, body }: OpenedManifest,
+  opened: OpenedManifest,
   options: RestoreOptions,
+  contents: RestoredContents | null,
 ): Promise<RestoreSummary> {
+  const { manifest } = opened;
+  await contents?.requireSpace(manifest.files ?? NO_FILES, options.files?.freeDiskBytes ?? 0);
   await migrateWithin(session, manifest.schema_version);
   await truncateAll(session);
   const copies = matchTables(await listTables(session), manifest);
   const rebuilds = await listRebuilds(session);
   for (const { before } of rebuilds) await session.query(before);
-  const tables = await loadTables(session, entries, { copies, manifestBody: body }, options.onProgress);
+  const target = { table: 'files', organisationId: null } as const;
+  const tables = await loadTables(
+    session,
+    entries,
+    { copies, opened, ...fileSteps(session, contents, async () => target, options.onProgress) },
+    options.onProgress,
+  );
   const requeued = await requeueRunning(session);
   await continueSequences(
     session,
@@ -109,5 +121,11 @@ async function restoreWithin(
   if (options.isPaused) await pauseAll(session);
   // Nothing knows yet how many rows there are, and the first statements would be planned for none.
   await session.query('ANALYZE');
-  return { manifest, tables, migrated: migrated.map(({ name }) => name), requeued };
+  return {
+    manifest,
+    tables,
+    migrated: migrated.map(({ name }) => name),
+    files: contents?.files ?? 0,
+    requeued,
+  };
 }

@@ -1,5 +1,8 @@
+import type { NodeRegistry } from '@millrace/engine';
+import type { FileStore } from '@millrace/files/file-store';
 import type { OnProgress } from './backup.ts';
 import type { Manifest, TableChecksum } from './manifest.ts';
+import type { Renumbering } from './moved-rows.ts';
 import type { MovingKeys } from './reseal.ts';
 
 export interface RestoreOptions {
@@ -9,8 +12,16 @@ export interface RestoreOptions {
   readonly placeKeys: (manifest: Manifest) => Promise<void>;
   /** For one organisation, whose secrets are encrypted anew. */
   readonly keys: MovingKeys;
+  /** Where contents of files are written to, and what stays free on its disk; null: they are left out. */
+  readonly files: { readonly store: FileStore; readonly freeDiskBytes: number } | null;
   /** Leaves what is restored paused. */
   readonly isPaused: boolean;
+  /** Of one organisation, instead of its own. */
+  readonly name?: string | undefined;
+  /** Refuses one organisation whose ids have to change. */
+  readonly keepsIds?: boolean;
+  /** Says where flows name workflows and credentials. */
+  readonly registry: NodeRegistry;
   readonly onProgress?: OnProgress;
 }
 
@@ -20,6 +31,8 @@ export interface RestoreSummary {
   readonly tables: readonly TableChecksum[];
   /** Migrations that were applied to the restored data, because the backup is older. */
   readonly migrated: readonly string[];
+  /** Contents of files that were written. */
+  readonly files: number;
   /** Executions that were running and now wait for a worker. */
   readonly requeued: number;
   /** With a backup of one organisation. */
@@ -34,4 +47,9 @@ export interface MovedOrganisation {
   readonly accounts: number;
   /** Members and invitations that administered the former instance; here they administer their organisation. */
   readonly demoted: number;
+  /** See `MappedAccounts`. */
+  readonly unproved: readonly string[];
+  readonly revokedKeys: number;
+  /** What has other ids here; requests with the former ones still find it. */
+  readonly renumbered: readonly Renumbering[];
 }

@@ -31,6 +31,7 @@ export const TABLES: Readonly<Record<string, TableDecision>> = {
   executions: 'kept',
   file_usage: 'kept',
   files: 'kept',
+  former_ids: 'kept',
   former_key_uses: 'kept',
   former_webhook_hashes: 'kept',
   held_starts: 'kept',

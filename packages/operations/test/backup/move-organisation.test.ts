@@ -7,6 +7,7 @@ import type { PgDatabase } from '@millrace/database/pool';
 import { type NodeContext, success } from '@millrace/engine';
 import { pauseOrganisation } from '@millrace/identity/organisations/pause';
 import { secondFactorOf } from '@millrace/identity/users/second-factor';
+import { registry } from '@millrace/nodes';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { settle } from '@millrace/service/pause/settle';
 import { createPerson } from '@millrace/testing/admin';
@@ -51,7 +52,7 @@ const refusal = (code: string) => expect.objectContaining({ name: 'BackupError',
 function backUpOrganisation(id: number, withKeys = false): Promise<Buffer> {
   const out = new PassThrough();
   const bytes = buffer(out);
-  const options = { productVersion: '1.2.3', passphrase: null, withKeys, organisationId: id };
+  const options = { productVersion: '1.2.3', passphrase: null, withKeys, organisationId: id, store: null };
   return backUp(source.database.db, sourceKeys, out, options).then(() => bytes);
 }
 
@@ -65,6 +66,8 @@ function restoreInto(
     placeKeys: async () => {},
     keys: { own: targetKeys, given: [] },
     isPaused: false,
+    registry,
+    files: null,
     ...more,
   });
 }
@@ -332,7 +335,7 @@ describe('a backup of an organisation', () => {
     ]);
     const failure = await restoreInto(target.database.db, bytes).catch((error: unknown) => error);
     expect(failure).toEqual(refusal('restore_clash'));
-    expect(String(failure)).toContain('an organisation named "Taken"');
+    expect(String(failure)).toContain('already has an organisation named "Taken"');
   });
 
   test('leaves nothing if it is damaged', async () => {
