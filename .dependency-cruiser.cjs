@@ -42,7 +42,7 @@ const MAY_IMPORT = {
     'runtime',
     'secrets',
   ],
-  operations: ['admin-api', 'credentials', 'database', 'files', 'identity', 'secrets', 'service'],
+  operations: ['admin-api', 'credentials', 'database', 'engine', 'files', 'identity', 'secrets', 'service'],
   http: ['admin-api', 'database', 'engine', 'errors', 'files', 'identity', 'runtime', 'secrets', 'service'],
   api: [
     'admin-api',

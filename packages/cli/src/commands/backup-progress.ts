@@ -1,4 +1,4 @@
-import type { OnProgress } from '@millrace/operations/backup/backup';
+import type { OnProgress } from '@millrace/operations/backup/progress';
 
 const LINE_EVERY_MS = 5_000;
 const REDRAW_EVERY_MS = 200;

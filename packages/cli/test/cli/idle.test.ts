@@ -28,20 +28,21 @@ class Statements {
   #open = 0;
 
   constructor() {
-    const send = pg.Client.prototype.query as (...given: unknown[]) => unknown;
-    const statements = this;
-    vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
-      this: pg.Client,
-      ...given: unknown[]
-    ) {
+    const client = pg.Client.prototype as unknown as { query: (...given: unknown[]) => unknown };
+    const send = Reflect.get(client, 'query');
+    const sent = (query: { readonly text: string }) => this.#sent(query);
+    const answered = () => {
+      this.#open -= 1;
+    };
+    vi.spyOn(client, 'query').mockImplementation(function (this: unknown, ...given: unknown[]) {
       const [query, done] = given;
       if (typeof done !== 'function') return send.apply(this, given);
-      statements.#sent(query as { readonly text: string });
+      sent(query as { readonly text: string });
       return send.call(this, query, (...outcome: unknown[]) => {
-        statements.#open -= 1;
+        answered();
         done(...outcome);
       });
-    } as typeof pg.Client.prototype.query);
+    });
   }
 
   #sent({ text }: { readonly text: string }): void {

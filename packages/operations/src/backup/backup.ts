@@ -21,15 +21,9 @@ import {
 } from './manifest.ts';
 import { keysOf, ofOrganisation, requirePaused, waitUntilPaused } from './organisation-rows.ts';
 import { inParts } from './parts.ts';
+import type { OnProgress } from './progress.ts';
 import { beginLong } from './session.ts';
 import { TABLES } from './tables.ts';
-
-/** Called after each part of a table. */
-export type OnProgress = (progress: {
-  readonly table: string;
-  /** Of all tables so far, before compression. */
-  readonly bytes: number;
-}) => void;
 
 export interface BackupOptions {
   readonly productVersion: string;

@@ -5,9 +5,9 @@ import { FileError } from '@millrace/files/file-error';
 import type { FileStore } from '@millrace/files/file-store';
 import { abandonFile, removeFile } from '@millrace/files/statements';
 import type { ArchiveEntry } from './archive.ts';
-import type { OnProgress } from './backup.ts';
 import { BackupError, damaged } from './errors.ts';
 import { inParts } from './parts.ts';
+import type { OnProgress } from './progress.ts';
 
 /** What a backup has of the contents of files. */
 export interface FileTotals {

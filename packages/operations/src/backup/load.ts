@@ -5,11 +5,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CopySession } from '@millrace/database/connection';
 import { sqlState } from '@millrace/database/errors';
 import type { ArchiveEntry } from './archive.ts';
-import { checksumsOf, type OnProgress, RunningSum } from './backup.ts';
+import { checksumsOf, RunningSum } from './backup.ts';
 import type { TableCopy } from './catalog.ts';
 import { damaged } from './errors.ts';
 import type { EntryReader, FileContents } from './file-contents.ts';
 import { CHECKSUMS_NAME, type Manifest, parseChecksums, type TableChecksum } from './manifest.ts';
+import type { OnProgress } from './progress.ts';
 
 /** A manifest that was read. */
 export interface OpenedManifest {

@@ -1,8 +1,8 @@
 import type { NodeRegistry } from '@millrace/engine';
 import type { FileStore } from '@millrace/files/file-store';
-import type { OnProgress } from './backup.ts';
 import type { Manifest, TableChecksum } from './manifest.ts';
 import type { Renumbering } from './moved-rows.ts';
+import type { OnProgress } from './progress.ts';
 import type { MovingKeys } from './reseal.ts';
 
 export interface RestoreOptions {

@@ -1,8 +1,12 @@
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { addCredential } from '@millrace/credentials/credentials';
+import { findSealed } from '@millrace/credentials/store';
+import { unsealRow } from '@millrace/credentials/unseal';
 import { type NodeContext, success } from '@millrace/engine';
 import { pauseOrganisation } from '@millrace/identity/organisations/pause';
 import { registry } from '@millrace/nodes';
+import { settle } from '@millrace/service/pause/settle';
 import { keysOfVariable } from '@millrace/testing/secret-keys';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { chainOf, flowOf } from '../../../runtime/test/worker/flows.ts';
@@ -15,10 +19,6 @@ import { backUp } from '../../src/backup/backup.ts';
 import { BackupError } from '../../src/backup/errors.ts';
 import { restore } from '../../src/backup/restore.ts';
 import type { MovedOrganisation, RestoreOptions } from '../../src/backup/restoring.ts';
-import { addCredential } from '@millrace/credentials/credentials';
-import { findSealed } from '@millrace/credentials/store';
-import { unsealRow } from '@millrace/credentials/unseal';
-import { settle } from '@millrace/service/pause/settle';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
