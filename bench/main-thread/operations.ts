@@ -68,7 +68,7 @@ function runNode(
     ...{ previousOutput: null, aiTokensLeft: null, timezone: null, render: () => null },
   } as unknown as Extract<Effect, { kind: 'start_node' }>;
   const http = () => ({ send: () => Promise.reject(new Error('no network')) });
-  const limits = { inlineWaitMs: 0 };
+  const limits = { inlineWaitMs: 0, maxOutputBytes: MAX_BYTES };
   const deps = { http, clock: Date, services: {} as never, maxSteps: 50_000_000, limits };
   return new NodeRun(claimed, effect, deps, null).begin();
 }

@@ -69,7 +69,8 @@ export {
 } from './json.ts';
 export { jsonDepthExceeds } from './json-depth.ts';
 export { findJsonMistake } from './json-mistake.ts';
-export { checkJsonSize, type SizeVerdict } from './json-size.ts';
+export { checkJsonSize, measureWork, type SizeVerdict } from './json-size.ts';
+export { parseWork, stringifyWork } from './json-work.ts';
 export { describeKeyword, type KeywordMessage, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
 export * from './node.ts';
 export * from './node-result.ts';

@@ -5,7 +5,7 @@ import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { Failure, NodeResult } from './node-result.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { AiAnswer, NodeServices } from './services.ts';
-import type { Work } from './work.ts';
+import type { Meter, Work } from './work.ts';
 
 /**
  * What a node's type guarantees about running it again.
@@ -85,6 +85,11 @@ export interface NodeContext<Config = JsonObject> extends NodeServices {
   /** Aborted on cancellation, timeout, lost lease and shutdown. */
   readonly signal: AbortSignal;
   readonly http: HttpClient;
+  /**
+   * Does work on data of any size in pieces, in turn with all other work of the process. Its steps count as the node's.
+   * @throws what the work throws, or when it takes too many steps
+   */
+  inTurns<Result>(make: (meter: Meter) => Work<Result>): Promise<Result>;
   /** Milliseconds since the epoch. */
   now(): number;
 }

@@ -14,6 +14,7 @@ import {
   isWork,
   type JsonObject,
   type JsonValue,
+  Meter,
   type NodeContext,
   type NodeDefinition,
   type NodeResult,
@@ -106,6 +107,7 @@ export async function runNode(definition: NodeDefinition, options: RunOptions = 
     signal: options.signal ?? new AbortController().signal,
     http,
     now: () => (typeof now === 'number' ? now : now()),
+    inTurns: async (make) => finishWork(make(new Meter())),
   };
   const { resumed } = options;
   const running =

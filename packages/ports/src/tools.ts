@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   failure,
   isWork,
+  type Meter,
   type NodeContext,
   type NodeDefinition,
   type NodeRegistry,
@@ -89,6 +90,7 @@ function innerContext(
     signal: outer.signal,
     http: outer.http,
     now: () => outer.now(),
+    inTurns: <Result>(make: (meter: Meter) => Work<Result>) => outer.inTurns(make),
   };
   // The services stay getters, so that only those used are created.
   return Object.defineProperties(own, Object.getOwnPropertyDescriptors(services)) as typeof own &

@@ -33,6 +33,11 @@ export function drive<Result>(work: Work<Result>, options: DriveOptions): Result
   return ended === null ? driver.finish() : ended.result;
 }
 
+/** {@link drive} for work that has to be done, and whose data is bounded: it is neither counted nor given up. */
+export function driveUnlimited<Result>(work: Work<Result>, holder: Holder): Result | Promise<Result> {
+  return drive(work, { holder, maxSteps: Number.POSITIVE_INFINITY, isAborted: () => false });
+}
+
 class Driver<Result> {
   readonly #work: Work<Result>;
   readonly #options: DriveOptions;

@@ -12,6 +12,8 @@ import {
   type JsonObject,
   type JsonValue,
   knownId,
+  Meter,
+  measureWork,
   type NodeContext,
   type NodeResult,
   type NodeServices,
@@ -23,7 +25,7 @@ import {
 import { message } from '@millrace/messages';
 import { reasonOf } from '@millrace/messages/explained-error';
 import type { DataHolding, ResponseHolding } from './data-budget.ts';
-import { AbortedWorkError, drive, TooExpensiveError } from './drive.ts';
+import { AbortedWorkError, drive, driveUnlimited, TooExpensiveError } from './drive.ts';
 import { type Holder, handOver, hold } from './main-thread.ts';
 import { maskSecrets } from './mask.ts';
 import { type Caller, SERVICE_NAMES, type Services, servicesFor } from './node-services.ts';
@@ -39,7 +41,7 @@ export interface NodeRunDeps {
   readonly services: Services;
   /** Most steps of work on one node's data. */
   readonly maxSteps: number;
-  readonly limits: Pick<ExecutionLimits, 'inlineWaitMs'>;
+  readonly limits: Pick<ExecutionLimits, 'inlineWaitMs' | 'maxOutputBytes'>;
 }
 
 /** What a node's attempt needs from its run. */
@@ -92,6 +94,7 @@ export class NodeRun implements NodeContext {
   #controller: AbortController | null = null;
   readonly #control: NodeRunControl | null;
   readonly #maxWaitMs: number;
+  readonly #maxOutputBytes: number;
   readonly #trace: OutgoingTrace | null;
   /** Whether anything outside may have been done. */
   #hasActed = false;
@@ -112,6 +115,7 @@ export class NodeRun implements NodeContext {
     this.#control = control;
     this.#trace = trace;
     this.#maxWaitMs = limits.inlineWaitMs;
+    this.#maxOutputBytes = limits.maxOutputBytes;
     this.config = effect.config;
     this.node = { id: effect.node.id, label: effect.node.label };
     this.execution = {
@@ -169,9 +173,13 @@ export class NodeRun implements NodeContext {
    */
   begin(): AttemptResult | Promise<AttemptResult> {
     const ended = this.#attempt(() => this.#call());
-    if (!(ended instanceof Promise)) return this.#mask(ended);
+    if (!(ended instanceof Promise)) return this.#finish(ended);
     // Whatever the node made of it: its only call wasn't made.
-    return ended.then((result) => this.#putOff ?? this.#mask(result));
+    return ended.then((result) => this.#putOff ?? this.#finish(result));
+  }
+
+  async inTurns<Result>(make: (meter: Meter) => Work<Result>): Promise<Result> {
+    return await this.#drive(make(new Meter()));
   }
 
   abort(reason: AbortReason): void {
@@ -236,7 +244,7 @@ export class NodeRun implements NodeContext {
     }
   }
 
-  #drive(work: Work<NodeResult>): NodeResult | Promise<NodeResult> {
+  #drive<Result>(work: Work<Result>): Result | Promise<Result> {
     const isAborted = (): boolean => this.#controller?.signal.aborted ?? false;
     return drive(work, { holder: this.#holder, maxSteps: this.#maxSteps, isAborted });
   }
@@ -253,6 +261,19 @@ export class NodeRun implements NodeContext {
   #mask(result: NodeResult): NodeResult | Promise<NodeResult> {
     const secrets = this.#secrets;
     return secrets === null ? result : this.#attempt(() => maskSecrets(result, secrets));
+  }
+
+  #finish(result: NodeResult): NodeResult | Promise<NodeResult> {
+    const masked = this.#mask(result);
+    return masked instanceof Promise ? masked.then((each) => this.#measure(each)) : this.#measure(masked);
+  }
+
+  /** In advance and in turns: the engine's step, which checks and counts the output, can't be interrupted. */
+  #measure(result: NodeResult): NodeResult | Promise<NodeResult> {
+    if (!('output' in result) || result.output === undefined) return result;
+    const work = measureWork(result.output, this.#maxOutputBytes, new Meter());
+    const done = driveUnlimited(work, this.#holder);
+    return done instanceof Promise ? done.then(() => result) : result;
   }
 
   #ownServices(): NodeServices {

@@ -4,17 +4,21 @@ import {
   type ExecutionStore,
   foldRecords,
   isTurnOfOldest,
+  type JsonValue,
   type Lease,
+  Meter,
   type NodeRecord,
   type OrganisationShare,
   type Outcome,
-  parseJson,
+  parseWork,
   type SlotShares,
   type StoredSignal,
+  stringifyWork,
   type WriteInfo,
 } from '@millrace/engine';
 import { decideAllStarts } from './concurrency.ts';
 import type { ClaimRoom } from './data-budget.ts';
+import { driveUnlimited } from './drive.ts';
 import { lookForWork, type WaitingWork } from './follow-up-statements.ts';
 import { createFollowUps } from './follow-ups.ts';
 import { releaseHeldStarts } from './held-starts.ts';
@@ -333,7 +337,10 @@ export class PgExecutionStore implements ExecutionStore {
   }
 
   #send(lease: Lease, records: readonly NodeRecord[], target: WriteTarget): Promise<boolean> {
-    return this.#write(toFencedWrite(lease, records, target));
+    const text = textOfRecords(lease, records);
+    return text instanceof Promise
+      ? text.then((each) => this.#write(toFencedWrite(lease, each, target)))
+      : this.#write(toFencedWrite(lease, text, target));
   }
 
   /** Those of executions that stored much are read one after the other, apart from everyone's statements. */
@@ -348,10 +355,11 @@ export class PgExecutionStore implements ExecutionStore {
   }
 
   async #load(workerId: string, rows: readonly ClaimedRow[]): Promise<ClaimedExecution[]> {
-    const chunks = (await this.#readChunks(rows)).map((chunk) => ({
-      executionId: chunk.execution_id,
-      records: parseJson(chunk.records),
-    }));
+    const chunks: { executionId: number; records: NodeRecord[] }[] = [];
+    for (const { execution_id: executionId, records: text } of await this.#readChunks(rows)) {
+      const parsed = await driveUnlimited(parseWork(text, new Meter()), { executionId, nodeId: null });
+      chunks.push({ executionId, records: parsed as unknown as NodeRecord[] });
+    }
     const records = Map.groupBy(chunks, (chunk) => chunk.executionId);
     const signalled = rows.filter((row) => row.signal_seq > 0).map((row) => row.id);
     const signalRows = signalled.length === 0 ? [] : await selectAllSignals(this.#db, signalled);
@@ -364,6 +372,17 @@ export class PgExecutionStore implements ExecutionStore {
         signals: (signals.get(row.id) ?? []).map(toSignal),
       }));
   }
+}
+
+/** In turns if they are large: what is small is written together with what others write at this moment. */
+function textOfRecords(
+  { executionId }: Lease,
+  records: readonly NodeRecord[],
+): string | null | Promise<string> {
+  if (records.length === 0) return null;
+  // Records are JSON values; interfaces without an index signature aren't assignable to them.
+  const work = stringifyWork(records as unknown as JsonValue, new Meter());
+  return driveUnlimited(work, { executionId, nodeId: null });
 }
 
 interface ClaimOrder {

@@ -1,7 +1,6 @@
 import {
   type ClaimedExecution,
   type Lease,
-  type NodeRecord,
   type Outcome,
   parseJson,
   type StoredSignal,
@@ -29,17 +28,13 @@ export interface Started {
 }
 
 /** The fenced write of a lease. */
-export function toFencedWrite(
-  lease: Lease,
-  records: readonly NodeRecord[],
-  target: WriteTarget,
-): FencedWrite {
+export function toFencedWrite(lease: Lease, recordsJson: string | null, target: WriteTarget): FencedWrite {
   return {
     executionId: lease.executionId,
     workerId: lease.workerId,
     claim: lease.claim,
     status: target.status,
-    recordsJson: records.length === 0 ? null : stringifyJson(records),
+    recordsJson,
     errorJson: target.errorJson ?? null,
     wakeAtMs: target.wakeAtMs ?? null,
     signalsSeen: target.signalsSeen ?? 0,

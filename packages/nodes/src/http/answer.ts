@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { type HttpResponse, type JsonValue, parseJson } from '@millrace/engine';
+import { type HttpResponse, type JsonValue, type NodeContext, parseWork } from '@millrace/engine';
 import type { HttpConfig } from './config.ts';
 
 /** A response's body as a value; `body_type` says how it was parsed. */
@@ -11,7 +11,11 @@ export interface ReadBody {
 type ResponseType = HttpConfig['response_type'];
 
 /** Parses the body as requested; undefined when JSON was requested but it is something else. */
-export function readBody(response: HttpResponse, type: ResponseType): ReadBody | undefined {
+export async function readBody(
+  response: HttpResponse,
+  type: ResponseType,
+  context: Pick<NodeContext, 'inTurns'>,
+): Promise<ReadBody | undefined> {
   const { body, saved } = response;
   if (saved !== undefined) return { body: saved, body_type: 'file' };
   if (body.byteLength === 0) return { body: null, body_type: 'empty' };
@@ -22,12 +26,14 @@ export function readBody(response: HttpResponse, type: ResponseType): ReadBody |
     case 'text':
       return { body: decodeText(body, contentType), body_type: 'text' };
     case 'json':
-      return readJson(body);
+      return readJson(body, context);
     // A file that wasn't saved is that of an unwanted status.
     case 'file':
     case 'auto':
       return (
-        (isJson(contentType) ? readJson(body) : undefined) ?? readText(body, contentType) ?? base64(body)
+        (isJson(contentType) ? await readJson(body, context) : undefined) ??
+        readText(body, contentType) ??
+        base64(body)
       );
   }
 }
@@ -49,11 +55,17 @@ function isJson(contentType: string): boolean {
   return /^[^;]*[/+]json\s*(;|$)/i.test(contentType);
 }
 
-function readJson(body: Uint8Array): ReadBody | undefined {
+async function readJson(
+  body: Uint8Array,
+  context: Pick<NodeContext, 'inTurns'>,
+): Promise<ReadBody | undefined> {
   try {
-    return { body: parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body)), body_type: 'json' };
-  } catch {
-    return undefined;
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    return { body: await context.inTurns((meter) => parseWork(text, meter)), body_type: 'json' };
+  } catch (error) {
+    // Text that isn't UTF-8, or not JSON.
+    if (error instanceof TypeError || error instanceof SyntaxError) return undefined;
+    throw error;
   }
 }
 

@@ -162,24 +162,25 @@ async function prepare(wire: WireRequest, config: HttpConfig, context: NodeConte
   return { shown: authenticated.shown, send: () => authenticated.send(context.signal) };
 }
 
-function resultOf(
+async function resultOf(
   response: HttpResponse,
   request: WireRequest,
   config: HttpConfig,
   context: NodeContext,
   startedAtMs: number,
-): NodeResult {
+): Promise<NodeResult> {
   const { status, headers, setCookies } = response;
   const isWanted = isSuccess(status, config.success_statuses);
-  const asked = readBody(response, config.response_type);
+  const durationMs = Math.max(0, context.now() - startedAtMs);
+  const asked = await readBody(response, config.response_type, context);
   // An error page in another format must not hide the status, which matters more.
-  const read = asked ?? readBody(response, 'text') ?? { body: null, body_type: 'empty' };
+  const read = asked ?? (await readBody(response, 'text', context)) ?? { body: null, body_type: 'empty' };
   const shownHeaders = setCookies === undefined ? headers : { ...headers, 'set-cookie': setCookies };
   const output = {
     status,
     headers: shownHeaders,
     ...read,
-    duration_ms: Math.max(0, context.now() - startedAtMs),
+    duration_ms: durationMs,
   };
   if (!isWanted) {
     const delayMs = retryAfterMs(headers['retry-after'], context.now());

@@ -5,6 +5,7 @@ import type { Egress } from '@millrace/egress/egress';
 import {
   failure,
   finishWork,
+  Meter,
   isWork,
   type JsonObject,
   type NodeContext,
@@ -88,6 +89,8 @@ export async function deliver(deps: DeliveryDeps, delivery: Delivery): Promise<N
     signal: delivery.signal,
     http: egress.http(organisationId),
     now: () => Date.now(),
+    // A delivery's answer is bounded by its channel.
+    inTurns: async (make) => finishWork(make(new Meter())),
     credentials: createCredentialService({ db, keys: secretKeys, log, egress, notesUse: !isDryRun })(caller),
     mail: createMailService({ sockets: egress.sockets, silenceMs: TIMEOUT_MS })(caller),
   };
