@@ -5,9 +5,9 @@ import type { Egress } from '@millrace/egress/egress';
 import {
   failure,
   finishWork,
-  Meter,
   isWork,
   type JsonObject,
+  Meter,
   type NodeContext,
   type NodeRegistry,
   type NodeResult,
