@@ -21,8 +21,8 @@ export interface RowSet<Item> {
   readonly sql: string;
   /** The columns in order, separated by commas; `r.id, r.name` with `r` as the table. */
   list(table?: string): string;
-  /** The statement's parameters. */
-  values(items: readonly Item[]): readonly unknown[][];
+  /** The statement's parameters: arrays, or what the driver sends as it is. */
+  values(items: readonly Item[]): readonly unknown[];
 }
 
 /** @param first number of the first parameter; those before it belong to the statement itself */
@@ -32,6 +32,46 @@ export function rowSet<Item>(columns: Columns<Item>, first = 1): RowSet<Item> {
   return {
     sql: `unnest(${arrays.join(', ')})`,
     list: (table) => names.map((name) => (table === undefined ? name : `${table}.${name}`)).join(', '),
-    values: (items) => Object.values(columns).map(([, read]) => items.map(read)),
+    values: (items) =>
+      Object.values(columns).map(([type, read]) => {
+        const values = items.map(read);
+        return type === 'text' && isLarge(values) ? binaryTexts(values) : values;
+      }),
   };
+}
+
+/** Characters from which on texts are sent in PostgreSQL's binary format. */
+const LARGE_TEXTS = 64 * 1024;
+
+function isLarge(values: readonly unknown[]): values is readonly (string | null)[] {
+  let characters = 0;
+  for (const value of values) {
+    if (value !== null && typeof value !== 'string') return false;
+    characters += value?.length ?? 0;
+  }
+  return characters >= LARGE_TEXTS;
+}
+
+/** Bytes before the elements: dimensions, whether there are nulls, type of the elements, length and first index. */
+const HEADER_BYTES = 20;
+const TEXT_OID = 25;
+
+/**
+ * A `text[]` in PostgreSQL's binary format. In its text format the driver would quote and escape every element, which for 14 MB of JSON holds the
+ * main thread for a tenth of a second.
+ */
+function binaryTexts(texts: readonly (string | null)[]): Buffer {
+  const lengths = texts.map((text) => (text === null ? -1 : Buffer.byteLength(text)));
+  const bytes = lengths.reduce((sum, length) => sum + 4 + Math.max(0, length), HEADER_BYTES);
+  const array = Buffer.allocUnsafe(bytes);
+  let at = array.writeInt32BE(1, 0);
+  at = array.writeInt32BE(texts.includes(null) ? 1 : 0, at);
+  at = array.writeInt32BE(TEXT_OID, at);
+  at = array.writeInt32BE(texts.length, at);
+  at = array.writeInt32BE(1, at);
+  for (const [index, text] of texts.entries()) {
+    at = array.writeInt32BE(lengths[index] ?? -1, at);
+    if (text !== null) at += array.write(text, at);
+  }
+  return array;
 }

@@ -1,0 +1,44 @@
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rowSet } from './row-set.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+interface Row {
+  readonly id: number;
+  readonly text: string | null;
+}
+
+const ROWS = rowSet<Row>({ id: ['bigint', (row) => row.id], text: ['text', (row) => row.text] });
+
+async function sentAndRead(rows: readonly Row[], name?: string): Promise<unknown> {
+  const read = `SELECT * FROM ${ROWS.sql} AS r (${ROWS.list()}) ORDER BY id`;
+  return database.db.query(read, ROWS.values(rows), name);
+}
+
+const STRANGE = ['', 'NULL', '{"a":"\\\\ \\" ,{}"}', '日本語 🦊', "' -- \n\t", '\ud800'];
+
+describe('rowSet', () => {
+  it.each([1, 20_000])('sends texts of any kind, repeated %d times, and nulls', async (times) => {
+    const rows = [...STRANGE.map((text) => text.repeat(times)), null].map((text, id) => ({ id, text }));
+    const stored = rows.map(({ id, text }) => ({ id, text: text?.toWellFormed() ?? null }));
+    expect(await sentAndRead(rows)).toEqual(stored);
+  });
+
+  it('sends small and large texts by the same prepared statement', async () => {
+    for (const times of [1, 100_000, 1]) {
+      const rows = [{ id: 1, text: 'x'.repeat(times) }];
+      expect(await sentAndRead(rows, 'small_and_large')).toEqual(rows);
+    }
+  });
+
+  it('sends large texts as bytes, which need no escaping, and no rows as no rows', async () => {
+    expect(ROWS.values([{ id: 1, text: 'x'.repeat(100_000) }])[1]).toBeInstanceOf(Buffer);
+    expect(ROWS.values([{ id: 1, text: 'x' }])[1]).toEqual(['x']);
+    expect(await sentAndRead([])).toEqual([]);
+  });
+});
