@@ -215,10 +215,12 @@ describe('bodies', () => {
       await typed('--x', 'multipart/form-data; boundary=x'),
       await typed('--x', 'multipart/form-data'),
       await typed('--x\r\n'.repeat(1_100), 'multipart/form-data; boundary=x'),
+      await typed('a=1&'.repeat(10_000), 'application/x-www-form-urlencoded'),
       await typed('x', 'text/plain; charset=utf-16'),
     ];
     expect(refused.map(({ status, json }) => [status, json.code])).toEqual([
       [400, 'invalid_json'],
+      [400, 'invalid_body'],
       [400, 'invalid_body'],
       [400, 'invalid_body'],
       [400, 'invalid_body'],
