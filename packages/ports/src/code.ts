@@ -7,12 +7,14 @@ import {
   type JsonObject,
   type JsonValue,
   type LogLine,
-  parseJson,
+  Meter,
+  parseWork,
   ServiceError,
-  stringifyJson,
+  stringifyWork,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Caller } from '@millrace/runtime/node-services';
+import { finishInTurns } from '@millrace/runtime/turns';
 import { CodePool, type PoolAnswer } from './code/pool.ts';
 import type { CodeOutcome, ExactNumber } from './code/protocol.ts';
 import { createDocumentService } from './documents.ts';
@@ -42,7 +44,7 @@ export function createCodeService(deps: CodeDeps): {
       async run({ source, input, timeoutMs, memoryBytes }, signal) {
         const { maxOutputBytes } = deps;
         const exact = exactNumbersIn(input);
-        const text = stringifyJson(input);
+        const text = await finishInTurns(stringifyWork(input, new Meter()));
         const job = {
           kind: 'code',
           source,
@@ -60,8 +62,13 @@ export function createCodeService(deps: CodeDeps): {
   };
 }
 
-function resultOf({ outcome, log }: PoolAnswer<CodeOutcome>): { value: JsonValue; log: readonly LogLine[] } {
-  if (outcome.kind === 'value') return { value: parseJson(outcome.text), log };
+async function resultOf({
+  outcome,
+  log,
+}: PoolAnswer<CodeOutcome>): Promise<{ value: JsonValue; log: readonly LogLine[] }> {
+  if (outcome.kind === 'value') {
+    return { value: await finishInTurns(parseWork(outcome.text, new Meter())), log };
+  }
   if (outcome.kind === 'aborted') {
     throw new ServiceError('aborted', message('ports.code_stopped'), { retryable: true });
   }

@@ -1,6 +1,7 @@
-import { type DocumentService, parseJson, ServiceError } from '@millrace/engine';
+import { type DocumentService, Meter, parseWork, ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Caller } from '@millrace/runtime/node-services';
+import { finishInTurns } from '@millrace/runtime/turns';
 import type { CodePool } from './code/pool.ts';
 
 export interface DocumentDeps {
@@ -22,7 +23,7 @@ export function createDocumentService({
     async convert({ text, conversion, timeoutMs }, signal) {
       const job = { kind: 'document', text, conversion, timeoutMs, maxOutputBytes } as const;
       const { outcome } = await pool.run(job, organisationId, signal);
-      if (outcome.kind === 'value') return parseJson(outcome.text);
+      if (outcome.kind === 'value') return finishInTurns(parseWork(outcome.text, new Meter()));
       if (outcome.kind === 'aborted') {
         throw new ServiceError('aborted', message('ports.conversion_stopped'), { retryable: true });
       }

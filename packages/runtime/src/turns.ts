@@ -1,3 +1,5 @@
+import type { Work } from '@millrace/engine';
+
 /**
  * Work of all runs together yields the event loop to heartbeats and requests after this long. A small execution beside it needs several
  * turns of the loop, and waits for each.
@@ -35,6 +37,15 @@ export async function yieldTurn(): Promise<void> {
       plan();
     });
     hasWaited = true;
+  }
+}
+
+/** Runs work to its end, in turn with all other work. For what belongs to no execution, such as a request's body. */
+export async function finishInTurns<Result>(work: Work<Result>): Promise<Result> {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+    if (isTurnSpent()) await yieldTurn();
   }
 }
 

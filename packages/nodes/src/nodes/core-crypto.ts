@@ -7,7 +7,7 @@ import {
   randomInt,
   randomUUID,
 } from 'node:crypto';
-import { type JsonObject, type JsonValue, type NodeContext, stringifyJson, success } from '@millrace/engine';
+import { type JsonObject, type JsonValue, type NodeContext, stringifyWork, success } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { Secret, TOTP } from 'otpauth';
 import { type CryptoConfig, cryptoProperties, findKeyGaps } from '../crypto/config.ts';
@@ -102,12 +102,13 @@ const OPERATIONS: {
     context: NodeContext,
   ) => JsonObject | Promise<JsonObject>;
 } = {
-  hash: async ({ algorithm, data, encoding }) => ({
-    value: await digest(createHash(algorithm), data, encoding),
+  hash: async ({ algorithm, data, encoding }, context) => ({
+    value: await digest(createHash(algorithm), data, encoding, context),
   }),
   hmac: async (config, context) => {
     const { algorithm, data, encoding } = config;
-    return { value: await digest(createHmac(algorithm, await keyOf(config, context)), data, encoding) };
+    const hmac = createHmac(algorithm, await keyOf(config, context));
+    return { value: await digest(hmac, data, encoding, context) };
   },
   jwt_sign: async (config, context) => {
     const { claims, jwt_algorithm: algorithm, expires_in_s: lifetime, key_id: keyId } = config;
@@ -165,8 +166,10 @@ async function digest(
   hash: Hash | Hmac,
   data: JsonValue,
   encoding: CryptoConfig['encoding'],
+  context: NodeContext,
 ): Promise<string> {
-  const bytes = new TextEncoder().encode(typeof data === 'string' ? data : stringifyJson(data));
+  const text = typeof data === 'string' ? data : await context.inTurns((meter) => stringifyWork(data, meter));
+  const bytes = new TextEncoder().encode(text);
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
     if (at > 0) await new Promise((resolve) => setImmediate(resolve));
     hash.update(bytes.subarray(at, at + PIECE_BYTES));

@@ -1,4 +1,4 @@
-import { type Conversion, type JsonValue, stringifyJson, success } from '@millrace/engine';
+import { type Conversion, type JsonValue, stringifyWork, success } from '@millrace/engine';
 import { Type } from 'typebox';
 import { checkedNode } from '../define.ts';
 import { documentText, timeoutProperty } from '../documents/config.ts';
@@ -136,7 +136,9 @@ export const dataXml = checkedNode({
     const { operation, root, declaration, indent, lists, timeout_ms: timeoutMs } = config;
     const names = { attributePrefix: config.attribute_prefix, textName: config.text_name };
     const isParse = operation === 'parse';
-    const text = isParse ? documentText(config.xml, 'xml') : stringifyJson(config.data);
+    const text = isParse
+      ? documentText(config.xml, 'xml')
+      : await context.inTurns((meter) => stringifyWork(config.data, meter));
     const conversion: Conversion = isParse
       ? {
           kind: 'xml_to_value',
