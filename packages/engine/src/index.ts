@@ -93,7 +93,7 @@ export { renderAtEnd } from './render-at-end.ts';
 export { type RerunScope, recordsToKeep } from './rerun.ts';
 export { NO_RETRY, type RetryPolicy, retryDelayMs } from './retry.ts';
 export { retryAfterMs } from './retry-after.ts';
-export { type SchemaError, validateValue } from './schema.ts';
+export { type SchemaError, schemaTooExpensive, validateValue, validateWithin } from './schema.ts';
 export { describeUnusableSchema, findSchemaFaults, type SchemaFault } from './schema-faults.ts';
 export { type SearchKey, searchKeysOf, searchValueOf } from './search-keys.ts';
 export * from './services.ts';
@@ -149,5 +149,14 @@ export { listTemplates } from './template-spans.ts';
 export { includesText, searchFor } from './text-search.ts';
 export { formatTimestamp, parseTimestamp } from './timestamp.ts';
 export { requestIn, requestRecord } from './trigger-request.ts';
-export { finishWork, isWork, Meter, mapWork, sortWork, TooManyStepsError, type Work } from './work.ts';
+export {
+  finishWork,
+  isWork,
+  Meter,
+  mapWork,
+  sortWork,
+  stepsToRead,
+  TooManyStepsError,
+  type Work,
+} from './work.ts';
 export { inZone, isNamedZone, type ZonedTime } from './zoned-time.ts';

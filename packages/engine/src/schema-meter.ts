@@ -37,10 +37,12 @@ export class SchemaMeter {
   /** By type: what schemas with this type inherit it from. */
   readonly #prototypes = new Map<unknown, object>();
   #steps = 0;
+  #maxSteps = MAX_SCHEMA_STEPS;
 
   /** Another check begins. Checks don't overlap. */
-  reset(): void {
+  reset(maxSteps: number): void {
     this.#steps = 0;
+    this.#maxSteps = maxSteps;
   }
 
   newSchema(type: unknown): Schema {
@@ -71,7 +73,7 @@ export class SchemaMeter {
 
   #spend(steps: number): void {
     this.#steps += steps;
-    if (this.#steps > MAX_SCHEMA_STEPS) throw new TooManySchemaStepsError();
+    if (this.#steps > this.#maxSteps) throw new TooManySchemaStepsError();
   }
 
   /** Few types have names, so these are shared by all checks. */

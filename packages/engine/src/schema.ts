@@ -33,27 +33,40 @@ export interface SchemaError {
  * counted, so that a schema built to explode ends in an error.
  */
 export function validateValue(schema: JsonSchema, value: JsonValue): readonly SchemaError[] {
+  return validateWithin(schema, value, MAX_SCHEMA_STEPS) ?? schemaTooExpensive();
+}
+
+/** {@link validateValue}, but null if that takes more steps. */
+export function validateWithin(
+  schema: JsonSchema,
+  value: JsonValue,
+  maxSteps: number,
+): readonly SchemaError[] | null {
   try {
-    const [fits, errors] = Errors(makeHarmless(schema, value), toPlain(value));
+    const [fits, errors] = Errors(makeHarmless(schema, value, maxSteps), toPlain(value));
     return fits ? [] : dedupe((errors as readonly TypeBoxError[]).flatMap(explain));
   } catch (error) {
-    const fault = message('flow.not_checkable', { reason: explainFailure(error) });
-    return [{ pointer: '', keyword: '$schema', schemaPath: '#', code: 'invalid_value', message: fault }];
+    if (error instanceof TooManySchemaStepsError) return null;
+    return notCheckable(
+      error instanceof ReferenceLimitError ? message('flow.references_too_far') : reasonOf(error),
+    );
   }
+}
+
+/** The fault of a value whose check takes too much. */
+export function schemaTooExpensive(): readonly SchemaError[] {
+  return notCheckable(message('flow.schema_too_expensive', { max: MAX_SCHEMA_STEPS }));
+}
+
+function notCheckable(reason: Message | string): readonly SchemaError[] {
+  const fault = message('flow.not_checkable', { reason });
+  return [{ pointer: '', keyword: '$schema', schemaPath: '#', code: 'invalid_value', message: fault }];
 }
 
 const MAX_REFERENCES = 50_000;
 
 /** Thrown out of the validator, which would otherwise follow references forever. */
 class ReferenceLimitError extends Error {}
-
-function explainFailure(error: unknown): Message | string {
-  if (error instanceof ReferenceLimitError) return message('flow.references_too_far');
-  if (error instanceof TooManySchemaStepsError) {
-    return message('flow.schema_too_expensive', { max: MAX_SCHEMA_STEPS });
-  }
-  return reasonOf(error);
-}
 
 interface TypeBoxError {
   readonly keyword: string;
@@ -126,10 +139,10 @@ const NAMING_KEYWORDS: ReadonlySet<string> = new Set([
 const meter = new SchemaMeter();
 
 /** A copy of the schema for one value: its checks are counted, and patterns run in linear time. */
-function makeHarmless(schema: JsonSchema, value: JsonValue): JsonSchema {
+function makeHarmless(schema: JsonSchema, value: JsonValue, maxSteps: number): JsonSchema {
   let followed = 0;
   let names: readonly string[] | undefined;
-  meter.reset();
+  meter.reset(maxSteps);
   const copy = (part: unknown, isNaming: boolean): unknown => {
     if (Array.isArray(part)) return part.map((item) => copy(item, false));
     if (typeof part !== 'object' || part === null || part instanceof RegExp) return part;

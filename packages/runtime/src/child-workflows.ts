@@ -9,8 +9,8 @@ import {
   parseJson,
   readError,
   resultOf,
+  type SchemaError,
   ServiceError,
-  validateValue,
   type WorkflowService,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
@@ -28,7 +28,15 @@ import type { StartableWorkflow } from './start-row.ts';
 import { toStartRow } from './start-row.ts';
 import { waitForEnd, watchExecution } from './watch.ts';
 
+/** The faults of an input according to the workflow's input schema. */
+export type CheckInput = (
+  compiled: CompileResult,
+  input: JsonValue,
+  organisationId: number,
+) => Promise<readonly SchemaError[]>;
+
 export interface WorkflowServiceDeps {
+  readonly checkInput: CheckInput;
   readonly db: Database;
   readonly plans: PlanCache;
   readonly notifier: Pick<ExecutionNotifier, 'subscribe'>;
@@ -60,7 +68,7 @@ async function startChild(deps: WorkflowServiceDeps, caller: Caller, order: Orde
   const workflow = startable(callee, order.workflowId);
   if (callee === undefined || callee.depth >= MAX_DEPTH) throw tooDeep();
   const compiled = await deps.plans.get(workflow.id, workflow.version);
-  refuseInput(compiled, order.input, workflow);
+  await refuseInput(deps, compiled, order.input, workflow);
   const row = toStartRow({
     executionId: callee.executionId,
     acceptedAt: callee.now,
@@ -111,9 +119,13 @@ function tooDeep(): ServiceError {
   return new ServiceError('recursion_limit', message('ports.recursion_limit', { max: MAX_DEPTH }));
 }
 
-function refuseInput(compiled: CompileResult, input: JsonValue, { id }: StartableWorkflow): void {
-  if (compiled.kind !== 'plan' || compiled.plan.inputSchema === null) return;
-  const [first] = validateValue(compiled.plan.inputSchema, input);
+async function refuseInput(
+  { checkInput }: Pick<WorkflowServiceDeps, 'checkInput'>,
+  compiled: CompileResult,
+  input: JsonValue,
+  { id, organisationId }: StartableWorkflow,
+): Promise<void> {
+  const [first] = await checkInput(compiled, input, organisationId);
   if (first === undefined) return;
   const { pointer, message: problem } = first;
   const fault =

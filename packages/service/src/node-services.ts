@@ -6,6 +6,7 @@ import type { Files } from '@millrace/files/files';
 import { createAiService } from '@millrace/ports/ai';
 import { createCodeService } from '@millrace/ports/code';
 import { createDataService } from '@millrace/ports/data';
+import { checkInput } from '@millrace/ports/input-checks';
 import { createMailService } from '@millrace/ports/mail';
 import { createSqlService } from '@millrace/ports/sql';
 import { createToolService } from '@millrace/ports/tools';
@@ -52,7 +53,7 @@ export function createServices(deps: ServicesDeps): Services {
     code: code.service,
     documents: code.documents,
     data: createDataService({ db, maxBytes: config.storage.dataBytes }),
-    workflows: createWorkflowService(deps),
+    workflows: createWorkflowService({ ...deps, checkInput }),
     callbacks: createCallbackService({ db, keys: secretKeys, publicUrl }),
     files: createNodeFiles(files),
     tools: createToolService(registry, () => services, config.limits),

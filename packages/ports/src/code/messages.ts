@@ -1,5 +1,6 @@
 import { type Message, message, verbatim } from '@millrace/messages';
 import type { DocumentOutcome } from '../documents/protocol.ts';
+import type { SchemaOutcome } from '../schema/protocol.ts';
 import type { CodeOutcome, Job } from './protocol.ts';
 
 /** Messages for the author of code that failed. */
@@ -13,19 +14,23 @@ export function memoryMessage(memoryBytes: number): Message {
   return message('ports.code_memory', { mebibytes });
 }
 
-type JobFailure = Extract<CodeOutcome | DocumentOutcome, { kind: 'failure' }>;
+type JobFailure =
+  | Extract<CodeOutcome | DocumentOutcome, { kind: 'failure' }>
+  | Extract<SchemaOutcome, { kind: 'unchecked' }>;
 
 /** Of a job that was killed at its time limit. */
 export function timeoutFailure(job: Job): JobFailure {
   if (job.kind === 'code') {
     return { kind: 'failure', code: 'code_timeout', message: timeoutMessage(job.timeoutMs) };
   }
+  if (job.kind === 'schema') return { kind: 'unchecked' };
   const said = message('ports.document_timeout', { ms: job.timeoutMs });
   return { kind: 'failure', code: 'document_timeout', message: said };
 }
 
 /** Of a job that filled its thread's heap. */
 export function memoryFailure(job: Job): JobFailure {
+  if (job.kind === 'schema') return { kind: 'unchecked' };
   return job.kind === 'code'
     ? { kind: 'failure', code: 'code_memory', message: memoryMessage(job.memoryBytes) }
     : { kind: 'failure', code: 'document_memory', message: message('ports.document_memory') };

@@ -1,11 +1,12 @@
 import { Worker } from 'node:worker_threads';
 import type { LogLine } from '@millrace/engine';
 import type { DocumentJob, DocumentOutcome } from '../documents/protocol.ts';
+import type { SchemaJob, SchemaOutcome } from '../schema/protocol.ts';
 import { memoryFailure, timeoutFailure } from './messages.ts';
-import type { CodeJob, CodeOutcome, Job, ThreadMessage } from './protocol.ts';
+import type { CodeJob, CodeOutcome, Job, JobOutcome, ThreadMessage } from './protocol.ts';
 
 /** The outcome of a run, with its log. */
-export interface PoolAnswer<Outcome = CodeOutcome | DocumentOutcome> {
+export interface PoolAnswer<Outcome = JobOutcome> {
   readonly outcome: Outcome | { readonly kind: 'aborted' };
   readonly log: readonly LogLine[];
 }
@@ -28,7 +29,7 @@ interface Run {
 }
 
 /**
- * Threads that run code and convert documents, started on demand. Runs that find no free thread wait in a queue per owner, and the owners take
+ * Threads that run code, convert documents and check values, started on demand. Runs that find no free thread wait in a queue per owner, and the owners take
  * turns; a run's time limit starts when it has a thread.
  */
 export class CodePool {
@@ -60,6 +61,7 @@ export class CodePool {
    */
   run(job: CodeJob, owner: number, signal: AbortSignal): Promise<PoolAnswer<CodeOutcome>>;
   run(job: DocumentJob, owner: number, signal: AbortSignal): Promise<PoolAnswer<DocumentOutcome>>;
+  run(job: SchemaJob, owner: number, signal: AbortSignal): Promise<PoolAnswer<SchemaOutcome>>;
   run(job: Job, owner: number, signal: AbortSignal): Promise<PoolAnswer> {
     return new Promise((resolve, reject) => {
       const log: LogLine[] = [];

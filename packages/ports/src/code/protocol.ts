@@ -1,9 +1,13 @@
 import type { LogLine } from '@millrace/engine';
 import type { Message } from '@millrace/messages';
 import type { DocumentJob, DocumentOutcome } from '../documents/protocol.ts';
+import type { SchemaJob, SchemaOutcome } from '../schema/protocol.ts';
 
 /** What a thread runs. */
-export type Job = CodeJob | DocumentJob;
+export type Job = CodeJob | DocumentJob | SchemaJob;
+
+/** What it comes to. */
+export type JobOutcome = CodeOutcome | DocumentOutcome | SchemaOutcome;
 
 /** One run of an author's code, as sent to a thread. */
 export interface CodeJob {
@@ -36,4 +40,4 @@ export type CodeOutcome =
 export type ThreadMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'log'; readonly line: LogLine }
-  | { readonly kind: 'end'; readonly outcome: CodeOutcome | DocumentOutcome; readonly usedBytes: number };
+  | { readonly kind: 'end'; readonly outcome: JobOutcome; readonly usedBytes: number };

@@ -1,6 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import type { DocumentJob } from '../documents/protocol.ts';
-import type { Job, ThreadMessage } from './protocol.ts';
+import type { Job, JobOutcome, ThreadMessage } from './protocol.ts';
 import { loadSandbox, runInSandbox } from './sandbox.ts';
 
 /** Runs in a worker thread: one job after another, each followed by one `end`. */
@@ -12,15 +11,24 @@ const say = (message: ThreadMessage): void => port.postMessage(message);
 Date.prototype.getTimezoneOffset = () => 0;
 
 async function runJob(job: Job): Promise<void> {
-  const { outcome, usedBytes } =
-    job.kind === 'code' ? await runInSandbox(job, (line) => say({ kind: 'log', line })) : await convert(job);
+  const { outcome, usedBytes } = await resultOf(job);
   say({ kind: 'end', outcome, usedBytes });
 }
 
-/** Loaded on first use, as most threads only run code. */
-async function convert(job: DocumentJob) {
-  const { runDocumentJob } = await import('../documents/run.ts');
-  return runDocumentJob(job);
+/** What isn't code is loaded on first use, as most threads only run code. */
+async function resultOf(job: Job): Promise<{ readonly outcome: JobOutcome; readonly usedBytes: number }> {
+  switch (job.kind) {
+    case 'code':
+      return runInSandbox(job, (line) => say({ kind: 'log', line }));
+    case 'document': {
+      const { runDocumentJob } = await import('../documents/run.ts');
+      return runDocumentJob(job);
+    }
+    case 'schema': {
+      const { runSchemaJob } = await import('../schema/run.ts');
+      return runSchemaJob(job);
+    }
+  }
 }
 
 // A rejection ends the thread, and the pool counts the job as failed.

@@ -1,9 +1,10 @@
 import type { Queryable } from '@millrace/database/database';
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import type { CompileResult, JsonObject, JsonValue } from '@millrace/engine';
 import { ApiError, type FieldError, validationError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { PlanCache } from '@millrace/runtime/plans';
 import type { StartableWorkflow, StartOrder, StartOrigin } from '@millrace/runtime/start-row';
+import { isTurnSpent, yieldTurn } from '@millrace/runtime/turns';
 import { fingerprintOf } from '../idempotency/fingerprint.ts';
 import type { IdempotencyKey, IdempotencyRecord, StoredResponse } from '../idempotency/store.ts';
 import type { Turns } from '../turns.ts';
@@ -13,6 +14,9 @@ import type { StartLookup } from './store.ts';
 
 /** Maximum items of one batch; part of the public API. */
 export const MAX_BATCH_ITEMS = 1_000;
+
+/** How long the inputs of one batch may be checked: in a thread that all organisations share. */
+const MAX_CHECK_MS = 20_000;
 
 export interface BatchItem {
   /** The body a single start would have: `{}` or `{"input_data": {...}}`. */
@@ -70,6 +74,33 @@ export function createStartBatch({ plans, starter, turns }: BatchDeps): StartBat
     return found;
   }
 
+  /** By item; of those that are replayed, none. */
+  async function faultsOfItems(
+    { organisationId, items }: BatchRequest,
+    lookups: readonly StartLookup[],
+    compiled: CompileResult | null,
+  ): Promise<(readonly FieldError[])[]> {
+    const found: (readonly FieldError[])[] = [];
+    if (compiled === null || compiled.kind !== 'plan' || compiled.plan.inputSchema === null) return found;
+    const endsAt = performance.now() + MAX_CHECK_MS;
+    for (const [index, { body }] of items.entries()) {
+      if (lookups[index]?.record !== null) continue;
+      const at = pointerTo(index, 'input_data');
+      found[index] =
+        performance.now() > endsAt
+          ? [
+              {
+                pointer: at,
+                code: 'invalid_value',
+                message: message('service.batch_checks_too_long', { seconds: MAX_CHECK_MS / 1_000 }),
+              },
+            ]
+          : await faultsOfInput(compiled, body.input_data ?? {}, organisationId, at);
+      if (isTurnSpent()) await yieldTurn();
+    }
+    return found;
+  }
+
   /** Decides about every item; refused and replayed ones have no order. */
   async function judge(request: BatchRequest, keys: readonly (IdempotencyKey | null)[]): Promise<Judged> {
     const { organisationId, workflowId, items } = request;
@@ -78,6 +109,7 @@ export function createStartBatch({ plans, starter, turns }: BatchDeps): StartBat
     // A repeated item gets its receipt, whatever has become of the workflow since.
     const workflow = isOpen ? startable(lookups[0] ?? { workflow: null, isPaused: false }) : null;
     const compiled = workflow === null ? null : await plans.get(workflow.id, workflow.version);
+    const faultsOf = await faultsOfItems(request, lookups, compiled);
     const results: BatchResult[] = [];
     const orders: StartOrder[] = [];
     const firsts = new Map<string, IdempotencyRecord>();
@@ -89,7 +121,7 @@ export function createStartBatch({ plans, starter, turns }: BatchDeps): StartBat
         return;
       }
       const input = items[index]?.body.input_data ?? {};
-      const faults = compiled === null ? [] : faultsOfInput(compiled, input, pointerTo(index, 'input_data'));
+      const faults = faultsOf[index] ?? [];
       if (faults.length > 0 || workflow === null || compiled === null) {
         results.push({ outcome: 'refused', error: validationError(faults) });
         return;

@@ -1,6 +1,7 @@
-import { type CompileResult, type JsonValue, validateValue } from '@millrace/engine';
+import type { CompileResult, JsonValue } from '@millrace/engine';
 import { ApiError, type FieldError, notFound } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
+import { checkInput } from '@millrace/ports/input-checks';
 import type { StartableWorkflow, StartOrder } from '@millrace/runtime/start-row';
 import type { StartLookup } from './store.ts';
 
@@ -40,9 +41,14 @@ export function organisationPaused(): ApiError {
  * The faults of an input according to the workflow's input schema; empty if it declares none.
  * @param at JSON Pointer of the input in the body
  */
-export function faultsOfInput(compiled: CompileResult, input: JsonValue, at: string): readonly FieldError[] {
-  if (compiled.kind !== 'plan' || compiled.plan.inputSchema === null) return [];
-  return validateValue(compiled.plan.inputSchema, input).map(({ pointer, code, message: said }) => ({
+export async function faultsOfInput(
+  compiled: CompileResult,
+  input: JsonValue,
+  organisationId: number,
+  at: string,
+): Promise<readonly FieldError[]> {
+  const faults = await checkInput(compiled, input, organisationId);
+  return faults.map(({ pointer, code, message: said }) => ({
     pointer: `${at}${pointer}`,
     code,
     message: said,

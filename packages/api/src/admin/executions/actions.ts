@@ -90,7 +90,9 @@ export function adminActionRoutes(
     }
     refuseVersion(from, version);
     const content = await rerunFromStart(plans, id, source, workflow, input as JsonValue | undefined);
-    if (input !== undefined) refuseInput(content.compiled, input as JsonValue);
+    if (input !== undefined) {
+      await refuseInput(content.compiled, input as JsonValue, workflow.organisationId);
+    }
     return content;
   }
 }

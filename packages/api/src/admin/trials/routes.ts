@@ -61,7 +61,7 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
       const isPartial = body.only_node !== undefined || body.from_node !== undefined;
       const again = repeated(body, former, compiled);
       const input = again?.input ?? (await inputOf(tx, organisation.id, id, body));
-      if (!isPartial) refuseInput(compiled, input, '/input');
+      if (!isPartial) await refuseInput(compiled, input, organisation.id, '/input');
       const version = content.version ?? (await storeTrial(tx, call, id, content.flow));
       const order = {
         executionId,

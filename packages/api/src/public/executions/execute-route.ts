@@ -95,7 +95,7 @@ export function executeRoute(
           lookUp: () => lookUp(request),
           prepare: async (workflow) => {
             const compiled = await plans.get(workflow.id, workflow.version);
-            refuseInput(compiled, input);
+            await refuseInput(compiled, input, workflow.organisationId);
             if (request.bodyMayNameFiles) {
               await refuseUnknownFiles(files, workflow.organisationId, input, '/input_data');
             }
@@ -112,7 +112,12 @@ export function executeRoute(
  * @param at JSON Pointer of the input in the body
  * @throws ApiError 422 if the workflow declares an input schema and the input doesn't match it
  */
-export function refuseInput(compiled: CompileResult, input: JsonValue, at = '/input_data'): void {
-  const errors = faultsOfInput(compiled, input, at);
+export async function refuseInput(
+  compiled: CompileResult,
+  input: JsonValue,
+  organisationId: number,
+  at = '/input_data',
+): Promise<void> {
+  const errors = await faultsOfInput(compiled, input, organisationId, at);
   if (errors.length > 0) throw validationError(errors);
 }
