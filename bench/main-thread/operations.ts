@@ -1,21 +1,33 @@
+import { createRequire } from 'node:module';
+import { rowSet } from '@millrace/database/row-set';
 import {
   canonicalJson,
   compile,
   type Effect,
   type JsonObject,
   type JsonValue,
+  Meter,
+  measureWork,
   type NodeResult,
-  parseJson,
   parseTemplate,
+  parseWork,
   render,
   stringifyJson,
+  stringifyWork,
   success,
   validateValue,
 } from '@millrace/engine';
+import { importWorkflow } from '@millrace/importer';
 import { registry } from '@millrace/nodes';
 import { drive } from '@millrace/runtime/drive';
 import { maskSecrets } from '@millrace/runtime/mask';
 import { NodeRun } from '@millrace/runtime/node-run';
+import { finishInTurns } from '@millrace/runtime/turns';
+
+/** What the driver does with a parameter; it has no types for it. */
+const { prepareValue } = createRequire(import.meta.url)('pg/lib/utils.js') as {
+  readonly prepareValue: (value: unknown) => unknown;
+};
 
 /** One thing that a tenant's data makes the service do, with the worst data it may be given. */
 export interface Operation {
@@ -150,6 +162,29 @@ const flow = (): JsonObject => ({
     data: { config: index === 0 ? {} : { values: { text: `{{nodes.n${index - 1}.output}}` } } },
   })),
   edges: range(1_999, (index) => ({ source: `n${index}`, target: `n${index + 1}` })),
+});
+
+/** As n8n exports a workflow. */
+const exported = (): JsonObject => ({
+  name: 'n',
+  nodes: range(2_000, (index) => ({
+    ...{ id: `${index}`, name: `Node ${index}`, position: [index, 0], typeVersion: 3.4 },
+    type: index === 0 ? 'n8n-nodes-base.manualTrigger' : 'n8n-nodes-base.set',
+    parameters: {
+      assignments: {
+        assignments: range(5, (n) => ({
+          ...{ id: `${n}`, name: `v${n}`, type: 'string' },
+          value: `={{ $json.v${n}.toUpperCase() + $('Node ${index - 1}').item.json.a }}`,
+        })),
+      },
+    },
+  })),
+  connections: Object.fromEntries(
+    range(1_999, (index) => [
+      `Node ${index}`,
+      { main: [[{ node: `Node ${index + 1}`, type: 'main', index: 0 }]] },
+    ]),
+  ),
 });
 
 export const OPERATIONS: readonly Operation[] = [
@@ -310,7 +345,7 @@ export const OPERATIONS: readonly Operation[] = [
     size: '14 MB',
     prepare() {
       const text = stringifyJson(range(MANY, row) as JsonValue);
-      return () => parseJson(text);
+      return () => finishInTurns(parseWork(text, new Meter()));
     },
   },
   {
@@ -318,7 +353,23 @@ export const OPERATIONS: readonly Operation[] = [
     size: '1 MB of numbers',
     prepare() {
       const text = `[${'1,'.repeat(500_000)}1e2]`;
-      return () => parseJson(text);
+      return () => finishInTurns(parseWork(text, new Meter()));
+    },
+  },
+  {
+    name: 'parse JSON of exponents',
+    size: '1 MB of numbers',
+    prepare() {
+      const text = `[${'1e400,'.repeat(170_000)}1e400]`;
+      return () => finishInTurns(parseWork(text, new Meter()));
+    },
+  },
+  {
+    name: 'parse JSON of one number',
+    size: '1 MB',
+    prepare() {
+      const text = `[${'7'.repeat(1_000_000)}e2]`;
+      return () => finishInTurns(parseWork(text, new Meter()));
     },
   },
   {
@@ -326,15 +377,48 @@ export const OPERATIONS: readonly Operation[] = [
     size: '14 MB',
     prepare() {
       const rows: JsonValue = range(MANY, row);
-      return () => stringifyJson(rows);
+      return () => finishInTurns(stringifyWork(rows, new Meter()));
     },
   },
+  {
+    name: 'measure JSON',
+    size: '14 MB',
+    prepare() {
+      const rows: JsonValue = range(MANY, row);
+      return () => finishInTurns(measureWork(rows, MAX_BYTES, new Meter()));
+    },
+  },
+  {
+    name: 'parameter of a statement',
+    size: '14 MB',
+    prepare() {
+      const set = rowSet<string>({ records: ['text', (text) => text] });
+      const text = stringifyJson(range(MANY, row) as JsonValue);
+      return () => set.values([text]).map((value) => prepareValue(value));
+    },
+  },
+  ofNode('hash', '16 MB', 'core.crypto', () => ({
+    ...{ operation: 'hash', algorithm: 'sha256', encoding: 'hex' },
+    data: 'x'.repeat(MAX_BYTES),
+  })),
+  ofNode('hash of a value', '14 MB', 'core.crypto', () => ({
+    ...{ operation: 'hash', algorithm: 'sha256', encoding: 'hex' },
+    data: range(MANY, row),
+  })),
   {
     name: 'canonical JSON',
     size: '14 MB',
     prepare() {
       const rows: JsonValue = range(MANY, row);
       return () => canonicalJson(rows);
+    },
+  },
+  {
+    name: 'import a workflow',
+    size: 'n8n, 2,000 nodes',
+    prepare() {
+      const value = exported();
+      return () => importWorkflow(value, { limits: { nodes: 2_000, depth: 100 }, name: 'imported' });
     },
   },
   {
