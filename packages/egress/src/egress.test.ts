@@ -112,3 +112,33 @@ it('a pause is for calls with the same credentials; without any, for the same pa
   ];
   expect(tried).toEqual([false, true, false, false, true, false, true, false]);
 });
+
+it("a connection that is counted is a call until it is closed; one that isn't never waits", async () => {
+  const { port } = await startHttp((_request, response) => response.end());
+  egress = createEgress(['127.0.0.1'], async () => null, LIMITS);
+  const target = { host: '127.0.0.1', port };
+  const connect = (wait?: HostWait) => egress.sockets(1).connect(target, NEVER, wait);
+  const first = await connect({ ...impatient(), maxWaitMs: null });
+  expect(egress.hosts.state.calls).toBe(1);
+  const wait = impatient();
+  await expect(connect(wait)).rejects.toMatchObject({ code: 'aborted' });
+  expect(wait.putOffs).toEqual([`127.0.0.1:${port}`]);
+  await expect(
+    egress.http(1).send(get(`http://127.0.0.1:${port}`), NEVER, undefined, wait),
+  ).rejects.toThrow();
+  const uncounted = await connect();
+  expect(egress.hosts.state.calls).toBe(1);
+  uncounted.destroy();
+  const next = connect({ ...impatient(), maxWaitMs: null });
+  first.destroy();
+  (await next).destroy();
+  await expect.poll(() => egress.hosts.state.calls).toBe(0);
+});
+
+it('a connection that fails is no longer a call', async () => {
+  egress = createEgress(['127.0.0.1'], async () => null, LIMITS);
+  // Nobody listens there.
+  const connected = egress.sockets(1).connect({ host: '127.0.0.1', port: 1 }, NEVER, impatient());
+  await expect(connected).rejects.toMatchObject({ code: 'connection_failed' });
+  expect(egress.hosts.state.calls).toBe(0);
+});

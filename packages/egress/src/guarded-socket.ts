@@ -1,6 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { HttpClientError } from '@millrace/engine';
+import { type HostWait, HttpClientError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { type Target, targetOf } from './allow-hosts.ts';
 import { toClientError } from './client-errors.ts';
@@ -20,9 +20,10 @@ export interface SocketTarget {
 export interface GuardedSockets {
   /**
    * Opens a connection. From then on it and its errors are the caller's responsibility.
+   * @param wait of an organisation's connection: it counts as a call to its host from now until it is closed. Absent: it isn't counted
    * @throws HttpClientError `invalid_url`, `target_not_allowed`, `timeout`, `connection_failed`, `aborted`
    */
-  connect(target: SocketTarget, signal: AbortSignal): Promise<Socket>;
+  connect(target: SocketTarget, signal: AbortSignal, wait?: HostWait): Promise<Socket>;
 }
 
 export interface GuardedSocketOptions {

@@ -1,10 +1,11 @@
+import type { Socket } from 'node:net';
 import { type HttpClient, HttpClientError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { targetOf } from './allow-hosts.ts';
 import type { GuardedHttpClient } from './guarded-client.ts';
 import type { GuardedFetch } from './guarded-fetch.ts';
 import type { GuardedSockets } from './guarded-socket.ts';
-import type { HostLimits } from './host-limits.ts';
+import type { HostLimits, HostPass } from './host-limits.ts';
 import { createNarrowRules, type NarrowRules } from './narrowed.ts';
 import { createTurns } from './organisation-turns.ts';
 
@@ -44,16 +45,32 @@ export function createOrganisationOutbound(
       },
     }),
     sockets: (organisationId, guarded) => ({
-      async connect(target, signal) {
+      async connect(target, signal, wait) {
         const rules = await readRules(readHosts, organisationId);
         const name =
           target.host.includes(':') && !target.host.startsWith('[') ? `[${target.host}]` : target.host;
         const parsed = URL.parse(`http://${name}:${target.port}/`);
         if (parsed !== null) rules?.check(targetOf(parsed));
-        return guarded.connect(target, signal);
+        if (parsed === null || wait === undefined) return guarded.connect(target, signal);
+        const { host, port } = targetOf(parsed);
+        const call = { organisationId, host: `${host}:${port}`, quota: () => '', wait };
+        return connectWithin(await limits.enter(call, signal), () => guarded.connect(target, signal));
       },
     }),
   };
+}
+
+/** The call is over when the connection is. */
+async function connectWithin(pass: HostPass, connect: () => Promise<Socket>): Promise<Socket> {
+  try {
+    const socket = await connect();
+    if (socket.destroyed) pass.leave();
+    else socket.once('close', () => pass.leave());
+    return socket;
+  } catch (error) {
+    pass.leave();
+    throw error;
+  }
 }
 
 /** Null: the organisation doesn't have a list. If the rules can't be read, nothing is sent. */

@@ -14,7 +14,6 @@ import {
 import { finishInTurns } from '@millrace/runtime/turns';
 import { CodePool } from './code/pool.ts';
 
-
 /** Larger values and schemas are checked in a thread: checking begins with a copy of each, which can't be interrupted. */
 const READ_STEPS = 20_000;
 /** So are those whose check takes longer: about ten milliseconds of the main thread. */

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import type { CredentialOf, MailMessage, MailService } from '@millrace/engine';
 import type { Caller } from '@millrace/runtime/node-services';
+import { countedSockets } from './counted-sockets.ts';
 import { toMailError } from './mail/errors.ts';
 
 export interface MailDeps {
@@ -21,16 +22,21 @@ export function createMailService({
   sockets,
   silenceMs = SILENCE_MS,
 }: MailDeps): (caller: Caller) => MailService {
-  return ({ organisationId }) => ({
+  return (caller) => ({
     send: (credential, message, signal) =>
-      withServer(sockets(organisationId), credential, { silenceMs, signal }, async ({ transport }) => {
-        const info = await transport.sendMail({ ...mailOf(message), signal });
-        return {
-          accepted: info.accepted.map(textOf),
-          rejected: info.rejected.map(textOf),
-          response: info.response,
-        };
-      }),
+      withServer(
+        countedSockets(sockets, caller),
+        credential,
+        { silenceMs, signal },
+        async ({ transport }) => {
+          const info = await transport.sendMail({ ...mailOf(message), signal });
+          return {
+            accepted: info.accepted.map(textOf),
+            rejected: info.rejected.map(textOf),
+            response: info.response,
+          };
+        },
+      ),
   });
 }
 

@@ -1,6 +1,7 @@
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import { type CredentialOf, ServiceError, type SqlQuery, type SqlService } from '@millrace/engine';
 import type { Caller } from '@millrace/runtime/node-services';
+import { countedSockets } from './counted-sockets.ts';
 import { hidePassword } from './sql/errors.ts';
 import { createGates } from './sql/gates.ts';
 import { queryPostgresql } from './sql/postgresql.ts';
@@ -20,13 +21,13 @@ export interface SqlDeps {
 export function createSqlService({
   sockets,
   maxConnections = 10,
-}: SqlDeps): (caller: Pick<Caller, 'organisationId'>) => SqlService {
+}: SqlDeps): (caller: Pick<Caller, 'organisationId' | 'waitForHost'>) => SqlService {
   const gates = createGates(maxConnections);
-  const serviceOf = (organisationId: number): SqlService => ({
+  return (caller) => ({
     async query(credential, query, signal) {
       const leave = await gates.enter(gateOf(credential), signal);
       try {
-        return await run(sockets(organisationId), credential, query, signal);
+        return await run(countedSockets(sockets, caller), credential, query, signal);
       } catch (error) {
         throw error instanceof ServiceError ? hidePassword(error, credential.password) : error;
       } finally {
@@ -34,7 +35,6 @@ export function createSqlService({
       }
     },
   });
-  return (caller) => serviceOf(caller.organisationId);
 }
 
 async function run(

@@ -44,6 +44,9 @@ export interface NodeRunDeps {
   readonly limits: Pick<ExecutionLimits, 'inlineWaitMs' | 'maxOutputBytes'>;
 }
 
+/** What these do outside they do in the turn of a host; a credential or a file that is read again is the same. */
+const HARMLESS: ReadonlySet<string> = new Set(['credentials', 'files', 'ai', 'mail', 'sql']);
+
 /** What a node's attempt needs from its run. */
 export interface NodeRunControl {
   /** What the execution holds. */
@@ -159,8 +162,7 @@ export class NodeRun implements NodeContext {
   static {
     for (const name of SERVICE_NAMES) {
       const get = function (this: NodeRun): unknown {
-        // Models are called through their host's turn, too; a file that is read again is the same.
-        if (name !== 'credentials' && name !== 'ai' && name !== 'files') this.#hasActed = true;
+        if (!HARMLESS.has(name)) this.#hasActed = true;
         return this.#ownServices()[name];
       };
       Object.defineProperty(NodeRun.prototype, name, { get });
