@@ -34,7 +34,12 @@ function renderTemplate(
   nowMs: number,
 ): { readonly value: JsonValue } | Failure {
   try {
-    return { value: render(template, scopeOf(state, frame, nowMs), state.input.limits.maxOutputBytes) };
+    const count = (steps: number): void => {
+      state.rendered += steps;
+    };
+    return {
+      value: render(template, scopeOf(state, frame, nowMs), state.input.limits.maxOutputBytes, count),
+    };
   } catch (error) {
     if (!(error instanceof RenderLimitError)) throw error;
     return failure(error.code, error.explanation);

@@ -76,6 +76,8 @@ export interface ExecutionState {
   readonly stalled: Set<LoopRun>;
   /** Iterations started in this step. */
   started: number;
+  /** Steps of rendering configs, in this step. */
+  rendered: number;
   /** Nodes whose code is running, and nodes that wait. */
   running: number;
   waiting: number;
@@ -112,6 +114,7 @@ export function newState(plan: Plan, input: ExecutionInput, nowMs: number): Exec
     settled: [],
     stalled: new Set(),
     started: 0,
+    rendered: 0,
     running: 0,
     waiting: 0,
     consumedAiTokens: 0,

@@ -136,6 +136,9 @@ function fireTimer(state: ExecutionState, slot: Slot, effects: Effect[]): void {
   }
 }
 
+/** After as many steps of rendering configs, what else is ready starts in the next step: a step can't be interrupted. */
+const MAX_RENDERED = 100_000;
+
 type Start = { readonly slot: Slot; readonly effect: Extract<Effect, { kind: 'start_node' }> };
 
 /** Starts what is ready and returns what must be stored, awaited or ended. Does nothing once the run is over. */
@@ -160,15 +163,19 @@ function flush(state: ExecutionState, effects: Effect[]): Step {
 
 function startAll(state: ExecutionState, effects: Effect[]): Start[] {
   const starts: Start[] = [];
+  state.rendered = 0;
   resumeStalled(state, effects);
   do {
     const { ready } = state;
     if (ready.length > 0) state.ready = [];
-    for (const slot of ready) {
+    let next = 0;
+    for (; next < ready.length && state.rendered <= MAX_RENDERED; next += 1) {
+      const slot = ready[next] as Slot;
       if (state.phase.kind === 'running' && slot.frame.isOpen) startNode(state, slot, starts, effects);
     }
+    if (next < ready.length && state.phase.kind === 'running') state.ready.unshift(...ready.slice(next));
     settle(state, effects);
-  } while (state.ready.length > 0);
+  } while (state.ready.length > 0 && state.rendered <= MAX_RENDERED);
   return starts;
 }
 
@@ -228,9 +235,9 @@ function startAttempt(
   return { slot, effect: loopAttempts === null ? effect : { ...effect, loopAttempts } };
 }
 
-/** The time of the next valid timer, or of the deadline; null when neither exists. */
+/** Now, if more is to be started; else the time of the next valid timer, or of the deadline; null when neither exists. */
 function nextTime(state: ExecutionState): number | null {
-  if (state.stalled.size > 0) return state.nowMs;
+  if (state.stalled.size > 0 || state.ready.length > 0) return state.nowMs;
   const { deadlineAtMs } = state.input;
   const timer = state.timers.peek();
   if (timer === undefined) return deadlineAtMs;

@@ -37,6 +37,44 @@ describe('limits of an execution', () => {
     expect(abbreviate(late.effects)).toEqual(['finish failed']);
   });
 
+  it('E31: nodes whose configs are much work are started step by step, in their order, before time passes', () => {
+    const items = Array.from({ length: 5_000 }, (_, n) => n);
+    const busy = { ...effect, config: { sorted: '{{trigger.data | sort | length}}' } };
+    const nodes = { a: busy, b: busy, c: busy, d: busy, e: effect };
+    const plan = planOf(flowOf(nodes, ['t -> a', 't -> b', 't -> c', 't -> d', 't -> e']));
+    const drive = new Drive(plan, { triggerData: items });
+    expect(abbreviate(drive.effects)).toEqual([
+      'checkpoint t:success a:running b:running',
+      'start a',
+      'start b',
+      'wait 1000',
+    ]);
+    expect(drive.lastStart('a')?.config).toEqual({ sorted: 5_000 });
+    expect(abbreviate(drive.time(1_000))).toEqual([
+      'checkpoint c:running d:running',
+      'start c',
+      'start d',
+      'wait 1000',
+    ]);
+    expect(abbreviate(drive.time(1_000))).toEqual(['checkpoint e:running', 'start e', 'wait 61000']);
+  });
+
+  it('E31: a failure that ends the execution starts nothing more, and a crash in between starts everything', () => {
+    const items = Array.from({ length: 10_000 }, (_, n) => n);
+    const busy = { ...effect, config: { sorted: '{{trigger.data | sort | length}}' } };
+    const plan = planOf(flowOf({ a: busy, b: busy, c: effect }, ['t -> a', 't -> b', 't -> c']));
+    const drive = new Drive(plan, { triggerData: items });
+    expect(drive.lastStart('b')).toBeUndefined();
+    expect(abbreviate(drive.end('a', failure('broken', verbatim('x'))))).toEqual(['finish failed']);
+    expect(drive.lastStart('b')).toBeUndefined();
+    const again = new Drive(plan, { triggerData: items }, 1_000, [
+      ...new Drive(plan, { triggerData: items }).stored().values(),
+    ]);
+    again.time(1_000);
+    again.time(1_000);
+    expect(['a', 'b', 'c'].map((node) => again.lastStart(node)?.attempt)).toEqual([2, 1, 1]);
+  });
+
   it('E29: the output with which the execution would exceed its limit is not stored, and fails it', () => {
     const lenient = { ...effect, on_error: 'continue', retry: { max_attempts: 3 } } as const;
     const plan = planOf(flowOf({ a: effect, b: lenient, c: effect }, ['t -> a', 'a -> b', 'b -> c']));
