@@ -15,7 +15,7 @@ export const ENVIRONMENT = {
 
 /** Starts of one request. */
 const BATCH = 500;
-/** The bystander starts at least as many. */
+/** The bystander starts at least as many, even if the attack is over before. */
 const FEWEST_STARTS = 10;
 
 /** One start of the bystander: how long until it was seen completed, in milliseconds. */
@@ -66,8 +66,11 @@ export class Arena {
     return glances;
   }
 
-  /** The bystander, from before the attack until all of its executions have ended. */
-  async during(attack: Attack): Promise<Outcome> {
+  /**
+   * The bystander, from before the attack until all of its executions have ended.
+   * @param fewest starts of the bystander
+   */
+  async during(attack: Attack, fewest = FEWEST_STARTS): Promise<Outcome> {
     const { db, receiver } = this.#world;
     const hold = receiver.hold(SLOW_PATH, attack.starts);
     const workflowId = await this.#attacker.createWorkflow(
@@ -84,9 +87,9 @@ export class Arena {
     void started.finally(() => {
       isStarted = true;
     });
-    for (let open = true; open || glances.length < FEWEST_STARTS; ) {
+    for (let open = true; open || glances.length < fewest; ) {
       glances.push(await this.#glance());
-      if (glances.length >= FEWEST_STARTS && isStarted) hold.release();
+      if (glances.length >= fewest && isStarted) hold.release();
       const rows = await readExecutions(db, workflowId);
       open = !isStarted || rows.some((row) => row.completed_at === null);
     }
