@@ -40,6 +40,14 @@ export class FlowBuilder {
   readonly #sources = new Map<string, Set<string>>();
   readonly #ids = new Set<string>();
   readonly #captures = new Map<string, string>();
+  /** Changes of sources and captures so far. */
+  #changes = 0;
+  #lastBefore: {
+    readonly place: string;
+    readonly scope: Scope;
+    readonly changes: number;
+    readonly known: ReadonlySet<string>;
+  } | null = null;
   readonly #results = new Map<string, Map<string, string>>();
   readonly #taken = new Set<string>();
 
@@ -71,6 +79,7 @@ export class FlowBuilder {
   connect({ id, handle }: Exit, target: string): void {
     if (id === '') return;
     const sources = this.#sources.get(target) ?? new Set<string>();
+    this.#changes += 1;
     this.#sources.set(target, sources.add(id));
     this.#edges.set(`${id} ${handle} ${target}`, { source: id, sourceHandle: handle, target });
   }
@@ -82,6 +91,16 @@ export class FlowBuilder {
 
   /** What a node in this scope that follows these exits may read: everything that has run, or was skipped, when it starts. */
   beforeAll(after: readonly Exit[], scope: Scope): ReadonlySet<string> {
+    const place = after.map(({ id }) => id).join(' ');
+    const last = this.#lastBefore;
+    // Each expression of a node asks for the same: with thousands of nodes, going through all of them takes seconds.
+    if (last?.place === place && last.scope === scope && last.changes === this.#changes) return last.known;
+    const known = this.#findBefore(after, scope);
+    this.#lastBefore = { place, scope, changes: this.#changes, known };
+    return known;
+  }
+
+  #findBefore(after: readonly Exit[], scope: Scope): ReadonlySet<string> {
     const known = new Set<string>();
     const open = after.map(({ id }) => id);
     for (let around: Scope | null = scope; around !== null; around = around.parent) {
@@ -108,6 +127,7 @@ export class FlowBuilder {
     const known = this.#captures.get(loop);
     if (known !== undefined) return `nodes.${known}.output.item`;
     const id = this.reserve(`${loop}_item`);
+    this.#changes += 1;
     this.#captures.set(loop, id);
     return `nodes.${id}.output.item`;
   }
@@ -133,11 +153,13 @@ export class FlowBuilder {
     if (gone.length === 0) return;
     for (const id of gone) {
       this.#nodes.delete(id);
+      this.#changes += 1;
       this.#sources.delete(id);
     }
     for (const [key, { source, target }] of this.#edges) {
       if (!gone.includes(source) && !gone.includes(target)) continue;
       this.#edges.delete(key);
+      this.#changes += 1;
       this.#sources.get(target)?.delete(source);
     }
   }
