@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { rowSet } from '@millrace/database/row-set';
 import {
+  type CompileResult,
   canonicalJson,
   compile,
   type Effect,
@@ -15,10 +16,10 @@ import {
   stringifyJson,
   stringifyWork,
   success,
-  validateValue,
 } from '@millrace/engine';
 import { importWorkflow } from '@millrace/importer';
 import { registry } from '@millrace/nodes';
+import { checkInput } from '@millrace/ports/input-checks';
 import { drive } from '@millrace/runtime/drive';
 import { maskSecrets } from '@millrace/runtime/mask';
 import { NodeRun } from '@millrace/runtime/node-run';
@@ -132,7 +133,9 @@ function ofSchema(name: string, size: string, schema: () => JsonObject, value: (
     size,
     prepare() {
       const [made, given] = [schema(), value()];
-      return () => validateValue(made, given);
+      // All of a plan that matters here.
+      const compiled = { kind: 'plan', plan: { inputSchema: made } } as unknown as CompileResult;
+      return () => checkInput(compiled, given, 1);
     },
   };
 }

@@ -10,8 +10,10 @@ import {
 import { endOfString } from './json-depth.ts';
 import { type Meter, stepsToRead, type Work } from './work.ts';
 
-/** Shorter text is parsed at once, in about a millisecond. */
-const PIECE_CHARACTERS = 128 * 1024;
+/** Shorter text is parsed at once: in half a millisecond, or in twenty if it is full of numbers that a double can't hold. */
+const PIECE_CHARACTERS = 64 * 1024;
+/** Characters that are parsed in one step. */
+const STEP_CHARACTERS = 64;
 /** Characters that are looked at between two looks at the meter. */
 const STRIDE = 16 * 1024;
 /** Values that take fewer steps are written at once. */
@@ -33,12 +35,12 @@ const BLANK = /^[ \t\n\r]*$/;
  */
 export function* parseWork(text: string, meter: Meter, pieceCharacters = PIECE_CHARACTERS): Work<JsonValue> {
   if (text.length <= pieceCharacters) {
-    meter.spendText(text.length);
+    meter.spend(text.length / STEP_CHARACTERS);
     return parseJson(text);
   }
   const reader = new Reader(text, pieceCharacters);
   while (!reader.isAtEnd) {
-    meter.spendText(reader.advance());
+    meter.spend(reader.advance() / STEP_CHARACTERS);
     if (meter.isDue) yield meter.take();
   }
   return reader.finish();

@@ -67,9 +67,8 @@ describe('limits of an execution', () => {
     expect(drive.lastStart('b')).toBeUndefined();
     expect(abbreviate(drive.end('a', failure('broken', verbatim('x'))))).toEqual(['finish failed']);
     expect(drive.lastStart('b')).toBeUndefined();
-    const again = new Drive(plan, { triggerData: items }, 1_000, [
-      ...new Drive(plan, { triggerData: items }).stored().values(),
-    ]);
+    const records = new Drive(plan, { triggerData: items }).stored().values();
+    const again = new Drive(plan, { triggerData: items }, [...records]);
     again.time(1_000);
     again.time(1_000);
     expect(['a', 'b', 'c'].map((node) => again.lastStart(node)?.attempt)).toEqual([2, 1, 1]);
