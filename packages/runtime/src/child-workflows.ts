@@ -29,7 +29,7 @@ import { toStartRow } from './start-row.ts';
 import { waitForEnd, watchExecution } from './watch.ts';
 
 /** The faults of an input according to the workflow's input schema. */
-export type CheckInput = (
+type CheckInput = (
   compiled: CompileResult,
   input: JsonValue,
   organisationId: number,
