@@ -137,7 +137,7 @@ describe('writing in pieces', () => {
   });
 
   it('yields between pieces', () => {
-    const value = { rows: Array.from({ length: 100_000 }, (_, n) => ({ n })) };
+    const value = [{ rows: Array.from({ length: 100_000 }, (_, n) => ({ n })) }];
     expect(yields(stringifyWork(value, new Meter()))).toBeGreaterThan(10);
   });
 });
