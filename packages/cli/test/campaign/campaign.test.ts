@@ -58,7 +58,7 @@ describe('the verdict', () => {
     expect(found({ ...well, calls: well.calls.filter(({ node }) => node !== 'second') })).toEqual(['lost']);
     expect(found({ ...well, fires: well.fires.filter((_, n) => n !== 1) })).toContain('lost');
     expect(found({ ...well, scheduled: well.scheduled.slice(0, -1) })).toEqual(['lost']);
-    expect(found({ ...well, lastFinals: new Map() })).toEqual(['lost', 'lost', 'lost', 'lost']);
+    expect(found({ ...well, lastFinals: new Map() })).toEqual(well.executions.map(() => 'lost'));
     const callbacks = well.callbacks.map((each) => ({ ...each, value: 'another' }));
     expect(found({ ...well, callbacks })).toEqual(['lost']);
   });
@@ -110,6 +110,64 @@ describe('the verdict', () => {
     expect(found({ ...well, cancels: confirmed })).toEqual(['changed']);
     expect(found({ ...well, executions: cancelled })).toEqual(['changed']);
     expect(found({ ...well, executions: cancelled, cancels: confirmed })).toEqual([]);
+  });
+
+  it('finds a superseded execution whose place nobody took, and one that was cancelled for another reason', () => {
+    const well = calm();
+    const supersede = (change: object) => ({
+      ...well,
+      executions: well.executions.map((row) =>
+        row.id === 6
+          ? {
+              ...row,
+              status: 'cancelled',
+              cancel_code: 'cancelled_by_newer_execution',
+              cancelled_for: 7,
+              ...change,
+            }
+          : row,
+      ),
+    });
+    expect(found(supersede({}))).toEqual([]);
+    expect(found(supersede({ cancelled_for: 99 }))).toEqual(['lost']);
+    expect(found(supersede({ cancelled_for: 6 }))).toEqual(['lost']);
+    expect(found(supersede({ cancelled_for: 1 }))).toEqual(['lost']);
+    expect(found(supersede({ cancel_code: 'skipped_by_concurrency' }))).toEqual(['changed']);
+  });
+
+  it('finds a lost file, another content, and a rate that releases too early or too much', () => {
+    const well = calm();
+    expect(found({ ...well, files: new Map() })).toEqual(['lost']);
+    expect(found({ ...well, files: new Map([[5, 'another']]) })).toEqual(['lost']);
+    const early = { was_due: false, released: 1, intervals: 1 };
+    const many = { was_due: true, released: 2, intervals: 1 };
+    expect(found({ ...well, releases: [early, many] })).toEqual(['exceeded', 'exceeded']);
+  });
+
+  it('finds more concurrent executions with one key than allowed', () => {
+    const well = calm();
+    const start = (n: number, key: number) => ({
+      ...(well.starts[0] ?? never()),
+      marker: `keyed-${n}`,
+      kind: 'keyed' as const,
+      input: { key },
+      hasKey: false,
+      answers: [],
+    });
+    const call = (n: number) => ({
+      ...(well.calls[0] ?? never()),
+      marker: `keyed-${n}`,
+      executionId: 100 + n,
+      deliveryKey: `keyed-${n}`,
+    });
+    const calls = [...well.calls, call(1), call(2), call(3)];
+    const withKeys = (...keys: number[]) => ({
+      ...well,
+      starts: [...well.starts, ...keys.map((key, n) => start(n + 1, key))],
+      calls,
+    });
+    expect(found(withKeys(1, 1, 1))).toEqual(['exceeded']);
+    expect(found(withKeys(1, 1, 2))).toEqual([]);
   });
 
   it('finds more concurrent executions than allowed, a wrong response, and a process that ended by itself', () => {
@@ -176,7 +234,7 @@ describe('a plan', () => {
 
   it('has every kind of fault in each round, and no full disk where none can be filled', () => {
     const kinds = (faults: readonly Fault[]) => new Set(faults.map(({ kind }) => kind));
-    expect(kinds(plan(1).slice(0, 21))).toEqual(kinds(plan(1)));
+    expect(kinds(plan(1).slice(0, 22))).toEqual(kinds(plan(1)));
     expect(kinds(plan(1))).toContain('fill disk');
     expect(kinds(planFaults(new Random(1), 60, MEMBERS, false))).not.toContain('fill disk');
   });

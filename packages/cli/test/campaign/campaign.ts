@@ -1,8 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { logRates, readReleases } from '@millrace/testing/rate-log';
 import { Client } from '../faults/support/client.ts';
-import { type ExecutionRow, readExecutions, readNodeEnds } from '../faults/support/ledger.ts';
+import { freshFolder } from '../faults/support/folders.ts';
+import { countPutOff, type ExecutionRow, readExecutions, readNodeEnds } from '../faults/support/ledger.ts';
 import { EVERY_SECOND, readFires, readScheduled } from '../faults/support/schedule.ts';
 import { until } from '../faults/support/until.ts';
 import { addOrganisation, World } from '../faults/support/world.ts';
@@ -12,7 +14,7 @@ import { Disk } from './disk.ts';
 import type { Detail, EndedProcess, Evidence } from './evidence.ts';
 import { Fleet } from './fleet.ts';
 import { Injector } from './injector.ts';
-import { flowOf, isGreedy, KINDS, type Kind, planStarts } from './mix.ts';
+import { flowOf, isCalled, isGreedy, KINDS, type Kind, planStarts, sha256Of } from './mix.ts';
 import type { CampaignOptions } from './options.ts';
 import { Outside } from './outside.ts';
 import { planFaults } from './plan.ts';
@@ -35,6 +37,9 @@ const READERS = 8;
 /** Without faults nothing is refused, however busy the machine is. */
 const CALM = { MILLRACE_SHED_LOOP_DELAY_MS: '0', MILLRACE_SHED_POOL_WAIT_MS: '0' };
 
+/** So few calls at the same time that some have to wait for their turn. */
+const HOST_CALLS = '6';
+
 /** Where the campaign gets its server from, and where its progress goes. */
 export interface CampaignDeps {
   /** A stopped server with the migrated template. */
@@ -55,7 +60,12 @@ export async function runCampaign(
       ? null
       : await Disk.mount(DISK_MEBIBYTES + Math.ceil(options.executions / STARTS_PER_MEBIBYTE));
   const dataDir = disk === null ? {} : { dataDir: disk.dataDir };
-  const world = await World.create({ preparedDataDir, ...dataDir }, options.faults === 0 ? CALM : {});
+  const environment = {
+    MILLRACE_FILES_FOLDER: freshFolder('files'),
+    MILLRACE_ORGANISATION_HOST_CALLS: HOST_CALLS,
+    ...(options.faults === 0 ? CALM : {}),
+  };
+  const world = await World.create({ preparedDataDir, ...dataDir }, environment);
   try {
     const campaign = await Campaign.open(options, world, disk);
     try {
@@ -97,6 +107,7 @@ class Campaign {
     disk: Disk | null,
     keys: { readonly ordinary: string; readonly greedy: string },
     workflows: ReadonlyMap<Kind, number>,
+    webhooks: ReadonlyMap<Kind, string>,
     schedule: number,
   ) {
     this.#options = options;
@@ -109,7 +120,12 @@ class Campaign {
     const apiUrl = (n: number) => fleet.apiUrl(n);
     this.#outside = new Outside(world.receiver, apiUrl);
     this.#injector = new Injector({ world, fleet, outside: this.#outside, disk });
-    const tenants = { ...keys, workflowOf: (kind: Kind) => idOf(workflows, kind), apiUrl };
+    const tenants = {
+      ...keys,
+      workflowOf: (kind: Kind) => idOf(workflows, kind),
+      webhookOf: (kind: Kind) => webhooks.get(kind) ?? '',
+      apiUrl,
+    };
     this.#cancellations = new Cancellations(tenants);
     this.#starts = new Starts(tenants, (start) => this.#cancellations.begin(start));
     this.#watch = new Watch(world.db);
@@ -117,9 +133,11 @@ class Campaign {
 
   static async open(options: CampaignOptions, world: World, disk: Disk | null): Promise<Campaign> {
     await noteClaims(world.db);
+    await logRates(world.db);
     const fleet = await Fleet.start(world, options.apis, options.workers);
     const keys = { ordinary: world.apiKey, greedy: await addOrganisation(world.db, 'Greedy') };
     const workflows = new Map<Kind, number>();
+    const webhooks = new Map<Kind, string>();
     for (const kind of KINDS) {
       const client = new Client(fleet.apiUrl(0), isGreedy(kind) ? keys.greedy : keys.ordinary);
       const flow = flowOf(
@@ -127,13 +145,15 @@ class Campaign {
         (path) => world.receiver.url(path),
         (other) => idOf(workflows, other),
       );
-      workflows.set(kind, await client.createWorkflow(kind, flow));
+      const workflow = await client.createWorkflow(kind, flow);
+      workflows.set(kind, workflow);
+      if (isCalled(kind)) webhooks.set(kind, new URL(await client.webhookOf(workflow)).pathname);
     }
     const client = new Client(fleet.apiUrl(0), keys.ordinary);
     const schedule = await client.createWorkflow('every second', EVERY_SECOND);
     const response = await client.put(`/workflows/${schedule}`, { status: 'active' });
     if (!response.ok) throw new Error(`The schedule was not activated: ${await response.text()}`);
-    return new Campaign(options, world, fleet, disk, keys, workflows, schedule);
+    return new Campaign(options, world, fleet, disk, keys, workflows, webhooks, schedule);
   }
 
   async run(starts: Parameters<Starts['run']>[0], progress: (text: string) => void): Promise<Evidence> {
@@ -173,7 +193,7 @@ class Campaign {
     for (const { member, pid, service } of this.#fleet.members.flatMap(({ lives }) => lives)) {
       await writeFile(join(folder, `${member.replace(' ', '-')}-${pid}.log`), service.output);
     }
-    const { details: _, firstFinals, lastFinals, processes: __, ...rows } = evidence;
+    const { details: _, files: ___, firstFinals, lastFinals, processes: __, ...rows } = evidence;
     const finals = { first: [...firstFinals.values()], last: [...lastFinals.values()] };
     const tables = { ...rows, finals, report };
     for (const [name, rows] of Object.entries(tables)) {
@@ -229,10 +249,12 @@ class Campaign {
     const finals = await readFinals(db, null);
     const rows: ExecutionRow[] = [];
     for (const id of this.#workflows.values()) rows.push(...(await readExecutions(db, id)));
+    const details = await this.#readDetails(rows.filter((row) => row.completed_at !== null));
     return {
       starts: this.#starts.sent,
       executions: rows,
-      details: await this.#readDetails(rows.filter((row) => row.completed_at !== null)),
+      details,
+      files: await this.#readFiles(details),
       calls: this.#outside.calls(),
       nodeEnds: await readNodeEnds(db),
       callbacks: this.#outside.callbacks,
@@ -241,6 +263,8 @@ class Campaign {
       lastFinals: new Map(finals.map(({ at: _, ...final }) => [final.id, final])),
       fires: await readFires(db, this.#schedule),
       scheduled: await readScheduled(db, this.#schedule),
+      releases: await readReleases(db),
+      putOff: await countPutOff(db),
       takeOvers: await readTakeOvers(db),
       faults: this.#injector.injected,
       processes: await this.#endedProcesses(),
@@ -267,6 +291,18 @@ class Campaign {
     };
     await Promise.all(Array.from({ length: READERS }, read));
     return details;
+  }
+
+  async #readFiles(details: ReadonlyMap<number, Detail>): Promise<Map<number, string>> {
+    const files = new Map<number, string>();
+    for (const [executionId, { node_outputs }] of details) {
+      const file = node_outputs.result?.output.file as { readonly $file: string } | undefined;
+      if (file === undefined) continue;
+      const client = new Client(this.#fleet.apiUrl(executionId), this.#keys.ordinary);
+      const content = await until(`the file of ${executionId}`, () => client.download(file.$file), STUCK_MS);
+      files.set(executionId, sha256Of(content));
+    }
+    return files;
   }
 
   async #endedProcesses(): Promise<EndedProcess[]> {

@@ -41,6 +41,7 @@ export class Crashes {
 function costsLeases({ fault, pid }: Injected, fromPid: number | null): boolean {
   switch (fault.kind) {
     case 'kill postgres':
+    case 'stop postgres':
     case 'fill disk':
     case 'terminate sessions':
       return true;

@@ -1,3 +1,4 @@
+import type { LoggedRelease } from '@millrace/testing/rate-log';
 import type { ExecutionRow, NodeEnd } from '../faults/support/ledger.ts';
 import type { Fire, ScheduledExecution } from '../faults/support/schedule.ts';
 import type { CancelAttempt } from './cancellations.ts';
@@ -46,6 +47,12 @@ export interface Evidence {
   readonly lastFinals: ReadonlyMap<number, Final>;
   readonly fires: readonly Fire[];
   readonly scheduled: readonly ScheduledExecution[];
+  /** What the rates released from their queues. */
+  readonly releases: readonly LoggedRelease[];
+  /** SHA-256 of the files in the results, as the API delivers them, by execution. */
+  readonly files: ReadonlyMap<number, string>;
+  /** Attempts that were put off because their call would have had to wait for its host. */
+  readonly putOff: number;
   readonly takeOvers: readonly TakeOver[];
   readonly faults: readonly Injected[];
   readonly processes: readonly EndedProcess[];

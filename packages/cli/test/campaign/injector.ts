@@ -89,6 +89,11 @@ export class Injector {
         await pause(fault.ms);
         await world.cluster.restart();
         return true;
+      case 'stop postgres':
+        await world.cluster.freeze();
+        await pause(fault.ms);
+        await world.cluster.thaw();
+        return true;
       case 'terminate sessions':
         return (await world.cluster.terminateSessions()) > 0;
       case 'fill disk':

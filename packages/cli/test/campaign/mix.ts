@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { whenCalled } from '../faults/support/caller.ts';
 import { chain, type Flow, type Step, set } from '../faults/support/client.ts';
 import type { Random } from './random.ts';
 
@@ -54,12 +56,27 @@ export const KINDS = [
   'limited',
   'cancelled',
   'greedy',
+  'rated',
+  'debounced',
+  'keyed',
+  'newest',
+  'file',
+  'respond',
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** `settings.max_concurrency` of the kind `limited`. */
 export const LIMIT = 3;
+/** `settings.concurrency` of the kind `keyed`, for each of its keys. */
+export const KEYED_LIMIT = 2;
 export const LOOP_ITEMS = 5;
+/** Kinds whose executions may be cancelled because of a newer one with the same key, and the code that says so. */
+export const SUPERSEDED: { readonly [Name in Kind]?: string } = {
+  debounced: 'replaced_by_newer_start',
+  newest: 'cancelled_by_newer_execution',
+};
+/** A kind that is started by calls of its webhook, which wait for the answer of a node. */
+export const isCalled = (kind: Kind): boolean => kind === 'respond';
 /** Organisation of the kind `greedy`: it sends all of its starts as fast as it can. */
 export const isGreedy = (kind: Kind): boolean => kind === 'greedy';
 
@@ -94,6 +111,10 @@ const once = (...nodes: string[]): ExpectedCall[] => nodes.map((node) => ({ node
 function completed(result: Expectation['result'], calls: readonly ExpectedCall[]): Expectation {
   return { status: 'completed', errorCode: null, result, calls };
 }
+
+/** Few keys, so that starts with the same one meet. */
+const keyed = (random: Random) => ({ key: random.between(1, 2) });
+const KEY = '{{trigger.data.key}}';
 
 const RULES: { readonly [Name in Kind]: KindRules } = {
   pure: {
@@ -248,10 +269,94 @@ const RULES: { readonly [Name in Kind]: KindRules } = {
     flow: (url) => chain(call('work', url('/slow')), call('more', url('/slow')), set('result', MARKED)),
     expected: (marker) => completed({ marker }, once('work', 'more')),
   },
+  rated: {
+    weight: 4,
+    input: keyed,
+    flow: (url) => ({
+      ...chain(call('work', url('/work')), set('result', MARKED)),
+      settings: { rate: { limit: 1, per_seconds: 1, key: KEY } },
+    }),
+    expected: (marker) => completed({ marker }, once('work')),
+  },
+  debounced: {
+    weight: 4,
+    input: keyed,
+    flow: (url) => ({
+      ...chain(call('work', url('/work')), set('result', MARKED)),
+      settings: { debounce: { seconds: 1, max_seconds: 3, key: KEY } },
+    }),
+    // Unless a newer start replaces it.
+    expected: (marker) => completed({ marker }, once('work')),
+  },
+  keyed: {
+    weight: 4,
+    input: keyed,
+    flow: (url) => ({
+      ...chain(call('work', url('/slow')), set('result', MARKED)),
+      settings: { concurrency: { limit: KEYED_LIMIT, on_limit: 'queue', key: KEY } },
+    }),
+    expected: (marker) => completed({ marker }, once('work')),
+  },
+  newest: {
+    weight: 4,
+    input: keyed,
+    flow: (url) => ({
+      ...chain(
+        call('before', url('/slow')),
+        { id: 'delay', type: 'core.delay', config: { duration_ms: 800 } },
+        call('after', url('/work')),
+        set('result', MARKED),
+      ),
+      settings: { concurrency: { limit: 1, on_limit: 'cancel_running', key: KEY } },
+    }),
+    // Unless a newer one cancels it.
+    expected: (marker) => completed({ marker }, once('before', 'after')),
+  },
+  file: {
+    weight: 5,
+    input: (random) => ({ size: random.between(1, 200_000) }),
+    flow: (url) => {
+      const fetch = call('fetch', url('/file'), { size: '{{trigger.data.size}}' });
+      return chain(
+        { ...fetch, config: { ...fetch.config, response_type: 'file' } },
+        set('result', {
+          ...MARKED,
+          file: '{{nodes.fetch.output.body}}',
+          sha256: '{{nodes.fetch.output.body.sha256}}',
+        }),
+      );
+    },
+    expected: (marker, { size = 0 }) =>
+      completed({ marker, sha256: sha256Of(contentOf(marker, size)) }, once('fetch')),
+  },
+  respond: {
+    weight: 5,
+    input: none,
+    flow: (url) =>
+      whenCalled(
+        { respond: 'by_node', timeout_s: 5, deduplicate: { by: 'path', name: 'marker' } },
+        call('before', url('/work')),
+        {
+          id: 'answer',
+          type: 'webhook.respond',
+          config: { status: 201, body: { ...MARKED, execution_id: '{{execution.id}}' } },
+        },
+        call('after', url('/work')),
+        set('result', MARKED),
+      ),
+    expected: (marker) => completed({ marker }, once('before', 'after')),
+  },
 };
 
 /** Marker of the execution that the kind `parent` starts. */
 export const childOf = (marker: string): string => `${marker}/child`;
+
+/** What the outside world serves as the file of an execution. */
+export const contentOf = (marker: string, size: number): string =>
+  `${marker} `.repeat(Math.ceil(size / (marker.length + 1))).slice(0, size);
+
+export const sha256Of = (content: string | Uint8Array): string =>
+  createHash('sha256').update(content).digest('hex');
 
 /** The workflow of a kind. */
 export function flowOf(kind: Kind, url: UrlOf, idOf: (kind: Kind) => number): Flow {
@@ -268,8 +373,8 @@ export function expectationOf({
 }
 
 /** Kinds that are also started many by one request. */
-const BATCHED: readonly Kind[] = ['pure', 'calls', 'limited'];
-const BATCH_PERCENT = 8;
+const BATCHED: readonly Kind[] = ['pure', 'calls', 'limited', 'rated', 'debounced', 'keyed', 'newest'];
+const BATCH_PERCENT = 12;
 
 /** The starts of a campaign in their order, those of one request together; the same seed, the same plan. */
 export function planStarts(random: Random, count: number): PlannedStart[][] {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Reaction, Received, Receiver } from '../faults/support/receiver.ts';
+import { contentOf } from './mix.ts';
 import type { Trouble } from './plan.ts';
 
 /** A call as the outside world saw it; times are epoch milliseconds. */
@@ -55,7 +56,7 @@ export class Outside {
   constructor(receiver: Receiver, apiUrl: (attempt: number) => string) {
     this.#receiver = receiver;
     this.#apiUrl = apiUrl;
-    for (const path of ['/work', '/slow', '/flaky', '/large', '/callback']) {
+    for (const path of ['/work', '/slow', '/flaky', '/large', '/file', '/callback']) {
       receiver.on(path, (request) => this.#react(path, request));
     }
   }
@@ -120,6 +121,10 @@ export class Outside {
         return 200;
       case '/large':
         return { status: 200, body: JSON.stringify({ text: 'x'.repeat(body.size ?? 0) }) };
+      case '/file': {
+        const headers = { 'content-type': 'text/plain' };
+        return { status: 200, headers, body: contentOf(body.marker, body.size ?? 0) };
+      }
       case '/flaky': {
         const failures = this.#failures.get(body.marker) ?? 0;
         if (failures >= (body.failures ?? 0)) return 200;

@@ -11,7 +11,7 @@ export type Fault =
   | { readonly kind: 'delay'; readonly member: string; readonly delayMs: number; readonly ms: number }
   | { readonly kind: 'lose reply'; readonly member: string; readonly statement: string }
   | { readonly kind: 'step clock'; readonly member: string; readonly offsetMs: number }
-  | { readonly kind: 'kill postgres'; readonly ms: number }
+  | { readonly kind: 'kill postgres' | 'stop postgres'; readonly ms: number }
   | { readonly kind: 'terminate sessions' }
   | { readonly kind: 'fill disk'; readonly ms: number }
   | { readonly kind: 'receiver'; readonly trouble: Trouble; readonly ms: number };
@@ -73,6 +73,10 @@ const ROUND: readonly Draw[] = [
     statement: random.pick(['apply_fenced_writes', 'suspect_given_back', 'renew_worker_lease']),
   }),
   (random) => ({ kind: 'kill postgres', ms: random.chance(60) ? 0 : random.between(500, LEASE_MS + 1_500) }),
+  (random) => ({
+    kind: 'stop postgres',
+    ms: random.chance(70) ? random.between(...BELOW_LEASE) : random.between(...BEYOND_LEASE),
+  }),
   () => ({ kind: 'terminate sessions' }),
   receiver('cut'),
   receiver(500),
@@ -127,6 +131,8 @@ export function kindOf(fault: Fault): string {
       return 'clock step';
     case 'kill postgres':
       return 'PostgreSQL killed';
+    case 'stop postgres':
+      return `SIGSTOP of PostgreSQL, ${lengthOf(fault.ms)}`;
     case 'terminate sessions':
       return 'sessions terminated';
     case 'fill disk':

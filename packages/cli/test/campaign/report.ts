@@ -19,6 +19,14 @@ export interface Report {
   readonly executions: { readonly [status: string]: number };
   readonly fires: number;
   readonly calls: { readonly expectedOnce: number; readonly received: number };
+  /** Attempts that waited for their host in a parked execution. */
+  readonly putOff: number;
+  /** Executions cancelled because of a newer one with the same key. */
+  readonly superseded: number;
+  /** Starts that a rate held and released. */
+  readonly released: number;
+  /** Files that were read back. */
+  readonly files: number;
   /** Faults that were injected, by kind; those that hit nothing are not counted. */
   readonly faults: { readonly [kind: string]: number };
   readonly takeOvers: TakeOverTimes;
@@ -69,6 +77,10 @@ export function summarise(
       expectedOnce: new Set(evidence.calls.map(({ deliveryKey }) => deliveryKey)).size,
       received: evidence.calls.length,
     },
+    putOff: evidence.putOff,
+    superseded: evidence.executions.filter(({ cancelled_for }) => cancelled_for !== null).length,
+    released: evidence.releases.reduce((sum, { released }) => sum + released, 0),
+    files: evidence.files.size,
     faults: countBy(hits.toSorted()),
     takeOvers: takeOverTimes(evidence, crashes),
     crashes: {
@@ -94,7 +106,8 @@ export function formatReport(report: Report): string {
     `Campaign: ${options.executions} starts, ${options.faults} faults, seed ${options.seed}, ${options.apis} api, ${options.workers} workers; ${Math.round(report.seconds)} s`,
     `Starts: ${starts.sent} sent, ${starts.accepted} accepted; ${starts.refused} responses refused, ${starts.cut} cut`,
     `Executions: ${list(executions).join(', ')}; ${report.fires} fires of the schedule`,
-    `Calls: ${report.calls.received} received under ${report.calls.expectedOnce} delivery keys`,
+    `Calls: ${report.calls.received} received under ${report.calls.expectedOnce} delivery keys; ${report.putOff} attempts put off until their host's turn`,
+    `Settings: ${report.superseded} executions superseded by newer ones, ${report.released} released by rates; ${report.files} files read back`,
     'Injected:',
     ...list(report.faults).map((line) => `  ${line}`),
     ...(report.missing === null ? [] : [`  left out: ${report.missing}`]),

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Answer, Client } from '../faults/support/client.ts';
-import { isGreedy, type Kind, type PlannedStart } from './mix.ts';
+import { isCalled, isGreedy, type Kind, type PlannedStart } from './mix.ts';
 
 /** A start and everything its client was told. */
 export interface SentStart extends PlannedStart {
@@ -12,6 +12,8 @@ export interface Tenants {
   readonly ordinary: string;
   readonly greedy: string;
   readonly workflowOf: (kind: Kind) => number;
+  /** Path of a workflow's webhook. */
+  readonly webhookOf: (kind: Kind) => string;
   /** Address of a process that accepts starts, another one for each number. */
   readonly apiUrl: (n: number) => string;
 }
@@ -72,7 +74,6 @@ export class Starts {
 
   /** @param first the answer it already got, if any */
   async #send(n: number, start: PlannedStart, first: Answer | undefined): Promise<Answer[]> {
-    const { marker, kind, hasKey, input } = start;
     const answers = first === undefined ? [] : [first];
     for (let attempt = 0; ; attempt += 1) {
       const accepted = answers.filter((answer) => answer.kind === 'accepted').length;
@@ -82,11 +83,15 @@ export class Starts {
         if (!mayRepeat(start, last)) return answers;
         await pause(RETRY_MS);
       }
-      const key = hasKey ? marker : null;
       const client = this.#client(n + attempt, start);
-      const { answer } = await client.start(this.#tenants.workflowOf(kind), marker, key, input);
-      answers.push(answer);
+      answers.push(await this.#sendOnce(client, start));
     }
+  }
+
+  async #sendOnce(client: Client, { marker, kind, hasKey, input }: PlannedStart): Promise<Answer> {
+    if (isCalled(kind)) return await client.callWebhook(this.#tenants.webhookOf(kind), marker, input);
+    const key = hasKey ? marker : null;
+    return (await client.start(this.#tenants.workflowOf(kind), marker, key, input)).answer;
   }
 }
 

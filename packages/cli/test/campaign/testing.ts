@@ -1,5 +1,5 @@
 import type { Evidence } from './evidence.ts';
-import type { PlannedStart } from './mix.ts';
+import { contentOf, type PlannedStart, sha256Of } from './mix.ts';
 
 const BEGAN_MS = Date.UTC(2026, 0, 1);
 
@@ -33,6 +33,28 @@ const ENDED: readonly Ended[] = [
     id: 4,
     start: { marker: 'cancelled-4', kind: 'cancelled', hasKey: false, isRepeated: false, input: {} },
     result: { marker: 'cancelled-4' },
+    nodes: ['before', 'after'],
+  },
+  {
+    id: 5,
+    start: { marker: 'file-5', kind: 'file', hasKey: false, isRepeated: false, input: { size: 40 } },
+    result: {
+      marker: 'file-5',
+      sha256: sha256Of(contentOf('file-5', 40)),
+      file: { $file: 'f', name: 'f', type: 'text/plain', size: 40, sha256: '' },
+    },
+    nodes: ['fetch'],
+  },
+  {
+    id: 6,
+    start: { marker: 'newest-6', kind: 'newest', hasKey: false, isRepeated: false, input: { key: 1 } },
+    result: { marker: 'newest-6' },
+    nodes: ['before', 'after'],
+  },
+  {
+    id: 7,
+    start: { marker: 'newest-7', kind: 'newest', hasKey: false, isRepeated: false, input: { key: 1 } },
+    result: { marker: 'newest-7' },
     nodes: ['before', 'after'],
   },
 ];
@@ -77,6 +99,8 @@ export function calm(): Evidence {
       worker_id: null,
       error: null,
       completed_at: new Date(BEGAN_MS + 900),
+      cancel_code: null,
+      cancelled_for: null,
       marker: start.marker,
     })),
     details: new Map(
@@ -98,6 +122,9 @@ export function calm(): Evidence {
     lastFinals: new Map(finals),
     fires,
     scheduled: fires.map(({ fireTime, executionId }) => ({ id: executionId, at: fireTime.toISOString() })),
+    releases: [{ was_due: true, released: 1, intervals: 1 }],
+    files: new Map([[5, sha256Of(contentOf('file-5', 40))]]),
+    putOff: 0,
     takeOvers: [],
     faults: [],
     processes: [],

@@ -3,7 +3,7 @@ import type { ExecutionRow } from '../faults/support/ledger.ts';
 import { LEASE_MS } from '../faults/support/service-process.ts';
 import { Crashes } from './crashes.ts';
 import type { Evidence } from './evidence.ts';
-import { childOf, type Expectation, expectationOf, LIMIT } from './mix.ts';
+import { childOf, type Expectation, expectationOf, KEYED_LIMIT, LIMIT, SUPERSEDED } from './mix.ts';
 import type { Call } from './outside.ts';
 import type { SentStart } from './starts.ts';
 
@@ -46,12 +46,16 @@ class Judge {
   readonly #lateCalls: Call[] = [];
   readonly #byMarker: ReadonlyMap<string, readonly ExecutionRow[]>;
   readonly #callsByExecution: ReadonlyMap<number, readonly Call[]>;
+  readonly #startByMarker: ReadonlyMap<string, SentStart>;
+  readonly #byId: ReadonlyMap<number, ExecutionRow>;
 
   constructor(evidence: Evidence) {
     this.#evidence = evidence;
     this.#crashes = new Crashes(evidence);
     this.#byMarker = Map.groupBy(evidence.executions, ({ marker }) => marker);
     this.#callsByExecution = Map.groupBy(evidence.calls, ({ executionId }) => executionId);
+    this.#startByMarker = new Map(evidence.starts.map((start) => [start.marker, start]));
+    this.#byId = new Map(evidence.executions.map((row) => [row.id, row]));
   }
 
   judge(): Verdict {
@@ -63,7 +67,8 @@ class Judge {
     this.#judgeDeliveryKeys();
     this.#judgeFinals();
     this.#judgeSchedule();
-    this.#judgeLimit();
+    this.#judgeLimits();
+    this.#judgeRates();
     this.#judgeProcesses();
     return { findings: this.#findings, crashed: this.#crashed, lateCalls: this.#lateCalls };
   }
@@ -105,7 +110,8 @@ class Judge {
     }
     const ids = children.map(({ id }) => id);
     if (children.length > 1) this.#find('doubled', `the child of ${row.id} (${row.marker})`, ...ids);
-    const isCancelled = start.kind === 'cancelled' && this.#judgeCancellation(row);
+    const isCancelled =
+      start.kind === 'cancelled' ? this.#judgeCancellation(row) : this.#judgeSupersession(row, start);
     this.#judgeCalls(row, expected, isExcused || isCancelled);
     if (isCancelled) return;
     if (start.kind === 'callback') this.#judgeCallbacks(row, isExcused);
@@ -125,10 +131,32 @@ class Judge {
       return;
     }
     if (expected.result === null) return;
-    const { value: _, ...result } = detail.node_outputs.result?.output ?? {};
+    const { value: _, file, ...result } = detail.node_outputs.result?.output ?? {};
     if (!isDeepStrictEqual(result, expected.result)) {
       this.#find('changed', `the result of ${row.marker} is ${JSON.stringify(result)}`, row.id);
     }
+    if (file !== undefined && this.#evidence.files.get(row.id) !== expected.result.sha256) {
+      this.#find('lost', `the content of the file of ${row.marker}`, row.id);
+    }
+  }
+
+  /** @returns whether a newer execution with the same key took its place, and so it needn't come out as expected */
+  #judgeSupersession(row: ExecutionRow, { kind, input }: SentStart): boolean {
+    const code = SUPERSEDED[kind];
+    if (code === undefined || row.status !== 'cancelled') return false;
+    if (row.cancel_code !== code) {
+      this.#find('changed', `${row.marker} is cancelled: ${row.cancel_code ?? 'by request'}`, row.id);
+    }
+    const seen = new Set<number>();
+    let last: ExecutionRow | undefined = row;
+    while (last !== undefined && last.cancelled_for !== null && !seen.has(last.id)) {
+      seen.add(last.id);
+      last = this.#byId.get(last.cancelled_for);
+    }
+    const other = this.#startByMarker.get(last?.marker ?? '');
+    const isRight = other?.kind === kind && other.input.key === input.key && !seen.has(last?.id ?? 0);
+    if (!isRight) this.#find('lost', `${row.marker} was cancelled, and nothing took its place`, row.id);
+    return true;
   }
 
   /** It failed because its worker crashed three times, or because that happened to its child. */
@@ -269,13 +297,22 @@ class Judge {
     if (scheduled.length > fires.length) this.#find('doubled', 'executions without a fire');
   }
 
-  /** Calls of the limited workflow that were open at the same time; of one execution the last one counts. */
-  #judgeLimit(): void {
+  #judgeLimits(): void {
     const late = new Set(this.#lateCalls);
-    const limited = this.#evidence.calls.filter(
-      (call) => call.marker.startsWith('limited-') && !late.has(call),
-    );
-    const events = limited
+    const calls = this.#evidence.calls.filter((call) => !late.has(call));
+    const limitOf = ({ marker }: Call): string => {
+      const start = this.#startByMarker.get(marker);
+      return start?.kind === 'keyed' ? `keyed ${start.input.key}` : (marker.split('-', 1)[0] ?? '');
+    };
+    for (const [name, group] of Map.groupBy(calls, limitOf)) {
+      if (name === 'limited') this.#judgeLimit(group, LIMIT);
+      if (name.startsWith('keyed')) this.#judgeLimit(group, KEYED_LIMIT);
+    }
+  }
+
+  /** Calls that were open at the same time; of one execution the last one counts. */
+  #judgeLimit(calls: readonly Call[], limit: number): void {
+    const events = calls
       .flatMap((call) => [
         { atMs: call.atMs, call, isOpen: true },
         { atMs: call.endedAtMs, call, isOpen: false },
@@ -285,9 +322,17 @@ class Judge {
     for (const { call, isOpen } of events) {
       if (isOpen) open.set(call.executionId, call);
       else if (open.get(call.executionId) === call) open.delete(call.executionId);
-      if (open.size > LIMIT) {
+      if (open.size > limit) {
         this.#find('exceeded', `${open.size} executions called at the same time`, ...open.keys());
       }
+    }
+  }
+
+  /** Each release at its moment, one for each interval. */
+  #judgeRates(): void {
+    for (const { was_due, released, intervals } of this.#evidence.releases) {
+      if (was_due && intervals >= released) continue;
+      this.#find('exceeded', `a rate released ${released}, ${intervals} intervals, due: ${was_due}`);
     }
   }
 

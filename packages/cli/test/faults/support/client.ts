@@ -76,6 +76,12 @@ export class Client {
     }
   }
 
+  /** The content of a file; null while the service refuses to deliver it. */
+  async download(file: string): Promise<Uint8Array | null> {
+    const response = await this.#send('GET', `/files/${file}`);
+    return response.ok ? new Uint8Array(await response.arrayBuffer()) : null;
+  }
+
   /** Saves a workflow as a user does. */
   async createWorkflow(name: string, flow: Flow): Promise<number> {
     for (;;) {
@@ -163,6 +169,36 @@ export class Client {
       const code = problem?.code ?? '';
       return { kind: 'refused', status: 202, code, retryAfter: null, body: JSON.stringify(problem) };
     });
+  }
+
+  /**
+   * Calls a webhook that answers by a node with the marker and the execution's id, or with the receipt.
+   * @returns as body what repeats have in common
+   */
+  async callWebhook(path: string, marker: string, input: object): Promise<Answer> {
+    let response: Response;
+    let body: string;
+    try {
+      response = await fetch(`${this.url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ marker, ...input }),
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      });
+      body = await response.text();
+    } catch {
+      return { kind: 'cut' };
+    }
+    const { status, headers } = response;
+    const answer = JSON.parse(body) as { execution_id?: number; marker?: string; code?: string };
+    // One that answers with a failure has been accepted as well.
+    const isAnswer =
+      status === 201 ? answer.marker === marker : status === 202 || answer.code === 'execution_failed';
+    if (isAnswer && answer.execution_id !== undefined) {
+      const executionId = answer.execution_id;
+      return { kind: 'accepted', executionId, isReplay: false, body: String(executionId) };
+    }
+    return { kind: 'refused', status, code: answer.code ?? '', retryAfter: headers.get('retry-after'), body };
   }
 
   async #start(workflowId: number, key: string | null, input: object): Promise<Answer> {

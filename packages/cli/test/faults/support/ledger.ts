@@ -10,6 +10,9 @@ export interface ExecutionRow {
   readonly worker_id: string | null;
   readonly error: string | null;
   readonly completed_at: Date | null;
+  /** Why it was cancelled, if not by request, and the execution that made it superfluous. */
+  readonly cancel_code: string | null;
+  readonly cancelled_for: number | null;
   /** Identifies the start. */
   readonly marker: string;
 }
@@ -73,13 +76,23 @@ export async function readNodeEnds(db: Queryable): Promise<NodeEnd[]> {
   return rows.map((row) => ({ ...row, iteration: JSON.parse(row.iteration) }));
 }
 
+/** How often an attempt was put off until its host's turn, as far as that was recorded. */
+export async function countPutOff(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ count: number }>(
+    `SELECT count(*) FROM execution_chunks, json_array_elements(records) AS record
+     WHERE record ->> 'status' = 'waiting' AND record ->> 'reason' = 'host'`,
+  );
+  return row?.count ?? 0;
+}
+
 async function selectExecutions(
   db: Queryable,
   ids: readonly number[] | null,
   workflowId: number | null,
 ): Promise<ExecutionRow[]> {
   return await db.query<ExecutionRow>(
-    `SELECT id, status, claim, crashed_attempts, worker_id, error, completed_at, input ->> 'marker' AS marker
+    `SELECT id, status, claim, crashed_attempts, worker_id, error, completed_at, cancel_code, cancelled_for,
+       input ->> 'marker' AS marker
      FROM executions WHERE id = ANY($1::bigint[]) OR workflow_id = $2 ORDER BY id`,
     [ids, workflowId],
   );

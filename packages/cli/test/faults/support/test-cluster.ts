@@ -76,16 +76,23 @@ export class TestCluster {
 
   /** SIGKILL for the server's main process and then for each of its other processes, as in a power failure. */
   async kill(): Promise<void> {
-    for (const pid of [this.#postgres.pid, ...(await this.#processes())]) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-      }
-    }
+    signalIfThere(this.#postgres.pid, 'SIGKILL');
+    await this.#signalOthers('SIGKILL');
     // Releases the folder. Its supervisor may have been about to start the next server.
     await this.#postgres.stop();
     await until('the end of PostgreSQL', async () => (await this.#processes()).length === 0);
+  }
+
+  /** SIGSTOP for the server's main process, so that it starts no others, and then for each of them: connections stay open, and nothing is answered. */
+  async freeze(): Promise<void> {
+    process.kill(this.#postgres.pid, 'SIGSTOP');
+    await this.#signalOthers('SIGSTOP');
+  }
+
+  /** Ends {@link freeze}. */
+  async thaw(): Promise<void> {
+    await this.#signalOthers('SIGCONT');
+    process.kill(this.#postgres.pid, 'SIGCONT');
   }
 
   /** Restarts it on the same data; it recovers from its log first. */
@@ -116,11 +123,26 @@ export class TestCluster {
     await rm(this.dataDir, { recursive: true, force: true });
   }
 
+  /** Signals the processes that the main one has started. */
+  async #signalOthers(signal: NodeJS.Signals): Promise<void> {
+    for (const pid of await this.#processes()) {
+      if (pid !== this.#postgres.pid) signalIfThere(pid, signal);
+    }
+  }
+
   /** Every process of a server has its data folder as its working directory. */
   async #processes(): Promise<number[]> {
     const folder = clusterFolder(this.dataDir);
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
     const folders = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => null)));
     return pids.filter((_, index) => folders[index] === folder);
+  }
+}
+
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
