@@ -1,16 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { databaseTests } from './tools/test-needs.ts';
 
 /** The tests of everything that speaks to the database, with the oldest PostgreSQL that is supported: `npm run test:databases`. */
 export default defineConfig({
   test: {
-    include: [
-      'packages/database/src/**/*.test.ts',
-      'packages/runtime/test/worker/**/*.test.ts',
-      'packages/{credentials,operations,service}/{src,test}/**/*.test.ts',
-      'packages/api/test/{public,admin}/**/*.test.ts',
-    ],
-    exclude: ['packages/database/src/embedded/**'],
+    include: databaseTests(import.meta.dirname),
     setupFiles: ['packages/testing/src/property-setup.ts'],
     globalSetup: ['packages/testing/src/debian-setup.ts'],
     reporters: ['default', './tools/vitest-reporter.ts'],

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { needsOf, TEST_FILES, unitTests } from './test-needs.ts';
+import { databaseTests, needsOf, TEST_FILES, unitTests } from './test-needs.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -10,7 +10,10 @@ it.each([
   ['packages/nodes/src/nodes/core-set.test.ts', []],
   ['tools/tidy.test.ts', []],
   ['packages/identity/src/api-keys/store.test.ts', ['PostgreSQL']],
-  ['packages/database/src/embedded/embedded.test.ts', ['PostgreSQL', 'another process']],
+  [
+    'packages/database/src/embedded/embedded.test.ts',
+    ['PostgreSQL', 'a PostgreSQL of its own', 'another process'],
+  ],
   ['packages/cli/test/cli/usage.test.ts', ['another process']],
   ['tools/web-page.test.ts', ['another process', 'the built page']],
 ])('%s needs %j', (path, needs) => {
@@ -34,4 +37,18 @@ it('covers every test file: each is a unit test or needs something', () => {
     exclude: ['**/node_modules/**'],
   }).filter((path) => !all.includes(path));
   expect(lost).toEqual([]);
+});
+
+it('knows the tests that can be run with another PostgreSQL', () => {
+  const files = databaseTests(root);
+  expect(files).toEqual(
+    expect.arrayContaining([
+      'packages/database/src/pool.test.ts',
+      'packages/files/test/files.test.ts',
+      'packages/identity/src/audit/chain.test.ts',
+    ]),
+  );
+  expect(files.filter((path) => /\/(faults|embedded|e2e\/xss)|^packages\/(engine|web)\//.test(path))).toEqual(
+    [],
+  );
 });

@@ -12,7 +12,13 @@ export const TEST_FILES = [
 ];
 
 /** What a test may need besides its own process. */
-export type Need = 'PostgreSQL' | 'a browser' | 'the built page' | 'another process' | 'a whole service';
+export type Need =
+  | 'PostgreSQL'
+  | 'a PostgreSQL of its own'
+  | 'a browser'
+  | 'the built page'
+  | 'another process'
+  | 'a whole service';
 
 /** An import that reveals what its file needs. */
 interface Marker {
@@ -27,6 +33,10 @@ const MARKERS: readonly Marker[] = [
   // The URLs of the PostgreSQL server that the run starts are injected.
   { module: /^vitest$/, name: 'inject', need: 'PostgreSQL' },
   { module: /^packages\/database\/src\/embedded\/embedded\.ts$/, need: 'PostgreSQL' },
+  {
+    module: /^packages\/(database\/src\/embedded\/embedded|testing\/src\/(data-dir|debian))\.ts$/,
+    need: 'a PostgreSQL of its own',
+  },
   { module: /^playwright-core$/, need: 'a browser' },
   // The environment of the tests provides the browser.
   { module: /^packages\/web\/e2e\/support\/browser-service\.ts$/, need: 'a browser' },
@@ -75,6 +85,26 @@ export function unitTests(root: string): { readonly files: string[]; readonly ot
   const all = globSync(TEST_FILES, { cwd: root }).toSorted();
   const files = all.filter((path) => needsOf(root, path).size === 0);
   return { files, others: all.length - files.length };
+}
+
+/** Compares with the schema as PostgreSQL 18 writes it. */
+const OF_ONE_VERSION: readonly string[] = ['tools/dump-schema.test.ts'];
+const MORE_THAN_A_DATABASE: readonly Need[] = [
+  'a PostgreSQL of its own',
+  'a browser',
+  'the built page',
+  'a whole service',
+];
+
+/** Every test file that speaks to the server that the run starts, and so can be run with another version of it. */
+export function databaseTests(root: string): string[] {
+  return globSync(TEST_FILES, { cwd: root })
+    .toSorted()
+    .filter((path) => {
+      const needs = needsOf(root, path);
+      const needsMore = MORE_THAN_A_DATABASE.some((need) => needs.has(need));
+      return needs.has('PostgreSQL') && !needsMore && !OF_ONE_VERSION.includes(path);
+    });
 }
 
 /** Rules that more than one test file applies; their properties are not in the test file itself. */
