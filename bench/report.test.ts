@@ -79,6 +79,15 @@ test('numbers show their significant digits', () => {
   ]);
 });
 
+test('several workers are compared with as many times one', () => {
+  const metrics = [1, 2, 4].map((count) => ({ ...METRICS[0], id: `workers.${count}` }) as Metric);
+  const aims = judge(summarise(metrics, [{ 'workers.1': 50, 'workers.2': 90, 'workers.4': 179 }]));
+  expect(aims.map(({ value, met }) => ({ value, met }))).toEqual([
+    { value: 0.9, met: true },
+    { value: 0.895, met: false },
+  ]);
+});
+
 test('the report has aligned columns with the ratios to both bare rows', () => {
   expect(formatReport(resultOf(ROUNDS)).split('\n').slice(0, 6)).toEqual([
     'Throughput',

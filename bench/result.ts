@@ -66,6 +66,8 @@ export function judge(metrics: readonly Measured[]): Target[] {
   return [
     ratioAim(metrics, 'Accepted (1 node) / coalesced bare row', 'execute-1.accepted', 'coalesced', 0.6),
     ratioAim(metrics, 'Completed (3 nodes) / coalesced bare row', 'execute-3.completed', 'coalesced', 0.35),
+    linearAim(metrics, 2),
+    linearAim(metrics, 4),
     latencyTarget(metrics, 'Sent until seen completed, p50, idle service', 'latency.completed_p50', 15),
     ...FIRST_VIEWS.map(([id, page]) =>
       latencyTarget(metrics, `First heading at 1.6 Mbit/s and 150 ms, ${page}`, id, 2_500),
@@ -90,6 +92,14 @@ function ratioAim(
   return value === null
     ? null
     : { label, value: rounded(value), wanted: `at least ${least}`, met: value >= least };
+}
+
+/** Several workers share one queue nearly as if each had its own. */
+function linearAim(metrics: readonly Measured[], workers: number): Target | null {
+  const value = ratio(metrics, `workers.${workers}`, 'workers.1');
+  const label = `Completed by ${workers} workers, calls of 200 ms / ${workers} times one worker`;
+  if (value === null) return null;
+  return { label, value: rounded(value / workers), wanted: 'at least 0.9', met: value / workers >= 0.9 };
 }
 
 function latencyTarget(

@@ -24,7 +24,7 @@ export interface ServerProcess {
 
 /** Starts one of `bench/servers/`, which announces its address once it listens. */
 export async function startBareServer(
-  name: 'bare' | 'coalesced',
+  name: 'bare' | 'coalesced' | 'slow',
   args: readonly string[] = [],
 ): Promise<ServerProcess> {
   const began = performance.now();
@@ -49,6 +49,8 @@ export interface MillraceOptions {
   readonly folder: string;
   /** Folder of the built artefact; without it, the sources are run. */
   readonly artefact?: string;
+  /** Settings besides the row's usual ones. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** Starts the service as its command line does, with its defaults but without rate limits, and waits for /readyz. */
@@ -78,6 +80,7 @@ export async function startMillrace(options: MillraceOptions): Promise<ServerPro
       MILLRACE_SHED_LOOP_DELAY_MS: '0',
       MILLRACE_SHED_POOL_WAIT_MS: '0',
       ...(options.databaseUrl === null ? {} : { DATABASE_URL: options.databaseUrl }),
+      ...options.environment,
     },
   });
   closeSync(log);

@@ -38,6 +38,22 @@ export const ONE_NODE = {
   edges: THREE_NODES.edges.slice(0, 1),
 };
 
+/** A trigger and one call that waits for its response. */
+export function callOut(url: string): unknown {
+  return {
+    nodes: [
+      THREE_NODES.nodes[0],
+      {
+        id: 'call',
+        type: 'http.request',
+        position: { x: 200, y: 0 },
+        data: { config: { method: 'POST', url, body: { id: '{{trigger.data.id}}' } } },
+      },
+    ],
+    edges: [{ source: 'start', target: 'call' }],
+  };
+}
+
 const INPUT = {
   input_data: {
     id: 4711,

@@ -7,6 +7,7 @@ import { executeRows } from './execute.ts';
 import { firstViewRow } from './first-view.ts';
 import { latencyRow } from './latency.ts';
 import { pagesRow } from './pages.ts';
+import { workersRow } from './workers.ts';
 
 /** Every row, in the order of rounds and of the report. */
 export const ROWS: readonly Row[] = [
@@ -14,6 +15,7 @@ export const ROWS: readonly Row[] = [
   coalescedRow,
   ...executeRows,
   bulkStartRow,
+  workersRow,
   latencyRow,
   coldStartRow,
   pagesRow,
