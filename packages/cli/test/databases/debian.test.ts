@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { DatabaseUnavailableError } from '@millrace/database/errors';
 import { createDatabase } from '@millrace/database/pool';
 import {
   DEBIAN_BINARIES,
@@ -191,6 +192,36 @@ describe.runIf(DEBIAN_BINARIES !== null)(`Debian's PostgreSQL and pgbouncer (${N
     // Organisations are isolated as before.
     const seen = await restored.db.forOrganisation(999_999, (tx) => tx.query('SELECT FROM executions'));
     expect(seen).toEqual([]);
+  });
+
+  test('a commit that no standby has confirmed is not reported as stored, whatever the time limit of statements', async () => {
+    const primary = await server();
+    await primary.execute('CREATE TABLE kept (n integer)');
+    await primary.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    await primary.execute('SELECT pg_reload_conf()');
+    const db = createDatabase(primary.superuserUrl, { lanes: 1, statementTimeoutMs: 500 });
+    undo.push(() => db.close());
+    const insert = (n: number) => db.query('INSERT INTO kept VALUES ($1)', [n]);
+    let stored = 0;
+    // Its processes learn one after the other that they have to wait.
+    let problem: unknown = null;
+    while (problem === null) {
+      try {
+        await insert(stored + 1);
+        stored += 1;
+      } catch (error) {
+        problem = error;
+      }
+    }
+    expect(problem).toBeInstanceOf(DatabaseUnavailableError);
+    const observer = createDatabase(primary.superuserUrl, { lanes: 1 });
+    undo.push(() => observer.close());
+    const waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    expect(await observer.query(waiting)).toEqual([{ count: 1 }]);
+    expect(await observer.query('SELECT count(*) FROM kept')).toEqual([{ count: stored }]);
+    await observer.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+    );
   });
 
   test('on failover to the standby, dead and read-only servers are skipped, and the service continues', async () => {
