@@ -1,5 +1,5 @@
 // Runs one of the project's commands: `start`, `build`, `release`, `dev`, `test`, `test:unit`, `test:changed`, `test:databases`, `test:durations`,
-// `test:soak`, `test:campaign`, `test:attacks`, `lint`, `bench`, `bench:main-thread`, `db:dump`, `openapi:dump`, `docs:nodes`, `screenshots`.
+// `test:soak`, `test:campaign`, `test:failover`, `test:attacks`, `lint`, `bench`, `bench:main-thread`, `db:dump`, `openapi:dump`, `docs:nodes`, `screenshots`.
 // Plain JavaScript for any Node from 20 on: it installs the dependencies, including the Node version the project targets, and runs the
 // command with that.
 import { spawn, spawnSync } from 'node:child_process';
@@ -36,6 +36,7 @@ const COMMANDS = {
   ],
   'test:soak': ['tools/soak.ts'],
   'test:campaign': ['packages/cli/test/campaign/main.ts'],
+  'test:failover': ['packages/cli/test/failover/main.ts'],
   'test:attacks': ['packages/cli/test/attacks/main.ts'],
   lint: ['tools/check.ts'],
   bench: ['bench/main.ts'],

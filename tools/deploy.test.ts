@@ -54,6 +54,7 @@ test('docs/operations.md shows how to use each of them', () => {
     'helm/millrace',
     'nginx',
     'caddy',
+    'patroni/patroni.yml',
   ]) {
     expect(page).toContain(`deploy/${path}`);
   }
@@ -275,4 +276,21 @@ test('what the image is built from contains nothing that was installed or built 
     expect(existsSync(`${ROOT}/${needed}`)).toBe(true);
     expect(ignored).not.toContain(needed);
   }
+});
+
+test('the example for Patroni never acknowledges what only one server has', () => {
+  const { bootstrap } = readYaml('deploy/patroni/patroni.yml') as {
+    bootstrap: { dcs: { ttl: number; loop_wait: number; retry_timeout: number; postgresql: object } };
+  };
+  const { ttl, loop_wait, retry_timeout } = bootstrap.dcs;
+  expect(bootstrap.dcs).toMatchObject({
+    synchronous_mode: true,
+    synchronous_mode_strict: true,
+    primary_start_timeout: 0,
+    postgresql: {
+      use_pg_rewind: true,
+      parameters: { synchronous_commit: 'on', restart_after_crash: 'off', wal_log_hints: 'on' },
+    },
+  });
+  expect(ttl).toBeGreaterThanOrEqual(loop_wait + 2 * retry_timeout);
 });

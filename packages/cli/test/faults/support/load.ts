@@ -2,15 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, Start } from './client.ts';
 
+/** When a start was sent and when it was acknowledged, in milliseconds of this process's monotonic clock. */
+export interface Acknowledgement {
+  readonly sentAt: number;
+  readonly at: number;
+}
+
 /** Clients that start executions sequentially, every second start with an Idempotency-Key, until stopped. */
 export class Load {
   readonly starts: Start[] = [];
+  readonly acknowledgements: Acknowledgement[] = [];
   readonly #client: Client;
   readonly #clients: Promise<void>[];
+  readonly #pauseMs: number;
   #isOver = false;
 
-  constructor(client: Client, workflowId: number, clients: number) {
+  /** @param pauseMs of each client after a start that was accepted */
+  constructor(client: Client, workflowId: number, clients: number, pauseMs = 0) {
     this.#client = client;
+    this.#pauseMs = pauseMs;
     this.#clients = Array.from({ length: clients }, () => this.#run(workflowId));
   }
 
@@ -28,10 +38,16 @@ export class Load {
   async #run(workflowId: number): Promise<void> {
     for (let turn = 0; !this.#isOver; turn += 1) {
       const marker = randomUUID();
+      const sentAt = performance.now();
       const start = await this.#client.start(workflowId, marker, turn % 2 === 0 ? marker : null);
       this.starts.push(start);
-      // A refused client retries as soon as a well-behaved one would at the earliest.
-      if (start.answer.kind !== 'accepted') await pause(20);
+      if (start.answer.kind === 'accepted') {
+        this.acknowledgements.push({ sentAt, at: performance.now() });
+        if (this.#pauseMs > 0) await pause(this.#pauseMs);
+      } else {
+        // A refused client retries as soon as a well-behaved one would at the earliest.
+        await pause(20);
+      }
     }
   }
 }
