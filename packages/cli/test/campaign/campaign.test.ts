@@ -133,6 +133,11 @@ describe('the verdict', () => {
     expect(found(supersede({ cancelled_for: 6 }))).toEqual(['lost']);
     expect(found(supersede({ cancelled_for: 1 }))).toEqual(['lost']);
     expect(found(supersede({ cancel_code: 'skipped_by_concurrency' }))).toEqual(['changed']);
+    const starts = well.starts.map((start) => ({
+      ...start,
+      input: start.marker === 'newest-7' ? { key: 2 } : start.input,
+    }));
+    expect(found({ ...supersede({}), starts })).toEqual(['lost']);
   });
 
   it('finds a lost file, another content, and a rate that releases too early or too much', () => {
@@ -236,6 +241,7 @@ describe('a plan', () => {
     const kinds = (faults: readonly Fault[]) => new Set(faults.map(({ kind }) => kind));
     expect(kinds(plan(1).slice(0, 22))).toEqual(kinds(plan(1)));
     expect(kinds(plan(1))).toContain('fill disk');
+    expect(kinds(plan(1))).toContain('stop postgres');
     expect(kinds(planFaults(new Random(1), 60, MEMBERS, false))).not.toContain('fill disk');
   });
 });

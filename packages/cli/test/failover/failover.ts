@@ -205,26 +205,18 @@ class Failover {
     return { db: this.#db, receiver: this.#receiver };
   }
 
-  /** Waits until there are a primary and its synchronous standby, and all others run. @returns the primary */
+  /**
+   * Waits until there is a primary from which all others stream, one of them synchronously. Patroni calls a server running that has still to be
+   * rewound, and one whose rewind is interrupted doesn't come back by itself.
+   * @returns the primary
+   */
   async #wholeCluster(): Promise<Server> {
-    return await until('a primary and a synchronous standby', async () => {
-      const members = await this.#members();
-      const isWhole =
-        members.length === this.#servers.length &&
-        members.every(({ state }) => state === 'running' || state === 'streaming') &&
-        members.some(({ role }) => role === 'sync_standby');
-      const leader = members.find(({ role }) => role === 'leader');
-      const server = this.#servers.find(({ name }) => name === leader?.name);
-      return isWhole && server !== undefined && (await isPrimary(server)) ? server : null;
+    return await until('a primary from which all others stream', async () => {
+      for (const server of this.#servers) {
+        if (await hasStandbys(server, this.#servers.length - 1)) return server;
+      }
+      return null;
     });
-  }
-
-  async #members(): ReturnType<Server['members']> {
-    for (const server of this.#servers) {
-      const members = await server.members().catch(() => null);
-      if (members !== null) return members;
-    }
-    throw new Error('No Patroni responds');
   }
 
   async #createDatabase(): Promise<void> {
@@ -242,6 +234,14 @@ class Failover {
 const KEY = randomBytes(32).toString('base64');
 
 const isPrimary = (server: Server): Promise<boolean> => asks(server, 'SELECT NOT pg_is_in_recovery() AS yes');
+
+/** Whether it is the primary of so many standbys, one of which acknowledges what it commits. */
+const hasStandbys = (server: Server, count: number): Promise<boolean> =>
+  asks(
+    server,
+    `SELECT NOT pg_is_in_recovery() AND count(*) >= ${count} AND bool_or(sync_state = 'sync') AS yes
+     FROM pg_stat_replication WHERE state = 'streaming' AND application_name LIKE 'db_'`,
+  );
 
 /** Whether a standby acknowledges what it commits. */
 const hasStandby = (server: Server): Promise<boolean> =>
