@@ -74,8 +74,10 @@ function print(text: string): void {
 }
 
 try {
-  const rowIds = ROWS.map(({ id }) => id);
-  await run(parseOptions(process.argv.slice(2), rowIds));
+  const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id);
+  const rowIds = idsOf(ROWS.filter(({ isNamedOnly }) => !isNamedOnly));
+  const namedOnly = idsOf(ROWS.filter(({ isNamedOnly }) => isNamedOnly));
+  await run(parseOptions(process.argv.slice(2), rowIds, namedOnly));
 } catch (error) {
   if (error instanceof UsageError) progress(`${error.message}\n\n${HELP}`);
   else progress(error instanceof Error ? (error.stack ?? error.message) : String(error));

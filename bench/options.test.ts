@@ -18,10 +18,19 @@ test('--only chooses rows', () => {
   expect(parseOptions(['--only', 'latency'], ROWS)).toMatchObject({ rows: ['latency'] });
 });
 
+test('rows that are measured only if they are named are not part of everything', () => {
+  expect(parseOptions([], ROWS, ['growth'])).toMatchObject({ rows: ROWS });
+  expect(parseOptions(['--only', 'growth', '--history', '1000'], ROWS, ['growth'])).toMatchObject({
+    rows: ['growth'],
+    effort: { historyRows: 1000 },
+  });
+});
+
 test.each([
   [['--only', 'lattency'], 'no row lattency; there are bare, latency'],
   [['--rounds', '0'], '--rounds takes a whole number'],
   [['--seconds', 'many'], '--seconds takes a whole number'],
+  [['--history', '0'], '--history takes a whole number'],
   [['--quick', '--record'], 'only a complete run can be recorded'],
   [['--check'], '--check belongs to --document'],
   [['--fast'], '--fast'],

@@ -9,6 +9,8 @@ export const HELP = `Measures Millrace against a bare server on this machine, in
   --rounds N     rounds; the median of each number is reported (default 5)
   --seconds N    seconds of load per row and round (default 5)
   --only ROW     measure this row only; may be given several times
+  --history N    executions that the row growth fills its database with (default 10000000);
+                 that row is only measured if --only names it
   --json         print one JSON value on standard output and nothing else
   --record       keep the result in bench/results/ (complete runs only)
   --document     write the newest recorded result into docs/performance.md and measure nothing;
@@ -34,23 +36,35 @@ export class UsageError extends Error {
 
 /**
  * @param args without the program's name
- * @param rowIds all existing rows
+ * @param rowIds rows that are measured unless others are named
+ * @param namedOnly rows that are measured only if they are named
  * @throws UsageError
  */
-export function parseOptions(args: readonly string[], rowIds: readonly string[]): Task {
+export function parseOptions(
+  args: readonly string[],
+  rowIds: readonly string[],
+  namedOnly: readonly string[] = [],
+): Task {
   const { help, document, check, quick, only, json, record, ...numbers } = parse(args);
   if (help) return { kind: 'help' };
   if (document) return { kind: 'document', check };
   if (check) throw new UsageError('--check belongs to --document');
-  const unknown = only.filter((id) => !rowIds.includes(id));
+  const allIds = [...rowIds, ...namedOnly];
+  const unknown = only.filter((id) => !allIds.includes(id));
   if (unknown.length > 0)
-    throw new UsageError(`no row ${unknown.join(', ')}; there are ${rowIds.join(', ')}`);
+    throw new UsageError(`no row ${unknown.join(', ')}; there are ${allIds.join(', ')}`);
   if (record && (quick || only.length > 0)) throw new UsageError('only a complete run can be recorded');
   const seconds = positive('--seconds', numbers.seconds) ?? (quick ? 1 : 5);
   return {
     kind: 'measure',
     rounds: positive('--rounds', numbers.rounds) ?? (quick ? 1 : 5),
-    effort: { seconds, warmupSeconds: quick ? 1 : 6, connections: 64, pageRows: quick ? 5000 : 200_000 },
+    effort: {
+      seconds,
+      warmupSeconds: quick ? 1 : 6,
+      connections: 64,
+      pageRows: quick ? 5000 : 200_000,
+      historyRows: positive('--history', numbers.history) ?? (quick ? 50_000 : 10_000_000),
+    },
     rows: only.length > 0 ? only : rowIds,
     json,
     record,
@@ -72,6 +86,7 @@ function parse(args: readonly string[]) {
         only: { type: 'string', multiple: true, default: [] },
         rounds: { type: 'string' },
         seconds: { type: 'string' },
+        history: { type: 'string' },
       },
     }).values;
   } catch (error) {

@@ -11,6 +11,7 @@ export const SECTIONS = [
   'Memory',
   'Start',
   'List of executions',
+  'Growth',
   'First view',
   'Editor',
 ] as const;
@@ -32,6 +33,8 @@ export interface Row {
   /** The value for `--only`. */
   readonly id: string;
   readonly metrics: readonly Metric[];
+  /** Takes so long that it is measured only if `--only` names it. */
+  readonly isNamedOnly?: true;
   measure(bench: Bench): Promise<Readings>;
 }
 
@@ -45,6 +48,8 @@ export interface Extent {
   readonly connections: number;
   /** Rows of the table whose pages are read. */
   readonly pageRows: number;
+  /** Executions of the row growth; recorded results may be older than it. */
+  readonly historyRows?: number;
 }
 
 /** The tools rows measure with. */

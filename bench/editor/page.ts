@@ -30,10 +30,10 @@ export function largeFlow(count: number): object {
   return { nodes, edges };
 }
 
-/** Signs in an editor. @returns the session's cookie */
-export async function signIn(db: PgDatabase, organisationId: number): Promise<string> {
+/** Signs in a member. @returns the session's cookie */
+export async function signIn(db: PgDatabase, organisationId: number, role = 'editor'): Promise<string> {
   const email = `bench-${randomUUID()}@example.com`;
-  await addMember(db, organisationId, email, 'editor', { actor: 'operator' });
+  await addMember(db, organisationId, email, role, { actor: 'operator' });
   const [user] = await db.query<{ id: number }>(
     'INSERT INTO users (email, name) VALUES ($1, $2) RETURNING id',
     [email, 'Bench'],

@@ -1,6 +1,6 @@
 import { KeepAliveClient } from './http.ts';
 
-/** The same page repeatedly, one request after the other. */
+/** The same page, or anything else that is read, repeatedly, one request after the other. */
 export interface Sequence {
   readonly kind: 'sequence';
   readonly url: string;
@@ -13,13 +13,16 @@ export interface Sequence {
 export interface SequenceResult {
   /** Milliseconds per request. */
   readonly tookMs: readonly number[];
-  /** Items on the measured page. */
+  /** Items on the measured page; 0 if it isn't one. */
   readonly items: number;
 }
 
+/** A page of either API, or something else without items. */
 interface Page {
-  readonly data: readonly unknown[];
-  readonly pagination: { readonly next_cursor: string | null };
+  readonly data?: readonly unknown[];
+  readonly pagination?: { readonly next_cursor: string | null };
+  readonly items?: readonly unknown[];
+  readonly next_cursor?: string | null;
 }
 
 /** @throws if a response is not 200 or there are too few pages */
@@ -33,18 +36,19 @@ export async function runSequence(job: Sequence): Promise<SequenceResult> {
   try {
     let url = job.url;
     for (let page = 0; page < job.skipPages; page += 1) {
-      const { next_cursor: cursor } = (await read(url)).pagination;
+      const { pagination, next_cursor } = await read(url);
+      const cursor = pagination?.next_cursor ?? next_cursor ?? null;
       if (cursor === null) throw new Error(`there are only ${page + 1} pages at ${job.url}`);
       url = `${job.url}&cursor=${encodeURIComponent(cursor)}`;
     }
-    const items = (await read(url)).data.length;
+    const { data, items } = await read(url);
     const tookMs: number[] = [];
     for (let index = 0; index < job.count; index += 1) {
       const sentAt = performance.now();
       await read(url);
       tookMs.push(performance.now() - sentAt);
     }
-    return { tookMs, items };
+    return { tookMs, items: (data ?? items ?? []).length };
   } finally {
     client.close();
   }

@@ -5,6 +5,7 @@ import { canvasRow } from './canvas.ts';
 import { coldStartRow } from './cold-start.ts';
 import { executeRows } from './execute.ts';
 import { firstViewRow } from './first-view.ts';
+import { growthRow } from './growth.ts';
 import { latencyRow } from './latency.ts';
 import { pagesRow } from './pages.ts';
 import { workersRow } from './workers.ts';
@@ -19,6 +20,7 @@ export const ROWS: readonly Row[] = [
   latencyRow,
   coldStartRow,
   pagesRow,
+  growthRow,
   firstViewRow,
   canvasRow,
 ];
