@@ -272,6 +272,25 @@ test('setup links are deleted once there is an account, and not before', async (
   expect(await db.query('SELECT FROM setup_links')).toEqual([]);
 });
 
+test('rests after each full batch of executions', async () => {
+  await database.db.query(
+    `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+       is_test_mode, input, created_at, started_at, completed_at)
+     SELECT $1, $2, 1, 'completed', 'api', 'batches', false, '{}', t, t, t
+     FROM generate_series(1, 2500) n, LATERAL (SELECT now() - interval '11 days' + n * interval '1 second' AS t) age
+     ORDER BY n`,
+    [ids.organisationId, ids.workflowId],
+  );
+  const rests: number[] = [];
+  const noteRest = (tookMs: number): Promise<void> => {
+    rests.push(tookMs);
+    return Promise.resolve();
+  };
+  expect((await prune(database.db, RETENTION, () => false, noteRest)).executions).toBe(2500);
+  expect(rests).toEqual([expect.any(Number), expect.any(Number)]);
+  expect(Math.min(...rests)).toBeGreaterThan(0);
+});
+
 test('starts soon after startup', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {

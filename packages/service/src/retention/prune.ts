@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, Queryable } from '@millrace/database/database';
 import { pruneInvitations } from '@millrace/identity/invitations/store';
 import { pruneSessions } from '@millrace/identity/sessions/store';
@@ -27,6 +28,13 @@ const INTERVAL_MS = 10 * 60_000;
 const FIRST_PAUSE_MS = 15_000;
 /** Rows read or deleted by one statement: short enough not to be noticed by concurrent requests. */
 const BATCH = 1_000;
+/**
+ * How many times as long as a batch of executions took the next one is put off: deleting takes a quarter of one connection's time at most, and
+ * less while the database is slow because of others.
+ */
+const REST_FACTOR = 3;
+/** What stopping may have to wait for. */
+const MAX_REST_MS = 1_000;
 /** How long the history of alerts is kept. */
 const ALERT_DAYS = 90;
 /** How long an ended invitation stays in the list. */
@@ -42,7 +50,7 @@ export function createPruner(
 ): PeriodicTask {
   return createPeriodicTask({
     async work(isStopping) {
-      const pruned = await prune(db, retention, isStopping);
+      const pruned = await prune(db, retention, isStopping, restAfter);
       if (Object.values(pruned).some((count) => count > 0)) log.info(pruned, 'old rows deleted');
     },
     pauseMs: () => intervalMs,
@@ -51,21 +59,28 @@ export function createPruner(
   });
 }
 
+/** Leaves the database to others, after a batch that took so long. */
+export async function restAfter(tookMs: number): Promise<void> {
+  await pause(Math.min(tookMs * REST_FACTOR, MAX_REST_MS));
+}
+
 /**
  * One round over everything that has a retention. Executions that haven't ended are never deleted.
  * @param isStopping called between batches
+ * @param rest called between batches of executions, of which there may be millions; by default they follow each other at once
  */
 export async function prune(
   db: Database,
   retention: RetentionSettings,
   isStopping: () => boolean = () => false,
+  rest: (tookMs: number) => Promise<void> = () => Promise.resolve(),
 ) {
   const { executionsDays, auditDays, statisticsDays, idempotencyHours, idleSessionMs } = retention;
   // Never shorter than the window for replays, whatever is configured.
   const idempotencyMs = Math.max(idempotencyHours, 24) * IDEMPOTENCY_MS_PER_HOUR;
   const repeat = (work: Work<number>) => repeatUnderLock(db, isStopping, work);
   return {
-    executions: await pruneAllExecutions(db, executionsDays, isStopping),
+    executions: await pruneAllExecutions(db, executionsDays, isStopping, rest),
     auditEntries: await pruneAuditEntries(db, auditDays, isStopping),
     idempotencyRecords: await repeat((tx) => pruneIdempotencyRecords(tx, idempotencyMs, BATCH)),
     workflowRuns: await repeat((tx) => pruneRuns(tx, statisticsDays, BATCH)),
@@ -115,17 +130,24 @@ async function pruneAuditEntries(db: Database, days: number, isStopping: () => b
 
 type Days = RetentionSettings['executionsDays'];
 
-async function pruneAllExecutions(db: Database, days: Days, isStopping: () => boolean): Promise<number> {
+async function pruneAllExecutions(
+  db: Database,
+  days: Days,
+  isStopping: () => boolean,
+  rest: (tookMs: number) => Promise<void>,
+): Promise<number> {
   let total = 0;
   for (const status of ['completed', 'failed', 'cancelled'] as const) {
     let afterWorkflowId: number | null = 0;
     while (afterWorkflowId !== null && !isStopping()) {
       const from: number = afterWorkflowId;
+      const beganAt = performance.now();
       const round = await underLock(db, (tx) => pruneExecutions(tx, status, days[status], from, BATCH));
       if (round === null) return total;
       total += round.deleted;
       // Continues with the same workflows while they may have more to delete.
       if (round.deleted < BATCH) afterWorkflowId = round.lastWorkflowId;
+      else if (!isStopping()) await rest(performance.now() - beganAt);
     }
   }
   return total;
