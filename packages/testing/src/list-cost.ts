@@ -37,6 +37,22 @@ export async function createLongHistory(rows: number): Promise<LongHistory> {
   return { database, ids, rare };
 }
 
+/** Adds a large history of the same organisation, and among it 1,000 executions of a workflow of another one. @returns that one's */
+export async function insertSmallAmongLarge(history: LongHistory): Promise<LongHistory> {
+  const { db } = history.database;
+  const small = await insertWorkflow(db, 'small');
+  await db.query(
+    `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+       is_test_mode, input, created_at, started_at, completed_at)
+     SELECT CASE WHEN n % 50 = 0 THEN $1::bigint ELSE $3::bigint END, CASE WHEN n % 50 = 0 THEN $2::bigint ELSE $4::bigint END,
+       1, 'completed', 'api', 'sample', false, '{}', t, t, t
+     FROM generate_series(1, 50000) n, (SELECT now() AS t) now ORDER BY n`,
+    [small.organisationId, small.workflowId, history.ids.organisationId, history.ids.workflowId],
+  );
+  await db.query('ANALYZE executions');
+  return { ...history, ids: small };
+}
+
 interface Plan {
   readonly 'Shared Hit Blocks': number;
   readonly 'Shared Read Blocks': number;

@@ -4,7 +4,13 @@ import {
   MAX_SCANNED,
 } from '@millrace/service/executions/admin-list';
 import type { AdminExecutionFilters } from '@millrace/service/executions/admin-walks';
-import { buffersOf, createLongHistory, type LongHistory } from '@millrace/testing/list-cost';
+import { listRecentRuns } from '@millrace/service/workflows/admin-store';
+import {
+  buffersOf,
+  createLongHistory,
+  insertSmallAmongLarge,
+  type LongHistory,
+} from '@millrace/testing/list-cost';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const NONE: AdminExecutionFilters = {
@@ -167,4 +173,15 @@ test.each<[string, Partial<AdminExecutionFilters>]>([
     ),
   );
   expect(cost).toBeLessThan(MOST_BUFFERS_OF_A_SEARCH);
+});
+
+test('what is read of a workflow costs no more if its organisation is a small one among large ones', async () => {
+  const small = await insertSmallAmongLarge(history);
+  const { organisationId, workflowId } = small.ids;
+  const page = buffersOf(small, (tx) =>
+    findAdminExecutions(tx, organisationId, { ...NONE, workflowId }, null, 101),
+  );
+  expect(await page).toBeLessThan(2 * MOST_BUFFERS);
+  const strip = buffersOf(small, (tx) => listRecentRuns(tx, organisationId, [workflowId], 20));
+  expect(await strip).toBeLessThan(MOST_BUFFERS);
 });

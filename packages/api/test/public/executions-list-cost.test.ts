@@ -1,5 +1,11 @@
+import type { Queryable } from '@millrace/database/database';
 import { type ExecutionFilters, listExecutions } from '@millrace/service/executions/store';
-import { buffersOf, createLongHistory, type LongHistory } from '@millrace/testing/list-cost';
+import {
+  buffersOf,
+  createLongHistory,
+  insertSmallAmongLarge,
+  type LongHistory,
+} from '@millrace/testing/list-cost';
 import { insertWorkflow } from '@millrace/testing/rows';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -78,4 +84,13 @@ test('a status that a workflow has none of costs nothing, however many it and ot
   expect(await costOf({ workflowId: failing, status: 'completed' })).toBeLessThan(20);
   expect(await costOf({ workflowId: failing, status: 'cancelled' })).toBeLessThan(20);
   expect(await costOf({ workflowId: history.rare, status: 'failed' })).toBeLessThan(20);
+});
+
+test('a page of a workflow costs no more if its organisation is a small one among large ones', async () => {
+  const small = await insertSmallAmongLarge(history);
+  const { organisationId, workflowId } = small.ids;
+  const list = (tx: Queryable) =>
+    listExecutions(tx, organisationId, { ...NONE, workflowId }, Number.MAX_SAFE_INTEGER, 101);
+  // Five times as many rows as on the other pages.
+  expect(await buffersOf(small, list)).toBeLessThan(2 * MOST_BUFFERS);
 });

@@ -20,6 +20,7 @@ import {
   walkKeyed,
   walkUncompleted,
 } from './admin-walks.ts';
+import { readInOrder } from './in-order.ts';
 
 /**
  * Rows one page checks for matches. Usually the first few are enough, and PostgreSQL must know that few are needed:
@@ -76,7 +77,7 @@ export async function findAdminExecutions(
   belowId: number | null,
   wanted: number,
 ): Promise<Found> {
-  const ids = await findIdRange(tx, organisationId, filters);
+  const [ids] = await Promise.all([findIdRange(tx, organisationId, filters), readInOrder(tx)]);
   const range = { ...ids, belowId: Math.min(ids.belowId, belowId ?? Number.MAX_SAFE_INTEGER), wanted };
   const walks = walkersFor(filters).map((walker): Progress => ({ walker, rows: [], end: null }));
   for (const maxLooked of filters.inputTexts === null ? LOOKED : LOOKED_INPUTS) {
@@ -157,7 +158,7 @@ export async function countAdminExecutions(
   filters: AdminExecutionFilters,
 ): Promise<ExecutionCount> {
   const counted = await db.forOrganisation(organisationId, async (tx): Promise<ExecutionCount> => {
-    const ids = await findIdRange(tx, organisationId, filters);
+    const [ids] = await Promise.all([findIdRange(tx, organisationId, filters), readInOrder(tx)]);
     const most = filters.inputTexts === null ? MAX_SCANNED : MAX_SCANNED_INPUTS;
     let found = 0;
     for (const { way, count } of walkersFor(filters)) {

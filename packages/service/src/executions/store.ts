@@ -4,6 +4,7 @@ import type { ExecutionStatus, JsonText, StoredError } from '@millrace/engine';
 import type { Chunk } from '@millrace/runtime/chunks';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
 import type { IdempotencyKey } from '../idempotency/store.ts';
+import { readInOrder } from './in-order.ts';
 
 /** What is known before a start is accepted. The id is new and reserved for the caller. */
 export interface StartLookup {
@@ -230,7 +231,9 @@ export async function listExecutions(
   if (workflowId !== null && status !== null && status !== 'running') {
     return listOfOneStatus(tx, organisationId, filters, belowId, limit);
   }
-  return tx.query<ExecutionRow>(
+  // Both go out in one round trip.
+  const order = readInOrder(tx);
+  const rows = tx.query<ExecutionRow>(
     `SELECT ${ITEM_COLUMNS} FROM executions e
      WHERE organisation_id = $1 AND id < $2
        AND ($3::bigint IS NULL OR workflow_id = $3)
@@ -244,6 +247,7 @@ export async function listExecutions(
      ORDER BY id DESC LIMIT $7`,
     valuesOf(organisationId, filters, belowId, limit),
   );
+  return (await Promise.all([rows, order]))[0];
 }
 
 function valuesOf(organisationId: number, filters: ExecutionFilters, belowId: number, limit: number) {

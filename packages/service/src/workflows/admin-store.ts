@@ -15,7 +15,11 @@ export interface RecentRunRow {
   readonly error: JsonText<StoredError> | null;
 }
 
-/** The last executions of each of these workflows, latest first: reads that many index entries, however many there are. */
+/**
+ * The last executions of each of these workflows, latest first: reads that many index entries, however many there are. Which organisation a
+ * workflow belongs to is checked outside: inside, PostgreSQL would expect both conditions to leave next to nothing, and sort all executions
+ * of a workflow to find its last ones.
+ */
 export async function listRecentRuns(
   tx: Queryable,
   organisationId: number,
@@ -23,11 +27,11 @@ export async function listRecentRuns(
   count: number,
 ): Promise<RecentRunRow[]> {
   return tx.query<RecentRunRow>(
-    `SELECT r.* FROM unnest($2::bigint[]) AS w (id) CROSS JOIN LATERAL (
-       SELECT e.id, e.workflow_id, e.workflow_version, e.status, e.is_test_mode, e.created_at, e.started_at,
-         e.completed_at, e.error
-       FROM executions e WHERE e.workflow_id = w.id AND e.organisation_id = $1 ORDER BY e.id DESC LIMIT $3
-     ) r ORDER BY r.id DESC`,
+    `SELECT r.id, r.workflow_id, r.workflow_version, r.status, r.is_test_mode, r.created_at, r.started_at, r.completed_at,
+       r.error
+     FROM unnest($2::bigint[]) AS w (id) CROSS JOIN LATERAL (
+       SELECT * FROM executions e WHERE e.workflow_id = w.id ORDER BY e.id DESC LIMIT $3
+     ) r WHERE r.organisation_id = $1 ORDER BY r.id DESC`,
     [organisationId, workflowIds, count],
   );
 }
