@@ -98,6 +98,18 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.forget_records()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  DELETE FROM callbacks r USING gone WHERE r.execution_id = gone.id;
+  DELETE FROM execution_checkpoints r USING gone WHERE r.execution_id = gone.id;
+  DELETE FROM execution_follow_ups r USING gone WHERE r.execution_id = gone.id;
+  DELETE FROM execution_signals r USING gone WHERE r.execution_id = gone.id;
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.forget_search_keys()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1322,8 +1334,6 @@ ALTER TABLE audit_chains ADD CONSTRAINT audit_chains_organisation_id_fkey FOREIG
 
 ALTER TABLE audit_log ADD CONSTRAINT audit_log_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
-ALTER TABLE callbacks ADD CONSTRAINT callbacks_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES executions(id) ON DELETE CASCADE;
-
 ALTER TABLE credential_connections ADD CONSTRAINT credential_connections_credential_id_fkey FOREIGN KEY (credential_id) REFERENCES credentials(id) ON DELETE CASCADE;
 
 ALTER TABLE credential_connections ADD CONSTRAINT credential_connections_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
@@ -1348,15 +1358,9 @@ ALTER TABLE data_usage ADD CONSTRAINT data_usage_organisation_id_fkey FOREIGN KE
 
 ALTER TABLE data_writes ADD CONSTRAINT data_writes_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
-ALTER TABLE execution_checkpoints ADD CONSTRAINT execution_checkpoints_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES executions(id) ON DELETE CASCADE;
-
 ALTER TABLE execution_child_tokens ADD CONSTRAINT execution_child_tokens_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
 ALTER TABLE execution_files ADD CONSTRAINT execution_files_file_id_fkey FOREIGN KEY (file_id) REFERENCES files(id);
-
-ALTER TABLE execution_follow_ups ADD CONSTRAINT execution_follow_ups_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES executions(id) ON DELETE CASCADE;
-
-ALTER TABLE execution_signals ADD CONSTRAINT execution_signals_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES executions(id) ON DELETE CASCADE;
 
 ALTER TABLE execution_views ADD CONSTRAINT execution_views_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
@@ -1677,6 +1681,8 @@ CREATE TRIGGER executions_count_child_tokens AFTER UPDATE ON public.executions F
 CREATE TRIGGER executions_forget_child_tokens AFTER DELETE ON public.executions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_child_tokens();
 
 CREATE TRIGGER executions_forget_files AFTER DELETE ON public.executions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_files();
+
+CREATE TRIGGER executions_forget_records AFTER DELETE ON public.executions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_records();
 
 CREATE TRIGGER executions_forget_search_keys AFTER DELETE ON public.executions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_search_keys();
 

@@ -319,6 +319,19 @@ describe('the address', () => {
     expect(await db.query('SELECT FROM execution_signals')).toHaveLength(1);
   });
 
+  test('is not stored for an execution that was deleted', async () => {
+    const place = {
+      organisationId: service.key.organisationId,
+      executionId: 999_999_999,
+      nodeId: 'wait',
+      iteration: [],
+    };
+    const { db } = service.database;
+    const tokenHash = Buffer.alloc(32, 7);
+    await putCallback(db, { ...place, tokenHash, expiresAtMs: Date.now() + 3_600_000, question: null });
+    expect(await db.query('SELECT FROM callbacks WHERE token_hash = $1', [tokenHash])).toEqual([]);
+  });
+
   test('is not issued in test mode: the request is recorded, nothing is sent, and the flow continues', async () => {
     const id = await waiting({}, { is_test_mode: true });
     const detail = await service.finished(id);

@@ -25,8 +25,10 @@ export async function listMovedTables(session: Queryable, names: readonly string
      FROM (
        SELECT c.relname::text AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns,
          string_agg(format('%I', a.attname), ', ' ORDER BY a.attnum) AS list,
-         ARRAY(SELECT DISTINCT t.relname::text FROM pg_constraint f JOIN pg_class t ON t.oid = f.confrelid
-           WHERE f.conrelid = c.oid AND f.contype = 'f' AND f.confrelid <> c.oid AND t.relname = ANY ($1::text[])) AS needs
+         ARRAY(SELECT t.relname::text FROM pg_constraint f JOIN pg_class t ON t.oid = f.confrelid
+           WHERE f.conrelid = c.oid AND f.contype = 'f' AND f.confrelid <> c.oid AND t.relname = ANY ($1::text[])
+           -- Without a foreign key; what triggers leave for executions has to go before these come.
+           UNION SELECT 'executions' WHERE c.relname = 'execution_follow_ups') AS needs
        FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
        WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = ANY ($1::text[])
        GROUP BY c.oid, c.relname

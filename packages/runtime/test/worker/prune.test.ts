@@ -272,6 +272,32 @@ test('setup links are deleted once there is an account, and not before', async (
   expect(await db.query('SELECT FROM setup_links')).toEqual([]);
 });
 
+test('what belongs to an execution is deleted with it, and with no other', async () => {
+  const { db } = database;
+  const [gone, kept] = [await insert('completed', 11), await insert('completed', 9)];
+  for (const id of [gone, kept]) {
+    await db.query(
+      `WITH signal AS (
+         INSERT INTO execution_signals (execution_id, seq, organisation_id, node_id, iteration, payload)
+         VALUES ($1, 1, $2, 'wait', '{}', '{}')
+       ), follow_up AS (
+         INSERT INTO execution_follow_ups (kind, execution_id, organisation_id) VALUES ('check_alerts', $1, $2)
+       )
+       INSERT INTO callbacks (organisation_id, execution_id, node_id, iteration, kind, token_hash, expires_at)
+       VALUES ($2, $1, 'wait', '{}', 'callback', sha256($1::text::bytea), now())`,
+      [id, ids.organisationId],
+    );
+  }
+  expect((await prune(db, RETENTION)).executions).toBe(1);
+  for (const table of ['callbacks', 'execution_checkpoints', 'execution_follow_ups', 'execution_signals']) {
+    const rows = await db.query(`SELECT execution_id FROM ${table} WHERE execution_id IN ($1, $2)`, [
+      gone,
+      kept,
+    ]);
+    expect({ table, rows }).toEqual({ table, rows: [{ execution_id: kept }] });
+  }
+});
+
 test('rests after each full batch of executions', async () => {
   await database.db.query(
     `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,

@@ -31,13 +31,18 @@ export interface NewCallback {
   } | null;
 }
 
-/** Stores a URL; one stored by an earlier attempt of the node is kept, with the later expiry. */
+/**
+ * Stores a URL; one stored by an earlier attempt of the node is kept, with the later expiry. Nothing is stored for an execution that was
+ * deleted: the lock keeps it until this is committed, and whoever deletes it then deletes this, too.
+ */
 export async function putCallback(db: Queryable, callback: NewCallback): Promise<void> {
   const { question } = callback;
   await db.query(
     `INSERT INTO callbacks AS c (organisation_id, execution_id, node_id, iteration, kind, token_hash, expires_at, title,
        message, choices)
-     VALUES ($1, $2, $3, $4::integer[], $5, $6, to_timestamp($7::double precision / 1000), $8, $9, $10::json)
+     SELECT $1::bigint, id, $3::text, $4::integer[], $5::text, $6::bytea, to_timestamp($7::double precision / 1000), $8::text,
+       $9::text, $10::json
+     FROM executions WHERE id = $2 FOR KEY SHARE
      ON CONFLICT (token_hash) DO UPDATE SET expires_at = greatest(c.expires_at, EXCLUDED.expires_at)
        WHERE c.used_at IS NULL`,
     [
