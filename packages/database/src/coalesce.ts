@@ -8,6 +8,8 @@ export interface CoalesceOptions<Item, Answer> {
   readonly weightOf?: (item: Item) => number;
   /** Items with the same key never share a batch and keep their order. */
   readonly keyOf?: (item: Item) => unknown;
+  /** Batches that may be in progress at one time, 1 if absent; not with `keyOf`, whose order only one at a time keeps. */
+  readonly lanes?: number;
   /** True: one item may be to blame for the error, so each item of the batch is retried alone. The batch must have changed nothing. */
   readonly isOneItemsFault?: (error: unknown) => boolean;
 }
@@ -20,28 +22,33 @@ interface Waiting<Item, Answer> {
 
 /**
  * Batches concurrent calls: while one batch is in progress the next one fills up, so a lone call never waits and a burst shares one
- * statement and one commit.
+ * statement and one commit. With two lanes, this process fills one batch while the database works on the other.
  */
 export function coalesce<Item, Answer>(
   options: CoalesceOptions<Item, Answer>,
 ): (item: Item) => Promise<Answer> {
+  const { lanes = 1 } = options;
   let waiting: Waiting<Item, Answer>[] = [];
-  let isBusy = false;
+  /** Including one that begins with the next turn. */
+  let busyLanes = 0;
+  let isBeginning = false;
 
   async function drain(): Promise<void> {
+    isBeginning = false;
     while (waiting.length > 0) {
       const { batch, rest } = takeBatch(waiting, options);
       waiting = rest;
       await settle(batch, options);
     }
-    isBusy = false;
+    busyLanes -= 1;
   }
 
   return (item) =>
     new Promise<Answer>((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      if (isBusy) return;
-      isBusy = true;
+      if (isBeginning || busyLanes === lanes) return;
+      isBeginning = true;
+      busyLanes += 1;
       // Deferred by one turn of the event loop, so that all sockets that are readable now are in the first batch.
       setImmediate(() => void drain());
     });

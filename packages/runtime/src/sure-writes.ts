@@ -35,6 +35,8 @@ export interface SureWritesOptions {
 
 /** Maximum rows of one statement, and bytes of JSON in it: PostgreSQL and this process keep all of it in memory. */
 const LIMITS = { maxItems: 500, maxWeight: 1024 * 1024 };
+/** Statements with accepted starts that are under way at one time: with one, process and database would wait for each other in turn. */
+const START_LANES = 2;
 /** From this size on, a write has a statement to itself, apart from the others: none of them waits until it is sent and stored. */
 export const LARGE_BYTES = 64 * 1024;
 /** How often a write may time out by itself while the database stores others. */
@@ -98,6 +100,7 @@ export function createSureStarts(
   const startWith = (insert: InsertStarts) =>
     coalesce({
       ...LIMITS,
+      lanes: START_LANES,
       run: (batch: readonly PendingStart[]) => startAll(db, batch, insert),
       weightOf: ({ row }) => weightOfStart(row),
       isOneItemsFault: isStatementsFault,

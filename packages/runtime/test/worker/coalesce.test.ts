@@ -28,6 +28,36 @@ test('calls of one turn share a batch, those that arrive while it runs share the
   ]);
 });
 
+test('with two lanes, a second batch begins while the first is in progress, and a third waits for one of them', async () => {
+  const batches: number[][] = [];
+  const open: PromiseWithResolvers<void>[] = [];
+  const call = coalesce<number, number>({
+    run: async (items) => {
+      batches.push([...items]);
+      const ended = Promise.withResolvers<void>();
+      open.push(ended);
+      await ended.promise;
+      return items;
+    },
+    maxItems: 100,
+    lanes: 2,
+  });
+  const calls = [1, 2].map(call);
+  await expect.poll(() => batches).toEqual([[1, 2]]);
+  calls.push(...[3, 4].map(call));
+  await expect.poll(() => batches.length).toBe(2);
+  calls.push(...[5, 6].map(call));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(batches).toEqual([
+    [1, 2],
+    [3, 4],
+  ]);
+  open[1]?.resolve();
+  await expect.poll(() => batches[2]).toEqual([5, 6]);
+  for (const { resolve } of open) resolve();
+  expect(await Promise.all(calls)).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
 test('a batch never exceeds its items and weight; a heavy item is alone', async () => {
   const { batches, call } = recorder({ maxItems: 3, maxWeight: 10, weightOf: (item) => item });
   expect(await Promise.all([1, 2, 3, 4, 50, 6, 7].map(call))).toEqual([2, 4, 6, 8, 100, 12, 14]);
