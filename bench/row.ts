@@ -62,6 +62,8 @@ export interface Bench {
   readonly load: LoadProcess;
   /** Creates an empty database for the service's own user, or returns the existing one. */
   createDatabase(name: string): Promise<string>;
+  /** The folder of what `npm start` runs, built if necessary. */
+  artefact(): Promise<string>;
   /** An empty folder accessible to every user; it is deleted at the end. */
   createFolder(name: string): Promise<string>;
   progress(text: string): void;

@@ -51,6 +51,8 @@ export interface MillraceOptions {
   readonly artefact?: string;
   /** Settings besides the row's usual ones. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** An address in the private network that nodes may call. */
+  readonly allowHost?: string;
 }
 
 /** Starts the service as its command line does, with its defaults but without rate limits, and waits for /readyz. */
@@ -81,6 +83,7 @@ export async function startMillrace(options: MillraceOptions): Promise<ServerPro
       MILLRACE_SHED_POOL_WAIT_MS: '0',
       ...(options.databaseUrl === null ? {} : { DATABASE_URL: options.databaseUrl }),
       ...options.environment,
+      ...(options.allowHost === undefined ? {} : { MILLRACE_ALLOW_HOSTS: options.allowHost }),
     },
   });
   closeSync(log);

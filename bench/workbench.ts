@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startEmbedded } from '../packages/database/src/embedded/embedded.ts';
 import { migrate } from '../packages/database/src/migrate.ts';
 import { createDatabase } from '../packages/database/src/pool.ts';
+import { ensureArtefact } from '../tools/artefact.mjs';
 import { clearAtExit } from './end-with-us.ts';
 import { LoadProcess } from './load-client.ts';
 import type { Bench, Extent } from './row.ts';
@@ -52,6 +53,7 @@ export async function openWorkbench(effort: Extent, progress: (text: string) => 
       }
       return databases.get(name) ?? '';
     },
+    artefact: () => ensureArtefact(progress),
     async createFolder(name) {
       folders += 1;
       const path = join(folder, `${folders}-${name}`);

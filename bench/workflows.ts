@@ -39,10 +39,10 @@ export const ONE_NODE = {
 };
 
 /** A trigger and one call that waits for its response. */
-export function callOut(url: string): unknown {
+export function callOut(url: string) {
   return {
     nodes: [
-      THREE_NODES.nodes[0],
+      ...THREE_NODES.nodes.slice(0, 1),
       {
         id: 'call',
         type: 'http.request',

@@ -1,19 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { KeepAliveClient } from './http.ts';
 
-/** Starts at fixed times, however long earlier ones take, each followed until it is final. */
+/** Posts at fixed times, however long earlier ones take. */
 export interface OpenLoop {
   readonly kind: 'open-loop';
-  readonly baseUrl: string;
+  readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly workflowId: number;
+  /** Where the started executions are read; each is followed until it is final. Null: the responses are all there is. */
+  readonly executionsUrl: string | null;
   readonly body: string;
   readonly perSecond: number;
   readonly seconds: number;
 }
 
 export interface OpenLoopResult {
-  /** Milliseconds from sending each request until its execution is known to be completed. */
+  /** Milliseconds from sending each request until its execution is known to be completed; until its response if none is followed. */
   readonly completedMs: readonly number[];
   /** Milliseconds until its receipt was read. */
   readonly acceptedMs: readonly number[];
@@ -47,14 +48,15 @@ async function followOne(
   const sentAt = performance.now();
   const started = await client.send(
     'POST',
-    `${job.baseUrl}/api/v1/workflows/${job.workflowId}/execute`,
+    job.url,
     { ...job.headers, 'content-type': 'application/json' },
     job.body,
   );
   const acceptedMs = performance.now() - sentAt;
   if (started.status !== 202) throw new Error(`a start was answered with ${started.status}: ${started.body}`);
+  if (job.executionsUrl === null) return { acceptedMs, completedMs: acceptedMs };
   const { execution_id: id } = JSON.parse(started.body) as { execution_id: number };
-  const ended = await client.send('GET', `${job.baseUrl}/api/v1/executions/${id}?wait=30`, job.headers);
+  const ended = await client.send('GET', `${job.executionsUrl}/${id}?wait=30`, job.headers);
   const completedMs = performance.now() - sentAt;
   const { status } = JSON.parse(ended.body) as { status?: string };
   if (status !== 'completed') throw new Error(`execution ${id} should have completed: ${ended.body}`);

@@ -33,7 +33,11 @@ export const bulkStartRow: Row = {
 };
 
 async function measure(bench: Bench): Promise<Readings> {
-  const options = { databaseUrl: bench.databaseUrl, folder: await bench.createFolder('bulk-start') };
+  const options = {
+    databaseUrl: bench.databaseUrl,
+    folder: await bench.createFolder('bulk-start'),
+    artefact: await bench.artefact(),
+  };
   const api = await startMillrace({ command: 'api', ...options });
   try {
     const tenant = await createTenant(bench.db, 'bulk-start');

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ensureArtefact } from '../../tools/artefact.mjs';
-import { readCpuMs, withChildren } from '../process-facts.ts';
+import { readCpuMs, readResidentMib, withChildren } from '../process-facts.ts';
 import type { Row } from '../row.ts';
 import { type MillraceOptions, startMillrace } from '../server-process.ts';
 
@@ -26,6 +25,12 @@ export const coldStartRow: Row = {
       label: 'Processor time of a minute without work, with PostgreSQL',
       unit: 'ms',
     },
+    {
+      id: 'cold-start.idle-memory',
+      section: 'Memory',
+      label: 'Millrace without work, built artefact with its own PostgreSQL',
+      unit: 'MiB',
+    },
   ],
   async measure(bench) {
     const folder = await bench.createFolder('cold-start');
@@ -36,7 +41,7 @@ export const coldStartRow: Row = {
       return server.readyAfterMs / 1000;
     };
     const [first, next] = [await start(), await start()];
-    const artefact = await ensureArtefact((text) => bench.progress(text));
+    const artefact = await bench.artefact();
     // The first one fills the cache of compiled code.
     await start({ artefact });
     const server = await startMillrace({ ...options, artefact });
@@ -47,6 +52,7 @@ export const coldStartRow: Row = {
     const seconds = Math.max(bench.effort.seconds, 10) * 6;
     await pause(seconds * 1000);
     const idleMs = ((await spentMs()) - settledMs) * (60 / seconds);
+    const idleMib = await readResidentMib(server.pid);
     await server.stop();
     return {
       'cold-start.first': first,
@@ -54,6 +60,7 @@ export const coldStartRow: Row = {
       'cold-start.artefact': server.readyAfterMs / 1000,
       'cold-start.artefact-cpu': startMs,
       'cold-start.idle-cpu': idleMs,
+      'cold-start.idle-memory': idleMib,
     };
   },
 };

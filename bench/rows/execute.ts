@@ -1,14 +1,15 @@
 import { countCompleted, newestExecution, waitUntilDrained } from '../executions.ts';
 import { readCpuMs, readProportionalMib, readResidentMib, withChildren } from '../process-facts.ts';
 import type { Bench, Metric, Readings, Row } from '../row.ts';
-import { type ServerProcess, startMillrace } from '../server-process.ts';
+import { type ServerProcess, startBareServer, startMillrace } from '../server-process.ts';
 import { createTenant, createWorkflow, type Tenant } from '../tenant.ts';
-import { INPUT_BODY, ONE_NODE, THREE_NODES } from '../workflows.ts';
+import { callOut, INPUT_BODY, ONE_NODE, THREE_NODES } from '../workflows.ts';
 
 interface Variant {
   readonly id: string;
   readonly title: string;
-  readonly flowData: unknown;
+  /** @param receiver the address of a server that only responds */
+  readonly flowData: (receiver: string) => unknown;
   readonly withIdempotencyKey: boolean;
   /** One process that accepts and executes, or separate ones. */
   readonly processes: 'one' | 'api and worker';
@@ -20,17 +21,18 @@ const ALONE = { withIdempotencyKey: false, processes: 'one', withMemory: false }
 const SPLIT = { withIdempotencyKey: false, processes: 'api and worker', withMemory: false } as const;
 
 const VARIANTS: readonly Variant[] = [
-  { ...ALONE, id: 'execute-1', title: '1 node', flowData: ONE_NODE, withMemory: true },
+  { ...ALONE, id: 'execute-1', title: '1 node', flowData: () => ONE_NODE, withMemory: true },
   {
     ...ALONE,
     id: 'execute-1-key',
     title: '1 node, Idempotency-Key',
-    flowData: ONE_NODE,
+    flowData: () => ONE_NODE,
     withIdempotencyKey: true,
   },
-  { ...ALONE, id: 'execute-3', title: '3 nodes', flowData: THREE_NODES },
-  { ...SPLIT, id: 'split-1', title: '1 node, api + worker', flowData: ONE_NODE, withMemory: true },
-  { ...SPLIT, id: 'split-3', title: '3 nodes, api + worker', flowData: THREE_NODES },
+  { ...ALONE, id: 'execute-3', title: '3 nodes', flowData: () => THREE_NODES },
+  { ...ALONE, id: 'call', title: '1 call out', flowData: callOut },
+  { ...SPLIT, id: 'split-1', title: '1 node, api + worker', flowData: () => ONE_NODE, withMemory: true },
+  { ...SPLIT, id: 'split-3', title: '3 nodes, api + worker', flowData: () => THREE_NODES },
 ];
 
 /** Starts by POST execute as fast as they are accepted; their executions are counted in the database. */
@@ -69,11 +71,17 @@ function memoryMetrics(id: string, title: string): Metric[] {
 }
 
 async function measure(bench: Bench, variant: Variant): Promise<Readings> {
-  const servers = await startServers(bench, variant);
+  const receiver = await startBareServer('bare');
+  const servers = await startServers(bench, variant, receiver);
   try {
     const [api] = servers;
     const tenant = await createTenant(bench.db, variant.id);
-    const workflowId = await createWorkflow(api.baseUrl, tenant, variant.title, variant.flowData);
+    const workflowId = await createWorkflow(
+      api.baseUrl,
+      tenant,
+      variant.title,
+      variant.flowData(`${receiver.baseUrl}/start`),
+    );
     const pids = servers.map(({ pid }) => pid);
     const memoryIdle = await residentMib(pids);
     const job = {
@@ -93,7 +101,7 @@ async function measure(bench: Bench, variant: Variant): Promise<Readings> {
       [`${variant.id}.memory_postgres`]: await readProportionalMib(await withChildren(bench.postgresPid)),
     };
   } finally {
-    for (const server of servers) await server.stop();
+    for (const server of [...servers, receiver]) await server.stop();
   }
 }
 
@@ -122,8 +130,14 @@ async function measureLoad(
 async function startServers(
   bench: Bench,
   variant: Variant,
+  receiver: ServerProcess,
 ): Promise<readonly [ServerProcess, ...ServerProcess[]]> {
-  const options = { databaseUrl: bench.databaseUrl, folder: await bench.createFolder(variant.id) };
+  const options = {
+    databaseUrl: bench.databaseUrl,
+    folder: await bench.createFolder(variant.id),
+    artefact: await bench.artefact(),
+    allowHost: new URL(receiver.baseUrl).host,
+  };
   if (variant.processes === 'one') return [await startMillrace({ command: 'start', ...options })];
   const api = await startMillrace({ command: 'api', ...options });
   return [api, await startMillrace({ command: 'worker', ...options })];
