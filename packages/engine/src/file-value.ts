@@ -31,25 +31,44 @@ export interface FoundFile {
   readonly path: readonly (string | number)[];
 }
 
+/** A value inside another one. Its path is a chain, because most values are no files: a list for each would copy those above it. */
+interface Place {
+  readonly value: JsonValue;
+  /** Its name or index in the value above it. */
+  readonly step: string | number;
+  readonly above: Place | null;
+}
+
 /** All files in a value. Each id once, where it first stands. */
 export function findFiles(value: JsonValue): FoundFile[] {
   const found = new Map<string, FoundFile>();
   // Not by recursion: values may be nested as deeply as JSON may be.
-  const open: { readonly value: JsonValue; readonly path: FoundFile['path'] }[] = [{ value, path: [] }];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { value: each, path } = next;
+  const open: Place[] = [{ value, step: '', above: null }];
+  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+    const { value: each } = place;
     const id = fileIdOf(each);
     if (id !== undefined) {
-      if (!found.has(id)) found.set(id, { id, path });
+      if (!found.has(id)) found.set(id, { id, path: pathOf(place) });
     } else if (isJsonArray(each)) {
       for (let index = each.length - 1; index >= 0; index -= 1) {
-        open.push({ value: each[index] ?? null, path: [...path, index] });
+        const item = each[index] ?? null;
+        if (mayHoldFiles(item)) open.push({ value: item, step: index, above: place });
       }
     } else if (isJsonObject(each)) {
       for (const [name, member] of Object.entries(each).reverse()) {
-        if (typeof member === 'object') open.push({ value: member, path: [...path, name] });
+        if (mayHoldFiles(member)) open.push({ value: member, step: name, above: place });
       }
     }
   }
   return [...found.values()];
+}
+
+function mayHoldFiles(value: JsonValue): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+function pathOf(place: Place): FoundFile['path'] {
+  const path: (string | number)[] = [];
+  for (let each = place; each.above !== null; each = each.above) path.push(each.step);
+  return path.reverse();
 }
