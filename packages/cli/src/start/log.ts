@@ -20,10 +20,53 @@ export function createLog(level: LogLevel): ServiceLog {
   const destination = pino.destination({ dest: 2, sync: true });
   // A log that can't be written, because the disk is full or the reader gone, must not end the service.
   destination.on('error', () => {});
+  const lines = new TurnLines(destination);
   return {
-    log: pino({ ...options, formatters: { level: (name) => ({ level: name }) } }, destination),
-    flush,
+    log: pino({ ...options, formatters: { level: (name) => ({ level: name }) } }, lines),
+    flush() {
+      flush();
+      lines.flush();
+    },
   };
+}
+
+/** Characters of one write. */
+const MOST_HELD = 64 * 1024;
+/** The level is the first member of a line. */
+const MAY_WAIT = /^\{"level":"(?:info|debug|trace)"/;
+
+/**
+ * Lines of one turn of the event loop are written together: one write for each took longer than formatting it. Warnings and errors are
+ * written at once, with what is held, as the process may be about to end.
+ */
+export class TurnLines {
+  readonly #destination: { write(text: string): unknown };
+  #held = '';
+  #isDue = false;
+
+  constructor(destination: { write(text: string): unknown }) {
+    this.#destination = destination;
+  }
+
+  write(line: string): void {
+    this.#held += line;
+    if (!MAY_WAIT.test(line) || this.#held.length >= MOST_HELD) {
+      this.flush();
+    } else if (!this.#isDue) {
+      this.#isDue = true;
+      setImmediate(() => {
+        this.#isDue = false;
+        this.flush();
+      });
+    }
+  }
+
+  /** Writes what is held. */
+  flush(): void {
+    const held = this.#held;
+    this.#held = '';
+    if (held !== '') this.#destination.write(held);
+  }
 }
 
 /** Formats pino's JSON lines as `09:30:00 INFO message key=value`, with a stack below its line. */
