@@ -125,16 +125,29 @@ function isLarge(value: JsonValue): boolean {
  * Returns the same value if there are none.
  */
 export function doubleView(value: JsonValue): JsonValue {
+  return holdsExactNumber(value) ? withDoubles(value) : value;
+}
+
+/** Nearly always false, so nothing is allocated for it. */
+function holdsExactNumber(value: JsonValue): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (isRawNumber(value)) return true;
+  if (isJsonArray(value)) return value.some(holdsExactNumber);
+  for (const name in value) {
+    const member = value[name];
+    if (member !== undefined && holdsExactNumber(member)) return true;
+  }
+  return false;
+}
+
+function withDoubles(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
   if (isRawNumber(value)) return Number(value.rawJSON);
   if (isJsonArray(value)) {
-    const items = value.map(doubleView);
-    return items.every((item, index) => Object.is(item, value[index])) ? value : items;
+    return value.map(withDoubles);
   }
-  const members = Object.entries(value).map(([name, member]) => [name, member, doubleView(member)] as const);
-  if (members.every(([, member, view]) => Object.is(member, view))) return value;
   // fromEntries defines members, so that `__proto__` remains one.
-  return Object.fromEntries(members.map(([name, , view]) => [name, view]));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withDoubles(member)]));
 }
 
 /**
