@@ -30,8 +30,10 @@ export const NodeType = Closed({
   /** Name of a Lucide icon. */
   icon: Type.String(),
   kind: Type.Enum(['trigger', 'pure', 'effect', 'loop'], { type: 'string' }),
-  /** Its group in the palette: the part of its type before the first dot. */
+  /** Its group in the palette: the part of its type before the first dot, or the name of its service. */
   group: Type.String(),
+  /** The palette offers a newer version instead. */
+  is_replaced: Type.Optional(Type.Literal(true)),
   /** JSON Schema; `x-credential` marks members that contain the id of a credential of one of these types, `x-form` is the layout. */
   config_schema: AnyObject,
   /** Handles of outgoing edges while nothing is configured; `error` is added by on_error: branch. */
@@ -49,6 +51,8 @@ export const NodeType = Closed({
   }),
 });
 export type NodeType = Static<typeof NodeType>;
+
+const TextTable = Type.Record(Type.String(), Type.String());
 
 /** The result of checking a flow. */
 export const FlowCheck = Closed({
@@ -139,6 +143,16 @@ export const EDITOR_ENDPOINTS = {
     isExact: true,
     summary: 'All node types, in the order of the palette',
     response: Closed({ items: Type.Array(NodeType) }),
+  },
+  'GET /connectors': {
+    access: 'signed_in',
+    isExact: true,
+    summary: 'The node types of connectors, by service, with their texts in Japanese',
+    response: Closed({
+      items: Type.Array(NodeType),
+      /** By the English text, or by a type and what it is for. */
+      ja: Closed({ nodes: TextTable, choices: TextTable }),
+    }),
   },
   'GET /limits': {
     access: 'signed_in',

@@ -1,4 +1,5 @@
 import type { NodeDefinition, NodeRegistry } from '@millrace/engine';
+import { connectorNodes } from './connectors/connectors.ts';
 import { aiAgent } from './nodes/ai-agent.ts';
 import { aiGenerate } from './nodes/ai-generate.ts';
 import { chatNotify } from './nodes/chat-notify.ts';
@@ -37,6 +38,12 @@ export { channelLister } from './chat/channels.ts';
 export { type ChatProbe, chatProbe } from './chat/probe.ts';
 /** The operators of conditions, in the order the editor shows them. */
 export { OPERATORS } from './conditions.ts';
+export {
+  type ConnectorNode,
+  connectorNodes,
+  japaneseTexts,
+} from './connectors/connectors.ts';
+export { CONNECTOR_FAMILY } from './connectors/node-type.ts';
 export { type SignedRequest, shownRequest, signSimply, withHeaders } from './http/credential.ts';
 export { NodeProblem } from './node-problem.ts';
 export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';
@@ -68,7 +75,7 @@ export {
 
 export { WEBHOOK_RESPOND };
 
-/** Every node, in the order the editor and the reference show them. */
+/** Every node that isn't an operation of a connector, in the order the editor and the reference show them. */
 export const nodes: readonly NodeDefinition[] = [
   triggerManual,
   triggerSchedule,
@@ -118,5 +125,5 @@ export function createRegistry(definitions: readonly NodeDefinition[]): NodeRegi
   return (type) => byType.get(type);
 }
 
-/** The catalogue by type. */
-export const registry: NodeRegistry = createRegistry(nodes);
+/** The catalogue by type, with the operations of connectors. */
+export const registry: NodeRegistry = createRegistry([...nodes, ...connectorNodes.map(({ node }) => node)]);

@@ -25,6 +25,7 @@ import { EdgeActions } from './flow-edge.tsx';
 import { DropTarget } from './flow-node.tsx';
 import { Picture } from './picture.tsx';
 import { animationMs, useBringIntoView } from './use-bring-into-view.ts';
+import { needsConnectors, useConnectors } from './use-connectors.ts';
 
 const CanvasEmpty = lazyPart(async () => (await import('./canvas-empty.tsx')).CanvasEmpty, fillingSkeleton);
 const CanvasMenu = lazyPart(async () => (await import('./canvas-menu.tsx')).CanvasMenu);
@@ -83,6 +84,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
   const store = useEditorStore();
   const isReadOnly = useEditor((state) => state.isReadOnly);
   const isEmpty = useEditor((state) => state.nodes.length === 0);
+  useConnectors(useEditor((state) => state.nodes.some(needsConnectors)));
   const frame = useRef<HTMLDivElement>(null);
   const { ref, width, height } = useElementSize<HTMLDivElement>();
   const frameRef = useMergedRef(ref, frame);

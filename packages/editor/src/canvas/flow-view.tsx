@@ -8,20 +8,26 @@ import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx
 import { useTranslateNodeTypes } from '@millrace/ui/i18n/service/index.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
+import { useConnectors } from './use-connectors.ts';
 
 const Canvas = lazyPart(async () => (await import('./canvas.tsx')).Canvas, fillingSkeleton);
 
 const NO_RUNS: { readonly [nodeId: string]: NodeRun } = {};
 const NO_PROBLEMS: readonly FlowProblem[] = [];
 
-/** Node types by name, in the reader's language; empty while loading. */
+/**
+ * Node types by name, in the reader's language; empty while loading. Those of connectors are there once something on the page has
+ * asked for them ({@link useConnectors}).
+ */
 export function useNodeTypes(): ReadonlyMap<string, NodeType> {
   const { data } = useQuery({ ...endpointQuery('GET /node-types'), staleTime: Number.POSITIVE_INFINITY });
+  const connectors = useConnectors(false);
   const translate = useTranslateNodeTypes();
-  return useMemo(
-    () => new Map(translate(data?.items ?? []).map((type) => [type.type, type])),
-    [data, translate],
-  );
+  return useMemo(() => {
+    const own = translate(data?.items ?? []);
+    const all = own.length === 0 ? own : [...own, ...translate(connectors?.items ?? [], connectors?.ja)];
+    return new Map(all.map((type) => [type.type, type]));
+  }, [data, connectors, translate]);
 }
 
 /**

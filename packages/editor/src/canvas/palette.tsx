@@ -14,6 +14,7 @@ import { DRAGGED_TYPE, type PaletteRequest } from './canvas-actions.ts';
 import { kindClass, NodeIcon } from './node-icon.tsx';
 // Every icon comes with the palette, which is there when the connection is lost.
 import './rare-icon.tsx';
+import { useConnectors } from './use-connectors.ts';
 
 /** Groups with a translated name, in display order; types of other groups follow under the group's own name. */
 const GROUPS = [
@@ -52,6 +53,7 @@ export function Palette({
   const { t } = useTranslation();
   const listId = useId();
   const nodeTypes = useEditor((state) => state.nodeTypes);
+  useConnectors(true);
   const [at, setAt] = useState(0);
   const [recent] = useState(recentTypes);
   const list = useRef<HTMLDivElement>(null);
@@ -219,7 +221,9 @@ function listTypes(
   isJoined: boolean,
   recent: readonly string[],
 ): { readonly groups: readonly FoundGroup[]; readonly isFallback: boolean } {
-  const all = [...nodeTypes.values()].filter(({ kind }) => !(isJoined && kind === 'trigger'));
+  const all = [...nodeTypes.values()].filter(
+    ({ kind, is_replaced: isReplaced }) => isReplaced !== true && !(isJoined && kind === 'trigger'),
+  );
   const groups = findTypes(all, search);
   const other = nodeTypes.get(FALLBACK);
   if (groups.length === 0 && other !== undefined)

@@ -1,11 +1,39 @@
-import { Box, FileCode, FileType, KeyRound, type LucideIcon, PanelTop, Rss } from 'lucide-react';
+import {
+  Box,
+  Calendar,
+  Contact,
+  CreditCard,
+  FileCode,
+  FileType,
+  GitBranch,
+  Grid3x3,
+  HardDrive,
+  Image,
+  KeyRound,
+  ListChecks,
+  type LucideIcon,
+  NotebookText,
+  PanelTop,
+  Rss,
+  Sheet,
+} from 'lucide-react';
 
 const ICONS: { readonly [name: string]: LucideIcon } = {
+  calendar: Calendar,
+  contact: Contact,
+  'credit-card': CreditCard,
   'file-code': FileCode,
   'file-type': FileType,
+  'git-branch': GitBranch,
+  'grid-3x3': Grid3x3,
+  'hard-drive': HardDrive,
+  image: Image,
   'key-round': KeyRound,
+  'list-checks': ListChecks,
+  'notebook-text': NotebookText,
   'panel-top': PanelTop,
   rss: Rss,
+  sheet: Sheet,
 };
 
 /** Icons of nodes that few workflows have, by their Lucide names; a box for unknown ones. */

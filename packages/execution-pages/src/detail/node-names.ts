@@ -1,4 +1,5 @@
 import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
+import { needsConnectors, useConnectors } from '@millrace/editor/canvas/use-connectors.ts';
 import type { Flow } from '@millrace/engine';
 import { useMemo } from 'react';
 
@@ -13,11 +14,15 @@ export interface NodeNames {
   readonly types: ReadonlyMap<string, string>;
 }
 
+const NO_NODES: Flow['nodes'] = [];
+const NO_EDGES: Flow['edges'] = [];
+
 /** Node names of a flow; empty while it is missing. */
 export function useNodeNames(flowData: unknown): NodeNames {
   const nodeTypes = useNodeTypes();
+  const { nodes = NO_NODES, edges = NO_EDGES } = (flowData ?? {}) as Partial<Flow>;
+  useConnectors(nodes.some(needsConnectors));
   return useMemo(() => {
-    const { nodes = [], edges = [] } = (flowData ?? {}) as Partial<Flow>;
     const titles = nodes.map(({ id, type, data }) => {
       const label = data?.label;
       return [id, typeof label === 'string' && label !== '' ? label : nodeTypes.get(type)?.title] as const;
@@ -38,5 +43,5 @@ export function useNodeNames(flowData: unknown): NodeNames {
       ),
       types: new Map(nodes.map(({ id, type }) => [id, type])),
     };
-  }, [flowData, nodeTypes]);
+  }, [nodes, edges, nodeTypes]);
 }

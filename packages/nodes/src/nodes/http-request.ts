@@ -1,7 +1,5 @@
 import {
   failure,
-  HTTP_CREDENTIAL_TYPES,
-  type HttpRequest,
   type HttpResponse,
   type NodeContext,
   type NodeResult,
@@ -9,13 +7,12 @@ import {
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { noCredential } from '../credential-property.ts';
 import { checkedNode } from '../define.ts';
 import { isRetryable, isSuccess, readBody } from '../http/answer.ts';
-import { type HttpConfig, httpForm, httpProperties, MAX_REDIRECTS, MAX_TIMEOUT_MS } from '../http/config.ts';
-import { openFileBody, responseFileName } from '../http/file-body.ts';
+import { type HttpConfig, httpForm, httpProperties, MAX_TIMEOUT_MS } from '../http/config.ts';
+import { prepareExchange } from '../http/exchange.ts';
+import { openFileBody } from '../http/file-body.ts';
 import { buildRequest, describeRequest, isReading, type WireRequest } from '../http/request.ts';
-import { NodeProblem } from '../node-problem.ts';
 
 const jsonAnswer = (status: number, text: string, headers: HttpResponse['headers'] = {}): HttpResponse => ({
   status,
@@ -115,7 +112,7 @@ export const httpRequest = checkedNode({
   async run(config, context) {
     const fileBody = await openFileBody(config, context);
     const request = buildRequest(config, context.idempotencyKey, fileBody);
-    const { shown, send } = await prepare(request, config, context);
+    const { shown, send } = await prepareExchange(request, config, context, 'auth.credential_id');
     if (context.execution.isTestMode && !isReading(request.method)) {
       return success({ dry_run: true, request: describeRequest({ ...request, ...shown }, config) });
     }
@@ -124,43 +121,6 @@ export const httpRequest = checkedNode({
     return resultOf(response, request, config, context, startedAtMs);
   },
 });
-
-/** Stores the body of a response that is wanted. Any other is read: it says what went wrong. */
-function savingTo(
-  { method, url }: WireRequest,
-  config: HttpConfig,
-  { files }: Pick<NodeContext, 'files'>,
-): NonNullable<HttpRequest['save']> {
-  return ({ status, headers }) => {
-    if (method === 'HEAD' || !isSuccess(status, config.success_statuses)) return null;
-    const file = { name: responseFileName(headers, url), type: headers['content-type'] ?? '' };
-    return (content) => files.save(file, content);
-  };
-}
-
-/** What is sent, as it may be shown, and how. */
-interface Prepared {
-  readonly shown: Pick<WireRequest, 'url' | 'headers'>;
-  readonly send: () => Promise<HttpResponse>;
-}
-
-/** With the credential that the config names, if it names one. */
-async function prepare(wire: WireRequest, config: HttpConfig, context: NodeContext): Promise<Prepared> {
-  const request: HttpRequest = {
-    ...wire,
-    timeoutMs: config.timeout_ms,
-    maxResponseBytes: config.max_response_bytes,
-    maxRedirects: config.follow_redirects ? MAX_REDIRECTS : 0,
-    ...(config.response_type === 'file' ? { save: savingTo(wire, config, context) } : {}),
-  };
-  if (config.auth.type !== 'credential') {
-    return { shown: wire, send: () => context.http.send(request, context.signal) };
-  }
-  const { credential_id: id } = config.auth;
-  if (id === 0) throw new NodeProblem(noCredential('auth.credential_id', HTTP_CREDENTIAL_TYPES));
-  const authenticated = await context.credentials.authenticate(id, request);
-  return { shown: authenticated.shown, send: () => authenticated.send(context.signal) };
-}
 
 async function resultOf(
   response: HttpResponse,

@@ -7,7 +7,7 @@ import {
   NO_RETRY,
   type NodeDefinition,
 } from '@millrace/engine';
-import { nodes } from '@millrace/nodes';
+import { type ConnectorNode, connectorNodes, japaneseTexts, nodes } from '@millrace/nodes';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
@@ -16,6 +16,8 @@ import { adminRoute } from '../http/route.ts';
 export function nodeTypeRoutes(app: FastifyInstance, deps: AppDeps): void {
   const items = nodes.map(present);
   adminRoute(app, deps, 'GET /node-types', async () => ({ items }));
+  const connectors = { items: connectorNodes.map(presentOperation), ja: japaneseTexts() };
+  adminRoute(app, deps, 'GET /connectors', async () => connectors);
   adminRoute(app, deps, 'GET /limits', async () => ({
     flow_body_bytes: deps.config.limits.flowBodyBytes,
   }));
@@ -43,6 +45,11 @@ function present(definition: NodeDefinition): NodeType {
       max_backoff_ms: retry.maxBackoffMs,
     },
   };
+}
+
+/** An operation of a connector, in the group of its service. */
+function presentOperation({ connector, node, isReplaced }: ConnectorNode): NodeType {
+  return { ...present(node), group: connector.title, ...(isReplaced ? { is_replaced: true } : {}) };
 }
 
 /** The output of the first example that succeeds. */

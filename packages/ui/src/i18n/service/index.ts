@@ -25,12 +25,16 @@ function subscribe(tell: () => void): () => void {
 }
 
 /** Node types in the reader's language; none while the translations are loading. */
-export function useTranslateNodeTypes(): (types: readonly NodeType[]) => readonly NodeType[] {
+export function useTranslateNodeTypes(): Translator {
   const now = useSyncExternalStore(subscribe, snapshot);
   return now === null ? NONE : now === 'as they are' ? AS_THEY_ARE : translatorFor(now);
 }
 
-type Translator = (types: readonly NodeType[]) => readonly NodeType[];
+/** @param own Japanese texts that came with the types */
+type Translator = (
+  types: readonly NodeType[],
+  own?: Pick<ServiceTexts, 'nodes' | 'choices'>,
+) => readonly NodeType[];
 const NONE: Translator = () => [];
 const AS_THEY_ARE: Translator = (types) => types;
 const translators = new WeakMap<ServiceTexts, Translator>();
@@ -44,7 +48,8 @@ function snapshot(): ServiceTexts | 'as they are' | null {
 function translatorFor(now: ServiceTexts): Translator {
   const known = translators.get(now);
   if (known !== undefined) return known;
-  const translator: Translator = (types) => types.map((type) => translateNodeType(type, now));
+  const translator: Translator = (types, own) =>
+    types.map((type) => translateNodeType(type, own === undefined ? now : { ...now, ...own }));
   translators.set(now, translator);
   return translator;
 }

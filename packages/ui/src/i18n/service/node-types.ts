@@ -13,6 +13,8 @@ export function translateNodeType(type: NodeType, texts: ServiceTexts): NodeType
   return {
     ...type,
     title: look(texts.nodes, `${type.type}/title`) ?? say(type.title),
+    // The name of a service; other groups are named by the palette.
+    group: say(type.group),
     description: say(type.description),
     synonyms: [...type.synonyms, ...(texts.synonyms[type.type] ?? [])],
     examples: type.examples.map(({ title, config }) => ({ title: say(title), config })),

@@ -1,0 +1,103 @@
+import {
+  type Failure,
+  failure,
+  type HttpResponse,
+  type JsonObject,
+  type JsonValue,
+  retryAfterMs,
+} from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
+import { readBody } from '../http/answer.ts';
+import type { ErrorRule, Operation, Refusal } from './format.ts';
+import type { Call } from './request.ts';
+import { fillIn, fillInText } from './templates.ts';
+
+/** An answer that isn't a refusal. */
+export interface Accepted {
+  readonly kind: 'accepted';
+  /** What templates read as `args.response`. */
+  readonly response: JsonObject;
+  readonly bytes: number;
+}
+
+/** The longest part of a service's own words in a message. */
+const MAX_REASON = 500;
+const MAX_OWN_DELAY_MS = 86_400_000;
+
+/** Reads a service's answer. @throws RenderLimitError */
+export function readAnswer(response: HttpResponse, call: Call, nowMs: number): Accepted | Failure {
+  const { status, headers } = response;
+  const isFile = response.saved !== undefined;
+  const read = readBody(response, isFile ? 'file' : 'auto') ?? { body: null, body_type: 'empty' as const };
+  const shown: JsonObject = { status, headers, body: read.body };
+  const args: JsonObject = { ...call.args, response: shown };
+  const rules = [...(call.operation.errors ?? []), ...(call.connector.errors ?? [])];
+  const rule = rules.find(({ when }) => fillIn(when, args) === true);
+  const as = rule?.as ?? refusalOf(status);
+  if (as !== null) return refusalFailure(as, rule, call, args, nowMs);
+  if (!isFile && read.body_type !== 'json' && read.body_type !== 'empty') {
+    const { title: service } = call.connector;
+    return failure('invalid_response', message('nodes.connector_not_json', { service, status }), {
+      output: { status, body: read.body },
+    });
+  }
+  return { kind: 'accepted', response: shown, bytes: response.body.byteLength };
+}
+
+/** What a status says by itself; null: that it worked. */
+function refusalOf(status: number): Refusal | null {
+  if (status < 300) return null;
+  if (status === 401 || status === 403) return 'auth_failed';
+  if (status === 404 || status === 410) return 'not_found';
+  if (status === 429) return 'rate_limited';
+  return status === 408 || status === 425 || status >= 500 ? 'unavailable' : 'refused';
+}
+
+function refusalFailure(
+  as: Refusal,
+  rule: ErrorRule | undefined,
+  call: Call,
+  args: JsonObject,
+  nowMs: number,
+): Failure {
+  const { status, headers, body } = args.response as { status: number; headers: JsonObject; body: JsonValue };
+  const said = fillInText(call.connector.reason, args).trim().slice(0, MAX_REASON);
+  const reason = said === '' ? `status ${status}` : said;
+  const header = headers['retry-after'];
+  const asked = typeof header === 'string' ? retryAfterMs(header, nowMs) : undefined;
+  const delayMs = asked ?? (rule === undefined ? undefined : ownDelayMs(rule, args, nowMs));
+  return failure(`connector_${as}`, explain(as, call.connector.title, reason), {
+    retryable: as === 'rate_limited' || (as === 'unavailable' && mayRepeat(call.operation)),
+    ...(delayMs === undefined ? {} : { retryAfterMs: delayMs }),
+    output: { status, body },
+  });
+}
+
+/** The pause that a service asks for in its own way. */
+function ownDelayMs(rule: ErrorRule, args: JsonObject, nowMs: number): number | undefined {
+  const read = (template: string | undefined): number =>
+    template === undefined ? Number.NaN : Number.parseFloat(fillInText(template, args));
+  const afterMs = read(rule.retry_after_s) * 1000;
+  const delayMs = Number.isNaN(afterMs) ? read(rule.retry_at_s) * 1000 - nowMs : afterMs;
+  return delayMs > 0 ? Math.min(Math.ceil(delayMs), MAX_OWN_DELAY_MS) : undefined;
+}
+
+/** Whether the request may be sent again although the service may have acted on it. */
+export function mayRepeat({ effect, repetition }: Operation): boolean {
+  return !effect || repetition !== 'unknown';
+}
+
+function explain(as: Refusal, service: string, reason: string): Message {
+  switch (as) {
+    case 'rate_limited':
+      return message('nodes.connector_rate_limited', { service, reason });
+    case 'auth_failed':
+      return message('nodes.connector_auth_failed', { service, reason });
+    case 'not_found':
+      return message('nodes.connector_not_found', { service, reason });
+    case 'refused':
+      return message('nodes.connector_refused', { service, reason });
+    case 'unavailable':
+      return message('nodes.connector_unavailable', { service, reason });
+  }
+}

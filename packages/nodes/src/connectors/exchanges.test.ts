@@ -1,0 +1,70 @@
+import { type FileValue, type JsonObject, type JsonValue, stringifyJson } from '@millrace/engine';
+import { describe, expect, it } from 'vitest';
+import { runNode } from '../testing.ts';
+import type { Exchange, Operation } from './format.ts';
+import { nodeOf } from './node-type.ts';
+import { services } from './services.ts';
+import { useTestService } from './test-exchanges.ts';
+
+const service = useTestService();
+const TOKEN = 'canary-token-0123456789';
+const credential = { type: 'bearer', token: TOKEN } as const;
+
+/** Keeps what an operation stores as a file, and gives files to those that send one. */
+function memoryFiles() {
+  const stored: { name: string; type: string; text: string }[] = [];
+  return {
+    stored,
+    files: {
+      async save(file: { readonly name: string; readonly type: string }, content: AsyncIterable<Uint8Array>) {
+        let text = '';
+        for await (const piece of content) text += Buffer.from(piece).toString('utf8');
+        stored.push({ ...file, text });
+        const value: FileValue = { $file: 'file-1', ...file, size: text.length, sha256: '' };
+        return value;
+      },
+    },
+  };
+}
+
+describe.each(services)('$title', (connector) => {
+  const exchanges = connector.operations.flatMap((operation) =>
+    operation.exchanges.map((exchange): [string, Operation, Exchange] => [
+      `${operation.id}: ${exchange.title}`,
+      operation,
+      exchange,
+    ]),
+  );
+
+  it.each(exchanges)('%s', async (_, operation, { config, steps, output, failure }) => {
+    service.answers(steps.map(({ response }) => response));
+    const { files } = memoryFiles();
+    const { result } = await runNode(nodeOf(connector, operation), {
+      config: { credential_id: 1, ...config },
+      credential,
+      http: (request) => service.client.send(request, new AbortController().signal),
+      services: { files: files as never },
+    });
+    const expected = steps.map(({ request }) => request);
+    expect(service.received.map(({ method, path, body }) => shownRequest(method, path, body))).toEqual(
+      expected.map(({ method, path, body }) => shownRequest(method, path, body)),
+    );
+    for (const [index, { headers = {} }] of expected.entries()) {
+      expect(service.received[index]?.headers).toMatchObject({
+        ...headers,
+        authorization: `Bearer ${TOKEN}`,
+      });
+    }
+    if (failure === undefined) {
+      expect(result).toMatchObject({ kind: 'success' });
+      expect((result as { output: JsonObject }).output).toEqual(output);
+    } else {
+      expect(result).toMatchObject({ kind: 'failure', code: failure });
+    }
+    expect(stringifyJson(result as unknown as JsonValue)).not.toContain(TOKEN);
+  });
+});
+
+function shownRequest(method: string, path: string, body: JsonValue | undefined): object {
+  return { line: `${method} ${path}`, body: body ?? null };
+}

@@ -1,0 +1,157 @@
+import { HTTP_CREDENTIAL_TYPES, type JsonObject, type JsonSchema, type JsonValue } from '@millrace/engine';
+import { type Static, type TSchema, Type } from 'typebox';
+
+/*
+ * The format of a connector's file (ADR 0072). A template in it reads `args.<setting>`, and whatever reads an answer also
+ * `args.response` with `status`, `headers` and `body`.
+ */
+
+const closed = <Properties extends { readonly [name: string]: TSchema }>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false });
+const text = () => Type.String({ minLength: 1, maxLength: 2_000 });
+const name = () => Type.String({ pattern: '^[a-z][a-z0-9_]{0,59}$' });
+const templates = () => Type.Record(Type.String(), text());
+const json = () => Type.Unsafe<JsonValue>({});
+const words = () => Type.Array(Type.String({ pattern: '^[^A-Z]+$' }), { maxItems: 20 });
+
+/** How a service's refusal is understood. */
+export const REFUSALS = ['rate_limited', 'auth_failed', 'not_found', 'refused', 'unavailable'] as const;
+export type Refusal = (typeof REFUSALS)[number];
+
+const errorRule = closed({
+  /** Looked at before the status; the first that holds counts. */
+  when: text(),
+  as: Type.Enum([...REFUSALS], { type: 'string' }),
+  /** Seconds until the service may be asked again, if it doesn't say so by Retry-After. */
+  retry_after_s: Type.Optional(text()),
+  /** The moment of that, in seconds since the epoch. */
+  retry_at_s: Type.Optional(text()),
+});
+export type ErrorRule = Static<typeof errorRule>;
+
+/** Where a value that belongs to a page goes. */
+const place = closed({ in: Type.Enum(['query', 'body'], { type: 'string' }), name: text() });
+export type Place = Static<typeof place>;
+
+const pagination = closed({
+  /**
+   * - `cursor`: `next` gives what the next request sends in `into`; empty: that was all.
+   * - `link`: the header Link names the next request.
+   * - `page`, `offset`: `into` takes the number of the page or of the first item.
+   */
+  type: Type.Enum(['cursor', 'link', 'page', 'offset'], { type: 'string' }),
+  /** The list of items in an answer. */
+  items: text(),
+  next: Type.Optional(text()),
+  into: Type.Optional(place),
+  /** Asks for so many items per page. */
+  size: closed({ in: place.properties.in, name: text(), max: Type.Integer({ minimum: 1, maximum: 1_000 }) }),
+  /** Number of the first page. Default 1. */
+  first: Type.Optional(Type.Integer({ minimum: 0 })),
+});
+export type Pagination = Static<typeof pagination>;
+
+const exchangeStep = closed({
+  request: closed({
+    method: text(),
+    /** With its query, as it is on the wire. */
+    path: text(),
+    headers: Type.Optional(templates()),
+    /** JSON, or the text of any other body; absent: there is none. */
+    body: Type.Optional(json()),
+  }),
+  response: closed({
+    status: Type.Integer({ minimum: 200, maximum: 599 }),
+    headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    body: Type.Optional(json()),
+  }),
+});
+
+const exchange = closed({
+  title: text(),
+  config: Type.Unsafe<JsonObject>({ type: 'object' }),
+  steps: Type.Array(exchangeStep, { minItems: 1, maxItems: 10 }),
+  output: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object' })),
+  /** The code of the failure. */
+  failure: Type.Optional(text()),
+});
+export type Exchange = Static<typeof exchange>;
+
+const operation = closed({
+  id: name(),
+  /** Of an operation that replaces another one of this id. Default 1. */
+  version: Type.Optional(Type.Integer({ minimum: 2, maximum: 99 })),
+  /** A newer version exists: workflows that have this one keep it, the palette doesn't offer it. */
+  replaced: Type.Optional(Type.Literal(true)),
+  title: text(),
+  description: text(),
+  synonyms: Type.Optional(words()),
+  /** Changes something at the service; not sent in test mode. */
+  effect: Type.Boolean(),
+  /** How the service takes the same request twice; of operations with an effect only. */
+  repetition: Type.Optional(Type.Enum(['harmless', 'keyed', 'unknown'], { type: 'string' })),
+  /** Where the key goes that stays the same across attempts; of `keyed` ones only. */
+  key: Type.Optional(
+    closed({
+      in: Type.Enum(['header', 'body'], { type: 'string' }),
+      name: text(),
+      form: Type.Enum(['text', 'uuid'], { type: 'string' }),
+    }),
+  ),
+  /** The settings, as JSON Schema with `title` and `description`. The default is what is empty, unless there is one. */
+  settings: Type.Record(Type.String(), Type.Unsafe<JsonSchema>({ type: 'object' })),
+  required: Type.Array(Type.String()),
+  /** Settings in sections that can be closed; the others are always visible. */
+  sections: Type.Optional(
+    Type.Array(closed({ title: text(), fields: Type.Array(Type.String(), { minItems: 1 }) })),
+  ),
+  request: closed({
+    method: Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], { type: 'string' }),
+    path: Type.String({ pattern: '^/' }),
+    /** Settings in the path whose value may contain slashes. */
+    whole: Type.Optional(Type.Array(Type.String())),
+    query: Type.Optional(templates()),
+    headers: Type.Optional(templates()),
+    body: Type.Optional(json()),
+    body_type: Type.Optional(Type.Enum(['json', 'text', 'form', 'file', 'multipart'], { type: 'string' })),
+  }),
+  /** `file`: the answer is stored as one. Default `json`. */
+  response: Type.Optional(Type.Enum(['json', 'file'], { type: 'string' })),
+  /** What becomes of the answer; of operations without pages. */
+  output: Type.Optional(json()),
+  pagination: Type.Optional(pagination),
+  errors: Type.Optional(Type.Array(errorRule)),
+  exchanges: Type.Array(exchange, { minItems: 1, maxItems: 20 }),
+});
+export type Operation = Static<typeof operation>;
+
+/** The schema of a connector's file. */
+export const connectorSchema = closed({
+  id: name(),
+  title: text(),
+  icon: Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$' }),
+  synonyms: words(),
+  /** Where the service describes its operations, and the day on which the file was written from it. */
+  reference: Type.String({ pattern: '^https://' }),
+  written_on: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+  /** Without a slash at its end. May have one template: a label of the host's name. */
+  base_url: Type.String({ pattern: '^https?://[^/?#]+(/[^?#]*[^/?#])?$' }),
+  /** Hosts that requests may go to: names, or `*.` before one. */
+  hosts: Type.Array(text(), { minItems: 1, maxItems: 20 }),
+  authentication: closed({
+    types: Type.Array(Type.Enum([...HTTP_CREDENTIAL_TYPES], { type: 'string' }), { minItems: 1 }),
+    /** What the setting says about the credential. */
+    description: text(),
+  }),
+  /** Of every request. */
+  headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+  /** Why the service refused something, read from its answer. */
+  reason: text(),
+  errors: Type.Optional(Type.Array(errorRule)),
+  operations: Type.Array(operation, { minItems: 1, maxItems: 100 }),
+  /** Japanese texts by their English ones. */
+  ja: Type.Record(Type.String(), text()),
+});
+
+/** A service's operations, as described by a file. */
+export type Connector = Static<typeof connectorSchema>;

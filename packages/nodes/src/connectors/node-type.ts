@@ -1,0 +1,154 @@
+import type {
+  HttpResponse,
+  JsonObject,
+  JsonSchema,
+  JsonValue,
+  NodeDefinition,
+  NodeExample,
+} from '@millrace/engine';
+import { stringifyJson } from '@millrace/engine';
+import { type TProperties, type TSchema, Type } from 'typebox';
+import { credentialProperty } from '../credential-property.ts';
+import { checkedNode, type FormLayout } from '../define.ts';
+import { MAX_TIMEOUT_MS } from '../http/config.ts';
+import { isBlank } from '../values.ts';
+import type { Connector, Exchange, Operation } from './format.ts';
+import { MAX_ITEMS } from './pages.ts';
+import { runOperation } from './run-operation.ts';
+
+/** What every type made from a connector begins with. */
+export const CONNECTOR_FAMILY = 'connector.';
+/** Settings that every operation has besides its own. */
+export const COMMON_SETTINGS = ['credential_id', 'limit', 'timeout_ms'] as const;
+const DEFAULT_TIMEOUT_MS = 60_000;
+const DEFAULT_LIMIT = 100;
+const RETRY = { maxAttempts: 3, backoffMs: 1_000, maxBackoffMs: 60_000 };
+
+/** The node type of an operation. Its version is part of it, so that a stored workflow keeps what it was saved with. */
+export function typeOf({ id }: Pick<Connector, 'id'>, operation: Pick<Operation, 'id' | 'version'>): string {
+  const version = operation.version === undefined ? '' : `.v${operation.version}`;
+  return `${CONNECTOR_FAMILY}${id}.${operation.id}${version}`;
+}
+
+/** The title of an operation's node in one language. */
+export function titleOf(connector: string, operation: string): string {
+  return `${connector}: ${operation}`;
+}
+
+/** The node of an operation. */
+export function nodeOf(connector: Connector, operation: Operation): NodeDefinition {
+  const properties = propertiesOf(connector, operation);
+  return checkedNode<TProperties>({
+    type: typeOf(connector, operation),
+    title: titleOf(connector.title, operation.title),
+    description: operation.description,
+    icon: connector.icon,
+    kind: 'effect',
+    properties,
+    required: ['credential_id', ...operation.required],
+    // The config's own timeout_ms decides about each request; this only has to exceed those of a few pages.
+    defaultTimeoutMs: MAX_TIMEOUT_MS * 2,
+    defaultRetry: RETRY,
+    form: formOf(operation),
+    synonyms: [
+      ...new Set([...connector.synonyms, ...(operation.synonyms ?? []), ...wordsOf(operation.title)]),
+    ],
+    examples: operation.exchanges.map((exchange) => exampleOf(operation, exchange)),
+    run(config, context) {
+      const { credential_id, timeout_ms, limit = 0, ...args } = config as JsonObject;
+      const limits = { credential_id: Number(credential_id), timeout_ms: Number(timeout_ms) };
+      const call = { connector, operation, args, limits, idempotencyKey: context.idempotencyKey };
+      return runOperation(call, Number(limit), context);
+    },
+  });
+}
+
+function wordsOf(title: string): readonly string[] {
+  return title
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word.length > 3);
+}
+
+function propertiesOf({ authentication }: Connector, operation: Operation): TProperties {
+  const { types, description } = authentication;
+  const own = Object.entries(operation.settings).map(([name, schema]): [string, TSchema] => [
+    name,
+    Type.Unsafe(settingOf(schema, operation.required.includes(name))),
+  ]);
+  return {
+    credential_id: credentialProperty(types, 'Credential', description),
+    ...Object.fromEntries(own),
+    ...(operation.pagination === undefined ? {} : { limit: limitProperty }),
+    timeout_ms: timeoutProperty,
+  };
+}
+
+const limitProperty = Type.Integer({
+  title: 'Limit',
+  description: 'The maximum number of items. They are fetched page by page.',
+  minimum: 1,
+  maximum: MAX_ITEMS,
+  default: DEFAULT_LIMIT,
+});
+
+const timeoutProperty = Type.Integer({
+  title: 'Timeout',
+  description: 'Time limit for each request in milliseconds, including redirects.',
+  minimum: 1,
+  maximum: MAX_TIMEOUT_MS,
+  default: DEFAULT_TIMEOUT_MS,
+});
+
+/** A setting with its default; a required one that would be empty has to be filled in. */
+function settingOf(schema: JsonSchema, isRequired: boolean): JsonSchema {
+  const byDefault = schema.default === undefined ? emptyOf(schema) : (schema.default as JsonValue);
+  const isNeeded = isRequired && isBlank(byDefault);
+  return { ...schema, default: byDefault, ...(isNeeded ? { 'x-filled': true } : {}) };
+}
+
+function emptyOf({ type }: JsonSchema): JsonValue {
+  switch (type) {
+    case 'string':
+      return '';
+    case 'array':
+      return [];
+    case 'object':
+      return {};
+    case 'boolean':
+      return false;
+    default:
+      return null;
+  }
+}
+
+function formOf({ settings, sections = [], pagination }: Operation): FormLayout {
+  const hidden = sections.flatMap(({ fields }) => fields);
+  const main = Object.keys(settings).filter((name) => !hidden.includes(name));
+  return {
+    main: ['credential_id', ...main, ...(pagination === undefined ? [] : ['limit'])],
+    sections: [...sections, { title: 'Limits', fields: ['timeout_ms'] }],
+  };
+}
+
+/** A recorded exchange as an example. */
+function exampleOf(operation: Operation, exchange: Exchange): NodeExample {
+  const { title, config, steps, output, failure: code } = exchange;
+  return {
+    title,
+    config: { credential_id: 1, ...config },
+    http: operation.response === 'file' ? [] : steps.map(({ response }) => answerOf(response)),
+    credential: { type: 'bearer', token: 'your-token' },
+    expect: code === undefined ? { output: output ?? {} } : { failure: { code } },
+  };
+}
+
+function answerOf({ status, headers = {}, body }: Exchange['steps'][number]['response']): HttpResponse {
+  const text = body === undefined ? '' : typeof body === 'string' ? body : stringifyJson(body);
+  const lowered = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...Object.fromEntries(lowered) },
+    body: new TextEncoder().encode(text),
+  };
+}

@@ -1,0 +1,158 @@
+import {
+  isJsonArray,
+  isJsonObject,
+  isRawNumber,
+  type JsonObject,
+  type JsonValue,
+  setOwn,
+} from '@millrace/engine';
+import { message } from '@millrace/messages';
+import { sha256Hex } from '../digest.ts';
+import type { HttpConfig } from '../http/config.ts';
+import { NodeProblem } from '../node-problem.ts';
+import type { Connector, Operation, Place } from './format.ts';
+import { fillIn, fillInGiven, fillInPath } from './templates.ts';
+
+const MIB = 1024 * 1024;
+/** Of one answer. */
+const MAX_ANSWER_BYTES = 4 * MIB;
+
+/** What a node's settings say besides those of the operation. */
+export interface Limits {
+  readonly credential_id: number;
+  readonly timeout_ms: number;
+}
+
+/** What is the same for every request of a run. */
+export interface Call {
+  readonly connector: Connector;
+  readonly operation: Operation;
+  /** The operation's settings by name. */
+  readonly args: JsonObject;
+  readonly limits: Limits;
+  readonly idempotencyKey: string;
+}
+
+/** What belongs to one page. */
+export interface PageRequest {
+  readonly values: readonly (readonly [Place, JsonValue])[];
+  /** The whole address, as the answer before gave it. */
+  readonly url?: string;
+}
+
+/**
+ * The request of an operation, in the form that http.request builds one from.
+ * @throws NodeProblem for a setting that can't be part of it
+ * @throws RenderLimitError
+ */
+export async function requestOf(call: Call, page: PageRequest = { values: [] }): Promise<HttpConfig> {
+  const { connector, operation, args, limits } = call;
+  const { method, query = {}, headers = {}, body, body_type: bodyType = 'json' } = operation.request;
+  const key = await keyOf(call);
+  const valuesIn = (where: Place['in']): JsonObject =>
+    Object.fromEntries(
+      page.values.flatMap(([place, value]) => (place.in === where ? [[place.name, value]] : [])),
+    );
+  const inBody = { ...valuesIn('body'), ...key.body };
+  const filled = body === undefined ? null : fillInGiven(body, args);
+  const whole = Object.keys(inBody).length === 0 ? filled : { ...objectOf(filled), ...inBody };
+  return {
+    method,
+    url: page.url ?? addressOf(call),
+    headers: {
+      accept: 'application/json',
+      ...connector.headers,
+      ...objectOf(fillInGiven(headers, args)),
+      ...key.headers,
+    },
+    // The address of a further page has its query.
+    query: page.url === undefined ? { ...objectOf(fillInGiven(query, args)), ...valuesIn('query') } : {},
+    body: bodyType === 'form' ? flattened(objectOf(whole)) : whole,
+    body_type: bodyType,
+    auth: { type: 'credential', credential_id: limits.credential_id },
+    timeout_ms: limits.timeout_ms,
+    max_response_bytes: MAX_ANSWER_BYTES,
+    // A body is meant for the service alone.
+    follow_redirects: method === 'GET',
+    response_type: operation.response === 'file' ? 'file' : 'auto',
+    success_statuses: ['200-299'],
+  };
+}
+
+function objectOf(value: JsonValue): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+/** The fields of a form: `{a: {b: 1}, c: [2]}` becomes `a[b]=1` and `c[0]=2`. */
+function flattened(fields: JsonObject): JsonObject {
+  const flat: { [name: string]: JsonValue } = {};
+  const waiting: [string, JsonValue][] = Object.entries(fields);
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const [name, value] = next;
+    if (!isJsonArray(value) && (!isJsonObject(value) || isRawNumber(value))) {
+      setOwn(flat, name, value);
+      continue;
+    }
+    const members = Object.entries(value).map(([key, each]): [string, JsonValue] => [
+      `${name}[${key}]`,
+      each,
+    ]);
+    waiting.unshift(...members);
+  }
+  return flat;
+}
+
+/** The key that stays the same across attempts, where the service wants it. */
+async function keyOf({ operation: { key }, idempotencyKey }: Call): Promise<{
+  readonly headers: JsonObject;
+  readonly body: JsonObject;
+}> {
+  if (key === undefined) return { headers: {}, body: {} };
+  const value = key.form === 'uuid' ? uuidOf(await sha256Hex(idempotencyKey)) : idempotencyKey;
+  return key.in === 'header'
+    ? { headers: { [key.name.toLowerCase()]: value }, body: {} }
+    : { headers: {}, body: { [key.name]: value } };
+}
+
+/** A UUID (version 4 by its form) of the first digits of a hash. */
+function uuidOf(hex: string): string {
+  const digits = `${hex.slice(0, 12)}4${hex.slice(13, 16)}a${hex.slice(17, 32)}`;
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/** @throws NodeProblem */
+function addressOf({ connector, operation: { request }, args }: Call): string {
+  const base = baseOf(connector, args);
+  const path = fillInPath(request.path, args, request.whole ?? []);
+  const url = new URL(base.href.replace(/\/$/, '') + path);
+  const expected = base.pathname.replace(/\/$/, '') + path;
+  // Every value is encoded, so this holds; if it ever didn't, the request would go somewhere else.
+  if (url.origin !== base.origin || url.pathname !== expected) {
+    throw new NodeProblem(message('nodes.path_value_dots', { name: request.path }));
+  }
+  return url.href;
+}
+
+const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
+
+/** @throws NodeProblem when a setting is no label of a host's name */
+function baseOf({ base_url: template, hosts }: Connector, args: JsonObject): URL {
+  const [before = '', expression, after = ''] = template.split(/(\{\{.*?\}\})/);
+  if (expression === undefined) return new URL(template);
+  const label = fillIn(expression, args);
+  if (typeof label !== 'string' || !LABEL.test(label)) {
+    throw new NodeProblem(
+      message('nodes.not_host_label', { name: /args\.(\w+)/.exec(expression)?.[1] ?? '' }),
+    );
+  }
+  const url = new URL(before + label + after);
+  if (!hosts.some((host) => isHost(url.hostname, host))) {
+    throw new NodeProblem(message('nodes.not_host_label', { name: url.hostname }));
+  }
+  return url;
+}
+
+/** Whether a host's name is the one that a connector names, or below it (`*.example.com`). */
+export function isHost(hostname: string, entry: string): boolean {
+  return entry.startsWith('*.') ? hostname.endsWith(entry.slice(1)) : hostname === entry;
+}

@@ -1,0 +1,128 @@
+import {
+  isJsonArray,
+  isJsonObject,
+  isRawNumber,
+  type JsonObject,
+  type JsonValue,
+  listPaths,
+  parseTemplate,
+  render,
+  setOwn,
+  stringifyJson,
+  type Template,
+  type TemplateScope,
+} from '@millrace/engine';
+import { message } from '@millrace/messages';
+import { NodeProblem } from '../node-problem.ts';
+import { scalarText, typeName } from '../values.ts';
+
+/** No text that is filled in may be larger than this. */
+const MAX_FILLED_BYTES = 16 * 1024 * 1024;
+
+/** By their text. There are as many as connectors have. */
+const parsed = new Map<string, Template>();
+
+function templateOf(text: string): Template {
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const result = parseTemplate(text);
+  if (!result.ok) throw new Error(`a connector has a template that can't be parsed: ${text}`);
+  parsed.set(text, result.template);
+  return result.template;
+}
+
+function scopeOf(args: JsonObject): TemplateScope {
+  return { args, triggerData: null, executionId: 0, vars: {}, nodeOutput: () => null };
+}
+
+/**
+ * Fills in the templates of a value. Nothing in `args` is taken for a template.
+ * @throws RenderLimitError
+ */
+export function fillIn(value: JsonValue, args: JsonObject): JsonValue {
+  if (typeof value === 'string') return render(templateOf(value), scopeOf(args), MAX_FILLED_BYTES);
+  if (isJsonArray(value)) return value.map((item) => fillIn(item, args));
+  if (!isJsonObject(value) || isRawNumber(value)) return value;
+  const filled: { [name: string]: JsonValue } = {};
+  for (const [name, member] of Object.entries(value)) setOwn(filled, name, fillIn(member, args));
+  return filled;
+}
+
+/** Whether a setting says nothing: what isn't sent. */
+function isEmpty(value: JsonValue): boolean {
+  if (value === null || value === '') return true;
+  if (isJsonArray(value)) return value.length === 0;
+  return isJsonObject(value) && !isRawNumber(value) && Object.keys(value).length === 0;
+}
+
+/**
+ * Like {@link fillIn}, without the members and items whose template finds nothing, and without objects and lists of nothing else.
+ * @returns null if nothing is left
+ * @throws RenderLimitError
+ */
+export function fillInGiven(value: JsonValue, args: JsonObject): JsonValue {
+  if (typeof value === 'string') {
+    const filled = fillIn(value, args);
+    return value.includes('{{') && isEmpty(filled) ? null : filled;
+  }
+  if (isJsonArray(value)) {
+    const items = value.map((item) => fillInGiven(item, args)).filter((item) => item !== null);
+    return items.length === 0 && value.length > 0 ? null : items;
+  }
+  if (!isJsonObject(value) || isRawNumber(value)) return value;
+  const filled: { [name: string]: JsonValue } = {};
+  for (const [name, member] of Object.entries(value)) {
+    const given = fillInGiven(member, args);
+    if (given !== null) setOwn(filled, name, given);
+  }
+  return Object.keys(filled).length === 0 && Object.keys(value).length > 0 ? null : filled;
+}
+
+/** The text of one template. Lists and objects become JSON. */
+export function fillInText(text: string, args: JsonObject): string {
+  const filled = fillIn(text, args);
+  if (filled === null) return '';
+  return scalarText(filled) ?? stringifyJson(filled);
+}
+
+/**
+ * Fills in a path. Each value is encoded by itself, so that none can add or leave a segment.
+ * @param whole settings whose value may consist of several segments
+ * @throws NodeProblem for a value that would be no segment, or another one
+ */
+export function fillInPath(path: string, args: JsonObject, whole: readonly string[]): string {
+  const template = templateOf(path);
+  if (template.kind === 'constant') return path;
+  const parts = template.kind === 'text' ? template.parts : [];
+  return parts
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      const one: Template = { kind: 'expression', expression: part };
+      const setting = settingOf(one);
+      const segments = textOf(render(one, scopeOf(args), MAX_FILLED_BYTES), setting);
+      return (whole.includes(setting) ? segments.split('/') : [segments])
+        .map((segment) => encoded(segment, setting))
+        .join('/');
+    })
+    .join('');
+}
+
+/** The setting that an expression reads first. */
+function settingOf(template: Template): string {
+  return listPaths(template)[0]?.names[1] ?? '';
+}
+
+function textOf(value: JsonValue, setting: string): string {
+  const text = value === null ? '' : scalarText(value);
+  if (text !== undefined) return text;
+  throw new NodeProblem(message('nodes.not_scalar', { where: `config.${setting}`, given: typeName(value) }));
+}
+
+/** A segment as such, whatever it contains. Browsers and servers take `.` and `..` for steps. */
+function encoded(segment: string, setting: string): string {
+  if (segment.trim() === '') throw new NodeProblem(message('nodes.path_value_empty', { name: setting }));
+  if (segment === '.' || segment === '..') {
+    throw new NodeProblem(message('nodes.path_value_dots', { name: setting }));
+  }
+  return encodeURIComponent(segment.toWellFormed());
+}
