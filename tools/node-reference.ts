@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { JsonSchema, NodeDefinition, NodeExample } from '@millrace/engine';
-import { nodes, OPERATORS } from '@millrace/nodes';
+import { type ConnectorNode, connectorNodes, nodes, OPERATORS } from '@millrace/nodes';
 
-const PATH = new URL('../docs/nodes.md', import.meta.url);
+const NODES = new URL('../docs/nodes.md', import.meta.url);
+const CONNECTORS = new URL('../docs/connectors.md', import.meta.url);
 
 const KINDS: Record<NodeDefinition['kind'], string> = {
   trigger: 'trigger: where an execution begins',
@@ -109,11 +110,8 @@ function anchorOf(type: string): string {
 }
 
 function renderNode(node: NodeDefinition): string {
-  const rows = listProperties(node.configSchema, '').map(
-    ([path, schema, isRequired]) =>
-      `| \`${path}\`${isRequired ? ' (required)' : schema['x-filled'] === true ? ' (needed)' : ''} | ${typeOf(schema)} | ${isRequired ? '' : code(schema.default)} | ${cell(schema.description)} |`,
-  );
-  const table = ['| Setting | Type | Default | Meaning |', '|---|---|---|---|', ...rows].join('\n');
+  const rows = rowsOf(node);
+  const table = [...TABLE_HEAD, ...rows].join('\n');
   const handles = node.handles?.(node.examples[0]?.config ?? {}) ?? ['out'];
   const described = NAMED_HANDLES[node.type] ?? handles.map((each) => `\`${each}\``).join(', ');
   return `## ${node.type}
@@ -125,6 +123,16 @@ Kind: ${KINDS[node.kind]}. Handles: ${described}.
 ${rows.length === 0 ? 'No settings.' : table}
 
 ${REMARKS[node.type] ?? ''}${node.examples.map(renderExample).join('\n')}`;
+}
+
+const TABLE_HEAD = ['| Setting | Type | Default | Meaning |', '|---|---|---|---|'];
+
+/** A line of the table for each setting. */
+function rowsOf(node: NodeDefinition): readonly string[] {
+  return listProperties(node.configSchema, '').map(
+    ([path, schema, isRequired]) =>
+      `| \`${path}\`${isRequired ? ' (required)' : schema['x-filled'] === true ? ' (needed)' : ''} | ${typeOf(schema)} | ${isRequired ? '' : code(schema.default)} | ${cell(schema.description)} |`,
+  );
 }
 
 /** Handles named by the config. */
@@ -268,22 +276,95 @@ function cell(text: unknown): string {
   return typeof text === 'string' ? text.replaceAll('|', '\\|').replaceAll('\n', ' ') : '';
 }
 
-function main(isCheck: boolean): void {
-  const reference = renderReference(nodes);
+const CONNECTORS_INTRODUCTION = `<!-- Made by tools/node-reference.ts from packages/nodes/src/connectors/services. Change it there. -->
+
+# Connectors
+
+Operations of services, each a node. They are made from one file for each service ([ADR 72](adr/0072-connectors-as-data.md)), were written from the services' public references, and **have not been tried against the services**.
+For whatever is missing, use an [HTTP request](nodes.md#httprequest) with the same credential.
+
+What holds for all of them:
+
+- The credential must allow the service's hosts, and is sent to them only ([credentials](credentials.md#where-a-secret-may-go)). Calls follow the rules for [outbound requests](outbound.md), with their limits by host.
+- Optional settings that are empty aren't sent. To empty something at the service, use an HTTP request.
+- Operations that list fetch page by page, up to the \`limit\`, 100 pages or 16 MiB. Their output is \`{items, count, has_more}\`; \`has_more\` says that there are more items than were fetched.
+- In test mode, operations that change something send nothing: the output is \`{dry_run: true, service, request}\`, with the credential hidden. What only reads is sent.
+- A response may have 4 MiB; what is stored as a file has the limits of files.
+- Unless set otherwise, an attempt is repeated twice if that can't do harm. "Repeated" says of each operation that changes something how the service takes the same request twice: *harmless* (the result is the same), *known* (the service recognises it by a key) or *no* (the
+  service would do it again, so it is only repeated if the service refused it because of its limits).
+
+| Failure | When | May be retried |
+|---|---|---|
+| \`connector_rate_limited\` | the service limits requests | yes, not before it says so |
+| \`connector_auth_failed\` | the credential isn't accepted, or may not do this | no |
+| \`connector_not_found\` | what the settings name isn't there, or not for this credential | no |
+| \`connector_refused\` | the service refused the request; the message says why | no |
+| \`connector_unavailable\` | the service failed or is overloaded | unless "Repeated" is *no* |
+| \`timeout\`, \`connection_failed\` | no complete response arrived | unless "Repeated" is *no* |
+| \`invalid_response\` | the response isn't what the operation returns | no |
+
+The output of these failures is \`{status, body}\`, if there was a response.
+`;
+
+const REPEATED = { harmless: 'harmless', keyed: 'known', unknown: 'no' } as const;
+
+function renderConnectors(operations: readonly ConnectorNode[]): string {
+  const services = [...Map.groupBy(operations, ({ connector }) => connector)];
+  const contents = services.map(([{ id, title }]) => `- [${title}](#${id.replaceAll('_', '-')})`).join('\n');
+  return `${[CONNECTORS_INTRODUCTION, `${contents}\n`, ...services.map(renderService)].join('\n').trimEnd()}\n`;
+}
+
+function renderService([connector, operations]: readonly [
+  ConnectorNode['connector'],
+  readonly ConnectorNode[],
+]): string {
+  const { id, title, authentication, hosts, reference, written_on: day } = connector;
+  const head = `## ${id.replaceAll('_', '-')}
+
+**${title}.** ${authentication.description} Credentials: ${authentication.types.map((each) => `\`${each}\``).join(', ')}; hosts: ${hosts.map((each) => `\`${each}\``).join(', ')}.
+Written on ${day} from the [public reference](${reference}), not tried against the service.
+`;
+  return [head, ...operations.map(renderOperation)].join('\n');
+}
+
+function renderOperation({ node, operation, isReplaced }: ConnectorNode): string {
+  const rows = rowsOf(node).filter((row) => !/^\| `(?:credential_id|timeout_ms)`/.test(row));
+  const { repetition } = operation;
+  const kind =
+    repetition === undefined ? 'Only reads.' : `Changes something. Repeated: ${REPEATED[repetition]}.`;
+  const replaced = isReplaced ? ' Replaced by a newer version; workflows that have it keep it.' : '';
+  const [example] = operation.exchanges;
+  const shown = example?.output === undefined ? '' : `\nOutput, for example${show(example.output)}\n`;
+  return `### ${operation.title}
+
+\`${node.type}\`: ${node.description} ${kind}${replaced}
+
+${[...TABLE_HEAD, ...rows].join('\n')}
+${shown}`;
+}
+
+/** Writes a page, or says that it differs. */
+function renew(path: URL, text: string, isCheck: boolean): void {
   if (!isCheck) {
-    writeFileSync(PATH, reference);
+    writeFileSync(path, text);
     return;
   }
   let written = '';
   try {
-    written = readFileSync(PATH, 'utf8');
+    written = readFileSync(path, 'utf8');
   } catch {
     // A missing file counts as different.
   }
-  if (written !== reference) {
-    process.stderr.write('docs/nodes.md differs from the catalogue. Run: node tools/node-reference.ts\n');
+  if (written !== text) {
+    const name = path.pathname.split('/').slice(-2).join('/');
+    process.stderr.write(`${name} differs from the catalogue. Run: node tools/node-reference.ts\n`);
     process.exitCode = 1;
   }
+}
+
+function main(isCheck: boolean): void {
+  renew(NODES, renderReference(nodes), isCheck);
+  renew(CONNECTORS, renderConnectors(connectorNodes), isCheck);
 }
 
 main(process.argv.includes('--check'));

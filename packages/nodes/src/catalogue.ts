@@ -43,7 +43,6 @@ export {
   connectorNodes,
   japaneseTexts,
 } from './connectors/connectors.ts';
-export { CONNECTOR_FAMILY } from './connectors/node-type.ts';
 export { type SignedRequest, shownRequest, signSimply, withHeaders } from './http/credential.ts';
 export { NodeProblem } from './node-problem.ts';
 export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';

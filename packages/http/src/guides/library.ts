@@ -14,7 +14,10 @@ export const CONTENTS: readonly { readonly title: string; readonly guides: reado
     title: 'Building workflows',
     guides: ['editor', 'examples', 'triggers', 'templates', 'nodes', 'workflows'],
   },
-  { title: 'Reaching other services', guides: ['credentials', 'reaching-out', 'ai', 'outbound', 'import'] },
+  {
+    title: 'Reaching other services',
+    guides: ['credentials', 'connectors', 'reaching-out', 'ai', 'outbound', 'import'],
+  },
   { title: 'Watching and calling', guides: ['executions', 'api', 'cli'] },
   {
     title: 'Running the service',

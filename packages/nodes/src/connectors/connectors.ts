@@ -1,12 +1,13 @@
 import type { NodeDefinition } from '@millrace/engine';
 import commonJapanese from './common-ja.json' with { type: 'json' };
-import type { Connector } from './format.ts';
+import type { Connector, Operation } from './format.ts';
 import { nodeOf, titleOf, typeOf } from './node-type.ts';
 import { services } from './services.ts';
 
 /** An operation as a node, and whether it is offered for new nodes. */
 export interface ConnectorNode {
   readonly connector: Connector;
+  readonly operation: Operation;
   readonly node: NodeDefinition;
   readonly isReplaced: boolean;
 }
@@ -16,6 +17,7 @@ export function nodesOf(connectors: readonly Connector[]): readonly ConnectorNod
   return connectors.flatMap((connector) =>
     connector.operations.map((operation) => ({
       connector,
+      operation,
       node: nodeOf(connector, operation),
       isReplaced: operation.replaced === true,
     })),

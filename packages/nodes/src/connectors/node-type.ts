@@ -17,7 +17,7 @@ import { MAX_ITEMS } from './pages.ts';
 import { runOperation } from './run-operation.ts';
 
 /** What every type made from a connector begins with. */
-export const CONNECTOR_FAMILY = 'connector.';
+const CONNECTOR_FAMILY = 'connector.';
 /** Settings that every operation has besides its own. */
 export const COMMON_SETTINGS = ['credential_id', 'limit', 'timeout_ms'] as const;
 const DEFAULT_TIMEOUT_MS = 60_000;

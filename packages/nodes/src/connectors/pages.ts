@@ -18,7 +18,7 @@ import { fillIn } from './templates.ts';
 export const MAX_PAGES = 100;
 export const MAX_ITEMS = 10_000;
 /** Of the answers; none is asked for once they have as many. */
-export const MAX_PAGES_BYTES = 16 * 1024 * 1024;
+const MAX_PAGES_BYTES = 16 * 1024 * 1024;
 
 /** Where the next page is; null: there is none. */
 type Next = { readonly into?: readonly [Place, JsonValue]; readonly url?: string };

@@ -1,4 +1,10 @@
-import { HttpClientError, type HttpRequest, type JsonObject, type NodeResult, stringifyJson } from '@millrace/engine';
+import {
+  HttpClientError,
+  type HttpRequest,
+  type JsonObject,
+  type NodeResult,
+  stringifyJson,
+} from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
@@ -64,7 +70,12 @@ function run(
   options: Omit<RunOptions, 'config'> & { readonly connector?: Partial<Connector> } = {},
 ) {
   const node = nodeOf({ ...connector, ...options.connector }, { ...operation, ...changes });
-  return runNode(node, { http: [answer('{"ok":true}')], credential, ...options, config: { ...CONFIG, ...config } });
+  return runNode(node, {
+    http: [answer('{"ok":true}')],
+    credential,
+    ...options,
+    config: { ...CONFIG, ...config },
+  });
 }
 
 function outputOf(result: NodeResult): JsonObject {
@@ -75,7 +86,9 @@ function outputOf(result: NodeResult): JsonObject {
 describe('what is filled in', () => {
   it('stays in its segment of the path', async () => {
     const { requests } = await run({ id: '../admin?x=1#y', path: 'b c/%2e%2e' });
-    expect(requests[0]?.url).toBe('https://api.example.com/v1/things/..%2Fadmin%3Fx%3D1%23y:set/b%20c/%252e%252e');
+    expect(requests[0]?.url).toBe(
+      'https://api.example.com/v1/things/..%2Fadmin%3Fx%3D1%23y:set/b%20c/%252e%252e',
+    );
   });
 
   it.each(['', ' ', '.', '..'])('is refused in a path: %j', async (id) => {
@@ -137,7 +150,12 @@ describe('what is filled in', () => {
   });
 
   it('becomes the nested fields of a form', async () => {
-    const request = { ...operation.request, headers: {}, body_type: 'form', body: { data: '{{args.data}}' } } as const;
+    const request = {
+      ...operation.request,
+      headers: {},
+      body_type: 'form',
+      body: { data: '{{args.data}}' },
+    } as const;
     const { requests } = await run({ data: { a: [1, { b: 'x&y' }], c: true } }, { request });
     expect(decodeURIComponent(String(requests[0]?.body))).toBe('data[a][0]=1&data[a][1][b]=x&y&data[c]=true');
   });
@@ -150,7 +168,11 @@ describe('test mode', () => {
     expect(outputOf(result)).toMatchObject({
       dry_run: true,
       service: 'example',
-      request: { method: 'POST', url: 'https://api.example.com/v1/things/7:set/a?word=w', body: { word: 'is w' } },
+      request: {
+        method: 'POST',
+        url: 'https://api.example.com/v1/things/7:set/a?word=w',
+        body: { word: 'is w' },
+      },
     });
     expect(stringifyJson(outputOf(result))).not.toContain('canary');
   });
@@ -158,7 +180,12 @@ describe('test mode', () => {
   it('sends what only reads', async () => {
     const { repetition: _, ...reading } = operation;
     const node = nodeOf(connector, { ...reading, effect: false });
-    const { requests } = await runNode(node, { http: [answer('{}')], credential, config: CONFIG, isTestMode: true });
+    const { requests } = await runNode(node, {
+      http: [answer('{}')],
+      credential,
+      config: CONFIG,
+      isTestMode: true,
+    });
     expect(requests).toHaveLength(1);
   });
 });
@@ -174,13 +201,26 @@ describe('an answer', () => {
     [500, 'connector_unavailable', false],
   ])('with status %i is %s', async (status, code, retryable) => {
     const { result } = await run({}, {}, { http: [answer('{"error":"because"}', { status })] });
-    expect(result).toMatchObject({ kind: 'failure', code, retryable, message: saying('because'), output: { status } });
+    expect(result).toMatchObject({
+      kind: 'failure',
+      code,
+      retryable,
+      message: saying('because'),
+      output: { status },
+    });
   });
 
-  it.each(['harmless', 'keyed'] as const)('of 500 may be asked for again if repetition is %s', async (repetition) => {
-    const { result } = await run({}, { repetition }, { http: [answer('{}', { status: 500 })] });
-    expect(result).toMatchObject({ code: 'connector_unavailable', retryable: true, message: saying('status 500') });
-  });
+  it.each(['harmless', 'keyed'] as const)(
+    'of 500 may be asked for again if repetition is %s',
+    async (repetition) => {
+      const { result } = await run({}, { repetition }, { http: [answer('{}', { status: 500 })] });
+      expect(result).toMatchObject({
+        code: 'connector_unavailable',
+        retryable: true,
+        message: saying('status 500'),
+      });
+    },
+  );
 
   it.each([
     ['unknown', 'connection_failed', false],
@@ -211,7 +251,11 @@ describe('an answer', () => {
 
   it('with status 200 can be a refusal', async () => {
     const errors = [{ when: '{{args.response.body.ok == false}}', as: 'not_found' }] as const;
-    const { result } = await run({}, { errors: [...errors] }, { http: [answer('{"ok":false,"error":"gone"}')] });
+    const { result } = await run(
+      {},
+      { errors: [...errors] },
+      { http: [answer('{"ok":false,"error":"gone"}')] },
+    );
     expect(result).toMatchObject({ code: 'connector_not_found', message: saying('gone') });
   });
 
@@ -223,7 +267,11 @@ describe('an answer', () => {
   });
 
   it('shortens what a service says', async () => {
-    const { result } = await run({}, {}, { http: [answer(`{"error":"${'x'.repeat(5_000)}"}`, { status: 400 })] });
+    const { result } = await run(
+      {},
+      {},
+      { http: [answer(`{"error":"${'x'.repeat(5_000)}"}`, { status: 400 })] },
+    );
     expect(stringifyJson((result as { message: never }).message).length).toBeLessThan(700);
   });
 });
@@ -233,7 +281,9 @@ describe('the key of an attempt', () => {
     [{ in: 'header', name: 'Request-Id', form: 'text' }, { headers: { 'request-id': 'execution-1-node' } }],
     [
       { in: 'body', name: 'id', form: 'uuid' },
-      { body: expect.stringMatching(/"id":"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}"/) },
+      {
+        body: expect.stringMatching(/"id":"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}"/),
+      },
     ],
   ] as const)('goes where the service wants it: %j', async (key, expected) => {
     const first = (await run({}, { repetition: 'keyed', key }, { attempt: 1 })).requests[0];
@@ -278,7 +328,9 @@ describe('pages', () => {
   });
 
   it('begin at an offset, and end when there are enough items', async () => {
-    const { result, urls } = await list({ type: 'offset', items, into, size }, 3, () => answer('{"items":[1,2]}'));
+    const { result, urls } = await list({ type: 'offset', items, into, size }, 3, () =>
+      answer('{"items":[1,2]}'),
+    );
     expect(urls).toEqual(['/things?size=2', '/things?size=2&at=2']);
     expect(outputOf(result)).toEqual({ items: [1, 2, 1], count: 3, has_more: true });
   });
