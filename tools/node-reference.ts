@@ -39,7 +39,7 @@ Every node of the catalogue, with its settings (\`data.config\`), its handles an
 [templates](workflows.md#templates). Required settings must be present; needed ones must be filled in before the workflow is activated. An invalid setting fails with \`invalid_config\`; the message says where and why.
 Any node also has the handle \`error\`, taken when it fails and its \`on_error\` is \`branch\`.
 
-How conditions compare values is described under [Conditions](#conditions).
+How conditions compare values is described under [Conditions](#conditions). Operations of services, such as Slack and Google Sheets, are under [connectors](connectors.md).
 `;
 
 const CONDITIONS = `## Conditions

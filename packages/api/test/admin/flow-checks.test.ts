@@ -67,6 +67,24 @@ test('node types are those of the catalogue', async () => {
   });
 });
 
+test('operations of connectors come apart from the catalogue, by service and with their Japanese', async () => {
+  const { data } = await viewer.call('GET /connectors');
+  const byType = new Map(data.items.map((item) => [item.type, item]));
+  expect(byType.get('connector.google_sheets.read_rows')).toMatchObject({
+    title: 'Google Sheets: Read rows',
+    group: 'Google Sheets',
+    kind: 'effect',
+    output_example: { count: 2 },
+  });
+  expect(data.ja.nodes).toMatchObject({
+    'Google Sheets': 'Google スプレッドシート',
+    'connector.google_sheets.read_rows/title': 'Google スプレッドシート: 行を読み取り',
+  });
+  expect(data.ja.choices).toMatchObject({ 'connector.google_sheets.append_rows/RAW': 'そのまま' });
+  const catalogue = await viewer.call('GET /node-types');
+  expect(catalogue.data.items.filter(({ type }) => byType.has(type))).toEqual([]);
+});
+
 test('the next ten fire times, and problems of a schedule', async () => {
   const preview = async (config: object) =>
     (
