@@ -84,7 +84,7 @@ test('a request that was limited is sent again', async () => {
     nth === 1 ? { status: 429, headers: { 'retry-after': '0' }, body: { ok: false } } : { body: sent },
   );
   const execution = await run();
-  expect(execution.node_outputs.tell).toMatchObject({ status: 'completed', attempts: 2 });
+  expect(execution.node_outputs.tell).toMatchObject({ status: 'success', attempts: 2 });
   expect(slack.to(LINE)).toHaveLength(2);
 });
 

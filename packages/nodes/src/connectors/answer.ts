@@ -66,7 +66,8 @@ function refusalFailure(
   const header = headers['retry-after'];
   const asked = typeof header === 'string' ? retryAfterMs(header, nowMs) : undefined;
   const delayMs = asked ?? (rule === undefined ? undefined : ownDelayMs(rule, args, nowMs));
-  return failure(`connector_${as}`, explain(as, call.connector.title, reason), {
+  const { code, said: explanation } = explain(as, call.connector.title, reason);
+  return failure(code, explanation, {
     retryable: as === 'rate_limited' || (as === 'unavailable' && mayRepeat(call.operation)),
     ...(delayMs === undefined ? {} : { retryAfterMs: delayMs }),
     output: { status, body },
@@ -87,17 +88,30 @@ export function mayRepeat({ effect, repetition }: Operation): boolean {
   return !effect || repetition !== 'unknown';
 }
 
-function explain(as: Refusal, service: string, reason: string): Message {
+function explain(
+  as: Refusal,
+  service: string,
+  reason: string,
+): { readonly code: string; readonly said: Message } {
   switch (as) {
     case 'rate_limited':
-      return message('nodes.connector_rate_limited', { service, reason });
+      return {
+        code: 'connector_rate_limited',
+        said: message('nodes.connector_rate_limited', { service, reason }),
+      };
     case 'auth_failed':
-      return message('nodes.connector_auth_failed', { service, reason });
+      return {
+        code: 'connector_auth_failed',
+        said: message('nodes.connector_auth_failed', { service, reason }),
+      };
     case 'not_found':
-      return message('nodes.connector_not_found', { service, reason });
+      return { code: 'connector_not_found', said: message('nodes.connector_not_found', { service, reason }) };
     case 'refused':
-      return message('nodes.connector_refused', { service, reason });
+      return { code: 'connector_refused', said: message('nodes.connector_refused', { service, reason }) };
     case 'unavailable':
-      return message('nodes.connector_unavailable', { service, reason });
+      return {
+        code: 'connector_unavailable',
+        said: message('nodes.connector_unavailable', { service, reason }),
+      };
   }
 }

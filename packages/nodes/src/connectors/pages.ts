@@ -8,7 +8,7 @@ import {
   stringifyJson,
   success,
 } from '@millrace/engine';
-import { message } from '@millrace/messages';
+import { type Message, message } from '@millrace/messages';
 import type { Accepted } from './answer.ts';
 import type { Pagination, Place } from './format.ts';
 import type { Call, PageRequest } from './request.ts';
@@ -33,6 +33,7 @@ export async function fetchPages(
   limit: number,
   ask: (page: PageRequest) => Promise<Accepted | Failure>,
 ): Promise<NodeResult> {
+  const { title: service } = call.connector;
   const items: JsonValue[] = [];
   const seen = new Set<string>();
   let bytesLeft = MAX_PAGES_BYTES;
@@ -44,16 +45,16 @@ export async function fetchPages(
     if (answer.kind === 'failure') return answer;
     const args: JsonObject = { ...call.args, response: answer.response };
     const found = fillIn(pagination.items, args);
-    if (!isJsonArray(found)) return unreadable(call, 'nodes.connector_no_list');
+    if (!isJsonArray(found)) return unreadable(message('nodes.connector_no_list', { service }));
     items.push(...found);
     bytesLeft -= answer.bytes;
     next = nextPage(pagination, { args, found: found.length, size, page, total: items.length });
     if (next === null) break;
     if (next.url !== undefined && !isSameService(call, next.url)) {
-      return unreadable(call, 'nodes.connector_foreign_page');
+      return unreadable(message('nodes.connector_foreign_page', { service }));
     }
     const place = stringifyJson(next.url ?? next.into?.[1] ?? null);
-    if (seen.has(place)) return unreadable(call, 'nodes.connector_same_page');
+    if (seen.has(place)) return unreadable(message('nodes.connector_same_page', { service }));
     seen.add(place);
   }
   const shown = items.slice(0, limit);
@@ -112,9 +113,6 @@ function isSameService({ connector }: Call, url: string): boolean {
   return target !== null && base !== null && target.origin === base.origin;
 }
 
-function unreadable(
-  { connector: { title: service } }: Call,
-  key: 'nodes.connector_no_list' | 'nodes.connector_foreign_page' | 'nodes.connector_same_page',
-): Failure {
-  return failure('invalid_response', message(key, { service }));
+function unreadable(said: Message): Failure {
+  return failure('invalid_response', said);
 }
