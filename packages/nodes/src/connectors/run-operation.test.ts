@@ -126,7 +126,7 @@ describe('what is filled in', () => {
       trigger: data as never,
       config: { ...CONFIG, data: '{{trigger.data}}', word: '{{trigger.data | keys | first}}' },
     });
-    expect(JSON.parse(String(sent[0]?.body))).toEqual({ data, word: 'is {{args.id}}' });
+    expect(JSON.parse(sent[0]?.body as string)).toEqual({ data, word: 'is {{args.id}}' });
   });
 
   it('is not sent if it is empty', async () => {
@@ -157,7 +157,7 @@ describe('what is filled in', () => {
       body: { data: '{{args.data}}' },
     } as const;
     const { requests } = await run({ data: { a: [1, { b: 'x&y' }], c: true } }, { request });
-    expect(decodeURIComponent(String(requests[0]?.body))).toBe('data[a][0]=1&data[a][1][b]=x&y&data[c]=true');
+    expect(decodeURIComponent(requests[0]?.body as string)).toBe('data[a][0]=1&data[a][1][b]=x&y&data[c]=true');
   });
 });
 
