@@ -157,7 +157,9 @@ describe('what is filled in', () => {
       body: { data: '{{args.data}}' },
     } as const;
     const { requests } = await run({ data: { a: [1, { b: 'x&y' }], c: true } }, { request });
-    expect(decodeURIComponent(requests[0]?.body as string)).toBe('data[a][0]=1&data[a][1][b]=x&y&data[c]=true');
+    expect(decodeURIComponent(requests[0]?.body as string)).toBe(
+      'data[a][0]=1&data[a][1][b]=x&y&data[c]=true',
+    );
   });
 });
 

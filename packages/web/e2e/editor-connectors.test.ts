@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { canvasNode, draftOf, eventually, openFlow } from './support/canvas.ts';
+import { chooseNode } from './support/editor.ts';
+
+/** Operations of connectors, which the editor loads when the palette opens or a flow has one. */
+let world: BrowserService;
+beforeAll(async () => {
+  world = await openBrowserService({ runsWorker: false });
+});
+afterAll(() => world.stop());
+
+const START = { id: 'start', type: 'trigger.manual', position: { x: 0, y: 0 } };
+
+test('an operation is found in the palette, and added with its form', async () => {
+  const opened = await openFlow(world, { nodes: [START], edges: [] });
+  const { page } = opened;
+  await canvasNode(page, 'start').waitFor();
+  await page.keyboard.press('/');
+  await page.getByRole('group', { name: 'Google Sheets', exact: true }).waitFor();
+  await chooseNode(page, 'append rows');
+  const node = page.getByText('Google Sheets: Append rows').first();
+  await node.waitFor();
+  await page.getByText('Spreadsheet ID').first().waitFor();
+  await eventually(async () => (await draftOf(opened)).nodes.map(({ type }) => type)).toEqual([
+    'trigger.manual',
+    'connector.google_sheets.append_rows',
+  ]);
+  expectNoComplaints(opened);
+});
+
+test('a flow that has one shows its title in the language of the reader', async () => {
+  const flow = {
+    nodes: [
+      START,
+      { id: 'tell', type: 'connector.slack.send_message', position: { x: 300, y: 0 }, data: { config: {} } },
+    ],
+    edges: [{ id: 'a', source: 'start', target: 'tell' }],
+  };
+  const { page } = await openFlow(world, flow, { language: 'ja' });
+  await page.getByText('Slack: メッセージを送信').first().waitFor();
+  expect(await canvasNode(page, 'tell').textContent()).toContain('Slack: メッセージを送信');
+});
