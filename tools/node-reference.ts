@@ -280,7 +280,7 @@ const CONNECTORS_INTRODUCTION = `<!-- Made by tools/node-reference.ts from packa
 
 # Connectors
 
-Operations of services, each a node. They are made from one file for each service ([ADR 72](adr/0072-connectors-as-data.md)), were written from the services' public references, and **have not been tried against the services**.
+Operations of services, each a node. They are made from one file for each service ([ADR 72](adr/0072-connectors-as-data.md)), are modelled on the services' public references, and were **neither compared with them operation by operation nor tried against the services**.
 For whatever is missing, use an [HTTP request](nodes.md#httprequest) with the same credential.
 
 What holds for all of them:
@@ -322,7 +322,7 @@ function renderService([connector, operations]: readonly [
   const head = `## ${id.replaceAll('_', '-')}
 
 **${title}.** ${authentication.description} Credentials: ${authentication.types.map((each) => `\`${each}\``).join(', ')}; hosts: ${hosts.map((each) => `\`${each}\``).join(', ')}.
-Written on ${day} from the [public reference](${reference}), not tried against the service.
+Written on ${day}, modelled on the [public reference](${reference}), not tried against the service.
 `;
   return [head, ...operations.map(renderOperation)].join('\n');
 }

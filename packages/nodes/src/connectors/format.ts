@@ -131,7 +131,7 @@ export const connectorSchema = closed({
   title: text(),
   icon: Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$' }),
   synonyms: words(),
-  /** Where the service describes its operations, and the day on which the file was written from it. */
+  /** Where the service describes its operations, and the day on which the file was written. */
   reference: Type.String({ pattern: '^https://' }),
   written_on: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
   /** Without a slash at its end. May have one template: a label of the host's name. */

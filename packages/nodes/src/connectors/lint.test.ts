@@ -1,0 +1,139 @@
+import type { JsonValue } from '@millrace/engine';
+import { expect, it } from 'vitest';
+import type { Connector, Operation } from './format.ts';
+import { lintConnector } from './lint.ts';
+import { services } from './services.ts';
+
+const [sound] = services.filter(({ id }) => id === 'slack');
+if (sound === undefined) throw new Error('there is no connector slack');
+
+/** Faults of a sound file after a change, without those of texts, which changes leave without Japanese. */
+function faultsAfter(
+  change: (file: Connector, first: Operation) => object,
+): readonly (readonly [string, string])[] {
+  const file = structuredClone(sound) as Connector;
+  const [first] = file.operations;
+  if (first === undefined) throw new Error('there is no operation');
+  const changed = { ...file, ...change(file, first) };
+  return lintConnector(changed as unknown as JsonValue)
+    .filter(({ pointer }) => !pointer.startsWith('/ja'))
+    .map(({ pointer, message }) => [pointer, message] as const);
+}
+
+/** Changes the first operation. */
+const operation = (change: (first: Operation) => object) =>
+  faultsAfter(({ operations }, first) => ({
+    operations: [{ ...first, ...change(first) }, ...operations.slice(1)],
+  }));
+
+it.each<[string, () => ReturnType<typeof faultsAfter>, string, string]>([
+  ['an unknown member', () => faultsAfter(() => ({ colour: 'red' })), '', 'colour'],
+  ['no https', () => faultsAfter(() => ({ base_url: 'http://slack.com/api' })), '/base_url', 'https'],
+  ['a host that is not listed', () => faultsAfter(() => ({ hosts: ['example.com'] })), '/hosts', 'slack.com'],
+  [
+    'two templates in the address',
+    () => faultsAfter(() => ({ base_url: 'https://{{args.a}}.{{args.b}}.com' })),
+    '/base_url',
+    'several templates',
+  ],
+  [
+    'an operation that is there twice',
+    () => faultsAfter(({ operations }, first) => ({ operations: [...operations, first] })),
+    '/operations/9',
+    'twice',
+  ],
+  [
+    'an old version that is not marked',
+    () => faultsAfter(({ operations }, first) => ({ operations: [...operations, { ...first, version: 2 }] })),
+    '/operations/0/replaced',
+    'newer version',
+  ],
+  [
+    'a template that reads nothing known',
+    () => operation(({ request }) => ({ request: { ...request, query: { a: '{{args.chanel}}' } } })),
+    '/operations/0/request/query/a',
+    'args.channel',
+  ],
+  [
+    'a template that reads an answer before there is one',
+    () => operation(({ request }) => ({ request: { ...request, query: { a: '{{args.response.status}}' } } })),
+    '/operations/0/request/query/a',
+    'args.response.status',
+  ],
+  [
+    'a template with a mistake',
+    () => operation(({ request }) => ({ request: { ...request, query: { a: '{{args.' } } })),
+    '/operations/0/request/query/a',
+    '',
+  ],
+  [
+    'a query in the path',
+    () => operation(({ request }) => ({ request: { ...request, path: '/a?b=1' } })),
+    '/operations/0/request/path',
+    'query',
+  ],
+  [
+    'a setting that is never sent',
+    () => operation(({ settings }) => ({ settings: { ...settings, extra: settings.text } })),
+    '/operations/0/settings/extra',
+    'never sent',
+  ],
+  [
+    'a reserved name',
+    () => operation(({ settings }) => ({ settings: { ...settings, limit: settings.text } })),
+    '/operations/0/settings/limit',
+    'reserved',
+  ],
+  [
+    'a required setting in a section',
+    () => operation(() => ({ sections: [{ title: 'Rest', fields: ['channel'] }] })),
+    '/operations/0/sections',
+    'required',
+  ],
+  [
+    'no word about repetition',
+    () => operation(() => ({ repetition: undefined })),
+    '/operations/0/repetition',
+    'harm',
+  ],
+  [
+    'a key without its repetition',
+    () => operation(() => ({ repetition: 'keyed' })),
+    '/operations/0/key',
+    'keyed',
+  ],
+  [
+    'a reading operation that deletes',
+    () => operation(({ request }) => ({ effect: false, request: { ...request, method: 'DELETE' } })),
+    '/operations/0/effect',
+    'DELETE',
+  ],
+  ['no output', () => operation(() => ({ output: undefined })), '/operations/0/output', 'pagination'],
+  [
+    'an exchange with a setting that is not there',
+    () =>
+      operation(({ exchanges }) => ({
+        exchanges: exchanges.map((each) => ({ ...each, config: { to: 1 } })),
+      })),
+    '/operations/0/exchanges/0/config',
+    'sets to',
+  ],
+])('%s is a fault, with its place and what to do', (_, faults, pointer, says) => {
+  const found = faults();
+  expect(found.map(([at]) => at)).toContain(pointer);
+  expect(
+    found
+      .filter(([at]) => at === pointer)
+      .map(([, message]) => message)
+      .join('\n'),
+  ).toContain(says);
+});
+
+it('a text without Japanese, and Japanese without a text, are faults', () => {
+  const file = { ...sound, ja: { ...sound.ja, Nothing: 'なし' } };
+  expect(lintConnector(file as unknown as JsonValue).map(({ pointer }) => pointer)).toEqual(['/ja/Nothing']);
+  const { Channel: _, ...rest } = sound.ja;
+  expect(lintConnector({ ...sound, ja: rest } as unknown as JsonValue)).toMatchObject([
+    { pointer: '/ja', message: expect.stringContaining('"Channel"') },
+  ]);
+});
