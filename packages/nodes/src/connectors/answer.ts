@@ -4,6 +4,7 @@ import {
   type HttpResponse,
   type JsonObject,
   type JsonValue,
+  type NodeContext,
   retryAfterMs,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
@@ -25,16 +26,23 @@ const MAX_REASON = 500;
 const MAX_OWN_DELAY_MS = 86_400_000;
 
 /** Reads a service's answer. @throws RenderLimitError */
-export function readAnswer(response: HttpResponse, call: Call, nowMs: number): Accepted | Failure {
+export async function readAnswer(
+  response: HttpResponse,
+  call: Call,
+  context: Pick<NodeContext, 'inTurns' | 'now'>,
+): Promise<Accepted | Failure> {
   const { status, headers } = response;
   const isFile = response.saved !== undefined;
-  const read = readBody(response, isFile ? 'file' : 'auto') ?? { body: null, body_type: 'empty' as const };
+  const read = (await readBody(response, isFile ? 'file' : 'auto', context)) ?? {
+    body: null,
+    body_type: 'empty' as const,
+  };
   const shown: JsonObject = { status, headers, body: read.body };
   const args: JsonObject = { ...call.args, response: shown };
   const rules = [...(call.operation.errors ?? []), ...(call.connector.errors ?? [])];
   const rule = rules.find(({ when }) => fillIn(when, args) === true);
   const as = rule?.as ?? refusalOf(status);
-  if (as !== null) return refusalFailure(as, rule, call, args, nowMs);
+  if (as !== null) return refusalFailure(as, rule, call, args, context.now());
   if (!isFile && read.body_type !== 'json' && read.body_type !== 'empty') {
     const { title: service } = call.connector;
     return failure('invalid_response', message('nodes.connector_not_json', { service, status }), {

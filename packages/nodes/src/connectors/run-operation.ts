@@ -49,7 +49,7 @@ async function ask(call: Call, context: NodeContext, page?: PageRequest): Promis
   const wire = buildRequest(config, context.idempotencyKey, await openFileBody(config, context));
   const { send } = await prepareExchange(wire, config, context, 'credential_id');
   try {
-    return readAnswer(await send(), call, context.now());
+    return await readAnswer(await send(), call, context);
   } catch (error) {
     if (!(error instanceof HttpClientError)) throw error;
     const failed = serviceFailure(error);
