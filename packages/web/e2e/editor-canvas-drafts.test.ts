@@ -148,8 +148,12 @@ describe('drafts', () => {
     const id = await createWorkflow(person, 'Orders', FLOW);
     const opened = await openFlow(person, id);
     const { page } = opened;
+    // The change is what meets the end of the session, not what the palette loads before it.
+    const hasLoaded = page.waitForResponse((response) => response.url().endsWith('/connectors'));
+    await page.keyboard.press('/');
+    await hasLoaded;
     await db.query('DELETE FROM sessions WHERE user_id = $1', [person.userId]);
-    await addNode(page, 'code');
+    await chooseNode(page, 'code');
     await page.getByText('Your session has ended. Sign in again to pick up where you left off.').waitFor();
     await signIn(page, person.email, PASSWORD);
     await page.waitForURL(new RegExp(`/workflows/${id}$`));
