@@ -35,7 +35,10 @@ function program(name: string): string {
 }
 
 /** Both refuse to run as root. */
-export async function ordinaryUser(): Promise<{ account: Account | null; ids: { uid?: number; gid?: number } }> {
+export async function ordinaryUser(): Promise<{
+  account: Account | null;
+  ids: { uid?: number; gid?: number };
+}> {
   const account = await findAccount();
   return { account, ids: account === null ? {} : { uid: account.uid, gid: account.gid } };
 }
