@@ -78,7 +78,7 @@ test('a payment by webhook, a condition, a call and a chat message, in few click
   await hand.click(templateField(editor.panel, 'Body'));
   await hand.type('{{trigger.data}}');
 
-  await hand.add('slack');
+  await hand.add('chat');
   await hand.click(editor.panel.getByRole('button', { name: 'New credential for Credential' }));
   const credential = page.getByRole('dialog', { name: 'Add a credential' });
   await focused(credential.getByRole('textbox', { name: 'Webhook URL' }));
