@@ -90,10 +90,11 @@ async function selectExecutions(
   ids: readonly number[] | null,
   workflowId: number | null,
 ): Promise<ExecutionRow[]> {
+  // The database may still be that of the last release, which has no columns for why.
   return await db.query<ExecutionRow>(
-    `SELECT id, status, claim, crashed_attempts, worker_id, error, completed_at, cancel_code, cancelled_for,
-       input ->> 'marker' AS marker
-     FROM executions WHERE id = ANY($1::bigint[]) OR workflow_id = $2 ORDER BY id`,
+    `SELECT id, status, claim, crashed_attempts, worker_id, error, completed_at, to_jsonb(e) ->> 'cancel_code' AS cancel_code,
+       (to_jsonb(e) ->> 'cancelled_for')::bigint AS cancelled_for, input ->> 'marker' AS marker
+     FROM executions e WHERE id = ANY($1::bigint[]) OR workflow_id = $2 ORDER BY id`,
     [ids, workflowId],
   );
 }
