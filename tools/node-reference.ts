@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { type ConnectorNode, connectorNodes } from '@millrace/connectors/connectors';
 import type { JsonSchema, NodeDefinition, NodeExample } from '@millrace/engine';
-import { type ConnectorNode, connectorNodes, nodes, OPERATORS } from '@millrace/nodes';
+import { nodes, OPERATORS } from '@millrace/nodes';
 
 const NODES = new URL('../docs/nodes.md', import.meta.url);
 const CONNECTORS = new URL('../docs/connectors.md', import.meta.url);
@@ -276,7 +277,7 @@ function cell(text: unknown): string {
   return typeof text === 'string' ? text.replaceAll('|', '\\|').replaceAll('\n', ' ') : '';
 }
 
-const CONNECTORS_INTRODUCTION = `<!-- Made by tools/node-reference.ts from packages/nodes/src/connectors/services. Change it there. -->
+const CONNECTORS_INTRODUCTION = `<!-- Made by tools/node-reference.ts from packages/connectors/src/services. Change it there. -->
 
 # Connectors
 

@@ -1,3 +1,4 @@
+import { connectorNodes } from '@millrace/connectors/connectors';
 import {
   type Flow,
   findProblems,
@@ -8,11 +9,11 @@ import {
   type NodeExample,
 } from '@millrace/engine';
 import { saying } from '@millrace/messages/testing';
+import type { FormLayout } from '@millrace/node-kit/define';
+import { runNode, TEST_NOW_MS } from '@millrace/node-kit/testing';
 import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
-import { connectorNodes, createRegistry, nodes, OPERATORS, registry } from './catalogue.ts';
-import type { FormLayout } from './define.ts';
-import { runNode, TEST_NOW_MS } from './testing.ts';
+import { createRegistry, nodes, OPERATORS, registry } from './catalogue.ts';
 import { loopFlow, runLoop } from './testing-loop.ts';
 
 describe('the catalogue', () => {

@@ -1,5 +1,5 @@
+import { connectorNodes } from '@millrace/connectors/connectors';
 import type { NodeDefinition, NodeRegistry } from '@millrace/engine';
-import { connectorNodes } from './connectors/connectors.ts';
 import { aiAgent } from './nodes/ai-agent.ts';
 import { aiGenerate } from './nodes/ai-generate.ts';
 import { chatNotify } from './nodes/chat-notify.ts';
@@ -38,13 +38,6 @@ export { channelLister } from './chat/channels.ts';
 export { type ChatProbe, chatProbe } from './chat/probe.ts';
 /** The operators of conditions, in the order the editor shows them. */
 export { OPERATORS } from './conditions.ts';
-export {
-  type ConnectorNode,
-  connectorNodes,
-  japaneseTexts,
-} from './connectors/connectors.ts';
-export { type SignedRequest, shownRequest, signSimply, withHeaders } from './http/credential.ts';
-export { NodeProblem } from './node-problem.ts';
 export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';
 export { jitterMs, nextFires } from './schedule/next-fires.ts';
 export {

@@ -15,9 +15,9 @@ import {
   type Work,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { deepEquals, scalarText } from '@millrace/node-kit/values';
 import { Type } from 'typebox';
 import { membersOf } from './members.ts';
-import { deepEquals, scalarText } from './values.ts';
 
 /*
  * The rules of comparison, shared by core.if, core.switch and core.filter. Every operator returns true or false for every pair of values;

@@ -9,9 +9,9 @@ import {
   type ToolService,
   type WorkflowService,
 } from '@millrace/engine';
+import { type RunOptions, runNode } from '@millrace/node-kit/testing';
 import { exampleAnswer, exampleCredential } from './ai/examples.ts';
 import { aiAgent } from './nodes/ai-agent.ts';
-import { type RunOptions, runNode } from './testing.ts';
 
 /** Tools as they appear in a config. */
 export const LOOK_UP = {

@@ -9,7 +9,7 @@ import {
   ServiceError,
 } from '@millrace/engine';
 import type { Message } from '@millrace/messages';
-import { NodeProblem } from '@millrace/nodes';
+import { NodeProblem } from '@millrace/node-kit/node-problem';
 import { maskSecrets } from '@millrace/runtime/mask';
 
 /** The result of testing a credential; its duration is measured elsewhere. */

@@ -8,7 +8,12 @@ import {
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { reasonOf } from '@millrace/messages/explained-error';
-import { type SignedRequest, shownRequest, signSimply, withHeaders } from '@millrace/nodes';
+import {
+  type SignedRequest,
+  shownRequest,
+  signSimply,
+  withHeaders,
+} from '@millrace/node-kit/http/credential';
 import type { Token, TokenSource } from '../oauth/tokens.ts';
 import type { SealedRow } from '../store.ts';
 import { awsHeaders } from './aws.ts';

@@ -11,7 +11,7 @@ import {
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
-import { serviceFailure } from '../service-failure.ts';
+import { serviceFailure } from '@millrace/node-kit/service-failure';
 import type { ModelConfig } from './config.ts';
 import { callFailure } from './failure.ts';
 import { limitOf, promptText, requestOf } from './request.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
+import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { type Static, Type } from 'typebox';
-import { credentialProperty } from '../credential-property.ts';
 
 export const MAX_CALL_TIMEOUT_MS = 600_000;
 const MAX_TOKENS = 1_000_000;

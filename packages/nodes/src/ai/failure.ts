@@ -1,6 +1,6 @@
 import { type Failure, failure, ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { serviceFailure } from '../service-failure.ts';
+import { serviceFailure } from '@millrace/node-kit/service-failure';
 
 /**
  * The result of a failed model call.

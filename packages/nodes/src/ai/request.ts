@@ -9,7 +9,7 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
-import { noCredential } from '../credential-property.ts';
+import { noCredential } from '@millrace/node-kit/credential-property';
 import type { ModelConfig } from './config.ts';
 
 /** Letters, digits and other characters of model names; some providers put it into the URL. */

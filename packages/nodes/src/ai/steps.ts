@@ -1,6 +1,6 @@
 import type { AiMessage, AiToolCall, AiUsage, JsonObject, JsonValue } from '@millrace/engine';
+import { validatorOf } from '@millrace/node-kit/validator';
 import { type Static, Type } from 'typebox';
-import { validatorOf } from '../validator.ts';
 
 const callSchema = Type.Object({
   name: Type.String(),

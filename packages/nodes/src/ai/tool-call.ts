@@ -9,7 +9,7 @@ import {
   ServiceError,
   stringifyJson,
 } from '@millrace/engine';
-import { sha256Hex } from '../digest.ts';
+import { sha256Hex } from '@millrace/node-kit/digest';
 import { argumentsFault, type Tool } from './tools.ts';
 
 /** The result of a call: returned to the model, and shown in the node's output. */

@@ -12,8 +12,8 @@ import {
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
+import { validatorOf } from '@millrace/node-kit/validator';
 import { type Static, Type } from 'typebox';
-import { validatorOf } from '../validator.ts';
 
 const MAX_TOOLS = 64;
 /** Valid in all three formats. `json` is the name under which some of them ask for a response that matches a schema. */

@@ -1,7 +1,7 @@
 import { stringifyJson } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
+import { NodeProblem } from '@millrace/node-kit/node-problem';
 import manifest from '../../package.json' with { type: 'json' };
-import { NodeProblem } from '../node-problem.ts';
 import { checkLength } from './limits.ts';
 import type { ChatApi, ChatCredential, ChatMessage, ChatPost, ChatRequest, ChatService } from './service.ts';
 

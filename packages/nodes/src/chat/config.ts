@@ -1,9 +1,9 @@
 import { type ConfigFault, isJsonArray, isJsonObject, type JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { credentialProperty } from '@millrace/node-kit/credential-property';
+import { NodeProblem } from '@millrace/node-kit/node-problem';
+import { isBlank } from '@millrace/node-kit/values';
 import { type Static, Type } from 'typebox';
-import { credentialProperty } from '../credential-property.ts';
-import { NodeProblem } from '../node-problem.ts';
-import { isBlank } from '../values.ts';
 import { type ChatMessage, COLORS } from './service.ts';
 
 const closed = { additionalProperties: false };

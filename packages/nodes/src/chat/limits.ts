@@ -1,5 +1,5 @@
 import { type Message, message } from '@millrace/messages';
-import { NodeProblem } from '../node-problem.ts';
+import { NodeProblem } from '@millrace/node-kit/node-problem';
 
 /** What each service counts; none counts user-perceived characters. */
 const COUNTERS = {

@@ -1,5 +1,5 @@
 import { isJsonArray, isJsonObject, type JsonValue, retryAfterMs } from '@millrace/engine';
-import { scalarText } from '../values.ts';
+import { scalarText } from '@millrace/node-kit/values';
 import type { ChatAnswer, ChatOutcome } from './service.ts';
 
 type Refusal = Extract<ChatOutcome, { kind: 'refused' }>;

@@ -1,6 +1,6 @@
 import type { HttpResponse } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { NodeProblem } from '../node-problem.ts';
+import { NodeProblem } from '@millrace/node-kit/node-problem';
 import { answerOf } from './answer.ts';
 import { authenticate, USER_AGENT, webhookUrl } from './compose.ts';
 import type { ChatCredential, ChatOutcome } from './service.ts';

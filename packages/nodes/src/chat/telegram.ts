@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
-import { NodeProblem } from '../node-problem.ts';
+import { NodeProblem } from '@millrace/node-kit/node-problem';
 import { checkLength } from './limits.ts';
 import { disarmAtSigns, escapeAttribute, escapeEntities } from './mentions.ts';
 import { isOk, member, memberText, plainReason, refusedByStatus, secondsMember, sent } from './outcome.ts';

@@ -9,9 +9,9 @@ import {
   type JsonValue,
   parseJson,
 } from '@millrace/engine';
+import { type RunOptions, runNode } from '@millrace/node-kit/testing';
 import { afterEach } from 'vitest';
 import { chatNotify } from '../nodes/chat-notify.ts';
-import { type RunOptions, runNode } from '../testing.ts';
 
 /** A request received by the service on loopback. */
 export interface Received {

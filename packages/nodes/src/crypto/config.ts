@@ -6,8 +6,8 @@ import {
   type JwtAlgorithm,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { type Static, type TObject, Type } from 'typebox';
-import { credentialProperty } from '../credential-property.ts';
 
 const OPERATIONS = ['hash', 'hmac', 'jwt_sign', 'jwt_verify', 'totp', 'random'] as const;
 const HASHES = ['sha256', 'sha384', 'sha512', 'sha1', 'md5'] as const;

@@ -7,8 +7,8 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { NodeProblem } from '@millrace/node-kit/node-problem';
 import { CompactSign, errors, jwtVerify } from 'jose';
-import { NodeProblem } from '../node-problem.ts';
 
 /** Clocks of two systems differ by as much. */
 const CLOCK_TOLERANCE_S = 5;

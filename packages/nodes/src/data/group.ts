@@ -17,7 +17,7 @@ import {
   type Work,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
-import { typeName } from '../values.ts';
+import { typeName } from '@millrace/node-kit/values';
 import type { StepOf } from './config.ts';
 import { columnOf } from './fields.ts';
 import type { StepContext } from './format.ts';

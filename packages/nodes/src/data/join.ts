@@ -10,7 +10,7 @@ import {
   type Work,
 } from '@millrace/engine';
 import { type Message, message, verbatim } from '@millrace/messages';
-import { typeName } from '../values.ts';
+import { typeName } from '@millrace/node-kit/values';
 import type { StepOf } from './config.ts';
 import type { StepContext } from './format.ts';
 import { checkCount } from './lists.ts';

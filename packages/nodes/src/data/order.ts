@@ -8,7 +8,7 @@ import {
   toDecimal,
   type Work,
 } from '@millrace/engine';
-import { scalarText } from '../values.ts';
+import { scalarText } from '@millrace/node-kit/values';
 
 /**
  * How a value is compared for sorting. `auto`: by its type. `number`: numeric strings count as numbers, other values come last. `text`:

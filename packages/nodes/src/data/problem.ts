@@ -8,8 +8,8 @@ import {
   type Work,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
-import { NodeProblem } from '../node-problem.ts';
-import { typeName } from '../values.ts';
+import { NodeProblem } from '@millrace/node-kit/node-problem';
+import { typeName } from '@millrace/node-kit/values';
 
 /** Data that a step can't process; the explanation is the end of a sentence that names the step. */
 export class DataProblem extends NodeProblem {

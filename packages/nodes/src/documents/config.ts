@@ -1,8 +1,8 @@
 import type { HtmlField, JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { NodeProblem } from '@millrace/node-kit/node-problem';
+import { typeName } from '@millrace/node-kit/values';
 import { Type } from 'typebox';
-import { NodeProblem } from '../node-problem.ts';
-import { typeName } from '../values.ts';
 
 const MAX_TIMEOUT_MS = 60_000;
 

@@ -1,5 +1,5 @@
 import { message } from '@millrace/messages';
-import { NodeProblem } from '../node-problem.ts';
+import { NodeProblem } from '@millrace/node-kit/node-problem';
 
 /** RFC 5321, 4.5.3.1: 64 octets before the sign, 254 in total. */
 const MAX_LOCAL = 64;

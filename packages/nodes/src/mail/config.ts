@@ -1,8 +1,8 @@
 import type { ConfigFault, JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { credentialProperty } from '@millrace/node-kit/credential-property';
+import { isBlank } from '@millrace/node-kit/values';
 import { type Static, Type } from 'typebox';
-import { credentialProperty } from '../credential-property.ts';
-import { isBlank } from '../values.ts';
 
 /** Total bytes of all attachments. Most servers refuse more, too. */
 export const MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024;

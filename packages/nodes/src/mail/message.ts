@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { JsonObject, MailMessage } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { NodeProblem } from '../node-problem.ts';
+import { NodeProblem } from '@millrace/node-kit/node-problem';
 import { bareAddress, readAddresses } from './addresses.ts';
 import { MAX_ATTACHMENT_BYTES, type MailConfig } from './config.ts';
 

@@ -1,8 +1,8 @@
 import { ServiceError, success } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
+import { TEST_NOW_MS } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
 import { exampleAnswer } from '../ai/examples.ts';
-import { TEST_NOW_MS } from '../testing.ts';
 import { calling, converse, done } from '../testing-agent.ts';
 
 describe('ai.agent: a tool that can never run ends the node', () => {

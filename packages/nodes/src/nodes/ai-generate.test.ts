@@ -1,9 +1,9 @@
 import { type AiAnswer, type AiRequest, type JsonObject, ServiceError } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { saying } from '@millrace/messages/testing';
+import { type RunOptions, runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
 import { exampleAnswer, exampleCredential } from '../ai/examples.ts';
-import { type RunOptions, runNode } from '../testing.ts';
 import { aiGenerate } from './ai-generate.ts';
 
 const CONFIG = { credential_id: 4, model: 'gpt-4.1-mini', prompt: 'Hello' };

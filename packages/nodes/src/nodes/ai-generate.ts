@@ -1,5 +1,6 @@
 import { type AiAnswer, failure, type JsonObject, type NodeResult, success } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { checkedNode } from '@millrace/node-kit/define';
 import {
   MAX_CALL_TIMEOUT_MS,
   MODEL_REQUIRED,
@@ -11,7 +12,6 @@ import { exampleAnswer, exampleCredential } from '../ai/examples.ts';
 import { callFailure } from '../ai/failure.ts';
 import { describeRequest, limitOf, problemOf, promptText, requestOf } from '../ai/request.ts';
 import { presentUsage } from '../ai/steps.ts';
-import { checkedNode } from '../define.ts';
 
 export const aiGenerate = checkedNode({
   type: 'ai.generate',

@@ -8,15 +8,15 @@ import {
   success,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
+import { noCredential } from '@millrace/node-kit/credential-property';
+import { checkedNode } from '@millrace/node-kit/define';
+import { sha256Hex } from '@millrace/node-kit/digest';
+import { HIDDEN, hideInText, hideSecrets } from '@millrace/node-kit/hidden';
 import { answerOf } from '../chat/answer.ts';
 import { compose } from '../chat/compose.ts';
 import { type ChatConfig, chatProperties, findChatGaps, messageOf } from '../chat/config.ts';
 import type { ChatCredential, ChatRequest, ChatService } from '../chat/service.ts';
 import { chatServices } from '../chat/services.ts';
-import { noCredential } from '../credential-property.ts';
-import { checkedNode } from '../define.ts';
-import { sha256Hex } from '../digest.ts';
-import { HIDDEN, hideInText, hideSecrets } from '../hidden.ts';
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const webhook: ChatCredential = {

@@ -1,8 +1,8 @@
 import { type CodeService, failure, type JsonValue, ServiceError, success } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { saying } from '@millrace/messages/testing';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode } from '../testing.ts';
 import { coreCode } from './core-code.ts';
 
 type Order = Parameters<CodeService['run']>[0];

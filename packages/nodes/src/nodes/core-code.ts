@@ -9,8 +9,8 @@ import {
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
-import { checkedNode } from '../define.ts';
 
 const MIB = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import { createHash, createHmac, generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto';
 import { type JsonObject, parseJson, stringifyJson, success } from '@millrace/engine';
+import { type RunOptions, runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { type RunOptions, runNode } from '../testing.ts';
 import { coreCrypto } from './core-crypto.ts';
 
 const run = async (config: JsonObject, more: Omit<RunOptions, 'config'> = {}) =>

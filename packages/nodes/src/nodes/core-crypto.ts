@@ -9,11 +9,11 @@ import {
 } from 'node:crypto';
 import { type JsonObject, type JsonValue, type NodeContext, stringifyWork, success } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { checkedNode } from '@millrace/node-kit/define';
+import { NodeProblem } from '@millrace/node-kit/node-problem';
 import { Secret, TOTP } from 'otpauth';
 import { type CryptoConfig, cryptoProperties, findKeyGaps } from '../crypto/config.ts';
 import { signToken, verifyToken } from '../crypto/tokens.ts';
-import { checkedNode } from '../define.ts';
-import { NodeProblem } from '../node-problem.ts';
 
 export const coreCrypto = checkedNode({
   type: 'core.crypto',

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { runNode } from '@millrace/node-kit/testing';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runNode } from '../testing.ts';
 import { coreData } from './core-data.ts';
 
 async function run(data: JsonValue, ...steps: JsonObject[]): Promise<JsonValue> {

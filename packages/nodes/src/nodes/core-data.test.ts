@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 import { inEnglish } from '@millrace/messages/english';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode } from '../testing.ts';
 import { coreData } from './core-data.ts';
 
 type StepConfig = { readonly operation: string; readonly [name: string]: JsonValue };

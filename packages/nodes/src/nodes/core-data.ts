@@ -1,7 +1,7 @@
 import { isJsonArray, Meter, success } from '@millrace/engine';
+import { checkedNode } from '@millrace/node-kit/define';
 import { dataProperties } from '../data/config.ts';
 import { applySteps } from '../data/steps.ts';
-import { checkedNode } from '../define.ts';
 
 export const coreData = checkedNode({
   type: 'core.data',

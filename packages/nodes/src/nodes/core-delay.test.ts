@@ -1,6 +1,6 @@
 import { success, waitUntil } from '@millrace/engine';
+import { runNode, TEST_NOW_MS } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode, TEST_NOW_MS } from '../testing.ts';
 import { coreDelay } from './core-delay.ts';
 
 const DAY_MS = 86_400_000;

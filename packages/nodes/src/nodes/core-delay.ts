@@ -1,8 +1,8 @@
 import { failure, type NodeResult, parseTimestamp, success, waitUntil } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
+import { checkedNode } from '@millrace/node-kit/define';
+import { isBlank } from '@millrace/node-kit/values';
 import { type Static, Type } from 'typebox';
-import { checkedNode } from '../define.ts';
-import { isBlank } from '../values.ts';
 
 const UNIT_MS = { ms: 1, seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
 type Unit = keyof typeof UNIT_MS;

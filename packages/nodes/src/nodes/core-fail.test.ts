@@ -1,7 +1,7 @@
 import { failure, parseJson } from '@millrace/engine';
 import { message, verbatim } from '@millrace/messages';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode } from '../testing.ts';
 import { coreFail } from './core-fail.ts';
 
 describe('core.fail', () => {

@@ -1,7 +1,7 @@
 import { failure, type JsonValue, stringifyJson } from '@millrace/engine';
 import { type Message, message, verbatim } from '@millrace/messages';
+import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
-import { checkedNode } from '../define.ts';
 
 const DEFAULT_MESSAGE = 'The workflow was ended by a Fail node.';
 const MAX_MESSAGE_LENGTH = 10_000;

@@ -1,7 +1,7 @@
 import { type JsonValue, parseJson } from '@millrace/engine';
 import { saying } from '@millrace/messages/testing';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode } from '../testing.ts';
 import { coreFilter } from './core-filter.ts';
 
 async function filter(items: JsonValue, ...conditions: readonly JsonValue[]) {

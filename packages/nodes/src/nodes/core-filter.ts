@@ -1,5 +1,7 @@
 import { failure, isJsonArray, type JsonValue, Meter, readField, success, type Work } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { checkedNode } from '@millrace/node-kit/define';
+import { typeName } from '@millrace/node-kit/values';
 import { Type } from 'typebox';
 import {
   type Combine,
@@ -10,8 +12,6 @@ import {
   rightSchema,
   testOf,
 } from '../conditions.ts';
-import { checkedNode } from '../define.ts';
-import { typeName } from '../values.ts';
 
 export const coreFilter = checkedNode({
   type: 'core.filter',

@@ -1,7 +1,7 @@
 import { failure, type JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
-import { checkedNode } from '../define.ts';
 
 const MAX_ITEMS = 100_000;
 

@@ -1,6 +1,6 @@
 import { success } from '@millrace/engine';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode } from '../testing.ts';
 import { coreIf } from './core-if.ts';
 
 const is = (left: unknown, right: unknown) => ({ left, operator: 'equals', right }) as const;

@@ -1,6 +1,6 @@
 import { Meter, success } from '@millrace/engine';
+import { checkedNode } from '@millrace/node-kit/define';
 import { areMet, combineSchema, conditionsSchema, findPatternFaults } from '../conditions.ts';
-import { checkedNode } from '../define.ts';
 
 export const coreIf = checkedNode({
   type: 'core.if',

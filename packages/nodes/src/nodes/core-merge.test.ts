@@ -1,7 +1,7 @@
 import { type JsonObject, parseJson, stringifyJson, success } from '@millrace/engine';
 import { saying } from '@millrace/messages/testing';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode } from '../testing.ts';
 import { coreMerge } from './core-merge.ts';
 
 async function merge(mode: string, inputs: { readonly [nodeId: string]: JsonObject }): Promise<string> {

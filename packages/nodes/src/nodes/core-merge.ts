@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, Meter, setOwn, success, type Work } from '@millrace/engine';
+import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
-import { checkedNode } from '../define.ts';
 
 export const coreMerge = checkedNode({
   type: 'core.merge',

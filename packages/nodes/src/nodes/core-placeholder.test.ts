@@ -1,9 +1,9 @@
 import { type Flow, failure, findProblems } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
 import { registry } from '../catalogue.ts';
-import { runNode } from '../testing.ts';
 import { corePlaceholder } from './core-placeholder.ts';
 
 const CONFIG = { product: 'n8n', type: 'n8n-nodes-base.ssh', name: 'Restart', parameters: { command: 'ls' } };

@@ -1,7 +1,7 @@
 import { failure, type JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
-import { checkedNode } from '../define.ts';
 
 export const corePlaceholder = checkedNode({
   type: 'core.placeholder',

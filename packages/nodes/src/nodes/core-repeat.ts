@@ -1,7 +1,7 @@
 import { type JsonValue, Meter } from '@millrace/engine';
+import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 import { areMet, combineSchema, conditionsSchema, findPatternFaults } from '../conditions.ts';
-import { checkedNode } from '../define.ts';
 
 export const coreRepeat = checkedNode({
   type: 'core.repeat',

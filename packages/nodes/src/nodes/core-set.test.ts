@@ -1,6 +1,6 @@
 import { parseJson, stringifyJson, success } from '@millrace/engine';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode } from '../testing.ts';
 import { coreSet } from './core-set.ts';
 
 describe('core.set', () => {

@@ -1,6 +1,6 @@
 import { type JsonObject, success } from '@millrace/engine';
+import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
-import { checkedNode } from '../define.ts';
 
 export const coreSet = checkedNode({
   type: 'core.set',

@@ -1,6 +1,6 @@
 import { stop } from '@millrace/engine';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode } from '../testing.ts';
 import { coreStop } from './core-stop.ts';
 
 describe('core.stop', () => {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue, stop } from '@millrace/engine';
+import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
-import { checkedNode } from '../define.ts';
 
 export const coreStop = checkedNode({
   type: 'core.stop',

@@ -1,6 +1,6 @@
 import { success } from '@millrace/engine';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode } from '../testing.ts';
 import { coreSwitch } from './core-switch.ts';
 
 const caseOf = (name: string, operator: string, right: number) => ({

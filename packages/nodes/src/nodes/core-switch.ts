@@ -8,9 +8,9 @@ import {
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 import { areMet, combineSchema, conditionsSchema, findPatternFaults } from '../conditions.ts';
-import { checkedNode } from '../define.ts';
 
 const RESERVED = ['default', 'error'];
 const NAME_PATTERN = '^[^{}]{1,64}$';

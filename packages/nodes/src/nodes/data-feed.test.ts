@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse, JsonObject, JsonValue } from '@millrace/engine';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode } from '../testing.ts';
 import { dataFeed } from './data-feed.ts';
 
 const URL = 'https://blog.example.com/feed';

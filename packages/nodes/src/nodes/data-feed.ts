@@ -12,13 +12,13 @@ import {
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { credentialProperty } from '@millrace/node-kit/credential-property';
+import { checkedNode } from '@millrace/node-kit/define';
+import { isRetryable } from '@millrace/node-kit/http/answer';
+import { MAX_REDIRECTS, MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';
 import { Type } from 'typebox';
 import manifest from '../../package.json' with { type: 'json' };
-import { credentialProperty } from '../credential-property.ts';
-import { checkedNode } from '../define.ts';
 import { documentText } from '../documents/config.ts';
-import { isRetryable } from '../http/answer.ts';
-import { MAX_REDIRECTS, MAX_TIMEOUT_MS } from '../http/config.ts';
 
 const MIB = 1024 * 1024;
 /** A conversion of what was fetched never takes nearly as long. */

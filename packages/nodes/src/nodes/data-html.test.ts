@@ -1,7 +1,7 @@
 import { failure, type JsonObject, success } from '@millrace/engine';
 import { saying } from '@millrace/messages/testing';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode } from '../testing.ts';
 import { dataHtml } from './data-html.ts';
 
 const run = async (config: JsonObject) => (await runNode(dataHtml, { config })).result;

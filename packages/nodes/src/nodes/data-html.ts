@@ -1,7 +1,7 @@
 import { type Conversion, failure, type JsonObject, type JsonValue, success } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
-import { checkedNode } from '../define.ts';
 import {
   baseUrlOf,
   baseUrlProperty,

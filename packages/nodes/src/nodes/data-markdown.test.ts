@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, success } from '@millrace/engine';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode } from '../testing.ts';
 import { dataMarkdown } from './data-markdown.ts';
 
 const run = async (config: JsonObject) => (await runNode(dataMarkdown, { config })).result;

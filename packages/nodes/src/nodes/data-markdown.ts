@@ -1,6 +1,6 @@
 import { type Conversion, type JsonValue, success } from '@millrace/engine';
+import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
-import { checkedNode } from '../define.ts';
 import {
   baseUrlOf,
   baseUrlProperty,

@@ -1,8 +1,8 @@
 import { type DataService, type JsonObject, ServiceError } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
+import { runNode, TEST_NOW_MS } from '@millrace/node-kit/testing';
+import { memoryData } from '@millrace/node-kit/testing-data';
 import { describe, expect, it } from 'vitest';
-import { runNode, TEST_NOW_MS } from '../testing.ts';
-import { memoryData } from '../testing-data.ts';
 import { dataStore } from './data-store.ts';
 
 /** Runs the node repeatedly on one table. */

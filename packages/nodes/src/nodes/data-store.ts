@@ -8,8 +8,8 @@ import {
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { checkedNode } from '@millrace/node-kit/define';
 import { type Static, type TObject, Type } from 'typebox';
-import { checkedNode } from '../define.ts';
 
 const OPERATIONS = ['get', 'set', 'increment', 'delete', 'list'] as const;
 type Operation = (typeof OPERATIONS)[number];

@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, parseJson, success } from '@millrace/engine';
 import { saying } from '@millrace/messages/testing';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode } from '../testing.ts';
 import { dataXml } from './data-xml.ts';
 
 const run = async (config: JsonObject) => (await runNode(dataXml, { config })).result;

@@ -1,6 +1,6 @@
 import { type Conversion, type JsonValue, stringifyWork, success } from '@millrace/engine';
+import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
-import { checkedNode } from '../define.ts';
 import { documentText, timeoutProperty } from '../documents/config.ts';
 
 const WHEN_PARSE = { operation: ['parse'] };

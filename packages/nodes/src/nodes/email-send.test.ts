@@ -1,8 +1,8 @@
 import { type JsonObject, type MailMessage, ServiceError } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
+import { type RunOptions, runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
 import { MAX_ATTACHMENT_BYTES } from '../mail/config.ts';
-import { type RunOptions, runNode } from '../testing.ts';
 import { emailSend } from './email-send.ts';
 
 const credential = {

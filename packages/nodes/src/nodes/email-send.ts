@@ -1,7 +1,7 @@
 import { failure, success } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { noCredential } from '../credential-property.ts';
-import { checkedNode } from '../define.ts';
+import { noCredential } from '@millrace/node-kit/credential-property';
+import { checkedNode } from '@millrace/node-kit/define';
 import { findMailGaps, mailProperties } from '../mail/config.ts';
 import { buildMessage, describeMessage } from '../mail/message.ts';
 

@@ -1,8 +1,8 @@
 import { type ChildResult, ServiceError, type WorkflowService } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
+import { runNode, TEST_NOW_MS } from '@millrace/node-kit/testing';
+import { fakeWaits } from '@millrace/node-kit/testing-waits';
 import { describe, expect, it } from 'vitest';
-import { runNode, TEST_NOW_MS } from '../testing.ts';
-import { fakeWaits } from '../testing-waits.ts';
 import { flowCall } from './flow-call.ts';
 
 type Order = Parameters<WorkflowService['start']>[0];

@@ -11,8 +11,8 @@ import {
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
-import { checkedNode } from '../define.ts';
 import { expiryText } from '../waits.ts';
 
 const MAX_TIMEOUT_S = 31_536_000;

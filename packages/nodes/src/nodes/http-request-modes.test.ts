@@ -1,8 +1,9 @@
 import { type HttpRequest, ServiceError, stringifyJson } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { saying } from '@millrace/messages/testing';
+import { answer } from '@millrace/node-kit/testing-http';
 import { describe, expect, it } from 'vitest';
-import { answer, call, URL } from '../testing-http.ts';
+import { call, URL } from '../testing-http.ts';
 
 describe('http.request: test mode', () => {
   it.each([

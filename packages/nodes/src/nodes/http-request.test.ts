@@ -7,9 +7,10 @@ import {
 } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { saying } from '@millrace/messages/testing';
+import { TEST_NOW_MS } from '@millrace/node-kit/testing';
+import { answer } from '@millrace/node-kit/testing-http';
 import { describe, expect, it } from 'vitest';
-import { TEST_NOW_MS } from '../testing.ts';
-import { answer, call, URL } from '../testing-http.ts';
+import { call, URL } from '../testing-http.ts';
 
 describe('http.request: cookies', () => {
   it('stay a list when there are several', async () => {

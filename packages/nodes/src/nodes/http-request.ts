@@ -7,12 +7,12 @@ import {
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { checkedNode } from '../define.ts';
-import { isRetryable, isSuccess, readBody } from '../http/answer.ts';
-import { type HttpConfig, httpForm, httpProperties, MAX_TIMEOUT_MS } from '../http/config.ts';
-import { prepareExchange } from '../http/exchange.ts';
-import { openFileBody } from '../http/file-body.ts';
-import { buildRequest, describeRequest, isReading, type WireRequest } from '../http/request.ts';
+import { checkedNode } from '@millrace/node-kit/define';
+import { isRetryable, isSuccess, readBody } from '@millrace/node-kit/http/answer';
+import { type HttpConfig, httpForm, httpProperties, MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';
+import { prepareExchange } from '@millrace/node-kit/http/exchange';
+import { openFileBody } from '@millrace/node-kit/http/file-body';
+import { buildRequest, describeRequest, isReading, type WireRequest } from '@millrace/node-kit/http/request';
 
 const jsonAnswer = (status: number, text: string, headers: HttpResponse['headers'] = {}): HttpResponse => ({
   status,

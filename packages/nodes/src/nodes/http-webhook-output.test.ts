@@ -6,9 +6,9 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
+import { type RunOptions, runNode, TEST_NOW_MS } from '@millrace/node-kit/testing';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { type RunOptions, runNode, TEST_NOW_MS } from '../testing.ts';
 import { readSecret, signatureHeaders } from '../webhook-output/sign.ts';
 import { httpWebhookOutput } from './http-webhook-output.ts';
 

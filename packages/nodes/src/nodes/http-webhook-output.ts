@@ -12,13 +12,13 @@ import {
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { noCredential } from '../credential-property.ts';
-import { checkedNode } from '../define.ts';
-import { sha256Hex } from '../digest.ts';
-import type { HttpConfig } from '../http/config.ts';
-import { buildRequest, describeRequest } from '../http/request.ts';
-import { NodeProblem } from '../node-problem.ts';
-import { serviceFailure } from '../service-failure.ts';
+import { noCredential } from '@millrace/node-kit/credential-property';
+import { checkedNode } from '@millrace/node-kit/define';
+import { sha256Hex } from '@millrace/node-kit/digest';
+import type { HttpConfig } from '@millrace/node-kit/http/config';
+import { buildRequest, describeRequest } from '@millrace/node-kit/http/request';
+import { NodeProblem } from '@millrace/node-kit/node-problem';
+import { serviceFailure } from '@millrace/node-kit/service-failure';
 import { type WebhookConfig, webhookProperties, webhookRetry } from '../webhook-output/config.ts';
 import { type Delivery, deliveriesOf, firstTriedAt } from '../webhook-output/deliveries.ts';
 import { readSecret, signatureHeaders } from '../webhook-output/sign.ts';

@@ -1,8 +1,8 @@
 import { type JsonObject, ServiceError, type SqlQuery } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { saying } from '@millrace/messages/testing';
+import { type RunOptions, runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { type RunOptions, runNode } from '../testing.ts';
 import { sqlQuery } from './sql-query.ts';
 
 const credential = {

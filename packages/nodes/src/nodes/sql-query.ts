@@ -1,8 +1,8 @@
 import { failure, type JsonValue, success } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { credentialProperty, noCredential } from '@millrace/node-kit/credential-property';
+import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
-import { credentialProperty, noCredential } from '../credential-property.ts';
-import { checkedNode } from '../define.ts';
 
 const MAX_TIMEOUT_MS = 300_000;
 

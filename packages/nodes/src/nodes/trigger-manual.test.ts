@@ -1,6 +1,6 @@
 import { success } from '@millrace/engine';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode } from '../testing.ts';
 import { triggerManual } from './trigger-manual.ts';
 
 describe('trigger.manual', () => {

@@ -1,5 +1,5 @@
 import { success } from '@millrace/engine';
-import { checkedNode } from '../define.ts';
+import { checkedNode } from '@millrace/node-kit/define';
 
 export const triggerManual = checkedNode({
   type: 'trigger.manual',

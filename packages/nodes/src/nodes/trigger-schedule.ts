@@ -1,5 +1,5 @@
 import { success } from '@millrace/engine';
-import { checkedNode } from '../define.ts';
+import { checkedNode } from '@millrace/node-kit/define';
 import { SCHEDULE_REQUIRED, scheduleProperties } from '../schedule/definition.ts';
 import { findScheduleFaults } from '../schedule/faults.ts';
 

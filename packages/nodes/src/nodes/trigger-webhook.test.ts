@@ -1,8 +1,8 @@
 import { findProblems, type JsonObject, parseJson, stringifyJson, success } from '@millrace/engine';
 import { inEnglish } from '@millrace/messages/english';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
 import { registry } from '../catalogue.ts';
-import { runNode } from '../testing.ts';
 import { eventIdOf } from '../webhook/event-id.ts';
 import { readWebhookOptions, readWebhookResponse } from '../webhook/options.ts';
 import { triggerWebhook } from './trigger-webhook.ts';

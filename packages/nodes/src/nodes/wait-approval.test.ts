@@ -1,7 +1,7 @@
 import { failure, type JsonObject, success, type ToolService } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode } from '../testing.ts';
 import { waitApproval } from './wait-approval.ts';
 
 type Order = Parameters<ToolService['run']>[0];

@@ -10,10 +10,10 @@ import {
   success,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
+import { checkedNode } from '@millrace/node-kit/define';
+import { MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';
+import { requestProperty, sendRequest } from '@millrace/node-kit/http/send-request';
 import { type Static, Type } from 'typebox';
-import { checkedNode } from '../define.ts';
-import { MAX_TIMEOUT_MS } from '../http/config.ts';
-import { requestProperty, sendRequest } from '../http/send-request.ts';
 import { CALLBACK_GRACE_MS, DAY_S, expiryText, timeoutProperty } from '../waits.ts';
 
 const NOTIFIERS = ['chat.notify', 'email.send'] as const;

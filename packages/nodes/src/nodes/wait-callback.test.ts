@@ -1,7 +1,7 @@
 import { failure, type JsonObject, success, type ToolService } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
+import { runNode, TEST_NOW_MS } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode, TEST_NOW_MS } from '../testing.ts';
 import { waitCallback } from './wait-callback.ts';
 
 type Order = Parameters<ToolService['run']>[0];

@@ -6,9 +6,9 @@ import {
   type NodeResult,
   success,
 } from '@millrace/engine';
-import { checkedNode } from '../define.ts';
-import { MAX_TIMEOUT_MS } from '../http/config.ts';
-import { requestProperty, sendRequest } from '../http/send-request.ts';
+import { checkedNode } from '@millrace/node-kit/define';
+import { MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';
+import { requestProperty, sendRequest } from '@millrace/node-kit/http/send-request';
 import { CALLBACK_GRACE_MS, DAY_S, expiryText, timeoutProperty } from '../waits.ts';
 
 export const waitCallback = checkedNode({

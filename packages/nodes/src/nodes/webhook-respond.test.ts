@@ -1,8 +1,8 @@
 import { findProblems, type JsonObject, parseJson } from '@millrace/engine';
 import { inEnglish } from '@millrace/messages/english';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
 import { registry } from '../catalogue.ts';
-import { runNode } from '../testing.ts';
 import { webhookRespond } from './webhook-respond.ts';
 
 async function outputOf(config: JsonObject) {

@@ -8,9 +8,9 @@ import {
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { checkedNode } from '@millrace/node-kit/define';
+import { scalarText } from '@millrace/node-kit/values';
 import { Type } from 'typebox';
-import { checkedNode } from '../define.ts';
-import { scalarText } from '../values.ts';
 import { responseHeaderFault } from '../webhook/faults.ts';
 
 /** The type of the node that answers a webhook's caller. */

@@ -1,5 +1,5 @@
 import { message } from '@millrace/messages';
-import { NodeProblem } from '../node-problem.ts';
+import { NodeProblem } from '@millrace/node-kit/node-problem';
 
 /*
  * Converts common cron syntax to what croner supports: nicknames (`@daily`), a step from a single value (`0/15`), and ranges that wrap

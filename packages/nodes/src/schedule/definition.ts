@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { validatorOf } from '@millrace/node-kit/validator';
 import { Type } from 'typebox';
-import { validatorOf } from '../validator.ts';
 
 /** Milliseconds of the units of an interval. A day is 24 hours, even when clocks change that day. */
 export const UNIT_MS = { seconds: 1_000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;

@@ -1,7 +1,7 @@
 import type { ConfigFault, JsonObject } from '@millrace/engine';
 import { type Message, message, verbatim } from '@millrace/messages';
-import { NodeProblem } from '../node-problem.ts';
-import { templatesIn } from '../values.ts';
+import { NodeProblem } from '@millrace/node-kit/node-problem';
+import { templatesIn } from '@millrace/node-kit/values';
 import { readSchedule, type ScheduleDefinition } from './definition.ts';
 import { type FireTiming, nextFires, openCron } from './next-fires.ts';
 

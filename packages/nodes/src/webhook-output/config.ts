@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
+import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { type Static, Type } from 'typebox';
-import { credentialProperty } from '../credential-property.ts';
 
 /** Seconds, as recommended by Standard Webhooks: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h. */
 const RECOMMENDED_DELAYS_S = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400];

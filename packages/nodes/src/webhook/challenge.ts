@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { type Static, Type } from 'typebox';
-import { credentialProperty } from '../credential-property.ts';
 
 const LABELS = {
   slack: 'Slack',

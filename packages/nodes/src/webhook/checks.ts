@@ -1,5 +1,5 @@
+import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { Type } from 'typebox';
-import { credentialProperty } from '../credential-property.ts';
 
 /**
  * How a call proves who it comes from: the service that signs it, or what it carries. `hmac` is any other sender that signs the body with a

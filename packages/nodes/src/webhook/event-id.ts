@@ -1,5 +1,5 @@
 import { type JsonValue, readField } from '@millrace/engine';
-import { scalarText } from '../values.ts';
+import { scalarText } from '@millrace/node-kit/values';
 import type { DeduplicateOptions } from './options.ts';
 
 /**

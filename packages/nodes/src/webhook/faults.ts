@@ -6,7 +6,7 @@ import {
   joinPointer,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
-import { templatesIn } from '../values.ts';
+import { templatesIn } from '@millrace/node-kit/values';
 import { readWebhookOptions, type SignatureOptions, type WebhookOptions } from './options.ts';
 import { isSecretName, isWebhookPath } from './request.ts';
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { validatorOf } from '@millrace/node-kit/validator';
 import { type Static, Type } from 'typebox';
-import { validatorOf } from '../validator.ts';
 import { type ChallengeOptions, challengeSchema } from './challenge.ts';
 import { signatureSchema } from './checks.ts';
 import { type RequestOptions, requestProperties } from './request.ts';

@@ -1,4 +1,5 @@
 import type { NodeType } from '@millrace/admin-api';
+import { type ConnectorNode, connectorNodes, japaneseTexts } from '@millrace/connectors/connectors';
 import {
   DEFAULT_HANDLE,
   defaultTimeoutMs,
@@ -7,7 +8,7 @@ import {
   NO_RETRY,
   type NodeDefinition,
 } from '@millrace/engine';
-import { type ConnectorNode, connectorNodes, japaneseTexts, nodes } from '@millrace/nodes';
+import { nodes } from '@millrace/nodes';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';

@@ -7,9 +7,9 @@ import {
 } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { saying } from '@millrace/messages/testing';
+import { type RunOptions, runNode } from '@millrace/node-kit/testing';
+import { answer } from '@millrace/node-kit/testing-http';
 import { describe, expect, it } from 'vitest';
-import { type RunOptions, runNode } from '../testing.ts';
-import { answer } from '../testing-http.ts';
 import type { Connector, Operation } from './format.ts';
 import { nodeOf } from './node-type.ts';
 import { MAX_PAGES } from './pages.ts';

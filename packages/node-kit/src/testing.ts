@@ -27,10 +27,10 @@ import {
 } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
-import { directDocuments } from './documents/test-documents.ts';
 import { shownRequest, signSimply } from './http/credential.ts';
 import { plainCode } from './testing-code.ts';
 import { memoryData } from './testing-data.ts';
+import { directDocuments } from './testing-documents.ts';
 import { fakeWaits } from './testing-waits.ts';
 
 /** The default time of {@link runNode}. */

@@ -10,10 +10,10 @@ import {
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { prepareExchange } from '../http/exchange.ts';
-import { openFileBody } from '../http/file-body.ts';
-import { buildRequest, describeRequest } from '../http/request.ts';
-import { serviceFailure } from '../service-failure.ts';
+import { prepareExchange } from '@millrace/node-kit/http/exchange';
+import { openFileBody } from '@millrace/node-kit/http/file-body';
+import { buildRequest, describeRequest } from '@millrace/node-kit/http/request';
+import { serviceFailure } from '@millrace/node-kit/service-failure';
 import { type Accepted, mayRepeat, readAnswer } from './answer.ts';
 import { fetchPages } from './pages.ts';
 import { type Call, type PageRequest, requestOf } from './request.ts';

@@ -27,7 +27,7 @@ export function lintConnector(file: JsonValue): readonly ConnectorFault[] {
   if (!validator.Check(file)) {
     return [...validator.Errors(file)].map(({ instancePath, message, params }) => ({
       pointer: instancePath,
-      message: `${message}${describe(params)}. See packages/nodes/src/connectors/format.ts.`,
+      message: `${message}${describe(params)}. See packages/connectors/src/format.ts.`,
     }));
   }
   const connector = file as Connector;

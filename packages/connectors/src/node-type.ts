@@ -7,11 +7,11 @@ import type {
   NodeExample,
 } from '@millrace/engine';
 import { stringifyJson } from '@millrace/engine';
+import { credentialProperty } from '@millrace/node-kit/credential-property';
+import { checkedNode, type FormLayout } from '@millrace/node-kit/define';
+import { MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';
+import { isBlank } from '@millrace/node-kit/values';
 import { type TProperties, type TSchema, Type } from 'typebox';
-import { credentialProperty } from '../credential-property.ts';
-import { checkedNode, type FormLayout } from '../define.ts';
-import { MAX_TIMEOUT_MS } from '../http/config.ts';
-import { isBlank } from '../values.ts';
 import type { Connector, Exchange, Operation } from './format.ts';
 import { MAX_ITEMS } from './pages.ts';
 import { runOperation } from './run-operation.ts';

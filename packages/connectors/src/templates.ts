@@ -13,8 +13,8 @@ import {
   type TemplateScope,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { NodeProblem } from '../node-problem.ts';
-import { scalarText, typeName } from '../values.ts';
+import { NodeProblem } from '@millrace/node-kit/node-problem';
+import { scalarText, typeName } from '@millrace/node-kit/values';
 
 /** No text that is filled in may be larger than this. */
 const MAX_FILLED_BYTES = 16 * 1024 * 1024;

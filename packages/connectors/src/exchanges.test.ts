@@ -1,6 +1,6 @@
 import { type FileValue, type JsonObject, type JsonValue, stringifyJson } from '@millrace/engine';
+import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { runNode } from '../testing.ts';
 import type { Exchange, Operation } from './format.ts';
 import { nodeOf } from './node-type.ts';
 import { services } from './services.ts';

@@ -8,7 +8,7 @@ import {
   retryAfterMs,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
-import { readBody } from '../http/answer.ts';
+import { readBody } from '@millrace/node-kit/http/answer';
 import type { ErrorRule, Operation, Refusal } from './format.ts';
 import type { Call } from './request.ts';
 import { fillIn, fillInText } from './templates.ts';

@@ -7,9 +7,9 @@ import {
   setOwn,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { sha256Hex } from '../digest.ts';
-import type { HttpConfig } from '../http/config.ts';
-import { NodeProblem } from '../node-problem.ts';
+import { sha256Hex } from '@millrace/node-kit/digest';
+import type { HttpConfig } from '@millrace/node-kit/http/config';
+import { NodeProblem } from '@millrace/node-kit/node-problem';
 import type { Connector, Operation, Place } from './format.ts';
 import { fillIn, fillInGiven, fillInPath } from './templates.ts';
 
