@@ -6,7 +6,9 @@ const MAY_IMPORT = {
   messages: [],
   engine: [],
   'admin-api': ['engine'],
-  nodes: ['engine'],
+  'node-kit': ['engine'],
+  connectors: ['engine', 'node-kit'],
+  nodes: ['connectors', 'engine', 'node-kit'],
   importer: ['engine', 'nodes'],
   errors: ['engine'],
   database: [],
@@ -23,6 +25,7 @@ const MAY_IMPORT = {
     'engine',
     'errors',
     'identity',
+    'node-kit',
     'nodes',
     'ports',
     'runtime',
@@ -46,6 +49,7 @@ const MAY_IMPORT = {
   http: ['admin-api', 'database', 'engine', 'errors', 'files', 'identity', 'runtime', 'secrets', 'service'],
   api: [
     'admin-api',
+    'connectors',
     'credentials',
     'database',
     'egress',
@@ -156,7 +160,7 @@ const TEST_CODE = [
   '^packages/testing/',
   '^packages/[^/]+/test/',
   '^packages/web/e2e/',
-  '^packages/nodes/src/testing[a-z-]*\\.ts$',
+  '^packages/(node-kit|nodes)/src/testing[a-z-]*\\.ts$',
   '^packages/[^/]+/src/.*(\\.test\\.ts|/testing\\.ts|/test-[a-z-]+\\.ts)$',
 ];
 const NODE_BUILT_IN = { dependencyTypes: ['core'] };
@@ -209,7 +213,7 @@ module.exports = {
       name: 'nodes-reach-outside-through-their-context',
       comment: 'Hashing is computing; files, sockets and the clock are not.',
       severity: 'error',
-      from: { path: '^packages/nodes/src/', pathNot: TEST_CODE },
+      from: { path: '^packages/(node-kit|connectors|nodes)/src/', pathNot: TEST_CODE },
       to: { ...NODE_BUILT_IN, pathNot: '^(node:)?(crypto|buffer|util)$' },
     },
     {
