@@ -5,7 +5,15 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BorrowOptions } from './support/browser-pages.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { canvasNode, draftOf, eventually, hasReserve, keptDraft, openEditor } from './support/canvas.ts';
+import {
+  canvasNode,
+  draftOf,
+  eventually,
+  hasReserve,
+  keptDraft,
+  openEditor,
+  stillCanvas,
+} from './support/canvas.ts';
 import { chooseNode, createWorkflow } from './support/editor.ts';
 import { signIn } from './support/sign-in.ts';
 
@@ -104,7 +112,11 @@ describe('drafts', () => {
     await context.setOffline(false);
     await keptDraft(page);
     expect(ids(await draftOf({ person, id }))).toEqual(['start', 'set', 'code', 'delay']);
+    // The button asks the service first: until the answer, a click would still meet the page before.
+    const reloaded = page.waitForEvent('load');
     await page.getByRole('button', { name: 'Reload' }).first().click();
+    await reloaded;
+    await stillCanvas(page);
     await canvasNode(page, 'delay').click();
     await page.getByRole('textbox', { name: 'Node name' }).waitFor();
   });
