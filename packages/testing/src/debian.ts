@@ -1,12 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, chmod, chown, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Account, findAccount } from '@millrace/database/embedded/account';
 import { createDatabase } from '@millrace/database/pool';
+import { DATA_ROOT } from './data-root.ts';
 import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
@@ -44,7 +44,7 @@ export async function ordinaryUser(): Promise<{
 }
 
 async function makeFolder(account: Account | null): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'mr-debian-'));
+  const folder = await mkdtemp(join(DATA_ROOT, 'mr-debian-'));
   if (account !== null) await chown(folder, account.uid, account.gid);
   await chmod(folder, 0o755);
   return folder;

@@ -1,20 +1,21 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { clusterFolder } from '@millrace/database/embedded/cluster';
 import { startEmbedded } from '@millrace/database/embedded/embedded';
 import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/postmaster';
 import type { TestProject } from 'vitest/node';
 import { copyDataDir } from './data-dir.ts';
+import { DATA_ROOT, DATA_ROOTS } from './data-root.ts';
 import { FAST_SETTINGS, prepareDataDir } from './prepared-data-dir.ts';
 
 /** One per user, so that users don't block each other. */
-const ROOT = `/tmp/millrace-tests-${process.getuid?.() ?? 0}`;
+const NAME = `millrace-tests-${process.getuid?.() ?? 0}`;
 
 /** Starts one PostgreSQL for all test files and prepares the database that {@link createTestDatabase} copies. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  await sweepAbandoned();
-  const folder = join(ROOT, String(process.pid));
-  await mkdir(ROOT, { recursive: true });
+  for (const root of DATA_ROOTS) await sweepAbandoned(join(root, NAME));
+  const folder = join(DATA_ROOT, NAME, String(process.pid));
+  await mkdir(dirname(folder), { recursive: true });
   const preparedDataDir = join(folder, 'prepared');
   await prepareDataDir(preparedDataDir);
   const dataDir = join(folder, 'server');
@@ -34,11 +35,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 /** Removes what killed runs left behind: their folders are named after processes that are gone. */
-async function sweepAbandoned(): Promise<void> {
-  for (const name of await readdir(ROOT).catch(() => [])) {
+async function sweepAbandoned(root: string): Promise<void> {
+  for (const name of await readdir(root).catch(() => [])) {
     // A folder of this process's id is that of an earlier one.
     if (Number(name) !== process.pid && isRunning(Number(name))) continue;
-    const folder = join(ROOT, name);
+    const folder = join(root, name);
     try {
       for (const server of await readdir(folder)) {
         const postmaster = await findPostmaster(clusterFolder(join(folder, server)));

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { clusterFolder } from '@millrace/database/embedded/cluster';
 import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/postmaster';
 import { copyDataDir } from '@millrace/testing/data-dir';
+import { DATA_ROOT } from '@millrace/testing/data-root';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { ensureArtefact } from '../../../../tools/artefact.mjs';
 import { readRunningService } from './running-service.ts';
@@ -26,7 +26,7 @@ let dataDir: string;
 const children: ChildProcess[] = [];
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mr-run-'));
+  folder = await mkdtemp(join(DATA_ROOT, 'mr-run-'));
   await chmod(folder, 0o755);
   dataDir = join(folder, 'data');
 });
