@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MigrationError, migrate, pendingMigrations } from './migrate.ts';
+import { MigrationError, migrate, pendingMigrations, releasedMigrations } from './migrate.ts';
 import { createDatabase } from './pool.ts';
 
 let database: TestDatabase;
@@ -78,6 +78,56 @@ describe('migrate', () => {
     await other.close();
   });
 
+  describe('a concurrent step', () => {
+    const INDEX = `-- Concurrently, as a test.
+      DROP INDEX CONCURRENTLY IF EXISTS one_by_n;
+      CREATE UNIQUE INDEX CONCURRENTLY one_by_n ON one (n)`;
+    const isValid = () =>
+      database.db.query(`SELECT indisvalid FROM pg_index WHERE indexrelid = 'one_by_n'::regclass`);
+
+    test('lets others write and waits for none that wait for it', async () => {
+      await apply();
+      await addMigration('0003_indexed.sql', INDEX);
+      const other = createDatabase(database.url, { lanes: 1 });
+      await other.exclusive(async (session) => {
+        await session.query('BEGIN; INSERT INTO one VALUES (2)');
+        const migrating = apply();
+        await expect
+          .poll(() => database.db.query(`SELECT FROM pg_locks WHERE locktype = 'virtualxid' AND NOT granted`))
+          .toHaveLength(1);
+        const waiting = migrate(other, folder);
+        await expect
+          .poll(() =>
+            database.db.query(
+              `SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%advisory_xact_lock%'
+                 AND pid <> pg_backend_pid() AND NOT EXISTS (
+                   SELECT FROM pg_locks l WHERE l.pid = pg_stat_activity.pid AND l.locktype = 'advisory' AND l.granted)`,
+            ),
+          )
+          .toHaveLength(1);
+        await database.db.transaction(async (tx) => {
+          await tx.query(`SET LOCAL lock_timeout = '1s'`);
+          await tx.query('INSERT INTO one VALUES (3)');
+        });
+        await session.query('COMMIT');
+        expect([...(await migrating), ...(await waiting)]).toHaveLength(1);
+      });
+      await other.close();
+      expect(await isValid()).toEqual([{ indisvalid: true }]);
+    });
+
+    test('begins again when it was interrupted', async () => {
+      await apply();
+      await database.db.query('INSERT INTO one VALUES (1)');
+      await addMigration('0003_indexed.sql', INDEX);
+      await expect(apply()).rejects.toThrow('Migration 3 (indexed) failed: could not create unique index');
+      expect(await isValid()).toEqual([{ indisvalid: false }]);
+      await database.db.query('DELETE FROM one');
+      expect(await apply()).toEqual(['indexed']);
+      expect(await isValid()).toEqual([{ indisvalid: true }]);
+    });
+  });
+
   test('a step changed after it was applied is refused', async () => {
     await apply();
     await addMigration('0001_first.sql', 'CREATE TABLE one (n bigint)');
@@ -107,5 +157,19 @@ test('released steps only add, so that the previous version continues beside the
   for (const file of files) {
     const sql = (await readFile(new URL(file, released), 'utf8')).replace(/--.*$/gm, '');
     expect(`${file}: ${TAKES_AWAY.exec(sql)?.[0] ?? ''}`).toBe(`${file}: `);
+  }
+});
+
+test('released concurrent steps consist of statements that can be repeated', async () => {
+  const concurrent = (await releasedMigrations()).filter(({ sql }) => sql.startsWith('-- Concurrently'));
+  expect(concurrent.length).toBeGreaterThan(0);
+  for (const { sql } of concurrent) {
+    const statements = sql.replaceAll(/--.*$/gm, '').split(';').slice(0, -1);
+    const made = statements.flatMap((text) => /^\s*CREATE INDEX CONCURRENTLY (\w+)/.exec(text)?.[1] ?? []);
+    const dropped = statements.flatMap(
+      (text) => /^\s*DROP INDEX CONCURRENTLY IF EXISTS (\w+)/.exec(text)?.[1] ?? [],
+    );
+    expect(made.length + dropped.length).toBe(statements.length);
+    expect(dropped).toEqual(expect.arrayContaining(made));
   }
 });

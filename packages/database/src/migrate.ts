@@ -30,10 +30,12 @@ const LOCK_TIMEOUT_MS = 4_000;
 /** A few minutes in total, including waiting for locks. */
 const MAX_ATTEMPTS = 40;
 const PAUSE_MS = 100;
+/** How a migration begins whose statements make or drop indexes while others write, which PostgreSQL doesn't do in a transaction. */
+const IS_CONCURRENT = /^-- Concurrently\b/;
 
 /**
- * Brings the schema up to date, each migration in its own transaction. Several processes may do so at once: each migration is
- * applied by one of them, while the others wait.
+ * Brings the schema up to date, each migration in its own transaction, or statement by statement if it says that it is concurrent. Several
+ * processes may do so at once: each migration is applied by one of them, while the others wait.
  * @returns the migrations this call applied, in order
  * @throws MigrationError when an applied migration was changed or belongs to a newer version of Millrace
  */
@@ -46,7 +48,7 @@ export async function migrate(db: PgDatabase, folder = FOLDER): Promise<Migratio
   return await db.exclusive(async (session) => {
     const applied: Migration[] = [];
     for (;;) {
-      const migration = await applyNext(session, migrations);
+      const migration = await applyNext(db, session, migrations);
       if (migration === null) return applied;
       applied.push(migration);
     }
@@ -58,11 +60,15 @@ export async function migrate(db: PgDatabase, folder = FOLDER): Promise<Migratio
  * @param last the last one to apply
  */
 export async function migrateWithin(tx: Queryable, last = Number.POSITIVE_INFINITY): Promise<Migration[]> {
-  await tx.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+  await waitForLock(tx);
   await createTable(tx);
   const pending = verify(await readMigrations(FOLDER), await readApplied(tx));
   const applied = pending.filter(({ version }) => version <= last);
-  for (const migration of applied) await apply(tx, migration);
+  for (const migration of applied) {
+    // Nobody else uses what this transaction is making.
+    await tx.query(migration.sql.replaceAll(' CONCURRENTLY', ''));
+    await note(tx, migration);
+  }
   return applied;
 }
 
@@ -173,13 +179,17 @@ function verify(migrations: readonly Migration[], applied: readonly AppliedRow[]
  * Processes of the previous version may be using the tables. When they and a migration block each other, or a migration waits too long, the
  * migration yields: statements queued behind its locks proceed, and it is retried.
  */
-async function applyNext(session: Queryable, migrations: readonly Migration[]): Promise<Migration | null> {
+async function applyNext(
+  db: PgDatabase,
+  session: Queryable,
+  migrations: readonly Migration[],
+): Promise<Migration | null> {
   for (let attempt = 1; ; attempt += 1) {
     let migration = null as Migration | null;
     try {
       return await transaction(session, async () => {
         [migration = null] = verify(migrations, await readApplied(session));
-        if (migration !== null) await apply(session, migration);
+        if (migration !== null) await apply(db, session, migration);
         return migration;
       });
     } catch (error) {
@@ -197,19 +207,54 @@ async function applyNext(session: Queryable, migrations: readonly Migration[]): 
   }
 }
 
-async function apply(session: Queryable, { version, name, checksum, sql }: Migration): Promise<void> {
-  await session.query(sql);
+/**
+ * In the transaction that has the lock of all migrations. The statements of a concurrent one have a connection of their own; if they are
+ * interrupted, the next attempt begins with the first of them again.
+ */
+async function apply(db: PgDatabase, session: Queryable, migration: Migration): Promise<void> {
+  if (!IS_CONCURRENT.test(migration.sql)) {
+    await session.query(migration.sql);
+  } else {
+    await db.exclusive(async (other) => {
+      for (const statement of statementsOf(migration.sql)) await other.query(statement);
+    });
+  }
+  await note(session, migration);
+}
+
+/** Of a concurrent migration: there are no functions or texts in it. */
+function statementsOf(sql: string): string[] {
+  return sql
+    .replaceAll(/--.*$/gm, '')
+    .split(';')
+    .filter((statement) => statement.trim() !== '');
+}
+
+async function note(session: Queryable, { version, name, checksum }: Migration): Promise<void> {
   const row = [version, name, checksum];
   await session.query('INSERT INTO schema_migrations (version, name, checksum) VALUES ($1, $2, $3)', row);
 }
 
-/** The transaction has the lock of all migrations, for which it waits as long as it takes. */
+/**
+ * Waits as long as it takes for the lock of all migrations, and has it until the end of the transaction. Asks again and again, because a
+ * statement that waits keeps its view of the database, and whoever has the lock may be making an index that waits for all of those to end. So
+ * does a statement with parameters until the next one, so this has none.
+ */
+async function waitForLock(tx: Queryable): Promise<void> {
+  for (;;) {
+    const [row] = await tx.query<{ taken: boolean }>(`SELECT pg_try_advisory_xact_lock(${LOCK}) AS taken`);
+    if (row?.taken === true) return;
+    await pause(PAUSE_MS);
+  }
+}
+
+/** The transaction has the lock of all migrations. */
 async function transaction<T>(session: Queryable, work: () => Promise<T>): Promise<T> {
   await session.query(
     'BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
   );
   try {
-    await session.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+    await waitForLock(session);
     await session.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await refuseUnfinishedRestore(session);
     await createTable(session);
