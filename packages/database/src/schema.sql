@@ -1542,8 +1542,6 @@ CREATE INDEX executions_by_trigger ON public.executions USING btree (organisatio
 
 CREATE INDEX executions_by_workflow ON public.executions USING btree (workflow_id, id);
 
-CREATE INDEX executions_by_workflow_and_status ON public.executions USING btree (workflow_id, status, ((- id))) WHERE (status <> 'running'::text);
-
 CREATE UNIQUE INDEX executions_children ON public.executions USING btree (parent_execution_id, parent_call) WHERE (parent_execution_id IS NOT NULL);
 
 CREATE INDEX executions_crashed ON public.executions USING btree (id) WHERE ((crashed_attempts > 0) AND (completed_at IS NULL));
@@ -1561,6 +1559,8 @@ CREATE INDEX executions_limited_queued ON public.executions USING btree (workflo
 CREATE INDEX executions_limited_running ON public.executions USING btree (workflow_id, concurrency_key) WHERE ((status = 'running'::text) AND (max_concurrency IS NOT NULL));
 
 CREATE INDEX executions_limited_waiting ON public.executions USING btree (workflow_id, wake_at) WHERE ((status = 'waiting_async'::text) AND (max_concurrency IS NOT NULL));
+
+CREATE INDEX executions_of_workflow_by_status ON public.executions USING btree (workflow_id, status, id) WHERE (status <> 'running'::text);
 
 CREATE INDEX executions_queued ON public.executions USING btree (organisation_id, priority DESC, id) WHERE ((status = 'queued'::text) AND (max_concurrency IS NULL) AND (held_until IS NULL));
 

@@ -164,9 +164,10 @@ export async function noticeRecovered(tx: Queryable, ruleIds: readonly number[])
        SELECT f.rule_id, f.organisation_id, f.workflow_id, w.name, c.id AS execution_id, c.completed_at AS at
        FROM alert_failing_workflows f JOIN workflows w ON w.id = f.workflow_id CROSS JOIN LATERAL (
          SELECT e.id, e.completed_at FROM executions e
-         WHERE e.workflow_id = f.workflow_id AND e.status = 'completed' AND e.status <> 'running'
-           AND -e.id < -f.execution_id AND e.workflow_version > 0 AND NOT e.is_test_mode
-         ORDER BY -e.id LIMIT 1) c
+         -- Its newest, by the index that has them in this order.
+         WHERE e.workflow_id = f.workflow_id AND e.status <> 'running' AND (e.status, e.id) > ('completed', f.execution_id)
+           AND (e.status, e.id) <= ('completed', 9223372036854775807) AND e.workflow_version > 0 AND NOT e.is_test_mode
+         ORDER BY e.status DESC, e.id DESC LIMIT 1) c
        WHERE f.rule_id = ANY ($1::bigint[])
      ), gone AS (
        DELETE FROM alert_failing_workflows f USING recovered r

@@ -256,9 +256,9 @@ function valuesOf(organisationId: number, filters: ExecutionFilters, belowId: nu
 }
 
 /**
- * The same for one workflow and one status. Ordering by -id selects the only index with that order: PostgreSQL assumes
- * workflow and status to be independent, and would otherwise search all executions in id order for a status the workflow has
- * none of.
+ * The same for one workflow and one status. Both bounds have the same status, so what is between them has it, too, but PostgreSQL doesn't know
+ * that and keeps to the order of status and id, which only one index has of a workflow. With `status = $4` and the order of ids, it would
+ * expect workflow and status to be independent, and search all executions for a status that the workflow has none of.
  */
 async function listOfOneStatus(
   tx: Queryable,
@@ -267,19 +267,21 @@ async function listOfOneStatus(
   belowId: number,
   limit: number,
 ): Promise<ExecutionRow[]> {
-  return tx.query<ExecutionRow>(
+  const order = readInOrder(tx);
+  const rows = tx.query<ExecutionRow>(
     `SELECT ${ITEM_COLUMNS} FROM executions e
-     WHERE organisation_id = $1 AND status <> 'running'
-       AND workflow_id = $3 AND status = $4 AND -id > -least($2::bigint, (
+     WHERE organisation_id = $1 AND workflow_id = $3 AND status <> 'running'
+       AND (status, id) < ($4::text, (SELECT least($2::bigint, (
          SELECT id FROM executions WHERE organisation_id = $1 AND created_at > $6::timestamptz + interval '1 minute'
-         ORDER BY created_at LIMIT 1))
-       AND -id < -coalesce((
+         ORDER BY created_at LIMIT 1))))
+       AND (status, id) > ($4::text, (SELECT coalesce((
          SELECT id FROM executions WHERE organisation_id = $1 AND created_at < $5::timestamptz - interval '1 minute'
-         ORDER BY created_at DESC LIMIT 1), 0)
+         ORDER BY created_at DESC LIMIT 1), 0)))
        AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at <= $6)
-     ORDER BY -id LIMIT $7`,
+     ORDER BY status DESC, id DESC LIMIT $7`,
     valuesOf(organisationId, filters, belowId, limit),
   );
+  return (await Promise.all([rows, order]))[0];
 }
 
 /** By top-level node: what the ended executions it started consumed. */

@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { readInOrder } from '../executions/in-order.ts';
 
 /** Held until the end of the transaction; false if another process holds it. */
 export async function tryPruneLock(tx: Queryable): Promise<boolean> {
@@ -22,7 +23,8 @@ export interface PrunedExecutions {
 /**
  * Deletes executions of one status that ended longer ago than the retention of the service, or of their organisation if that
  * is shorter: at most `limit`, from the next {@link WORKFLOWS_AT_ONCE} workflows. It reads what it deletes and not what
- * stays: ids grow with time, so the youngest execution that is old enough bounds the scan of each workflow's index.
+ * stays: ids grow with time, so the youngest execution that is old enough bounds the scan of each workflow's index. Of what began
+ * before that and ended later, it reads each again in every round.
  */
 export async function pruneExecutions(
   tx: Queryable,
@@ -31,6 +33,7 @@ export async function pruneExecutions(
   afterWorkflowId: number,
   limit: number,
 ): Promise<PrunedExecutions> {
+  await readInOrder(tx);
   const [row] = await tx.query<{ deleted: number; last_workflow_id: number | null }>(
     `WITH page AS MATERIALIZED (
        SELECT id, organisation_id FROM workflows WHERE id > $3 ORDER BY id LIMIT $4
@@ -49,10 +52,10 @@ export async function pruneExecutions(
      ), doomed AS (
        SELECT old.id FROM page p JOIN due d USING (organisation_id) CROSS JOIN LATERAL (
          SELECT e.id FROM executions e
-         -- By -id, or the planner may walk through all executions in the order of their ids.
-         WHERE e.workflow_id = p.id AND e.status = $1 AND e.status <> 'running' AND -e.id >= -d.youngest_id
-           AND e.completed_at < d.before
-         ORDER BY -e.id DESC LIMIT $5
+         -- Status and id together, as in other lists of one status: see listOfOneStatus.
+         WHERE e.workflow_id = p.id AND e.status <> 'running' AND (e.status, e.id) >= ($1, 0::bigint)
+           AND (e.status, e.id) <= ($1, d.youngest_id) AND e.completed_at < d.before
+         ORDER BY e.status, e.id LIMIT $5
        ) old LIMIT $5
      ), deleted AS (
        DELETE FROM executions e USING doomed WHERE e.id = doomed.id AND e.completed_at IS NOT NULL RETURNING e.id
