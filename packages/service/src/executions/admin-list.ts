@@ -26,12 +26,12 @@ import { readInOrder } from './in-order.ts';
  * Rows one page checks for matches. Usually the first few are enough, and PostgreSQL must know that few are needed:
  * otherwise it may read and sort everything in an index.
  */
-const LOOKED = [200, 9_800];
-/** Takes some tens of milliseconds. */
+const LOOKED = [200, 2_300];
+/** Each may lie in a page of its own: takes some milliseconds. */
 export const MAX_SCANNED = LOOKED.reduce((sum, each) => sum + each);
 
 /** The same for searches of inputs, which have to be read. */
-const LOOKED_INPUTS = [100, 900];
+const LOOKED_INPUTS = [100, 400];
 const MAX_SCANNED_INPUTS = LOOKED_INPUTS.reduce((sum, each) => sum + each);
 
 /** The matches below an id. */

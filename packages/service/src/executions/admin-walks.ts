@@ -73,7 +73,7 @@ export interface Walk extends IdRange {
   readonly wanted: number;
 }
 
-/** Larger inputs aren't searched, by their compressed size: a page looks at a thousand of them. */
+/** Larger inputs aren't searched, by their compressed size: a page looks at hundreds of them. */
 export const MAX_SEARCHED_BYTES = 32 * 1024;
 
 /** Whether a row matches; parameters 5 to 16 are those of {@link valuesOf}. An input is read whole, so
