@@ -722,7 +722,7 @@ END),
   CONSTRAINT executions_priority_check CHECK (((priority >= 0) AND (priority <= 2))),
   CONSTRAINT executions_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'waiting_async'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
   CONSTRAINT executions_timeout_ms_check CHECK ((timeout_ms > 0))
-) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000);
+) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000, autovacuum_analyze_scale_factor=0.02);
 
 CREATE TABLE file_usage (
   organisation_id bigint NOT NULL,
