@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { type FieldComponent, type FieldProps, withMember } from '../form/field-props.ts';
 import { initialOf, type NamedField, type Schema, shapeOf } from '../form/field-shape.ts';
 import { useForm, useProblem } from '../form/form-context.tsx';
+import { moveItem } from '../form/move-item.ts';
 import { AddButton } from './member-buttons.tsx';
 import { RowsTarget } from './rows-target.tsx';
 import { useAddedFocus } from './use-added-focus.ts';
@@ -97,11 +98,7 @@ export function ItemActions({
 }) {
   const { t } = useTranslation();
   const number = index + 1;
-  const move = (to: number) => {
-    const next = [...items];
-    next.splice(to, 0, ...next.splice(index, 1));
-    onChange(next);
-  };
+  const move = (to: number) => onChange(moveItem(items, index, to));
   return (
     <>
       {items.length > 1 && (

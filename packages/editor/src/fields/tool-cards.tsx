@@ -16,7 +16,8 @@ import { kindClass, NodeIcon } from '../canvas/node-icon.tsx';
 import type { FieldComponent } from '../form/field-props.ts';
 import { type FieldShape, type Schema, shapeOf } from '../form/field-shape.ts';
 import { useForm } from '../form/form-context.tsx';
-import { addTool, moveTool, toolOf } from '../form/tools.ts';
+import { moveItem } from '../form/move-item.ts';
+import { addTool, toolOf } from '../form/tools.ts';
 import { GroupFields } from './group-fields.tsx';
 import { ItemActions } from './list-input.tsx';
 import { PickList } from './pick-list.tsx';
@@ -56,7 +57,7 @@ export function ToolCards({ Field, item, value, onChange, pointer, label }: Tool
   };
   const move = (from: number, to: number) => {
     if (isReadOnly || to < 0 || to >= value.length) return;
-    change(moveTool(value, from, to), { open: open === from ? to : null, focus: to });
+    change(moveItem(value, from, to), { open: open === from ? to : null, focus: to });
   };
   const add = (chosen: string) => {
     onChange([...value, addTool(item, value, chosen, nodeSchemas)]);

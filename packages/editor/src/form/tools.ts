@@ -72,10 +72,3 @@ function freeToolName(text: string, otherwise: string, taken: readonly (JsonValu
   if (!taken.includes(name)) return name;
   for (let number = 2; ; number += 1) if (!taken.includes(`${name}_${number}`)) return `${name}_${number}`;
 }
-
-/** The tools with one at another place. */
-export function moveTool(tools: readonly JsonValue[], from: number, to: number): readonly JsonValue[] {
-  const next = [...tools];
-  next.splice(to, 0, ...next.splice(from, 1));
-  return next;
-}
