@@ -152,41 +152,34 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
     secretKeys: announced.secretKeys,
   });
   undo.push(() => services.close());
-  const statistics = createRunStatistics(parts);
-  // After the worker: what ends while it stops counts, too.
-  undo.push(() => statistics.stop());
-  statistics.start();
+  // Stops after the worker: what ends while that stops counts, too.
+  run(createRunStatistics(parts), undo);
   const worker = createWorker({ ...parts, http, services, slots, onWorkersCounted });
   undo.push(() => worker.stop());
   await retryWhileUnavailable(() => worker.start(), parts.retry);
-  const pruner = createPruner(parts.db, parts.config.retention, parts.log);
-  undo.push(() => pruner.stop());
-  pruner.start();
-  const sealer = createAuditSealer(parts.db, parts.log);
-  undo.push(() => sealer.stop());
-  sealer.start();
-  const verifier = createAuditVerifier(parts.db, parts.config.audit, parts.log);
-  undo.push(() => verifier.stop());
-  verifier.start();
+  run(createPruner(parts.db, parts.config.retention, parts.log), undo);
+  run(createAuditSealer(parts.db, parts.log), undo);
+  run(createAuditVerifier(parts.db, parts.config.audit, parts.log), undo);
   const scheduler = createScheduler(parts);
   undo.push(() => scheduler.stop());
   await retryWhileUnavailable(() => scheduler.start(), parts.retry);
-  const sampler = createSampler(parts);
-  undo.push(() => sampler.stop());
-  sampler.start();
-  const tally = createStorageTally(parts);
-  undo.push(() => tally.stop());
-  tally.start();
-  const sweep = createFileSweep(parts);
-  undo.push(() => sweep.stop());
-  sweep.start();
-  const lastRuns = createLastRunNotes(parts);
-  undo.push(() => lastRuns.stop());
-  lastRuns.start();
-  const alerts = createAlerts({ ...parts, registry, secretKeys: announced.secretKeys, publicUrl });
-  undo.push(() => alerts.stop());
-  alerts.start();
+  run(createSampler(parts), undo);
+  run(createStorageTally(parts), undo);
+  run(createFileSweep(parts), undo);
+  run(createLastRunNotes(parts), undo);
+  run(createAlerts({ ...parts, registry, secretKeys: announced.secretKeys, publicUrl }), undo);
   return worker;
+}
+
+/** What a worker does beside executions, such as deleting old ones. */
+interface BackgroundTask {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+function run(task: BackgroundTask, undo: Undo[]): void {
+  undo.push(() => task.stop());
+  task.start();
 }
 
 async function startApi(
