@@ -59,6 +59,7 @@ const FIRST_VIEWS = [
   ['first-view.workflows_heading', 'list of workflows'],
   ['first-view.editor_heading', 'editor'],
   ['first-view.executions_heading', 'executions'],
+  ['first-view.execution_heading', 'execution'],
 ] as const;
 
 /** The targets whose metrics were measured. */
