@@ -50,7 +50,7 @@ function listFirstFiles(): Plugin {
 const LOADED_LATER = new RegExp(
   [
     'messages/src/en',
-    'ui/src/i18n/(en|parts)/',
+    'ui/src/i18n/(en|ja|parts)/',
     'ui/src/components/form-dialog',
     'editor/src/(form|fields|templates)/',
     'editor-model/src/problem-text',

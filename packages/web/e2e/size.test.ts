@@ -85,14 +85,23 @@ test.each([
   },
 );
 
-test('Japanese readers load its texts in addition, and English readers load none of them', async () => {
-  const [path, shows] = [`workflows/${workflowId}`, '.react-flow__node'];
-  const isJapanese = ({ name }: { readonly name: string }) => name.startsWith('ja-');
-  expect((await listScripts(await listRequests(path, shows))).filter(isJapanese)).toEqual([]);
-  const japanese = (await listScripts(await listRequests(path, shows, { language: 'ja' }))).filter(
-    isJapanese,
+/** Texts of Japanese, by the names of their files. */
+const isJapanese = ({ name }: LoadedScript) => name.startsWith('ja-');
+const sumOf = (scripts: readonly LoadedScript[]) => scripts.reduce((total, { bytes }) => total + bytes, 0);
+
+test('English readers load no Japanese', async () => {
+  const scripts = await listScripts(await listRequests(`workflows/${workflowId}`, '.react-flow__node'));
+  expect(scripts.filter(isJapanese)).toEqual([]);
+});
+
+test('Japanese readers load the texts of what they see in addition, on the list within the same limit', async () => {
+  const list = await listScripts(
+    await listRequests('workflows', 'a[href*="/workflows/"]', { language: 'ja' }),
   );
-  // The UI's own texts, those of node types, and messages.
-  expect(japanese).toHaveLength(3);
-  expect(japanese.reduce((total, { bytes }) => total + bytes, 0)).toBeLessThan(105 * 1024);
+  expect(sumOf(list), JSON.stringify(list, null, 1)).toBeLessThan(LIMIT_BYTES);
+  expect(list.some(isJapanese)).toBe(true);
+  const requests = await listRequests(`workflows/${workflowId}`, '.react-flow__node', { language: 'ja' });
+  expect(requests.length, requests.join('\n')).toBeLessThanOrEqual(MOST_REQUESTS);
+  const editor = (await listScripts(requests)).filter(isJapanese);
+  expect(sumOf(editor), JSON.stringify(editor)).toBeLessThan(90 * 1024);
 });

@@ -3,7 +3,7 @@ import { initReactI18next } from 'react-i18next';
 import type { en } from './en.ts';
 import { firstTexts } from './en-first.ts';
 import { isLanguage, type Language } from './languages.ts';
-import { loadServiceTexts } from './service/index.ts';
+import { chooseServiceTexts } from './service/index.ts';
 
 declare module 'i18next' {
   interface CustomTypeOptions {
@@ -27,24 +27,40 @@ export async function chooseLanguage(language: Language): Promise<void> {
   await showLanguage(language);
 }
 
-/** Loads missing texts before switching; the service's texts may follow a little later. */
-async function showLanguage(language: Language): Promise<void> {
-  void loadServiceTexts(language).catch(() => undefined);
-  if (language === 'ja' && !i18next.hasResourceBundle('ja', 'translation')) {
-    const [{ ja, errorHints }, messages] = await Promise.all([
-      import('./ja.ts'),
-      import('@millrace/messages/ja'),
-    ]);
-    for (const [part, texts] of Object.entries(messages.ja)) i18next.addResourceBundle('ja', part, texts);
-    i18next.addResourceBundle('ja', 'translation', ja);
-    i18next.addResourceBundle('ja', 'errorHints', errorHints);
+/** Texts by namespace. */
+type Texts = { readonly [namespace: string]: object };
+
+/** Loads the Japanese texts of every part that has been loaded, until they are needed. */
+const loaders = new Set<() => Promise<Texts>>([
+  async () => ({ translation: (await import('./ja-first.ts')).texts }),
+  async () => (await import('@millrace/messages/ja')).ja,
+]);
+
+/** Adds Japanese texts: at once for Japanese readers, else when that language is chosen. Without them the page is English. */
+export async function addJapanese(load: () => Promise<Texts>): Promise<void> {
+  loaders.add(load);
+  if (wanted === 'ja') await loadJapanese(load).catch(() => undefined);
+}
+
+/** Those that failed are tried again when the language is chosen again. */
+async function loadJapanese(load: () => Promise<Texts>): Promise<void> {
+  for (const [namespace, texts] of Object.entries(await load())) {
+    i18next.addResourceBundle('ja', namespace, texts, true);
   }
+  loaders.delete(load);
+}
+
+/** Loads missing texts before switching. */
+async function showLanguage(language: Language): Promise<void> {
+  wanted = language;
+  chooseServiceTexts(language);
+  if (language === 'ja') await Promise.all([...loaders].map(loadJapanese));
   document.documentElement.lang = language;
   await i18next.changeLanguage(language);
 }
 
-const language = findLanguage();
-document.documentElement.lang = language;
+let wanted = findLanguage();
+document.documentElement.lang = wanted;
 void i18next.use(initReactI18next).init({
   lng: 'en',
   fallbackLng: 'en',
@@ -55,6 +71,6 @@ void i18next.use(initReactI18next).init({
 
 /** Resolves when the page can be rendered in the reader's language. If its texts fail to load, the page is English. */
 export const languageReady: Promise<void> =
-  language === 'en' ? Promise.resolve() : showLanguage(language).catch(() => undefined);
+  wanted === 'en' ? Promise.resolve() : showLanguage(wanted).catch(() => undefined);
 
 export { i18next };

@@ -4,7 +4,8 @@ import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import hintsEn from './en/error-hints.json';
 import { en } from './en.ts';
-import { errorHints as hintsJa, ja } from './ja.ts';
+import hintsJa from './ja/error-hints.json';
+import { ja } from './ja.ts';
 
 const PACKAGES = fileURLToPath(new URL('../../../', import.meta.url));
 const PLURAL = /_(?:zero|one|two|few|many|other)$/;

@@ -1,4 +1,4 @@
 import account from '../en/account.json';
 import { addTexts } from './add-texts.ts';
 
-addTexts({ account });
+await addTexts({ account }, () => import('../ja-pages.ts'));

@@ -1,4 +1,4 @@
 import alerts from '../en/alerts.json';
 import { addTexts } from './add-texts.ts';
 
-addTexts({ alerts });
+await addTexts({ alerts }, () => import('../ja-pages.ts'));

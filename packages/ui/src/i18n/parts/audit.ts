@@ -1,4 +1,4 @@
 import audit from '../en/audit.json';
 import { addTexts } from './add-texts.ts';
 
-addTexts({ audit });
+await addTexts({ audit }, () => import('../ja-pages.ts'));

@@ -1,4 +1,4 @@
 import canvas from '../en/canvas.json';
 import { addTexts } from './add-texts.ts';
 
-addTexts({ canvas });
+await addTexts({ canvas }, () => import('../ja-canvas.ts'));

@@ -1,4 +1,4 @@
 import commands from '../en/commands.json';
 import { addTexts } from './add-texts.ts';
 
-addTexts({ commands });
+await addTexts({ commands }, () => import('../ja-first.ts'));

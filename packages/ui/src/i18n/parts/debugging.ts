@@ -1,4 +1,4 @@
 import debugging from '../en/debugging.json';
 import { addTexts } from './add-texts.ts';
 
-addTexts({ debugging });
+await addTexts({ debugging }, () => import('../ja-canvas.ts'));

@@ -1,4 +1,4 @@
 import editor from '../en/editor.json';
 import { addTexts } from './add-texts.ts';
 
-addTexts({ editor });
+await addTexts({ editor }, () => import('../ja-editor.ts'));

@@ -1,4 +1,4 @@
 import executions from '../en/executions.json';
 import { addTexts } from './add-texts.ts';
 
-addTexts({ executions });
+await addTexts({ executions }, () => import('../ja-executions.ts'));

@@ -1,4 +1,4 @@
 import folders from '../en/folders.json';
 import { addTexts } from './add-texts.ts';
 
-addTexts({ folders });
+await addTexts({ folders }, () => import('../ja-first.ts'));

@@ -1,4 +1,4 @@
 import gallery from '../en/gallery.json';
 import { addTexts } from './add-texts.ts';
 
-addTexts({ gallery });
+await addTexts({ gallery }, () => import('../ja-pages.ts'));

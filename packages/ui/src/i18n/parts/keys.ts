@@ -1,4 +1,4 @@
 import keys from '../en/keys.json';
 import { addTexts } from './add-texts.ts';
 
-addTexts({ keys });
+await addTexts({ keys }, () => import('../ja-pages.ts'));

@@ -1,4 +1,4 @@
 import people from '../en/people.json';
 import { addTexts } from './add-texts.ts';
 
-addTexts({ people });
+await addTexts({ people }, () => import('../ja-pages.ts'));

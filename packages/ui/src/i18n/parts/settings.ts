@@ -1,4 +1,4 @@
 import settings from '../en/settings.json';
 import { addTexts } from './add-texts.ts';
 
-addTexts({ settings });
+await addTexts({ settings }, () => import('../ja-pages.ts'));

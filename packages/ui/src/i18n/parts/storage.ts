@@ -1,4 +1,4 @@
 import storage from '../en/storage.json';
 import { addTexts } from './add-texts.ts';
 
-addTexts({ storage });
+await addTexts({ storage }, () => import('../ja-pages.ts'));

@@ -1,4 +1,4 @@
 import system from '../en/system.json';
 import { addTexts } from './add-texts.ts';
 
-addTexts({ system });
+await addTexts({ system }, () => import('../ja-pages.ts'));

@@ -1,4 +1,4 @@
 import workflow from '../en/workflow.json';
 import { addTexts } from './add-texts.ts';
 
-addTexts({ workflow });
+await addTexts({ workflow }, () => import('../ja-first.ts'));

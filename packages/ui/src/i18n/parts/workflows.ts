@@ -1,4 +1,4 @@
 import workflows from '../en/workflows.json';
 import { addTexts } from './add-texts.ts';
 
-addTexts({ workflows });
+await addTexts({ workflows }, () => import('../ja-first.ts'));

@@ -6,21 +6,34 @@ import type { ServiceTexts } from './texts.ts';
 
 /** Null: the service's own texts are shown. */
 let texts: ServiceTexts | null = null;
-/** Translations are loading. */
+let wanted: Language = 'en';
+/** Translations are loading, or will be once something shows them. */
 let isComing = false;
 const listeners = new Set<() => void>();
 
-/** Loads translations of the service's texts; until then its own are shown. */
-export async function loadServiceTexts(language: Language): Promise<void> {
+/** Chooses the language of node types. Translations are as large as a page, so they are loaded by the first one that shows them. */
+export function chooseServiceTexts(language: Language): void {
+  if (language === wanted) return;
+  wanted = language;
+  texts = null;
   isComing = language !== 'en';
-  const loaded = language === 'ja' ? (await import('./ja.ts')).serviceJa : null;
+  if (listeners.size > 0) void load();
+}
+
+/** Until they are loaded no node types are shown; if that fails, the service's own texts are. */
+async function load(): Promise<void> {
+  const language = wanted;
+  const loaded = language === 'ja' ? await import('./ja.ts').catch(() => null) : null;
+  // Another language may have been chosen meanwhile.
+  if (language !== wanted) return;
+  texts = loaded?.serviceJa ?? null;
   isComing = false;
-  texts = loaded;
   for (const tell of listeners) tell();
 }
 
 function subscribe(tell: () => void): () => void {
   listeners.add(tell);
+  if (isComing) void load();
   return () => listeners.delete(tell);
 }
 

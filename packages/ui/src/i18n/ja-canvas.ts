@@ -1,0 +1,7 @@
+import canvas from './ja/canvas.json';
+import debugging from './ja/debugging.json';
+import forms from './ja/forms.json';
+import pasting from './ja/pasting.json';
+
+/** The Japanese texts of what the editor shows on its canvas and in its forms. */
+export const texts = { canvas, debugging, forms, pasting };

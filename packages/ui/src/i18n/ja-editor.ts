@@ -1,0 +1,4 @@
+import editor from './ja/editor.json';
+
+/** The Japanese texts of the editor. */
+export const texts = { editor };
