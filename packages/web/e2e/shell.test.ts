@@ -131,7 +131,7 @@ describe('the command palette', () => {
     const opened = await world.openFor(person, 'executions');
     const { page } = opened;
     await page.getByRole('heading', { name: 'Executions' }).waitFor();
-    const field = page.getByRole('combobox', { name: 'Search or do…' });
+    const field = page.getByRole('combobox', { name: 'Search…' });
     const choose = async (text: string, option: string | RegExp) => {
       await page.keyboard.press('ControlOrMeta+k');
       await focused(field);
@@ -151,7 +151,7 @@ describe('the command palette', () => {
     await page.getByRole('heading', { level: 1 }).waitFor();
 
     // What was open last comes first; the arrow keys go through all of it, and Escape closes.
-    await page.getByRole('button', { name: 'Search or do…' }).click();
+    await page.getByRole('button', { name: 'Search…' }).click();
     await focused(field);
     const recent = page.getByRole('group', { name: 'Recent' }).getByRole('option');
     await expect.poll(() => recent.count()).toBe(2);
@@ -193,6 +193,21 @@ describe('the command palette', () => {
     await page.waitForURL(/\/workflows\/\d+$/);
     expectNoComplaints(opened);
   });
+});
+
+test('the command palette on the account page finds what the organisation open last has', async () => {
+  const person = await createPerson(world.service, 'editor');
+  const id = await createWorkflow(person, 'Orders', greetingFlow('Hello'));
+  const opened = await world.openFor(person, '/account');
+  const { page } = opened;
+  await page.getByRole('textbox', { name: 'Your name' }).waitFor();
+  await page.keyboard.press('ControlOrMeta+k');
+  await focused(page.getByRole('combobox', { name: 'Search…' }));
+  await page.keyboard.type('orders');
+  await page.getByRole('option', { name: /^Orders/, selected: true }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(new RegExp(`/o/${person.organisationId}/workflows/${id}$`));
+  expectNoComplaints(opened);
 });
 
 describe('a mistyped address', () => {

@@ -53,7 +53,10 @@ const EDITOR_KEYS = [
   { does: 'none', keys: [['Esc']], changes: false },
 ] as const;
 /** Keys of every page. */
-const EVERYWHERE = [{ does: 'keys', keys: [['?']], changes: false }] as const;
+const EVERYWHERE = [
+  { does: 'commands', keys: [[MOD, 'K']], changes: false },
+  { does: 'keys', keys: [['?']], changes: false },
+] as const;
 
 type Shortcut = (typeof EDITOR_KEYS)[number] | (typeof EVERYWHERE)[number];
 
@@ -85,7 +88,9 @@ function KeyTable({ title, shortcuts }: { title: string; shortcuts: readonly Sho
               <Text size="sm">
                 {does === 'menu' || does === 'actualSize'
                   ? t(`canvas.keys.${does}`)
-                  : t(`editor.keys.${does}`)}
+                  : does === 'commands'
+                    ? t('shell.commands')
+                    : t(`editor.keys.${does}`)}
               </Text>
             </Table.Td>
             <Table.Td ta="right">

@@ -1,6 +1,7 @@
 import { isAtLeast, type Me, type Role } from '@millrace/admin-api';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { createContext, useContext } from 'react';
 import { endpointQuery } from './query.ts';
 
 /** The signed-in user; undefined while loading. */
@@ -8,10 +9,13 @@ export function useMe(): Me | undefined {
   return useQuery({ ...endpointQuery('GET /me'), staleTime: 60_000 }).data;
 }
 
-/** Organisation id from the address; null outside an organisation. */
+/** The organisation of parts that are shown outside of one, such as the command palette on the account page. */
+export const OrgContext = createContext<number | null>(null);
+
+/** Organisation id from the address, or from the context outside an organisation. */
 export function useOrg(): number {
   const { org } = useParams({ strict: false });
-  return Number(org);
+  return useContext(OrgContext) ?? Number(org);
 }
 
 /** Workflow id from the address; null if there is none. */
