@@ -46,11 +46,14 @@ export const credentialSchemas = {
   smtp: fields('Mail server', 'An SMTP server that takes mails.', {
     host: host('Server', 'Host name, such as smtp.example.com.'),
     port: port(587),
-    security: choice(
-      'Encryption',
-      'starttls: required after the greeting (port 587). tls: from the first byte (port 465). none: in clear.',
-      ['tls', 'starttls', 'none'],
-      'starttls',
+    security: labelled(
+      choice(
+        'Encryption',
+        'starttls: required after the greeting (port 587). tls: from the first byte (port 465). none: in clear.',
+        ['tls', 'starttls', 'none'],
+        'starttls',
+      ),
+      { tls: 'TLS', starttls: 'STARTTLS', none: 'None' },
     ),
     username: optionalText('User name', 'Empty when the server asks for none.', 255),
     password: optionalSecret('Password', 'Empty when the server asks for none.'),
@@ -59,22 +62,31 @@ export const credentialSchemas = {
     'SQL database',
     'A PostgreSQL or MySQL server. Use an account that may do no more than needed.',
     {
-      dialect: choice('Kind', 'Which server it is.', ['postgresql', 'mysql'], 'postgresql'),
+      dialect: labelled(choice('Kind', 'Which server it is.', ['postgresql', 'mysql'], 'postgresql'), {
+        postgresql: 'PostgreSQL',
+        mysql: 'MySQL',
+      }),
       host: host('Server', 'Host name or address.'),
       port: port(5432),
       database: text('Database', 'Its name.'),
       username: text('User name', 'Of the account.'),
       password: secret('Password', 'May be empty.', 0),
-      tls: choice(
-        'Encryption',
-        'verify: the certificate is checked. require: encrypted only. off: in clear.',
-        ['off', 'require', 'verify'],
-        'verify',
+      tls: labelled(
+        choice(
+          'Encryption',
+          'verify: the certificate is checked. require: encrypted only. off: in clear.',
+          ['off', 'require', 'verify'],
+          'verify',
+        ),
+        { off: 'Off', require: 'Required', verify: 'Required, with a valid certificate' },
       ),
     },
   ),
   ai: fields('AI provider', 'Whose models answer.', {
-    provider: choice('Provider', 'Whose interface the server speaks.', AI_PROVIDERS, 'openai_compatible'),
+    provider: labelled(
+      choice('Provider', 'Whose interface the server speaks.', AI_PROVIDERS, 'openai_compatible'),
+      { openai_compatible: 'OpenAI-compatible', anthropic: 'Anthropic', google: 'Google' },
+    ),
     base_url: optionalText(
       'Base URL',
       "Of the interface, such as https://api.example.com/v1. Empty: the provider's own.",
