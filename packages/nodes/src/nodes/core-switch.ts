@@ -28,7 +28,7 @@ const casesSchema = Type.Array(
       conditions: conditionsSchema,
       combine: Type.Optional(combineSchema),
     },
-    { additionalProperties: false },
+    { title: 'Case', additionalProperties: false },
   ),
   {
     title: 'Cases',

@@ -41,7 +41,7 @@ export const dataFeed = checkedNode({
       type: 'string',
       enum: ['url', 'text'],
       title: 'Source',
-      description: 'url fetches the feed. text reads one that you already have.',
+      description: 'Fetch the feed from its URL, or read the text of one that you already have.',
       default: 'url',
       'x-labels': { url: 'URL', text: 'Text' },
     }),

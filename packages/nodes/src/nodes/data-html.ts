@@ -30,7 +30,7 @@ export const dataHtml = checkedNode({
       type: 'string',
       enum: ['extract', 'text'],
       title: 'Operation',
-      description: 'extract reads fields. text makes plain text with a line for each paragraph.',
+      description: 'Extract reads fields by selectors. Text makes plain text with a line for each paragraph.',
       default: 'extract',
       'x-labels': { extract: 'Extract', text: 'Text' },
     }),

@@ -24,7 +24,7 @@ export const dataMarkdown = checkedNode({
       type: 'string',
       enum: ['to_html', 'from_html'],
       title: 'Operation',
-      description: 'to_html turns Markdown into HTML. from_html turns HTML into Markdown.',
+      description: 'The direction of the conversion.',
       default: 'to_html',
       'x-labels': { to_html: 'Markdown to HTML', from_html: 'HTML to Markdown' },
     }),

@@ -18,7 +18,7 @@ export const dataXml = checkedNode({
       type: 'string',
       enum: ['parse', 'write'],
       title: 'Operation',
-      description: 'parse reads XML. write makes XML.',
+      description: 'The direction of the conversion.',
       default: 'parse',
       'x-labels': { parse: 'XML to object', write: 'Object to XML' },
     }),
@@ -31,7 +31,8 @@ export const dataXml = checkedNode({
     }),
     data: Type.Unsafe<JsonValue>({
       title: 'Data',
-      description: 'The object to write, in the form that parse makes. Lists become repeated elements.',
+      description:
+        'The object to write, in the form that reading XML returns. Lists become repeated elements.',
       default: {},
       'x-when': WHEN_WRITE,
     }),

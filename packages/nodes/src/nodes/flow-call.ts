@@ -27,7 +27,7 @@ export const flowCall = checkedNode({
   properties: {
     workflow_id: Type.Integer({
       title: 'Workflow',
-      description: 'ID of the workflow to start.',
+      description: 'The workflow to start.',
       minimum: 0,
       default: 0,
       'x-workflow': true,

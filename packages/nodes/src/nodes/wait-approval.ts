@@ -41,7 +41,7 @@ const choiceSchema = Type.Object(
       default: 'Approve',
     }),
   },
-  { additionalProperties: false },
+  { title: 'Choice', additionalProperties: false },
 );
 
 const notifySchema = Type.Object(
