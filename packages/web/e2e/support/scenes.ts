@@ -33,12 +33,16 @@ interface Furniture {
 
 /** All dialogs, menus and panels of an organisation filled by `furnish`; opened with everything loaded. */
 export function scenesOf(furniture: Furniture): readonly Scene[] {
-  const scenes = [
+  return settled([
     ...listScenes(),
     ...editorScenes(furniture),
     ...executionScenes(furniture),
     ...adminScenes(),
-  ];
+  ]);
+}
+
+/** Opens them with everything loaded. */
+export function settled(scenes: readonly Scene[]): readonly Scene[] {
   return scenes.map((scene) => ({
     ...scene,
     async open(page, say) {
@@ -48,12 +52,12 @@ export function scenesOf(furniture: Furniture): readonly Scene[] {
   }));
 }
 
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).first();
-const item = (page: Page, name: string) => page.getByRole('menuitem', { name, exact: true });
+export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).first();
+export const item = (page: Page, name: string) => page.getByRole('menuitem', { name, exact: true });
 /** Waits for a dialog with all of its content. */
-const dialog = (page: Page) => page.getByRole('dialog').last().waitFor();
-const isNarrow = (page: Page) => (page.viewportSize()?.width ?? 0) < 768;
-const menu = (page: Page) => page.getByRole('menu').waitFor();
+export const dialog = (page: Page) => page.getByRole('dialog').last().waitFor();
+export const isNarrow = (page: Page) => (page.viewportSize()?.width ?? 0) < 768;
+export const menu = (page: Page) => page.getByRole('menu').waitFor();
 
 function listScenes(): readonly Scene[] {
   const path = 'workflows';

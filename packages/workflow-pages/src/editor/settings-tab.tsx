@@ -43,7 +43,6 @@ export function SettingsTab() {
         </Section>
       )}
       <Section title={t('editor.settings')}>
-        <Muted>{t('editor.tabs.settingsHint')}</Muted>
         <FlowSettingsForm />
       </Section>
     </Stack>
