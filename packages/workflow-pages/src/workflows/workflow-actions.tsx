@@ -40,7 +40,7 @@ export function WorkflowActions({ item }: { item: WorkflowItem }) {
           onClick={() => setDialog('run')}
         />
       )}
-      <RowMenu label={t('workflows.actionsNamed', { name: item.name })} width={224}>
+      <RowMenu label={t('workflows.actionsNamed', { name: item.name })} width={248}>
         {can('editor') && !isArchived && (
           <Menu.Item leftSection={<Tags size={14} />} onClick={() => setDialog('details')}>
             {t('workflow.details')}

@@ -44,6 +44,7 @@ function Membership({ organisation: { id, name, role } }: { organisation: Organi
       </Stack>
       <Button
         variant="default"
+        style={{ flexShrink: 0 }}
         aria-label={t('account.leaveNamed', { organisation: name })}
         onClick={() => setIsAsking(true)}
       >
