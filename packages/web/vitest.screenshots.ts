@@ -8,7 +8,7 @@ export default defineConfig({
     include: ['packages/web/e2e/screenshots.ts', 'packages/web/e2e/doc-pictures.ts'],
     environment: './packages/web/e2e/support/environment.ts',
     globalSetup: ['packages/testing/src/global-setup.ts'],
-    testTimeout: 600_000,
+    testTimeout: 3_600_000,
     hookTimeout: 120_000,
     maxWorkers: 1,
   },

@@ -1,8 +1,7 @@
 import { createAccount } from '@millrace/testing/accounts';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findViolations } from './support/accessible.ts';
+import { findOverflow, findViolations } from './support/accessible.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import type { ContextOptions } from './support/chromium.ts';
 import { closeByEscape, focused } from './support/focused.ts';
@@ -27,13 +26,6 @@ afterAll(() => world.stop());
 
 const NARROW = { width: 390, height: 844 } as const;
 const say = sayIn('en');
-
-/** Detects horizontal overflow. */
-async function findOverflow(page: Page): Promise<string[]> {
-  const width = await page.evaluate(() => document.documentElement.scrollWidth);
-  const window = page.viewportSize()?.width ?? width;
-  return width > window ? [`it is ${width} pixels wide`] : [];
-}
 
 const inspect: Inspector = async (page) => [...(await findOverflow(page)), ...(await findViolations(page))];
 

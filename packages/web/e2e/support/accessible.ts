@@ -44,6 +44,43 @@ export async function findViolations(
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node}`));
 }
 
+/** What was opened above the page. */
+const LAYERS = '[role="dialog"][aria-modal="true"], [role="menu"]';
+
+/** Violations of what was opened above the page; of the whole page if nothing was. */
+export async function findViolationsOnTop(page: Page): Promise<string[]> {
+  return findViolations(page, (await page.locator(LAYERS).count()) > 0 ? { part: LAYERS } : {});
+}
+
+/** Detects horizontal overflow. */
+export async function findOverflow(page: Page): Promise<string[]> {
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  const window = page.viewportSize()?.width ?? width;
+  return width > window ? [`it is ${width} pixels wide`] : [];
+}
+
+/** Closes a dialog or menu with Escape; reports if that fails, or if the focus is nowhere afterwards. */
+export async function findLostFocus(page: Page): Promise<string[]> {
+  const layer = page.locator(LAYERS).last();
+  if ((await layer.count()) === 0) return [];
+  const isIn = await layer.evaluate((here) => here.contains(document.activeElement));
+  if (!isIn) return ['it was opened without the focus'];
+  // Tab and Escape belong to a code editor until Escape was pressed once.
+  if (await page.locator('.cm-content:focus').isVisible()) await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  try {
+    await layer.waitFor({ state: 'detached', timeout: 5_000 });
+  } catch {
+    return ['Escape does not close it'];
+  }
+  try {
+    await page.waitForFunction(() => document.activeElement !== document.body, null, { timeout: 5_000 });
+  } catch {
+    return ['the focus is lost when it closes'];
+  }
+  return [];
+}
+
 /** Fails if axe finds serious violations in this part of the page. */
 export async function expectAccessible(page: Page, part?: string): Promise<void> {
   expect([page.url(), await findViolations(page, part === undefined ? {} : { part })]).toEqual([

@@ -23,6 +23,8 @@ export interface Scene {
   readonly path: string;
   /** Goes on from the scene before, if that was the last one to be opened. */
   readonly continues?: true;
+  /** Escape doesn't close it: what it shows would be lost. */
+  readonly isHeld?: true;
   readonly open: (page: Page, say: Say) => Promise<void>;
 }
 
