@@ -338,7 +338,10 @@ function keepingScenes(): readonly Scene[] {
         await dialog(page);
         await page.getByLabel(say('keys.name')).fill('倉庫システム');
         await page.getByLabel(say('keys.scope.executions_execute')).check();
-        await button(page, say('keys.issueAction')).click();
+        await page
+          .getByRole('dialog')
+          .getByRole('button', { name: say('keys.issueAction') })
+          .click();
         await page.getByText(say('keys.secretHint')).waitFor();
       },
     },

@@ -118,7 +118,7 @@ function Actions({ item }: { item: AlertRule }) {
         hint={t('common.edit')}
         onClick={() => setDialog('edit')}
       />
-      <RowMenu label={t('alerts.actionsNamed', { name: item.name })}>
+      <RowMenu label={t('alerts.actionsNamed', { name: item.name })} width={220}>
         <Menu.Item leftSection={<Send size={14} />} disabled={test.isPending} onClick={() => test.mutate()}>
           {t('alerts.test')}
         </Menu.Item>
