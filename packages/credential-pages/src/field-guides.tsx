@@ -27,7 +27,13 @@ export function FieldGuides({
               </Text>
             )}
             {translate(text)}{' '}
-            <Anchor href={page ?? GENERAL_PAGE} target="_blank" rel="noopener noreferrer" inherit>
+            <Anchor
+              href={page ?? GENERAL_PAGE}
+              target="_blank"
+              rel="noopener noreferrer"
+              underline="always"
+              inherit
+            >
               {service === null ? t('credentials.guide.general') : t('credentials.guide.open', { service })}
               <ExternalLink size={11} aria-hidden style={{ marginInlineStart: 3, verticalAlign: -1 }} />
             </Anchor>
