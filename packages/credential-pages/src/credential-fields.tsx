@@ -245,6 +245,8 @@ function SecretField({
         }}
         disabled={isRemoved}
         error={problem}
+        // Mantine doesn't mark passwords itself.
+        aria-invalid={problem === null ? undefined : true}
         required={!mayBeStored && !mayBeEmpty}
       />
       {mayBeStored && isNullable(schema) && (

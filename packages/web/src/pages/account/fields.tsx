@@ -50,6 +50,8 @@ export function PasswordField({
       required
       withAsterisk={false}
       maxLength={1_000}
+      // Mantine doesn't mark passwords itself.
+      aria-invalid={props.error === undefined || props.error === null ? undefined : true}
       {...props}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
