@@ -1,5 +1,10 @@
+import type { Meter, Work } from '@millrace/engine';
+
 /** Ranges in a byte string: alternating starts and ends, in order and disjoint. */
 export type Ranges = readonly number[];
+
+/** Bytes that are looked at between two looks at the meter: about a millisecond. */
+export const STRIDE = 256 * 1024;
 
 /** Forms encode a space as `+`, so the two are treated as equal here. */
 const FOLD = Uint8Array.from({ length: 256 }, (_, byte) => (byte === 0x2b ? 0x20 : byte));
@@ -38,23 +43,38 @@ export class SecretSearch {
   }
 
   /** The ranges of secrets; overlapping ones are merged. */
-  find(bytes: Uint8Array): Ranges {
+  *find(bytes: Uint8Array, meter: Meter): Work<Ranges> {
     const ranges: number[] = [];
+    let node = 0;
+    for (let from = 0; from < bytes.length; from += STRIDE) {
+      const until = Math.min(from + STRIDE, bytes.length);
+      node = this.#advance(node, bytes, [from, until], ranges);
+      meter.spendText(until - from);
+      if (meter.isDue) yield meter.take();
+    }
+    return ranges;
+  }
+
+  /** Searches a piece. @param node where the one before it ended @returns where this one ends */
+  #advance(
+    node: number,
+    bytes: Uint8Array,
+    [from, until]: readonly [number, number],
+    ranges: number[],
+  ): number {
     const fromRoot = this.#fromRoot;
     const ending = this.#ending;
-    const { length } = bytes;
-    let at = 0;
-    for (;;) {
-      while (at < length && fromRoot[bytes[at] as number] === 0) at += 1;
-      if (at >= length) return ranges;
-      let node = fromRoot[bytes[at] as number] as number;
-      do {
-        at += 1;
-        const found = ending[node] as number;
-        if (found > 0) addRange(ranges, at - found, at);
-        node = at < length ? this.#next(node, FOLD[bytes[at] as number] as number) : 0;
-      } while (node !== 0);
+    let here = node;
+    for (let at = from; at < until; at += 1) {
+      if (here === 0) {
+        while (at < until && fromRoot[bytes[at] as number] === 0) at += 1;
+        if (at >= until) return 0;
+        here = fromRoot[bytes[at] as number] as number;
+      } else here = this.#next(here, FOLD[bytes[at] as number] as number);
+      const found = ending[here] as number;
+      if (found > 0) addRange(ranges, at + 1 - found, at + 1);
     }
+    return here;
   }
 
   #add(secret: Uint8Array): void {

@@ -1,4 +1,5 @@
-import type { Ranges } from './mask-search.ts';
+import type { Meter, Work } from '@millrace/engine';
+import { type Ranges, STRIDE } from './mask-search.ts';
 
 type DataEncoding = 'base64' | 'hex';
 
@@ -12,7 +13,12 @@ export interface Source {
 /** A text with one encoding undone. Unrelated parts are separated by a byte that never occurs in UTF-8, so no match spans two of them. */
 export interface View {
   /** The decoded bytes; null if there is nothing to decode. */
-  readonly open: (source: Source, limits: ViewLimits, spans: Spans | null) => Buffer | null;
+  readonly open: (
+    source: Source,
+    limits: ViewLimits,
+    spans: Spans | null,
+    meter: Meter,
+  ) => Work<Buffer | null>;
   /** Whether its output is arbitrary bytes, in which short secrets would be found by chance. */
   readonly isBinary: boolean;
 }
@@ -50,11 +56,15 @@ function escapes(lead: string, read: ReadEscape): View {
   const leadByte = lead.charCodeAt(0);
   return {
     isBinary: false,
-    open({ bytes: source }, { reach }, spans) {
+    *open({ bytes: source }, { reach }, spans, meter) {
       let at = source.indexOf(leadByte);
       if (at < 0) return null;
       const out = new ViewWriter(source, reach, spans);
-      while (at >= 0) {
+      for (let looked = 0; at >= 0; ) {
+        if (at - looked >= STRIDE) {
+          looked = at;
+          yield meter.take();
+        }
         const found = read(source, at);
         if (found > 0) out.put(at, found >> 3, found & 7);
         // In a text full of escapes the next lead byte is usually near: calling indexOf costs more than scanning.
@@ -63,6 +73,8 @@ function escapes(lead: string, read: ReadEscape): View {
         while (next < near && source[next] !== leadByte) next += 1;
         at = next < near ? next : source.indexOf(leadByte, next);
       }
+      meter.spendText(source.length);
+      if (meter.isDue) yield meter.take();
       return out.end();
     },
   };
@@ -254,17 +266,42 @@ const LETTERS_OF: { readonly [Name in DataEncoding]: { readonly values: Int8Arra
 /** Shorter runs are decoded here: calling the buffer's own decoder costs more. */
 const LONG_RUN = 48;
 
-export function sourceOf(bytes: Buffer, limits: ViewLimits): Source {
-  return { bytes, runs: { base64: runsIn(bytes, 'base64', limits), hex: runsIn(bytes, 'hex', limits) } };
+/** Finds the runs in which encoded secrets may be. */
+export function* sourceOf(bytes: Buffer, limits: ViewLimits, meter: Meter): Work<Source> {
+  const base64 = yield* runsIn(bytes, 'base64', limits, meter);
+  const hex = yield* runsIn(bytes, 'hex', limits, meter);
+  return { bytes, runs: { base64, hex } };
 }
 
 /** Most of a text is never read here, because runs are looked for from their last character backwards. */
-function runsIn(bytes: Buffer, encoding: DataEncoding, { shortest }: ViewLimits): number[] {
+function* runsIn(
+  bytes: Buffer,
+  encoding: DataEncoding,
+  { shortest }: ViewLimits,
+  meter: Meter,
+): Work<number[]> {
   const least = leastLetters(encoding, shortest);
   const isLetter = IS_LETTER[encoding];
   const runs: number[] = [];
   let start = 0;
-  while (start + least <= bytes.length) {
+  for (let until = STRIDE; start + least <= bytes.length; until += STRIDE) {
+    start = findRuns(bytes, isLetter, least, [start, until], runs);
+    meter.spendText(Math.min(STRIDE, bytes.length));
+    if (meter.isDue) yield meter.take();
+  }
+  return runs;
+}
+
+/** Adds the runs that begin in a piece. @returns where the next one begins */
+function findRuns(
+  bytes: Buffer,
+  isLetter: Uint8Array,
+  least: number,
+  [from, until]: readonly [number, number],
+  runs: number[],
+): number {
+  let start = from;
+  while (start < until && start + least <= bytes.length) {
     let at = start + least - 1;
     while (at >= start && isLetter[bytes[at] as number] === 1) at -= 1;
     if (at >= start) {
@@ -276,7 +313,7 @@ function runsIn(bytes: Buffer, encoding: DataEncoding, { shortest }: ViewLimits)
     runs.push(start, end);
     start = end + 1;
   }
-  return runs;
+  return start;
 }
 
 /** The alphabet, and the line breaks that mail inserts. */
@@ -298,39 +335,70 @@ function leastLetters(encoding: DataEncoding, bytes: number): number {
  * @param skip how many characters of each run to skip: nobody knows at which one the data starts
  */
 function data(encoding: DataEncoding, skip: number): View {
-  const { values, bits } = LETTERS_OF[encoding];
   return {
     isBinary: true,
-    open({ bytes, runs: { [encoding]: runs } }, _limits, spans) {
+    *open({ bytes, runs: { [encoding]: runs } }, _limits, spans, meter) {
       if (runs.length === 0) return null;
       const out = Buffer.allocUnsafe(bytes.length + 1);
       let length = 0;
       for (let at = 0; at < runs.length; at += 2) {
         const [start, end] = [runs[at] as number, runs[at + 1] as number];
         const isLong = end - start >= LONG_RUN && spans === null && isUnbroken(bytes, start, end);
-        length = isLong
-          ? length + out.write(bytes.toString('latin1', start + skip, end), length, encoding)
-          : readRun(bytes, [start, end], out, length, spans);
+        const reader = isLong ? null : new RunReader(encoding, skip, { to: out, length, spans });
+        const first = isLong ? start + skip : start;
+        for (let from = first; from < end; from += STRIDE) {
+          const until = Math.min(from + STRIDE, end);
+          if (reader !== null) length = reader.read(bytes, from, until);
+          // A piece is a multiple of four characters, so each begins with a byte.
+          else length += out.write(bytes.toString('latin1', from, until), length, encoding);
+          meter.spendText(until - from);
+          if (meter.isDue) yield meter.take();
+        }
+        reader?.end(bytes, end);
         out[length] = APART;
         length += 1;
       }
       return out.subarray(0, length);
     },
   };
+}
 
-  /** @returns the new length of `to` */
-  function readRun(
-    from: Buffer,
-    [first, last]: readonly [number, number],
-    to: Buffer,
-    before: number,
-    spans: Spans | null,
-  ): number {
-    let length = before;
-    let pending = 0;
-    let pendingBits = 0;
-    let begin = first;
-    let left = skip;
+interface Decoded {
+  readonly to: Buffer;
+  readonly length: number;
+  readonly spans: Spans | null;
+}
+
+/** Decodes a run character by character: one with line breaks, a short one, or one whose spans are wanted. */
+class RunReader {
+  readonly #values: Int8Array;
+  readonly #bits: number;
+  readonly #to: Buffer;
+  readonly #spans: Spans | null;
+  readonly #before: number;
+  #length: number;
+  #pending = 0;
+  #pendingBits = 0;
+  #begin = 0;
+  /** Characters still to skip. */
+  #left: number;
+
+  constructor(encoding: DataEncoding, skip: number, { to, length, spans }: Decoded) {
+    const { values, bits } = LETTERS_OF[encoding];
+    this.#values = values;
+    this.#bits = bits;
+    this.#left = skip;
+    this.#to = to;
+    this.#spans = spans;
+    this.#before = length;
+    this.#length = length;
+  }
+
+  /** Reads a piece, which follows the one before it. @returns the new length of what is decoded */
+  read(from: Buffer, first: number, last: number): number {
+    const [values, bits, to, spans] = [this.#values, this.#bits, this.#to, this.#spans];
+    let [length, pending, pendingBits] = [this.#length, this.#pending, this.#pendingBits];
+    let [begin, left] = [this.#begin, this.#left];
     for (let at = first; at < last; at += 1) {
       const value = values[from[at] as number] as number;
       if (value < 0) continue;
@@ -352,11 +420,19 @@ function data(encoding: DataEncoding, skip: number): View {
       pending &= (1 << pendingBits) - 1;
       begin = at;
     }
-    // Padding belongs to the last byte.
-    if (spans !== null && length > before) {
-      for (let at = last; from[at] === PADDING; at += 1) spans.ends[length - 1] = at + 1;
-    }
+    this.#length = length;
+    this.#pending = pending;
+    this.#pendingBits = pendingBits;
+    this.#begin = begin;
+    this.#left = left;
     return length;
+  }
+
+  /** Padding belongs to the last byte. */
+  end(from: Buffer, last: number): void {
+    const spans = this.#spans;
+    if (spans === null || this.#length === this.#before) return;
+    for (let at = last; from[at] === PADDING; at += 1) spans.ends[this.#length - 1] = at + 1;
   }
 }
 

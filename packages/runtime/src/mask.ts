@@ -79,40 +79,32 @@ function* findSecrets(
   encodings: number,
   meter: Meter,
 ): Work<Ranges> {
-  const found = search.find(text);
-  yield* pause(text, meter);
+  const found = yield* search.find(text, meter);
   if (encodings === 0) return found;
   const shortest = masking.long?.shortest ?? Number.POSITIVE_INFINITY;
   const limits = { shortest, reach: search.longest * MAX_GROWTH ** encodings };
-  const source = sourceOf(text, limits);
-  yield* pause(text, meter);
+  const source = yield* sourceOf(text, limits, meter);
   const all = [found];
   for (const view of VIEWS) {
     const inView = view.isBinary ? masking.long : search;
     if (inView === null) continue;
-    const seen = view.open(source, limits, null);
-    yield* pause(text, meter);
+    const seen = yield* view.open(source, limits, null, meter);
     if (seen === null) continue;
     const ranges = yield* findSecrets(seen, masking, inView, encodings - 1, meter);
     if (ranges.length === 0) continue;
     // Decoded again, because recording where each byte comes from costs more than all the rest.
     const spans = { starts: new Uint32Array(seen.length), ends: new Uint32Array(seen.length) };
-    view.open(source, limits, spans);
-    yield* pause(text, meter);
+    yield* view.open(source, limits, spans, meter);
     all.push(rangesIn(ranges, spans));
   }
   return unionOf(all);
 }
 
-/** Looking through a text is one piece of work. */
-function* pause({ length }: Buffer, meter: Meter): Work<void> {
-  meter.spendText(length);
-  if (meter.isDue) yield meter.take();
-}
-
 function* maskText(text: string, masking: Masking, meter: Meter): Work<string> {
   if (text.length < masking.minLength) return text;
   const bytes = Buffer.from(text, 'utf8');
+  meter.spendText(text.length);
+  if (meter.isDue) yield meter.take();
   const found = yield* findSecrets(bytes, masking, masking.all, MAX_ENCODINGS, meter);
   if (found.length === 0) return text;
   return (
@@ -127,9 +119,11 @@ function* maskEncoded(text: string, masking: Masking, meter: Meter): Work<string
     BASE64.test(text) && text.length % 4 === 0 ? 'base64' : BASE64_URL.test(text) ? 'base64url' : null;
   if (encoding === null || masking.long === null) return null;
   const bytes = Buffer.from(text, encoding);
+  meter.spendText(text.length);
+  if (meter.isDue) yield meter.take();
   const found = yield* findSecrets(bytes, masking, masking.long, MAX_ENCODINGS - 1, meter);
   if (found.length === 0) return null;
-  const masked = Buffer.concat(spliced(bytes, found)).toString(encoding);
+  const masked = (yield* spliced(bytes, found, meter)).toString(encoding);
   // A secret that is base64 itself may still occur unchanged.
   const left = yield* findSecrets(Buffer.from(masked), masking, masking.all, MAX_ENCODINGS, meter);
   return left.length === 0 ? masked : null;
@@ -138,14 +132,20 @@ function* maskEncoded(text: string, masking: Masking, meter: Meter): Work<string
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const BASE64_URL = /^[A-Za-z0-9_-]+$/;
 
-function spliced(bytes: Buffer, ranges: Ranges): Buffer[] {
-  const pieces: Buffer[] = [];
+function* spliced(bytes: Buffer, ranges: Ranges, meter: Meter): Work<Buffer> {
+  // A secret has at least as many bytes as what replaces it.
+  const out = Buffer.allocUnsafe(bytes.length);
+  let length = 0;
   let done = 0;
   for (let at = 0; at < ranges.length; at += 2) {
-    pieces.push(bytes.subarray(done, ranges[at]), MASK_BYTES);
+    length += bytes.copy(out, length, done, ranges[at]);
+    length += MASK_BYTES.copy(out, length);
     done = ranges[at + 1] as number;
+    meter.spend(0.1);
+    if (meter.isDue) yield meter.take();
   }
-  return [...pieces, bytes.subarray(done)];
+  length += bytes.copy(out, length, done);
+  return out.subarray(0, length);
 }
 
 function splice(text: string, ranges: Ranges): string {

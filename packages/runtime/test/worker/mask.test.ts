@@ -13,6 +13,7 @@ import { runs } from '@millrace/testing/property-runs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { maskSecrets as masking } from '../../src/mask.ts';
+import { STRIDE } from '../../src/mask-search.ts';
 
 const maskSecrets = (result: NodeResult, secrets: Iterable<string>): NodeResult =>
   finishWork(masking(result, secrets));
@@ -191,6 +192,21 @@ describe('any secret', () => {
       ),
       { numRuns: runs(400) },
     );
+  });
+
+  test.each(Object.keys(ENCODINGS))('is masked where two pieces of a long text meet: %s', (name) => {
+    const secret = 'Sec-ret/of+2 "words"';
+    const filler = 'x,y ';
+    const each = encode(name, filler.repeat(300), [true]).length / 300;
+    // So many that the secret lies across the end of a piece, at every alignment.
+    for (let shift = 0; shift < 4; shift += 1) {
+      const count = Math.floor((STRIDE - encode(name, secret, [true]).length / 2) / each);
+      const before = filler.repeat(count) + 'z'.repeat(shift);
+      const start = encode(name, before, [true]).length;
+      const text = encode(name, `${before}${secret}${filler.repeat(300)}`, [true]);
+      expect(Math.abs(start - STRIDE)).toBeLessThan(2 * encode(name, secret, [true]).length);
+      expect(decode(name, maskedText(text, secret))).not.toContain(secret);
+    }
   });
 
   test('is masked in two encodings, one inside the other', () => {
