@@ -32,6 +32,37 @@ const COLUMN = 240;
 /** The originals' distances are those of smaller nodes. */
 const STRETCH = 1.3;
 
+/** The nodes before some others, found as far back as they are asked for: most expressions read what is near. */
+class Before {
+  readonly #known: Set<string>;
+  readonly #open: string[];
+  readonly #sources: ReadonlyMap<string, ReadonlySet<string>>;
+
+  constructor(
+    from: readonly string[],
+    sources: ReadonlyMap<string, ReadonlySet<string>>,
+    others: readonly string[],
+  ) {
+    this.#known = new Set(others);
+    this.#open = from.filter((id) => !this.#known.has(id));
+    for (const id of this.#open) this.#known.add(id);
+    this.#sources = sources;
+  }
+
+  has(id: string): boolean {
+    while (!this.#known.has(id)) {
+      const next = this.#open.pop();
+      if (next === undefined) return false;
+      for (const source of this.#sources.get(next) ?? []) {
+        if (this.#known.has(source)) continue;
+        this.#known.add(source);
+        this.#open.push(source);
+      }
+    }
+    return true;
+  }
+}
+
 /** Collects the nodes and edges of one workflow; ids are readable and unique, positions free. */
 export class FlowBuilder {
   readonly #nodes = new Map<string, BuiltNode>();
@@ -46,7 +77,7 @@ export class FlowBuilder {
     readonly place: string;
     readonly scope: Scope;
     readonly changes: number;
-    readonly known: ReadonlySet<string>;
+    readonly known: Before;
   } | null = null;
   readonly #results = new Map<string, Map<string, string>>();
   readonly #taken = new Set<string>();
@@ -90,7 +121,7 @@ export class FlowBuilder {
   }
 
   /** What a node in this scope that follows these exits may read: everything that has run, or was skipped, when it starts. */
-  beforeAll(after: readonly Exit[], scope: Scope): ReadonlySet<string> {
+  beforeAll(after: readonly Exit[], scope: Scope): Before {
     const place = after.map(({ id }) => id).join(' ');
     const last = this.#lastBefore;
     // Each expression of a node asks for the same: with thousands of nodes, going through all of them takes seconds.
@@ -100,21 +131,16 @@ export class FlowBuilder {
     return known;
   }
 
-  #findBefore(after: readonly Exit[], scope: Scope): ReadonlySet<string> {
-    const known = new Set<string>();
+  #findBefore(after: readonly Exit[], scope: Scope): Before {
+    const captures: string[] = [];
     const open = after.map(({ id }) => id);
     for (let around: Scope | null = scope; around !== null; around = around.parent) {
       if (around.id === null) continue;
       open.push(...(this.#sources.get(around.id) ?? []));
       const capture = this.#captures.get(around.id);
-      if (capture !== undefined) known.add(capture);
+      if (capture !== undefined) captures.push(capture);
     }
-    for (let id = open.pop(); id !== undefined; id = open.pop()) {
-      if (known.has(id)) continue;
-      known.add(id);
-      open.push(...(this.#sources.get(id) ?? []));
-    }
-    return known;
+    return new Before(open, this.#sources, captures);
   }
 
   config(id: string): { [name: string]: JsonValue } | undefined {
@@ -137,27 +163,27 @@ export class FlowBuilder {
     return JSON.stringify([...this.#nodes.values()].map(({ config }) => config));
   }
 
-  /** How far the building has come, for {@link rollBack}. */
-  mark(): ReadonlySet<string> {
-    return new Set(this.#nodes.keys());
+  /** How far the building has come, for {@link rollBack}: how many nodes there are. */
+  mark(): number {
+    return this.#nodes.size;
   }
 
   /** Takes back what was added since, except loops that were opened, and what is inside them already. */
-  rollBack(mark: ReadonlySet<string>): void {
+  rollBack(mark: number): void {
+    const gone = new Set([...this.#nodes.keys()].slice(mark));
     for (const results of this.#results.values())
       for (const value of results.keys()) {
         const [, id = ''] = /\{\{nodes\.([a-z0-9_]+)/.exec(value) ?? [];
-        if (this.#nodes.has(id) && !mark.has(id)) results.delete(value);
+        if (gone.has(id)) results.delete(value);
       }
-    const gone = [...this.#nodes.values()].filter(({ id }) => !mark.has(id)).map(({ id }) => id);
-    if (gone.length === 0) return;
+    if (gone.size === 0) return;
     for (const id of gone) {
       this.#nodes.delete(id);
       this.#changes += 1;
       this.#sources.delete(id);
     }
     for (const [key, { source, target }] of this.#edges) {
-      if (!gone.includes(source) && !gone.includes(target)) continue;
+      if (!gone.has(source) && !gone.has(target)) continue;
       this.#edges.delete(key);
       this.#changes += 1;
       this.#sources.get(target)?.delete(source);

@@ -1,7 +1,7 @@
 import { type Flow, findProblems, type JsonObject, type JsonValue } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
 import { describe, expect, it } from 'vitest';
-import { importWorkflow } from './index.ts';
+import { importWork, importWorkflow } from './index.ts';
 import {
   configOf,
   faultOf,
@@ -299,6 +299,26 @@ describe('a hostile file', () => {
     expect('fault' in twice && twice.fault.code).toBe('no_nodes');
     expect(faultOf({ hello: 1 })).toBe('unknown_product');
     for (const value of [null, 1, 'x', [], [[]]]) expect(faultOf(value)).toBe('unknown_product');
+  });
+
+  it('makes at most ten times the nodes of one workflow, however many triggers lead to them', () => {
+    const steps = Array.from({ length: 25 }, (_, index) => `Step ${index}`);
+    const hooks = Array.from({ length: 25 }, (_, index) => `Hook ${index}`);
+    const file = n8n(
+      Object.fromEntries([
+        ...hooks.map((name): [string, Sketch] => [name, { type: 'webhook', parameters: { path: name } }]),
+        ...steps.map((name): [string, Sketch] => [name, { type: 'noOp' }]),
+      ]),
+      [
+        ...hooks.map((name): [string, string] => [name, 'Step 0']),
+        ...steps.slice(1).map((name, index): [string, string] => [`Step ${index}`, name]),
+      ],
+    );
+    const options = { ...OPTIONS, limits: { nodes: 50, depth: 100 } };
+    const outcome = importWorkflow(file, options);
+    // Twenty of 26 nodes each are the first to exceed 500.
+    expect('result' in outcome && outcome.result.companions.length + 1).toBe(20);
+    expect([...importWork(file, options)].length).toBeGreaterThan(500);
   });
 
   it.each([

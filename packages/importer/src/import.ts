@@ -1,4 +1,4 @@
-import type { JsonValue } from '@millrace/engine';
+import { finishWork, type JsonValue, type Work } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { jsonDepth } from './json-depth.ts';
 import type { ImportLimits } from './limits.ts';
@@ -28,11 +28,18 @@ export function detectProduct(value: JsonValue): Product | null {
   return isN8n(value) ? 'n8n' : null;
 }
 
-/** Makes Millrace workflows from a workflow of another product. Pure, and never evaluates anything in it. */
-export function importWorkflow(
-  value: JsonValue,
-  options: ImportOptions,
-): { readonly result: ImportResult } | { readonly fault: ImportFault } {
+/** What a file becomes, or why it can't be imported. */
+export type Import = { readonly result: ImportResult } | { readonly fault: ImportFault };
+
+/** {@link importWork} at once. */
+export function importWorkflow(value: JsonValue, options: ImportOptions): Import {
+  return finishWork(importWork(value, options));
+}
+
+/**
+ * Makes Millrace workflows from a workflow of another product, in pieces: node by node. Pure, and never evaluates anything in it.
+ */
+export function* importWork(value: JsonValue, options: ImportOptions): Work<Import> {
   const { limits } = options;
   const product = options.product ?? detectProduct(value);
   if (product === null)
@@ -46,7 +53,7 @@ export function importWorkflow(
     };
   if (nodes === 0) return { fault: { code: 'no_nodes', message: message('import.no_nodes') } };
   const part = options.isPart === true ? withTrigger(value) : { value, added: null };
-  const { name, workflows, report } = importN8n(part.value);
+  const { name, workflows, report } = yield* importN8n(part.value, limits.nodes);
   const named = workflows.map((workflow) => ({
     ...workflow,
     name: nameOf(workflow.name, name, options.name),

@@ -1,5 +1,5 @@
 export { type ImportProblem, problemsOf } from './findings.ts';
-export { detectProduct, type ImportFault, type ImportOptions, importWorkflow } from './import.ts';
+export { detectProduct, type ImportFault, type ImportOptions, importWork, importWorkflow } from './import.ts';
 export type { ImportLimits } from './limits.ts';
 export type {
   ImportedWorkflow,

@@ -301,23 +301,21 @@ export class Compiler {
   }
 
   /** Whether a node that comes after these exits may read a ref. */
-  canRead(ref: Ref, scope: Scope, before: ReadonlySet<string>): boolean {
+  canRead(ref: Ref, scope: Scope, before: Pick<ReadonlySet<string>, 'has'>): boolean {
     if (!isWithin(scope, ref.scope)) return false;
     const [, id] = /^nodes\.([a-z0-9_]+)/.exec(ref.path) ?? [];
     return id === undefined || before.has(id);
   }
 
-  /** How far the work has come, to go back to. */
+  /** How far the work has come, to go back to. Everything is only ever added, so that counts say it. */
   mark(): () => void {
     const nodes = this.builder.mark();
     const caches = [this.#loops, this.#markers, this.#finished, this.#arrivals] as Map<string, unknown>[];
-    const kept = caches.map((cache) => new Map(cache));
+    const sizes = caches.map(({ size }) => size);
     return () => {
       this.builder.rollBack(nodes);
-      for (const [index, cache] of caches.entries()) {
-        cache.clear();
-        for (const [key, value] of kept[index] ?? []) cache.set(key, value);
-      }
+      for (const [index, cache] of caches.entries())
+        for (const key of [...cache.keys()].slice(sizes[index])) cache.delete(key);
     };
   }
 

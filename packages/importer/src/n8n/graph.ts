@@ -40,7 +40,7 @@ export function batchOutputs({ version }: N8nNode): { readonly loop: number; rea
  * needs no workflow of its own.
  */
 export function splitByTrigger(workflow: N8nWorkflow): {
-  starts: readonly Started[];
+  triggers: readonly N8nNode[];
   spare: readonly N8nNode[];
 } {
   const outgoing = Map.groupBy(workflow.links, ({ from }) => from);
@@ -58,7 +58,7 @@ export function splitByTrigger(workflow: N8nWorkflow): {
     if (kept.length > 0 && (isEmpty || (isCovered && rank(trigger) === MANUAL))) spare.push(trigger);
     else kept.push(trigger);
   }
-  return { starts: kept.map((trigger) => startedBy(trigger, workflow, outgoing)), spare };
+  return { triggers: kept, spare };
 }
 
 const MANUAL = 3;
@@ -69,11 +69,9 @@ function rank({ kind, raw }: N8nNode): number {
   return /^(?:executeWorkflowTrigger|errorTrigger|evaluationTrigger)$/.test(kind) ? 2 : 1;
 }
 
-function startedBy(
-  trigger: N8nNode,
-  workflow: N8nWorkflow,
-  outgoing: ReadonlyMap<string, readonly N8nLink[]>,
-): Started {
+/** Everything that a trigger starts. */
+export function startedBy(trigger: N8nNode, workflow: N8nWorkflow): Started {
+  const outgoing = Map.groupBy(workflow.links, ({ from }) => from);
   const links: N8nLink[] = [];
   const returns: N8nLink[] = [];
   const cycles: N8nLink[] = [];

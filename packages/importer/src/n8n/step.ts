@@ -263,7 +263,7 @@ export class Step {
       : { vars: Object.fromEntries(names.map((name) => [name, template(extend('vars', [name]))])) };
   }
 
-  #before(): ReadonlySet<string> {
+  #before(): Pick<ReadonlySet<string>, 'has'> {
     return this.compiler.builder.beforeAll(this.#after, this.scope);
   }
 

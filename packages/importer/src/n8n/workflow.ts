@@ -1,11 +1,11 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import type { JsonObject, JsonValue, Work } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import type { NodeExtras } from '../flow-builder.ts';
 import { listScope, type Scope, template } from '../refs.ts';
 import { type ImportedWorkflow, Report } from '../report.ts';
 import { withoutSecrets } from '../secrets.ts';
 import { type Arrival, Compiler, type Out } from './compiler.ts';
-import { isTrigger, type Started, splitByTrigger } from './graph.ts';
+import { isTrigger, type Started, splitByTrigger, startedBy } from './graph.ts';
 import type { Handler } from './handler.ts';
 import { CORE } from './nodes/core.ts';
 import { CRYPTO } from './nodes/crypto.ts';
@@ -40,32 +40,48 @@ export interface N8nImport {
 /** Each trigger of a file makes a workflow with all nodes that it leads to. */
 const MAX_WORKFLOWS = 50;
 
-/** Makes Millrace workflows from an n8n export: one for each trigger. */
-export function importN8n(value: JsonValue): N8nImport {
+/** All workflows of a file together have at most so many times the nodes of one: each trigger may lead to the same thousands. */
+const MAX_TIMES_NODES = 10;
+
+/**
+ * Makes Millrace workflows from an n8n export: one for each trigger.
+ * @param maxNodes of one workflow
+ */
+export function* importN8n(value: JsonValue, maxNodes: number): Work<N8nImport> {
   const report = new Report();
-  const workflow = clean(readN8n(value), report);
-  const { starts, spare } = splitByTrigger(workflow);
-  for (const { trigger } of starts.slice(MAX_WORKFLOWS))
-    report.dropped(at(trigger), message('import.too_many_triggers', { max: MAX_WORKFLOWS }));
-  const workflows = starts.slice(0, MAX_WORKFLOWS).map((started, index) => {
-    const name = index === 0 ? workflow.name : `${workflow.name}: ${started.trigger.name}`;
-    return { name, flow_data: compile(workflow, started, report) };
-  });
+  const workflow = yield* clean(readN8n(value), report);
+  const { triggers, spare } = splitByTrigger(workflow);
+  const workflows: ImportedWorkflow[] = [];
+  let nodes = 0;
+  for (const [index, trigger] of triggers.entries()) {
+    yield 1;
+    const mayBeMade = index < MAX_WORKFLOWS && nodes < maxNodes * MAX_TIMES_NODES;
+    const started = mayBeMade ? startedBy(trigger, workflow) : null;
+    if (started === null) {
+      report.dropped(at(trigger), message('import.too_many_triggers', { max: workflows.length }));
+      continue;
+    }
+    const name = index === 0 ? workflow.name : `${workflow.name}: ${trigger.name}`;
+    workflows.push({ name, flow_data: yield* compile(workflow, started, report) });
+    nodes += started.order.length;
+  }
   for (const node of spare) report.approximated(at(node), message('import.spare_trigger'));
   return { name: workflow.name, workflows: completed(workflow, workflows, report), report };
 }
 
 /** Without secrets that were written into it. */
-function clean(workflow: N8nWorkflow, report: Report): N8nWorkflow {
-  const nodes = [...workflow.nodes].map(([name, node]): [string, N8nNode] => {
+function* clean(workflow: N8nWorkflow, report: Report): Work<N8nWorkflow> {
+  const nodes = new Map<string, N8nNode>();
+  for (const [name, node] of workflow.nodes) {
     const { value, found } = withoutSecrets(node.parameters);
     if (found) report.approximated(at(node), message('import.secret_removed'));
-    return [name, { ...node, parameters: value }];
-  });
-  return { ...workflow, nodes: new Map(nodes) };
+    nodes.set(name, { ...node, parameters: value });
+    yield 1;
+  }
+  return { ...workflow, nodes };
 }
 
-function compile(workflow: N8nWorkflow, started: Started, report: Report): JsonObject {
+function* compile(workflow: N8nWorkflow, started: Started, report: Report): Work<JsonObject> {
   const compiler = new Compiler({ workflow, started, report });
   const triggered = addTrigger(compiler, started.trigger);
   report.mapped(at(started.trigger));
@@ -76,12 +92,15 @@ function compile(workflow: N8nWorkflow, started: Started, report: Report): JsonO
     report.mapped(at(node));
     const outs = compileNode(compiler, node);
     compiler.outs.set(node.name, outs);
+    yield 1;
   }
   for (const node of started.order) if (node.kind === 'splitInBatches') compiler.finishBatches(node);
   placeBackLinks(compiler);
+  yield 1;
   answerWith(compiler, triggered);
   keepWhatIsRead(compiler, triggered);
   compiler.builder.fillEmptyLoops();
+  yield 1;
   return compiler.finish(settingsOf(compiler));
 }
 

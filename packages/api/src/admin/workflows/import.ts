@@ -1,8 +1,9 @@
 import type { ResponseBody } from '@millrace/admin-api';
 import type { JsonValue } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
-import { type ImportResult, importWorkflow, type Outcome } from '@millrace/importer';
+import { type ImportResult, importWork, type Outcome } from '@millrace/importer';
 import { presentMessage } from '@millrace/messages/english';
+import { finishInTurns } from '@millrace/runtime/turns';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
@@ -15,7 +16,7 @@ export function importRoutes(app: FastifyInstance, deps: AppDeps): void {
 
   adminRoute(app, deps, 'POST /orgs/:org/import', async ({ body }) => {
     const options = { limits: { nodes, depth }, name: body.name ?? '', isPart: true };
-    const read = importWorkflow(body.content as JsonValue, options);
+    const read = await finishInTurns(importWork(body.content as JsonValue, options));
     if ('result' in read) return present(read.result);
     const { code, message: why } = read.fault;
     throw validationError([{ pointer: '/content', code, message: why }]);
