@@ -4,7 +4,7 @@ import { prune } from '@millrace/service/retention/prune';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { UNFINISHED_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestService } from '@millrace/testing/service';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { auditOf, createWorkflow, endOf, flowWith, pathTo } from './workflows-world.ts';
 
 let service: TestService;
@@ -86,6 +86,25 @@ describe('running by hand', () => {
     await ada.call('POST /orgs/:org/workflows/:id/archive', { params });
     expect((await run(workflow, {})).json.code).toBe('workflow_archived');
   });
+});
+
+test('an input is checked between transactions: its refusal rolls nothing back', async () => {
+  const workflow = await createWorkflow(ada);
+  const flow_data = { ...CHAIN, settings: { input_schema: { required: ['n'] } } };
+  const transactions: Promise<unknown>[] = [];
+  const { db } = service.deps;
+  const forOrganisation = db.forOrganisation.bind(db);
+  const spy = vi.spyOn(db, 'forOrganisation').mockImplementation((id, work) => {
+    const done = forOrganisation(id, work);
+    transactions.push(done);
+    return done;
+  });
+  onTestFinished(() => spy.mockRestore());
+  const refused = await run(workflow, { flow_data, input: {} });
+  expect([refused.status, refused.json.errors?.[0]?.pointer]).toEqual([422, '/input/n']);
+  const ends = await Promise.allSettled(transactions);
+  expect(ends.map(({ status }) => status)).toEqual(ends.map(() => 'fulfilled'));
+  expect(ends.length).toBeGreaterThan(0);
 });
 
 describe('a trial of an unsaved draft', () => {

@@ -121,6 +121,19 @@ export async function lockWorkflow(tx: Queryable, organisationId: number, id: nu
   return rows.length === 1;
 }
 
+/** The status, which stays until the transaction ends; undefined if the workflow doesn't exist. */
+export async function holdStatus(
+  tx: Queryable,
+  organisationId: number,
+  id: number,
+): Promise<WorkflowStatus | undefined> {
+  const [row] = await tx.query<{ status: WorkflowStatus }>(
+    'SELECT status FROM workflows WHERE organisation_id = $1 AND id = $2 FOR SHARE',
+    [organisationId, id],
+  );
+  return row?.status;
+}
+
 /** Stores a workflow's new state. The update time never repeats, because entity tags are derived from it. */
 export async function updateWorkflow(tx: Queryable, row: WorkflowDetailRow): Promise<WorkflowDetailRow> {
   const stored = await queryRow<{ updated_at: Date }>(

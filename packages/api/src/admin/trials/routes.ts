@@ -1,11 +1,11 @@
-import type { Body } from '@millrace/admin-api';
+import type { Body, WorkflowStatus } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import {
   type CompileResult,
   canonicalJson,
-  compile,
+  compileWork,
   type Flow,
-  findProblems,
+  findProblemsWork,
   type JsonValue,
   type NodeRegistry,
   parseJson,
@@ -18,6 +18,7 @@ import { startOrigin } from '@millrace/http/origin';
 import { insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
 import { parseChunks } from '@millrace/runtime/chunks';
+import { finishInTurns } from '@millrace/runtime/turns';
 import type { Starter } from '@millrace/service/executions/accept';
 import { recordsKept, refuseUnended } from '@millrace/service/executions/rerun';
 import { organisationPaused } from '@millrace/service/executions/startable';
@@ -26,7 +27,7 @@ import { findPastInput } from '@millrace/service/samples/past-inputs';
 import { outputsOf, reduceToNode, trialSettings } from '@millrace/service/trials/only-node';
 import { insertTrial } from '@millrace/service/trials/store';
 import { archivedError, checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
-import { findVersion, type WorkflowDetailRow } from '@millrace/service/workflows/store';
+import { findVersion, holdStatus, type WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { refuseInput } from '../../public/executions/execute-route.ts';
@@ -53,36 +54,38 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
     const { executionId, now, isPaused } = await starter.lookUp(organisation.id, id, null);
     if (isPaused) throw organisationPaused();
     const former = await formerOf(organisation.id, id, body);
+    const read = await db.forOrganisation(organisation.id, (tx) => readRun(tx, organisation.id, id, body));
+    const content = contentOf(read, body, former, deps);
+    const compiled = await compileSound(content.flow, registry, body.only_node !== undefined);
+    const isPartial = body.only_node !== undefined || body.from_node !== undefined;
+    const again = repeated(body, former, compiled);
+    const input = again?.input ?? read.input;
+    // Between the transactions: it may take long, in a thread.
+    if (!isPartial) await refuseInput(compiled, input, organisation.id, '/input');
+    const { workflow } = read;
+    const order = {
+      executionId,
+      acceptedAt: now,
+      workflow: {
+        id,
+        organisationId: organisation.id,
+        name: workflow.name,
+        isTestMode: (body.is_test_mode ?? workflow.is_test_mode) || again?.isTestMode === true,
+      },
+      ...(again === null ? {} : { rerunOf: again.rerunOf, records: again.records }),
+      triggerType: 'manual',
+      input,
+      compiled,
+      origin: startOrigin(call.request),
+    };
     const stored = await db.forOrganisation(organisation.id, async (tx) => {
-      const workflow = await requireWorkflow(tx, organisation.id, id);
-      if (workflow.status === 'archived') throw archivedError();
-      const content = await contentOf(tx, organisation.id, workflow, body, former, deps);
-      const compiled = compileSound(content.flow, registry, body.only_node !== undefined);
-      const isPartial = body.only_node !== undefined || body.from_node !== undefined;
-      const again = repeated(body, former, compiled);
-      const input = again?.input ?? (await inputOf(tx, organisation.id, id, body));
-      if (!isPartial) await refuseInput(compiled, input, organisation.id, '/input');
+      // It may have been archived or deleted since it was read.
+      refuseArchived(await holdStatus(tx, organisation.id, id));
       const version = content.version ?? (await storeTrial(tx, call, id, content.flow));
-      const order = {
-        executionId,
-        acceptedAt: now,
-        workflow: {
-          id,
-          organisationId: organisation.id,
-          name: workflow.name,
-          isTestMode: (body.is_test_mode ?? workflow.is_test_mode) || again?.isTestMode === true,
-        },
-        ...(again === null ? {} : { rerunOf: again.rerunOf, records: again.records }),
-        version,
-        triggerType: 'manual',
-        input,
-        compiled,
-        origin: startOrigin(call.request),
-      };
       // Queued, so that it is stored together with its flow and the audit entry; any worker with a free slot takes it.
-      await starter.storeQueued(tx, organisation.id, [order]);
+      await starter.storeQueued(tx, organisation.id, [{ ...order, version }]);
       await record(tx, call, { execution_id: executionId, workflow_id: id, version: Math.max(version, 0) });
-      return order;
+      return { ...order, version };
     });
     starter.stored(stored);
     return { execution_id: executionId };
@@ -164,15 +167,48 @@ function refuseUnfit(body: RunBody): void {
   );
 }
 
-async function contentOf(
+/** What a run reads before it is checked. */
+interface RunRead {
+  readonly workflow: WorkflowDetailRow;
+  /** The chosen earlier version; null if none was chosen. */
+  readonly chosenFlow: JsonValue | null;
+  readonly input: JsonValue;
+}
+
+async function readRun(tx: Queryable, organisationId: number, id: number, body: RunBody): Promise<RunRead> {
+  const workflow = await requireWorkflow(tx, organisationId, id);
+  refuseArchived(workflow.status);
+  return {
+    workflow,
+    chosenFlow: await chosenFlow(tx, organisationId, id, body),
+    input: await inputOf(tx, organisationId, id, body),
+  };
+}
+
+function refuseArchived(status: WorkflowStatus | undefined): void {
+  if (status === undefined) throw notFound('workflow');
+  if (status === 'archived') throw archivedError();
+}
+
+async function chosenFlow(
   tx: Queryable,
   organisationId: number,
-  workflow: WorkflowDetailRow,
+  workflowId: number,
+  { version }: RunBody,
+): Promise<JsonValue | null> {
+  if (version === undefined) return null;
+  const row = await findVersion(tx, organisationId, workflowId, version);
+  if (row === undefined) throw notFound('version');
+  return parseJson(row.flow_data);
+}
+
+function contentOf(
+  read: RunRead,
   body: RunBody,
   former: Former | null,
   { registry, config }: Pick<AppDeps, 'registry' | 'config'>,
-): Promise<RunContent> {
-  const { version, flow } = await chosenFlow(tx, organisationId, workflow, body);
+): RunContent {
+  const { version, flow } = flowOf(read, body);
   const checked = checkFlow(flow, registry, config.limits.nodes).flow;
   if (body.only_node !== undefined) {
     const only = {
@@ -187,22 +223,15 @@ async function contentOf(
 }
 
 /** A draft identical to the saved version isn't a draft any longer. */
-async function chosenFlow(
-  tx: Queryable,
-  organisationId: number,
-  workflow: WorkflowDetailRow,
-  body: RunBody,
-): Promise<{ readonly version: number | null; readonly flow: JsonValue }> {
+function flowOf(
+  { workflow, chosenFlow: chosen }: RunRead,
+  { flow_data: draft, version }: RunBody,
+): { readonly version: number | null; readonly flow: JsonValue } {
+  if (version !== undefined && chosen !== null) return { version, flow: chosen };
   const saved = parseJson(workflow.flow_data);
-  const { flow_data: draft, version } = body;
-  if (draft !== undefined) {
-    const isSaved = canonicalJson(draft) === canonicalJson(saved);
-    return { version: isSaved ? workflow.version : null, flow: draft };
-  }
-  if (version === undefined) return { version: workflow.version, flow: saved };
-  const row = await findVersion(tx, organisationId, workflow.id, version);
-  if (row === undefined) throw notFound('version');
-  return { version, flow: parseJson(row.flow_data) };
+  if (draft === undefined) return { version: workflow.version, flow: saved };
+  const isSaved = canonicalJson(draft) === canonicalJson(saved);
+  return { version: isSaved ? workflow.version : null, flow: draft };
 }
 
 async function inputOf(
@@ -226,15 +255,18 @@ function noSuchExecution(pointer: string): Error {
  * @param isReduced pointers into the flow that runs don't apply to the flow that was sent
  * @throws ApiError 422 with one error per problem
  */
-function compileSound(flow: Flow, registry: NodeRegistry, isReduced: boolean): CompileResult {
-  if (!isReduced) refuseProblems(flow, registry);
-  const errors = findProblems(flow, registry).map(({ code, message: said }) => ({
-    pointer: '/only_node',
-    code,
-    message: said,
-  }));
-  if (errors.length > 0) throw validationError(errors);
-  return compile(flow, registry);
+async function compileSound(flow: Flow, registry: NodeRegistry, isReduced: boolean): Promise<CompileResult> {
+  if (!isReduced) await refuseProblems(flow, registry);
+  else {
+    const problems = await finishInTurns(findProblemsWork(flow, registry));
+    const errors = problems.map(({ code, message: said }) => ({
+      pointer: '/only_node',
+      code,
+      message: said,
+    }));
+    if (errors.length > 0) throw validationError(errors);
+  }
+  return finishInTurns(compileWork(flow, registry));
 }
 
 function storeTrial(
