@@ -17,6 +17,7 @@ import { DEFAULT_HANDLE, ERROR_HANDLE } from './node-result.ts';
 import { findSchemaFaults } from './schema-faults.ts';
 import type { SearchKey } from './search-keys.ts';
 import { listPaths, parseTemplate, parseTemplates, type Template } from './template.ts';
+import { finishWork, Meter, type Work } from './work.ts';
 
 /** Further problems aren't reported; a flow with this many has a single cause. */
 const MAX_PROBLEMS = 500;
@@ -40,17 +41,39 @@ export interface Analysis {
  * the whole flow. Empty when it can run.
  */
 export function findProblems(flow: Flow, registry: NodeRegistry, at = FLOW_POINTER): readonly Problem[] {
-  return analyse(flow, registry, at).problems;
+  return finishWork(analyseWork(flow, registry, at)).problems;
 }
 
-/** {@link findProblems} plus the templates that were parsed for it. */
-export function analyse(flow: Flow, registry: NodeRegistry, at = FLOW_POINTER): Analysis {
+/** {@link findProblems} in pieces. */
+export function* findProblemsWork(
+  flow: Flow,
+  registry: NodeRegistry,
+  at = FLOW_POINTER,
+): Work<readonly Problem[]> {
+  return (yield* analyseWork(flow, registry, at)).problems;
+}
+
+/** Checking one node of a few members takes about as long as that many steps. */
+const NODE_STEPS = 50;
+
+/** {@link findProblems} plus the templates that were parsed for it, in pieces of a few nodes. */
+export function* analyseWork(flow: Flow, registry: NodeRegistry, at = FLOW_POINTER): Work<Analysis> {
   const search = new Search(flow, registry, at);
-  const configs = flow.nodes.map((node, index) => search.node(node, index));
+  const meter = new Meter();
+  const configs: Template[] = [];
+  for (const [index, node] of flow.nodes.entries()) {
+    configs.push(search.node(node, index));
+    meter.spend(NODE_STEPS);
+    if (meter.isDue) yield meter.take();
+  }
   search.triggers();
   search.loops();
   search.edges();
+  meter.spend(NODE_STEPS * flow.nodes.length);
+  if (meter.isDue) yield meter.take();
   search.references();
+  meter.spend(NODE_STEPS * flow.nodes.length);
+  if (meter.isDue) yield meter.take();
   const { display_name: name, rate, debounce, concurrency } = flow.settings ?? {};
   const displayName = search.setting(name, '/settings/display_name');
   const rateKey = search.setting(rate?.key, '/settings/rate/key');

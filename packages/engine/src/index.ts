@@ -43,7 +43,7 @@ export {
   type Problem,
   type StructureError,
 } from './flow.ts';
-export { findProblems, handlesOf } from './flow-problems.ts';
+export { findProblems, findProblemsWork, handlesOf } from './flow-problems.ts';
 export { type StructureLimits, validateStructure } from './flow-structure.ts';
 export { foldRecords, type RecordChunks, recordsToShow, resultOf } from './fold.ts';
 export * from './http.ts';
@@ -79,6 +79,7 @@ export { searchForPattern } from './pattern.ts';
 export {
   type CompileResult,
   compile,
+  compileWork,
   type DeferredMember,
   defaultTimeoutMs,
   displayNameOf,

@@ -3,7 +3,7 @@ import { type Priority, USUAL_PRIORITY } from './claim-order.ts';
 import type { Concurrency } from './concurrency.ts';
 import type { Flow, FlowEdge, FlowNode, FlowSettings, OnError, Problem } from './flow.ts';
 import { handleOf, labelOf, retryPolicyOf } from './flow.ts';
-import { type Analysis, analyse } from './flow-problems.ts';
+import { type Analysis, analyseWork } from './flow-problems.ts';
 import { validateStructure } from './flow-structure.ts';
 import { buildGraph, topologicalOrder } from './graph.ts';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
@@ -14,6 +14,7 @@ import type { StartDebounce, StartRate } from './start-holds.ts';
 import type { Outcome } from './store.ts';
 import type { Template } from './template.ts';
 import { render } from './template-render.ts';
+import { finishWork, type Work } from './work.ts';
 
 /** A runnable flow, prepared once per version. Immutable, so any number of executions share it. */
 export interface Plan {
@@ -117,6 +118,11 @@ const DEFAULT_EFFECT_TIMEOUT_MS = 300_000;
 
 /** Prepares a saved `flow_data` to run, or returns the first reason why it can't. */
 export function compile(flowData: JsonValue, registry: NodeRegistry): CompileResult {
+  return finishWork(compileWork(flowData, registry));
+}
+
+/** {@link compile} in pieces. */
+export function* compileWork(flowData: JsonValue, registry: NodeRegistry): Work<CompileResult> {
   const [fault] = validateStructure(flowData, { maxNodes: Infinity, maxEdges: Infinity });
   if (fault !== undefined) {
     const { pointer, code } = fault;
@@ -124,7 +130,7 @@ export function compile(flowData: JsonValue, registry: NodeRegistry): CompileRes
     return { kind: 'invalid', problem: { pointer, node_id: null, code, message: said } };
   }
   const flow = flowData as Flow;
-  const analysis = analyse(flow, registry);
+  const analysis = yield* analyseWork(flow, registry);
   if (analysis.obstacle !== null) return { kind: 'invalid', problem: analysis.obstacle };
   return { kind: 'plan', plan: buildPlan(flow, registry, analysis) };
 }

@@ -2,7 +2,15 @@ import { inEnglish } from '@millrace/messages/english';
 import { saying } from '@millrace/messages/testing';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compile, type Flow, findProblems, type JsonValue, validateStructure } from '../src/index.ts';
+import {
+  compile,
+  compileWork,
+  type Flow,
+  findProblems,
+  findProblemsWork,
+  type JsonValue,
+  validateStructure,
+} from '../src/index.ts';
 import { arbitraryFlow, flowOf, testRegistry } from './support/index.ts';
 
 function codes(flow: Flow): string[] {
@@ -24,6 +32,13 @@ describe('problems of a flow', () => {
         message: saying('"a": there is no node type "slack.postt"'),
       },
     ]);
+  });
+
+  it('are looked for in pieces', () => {
+    const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
+    const flow = flowOf(Object.fromEntries(names.map((name) => [name, {}])), ['t -> n0']);
+    expect([...findProblemsWork(flow, testRegistry)].length).toBeGreaterThanOrEqual(5);
+    expect([...compileWork(flow as unknown as JsonValue, testRegistry)].length).toBeGreaterThanOrEqual(5);
   });
 
   it('P2: no trigger, or more than one', () => {

@@ -1,6 +1,7 @@
 import { coalesce } from '@millrace/database/coalesce';
 import type { Queryable } from '@millrace/database/database';
-import { type CompileResult, compile, type NodeRegistry, parseJson } from '@millrace/engine';
+import { type CompileResult, compileWork, type NodeRegistry, parseJson } from '@millrace/engine';
+import { finishInTurns } from './turns.ts';
 
 /** Compiled workflow versions. A version never changes, so a cached one is never stale. */
 export interface PlanCache {
@@ -28,7 +29,7 @@ export function createPlanCache(db: Queryable, registry: NodeRegistry, maxPlans 
   async function compileVersion(key: VersionKey): Promise<CompileResult> {
     const flowJson = await load(key);
     if (flowJson === undefined) throw new Error(`workflow ${key.workflowId} has no version ${key.version}`);
-    return compile(parseJson(flowJson), registry);
+    return finishInTurns(compileWork(parseJson(flowJson), registry));
   }
 
   return {

@@ -47,7 +47,7 @@ export function importTemplate(
     const stored = await db.forOrganisation(organisation.id, (tx) =>
       storeTemplate(tx, organisation.id, template, config),
     );
-    const result = presentImported(stored.workflow);
+    const result = await presentImported(stored.workflow);
     const companions = stored.companions.map((row) => `\n  workflow ${row.id}, "${row.name}", ${row.status}`);
     const text = `${result.text}${listed('Also imported:', companions)}${stillToSet(template, [...given, ...answers])}`;
     return { json: result.json, text };

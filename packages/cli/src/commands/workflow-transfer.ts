@@ -66,8 +66,8 @@ export async function storeWorkflow(
 }
 
 /** The result for a stored workflow: its detail, and in words what it still needs. */
-export function presentImported(row: WorkflowDetailRow): CommandResult {
-  const detail = presentDetail(row, registry);
+export async function presentImported(row: WorkflowDetailRow): Promise<CommandResult> {
+  const detail = await presentDetail(row, registry);
   const count = Array.isArray(detail.problems) ? detail.problems.length : 0;
   const note = count === 0 ? '' : ` ${countOf(count, 'problem')} must be fixed before it can be activated.`;
   return { json: detail, text: `Imported as workflow ${row.id}, "${row.name}", ${row.status}.${note}` };

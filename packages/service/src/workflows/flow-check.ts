@@ -4,7 +4,7 @@ import type { Queryable } from '@millrace/database/database';
 import {
   DEFAULT_HANDLE,
   type Flow,
-  findProblems,
+  findProblemsWork,
   handlesOf,
   isJsonArray,
   isJsonObject,
@@ -15,6 +15,7 @@ import {
   validateStructure,
 } from '@millrace/engine';
 import { presentMessage } from '@millrace/messages/english';
+import { finishInTurns } from '@millrace/runtime/turns';
 
 /** What a flow is checked against. */
 export interface CheckContext {
@@ -42,7 +43,8 @@ export async function checkFlowData(
   }
   const flow = value as Flow;
   const missing = await findMissingCredentials(tx, organisationId, flow, registry);
-  const problems = [...findProblems(flow, registry), ...missing];
+  const found = await finishInTurns(findProblemsWork(flow, registry));
+  const problems = [...found, ...missing];
   return {
     problems: problems.map((problem) => ({ ...problem, ...presentMessage(problem.message) })),
     handles,

@@ -1,7 +1,7 @@
 import type { WorkflowStatus } from '@millrace/admin-api';
 import {
   type Flow,
-  findProblems,
+  findProblemsWork,
   type JsonValue,
   type NodeRegistry,
   type Problem,
@@ -10,6 +10,7 @@ import {
 } from '@millrace/engine';
 import { ApiError, validationError } from '@millrace/errors/errors';
 import { type Message, message } from '@millrace/messages';
+import { finishInTurns } from '@millrace/runtime/turns';
 
 /** A `flow_data` that may be saved. */
 export interface CheckedFlow {
@@ -32,8 +33,8 @@ export function checkFlow(value: JsonValue, registry: NodeRegistry, maxNodes: nu
  * Refuses to activate an unfinished flow.
  * @throws ApiError 422 with one error per problem
  */
-export function refuseProblems(flow: Flow, registry: NodeRegistry): void {
-  refuse(findProblems(flow, registry));
+export async function refuseProblems(flow: Flow, registry: NodeRegistry): Promise<void> {
+  refuse(await finishInTurns(findProblemsWork(flow, registry)));
 }
 
 /** @throws ApiError 422 unless the list is empty */

@@ -62,7 +62,7 @@ async function refuseUnfinished(
   flow: Flow,
   registry: NodeRegistry,
 ): Promise<void> {
-  refuseProblems(flow, registry);
+  await refuseProblems(flow, registry);
   await refuseMissingCredentials(tx, organisationId, flow, registry);
 }
 

@@ -1,5 +1,6 @@
-import { findProblems, formatTimestamp, type NodeRegistry, parseJson } from '@millrace/engine';
+import { findProblemsWork, formatTimestamp, type NodeRegistry, parseJson } from '@millrace/engine';
 import { inEnglish } from '@millrace/messages/english';
+import { finishInTurns } from '@millrace/runtime/turns';
 import type {
   VersionDetailRow,
   VersionRow,
@@ -23,13 +24,14 @@ export function presentItem(row: WorkflowRow): WorkflowItem {
 }
 
 /** A workflow with its saved version and the problems that prevent its activation. */
-export function presentDetail(row: WorkflowDetailRow, registry: NodeRegistry): WorkflowDetail {
+export async function presentDetail(row: WorkflowDetailRow, registry: NodeRegistry): Promise<WorkflowDetail> {
   const flow = parseJson(row.flow_data);
+  const problems = await finishInTurns(findProblemsWork(flow, registry));
   return {
     ...presentItem(row),
     flow_data: flow,
     version: row.version,
-    problems: findProblems(flow, registry).map((problem) => ({
+    problems: problems.map((problem) => ({
       ...problem,
       message: inEnglish(problem.message),
     })),

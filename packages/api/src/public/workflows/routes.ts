@@ -120,7 +120,7 @@ function addCreate(app: FastifyInstance, deps: AppDeps): void {
       return {
         status: 201,
         location: `${config.publicUrl}/api/v1/workflows/${row.id}`,
-        body: stringifyJson(presentDetail(row, registry)),
+        body: stringifyJson(await presentDetail(row, registry)),
       };
     };
     const result =
