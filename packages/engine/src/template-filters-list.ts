@@ -1,7 +1,7 @@
 import { message } from '@millrace/messages';
 import { canonicalJson, isJsonArray, isJsonObject, isNumber, type JsonValue } from './json.ts';
 import { checkJsonSize } from './json-size.ts';
-import { compareKeys, orderKey } from './order-key.ts';
+import { sortedByKey } from './order-key.ts';
 import {
   type FilterGroup,
   isTruthy,
@@ -77,11 +77,7 @@ export function equalTo(wanted: JsonValue, maxBytes: number, spend: Spend): (val
 function sort(value: JsonValue, read: OfItem, direction: JsonValue | undefined, spend: Spend): JsonValue {
   if (!isJsonArray(value)) return [];
   spend(value.length * Math.log2(value.length + 1));
-  const sign = direction === 'desc' ? -1 : 1;
-  const rows = value.map((item) => ({ item, key: orderKey(read(item)) }));
-  return rows
-    .sort(({ key: left }, { key: right }) => left.rank - right.rank || sign * compareKeys(left, right))
-    .map(({ item }) => item);
+  return sortedByKey(value, read, direction === 'desc' ? -1 : 1);
 }
 
 function unique(value: JsonValue, read: OfItem, maxBytes: number, spend: Spend): JsonValue {
