@@ -78,7 +78,9 @@ export function takeResult(
 function resultFor(state: ExecutionState, slot: Slot, given: NodeResult): NodeResult {
   const result = checkResult(given, state.input.limits.maxOutputBytes);
   const tokens = result.kind === 'wait' || result.kind === 'stop' ? NO_TOKENS : tokensOf(result);
-  const refused = result.output === undefined ? null : checkTotal(state, slot, result.output, tokens);
+  // A delay's output is stored while it waits, and again when it is over.
+  const times = result.kind === 'wait' && result.untilMs > state.nowMs ? 2 : 1;
+  const refused = result.output === undefined ? null : checkTotal(state, slot, result.output, tokens, times);
   if (refused !== null) return refused;
   if (result.kind !== 'await_signal' || slot.node.definition.resume !== undefined) return result;
   return failure('invalid_output', message('run.cannot_wait'), tokens);
@@ -178,6 +180,11 @@ export function failNode(
   const completedAtMs = endTime(state, progress.startedAtMs);
   if (!result.fatal && node.onError !== 'fail') {
     const output: JsonObject = { ...result.output, error: describeError(error) };
+    const refused = checkTotal(state, slot, output);
+    if (refused !== null) {
+      failNode(state, slot, before, refused, effects, run);
+      return;
+    }
     const handles = [node.onError === 'branch' ? ERROR_HANDLE : DEFAULT_HANDLE];
     setRecord(state, slot, failedRecord(progress, error, output, handles, completedAtMs, log));
     if (run !== null) summarise(state, run);

@@ -9,18 +9,20 @@ import type { Tokens } from './tokens.ts';
 /**
  * The failure of an output with which more would be stored for the execution than its limit allows; null if it fits. No other attempt and no
  * `on_error` can help: every further output would be refused, too.
+ * @param times how often it will be stored
  */
 export function checkTotal(
   state: ExecutionState,
   { node }: Slot,
   output: JsonObject,
   tokens?: Tokens,
+  times = 1,
 ): Failure | null {
   const { maxExecutionBytes: max, maxOutputBytes } = state.input.limits;
-  // An output is no larger than that, so nearly always there is no need to measure it.
-  if (state.bytes + maxOutputBytes <= max) return null;
-  const bytes = jsonBytes(output, maxOutputBytes);
-  if (typeof bytes === 'number' && state.bytes + bytes <= max) return null;
+  // An output is hardly larger than that, so nearly always there is no need to measure it.
+  if (state.bytes + times * maxOutputBytes <= max) return null;
+  const bytes = jsonBytes(output, Number.POSITIVE_INFINITY);
+  if (typeof bytes === 'number' && state.bytes + times * bytes <= max) return null;
   return failure(
     'execution_too_large',
     message('run.execution_too_large', {

@@ -96,6 +96,24 @@ describe('limits of an execution', () => {
     expect(again.outcome()).toMatchObject({ error: { code: 'execution_too_large', nodeId: 'b' } });
   });
 
+  it('E29: a handled failure has to fit with its error, and a delay twice', () => {
+    const limits = { maxOutputBytes: 10_000, maxExecutionBytes: 10_000, inlineWaitMs: 5_000 };
+    const handled = planOf(flowOf({ a: { ...effect, on_error: 'continue' } }, ['t -> a']));
+    const ends = (length: number) => {
+      const drive = new Drive(handled, { limits });
+      drive.end('a', failure('broken', verbatim('y'.repeat(500)), { output: { text: 'x'.repeat(length) } }));
+      return drive.outcome();
+    };
+    expect(ends(9_000)).toEqual({ status: 'completed' });
+    expect(ends(9_800)).toMatchObject({ error: { code: 'execution_too_large', nodeId: 'a' } });
+    const waits = (length: number) => {
+      const drive = new Drive(planOf(flowOf({ a: effect }, ['t -> a'])), { limits });
+      return abbreviate(drive.end('a', waitUntil(90_000, { text: 'x'.repeat(length) })));
+    };
+    expect(waits(4_900)).toEqual(['park 90000']);
+    expect(waits(5_100)).toEqual(['finish failed']);
+  });
+
   it("E29: a loop's results count when it ends, its pure iterations don't", () => {
     const items = Array.from({ length: 30 }, () => 0);
     const limits = { maxOutputBytes: 10_000, maxExecutionBytes: 4_000, inlineWaitMs: 5_000 };
