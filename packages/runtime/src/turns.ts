@@ -4,7 +4,7 @@ import type { Work } from '@millrace/engine';
  * Work of all runs together yields the event loop to heartbeats and requests after this long. A small execution beside it needs several
  * turns of the loop, and waits for each.
  */
-const MAX_TURN_MS = 5;
+const MAX_TURN_MS = 1;
 
 let startedAt: number | null = null;
 /** Those that wait for a turn: first those that have been waiting since before the last one. */
