@@ -1,4 +1,4 @@
-import { type JsonValue, stringifyJson } from '@millrace/engine';
+import { type JsonValue, Meter, stepsToRead, stringifyJson, stringifyWork } from '@millrace/engine';
 import { addJsonBodies } from '@millrace/http/body';
 import { createClientErrorHandler } from '@millrace/http/client-error';
 import { limitConnections } from '@millrace/http/connection-limits';
@@ -11,11 +11,18 @@ import { newRequestId, sendProblem, toApiError } from '@millrace/http/problem';
 import { mendUrl } from '@millrace/http/routing';
 import { endSilentConnections } from '@millrace/http/silent-connections';
 import { createValidatorCompiler } from '@millrace/http/validation';
+import { finishInTurns } from '@millrace/runtime/turns';
 import { createStarter } from '@millrace/service/executions/accept';
 import { createStartBatch } from '@millrace/service/executions/batch';
 import { createCancel } from '@millrace/service/executions/cancel';
 import { createTurns } from '@millrace/service/turns';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import { accountRoutes } from './admin/accounts.ts';
 import { administrationRoutes } from './admin/administration.ts';
 import { adminApprovalRoutes } from './admin/callbacks/routes.ts';
@@ -35,6 +42,7 @@ import type { ApiSettings } from './settings.ts';
 export function buildApp(deps: AppDeps): FastifyInstance {
   const app = createServer(deps);
   app.setReplySerializer(toJson);
+  app.addHook('preSerialization', writeInTurns);
   addJsonBodies(app, deps.config.limits);
   const pages = openAdminPages(deps.webPages ?? null);
   const urgent = addRequestHooks(app, deps, pages);
@@ -109,9 +117,39 @@ function createServer({ config, log }: AppDeps): FastifyInstance {
   return app;
 }
 
+/** Responses that take more steps to read are written in turns: about a millisecond of the main thread. */
+const LARGE_STEPS = 5_000;
+
+/** The JSON text of a response that was written in turns. */
+class WrittenBody {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** The outputs of one execution can be 64 MiB: writing them at once would hold up everybody else. */
+function writeInTurns(
+  _request: FastifyRequest,
+  _reply: FastifyReply,
+  body: unknown,
+  done: (error: Error | null, body: unknown) => void,
+): void {
+  const value = body as JsonValue;
+  if (stepsToRead(value, LARGE_STEPS) < LARGE_STEPS) {
+    done(null, body);
+    return;
+  }
+  finishInTurns(stringifyWork(value, new Meter())).then(
+    (text) => done(null, new WrittenBody(text)),
+    (error: unknown) => done(error as Error, null),
+  );
+}
+
 /** Responses are written without loss, never through a schema that could drop or change something. */
 function toJson(body: unknown): string {
-  return stringifyJson(body as JsonValue);
+  return body instanceof WrittenBody ? body.text : stringifyJson(body as JsonValue);
 }
 
 /** A number of proxies means: trust this many addresses, counted from the connection's. */

@@ -46,7 +46,7 @@ export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: Admi
   addEntryChecks(app, deps, urgent, pages);
   app.addHook('preValidation', async (request) => {
     request.bodyRoom?.arrived();
-    prepareBody(request);
+    await prepareBody(request);
   });
   app.addHook('preHandler', async (request) => refuseUnsupportedCharacters(request));
   app.addHook('onResponse', async (request, reply) => {
@@ -169,10 +169,10 @@ function secretOf(request: FastifyRequest): string {
   return hash ?? token ?? '';
 }
 
-function prepareBody(request: FastifyRequest): void {
+async function prepareBody(request: FastifyRequest): Promise<void> {
   const { emptyBodyIsObject, idempotent } = request.routeOptions.config;
   if (emptyBodyIsObject === true && request.body === undefined) request.body = {};
-  if (idempotent === true) request.idempotencyKey = readIdempotencyKey(request);
+  if (idempotent === true) request.idempotencyKey = await readIdempotencyKey(request);
 }
 
 function refuseUnsupportedCharacters(request: FastifyRequest): void {

@@ -208,6 +208,8 @@ export function* stringifyWork(value: JsonValue, meter: Meter): Work<string> {
     return `[${parts.join(',')}]`;
   }
   for (const [name, member] of Object.entries(value as JsonObject)) {
+    // As `stringifyJson` does.
+    if (member === undefined) continue;
     parts.push(`${JSON.stringify(name)}:${yield* stringifyWork(member, meter)}`);
   }
   return `{${parts.join(',')}}`;

@@ -136,6 +136,12 @@ describe('writing in pieces', () => {
     expect(finishWork(stringifyWork(value, new Meter()))).toBe(stringifyJson(value));
   });
 
+  it('leaves out members that are undefined, as writing at once does', () => {
+    const value = { a: undefined, rows: Array.from({ length: 2_000 }, () => ({ b: undefined, c: 1 })) };
+    const given = value as unknown as JsonValue;
+    expect(finishWork(stringifyWork(given, new Meter()))).toBe(stringifyJson(given));
+  });
+
   it('yields between pieces', () => {
     const value = [{ rows: Array.from({ length: 100_000 }, (_, n) => ({ n })) }];
     expect(yields(stringifyWork(value, new Meter()))).toBeGreaterThan(10);

@@ -2,7 +2,7 @@ import type { Queryable } from '@millrace/database/database';
 import type { JsonValue } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-import { fingerprintOf } from '@millrace/service/idempotency/fingerprint';
+import { fingerprintOfRequest } from '@millrace/service/idempotency/fingerprint';
 import {
   checkFingerprint,
   findRecord,
@@ -20,9 +20,10 @@ const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
  * The request's Idempotency-Key, or null if it sends none. Call it once the body is parsed.
  * @throws ApiError `invalid_idempotency_key` (400)
  */
-export function readIdempotencyKey(request: FastifyRequest): IdempotencyKey | null {
+export async function readIdempotencyKey(request: FastifyRequest): Promise<IdempotencyKey | null> {
   const use = readKeyUse(request);
-  return use === null ? null : { ...use, fingerprint: fingerprintOf(request.body as JsonValue | undefined) };
+  if (use === null) return null;
+  return { ...use, fingerprint: await fingerprintOfRequest(request.body as JsonValue | undefined) };
 }
 
 /** The same without the fingerprint, for routes that compute it themselves. */

@@ -17,7 +17,7 @@ import { message } from '@millrace/messages';
 import type { BorrowedSlots } from './borrowed-slots.ts';
 import { insertChild, selectChild } from './child-statements.ts';
 import { type Callee, type ChildRow, findCallee, findChildRow, passOnFiles } from './child-store.ts';
-import { parseChunks } from './chunks.ts';
+import { readChunks } from './chunks.ts';
 import { MAX_DEPTH } from './depth.ts';
 import type { Meters } from './meters/meters.ts';
 import type { Caller } from './node-services.ts';
@@ -159,7 +159,7 @@ async function outputOf(plans: PlanCache, row: ChildRow): Promise<JsonObject> {
   if (compiled.kind !== 'plan') return {};
   return resultOf(
     compiled.plan,
-    parseChunks(row.chunks).flatMap(({ records }) => records),
+    (await readChunks(row.chunks)).flatMap(({ records }) => records),
   );
 }
 

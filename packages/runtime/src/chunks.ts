@@ -1,4 +1,5 @@
-import { type JsonText, type NodeRecord, parseJson } from '@millrace/engine';
+import { type JsonText, Meter, type NodeRecord, parseJson, parseWork } from '@millrace/engine';
+import { finishInTurns } from './turns.ts';
 
 /** One checkpoint of an execution. */
 export type Chunk = {
@@ -9,4 +10,11 @@ export type Chunk = {
 /** Parses the `chunks` column of a detail row. */
 export function parseChunks(chunksJson: JsonText<Chunk[]> | null): Chunk[] {
   return chunksJson === null ? [] : parseJson(chunksJson);
+}
+
+/** {@link parseChunks} in turns: of an execution with large outputs, that takes long. */
+export async function readChunks(chunksJson: JsonText<Chunk[]> | null): Promise<Chunk[]> {
+  if (chunksJson === null) return [];
+  // Its type says what the text contains.
+  return (await finishInTurns(parseWork(chunksJson, new Meter()))) as unknown as Chunk[];
 }

@@ -16,7 +16,7 @@ export function showStoredExecution(id: number): Promise<CommandResult> {
     const organisationId = await findOwner(db, 'execution', id);
     const row = await db.forOrganisation(organisationId, (tx) => findExecution(tx, organisationId, id));
     if (row === undefined) throw notFound('execution');
-    const detail = presentDetail(row);
+    const detail = await presentDetail(row);
     return { json: detail, text: showExecution(detail, Date.now()) };
   });
 }

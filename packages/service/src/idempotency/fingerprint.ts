@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, isJsonArray, type JsonObject, type JsonValue } from '@millrace/engine';
+import {
+  canonicalJson,
+  canonicalWork,
+  isJsonArray,
+  type JsonObject,
+  type JsonValue,
+  Meter,
+} from '@millrace/engine';
+import { finishInTurns } from '@millrace/runtime/turns';
 import type { Turns } from '../turns.ts';
 
 /** SHA-256 of a body's canonical JSON: member order and whitespace don't matter. No body means `{}`. */
@@ -7,6 +15,12 @@ export function fingerprintOf(body: JsonValue | undefined): Buffer {
   return createHash('sha256')
     .update(canonicalJson(body ?? {}))
     .digest();
+}
+
+/** {@link fingerprintOf}, in turns if the body is large. */
+export async function fingerprintOfRequest(body: JsonValue | undefined): Promise<Buffer> {
+  const text = await finishInTurns(canonicalWork(body ?? {}, new Meter()));
+  return createHash('sha256').update(text).digest();
 }
 
 /** The same for an object with a long list as a member. */

@@ -8,17 +8,20 @@ import type {
   NodeSummary,
 } from '@millrace/admin-api';
 import {
-  canonicalJson,
+  canonicalWork,
   describeError,
   formatTimestamp,
   isJsonObject,
+  type JsonObject,
   type JsonText,
   type JsonValue,
+  Meter,
   parseJson,
   type ShownRecord,
-  stringifyJson,
+  stringifyWork,
 } from '@millrace/engine';
 import { presentMessage } from '@millrace/messages/english';
+import { finishInTurns } from '@millrace/runtime/turns';
 import type { PlacedRecord } from '@millrace/service/executions/admin-iterations';
 import {
   type EndedIteration,
@@ -59,27 +62,34 @@ export function presentOrigin(row: AdminDetailRow): ExecutionOrigin {
 }
 
 /** The state of each node, without potentially large values. */
-export function presentNodes(journal: Journal, execution: AdminDetailRow): NodeSummary[] {
+export async function presentNodes(journal: Journal, execution: AdminDetailRow): Promise<NodeSummary[]> {
   const childTokens = parseChildTokens(execution.child_tokens);
-  return [...journal.nodes].map(([nodeId, history]) => {
+  const nodes: NodeSummary[] = [];
+  for (const [nodeId, history] of journal.nodes) {
     const { latest, loopId, spans, ended } = history;
     const node = presentNode(latest, execution, childTokens);
     const counted = journal.iterations.get(latest.loopId ?? nodeId);
     const iterations = latest.iterations ?? counted;
     const isTakenOver = wasTakenOver(history, execution);
-    return {
+    nodes.push({
       node_id: nodeId,
       ...progressOf(node, latest),
       ...(iterations === undefined ? {} : { iterations }),
       loop_id: loopId,
-      output_size: stringifyJson(node.output).length,
+      output_size: await sizeOf(node.output),
       is_dry_run: node.output.dry_run === true,
       log_lines: node.log?.length ?? 0,
       is_taken_over: isTakenOver,
       spans: isTakenOver ? [] : spans.map((span) => presentSpan(span, execution)),
       iteration_spans: isTakenOver ? [] : mergeIterations(ended, MAX_ITERATION_SPANS).map(presentEnded),
-    };
-  });
+    });
+  }
+  return nodes;
+}
+
+/** Characters of an output's JSON text; a large one is written in turns. */
+async function sizeOf(output: JsonObject): Promise<number> {
+  return (await finishInTurns(stringifyWork(output, new Meter()))).length;
 }
 
 /** A chart has few more pixels than this. */
@@ -172,32 +182,39 @@ export interface Side {
 }
 
 /** Two executions node by node, ordered by start. */
-export function presentComparison(a: Side, b: Side): NodeComparison[] {
+export async function presentComparison(a: Side, b: Side): Promise<NodeComparison[]> {
   const ids = new Set([...a.journal.nodes.keys(), ...b.journal.nodes.keys()]);
-  return [...ids].map((nodeId) => {
+  const nodes: NodeComparison[] = [];
+  for (const nodeId of ids) {
     const [ofA, ofB] = [a, b].map(({ row, journal }) => {
       const latest = journal.nodes.get(nodeId)?.latest;
       const childTokens = parseChildTokens(row.child_tokens);
       return latest === undefined ? null : { latest, node: presentNode(latest, row, childTokens) };
     });
-    return {
+    nodes.push({
       node_id: nodeId,
-      a: ofA == null ? null : presentCompared(ofA.node, ofA.latest),
-      b: ofB == null ? null : presentCompared(ofB.node, ofB.latest),
-      is_same_output:
-        ofA != null && ofB != null && canonicalJson(ofA.node.output) === canonicalJson(ofB.node.output),
-    };
-  });
+      a: ofA == null ? null : await presentCompared(ofA.node, ofA.latest),
+      b: ofB == null ? null : await presentCompared(ofB.node, ofB.latest),
+      is_same_output: ofA != null && ofB != null && (await areSame(ofA.node.output, ofB.node.output)),
+    });
+  }
+  return nodes;
 }
 
-function presentCompared(node: NodeOutput, record: ShownRecord) {
+/** Whether two values are equivalent; large ones are compared in turns. */
+export async function areSame(one: JsonValue, other: JsonValue): Promise<boolean> {
+  const canonical = (value: JsonValue) => finishInTurns(canonicalWork(value, new Meter()));
+  return (await canonical(one)) === (await canonical(other));
+}
+
+async function presentCompared(node: NodeOutput, record: ShownRecord) {
   const { status, duration_ms, attempts, consumed_ai_tokens, error } = progressOf(node, record);
   return {
     status,
     duration_ms,
     attempts,
     consumed_ai_tokens,
-    output_size: stringifyJson(node.output).length,
+    output_size: await sizeOf(node.output),
     ...(error === undefined ? {} : { error }),
   };
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
-import { canonicalJson, parseJson } from '@millrace/engine';
+import { parseJson } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
 import { pathId } from '@millrace/http/ids';
 import { listOpenWaits } from '@millrace/service/callbacks/store';
@@ -22,6 +22,7 @@ import { adminActionRoutes } from './actions.ts';
 import { adminListRoutes, mayReadOrigin } from './list.ts';
 import { createFollowList } from './live.ts';
 import {
+  areSame,
   parseList,
   presentAdminItem,
   presentComparison,
@@ -60,12 +61,12 @@ function addDetail(app: FastifyInstance, deps: AppDeps): void {
       id,
       async (tx) => [await readSide(tx, id, query.a), await readSide(tx, id, query.b)] as const,
     );
-    const [inputOfA, inputOfB] = [a, b].map(({ row }) => canonicalJson(parseJson(row.input)));
+    const isSameInput = await areSame(parseJson(a.row.input), parseJson(b.row.input));
     return {
       a: presentAdminItem(a.row),
       b: presentAdminItem(b.row),
-      is_same_input: inputOfA === inputOfB,
-      nodes: presentComparison(a, b),
+      is_same_input: isSameInput,
+      nodes: await presentComparison(a, b),
     };
   });
 
@@ -80,7 +81,7 @@ function addDetail(app: FastifyInstance, deps: AppDeps): void {
       execution: presentAdminItem(row),
       input_data: parseJson(row.input),
       search_keys: row.search_keys === null ? {} : parseJson(row.search_keys),
-      nodes: presentNodes(journal, row),
+      nodes: await presentNodes(journal, row),
       children: parseList(row.children),
       approvals: waits.filter(({ kind }) => kind === 'approval').map(presentApproval),
       callbacks: waits.filter(({ kind }) => kind === 'callback').map(presentCallback),

@@ -14,7 +14,7 @@ import {
   type ShownRecord,
 } from '@millrace/engine';
 import { inEnglish } from '@millrace/messages/english';
-import { parseChunks } from '@millrace/runtime/chunks';
+import { readChunks } from '@millrace/runtime/chunks';
 import { cancellationOf } from '@millrace/service/executions/cancellation-messages';
 import type { ChildTokens, ExecutionDetailRow, ExecutionRow } from '@millrace/service/executions/store';
 import type { ExecutionDetail, ExecutionItem, NodeOutput } from './schema.ts';
@@ -63,16 +63,13 @@ function parentOf({
 }
 
 /** The execution detail of the contract with the members this service adds. */
-export function presentDetail(row: ExecutionDetailRow): ExecutionDetail {
+export async function presentDetail(row: ExecutionDetailRow): Promise<ExecutionDetail> {
+  const chunks = await readChunks(row.chunks);
   return {
     ...presentItem(row),
     children: row.children === null ? [] : parseJson(row.children),
     input_data: presentInput(parseJson(row.input)),
-    node_outputs: presentNodes(
-      recordsToShow(parseChunks(row.chunks)),
-      row,
-      parseChildTokens(row.child_tokens),
-    ),
+    node_outputs: presentNodes(recordsToShow(chunks), row, parseChildTokens(row.child_tokens)),
   };
 }
 
