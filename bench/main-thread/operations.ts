@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import { rowSet } from '@millrace/database/row-set';
 import {
   type CompileResult,
-  canonicalJson,
-  compile,
+  canonicalWork,
+  compileWork,
   type Effect,
   type JsonObject,
   type JsonValue,
@@ -17,7 +17,7 @@ import {
   stringifyWork,
   success,
 } from '@millrace/engine';
-import { importWorkflow } from '@millrace/importer';
+import { importWork } from '@millrace/importer';
 import { registry } from '@millrace/nodes';
 import { checkInput } from '@millrace/ports/input-checks';
 import { drive } from '@millrace/runtime/drive';
@@ -341,6 +341,10 @@ export const OPERATIONS: readonly Operation[] = [
   ofMask('one text of base64', '16 MB', () => ({
     text: Buffer.alloc(12_000_000, 'secrets of others ').toString('base64'),
   })),
+  ofMask('one text of base64 with a secret in it', '16 MB', () => ({
+    text: Buffer.alloc(12_000_000, 'a-secret-of-the-tenant and others, ').toString('base64'),
+  })),
+  ofMask('one text of references', '16 MB', () => ({ text: '&#x41;&b'.repeat(2_000_000) })),
   ofMask('one text of JSON', '14 MB', () => ({ text: stringifyJson(range(MANY, row) as JsonValue) })),
   ofMask('many texts', `${MANY} items, 14 MB`, () => ({ items: range(MANY, row) })),
   {
@@ -413,7 +417,7 @@ export const OPERATIONS: readonly Operation[] = [
     size: '14 MB',
     prepare() {
       const rows: JsonValue = range(MANY, row);
-      return () => canonicalJson(rows);
+      return () => finishInTurns(canonicalWork(rows, new Meter()));
     },
   },
   {
@@ -421,7 +425,8 @@ export const OPERATIONS: readonly Operation[] = [
     size: 'n8n, 2,000 nodes',
     prepare() {
       const value = exported();
-      return () => importWorkflow(value, { limits: { nodes: 2_000, depth: 100 }, name: 'imported' });
+      return () =>
+        finishInTurns(importWork(value, { limits: { nodes: 2_000, depth: 100 }, name: 'imported' }));
     },
   },
   {
@@ -429,7 +434,7 @@ export const OPERATIONS: readonly Operation[] = [
     size: '2,000 nodes',
     prepare() {
       const data = flow();
-      return () => compile(data, registry);
+      return () => finishInTurns(compileWork(data, registry));
     },
   },
 ];
