@@ -147,7 +147,7 @@ export {
 } from './template-references.ts';
 export { render, type TemplateScope } from './template-render.ts';
 export { listTemplates } from './template-spans.ts';
-export { includesText, searchFor } from './text-search.ts';
+export { includesText, includesTextWork, searchFor } from './text-search.ts';
 export { formatTimestamp, parseTimestamp } from './timestamp.ts';
 export { requestIn, requestRecord } from './trigger-request.ts';
 export {

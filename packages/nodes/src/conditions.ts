@@ -2,7 +2,7 @@ import {
   type ConfigFault,
   compareDecimals,
   type Decimal,
-  includesText,
+  includesTextWork,
   isJsonArray,
   isJsonObject,
   isNumber,
@@ -213,7 +213,8 @@ function decimalOf(value: JsonValue): Decimal | null {
 function contains(container: JsonValue, member: JsonValue, meter: Meter): boolean | Work<boolean> {
   if (isJsonArray(container)) return isMember(container, member, meter);
   if (isJsonObject(container)) return typeof member === 'string' && Object.hasOwn(container, member);
-  return affix(member, includesText)(container, meter);
+  const [text, part] = [scalarText(container), scalarText(member)];
+  return text !== undefined && part !== undefined && includesTextWork(text, part, meter);
 }
 
 function* isMember(list: readonly JsonValue[], member: JsonValue, meter: Meter): Work<boolean> {
