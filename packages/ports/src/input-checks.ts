@@ -21,8 +21,11 @@ const CHECK_STEPS = 50_000;
 /** The most steps that a check may take are a second or two; this is for what isn't counted, and for a machine that does much else. */
 const TIMEOUT_MS = 60_000;
 
+/** On few processors, requests and running executions come first: a check may take a second or two of its own. */
+const NICENESS = 3;
+
 /** One thread for each process, apart from those that run code for minutes. Started for the first long check, and ended when it is idle. */
-const pool = new CodePool(1);
+const pool = new CodePool(1, undefined, NICENESS);
 const never = new AbortController().signal;
 
 /**

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { describe, expect, it, vi } from 'vitest';
 import { CodePool } from '../src/code/pool.ts';
 import type { CodeJob } from '../src/code/protocol.ts';
@@ -27,6 +29,14 @@ async function withPool(
   }
 }
 
+/** Of all threads of this process, as the kernel has it. */
+function nicenessOfThreads(): number[] {
+  return readdirSync('/proc/self/task').map((id) => {
+    const [, stat = ''] = readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ');
+    return Number(stat.split(' ')[16]);
+  });
+}
+
 describe('threads', () => {
   it('a thread that dies only fails its own run; another replaces it', () =>
     withPool(async (pool) => {
@@ -39,6 +49,20 @@ describe('threads', () => {
       expect(await pool.run(job('return 3'), 1, NEVER)).toEqual(answer('3'));
       await vi.waitFor(() => expect(pool.threadCount).toBe(1), PATIENT);
     }));
+
+  it.skipIf(process.platform !== 'linux')(
+    'a nice pool holds back its own thread, and nothing else',
+    async () => {
+      const pool = new CodePool(1, 60_000, 7);
+      try {
+        await pool.run(job('return 1'), 1, NEVER);
+        expect(nicenessOfThreads().filter((niceness) => niceness === 7)).toHaveLength(1);
+        expect(getPriority()).not.toBe(7);
+      } finally {
+        await pool.close();
+      }
+    },
+  );
 
   it('a killed thread is replaced, whatever killed it', () =>
     withPool(async (pool) => {

@@ -35,14 +35,17 @@ interface Run {
 export class CodePool {
   readonly #maxThreads: number;
   readonly #idleMs: number;
+  readonly #niceness: number;
   readonly #threads = new Set<CodeThread>();
   /** Waiting runs by owner; the owner whose turn is next comes first. */
   readonly #waiting = new Map<number, Run[]>();
   #isClosed = false;
 
-  constructor(maxThreads: number, idleMs = IDLE_MS) {
+  /** @param niceness of its threads: how far they stand back for the main thread while there are fewer processors than work */
+  constructor(maxThreads: number, idleMs = IDLE_MS, niceness = 0) {
     this.#maxThreads = maxThreads;
     this.#idleMs = idleMs;
+    this.#niceness = niceness;
   }
 
   /** Number of threads, including those being ended. */
@@ -120,7 +123,7 @@ export class CodePool {
     for (const thread of this.#threads) if (thread.isFree) return thread;
     if (this.#isClosed || this.#threads.size >= this.#maxThreads) return null;
     const thread = new CodeThread(
-      this.#idleMs,
+      { idleMs: this.#idleMs, niceness: this.#niceness },
       () => this.#dispatch(),
       () => {
         this.#threads.delete(thread);
@@ -152,7 +155,11 @@ class CodeThread {
   /** For the run, or for the idle time between two runs. */
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(idleMs: number, onFree: () => void, onGone: () => void) {
+  constructor(
+    { idleMs, niceness }: { readonly idleMs: number; readonly niceness: number },
+    onFree: () => void,
+    onGone: () => void,
+  ) {
     this.#idleMs = idleMs;
     this.#onFree = onFree;
     this.#worker = new Worker(new URL('thread.ts', import.meta.url), {
@@ -161,6 +168,7 @@ class CodeThread {
       execArgv: [],
       argv: [],
       stdin: false,
+      workerData: { niceness },
       resourceLimits: RESOURCE_LIMITS,
     });
     this.#worker.on('message', (message: ThreadMessage) => this.#hear(message));

@@ -1,4 +1,5 @@
-import { parentPort } from 'node:worker_threads';
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
 import type { Job, JobOutcome, ThreadMessage } from './protocol.ts';
 import { loadSandbox, runInSandbox } from './sandbox.ts';
 
@@ -30,6 +31,10 @@ async function resultOf(job: Job): Promise<{ readonly outcome: JobOutcome; reado
     }
   }
 }
+
+const { niceness } = workerData as { readonly niceness: number };
+// Elsewhere, it would apply to the whole process.
+if (niceness > 0 && process.platform === 'linux') setPriority(niceness);
 
 // A rejection ends the thread, and the pool counts the job as failed.
 port.on('message', (job: Job) => void runJob(job));
