@@ -26,7 +26,7 @@ afterEach(nextTurn);
 describe('drive', () => {
   it('ends at once what fits into the turn', async () => {
     await nextTurn();
-    expect(drive(pieces(5, 1), options)).toBe('done');
+    expect(drive(pieces(5, 0.1), options)).toBe('done');
   });
 
   it('lets everything else run after a turn of work', async () => {

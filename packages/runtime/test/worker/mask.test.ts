@@ -194,17 +194,19 @@ describe('any secret', () => {
     );
   });
 
-  test.each(Object.keys(ENCODINGS))('is masked where two pieces of a long text meet: %s', (name) => {
+  // Those that encode some characters only would encode all of them here.
+  const distinct = Object.keys(ENCODINGS).filter((name) => !name.includes('some'));
+  test.each(distinct)('is masked where two pieces of a long text meet: %s', (name) => {
     const secret = 'Sec-ret/of+2 "words"';
     const filler = 'x,y ';
-    const each = encode(name, filler.repeat(300), [true]).length / 300;
-    // So many that the secret lies across the end of a piece, at every alignment.
+    const lengthOf = (text: string) => encode(name, text, [true]).length;
+    // So many that the secret lies across the end of a piece.
+    const wanted = STRIDE - lengthOf(secret) / 2;
+    const count = Math.floor((wanted * 50_000) / lengthOf(filler.repeat(50_000)));
     for (let shift = 0; shift < 4; shift += 1) {
-      const count = Math.floor((STRIDE - encode(name, secret, [true]).length / 2) / each);
       const before = filler.repeat(count) + 'z'.repeat(shift);
-      const start = encode(name, before, [true]).length;
       const text = encode(name, `${before}${secret}${filler.repeat(300)}`, [true]);
-      expect(Math.abs(start - STRIDE)).toBeLessThan(2 * encode(name, secret, [true]).length);
+      expect(Math.abs(lengthOf(before) - wanted)).toBeLessThan(lengthOf(secret) / 2);
       expect(decode(name, maskedText(text, secret))).not.toContain(secret);
     }
   });
