@@ -18,6 +18,8 @@ export interface FileStore {
    * @throws FileError `file_missing` if it isn't there with this size
    */
   read(id: string, size: number, range?: ByteRange): Promise<Readable>;
+  /** Whether it is there with this size, without reading it. */
+  has(id: string, size: number): Promise<boolean>;
   /** Whatever there is under this id, parts of it included; nothing is fine, too. */
   delete(id: string): Promise<void>;
   /** What can still be written; null if that has no meaning here. */

@@ -105,6 +105,10 @@ export function createOwnedStore(folder: string, identify: () => Promise<string>
       await check();
       return store.read(id, size, range);
     },
+    async has(id, size) {
+      await check();
+      return store.has(id, size);
+    },
     async delete(id) {
       await check();
       await store.delete(id);

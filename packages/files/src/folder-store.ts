@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm, statfs } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { message } from '@millrace/messages';
@@ -39,6 +39,7 @@ export function createFolderStore(folder: string): FileStore {
       });
     },
     read: (id, size, range) => inStore(() => readFrom(placeOf(id).path, size, range)),
+    has: (id, size) => inStore(() => hasSize(placeOf(id).path, size)),
     async delete(id) {
       const { path } = placeOf(id);
       await inStore(async () => {
@@ -85,6 +86,15 @@ async function readFrom(path: string, size: number, range: ByteRange | undefined
   }
   // The stream closes the handle.
   return createReadStream(path, { fd: handle, ...range });
+}
+
+async function hasSize(path: string, size: number): Promise<boolean> {
+  try {
+    return (await stat(path)).size === size;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    throw error;
+  }
 }
 
 function missing(cause?: unknown): FileError {

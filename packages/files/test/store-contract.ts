@@ -47,6 +47,13 @@ export function describeStore(name: string, makeStore: () => FileStore | Promise
       await store.delete(id);
     });
 
+    test('says whether it has a file of a size', async () => {
+      const id = randomUUID();
+      expect(await store.has(id, 3)).toBe(false);
+      await store.write(id, inChunks(Buffer.from('abc')));
+      expect([await store.has(id, 3), await store.has(id, 4)]).toEqual([true, false]);
+    });
+
     test('refuses to return a file of another size', async () => {
       const id = randomUUID();
       await store.write(id, inChunks(Buffer.from('abc')));

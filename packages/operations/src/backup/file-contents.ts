@@ -164,7 +164,7 @@ export class RestoredContents {
       await this.#announce(row);
       this.#count += 1;
       // Content that somebody has put there before isn't this restore's to delete.
-      if (!(await this.#isThere(row))) this.#written.push(id);
+      if (!(await this.#store.has(id, row.size))) this.#written.push(id);
       const hash = createHash('sha256');
       await this.#store.write(id, this.#content(entries, id, hash, onProgress));
       if (hash.digest('hex') !== row.sha256) wrong.push(id);
@@ -204,15 +204,6 @@ export class RestoredContents {
       await this.#store.delete(id);
       if (this.#target.organisationId !== null) await removeFile(this.#db, id);
     }
-  }
-
-  async #isThere({ id, size }: StoredFile): Promise<boolean> {
-    const content = await this.#store.read(id, size).catch((error: unknown) => {
-      if (error instanceof FileError && error.code === 'file_missing') return null;
-      throw error;
-    });
-    content?.destroy();
-    return content !== null;
   }
 
   async #rowOf(

@@ -2,11 +2,13 @@ import type { DoctorCheck } from '@millrace/admin-api';
 import type { Database } from '@millrace/database/database';
 import { pendingMigrations } from '@millrace/database/migrate';
 import { readInstallationId } from '@millrace/files/folder-owner';
+import { createFolderStore } from '@millrace/files/folder-store';
 import { message } from '@millrace/messages';
 import { reasonOf } from '@millrace/messages/explained-error';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { listKeysInUse, listSecretKeys } from '@millrace/secrets/store';
 import { auditFindings } from './audit-findings.ts';
+import { lookForContents } from './contents.ts';
 import { filesFindings } from './files-findings.ts';
 import type { Diagnosis, Finding } from './finding.ts';
 import { diskFindings, type Installation, reachFindings, settingsFindings } from './machine-findings.ts';
@@ -33,7 +35,14 @@ export async function examine({
     ['settings', () => settingsFindings(installation)],
     ['migrations', () => migrationFindings(db)],
     ['clock', async () => clockFindings(await measureDrift(db, now))],
-    ['files', async () => filesFindings(files, await readInstallationId(db))],
+    [
+      'files',
+      async () =>
+        filesFindings(files, {
+          installationId: await readInstallationId(db),
+          lookForContents: () => lookForContents(db, createFolderStore(files.folder)),
+        }),
+    ],
     ['keys', () => keyFindings(db, secretKeys)],
     ['audit_log', async () => auditFindings(await readAuditFacts(db))],
     ['public_url', () => reachFindings(publicUrl)],

@@ -4,13 +4,21 @@ import { dirname, join } from 'node:path';
 import { MARKER, readOwner } from '@millrace/files/folder-owner';
 import type { FileSettings } from '@millrace/files/settings';
 import { message } from '@millrace/messages';
+import type { ContentsSeen } from './contents.ts';
 import type { Finding } from './finding.ts';
 import { inGigabytes, LITTLE_SPACE, type Space, spaceOf } from './machine-findings.ts';
 
-/** Whether files can be stored. A folder that isn't there yet is judged by where it will be made. */
+/** What is known of this installation's files beside their folder. */
+export interface KnownFiles {
+  readonly installationId: string;
+  /** Only asked if the folder is this installation's. */
+  readonly lookForContents: () => Promise<ContentsSeen>;
+}
+
+/** Whether files can be stored, and are there. A folder that isn't there yet is judged by where it will be made. */
 export async function filesFindings(
   { folder, freeDiskBytes }: Pick<FileSettings, 'folder' | 'freeDiskBytes'>,
-  installationId: string,
+  { installationId, lookForContents }: KnownFiles,
   readSpace: (path: string) => Promise<Space> = spaceOf,
 ): Promise<Finding[]> {
   const existing = await nearestFolder(folder);
@@ -22,7 +30,10 @@ export async function filesFindings(
   );
   if (!isWritable) return [unwritable(folder)];
   const owner = await readOwner(folder);
-  const findings = owner === null || owner === installationId ? [] : [foreign(folder, owner)];
+  const findings =
+    owner === null || owner === installationId
+      ? contentsFindings(folder, await lookForContents())
+      : [foreign(folder, owner)];
   return [...findings, ...spaceFindings(folder, await readSpace(existing), freeDiskBytes)];
 }
 
@@ -53,6 +64,20 @@ function foreign(path: string, owner: string): Finding {
     why: message('doctor.files_foreign_why'),
     fix: message('doctor.files_foreign_fix', { path: join(path, MARKER) }),
   };
+}
+
+function contentsFindings(path: string, { looked, missing }: ContentsSeen): Finding[] {
+  const [file] = missing;
+  if (file === undefined) return [];
+  return [
+    {
+      check: 'files',
+      level: 'error',
+      what: message('doctor.contents_missing', { count: missing.length, looked, path, file }),
+      why: message('doctor.contents_missing_why'),
+      fix: message('doctor.contents_missing_fix'),
+    },
+  ];
 }
 
 function spaceFindings(path: string, { free, total }: Space, kept: number): Finding[] {

@@ -84,9 +84,10 @@ test('the disk of a folder can be read', async () => {
 });
 
 describe('the folder for files', () => {
+  const OWN = { installationId: 'own', lookForContents: async () => ({ looked: 7, missing: [] }) };
   const ROOMY = async () => ({ free: 7e9, total: 1e12 });
   const found = async (folder: string, readSpace = ROOMY) =>
-    keysOf(await filesFindings({ folder, freeDiskBytes: 1e9 }, 'own', readSpace));
+    keysOf(await filesFindings({ folder, freeDiskBytes: 1e9 }, OWN, readSpace));
 
   async function makeFolder(): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'millrace-files-'));
@@ -105,10 +106,21 @@ describe('the folder for files', () => {
   test('that is none, or belongs to another installation', async () => {
     const folder = await makeFolder();
     await writeFile(join(folder, 'installation'), 'other\n');
-    const findings = await filesFindings({ folder, freeDiskBytes: 0 }, 'own', ROOMY);
+    const findings = await filesFindings({ folder, freeDiskBytes: 0 }, OWN, ROOMY);
     expect(keysOf(findings)).toEqual(['error doctor.files_foreign']);
     expect(findings[0]?.fix.params).toEqual({ path: join(folder, 'installation') });
     expect(await found(join(folder, 'installation', 'below'))).toEqual(['error doctor.files_unwritable']);
+  });
+
+  test('without the content of files; that of another installation is not looked at', async () => {
+    const folder = await makeFolder();
+    const known = { ...OWN, lookForContents: async () => ({ looked: 7, missing: ['a', 'b'] }) };
+    const settings = { folder, freeDiskBytes: 0 };
+    const findings = await filesFindings(settings, known, ROOMY);
+    expect(keysOf(findings)).toEqual(['error doctor.contents_missing']);
+    expect(findings[0]?.what.params).toEqual({ count: 2, looked: 7, path: folder, file: 'a' });
+    await writeFile(join(folder, 'installation'), 'other\n');
+    expect(keysOf(await filesFindings(settings, known, ROOMY))).toEqual(['error doctor.files_foreign']);
   });
 
   test.each([

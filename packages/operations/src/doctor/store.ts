@@ -100,3 +100,32 @@ export async function readCounts(db: Queryable): Promise<Counts> {
     [COUNT_LIMIT],
   );
 }
+
+/** A file whose content should be there. */
+export interface StoredFile {
+  readonly id: string;
+  readonly size: number;
+}
+
+/** The first files of each of the 256 folders that the beginnings of their ids stand for; folder by folder from the first of each on. */
+export async function listStoredAcross(db: Queryable, perFolder: number): Promise<StoredFile[]> {
+  return db.query<StoredFile>(
+    `SELECT f.id, f.size FROM generate_series(0, 255) AS folder (number)
+     CROSS JOIN LATERAL (
+       SELECT id, size, row_number() OVER (ORDER BY id) AS place FROM files
+       WHERE state = 'stored' AND id BETWEEN rpad(lpad(to_hex(number), 2, '0'), 32, '0')::uuid
+         AND rpad(lpad(to_hex(number), 2, '0'), 32, 'f')::uuid
+       ORDER BY id LIMIT $1) f
+     ORDER BY f.place, folder.number`,
+    [perFolder],
+  );
+}
+
+/** Of these, the ids of files whose content should still be there. */
+export async function listStoredOf(db: Queryable, ids: readonly string[]): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    `SELECT id FROM files WHERE id = ANY ($1::uuid[]) AND state = 'stored' ORDER BY id`,
+    [ids],
+  );
+  return rows.map(({ id }) => id);
+}

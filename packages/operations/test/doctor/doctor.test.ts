@@ -1,6 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { FileStore } from '@millrace/files/file-store';
+import { createFolderStore } from '@millrace/files/folder-store';
 import { sealAuditLog } from '@millrace/identity/audit/seal';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
@@ -8,7 +12,8 @@ import { verifyDueChains } from '@millrace/service/audit/chain-tasks';
 import { rewriteAuditLog } from '@millrace/testing/audit-log';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { lookForContents } from '../../src/doctor/contents.ts';
 import { examine } from '../../src/doctor/doctor.ts';
 import type { Installation } from '../../src/doctor/machine-findings.ts';
 
@@ -82,6 +87,85 @@ test('what is wrong in the database is found, each by itself', async () => {
   );
   expect(await found()).toEqual(['error doctor.migrations_pending']);
 });
+
+test('files without content', async () => {
+  const { id } = await createOrganisation(database.db, 'Acme', { actor: 'operator' });
+  await sealAuditLog(database.db);
+  await insertFile(id, randomUUID());
+  expect(await found()).toEqual(['error doctor.contents_missing']);
+});
+
+describe('contents of files', () => {
+  let organisationId: number;
+  let folder: string;
+  let store: FileStore;
+  beforeEach(async () => {
+    ({ id: organisationId } = await createOrganisation(database.db, 'Acme', { actor: 'operator' }));
+    folder = await mkdtemp(join(tmpdir(), 'millrace-doctor-'));
+    store = createFolderStore(folder);
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  /** With content, unless none is given. */
+  async function addFile(content?: string): Promise<string> {
+    const id = randomUUID();
+    await insertFile(organisationId, id);
+    if (content !== undefined) await store.write(id, Readable.from([Buffer.from(content)]));
+    return id;
+  }
+
+  test('that are missing or shorter than they were are found', async () => {
+    for (let count = 0; count < 20; count += 1) await addFile('abc');
+    expect(await lookForContents(database.db, store)).toEqual({ looked: 20, missing: [] });
+    const missing = [await addFile(), await addFile('ab')];
+    expect(await lookForContents(database.db, store)).toEqual({ looked: 22, missing: missing.toSorted() });
+  });
+
+  test('that are deleted meanwhile are not missing', async () => {
+    const id = await addFile();
+    const deleting: FileStore = {
+      ...store,
+      async has(...file) {
+        await database.db.query(`UPDATE files SET state = 'deleting', sweep_at = now() WHERE id = $1`, [id]);
+        return store.has(...file);
+      },
+    };
+    expect(await lookForContents(database.db, deleting)).toEqual({ looked: 1, missing: [] });
+  });
+
+  test('are looked at in all folders, but not all of them, nor for long', async () => {
+    const seen: string[] = [];
+    const counting: FileStore = {
+      ...store,
+      has: async (id) => {
+        seen.push(id);
+        return true;
+      },
+    };
+    // 45 in the first folder and two in the last.
+    const ids = Array.from(
+      { length: 47 },
+      (_, index) => `${index < 45 ? '00' : 'ff'}${randomUUID().slice(2)}`,
+    );
+    for (const id of ids) await insertFile(organisationId, id);
+    expect(await lookForContents(database.db, counting)).toEqual({ looked: 42, missing: [] });
+    expect(seen.filter((id) => id.startsWith('ff'))).toHaveLength(2);
+    let calls = 0;
+    const slow = () => {
+      calls += 1;
+      return calls * 4_000;
+    };
+    expect((await lookForContents(database.db, counting, slow)).looked).toBe(16);
+  });
+});
+
+async function insertFile(organisationId: number, id: string): Promise<void> {
+  await database.db.query(
+    `INSERT INTO files (id, organisation_id, state, name, type, size, sha256)
+     VALUES ($1, $2, 'stored', 'a.txt', 'text/plain', 3, $3)`,
+    [id, organisationId, randomBytes(32)],
+  );
+}
 
 test('an audit log that is not as it was recorded, not sealed, or not protected', async () => {
   const { db } = database;
