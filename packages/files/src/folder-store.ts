@@ -30,6 +30,10 @@ export function createFolderStore(folder: string): FileStore {
       try {
         for await (const chunk of source) await inStore(() => writeWhole(handle, chunk));
         await inStore(() => handle.sync());
+      } catch (error) {
+        // It has no name yet that anybody would look for. What can't be deleted now is overwritten or deleted with the file.
+        await rm(`${path}${PARTIAL}`, { force: true }).catch(() => {});
+        throw error;
       } finally {
         await handle.close();
       }

@@ -31,6 +31,17 @@ test('only its user can read what it writes', async () => {
   expect(await readdir(path)).toEqual([id]);
 });
 
+test('a file whose source fails leaves nothing in the folder', async () => {
+  const path = join(folder, 'failing');
+  const id = randomUUID();
+  const failing = async function* (): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('abc');
+    throw new Error('the source failed');
+  };
+  await expect(createFolderStore(path).write(id, failing())).rejects.toThrow('the source failed');
+  expect(await readdir(join(path, id.slice(0, 2)))).toEqual([]);
+});
+
 test('a folder that is none makes the store unavailable, without naming the path', async () => {
   const path = join(folder, 'file');
   await writeFile(path, '');
