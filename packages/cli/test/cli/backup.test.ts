@@ -70,6 +70,16 @@ describe('backup', () => {
     expect(restored.stdout).toContain('0 executions will continue when the service starts.');
   });
 
+  it('leaves out the content of files if that is wanted, and says so, as does the restore', async () => {
+    const run = await millrace(['backup', '--no-files', inFolder('rows')], { env });
+    expect(run.stdout).toContain('The contents of files are not in it: copy their folder, too.');
+    const json = await millrace(['backup', '--no-files', inFolder('rows'), '--json'], { env });
+    expect(JSON.parse(json.stdout)).toMatchObject({ files: null });
+    const restored = await millrace(['restore', inFolder('rows')], { env: await emptyInstance() });
+    expect(restored.stdout).toContain('The contents of files were not restored');
+    expect((await millrace(['backup', inFolder('all')], { env })).stdout).not.toContain('contents of files');
+  });
+
   it('leaves the file that is there alone if it fails', async () => {
     await writeFile(inFolder('earlier'), 'an earlier backup');
     const unreachable = { ...env, DATABASE_URL: 'postgresql://millrace@127.0.0.1:1/none' };

@@ -1,7 +1,13 @@
 import { spawn } from 'node:child_process';
-import { readFile, stat } from 'node:fs/promises';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import type { PgDatabase } from '@millrace/database/pool';
-import { afterAll, expect, it, vi } from 'vitest';
+import { createFolderStore } from '@millrace/files/folder-store';
+import { sweepFiles } from '@millrace/files/sweep';
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Client, chain, post, set } from './support/client.ts';
 import { freshFolder, OWNER_VARIABLE, rememberProcess } from './support/folders.ts';
 import { allFinished, finished, readExecutions, timesRecorded } from './support/ledger.ts';
@@ -23,10 +29,18 @@ interface Command {
   kill(): void;
 }
 
-/** Runs `millrace` on a database, as an operator does. */
-function millrace(databaseUrl: string, ...words: string[]): Command {
+/**
+ * Runs `millrace` on a database, as an operator does.
+ * @param options.files the folder for contents of files
+ */
+function millrace(databaseUrl: string, { files }: { readonly files?: string }, ...words: string[]): Command {
   const child = spawn(process.execPath, [CLI, ...words], {
-    env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, [OWNER_VARIABLE]: String(process.pid) },
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: databaseUrl,
+      [OWNER_VARIABLE]: String(process.pid),
+      ...(files === undefined ? {} : { MILLRACE_FILES_FOLDER: files }),
+    },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   if (child.pid !== undefined) rememberProcess(child.pid);
@@ -73,7 +87,7 @@ it('a backup under load has what was acknowledged before it, and the restored in
 
   const acknowledged = [...load.starts];
   const file = freshFolder('backup');
-  const backup = await millrace(cluster.url, 'backup', file).ended;
+  const backup = await millrace(cluster.url, {}, 'backup', file).ended;
   expect(backup).toMatchObject({ code: 0 });
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const during = load.accepted;
@@ -82,7 +96,7 @@ it('a backup under load has what was acknowledged before it, and the restored in
   await old.end('SIGKILL');
 
   const target = await addTarget('restored');
-  const restore = await millrace(target.url, 'restore', file).ended;
+  const restore = await millrace(target.url, {}, 'restore', file).ended;
   expect(restore).toMatchObject({ code: 0 });
   expect(restore.output).toContain('old instance is stopped');
   const before = await readExecutions(target.db, fast);
@@ -120,6 +134,102 @@ it('a backup under load has what was acknowledged before it, and the restored in
   expect(await again.accept(fast, 'new')).toBeGreaterThan(100_000_000);
 });
 
+describe('a restore that is killed while it writes files', () => {
+  const contents = Array.from({ length: 4 }, () => randomBytes(1_500_000));
+  let ids: string[];
+  let organisationId: number;
+  let sourceFolder: string;
+  beforeAll(async () => {
+    const { db } = world();
+    sourceFolder = freshFolder('files');
+    const store = createFolderStore(sourceFolder);
+    const [organisation] = await db.query<{ id: number }>(
+      `INSERT INTO organisations (name, paused_at) VALUES ('With files', now()) RETURNING id`,
+    );
+    organisationId = organisation?.id ?? 0;
+    ids = contents.map(() => randomUUID());
+    for (const [index, id] of ids.entries()) {
+      const content = contents[index] ?? Buffer.of();
+      await store.write(id, Readable.from([content]));
+      await db.query(
+        `INSERT INTO files (id, organisation_id, state, name, type, size, sha256)
+         VALUES ($1, $2, 'stored', 'a.bin', 'application/octet-stream', $3, $4)`,
+        [id, organisationId, content.length, createHash('sha256').update(content).digest()],
+      );
+    }
+  });
+
+  /** A file with everything, or with the organisation alone. */
+  async function backedUp(...words: string[]): Promise<string> {
+    const file = freshFolder('backup');
+    const command = millrace(world().cluster.url, { files: sourceFolder }, 'backup', ...words, file);
+    expect(await command.ended).toMatchObject({ code: 0 });
+    return file;
+  }
+
+  /** Gives a restore all but the last file, and kills it when the first one is there. */
+  async function killHalfWay(url: string, file: string, files: string): Promise<void> {
+    const bytes = await readFile(file);
+    const half = millrace(url, { files }, 'restore', '-');
+    half.feed(bytes.subarray(0, -1_500_000));
+    await until('the first file to be written', async () => (await namesIn(files)).length > 0);
+    half.kill();
+    expect(await half.ended).toMatchObject({ code: null });
+  }
+
+  async function expectContents(files: string): Promise<void> {
+    const store = createFolderStore(files);
+    for (const [index, id] of ids.entries()) {
+      const content = contents[index] ?? Buffer.of();
+      expect((await buffer(await store.read(id, content.length))).equals(content)).toBe(true);
+    }
+    expect((await namesIn(files)).toSorted()).toEqual(ids.toSorted());
+  }
+
+  it('can be run again, and overwrites what is there, if it is that of a whole instance', async () => {
+    const file = await backedUp();
+    const { url } = await addTarget('half_files');
+    const files = freshFolder('files');
+    await killHalfWay(url, file, files);
+    expect(await millrace(url, { files }, 'restore', file).ended).toMatchObject({ code: 0 });
+    await expectContents(files);
+  });
+
+  it('can be run again, or is tidied up by the sweep, if it is that of one organisation', async () => {
+    const file = await backedUp('--organisation', String(organisationId));
+    const { url, db } = await addTarget('half_organisation');
+    expect(await millrace(url, {}, 'migrate').ended).toMatchObject({ code: 0 });
+    const files = freshFolder('files');
+    await killHalfWay(url, file, files);
+    const left = await db.query<{ state: string; is_kept: boolean }>(
+      `SELECT state, sweep_at > now() + interval '6 days' AS is_kept FROM files`,
+    );
+    expect(new Set(left.map(({ state, is_kept: isKept }) => `${state} ${isKept}`))).toEqual(
+      new Set(['writing true']),
+    );
+    // As after seven days.
+    await db.query('UPDATE files SET sweep_at = now()');
+    expect(await sweepFiles({ db, store: createFolderStore(files), log: pino({ level: 'silent' }) })).toBe(
+      left.length,
+    );
+    expect(await namesIn(files)).toEqual([]);
+
+    await killHalfWay(url, file, files);
+    expect(await millrace(url, { files }, 'restore', file).ended).toMatchObject({ code: 0 });
+    await expectContents(files);
+    expect(await db.query('SELECT files, bytes FROM file_usage WHERE files > 0')).toEqual([
+      { files: contents.length, bytes: contents.length * 1_500_000 },
+    ]);
+  });
+});
+
+/** Names of files that are whole, in a folder and below it; without the one that says whose they are. */
+async function namesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  return names.filter((name) => !name.startsWith('installation') && !name.endsWith('.part'));
+}
+
 it('a restore that is killed leaves an instance that says so, and can be run again', async () => {
   const { cluster, db } = world();
   const [organisation] = await db.query<{ id: number }>('SELECT id FROM organisations LIMIT 1');
@@ -131,11 +241,11 @@ it('a restore that is killed leaves an instance that says so, and can be run aga
     [organisation?.id],
   );
   const file = freshFolder('backup');
-  expect(await millrace(cluster.url, 'backup', file).ended).toMatchObject({ code: 0 });
+  expect(await millrace(cluster.url, {}, 'backup', file).ended).toMatchObject({ code: 0 });
   const bytes = await readFile(file);
 
   const target = await addTarget('half');
-  const half = millrace(target.url, 'restore', '-');
+  const half = millrace(target.url, {}, 'restore', '-');
   half.feed(bytes.subarray(0, bytes.length / 2));
   await until('the restore to begin', async () => {
     const [row] = await target.db.query<{ begun: boolean }>(
@@ -157,7 +267,7 @@ it('a restore that is killed leaves an instance that says so, and can be run aga
     );
     return sessions.length === 0;
   });
-  expect(await millrace(target.url, 'restore', file).ended).toMatchObject({ code: 0 });
+  expect(await millrace(target.url, {}, 'restore', file).ended).toMatchObject({ code: 0 });
   const [count] = await target.db.query<{ count: number }>('SELECT count(*) FROM data_entries');
   expect(count?.count).toBe(500);
   await (await world().spawn('start', { DATABASE_URL: target.url })).ready();

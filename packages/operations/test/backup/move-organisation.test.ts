@@ -25,6 +25,8 @@ import type { RestoreOptions, RestoreSummary } from '../../src/backup/restoring.
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
+const EVE = 'eve@example.com';
+const FRANK = 'frank@example.com';
 const OPERATOR = { actor: 'operator' } as const;
 /** More than the target has given out, so that ids can be kept. */
 const FIRST_KEPT_ID = 5_000;
@@ -165,7 +167,10 @@ describe('an organisation that moves', () => {
     summary = await restoreInto(target.database.db, bytes, { keys: { own: targetKeys, given } });
   });
 
-  /** Ada moves with a second factor; Bob has an account there already; Carol has only saved a workflow; Dan moves and is demoted. */
+  /**
+   * Ada moves with a second factor; Bob has an account there already; Carol has only saved a workflow; Dan moves and is demoted. Eve's account there
+   * hasn't proved its address, and Frank's where he comes from hasn't.
+   */
   async function addPeople(organisationId: number): Promise<void> {
     const { db } = source.database;
     const ada = await createPerson(source, 'editor', { organisationId, email: 'ada@example.com' });
@@ -173,6 +178,21 @@ describe('an organisation that moves', () => {
     await createPerson(source, 'system_admin', { organisationId, email: 'dan@example.com' });
     const carol = await createPerson(source, 'system_admin', { email: 'carol@example.com' });
     await createPerson(target, 'viewer', { email: 'bob@example.com' });
+    for (const email of [EVE, FRANK]) {
+      const { userId } = await createPerson(source, 'editor', { organisationId, email });
+      await createPerson(target, 'viewer', { email });
+      await db.query(
+        `WITH key AS (
+           INSERT INTO api_keys (organisation_id, key_id, family_id, name, scopes, secret_hash, last_four, issued_by_user)
+           SELECT $1, rpad(split_part(email, '@', 1), 12, 'x'), gen_random_uuid(), email, '{executions:read}', sha256(email::bytea), '0000', id
+           FROM users WHERE id = $2)
+         INSERT INTO invitations (organisation_id, token_hash, role, invited_by, expires_at)
+         SELECT $1, sha256(email::bytea), 'viewer', id, now() + interval '1 day' FROM users WHERE id = $2`,
+        [organisationId, userId],
+      );
+    }
+    await unprove(target, EVE);
+    await unprove(source, FRANK);
     await db.transaction(async (tx) => {
       const { keyId, ciphertext } = await sourceKeys.seal(tx, 'FACTOR', secondFactorOf(ada.userId));
       await tx.query(
@@ -186,6 +206,9 @@ describe('an organisation that moves', () => {
       ]);
     });
   }
+
+  const unprove = ({ database }: WorkingService, email: string) =>
+    database.db.query('UPDATE users SET email_verified_at = NULL WHERE email = $1', [email]);
 
   test('goes on there, and only there, without repeating what had ended', async () => {
     expect(summary.organisation).toMatchObject({ accounts: 2, demoted: 1 });
@@ -249,6 +272,30 @@ describe('an organisation that moves', () => {
       [workflowId],
     );
     expect(version).toEqual({ email: 'carol@example.com' });
+  });
+
+  test('makes nobody a member, and keeps no key, by an address that was not proved', async () => {
+    const { db } = target.database;
+    expect(summary.organisation).toMatchObject({ unproved: [EVE], revokedKeys: 1 });
+    const members = await db.query(
+      `SELECT email, removed_at IS NOT NULL AS is_removed FROM members
+       WHERE organisation_id = $1 AND email = ANY ($2) ORDER BY email`,
+      [summary.organisation?.id, [EVE, FRANK]],
+    );
+    expect(members).toEqual([
+      { email: EVE, is_removed: true },
+      { email: FRANK, is_removed: false },
+    ]);
+    const issued = await db.query(
+      `SELECT k.name, k.revoked_at IS NOT NULL AS is_key_revoked, i.revoked_at IS NOT NULL AS is_invitation_revoked
+       FROM api_keys k JOIN invitations i ON i.invited_by = k.issued_by_user AND i.organisation_id = k.organisation_id
+       WHERE k.organisation_id = $1 AND k.name = ANY ($2) ORDER BY k.name`,
+      [summary.organisation?.id, [EVE, FRANK]],
+    );
+    expect(issued).toEqual([
+      { name: EVE, is_key_revoked: false, is_invitation_revoked: false },
+      { name: FRANK, is_key_revoked: true, is_invitation_revoked: true },
+    ]);
   });
 
   test('leaves nothing that had been done to be done again, and counts what it stores', async () => {
