@@ -7,6 +7,7 @@ import type { Principal } from '@millrace/http/context';
 import { DOCS_PATH } from '@millrace/http/docs-page';
 import { usePresentIds } from '@millrace/http/former-ids';
 import { readIdempotencyKey } from '@millrace/http/idempotency';
+import { lingerAfterEarlyResponses } from '@millrace/http/linger';
 import { describeError, logRequest, noteCause } from '@millrace/http/logging';
 import { refuseUnacceptable } from '@millrace/http/negotiation';
 import { addOverloadProtection, whileOverloaded } from '@millrace/http/overload';
@@ -42,6 +43,7 @@ export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: Admi
   const pressure = addOverloadProtection(app, deps);
   const urgent = { ...deps, db: whileOverloaded(pressure, deps.db, deps.reservedDb ?? deps.db) };
   addSecurityHeaders(app, deps.config.publicUrl);
+  lingerAfterEarlyResponses(app);
   warnOfUntrustedProxy(app, deps.config);
   addEntryChecks(app, deps, urgent, pages);
   app.addHook('preValidation', async (request) => {

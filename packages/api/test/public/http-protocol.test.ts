@@ -203,6 +203,25 @@ describe('413', () => {
     expect((await start(1024 * 1024 - 100)).status).toBe(202);
   });
 
+  test('arrives although the client, or a proxy in between, goes on sending', async () => {
+    const length = 1024 * 1024 + 200_000;
+    const socket = connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true });
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+    });
+    const ended = once(socket, 'end');
+    socket.write(
+      `POST /api/v1/workflows/1/execute HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key.text}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`,
+    );
+    await ended;
+    expect(text).toMatch(/^HTTP\/1\.1 413 /);
+    // A reset would be an error here.
+    const closed = once(socket, 'close');
+    socket.end('x'.repeat(length));
+    expect(await closed).toEqual([false]);
+  });
+
   test('an endless body is cut off even without a length', async () => {
     const chunk = `${(64 * 1024).toString(16)}\r\n${'x'.repeat(64 * 1024)}\r\n`;
     const text = await sendBytes(service.port, [
