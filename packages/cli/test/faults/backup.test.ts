@@ -172,7 +172,11 @@ describe('a restore that is killed while it writes files', () => {
     const bytes = await readFile(file);
     const half = millrace(url, { files }, 'restore', '-');
     half.feed(bytes.subarray(0, -1_500_000));
-    await until('the first file to be written', async () => (await namesIn(files)).length > 0);
+    let isOver = false;
+    void half.ended.then(() => {
+      isOver = true;
+    });
+    await until('the first file to be written', async () => isOver || (await namesIn(files)).length > 0);
     half.kill();
     expect(await half.ended).toMatchObject({ code: null });
   }
