@@ -134,6 +134,49 @@ it('a backup under load has what was acknowledged before it, and the restored in
   expect(await again.accept(fast, 'new')).toBeGreaterThan(100_000_000);
 });
 
+it('a restore that is killed leaves an instance that says so, and can be run again', async () => {
+  const { cluster, db } = world();
+  const [organisation] = await db.query<{ id: number }>('SELECT id FROM organisations LIMIT 1');
+  // Enough to be read before the end of the file arrives.
+  await db.query(
+    `INSERT INTO data_entries (organisation_id, key, value)
+     SELECT $1, 'entry ' || n, to_json((SELECT string_agg(md5(random()::text || n || k), '') FROM generate_series(1, 300) k))
+     FROM generate_series(1, 500) n`,
+    [organisation?.id],
+  );
+  const file = freshFolder('backup');
+  expect(await millrace(cluster.url, {}, 'backup', file).ended).toMatchObject({ code: 0 });
+  const bytes = await readFile(file);
+
+  const target = await addTarget('half');
+  const half = millrace(target.url, {}, 'restore', '-');
+  half.feed(bytes.subarray(0, bytes.length / 2));
+  await until('the restore to begin', async () => {
+    const [row] = await target.db.query<{ begun: boolean }>(
+      `SELECT to_regclass('unfinished_restore') IS NOT NULL AND EXISTS (
+         SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY %') AS begun`,
+    );
+    return row?.begun === true;
+  });
+  half.kill();
+  expect(await half.ended).toMatchObject({ code: null });
+
+  const service = await world().spawn('start', { DATABASE_URL: target.url });
+  expect((await service.ended()).code).toBe(1);
+  expect(service.output).toContain('A restore into this database is running or was interrupted');
+
+  await until('the end of its session', async () => {
+    const sessions = await target.db.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'millrace command'`,
+    );
+    return sessions.length === 0;
+  });
+  expect(await millrace(target.url, {}, 'restore', file).ended).toMatchObject({ code: 0 });
+  const [count] = await target.db.query<{ count: number }>('SELECT count(*) FROM data_entries');
+  expect(count?.count).toBe(500);
+  await (await world().spawn('start', { DATABASE_URL: target.url })).ready();
+});
+
 describe('a restore that is killed while it writes files', () => {
   const contents = Array.from({ length: 4 }, () => randomBytes(1_500_000));
   let ids: string[];
@@ -233,46 +276,3 @@ async function namesIn(folder: string): Promise<string[]> {
   const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   return names.filter((name) => !name.startsWith('installation') && !name.endsWith('.part'));
 }
-
-it('a restore that is killed leaves an instance that says so, and can be run again', async () => {
-  const { cluster, db } = world();
-  const [organisation] = await db.query<{ id: number }>('SELECT id FROM organisations LIMIT 1');
-  // Enough to be read before the end of the file arrives.
-  await db.query(
-    `INSERT INTO data_entries (organisation_id, key, value)
-     SELECT $1, 'entry ' || n, to_json((SELECT string_agg(md5(random()::text || n || k), '') FROM generate_series(1, 300) k))
-     FROM generate_series(1, 500) n`,
-    [organisation?.id],
-  );
-  const file = freshFolder('backup');
-  expect(await millrace(cluster.url, {}, 'backup', file).ended).toMatchObject({ code: 0 });
-  const bytes = await readFile(file);
-
-  const target = await addTarget('half');
-  const half = millrace(target.url, {}, 'restore', '-');
-  half.feed(bytes.subarray(0, bytes.length / 2));
-  await until('the restore to begin', async () => {
-    const [row] = await target.db.query<{ begun: boolean }>(
-      `SELECT to_regclass('unfinished_restore') IS NOT NULL AND EXISTS (
-         SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY %') AS begun`,
-    );
-    return row?.begun === true;
-  });
-  half.kill();
-  expect(await half.ended).toMatchObject({ code: null });
-
-  const service = await world().spawn('start', { DATABASE_URL: target.url });
-  expect((await service.ended()).code).toBe(1);
-  expect(service.output).toContain('A restore into this database is running or was interrupted');
-
-  await until('the end of its session', async () => {
-    const sessions = await target.db.query(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'millrace command'`,
-    );
-    return sessions.length === 0;
-  });
-  expect(await millrace(target.url, {}, 'restore', file).ended).toMatchObject({ code: 0 });
-  const [count] = await target.db.query<{ count: number }>('SELECT count(*) FROM data_entries');
-  expect(count?.count).toBe(500);
-  await (await world().spawn('start', { DATABASE_URL: target.url })).ready();
-});
