@@ -299,6 +299,7 @@ function killedAt(step: number): { db: Database; store: FileStore } {
     },
     store: {
       write: (id, source) => around(() => store.write(id, ticking(source))),
+      has: (...args) => store.has(...args),
       read: (...args) => store.read(...args),
       delete: (id) => around(() => store.delete(id)),
       freeBytes: () => store.freeBytes(),
