@@ -31,6 +31,7 @@ export {
   type StoredError,
   storeError,
 } from './failures.ts';
+export * from './file-contents.ts';
 export { type FileValue, fileIdOf, findFiles, isFileId } from './file-value.ts';
 export {
   type Flow,
@@ -72,6 +73,7 @@ export { findJsonMistake } from './json-mistake.ts';
 export { checkJsonSize, measureWork, type SizeVerdict } from './json-size.ts';
 export { parseWork, stringifyWork } from './json-work.ts';
 export { describeKeyword, type KeywordMessage, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
+export { extensionOf, mediaTypeOf } from './media-types.ts';
 export * from './node.ts';
 export * from './node-result.ts';
 export { compareKeys, LAST_RANK, type OrderKey, orderKey } from './order-key.ts';

@@ -2,6 +2,7 @@ import type { Message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
 import type { CredentialOf, CredentialService } from './credentials.ts';
 import type { ExecutionError, ExecutionStatus } from './execution.ts';
+import type { ContentTask } from './file-contents.ts';
 import type { FileValue } from './file-value.ts';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { LogLine, NodeResult } from './node-result.ts';
@@ -22,6 +23,7 @@ export interface NodeServices {
   readonly callbacks: CallbackService;
   readonly tools: ToolService;
   readonly files: FileService;
+  readonly contents: ContentService;
 }
 
 /** A file that can be read, as often as needed. */
@@ -31,8 +33,11 @@ export interface OpenFile {
   readonly size: number;
   /** In hexadecimal. */
   readonly sha256: string;
-  /** @throws ServiceError while it is read: file_missing, file_store_unavailable */
-  read(): AsyncIterable<Uint8Array>;
+  /**
+   * @param range a part of it, both ends included
+   * @throws ServiceError while it is read: file_missing, file_store_unavailable
+   */
+  read(range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>;
 }
 
 export interface FileService {
@@ -50,6 +55,24 @@ export interface FileService {
     file: { readonly name: string; readonly type: string },
     content: AsyncIterable<Uint8Array>,
   ): Promise<FileValue>;
+}
+
+export interface ContentService {
+  /**
+   * Works on files outside the main thread, which passes their bytes on piece by piece.
+   * @param order.save stores a file that the work makes
+   * @throws ServiceError invalid_data, invalid_config, document_too_complex, document_timeout, document_memory, document_output_too_large; what
+   * reading and saving throw
+   */
+  work(
+    order: {
+      readonly task: ContentTask;
+      readonly inputs: readonly OpenFile[];
+      readonly save: FileService['save'];
+      readonly timeoutMs: number;
+    },
+    signal: AbortSignal,
+  ): Promise<JsonObject>;
 }
 
 /** A service couldn't do what was requested. */

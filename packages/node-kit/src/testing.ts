@@ -31,6 +31,7 @@ import { shownRequest, signSimply } from './http/credential.ts';
 import { plainCode } from './testing-code.ts';
 import { memoryData } from './testing-data.ts';
 import { directDocuments } from './testing-documents.ts';
+import { directContents, memoryFiles } from './testing-files.ts';
 import { fakeWaits } from './testing-waits.ts';
 
 /** The default time of {@link runNode}. */
@@ -184,6 +185,8 @@ function fakeServices(
     ai: fakeModel(ai),
     code: plainCode,
     documents: directDocuments,
+    contents: directContents,
+    files: memoryFiles(),
     data: memoryData(() => TEST_NOW_MS),
     sql: { query: async () => ({ rows: sqlRows, rowCount: sqlRows.length, isTruncated: false }) },
     ...fakeWaits,
@@ -249,4 +252,5 @@ const absentServices: NodeServices = {
   callbacks: absent('callbacks'),
   tools: absent('tools'),
   files: absent('files'),
+  contents: absent('contents'),
 };

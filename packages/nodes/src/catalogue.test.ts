@@ -248,6 +248,8 @@ const TO_FILL_IN: { readonly [type: string]: readonly string[] } = {
   'data.markdown': ['text'],
   'data.xml': ['xml'],
   'data.feed': ['url'],
+  'file.read': ['file'],
+  'file.zip': ['files'],
   'data.store': ['key'],
   'chat.notify': ['credential_id', 'text'],
   'email.send': ['credential_id', 'from', 'subject', 'to', 'text'],

@@ -23,6 +23,9 @@ import { dataMarkdown } from './nodes/data-markdown.ts';
 import { dataStore } from './nodes/data-store.ts';
 import { dataXml } from './nodes/data-xml.ts';
 import { emailSend } from './nodes/email-send.ts';
+import { fileRead } from './nodes/file-read.ts';
+import { fileWrite } from './nodes/file-write.ts';
+import { fileZip } from './nodes/file-zip.ts';
 import { flowCall } from './nodes/flow-call.ts';
 import { httpRequest } from './nodes/http-request.ts';
 import { httpWebhookOutput } from './nodes/http-webhook-output.ts';
@@ -97,6 +100,9 @@ export const nodes: readonly NodeDefinition[] = [
   dataMarkdown,
   dataXml,
   dataFeed,
+  fileRead,
+  fileWrite,
+  fileZip,
   chatNotify,
   emailSend,
   sqlQuery,

@@ -84,6 +84,7 @@ export class NodeRun implements NodeContext {
   declare readonly callbacks: NodeServices['callbacks'];
   declare readonly tools: NodeServices['tools'];
   declare readonly files: NodeServices['files'];
+  declare readonly contents: NodeServices['contents'];
   readonly #effect: StartNode;
   readonly #services: Services;
   readonly #knownId: number;

@@ -41,6 +41,7 @@ const NAMES: { readonly [Name in keyof NodeServices]: true } = {
   callbacks: true,
   tools: true,
   files: true,
+  contents: true,
 };
 export const SERVICE_NAMES = Object.keys(NAMES) as (keyof NodeServices)[];
 

@@ -5,6 +5,7 @@ import type { NodeRegistry } from '@millrace/engine';
 import type { Files } from '@millrace/files/files';
 import { createAiService } from '@millrace/ports/ai';
 import { createCodeService } from '@millrace/ports/code';
+import { createContentService } from '@millrace/ports/contents';
 import { createDataService } from '@millrace/ports/data';
 import { checkInput } from '@millrace/ports/input-checks';
 import { createMailService } from '@millrace/ports/mail';
@@ -45,6 +46,7 @@ export function createServices(deps: ServicesDeps): Services {
   const { config, db, log, registry, secretKeys, egress, files, publicUrl } = deps;
   const { sockets, fetch } = egress;
   const code = createCodeService({ maxOutputBytes: config.limits.nodeOutputBytes });
+  const contents = createContentService({ maxOutputBytes: config.limits.nodeOutputBytes });
   const services: Services = {
     credentials: createCredentialService({ db, keys: secretKeys, log, egress }),
     mail: createMailService({ sockets }),
@@ -52,13 +54,14 @@ export function createServices(deps: ServicesDeps): Services {
     ai: createAiService({ outbound: fetch }),
     code: code.service,
     documents: code.documents,
+    contents: contents.service,
     data: createDataService({ db, maxBytes: config.storage.dataBytes }),
     workflows: createWorkflowService({ ...deps, checkInput }),
     callbacks: createCallbackService({ db, keys: secretKeys, publicUrl }),
     files: createNodeFiles(files),
     tools: createToolService(registry, () => services, config.limits),
     async close() {
-      await code.close();
+      await Promise.all([code.close(), contents.close()]);
     },
   };
   return services;

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { LogLine } from '@millrace/engine';
+import type { ContentJob, ContentOutcome } from '../contents/protocol.ts';
 import type { DocumentJob, DocumentOutcome } from '../documents/protocol.ts';
 import type { SchemaJob, SchemaOutcome } from '../schema/protocol.ts';
 import { memoryFailure, timeoutFailure } from './messages.ts';
@@ -29,23 +30,28 @@ interface Run {
 }
 
 /**
- * Threads that run code, convert documents and check values, started on demand. Runs that find no free thread wait in a queue per owner, and the owners take
- * turns; a run's time limit starts when it has a thread.
+ * Threads that run code, convert documents, check values and work on files, started on demand. Runs that find no free thread wait in a queue per owner, and the
+ * owners take turns; a run's time limit starts when it has a thread.
  */
 export class CodePool {
   readonly #maxThreads: number;
   readonly #idleMs: number;
   readonly #niceness: number;
+  readonly #maxPerOwner: number;
   readonly #threads = new Set<CodeThread>();
   /** Waiting runs by owner; the owner whose turn is next comes first. */
   readonly #waiting = new Map<number, Run[]>();
   #isClosed = false;
 
-  /** @param niceness of its threads: how far they stand back for the main thread while there are fewer processors than work */
-  constructor(maxThreads: number, idleMs = IDLE_MS, niceness = 0) {
+  /**
+   * @param niceness of its threads: how far they stand back for the main thread while there are fewer processors than work
+   * @param maxPerOwner concurrent runs of one owner; leaves threads to others while runs take long
+   */
+  constructor(maxThreads: number, idleMs = IDLE_MS, niceness = 0, maxPerOwner = maxThreads) {
     this.#maxThreads = maxThreads;
     this.#idleMs = idleMs;
     this.#niceness = niceness;
+    this.#maxPerOwner = maxPerOwner;
   }
 
   /** Number of threads, including those being ended. */
@@ -65,6 +71,7 @@ export class CodePool {
   run(job: CodeJob, owner: number, signal: AbortSignal): Promise<PoolAnswer<CodeOutcome>>;
   run(job: DocumentJob, owner: number, signal: AbortSignal): Promise<PoolAnswer<DocumentOutcome>>;
   run(job: SchemaJob, owner: number, signal: AbortSignal): Promise<PoolAnswer<SchemaOutcome>>;
+  run(job: ContentJob, owner: number, signal: AbortSignal): Promise<PoolAnswer<ContentOutcome>>;
   run(job: Job, owner: number, signal: AbortSignal): Promise<PoolAnswer> {
     return new Promise((resolve, reject) => {
       const log: LogLine[] = [];
@@ -111,10 +118,10 @@ export class CodePool {
   }
 
   #dispatch(): void {
-    while (this.#waiting.size > 0) {
+    for (let owner = this.#nextOwner(); owner !== undefined; owner = this.#nextOwner()) {
       const thread = this.#freeThread();
       if (thread === null) return;
-      const run = this.#next();
+      const run = this.#next(owner);
       if (run !== null) thread.take(run);
     }
   }
@@ -134,10 +141,20 @@ export class CodePool {
     return thread;
   }
 
-  #next(): Run | null {
-    const [turn] = this.#waiting;
-    if (turn === undefined) return null;
-    const [owner, [run, ...others]] = turn;
+  /** Whose turn it is, of those who may have another thread. */
+  #nextOwner(): number | undefined {
+    const running = new Map<number, number>();
+    for (const { run } of this.#threads) {
+      if (run !== null) running.set(run.owner, (running.get(run.owner) ?? 0) + 1);
+    }
+    for (const owner of this.#waiting.keys()) {
+      if ((running.get(owner) ?? 0) < this.#maxPerOwner) return owner;
+    }
+    return undefined;
+  }
+
+  #next(owner: number): Run | null {
+    const [run, ...others] = this.#waiting.get(owner) ?? [];
     this.#waiting.delete(owner);
     if (others.length > 0) this.#waiting.set(owner, others);
     return run ?? null;
@@ -203,7 +220,7 @@ class CodeThread {
   }
 
   #begin(run: Run): void {
-    this.#worker.postMessage(run.job);
+    this.#worker.postMessage(run.job, run.job.kind === 'contents' ? [run.job.port] : []);
     this.#timer = setTimeout(() => this.#onDeadline(run), run.job.timeoutMs + GRACE_MS);
   }
 

@@ -1,13 +1,14 @@
 import type { LogLine } from '@millrace/engine';
 import type { Message } from '@millrace/messages';
+import type { ContentJob, ContentOutcome } from '../contents/protocol.ts';
 import type { DocumentJob, DocumentOutcome } from '../documents/protocol.ts';
 import type { SchemaJob, SchemaOutcome } from '../schema/protocol.ts';
 
 /** What a thread runs. */
-export type Job = CodeJob | DocumentJob | SchemaJob;
+export type Job = CodeJob | DocumentJob | SchemaJob | ContentJob;
 
 /** What it comes to. */
-export type JobOutcome = CodeOutcome | DocumentOutcome | SchemaOutcome;
+export type JobOutcome = CodeOutcome | DocumentOutcome | SchemaOutcome | ContentOutcome;
 
 /** One run of an author's code, as sent to a thread. */
 export interface CodeJob {

@@ -2,8 +2,10 @@ import type { Readable } from 'node:stream';
 import { DatabaseUnavailableError } from '@millrace/database/errors';
 import { type FileService, fileIdOf, ServiceError } from '@millrace/engine';
 import { FileError } from '@millrace/files/file-error';
+import type { ByteRange } from '@millrace/files/file-store';
 import type { Files } from '@millrace/files/files';
 import { fileName, mediaType } from '@millrace/files/names';
+import type { FileRow } from '@millrace/files/statements';
 import { message } from '@millrace/messages';
 import type { Caller } from '@millrace/runtime/node-services';
 import { retryForNode } from '@millrace/runtime/retry-for-node';
@@ -22,11 +24,11 @@ export function createNodeFiles(files: Files): (caller: Caller) => FileService {
       const file = await retryForNode(() => files.findOf(organisationId, executionId, id));
       if (file === undefined) throw new ServiceError('file_not_found', message('service.file_not_given'));
       const { name, type, size, sha256 } = file;
-      async function* read(row: typeof file & object): AsyncGenerator<Uint8Array> {
-        const content: Readable = await files.open(row).catch(asServiceError);
+      async function* read(row: FileRow, range?: ByteRange): AsyncGenerator<Uint8Array> {
+        const content: Readable = await files.open(row, range).catch(asServiceError);
         yield* content as AsyncIterable<Uint8Array>;
       }
-      return { name, type, size, sha256, read: () => read(file) };
+      return { name, type, size, sha256, read: (range) => read(file, range) };
     },
     save: ({ name, type }, content) => {
       const file = { name: fileName(name), type: mediaType(type), organisationId, executionId };

@@ -2,6 +2,7 @@ import choices from './ja/choices.json';
 import nodesAi from './ja/nodes-ai.json';
 import nodesData from './ja/nodes-data.json';
 import nodesDocuments from './ja/nodes-documents.json';
+import nodesFiles from './ja/nodes-files.json';
 import nodesLogic from './ja/nodes-logic.json';
 import nodesOutside from './ja/nodes-outside.json';
 import nodesStart from './ja/nodes-start.json';
@@ -10,7 +11,15 @@ import type { ServiceTexts } from './texts.ts';
 
 /** The service's texts in Japanese. */
 export const serviceJa: ServiceTexts = {
-  nodes: { ...nodesStart, ...nodesLogic, ...nodesData, ...nodesDocuments, ...nodesOutside, ...nodesAi },
+  nodes: {
+    ...nodesStart,
+    ...nodesLogic,
+    ...nodesData,
+    ...nodesDocuments,
+    ...nodesFiles,
+    ...nodesOutside,
+    ...nodesAi,
+  },
   choices,
   synonyms,
   withValue: (word, value) => `${word}（${value}）`,

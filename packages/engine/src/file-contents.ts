@@ -1,0 +1,75 @@
+/** How the bytes of a file become text. `auto`: by its byte order mark, else UTF-8 if it is that, else Shift_JIS. */
+export type FileEncoding = 'auto' | 'utf-8' | 'utf-16le' | 'shift_jis' | 'euc-jp' | 'windows-1252';
+
+/** How a file contains rows. */
+export type TableForm =
+  | {
+      readonly format: 'csv';
+      readonly encoding: FileEncoding;
+      /** Empty: it is recognised. */
+      readonly delimiter: string;
+      readonly header: boolean;
+    }
+  | {
+      readonly format: 'xlsx';
+      /** Its name; empty: the first one. */
+      readonly sheet: string;
+      readonly header: boolean;
+    }
+  /** A JSON value in each line. */
+  | { readonly format: 'jsonl'; readonly encoding: FileEncoding };
+
+/** How rows become a file. */
+export interface NewTable {
+  readonly format: 'csv' | 'xlsx' | 'jsonl' | 'json';
+  readonly name: string;
+  readonly type: string;
+  /** Empty: the members of the first rows. */
+  readonly columns: readonly string[];
+  /** Whether the first row has the names of the columns. */
+  readonly header: boolean;
+  readonly delimiter: string;
+  /** Begins with a byte order mark, by which Excel recognises UTF-8. */
+  readonly mark: boolean;
+  /** Whether text that a spreadsheet would take for a formula stays as it is. */
+  readonly formulas: boolean;
+  readonly sheet: string;
+}
+
+/** Work on the contents of files. */
+export type ContentTask =
+  | { readonly kind: 'read_text'; readonly encoding: FileEncoding }
+  | { readonly kind: 'read_json'; readonly encoding: FileEncoding }
+  | {
+      readonly kind: 'read_rows';
+      readonly form: TableForm;
+      /** Rows at the beginning that are left out. */
+      readonly skip: number;
+      readonly limit: number;
+    }
+  /** The rows as further files of JSON lines. */
+  | {
+      readonly kind: 'split_rows';
+      readonly form: TableForm;
+      readonly rowsPerFile: number;
+      /** What the names of the files begin with. */
+      readonly name: string;
+    }
+  | {
+      readonly kind: 'write_rows';
+      readonly table: NewTable;
+      /** JSON text of a list. */
+      readonly rows: string;
+      /** How each input contains the rows that follow. */
+      readonly forms: readonly TableForm[];
+    }
+  | { readonly kind: 'zip_make'; readonly name: string }
+  | { readonly kind: 'zip_list'; readonly limit: number }
+  | {
+      readonly kind: 'zip_extract';
+      /** Names of entries, with `*` for anything. Empty: all. */
+      readonly names: readonly string[];
+      readonly maxFiles: number;
+      /** Of all of them together, decompressed. */
+      readonly maxBytes: number;
+    };
