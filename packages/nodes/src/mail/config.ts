@@ -1,4 +1,4 @@
-import type { ConfigFault, JsonObject } from '@millrace/engine';
+import type { ConfigFault, JsonObject, JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { isBlank } from '@millrace/node-kit/values';
@@ -6,6 +6,7 @@ import { type Static, Type } from 'typebox';
 
 /** Total bytes of all attachments. Most servers refuse more, too. */
 export const MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024;
+export const MAX_ATTACHMENTS = 50;
 
 const addresses = (title: string, description: string) =>
   Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 500 })], {
@@ -58,7 +59,13 @@ export const mailProperties = {
     title: 'Attachments',
     description: 'Files, each with content or base64. At most 10 MiB in total.',
     default: [],
-    maxItems: 50,
+    maxItems: MAX_ATTACHMENTS,
+  }),
+  files: Type.Unsafe<JsonValue>({
+    title: 'Files',
+    description:
+      'A file or a list of files to attach, such as {{nodes.write.output.file}}. They count towards the 10 MiB.',
+    default: [],
   }),
 };
 
@@ -69,7 +76,7 @@ export function findMailGaps(config: JsonObject): readonly ConfigFault[] {
     ...(['to', 'cc', 'bcc'].some(isGiven)
       ? []
       : [{ pointer: '/to', message: message('nodes.no_recipients') }]),
-    ...(['text', 'html', 'attachments'].some(isGiven)
+    ...(['text', 'html', 'attachments', 'files'].some(isGiven)
       ? []
       : [{ pointer: '/text', message: message('nodes.no_mail_content') }]),
   ];

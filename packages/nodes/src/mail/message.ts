@@ -1,19 +1,47 @@
 import { Buffer } from 'node:buffer';
-import type { JsonObject, MailMessage } from '@millrace/engine';
+import {
+  type FileService,
+  fileIdOf,
+  type JsonObject,
+  type JsonValue,
+  type MailMessage,
+  type OpenFile,
+} from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { NodeProblem } from '@millrace/node-kit/node-problem';
+import { openFiles } from '../files/open-files.ts';
 import { bareAddress, readAddresses } from './addresses.ts';
-import { MAX_ATTACHMENT_BYTES, type MailConfig } from './config.ts';
+import { MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS, type MailConfig } from './config.ts';
 
 const MAX_RECIPIENTS = 500;
 const CONTROL = /\p{Cc}/u;
 const CONTENT_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(?:; ?charset=[a-z0-9_-]+)?$/i;
 
+type Attachment = MailMessage['attachments'][number];
+
 /**
  * Builds the message from the settings.
- * @throws NodeProblem
+ * @param files the execution's files
+ * @throws NodeProblem, ServiceError
  */
-export function buildMessage(config: MailConfig, idempotencyKey: string): MailMessage {
+export async function buildMessage(
+  config: MailConfig,
+  idempotencyKey: string,
+  files: FileService,
+): Promise<MailMessage> {
+  const envelope = readEnvelope(config, idempotencyKey);
+  const opened = await openFiles(listOf(config.files), 'files', files);
+  if (config.text === '' && config.html === '' && config.attachments.length + opened.length === 0) {
+    throw new NodeProblem(message('nodes.empty_message'));
+  }
+  const given = attachmentsOf(config.attachments);
+  requireRoom(given, opened);
+  const attached: Attachment[] = [];
+  for (const file of opened) attached.push(await attachmentOf(file));
+  return { ...envelope, attachments: [...given, ...attached] };
+}
+
+function readEnvelope(config: MailConfig, idempotencyKey: string): Omit<MailMessage, 'attachments'> {
   const from = only(readAddresses('config.from', config.from), 'config.from');
   const [to, cc, bcc] = [
     readAddresses('config.to', config.to),
@@ -24,9 +52,6 @@ export function buildMessage(config: MailConfig, idempotencyKey: string): MailMe
   if (count === 0) throw new NodeProblem(message('nodes.no_recipient'));
   if (count > MAX_RECIPIENTS) {
     throw new NodeProblem(message('nodes.too_many_recipients', { recipients: count, max: MAX_RECIPIENTS }));
-  }
-  if (config.text === '' && config.html === '' && config.attachments.length === 0) {
-    throw new NodeProblem(message('nodes.empty_message'));
   }
   const replyTo = readAddresses('config.reply_to', config.reply_to);
   const key = keyText(idempotencyKey);
@@ -40,7 +65,6 @@ export function buildMessage(config: MailConfig, idempotencyKey: string): MailMe
     text: config.text === '' ? null : config.text,
     html: config.html === '' ? null : config.html,
     headers: { 'Idempotency-Key': key },
-    attachments: attachmentsOf(config.attachments),
     // Under the sender's own domain, as in RFC 5322, 3.6.4.
     messageId: `<${key}@${bareAddress(from).split('@').at(-1) ?? 'localhost'}>`,
   };
@@ -89,8 +113,32 @@ function keyText(key: string): string {
   );
 }
 
-function attachmentsOf(attachments: MailConfig['attachments']): MailMessage['attachments'] {
-  let total = 0;
+/** One file stands for a list of one; nothing for none. */
+function listOf(value: JsonValue): JsonValue {
+  if (value === null || value === '') return [];
+  return fileIdOf(value) === undefined ? value : [value];
+}
+
+/** By what the files' rows say, before any of them is read. */
+function requireRoom(given: readonly Attachment[], files: readonly OpenFile[]): void {
+  if (given.length + files.length > MAX_ATTACHMENTS) {
+    throw new NodeProblem(message('nodes.too_many_files', { setting: 'files', max: MAX_ATTACHMENTS }));
+  }
+  const bytes =
+    given.reduce((sum, { content }) => sum + content.byteLength, 0) +
+    files.reduce((sum, { size }) => sum + size, 0);
+  if (bytes > MAX_ATTACHMENT_BYTES) {
+    throw new NodeProblem(message('nodes.attachments_too_large', { max: MAX_ATTACHMENT_BYTES }));
+  }
+}
+
+async function attachmentOf(file: OpenFile): Promise<Attachment> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of file.read()) pieces.push(piece);
+  return { filename: file.name, contentType: file.type, content: new Uint8Array(Buffer.concat(pieces)) };
+}
+
+function attachmentsOf(attachments: MailConfig['attachments']): Attachment[] {
   return attachments.map((attachment, index) => {
     const where = `config.attachments.${index}`;
     const { filename, content_type: contentType = 'application/octet-stream' } = attachment;
@@ -99,12 +147,7 @@ function attachmentsOf(attachments: MailConfig['attachments']): MailMessage['att
     if (!CONTENT_TYPE.test(contentType)) {
       throw new NodeProblem(message('nodes.wrong_content_type', { where }));
     }
-    const content = contentOf(where, attachment);
-    total += content.byteLength;
-    if (total > MAX_ATTACHMENT_BYTES) {
-      throw new NodeProblem(message('nodes.attachments_too_large', { max: MAX_ATTACHMENT_BYTES }));
-    }
-    return { filename, contentType, content };
+    return { filename, contentType, content: contentOf(where, attachment) };
   });
 }
 

@@ -1,6 +1,7 @@
-import { type JsonObject, type MailMessage, ServiceError } from '@millrace/engine';
+import { type FileService, type JsonObject, type MailMessage, ServiceError } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { type RunOptions, runNode } from '@millrace/node-kit/testing';
+import { memoryFiles } from '@millrace/node-kit/testing-files';
 import { describe, expect, it } from 'vitest';
 import { MAX_ATTACHMENT_BYTES } from '../mail/config.ts';
 import { emailSend } from './email-send.ts';
@@ -100,6 +101,35 @@ describe('email.send: the message', () => {
     ]);
   });
 
+  it('attaches files of the execution, one or several', async () => {
+    const orders = { $file: '00000000-0000-4000-8000-000000000001', name: 'made up.exe' };
+    const note = { $file: '00000000-0000-4000-8000-000000000002' };
+    const { message } = await send({ files: [note, orders], attachments: [{ filename: 'a', content: 'x' }] });
+    expect(message?.attachments.map(({ filename }) => filename)).toEqual(['a', 'note.txt', 'orders.csv']);
+    expect(message?.attachments[1]).toEqual({
+      filename: 'note.txt',
+      contentType: 'text/plain',
+      content: new TextEncoder().encode('Hello'),
+    });
+    expect((await send({ files: note, text: '' })).message?.attachments).toHaveLength(1);
+  });
+
+  it('reads no file if all together are too large', async () => {
+    let reads = 0;
+    const files = memoryFiles();
+    const open: FileService['open'] = async (value) => ({
+      ...(await files.open(value)),
+      size: 6 * 1024 * 1024,
+      async *read() {
+        reads += 1;
+        yield new Uint8Array();
+      },
+    });
+    const note = { $file: '00000000-0000-4000-8000-000000000002' };
+    const { result } = await send({ files: [note, note] }, { services: { files: { ...files, open } } });
+    expect([result, reads]).toEqual([expect.objectContaining({ code: 'invalid_config' }), 0]);
+  });
+
   it.each([
     ['ada@example.org', ['ada@example.org']],
     [' ada@example.org , , bob@example.org,', ['ada@example.org', 'bob@example.org']],
@@ -149,6 +179,8 @@ describe('email.send: refused before sending', () => {
     [{ attachments: [{ filename: 'a', content: 'x', base64: 'AAAA' }] }],
     [{ attachments: [{ filename: 'a', path: '/etc/passwd' }] }],
     [{ attachments: [{ filename: 'a', base64: tooLarge }] }],
+    [{ files: ['a.txt'] }],
+    [{ files: 'a.txt' }],
     [{ to: Array.from({ length: 501 }, (_, index) => `a${index}@example.org`).join(',') }],
     [{ credential_id: 0 }],
   ])('%#', async (config) => {

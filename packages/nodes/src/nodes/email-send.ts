@@ -28,7 +28,7 @@ export const emailSend = checkedNode({
   form: {
     main: ['credential_id', 'from', 'to', 'subject', 'text'],
     sections: [
-      { title: 'HTML and attachments', fields: ['html', 'attachments'] },
+      { title: 'HTML and attachments', fields: ['html', 'files', 'attachments'] },
       { title: 'Other recipients', fields: ['cc', 'bcc', 'reply_to'] },
     ],
   },
@@ -85,7 +85,7 @@ export const emailSend = checkedNode({
   ],
   async run(config, context) {
     if (config.credential_id === 0) return failure('invalid_config', noCredential('credential_id', ['smtp']));
-    const mail = buildMessage(config, context.idempotencyKey);
+    const mail = await buildMessage(config, context.idempotencyKey, context.files);
     if (context.execution.isTestMode) return success({ dry_run: true, request: describeMessage(mail) });
     const credential = await context.credentials.open(config.credential_id, { types: ['smtp'] });
     const { accepted, rejected, response } = await context.mail.send(credential, mail, context.signal);
