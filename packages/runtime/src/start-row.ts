@@ -54,6 +54,8 @@ export interface StartOrder {
   readonly rerunOf?: number;
   /** The execution whose files it may be given: one that starts it, or whose failure does. */
   readonly filesOf?: number;
+  /** The files that its caller sent along, who may name no others. */
+  readonly files?: readonly string[];
   /** Absent if the service itself starts it. */
   readonly origin?: StartOrigin;
   /** What has ended before it starts: what a rerun reuses, or a trigger that keeps more than the data. */
@@ -113,11 +115,13 @@ const TRIGGERS_OF_MEMBERS = ['api', 'manual'];
 
 function givenFilesJsonOf(order: StartOrder, texts: readonly (string | null)[]): string | null {
   const of = order.rerunOf ?? order.filesOf ?? null;
-  if (of === null && !TRIGGERS_OF_MEMBERS.includes(order.triggerType)) return null;
+  const isMember = of !== null || TRIGGERS_OF_MEMBERS.includes(order.triggerType);
+  if (!isMember && order.files === undefined) return null;
   // Most starts name none, and needn't be walked through.
   if (!texts.some((text) => text?.includes('"$file"'))) return null;
   const kept = (order.records ?? []).map((record) => ('output' in record ? (record.output ?? null) : null));
-  const ids = findFiles([order.input, ...kept]).map(({ id }) => id);
+  const named = findFiles([order.input, ...kept]).map(({ id }) => id);
+  const ids = isMember ? named : named.filter((id) => order.files?.includes(id));
   return ids.length === 0 ? null : stringifyJson({ ids, of } satisfies GivenFiles);
 }
 

@@ -242,6 +242,76 @@ describe('bodies', () => {
   });
 });
 
+describe('files', () => {
+  const reading = {
+    nodes: [{ id: 'read', type: 'file.read', config: { file: '{{trigger.data.sheet}}' } }],
+    edges: [{ source: 'start', target: 'read' }],
+  };
+  const form = (files: number, content = 'id\n17\n'): FormData => {
+    const data = new FormData();
+    data.append('note', 'Hello');
+    for (let index = 0; index < files; index += 1) {
+      data.append('sheet', new File([content], '../or\u202eders.csv', { type: 'text/csv' }));
+    }
+    return data;
+  };
+  const countFiles = async () => {
+    const [row] = await world.service.database.db.query<{ n: number }>(
+      'SELECT count(*)::integer AS n FROM files',
+    );
+    return row?.n;
+  };
+
+  test('of a form are read by the execution that the call starts, and by no other', async () => {
+    const { hash } = await world.createWebhook({ body: 'files' }, reading);
+    const first = await ended((await callBy('POST', hash, { body: form(1) })).json);
+    const sheet = { name: 'orders.csv', type: 'text/csv', size: 6 };
+    expect(first).toMatchObject({
+      status: 'completed',
+      input_data: { note: 'Hello', sheet },
+      node_outputs: { read: { output: { rows: [{ id: '17' }] } } },
+    });
+    const body = JSON.stringify({ sheet: (first.input_data as JsonObject).sheet });
+    const headers = { 'content-type': 'application/json' };
+    expect(await ended((await callBy('POST', hash, { body, headers })).json)).toMatchObject({
+      status: 'failed',
+      error: { code: 'file_not_found' },
+    });
+  });
+
+  test('are also bodies of any other type', async () => {
+    const { hash } = await world.createWebhook({ body: 'files', methods: ['PUT'] });
+    const call = (body: string, type: string) =>
+      callBy('PUT', hash, { body, headers: { 'content-type': type } });
+    expect(await ended((await call('%PDF', 'application/pdf')).json)).toMatchObject({
+      input_data: { name: 'file', type: 'application/pdf', size: 4 },
+    });
+    expect(await ended((await call('{"a":1}', 'application/json')).json)).toMatchObject({
+      input_data: { a: 1 },
+    });
+    const empty = new FormData();
+    empty.append('sheet', new File([], ''));
+    expect(await ended((await callBy('PUT', hash, { body: empty })).json)).toMatchObject({
+      input_data: { sheet: null },
+    });
+  });
+
+  test('are stored for calls that may start something only, and not too many', async () => {
+    const credential_id = await world.createSecret('s');
+    const before = await countFiles();
+    const signed = await world.createWebhook({
+      body: 'files',
+      signature: { preset: 'github', credential_id },
+    });
+    const answer = await callBy('POST', signed.hash, { body: form(1) });
+    expect([answer.status, answer.json.code]).toEqual([401, 'invalid_signature']);
+    const { hash } = await world.createWebhook({ body: 'files' });
+    const many = await callBy('POST', hash, { body: form(21) });
+    expect([many.status, many.json.code]).toEqual([400, 'invalid_body']);
+    expect(await countFiles()).toBe(before);
+  });
+});
+
 test('the first thing that is wrong is reported, whatever else is', async () => {
   const credential_id = await world.createSecret('s');
   const settings = (body: string) => ({

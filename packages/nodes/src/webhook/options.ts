@@ -144,7 +144,7 @@ export type DeduplicateOptions = Required<Static<typeof deduplicateSchema>>;
 
 /** The settings of a webhook trigger with all defaults filled in, without the response, which is rendered later. */
 export interface WebhookOptions extends RequestOptions {
-  readonly body: 'json' | 'any' | 'raw';
+  readonly body: 'json' | 'any' | 'raw' | 'files';
   readonly signature: SignatureOptions | null;
   readonly challenge: ChallengeOptions | null;
   readonly deduplicate: DeduplicateOptions | null;

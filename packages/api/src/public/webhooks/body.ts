@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { type JsonValue, setOwn } from '@millrace/engine';
+import { type FileValue, type JsonValue, setOwn } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
+import { fileName, mediaType } from '@millrace/files/names';
 import { isJsonType, readJsonBody, refuseOtherCharsets } from '@millrace/http/body';
 import { message } from '@millrace/messages';
 import type { WebhookOptions } from '@millrace/nodes';
@@ -22,25 +23,39 @@ const MAX_PARTS = 1_000;
 /** Of a form in one line, which is read at a stretch: a mebibyte of empty fields takes a third of a second. */
 const MAX_FIELDS = 10_000;
 
+/** Of one call: each is stored by statements of its own. */
+const MAX_FILES = 20;
+
+/** Stores a file that came with a call. */
+export type KeepFile = (file: {
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}) => Promise<FileValue>;
+
 /**
  * The data of a call. No body counts as `{}`.
- * @throws ApiError `invalid_body`, `invalid_json`, `json_too_deep`, `unsupported_media_type`
+ * @param keepFile for the mode `files`, which nobody may use before the call has been checked
+ * @throws ApiError `invalid_body`, `invalid_json`, `json_too_deep`, `unsupported_media_type`; what `keepFile` throws
  */
 export async function readWebhookBody(
   request: FastifyRequest,
   mode: WebhookOptions['body'],
   { limits }: { readonly limits: { readonly jsonDepth: number } },
+  keepFile: KeepFile | null = null,
 ): Promise<JsonValue> {
   const bytes = request.rawBody ?? Buffer.alloc(0);
   const contentType = request.headers['content-type'];
   if (mode === 'raw') return readText(bytes, contentType);
   if (bytes.length === 0) return {};
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
-  if (type === undefined || (isJsonType(type) && !(mode === 'any' && type === 'text/plain')))
+  if (type === undefined || (isJsonType(type) && !(mode !== 'json' && type === 'text/plain')))
     return orEmpty(readJsonBody(request, bytes, limits.jsonDepth));
   if (type === FORM) return parseForm(bytes);
   if (mode === 'json') throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(contentType);
-  return type === MULTIPART ? parseMultipart(bytes, contentType ?? '') : readText(bytes, contentType);
+  if (type === MULTIPART) return parseMultipart(bytes, contentType ?? '', keepFile);
+  if (keepFile === null) return readText(bytes, contentType);
+  return keepFile({ name: fileName(undefined), type: mediaType(contentType), bytes });
 }
 
 /** A blank body counts as `{}`; null is a value. */
@@ -67,7 +82,8 @@ function toFields(pairs: Iterable<readonly [string, JsonValue]>): JsonValue {
   const fields: { [name: string]: JsonValue } = {};
   for (const [name, values] of Map.groupBy(pairs, ([each]) => each)) {
     const given = values.map(([, value]) => value);
-    setOwn(fields, name, given.length === 1 ? (given[0] ?? '') : given);
+    const [only = '', ...others] = given;
+    setOwn(fields, name, others.length === 0 ? only : given);
   }
   return fields;
 }
@@ -82,22 +98,47 @@ function unescapeBytes(bytes: Buffer): Buffer {
   return Buffer.from(plain, 'latin1');
 }
 
-/** The fields of a multipart form; of a file, what describes it. */
-async function parseMultipart(bytes: Buffer, contentType: string): Promise<JsonValue> {
+/** The fields of a multipart form; of a file that isn't kept, what describes it. */
+async function parseMultipart(
+  bytes: Buffer,
+  contentType: string,
+  keepFile: KeepFile | null,
+): Promise<JsonValue> {
+  const form = await readForm(bytes, contentType);
+  const files = [...form.values()].filter((value) => typeof value !== 'string' && !isUnchosen(value));
+  if (keepFile !== null && files.length > MAX_FILES) {
+    throw new ApiError('invalid_body', message('api.too_many_files', { max: MAX_FILES }));
+  }
+  const fields: (readonly [string, JsonValue])[] = [];
+  for (const [name, value] of form) {
+    if (typeof value === 'string') fields.push([name, value]);
+    else if (keepFile === null) fields.push([name, about(value)]);
+    else fields.push([name, isUnchosen(value) ? null : await kept(value, keepFile)]);
+  }
+  return toFields(fields);
+}
+
+async function readForm(bytes: Buffer, contentType: string): Promise<FormData> {
   const boundary = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType);
   const mark = `--${boundary?.[1] ?? boundary?.[2] ?? ''}`;
   if (boundary === null || hasMoreThan(bytes, mark, MAX_PARTS + 1))
     throw new ApiError('invalid_body', message('api.multipart_invalid', { max: MAX_PARTS }));
   try {
-    const form = await new Response(new Uint8Array(bytes), {
-      headers: { 'content-type': contentType },
-    }).formData();
-    return toFields(
-      [...form].map(([name, value]) => [name, typeof value === 'string' ? value : about(value)]),
-    );
+    const headers = { 'content-type': contentType };
+    return await new Response(new Uint8Array(bytes), { headers }).formData();
   } catch (cause) {
     throw new ApiError('invalid_body', message('api.multipart_invalid', { max: MAX_PARTS }), { cause });
   }
+}
+
+/** What browsers send for a field in which nobody chose a file. */
+function isUnchosen({ name, size }: File): boolean {
+  return name === '' && size === 0;
+}
+
+async function kept(file: File, keepFile: KeepFile): Promise<FileValue> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  return keepFile({ name: fileName(file.name), type: mediaType(file.type), bytes });
 }
 
 function about({ name, type, size }: File): JsonValue {

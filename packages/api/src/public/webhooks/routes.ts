@@ -1,6 +1,14 @@
 import type { Queryable } from '@millrace/database/database';
-import { type CompileResult, type JsonObject, type JsonValue, requestRecord } from '@millrace/engine';
+import {
+  type CompileResult,
+  type FileValue,
+  type JsonObject,
+  type JsonValue,
+  requestRecord,
+} from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
+import type { Files } from '@millrace/files/files';
+import { toApiFileError } from '@millrace/http/file-errors';
 import { startOrigin } from '@millrace/http/origin';
 import { response } from '@millrace/http/responses';
 import { message } from '@millrace/messages';
@@ -22,7 +30,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app-deps.ts';
 import { createWatcher } from '../executions/watcher.ts';
-import { keepBodies, readWebhookBody } from './body.ts';
+import { type KeepFile, keepBodies, readWebhookBody } from './body.ts';
 import { type Reached, respondingNodes, waitForResponse } from './by-node.ts';
 import { capture } from './capture.ts';
 import { sendChallenge } from './challenge.ts';
@@ -69,6 +77,8 @@ const PROBLEMS = [
   'validation_failed',
   'execution_failed',
   'unusable_response',
+  'file_too_large',
+  'file_store_unavailable',
 ] as const;
 
 /** Whatever a call says that it accepts: a workflow defines the response. */
@@ -135,14 +145,19 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
     const isJson = guard.body === 'json';
     if (isJson && 'error' in body) throw body.error;
     await checkCall(guard, request, workflow, found.now, check);
+    const kept: FileValue[] = [];
+    const keepFile = guard.body === 'files' ? keeperOf(deps.files, workflow, kept) : null;
     const data =
-      isJson && 'value' in body ? body.value : await readWebhookBody(request, guard.body, deps.config);
+      isJson && 'value' in body
+        ? body.value
+        : await readWebhookBody(request, guard.body, deps.config, keepFile);
     request.rawBody = null;
     const proven = challenge === null ? null : answerProven(challenge, data);
     if (proven !== null) return sendChallenge(reply, proven, guard, open);
     if (found.isPaused) throw organisationPaused();
     const order = orderOf(found, workflow, compiled, request, {
       data,
+      files: kept.map(({ $file }) => $file),
       request: keptRequest(guard, received, params, provingNames(guard.signature)),
     });
     const { isListening } = found;
@@ -234,8 +249,13 @@ function orderOf(
   workflow: StartableWorkflow,
   compiled: CompileResult,
   request: FastifyRequest,
-  { data: input, request: kept }: { readonly data: JsonValue; readonly request: JsonObject | null },
+  call: {
+    readonly data: JsonValue;
+    readonly files: readonly string[];
+    readonly request: JsonObject | null;
+  },
 ): StartOrder {
+  const { data: input, files, request: kept } = call;
   const { version } = workflow;
   const origin = startOrigin(request);
   const order = {
@@ -247,10 +267,30 @@ function orderOf(
     input,
     compiled,
     origin,
+    ...(files.length === 0 ? {} : { files }),
   };
   if (kept === null || compiled.kind === 'invalid') return order;
   const record = requestRecord(compiled.plan, { data: input, request: kept }, acceptedAt.getTime());
   return { ...order, request: kept, records: [record] };
+}
+
+/** Stores the files of a call, for the execution that it starts; the sweep deletes those of a call that starts none. */
+function keeperOf(
+  files: Files,
+  { organisationId }: StartableWorkflow,
+  kept: FileValue[],
+): (file: Parameters<KeepFile>[0]) => Promise<FileValue> {
+  return async ({ bytes, ...file }) => {
+    async function* content(): AsyncGenerator<Uint8Array> {
+      yield bytes;
+    }
+    const upload = { ...file, organisationId, executionId: null, declaredBytes: bytes.byteLength };
+    const value = await files.save(upload, content()).catch((error: unknown) => {
+      throw toApiFileError(error);
+    });
+    kept.push(value);
+    return value;
+  };
 }
 
 /** What follows the hash in the address of a call. */
