@@ -22,7 +22,7 @@ export function exportWorkflow(id: number): Promise<CommandResult> {
       await findFolderPath(tx, organisationId, id),
     ]);
     if (row === undefined) throw notFound('workflow');
-    const detail = { ...presentDetail(row, registry), ...(folder.length === 0 ? {} : { folder }) };
+    const detail = { ...(await presentDetail(row, registry)), ...(folder.length === 0 ? {} : { folder }) };
     return { json: detail, text: indentedJson(detail) };
   });
 }

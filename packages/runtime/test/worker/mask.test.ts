@@ -196,7 +196,7 @@ describe('any secret', () => {
 
   // Those that encode some characters only would encode all of them here.
   const distinct = Object.keys(ENCODINGS).filter((name) => !name.includes('some'));
-  test.each(distinct)('is masked where two pieces of a long text meet: %s', (name) => {
+  test.each(['plain', ...distinct])('is masked where two pieces of a long text meet: %s', (name) => {
     const secret = 'Sec-ret/of+2 "words"';
     const filler = 'x,y ';
     const lengthOf = (text: string) => encode(name, text, [true]).length;
