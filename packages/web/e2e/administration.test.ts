@@ -218,7 +218,7 @@ describe('testing a credential', () => {
     await dialog.getByRole('textbox', { name: 'Server' }).fill(mail.credential.host);
     await dialog.getByRole('textbox', { name: 'Port' }).fill(String(mail.credential.port));
     await dialog.getByRole('combobox', { name: 'Encryption' }).click();
-    await page.getByRole('option', { name: 'none' }).click();
+    await page.getByRole('option', { name: 'None' }).click();
     await dialog.getByRole('textbox', { name: 'User name' }).fill(mail.credential.username);
     await dialog.locator('input[type=password]').fill('canary-wrong');
     await dialog.getByRole('button', { name: 'Add' }).click();
