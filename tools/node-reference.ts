@@ -17,6 +17,8 @@ const KINDS: Record<NodeDefinition['kind'], string> = {
 const GUIDES: { readonly [type: string]: string } = {
   'trigger.schedule': 'triggers.md',
   'trigger.webhook': 'triggers.md',
+  'trigger.rss': 'triggers.md',
+  'trigger.poll': 'triggers.md',
   'ai.generate': 'ai.md',
   'ai.agent': 'ai.md',
   'core.for_each': 'workflows.md#loops',

@@ -3,6 +3,7 @@ import type { Credential } from './credentials.ts';
 import type { HttpClient, HttpResponse } from './http.ts';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { Failure, NodeResult } from './node-result.ts';
+import type { PollingDefinition } from './polling.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { AiAnswer, NodeServices } from './services.ts';
 import type { Meter, Work } from './work.ts';
@@ -167,6 +168,8 @@ export interface NodeDefinition<Config = JsonObject> {
   readonly deferred?: { readonly [member: string]: DeferredUntil };
   /** Required for kind `loop`, and only allowed there. */
   readonly loop?: LoopDefinition;
+  /** Of a trigger that asks for what it starts executions for. Its config has `interval_s` and `existing`. */
+  readonly polling?: PollingDefinition;
   readonly examples: readonly NodeExample[];
   /** Never called for triggers and loops. What takes long for large data is returned as {@link Work}. */
   run(context: NodeContext<Config>): NodeResult | Promise<NodeResult> | Work<NodeResult>;

@@ -12,6 +12,9 @@ import {
   type NodeDefinition,
   type NodeResult,
   type NodeSignal,
+  type PollContext,
+  type PollingDefinition,
+  type PollResult,
   REQUIRED,
   readField,
   UNKNOWN_FIELD,
@@ -37,7 +40,7 @@ export interface FormLayout<Name extends string = string> {
 
 /** A node as its file defines it: its functions get the validated config with all defaults filled in. */
 interface CheckedNode<Properties extends TProperties>
-  extends Omit<NodeDefinition, 'configSchema' | 'run' | 'resume' | 'loop' | 'synonyms'> {
+  extends Omit<NodeDefinition, 'configSchema' | 'run' | 'resume' | 'loop' | 'polling' | 'synonyms'> {
   /** Every property has title, description and default; those not in `required` are optional. */
   readonly properties: Properties;
   readonly form: FormLayout<keyof Properties & string>;
@@ -59,6 +62,15 @@ interface CheckedNode<Properties extends TProperties>
     readonly begin: (config: Static<TObject<Properties>>) => ReturnType<LoopDefinition['begin']>;
     readonly isDone?: (config: Static<TObject<Properties>>) => Work<boolean>;
   };
+  /** See `PollingDefinition`; may throw what `run` may. */
+  readonly polling?: {
+    readonly poll: (config: Static<TObject<Properties>>, context: PollContext) => Promise<PollResult>;
+    readonly acknowledge?: (
+      config: Static<TObject<Properties>>,
+      context: PollContext,
+      ids: readonly string[],
+    ) => Promise<Failure | null>;
+  };
 }
 
 /**
@@ -67,7 +79,7 @@ interface CheckedNode<Properties extends TProperties>
  */
 export function checkedNode<Properties extends TProperties>(node: CheckedNode<Properties>): NodeDefinition {
   type Config = Static<TObject<Properties>>;
-  const { properties, required = [], form, run, resume, loop, ...rest } = node;
+  const { properties, required = [], form, run, resume, loop, polling, ...rest } = node;
   const configSchema: JsonSchema = {
     type: 'object',
     properties,
@@ -101,7 +113,24 @@ export function checkedNode<Properties extends TProperties>(node: CheckedNode<Pr
             outcomeOf(() => withConfig(context.config, (config) => resume(config, context, signal, waiting))),
         }),
     ...(loop === undefined ? {} : { loop: checkedLoop(loop, withConfig) }),
+    ...(polling === undefined ? {} : { polling: checkedPolling(polling, withConfig) }),
   });
+}
+
+function checkedPolling<Properties extends TProperties>(
+  { poll, acknowledge }: NonNullable<CheckedNode<Properties>['polling']>,
+  withConfig: WithConfig<Properties>,
+): PollingDefinition {
+  const begin: PollingDefinition['poll'] = async (context) =>
+    withConfig(context.config, (config) => poll(config, context));
+  if (acknowledge === undefined) return { poll: (context) => begin(context).catch(serviceFailure) };
+  return {
+    poll: (context) => begin(context).catch(serviceFailure),
+    acknowledge: (context, ids) =>
+      Promise.resolve(withConfig(context.config, (config) => acknowledge(config, context, ids))).catch(
+        serviceFailure,
+      ),
+  };
 }
 
 /** Turns what a node may throw into its failure. */
@@ -123,12 +152,15 @@ function* outcomeOfWork(work: Work<NodeResult>): Work<NodeResult> {
   }
 }
 
+/** Checks a config before it is used. */
+type WithConfig<Properties extends TProperties> = <Result>(
+  given: JsonObject,
+  use: (config: Static<TObject<Properties>>) => Result,
+) => Result | Failure;
+
 function checkedLoop<Properties extends TProperties>(
   loop: NonNullable<CheckedNode<Properties>['loop']>,
-  withConfig: <Result>(
-    given: JsonObject,
-    use: (config: Static<TObject<Properties>>) => Result,
-  ) => Result | Failure,
+  withConfig: WithConfig<Properties>,
 ): LoopDefinition {
   const { begin, isDone } = loop;
   return {

@@ -227,12 +227,14 @@ function wordsOf(schema: unknown): string[] {
 
 /** Required members that may nevertheless be empty. */
 const MAY_BE_EMPTY: ReadonlySet<string> = new Set([
-  ...['http.request password', 'wait.callback password', 'wait.approval password'],
+  ...['http.request password', 'trigger.poll password', 'wait.callback password', 'wait.approval password'],
   ...['chat.notify label', 'chat.notify value', 'chat.notify url', 'ai.agent description'],
 ]);
 
 /** By type, what is empty before anything has been filled in. */
 const TO_FILL_IN: { readonly [type: string]: readonly string[] } = {
+  'trigger.rss': ['url'],
+  'trigger.poll': ['url'],
   'core.if': ['conditions/0/left'],
   'core.switch': ['cases/0/conditions/0/left'],
   'core.filter': ['items'],

@@ -31,6 +31,8 @@ import { httpRequest } from './nodes/http-request.ts';
 import { httpWebhookOutput } from './nodes/http-webhook-output.ts';
 import { sqlQuery } from './nodes/sql-query.ts';
 import { triggerManual } from './nodes/trigger-manual.ts';
+import { triggerPoll } from './nodes/trigger-poll.ts';
+import { triggerRss } from './nodes/trigger-rss.ts';
 import { triggerSchedule } from './nodes/trigger-schedule.ts';
 import { triggerWebhook } from './nodes/trigger-webhook.ts';
 import { waitApproval } from './nodes/wait-approval.ts';
@@ -75,6 +77,8 @@ export const nodes: readonly NodeDefinition[] = [
   triggerManual,
   triggerSchedule,
   triggerWebhook,
+  triggerRss,
+  triggerPoll,
   coreSet,
   coreIf,
   coreSwitch,

@@ -1,28 +1,19 @@
 import {
   type Conversion,
-  failure,
   HTTP_CREDENTIAL_TYPES,
-  type HttpRequest,
-  type HttpResponse,
   isJsonArray,
   type JsonObject,
   type JsonValue,
-  type NodeContext,
-  retryAfterMs,
   success,
 } from '@millrace/engine';
-import { message } from '@millrace/messages';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { checkedNode } from '@millrace/node-kit/define';
-import { isRetryable } from '@millrace/node-kit/http/answer';
-import { MAX_REDIRECTS, MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';
+import { MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';
 import { Type } from 'typebox';
-import manifest from '../../package.json' with { type: 'json' };
 import { documentText } from '../documents/config.ts';
+import { fetchFeed, MAX_CONVERSION_MS } from '../documents/fetch-feed.ts';
 
 const MIB = 1024 * 1024;
-/** A conversion of what was fetched never takes nearly as long. */
-const MAX_CONVERSION_MS = 60_000;
 const WHEN_URL = { source: ['url'] };
 
 const RSS = `<rss version="2.0"><channel><title>Tea news</title><link>https://tea.example.com/</link>
@@ -153,9 +144,9 @@ export const dataFeed = checkedNode({
     const conversion: Conversion = { kind: 'feed', baseUrl, limit };
     let text: string;
     if (source === 'url') {
-      const response = await fetchFeed(config, context);
-      if (response.status < 200 || response.status > 299) return refusal(response, url, context.now());
-      text = decodeFeed(response);
+      const fetched = await fetchFeed(config, context);
+      if (fetched.kind === 'failure') return fetched;
+      text = fetched.text;
     } else {
       text = documentText(config.text, 'text');
     }
@@ -165,52 +156,3 @@ export const dataFeed = checkedNode({
     return success({ ...read, count: isJsonArray(items) ? items.length : 0 });
   },
 });
-
-async function fetchFeed(
-  config: {
-    readonly url: string;
-    readonly credential_id: number;
-    readonly timeout_ms: number;
-    readonly max_response_bytes: number;
-  },
-  { http, credentials, signal }: NodeContext,
-): Promise<HttpResponse> {
-  const request: HttpRequest = {
-    method: 'GET',
-    url: config.url.trim(),
-    headers: {
-      'user-agent': `Millrace/${manifest.version}`,
-      accept:
-        'application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, */*;q=0.8',
-    },
-    timeoutMs: config.timeout_ms,
-    maxResponseBytes: config.max_response_bytes,
-    maxRedirects: MAX_REDIRECTS,
-  };
-  if (config.credential_id === 0) return http.send(request, signal);
-  return (await credentials.authenticate(config.credential_id, request)).send(signal);
-}
-
-function refusal({ status, headers }: HttpResponse, url: string, nowMs: number) {
-  const delayMs = retryAfterMs(headers['retry-after'], nowMs);
-  const request = `GET ${url.split('?', 1)[0] ?? ''}`;
-  return failure('http_status', message('nodes.http_status', { request, status }), {
-    retryable: isRetryable(status),
-    ...(delayMs === undefined ? {} : { retryAfterMs: delayMs }),
-    output: { status },
-  });
-}
-
-/** The encoding that the response names, or else the document itself. */
-function decodeFeed({ headers, body }: HttpResponse): string {
-  const start = new TextDecoder('latin1').decode(body.subarray(0, 200));
-  const charset =
-    /charset\s*=\s*"?([^";\s]+)/i.exec(headers['content-type'] ?? '')?.[1] ??
-    /^[^<]*<\?xml[^>]*\bencoding\s*=\s*["']([\w.:-]+)["']/i.exec(start)?.[1];
-  try {
-    return new TextDecoder(charset ?? 'utf-8').decode(body);
-  } catch {
-    // An unknown encoding.
-    return new TextDecoder().decode(body);
-  }
-}
