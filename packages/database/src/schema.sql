@@ -899,6 +899,39 @@ CREATE TABLE pinned_outputs (
   CONSTRAINT pinned_outputs_output_check CHECK (((json_typeof(output) = 'object'::text) AND (octet_length((output)::text) <= 262144)))
 );
 
+CREATE TABLE polled_items (
+  workflow_id bigint NOT NULL,
+  item_hash bytea NOT NULL,
+  organisation_id bigint NOT NULL,
+  seen_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT polled_items_pkey PRIMARY KEY (workflow_id, item_hash),
+  CONSTRAINT polled_items_item_hash_check CHECK ((octet_length(item_hash) = 32))
+);
+
+CREATE TABLE polls (
+  workflow_id bigint NOT NULL,
+  organisation_id bigint NOT NULL,
+  source bytea NOT NULL,
+  next_poll_at timestamp with time zone,
+  claim bigint DEFAULT 0 NOT NULL,
+  leased_until timestamp with time zone,
+  "position" json,
+  is_primed boolean DEFAULT false NOT NULL,
+  unacknowledged json,
+  last_poll_at timestamp with time zone,
+  last_success_at timestamp with time zone,
+  last_started integer DEFAULT 0 NOT NULL,
+  started bigint DEFAULT 0 NOT NULL,
+  failures integer DEFAULT 0 NOT NULL,
+  last_error json,
+  is_told boolean DEFAULT false NOT NULL,
+  CONSTRAINT polls_pkey PRIMARY KEY (workflow_id),
+  CONSTRAINT polls_failures_check CHECK ((failures >= 0)),
+  CONSTRAINT polls_last_started_check CHECK ((last_started >= 0)),
+  CONSTRAINT polls_source_check CHECK ((octet_length(source) = 32)),
+  CONSTRAINT polls_started_check CHECK ((started >= 0))
+);
+
 CREATE TABLE recovery_codes (
   user_id bigint NOT NULL,
   code_hash bytea NOT NULL,
@@ -1400,6 +1433,14 @@ ALTER TABLE pinned_outputs ADD CONSTRAINT pinned_outputs_user_id_fkey FOREIGN KE
 
 ALTER TABLE pinned_outputs ADD CONSTRAINT pinned_outputs_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
 
+ALTER TABLE polled_items ADD CONSTRAINT polled_items_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE polled_items ADD CONSTRAINT polled_items_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES polls(workflow_id) ON DELETE CASCADE;
+
+ALTER TABLE polls ADD CONSTRAINT polls_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE polls ADD CONSTRAINT polls_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
+
 ALTER TABLE recovery_codes ADD CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE sample_listeners ADD CONSTRAINT sample_listeners_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
@@ -1599,6 +1640,10 @@ CREATE INDEX organisations_paused ON public.organisations USING btree (id) WHERE
 CREATE INDEX organisations_with_own_limits ON public.organisations USING btree (id) WHERE ((queue_limit IS NOT NULL) OR (executions_storage_bytes IS NOT NULL) OR (data_storage_bytes IS NOT NULL));
 
 CREATE INDEX organisations_with_own_share ON public.organisations USING btree (id) WHERE ((slot_weight <> 1) OR (slot_cap_percent <> 100));
+
+CREATE INDEX polled_items_by_age ON public.polled_items USING btree (seen_at);
+
+CREATE INDEX polls_due ON public.polls USING btree (next_poll_at) WHERE (next_poll_at IS NOT NULL);
 
 CREATE INDEX sample_listeners_by_age ON public.sample_listeners USING btree (expires_at);
 
@@ -1917,6 +1962,18 @@ ALTER TABLE pinned_outputs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE pinned_outputs FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON pinned_outputs AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE polled_items ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE polled_items FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON polled_items AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE polls ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE polls FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON polls AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE sample_listeners ENABLE ROW LEVEL SECURITY;
 

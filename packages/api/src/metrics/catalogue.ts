@@ -72,6 +72,11 @@ export const METRICS = {
     help: 'Fires of schedules handled by this process, by what became of them.',
     labels: ['outcome'],
   },
+  millrace_polls_total: {
+    type: 'counter',
+    help: 'Polls of triggers by this process, by what became of them.',
+    labels: ['outcome'],
+  },
   millrace_schedule_lateness_seconds: {
     type: 'histogram',
     help: 'How long after their time schedules fired in this process.',

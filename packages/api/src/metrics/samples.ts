@@ -103,6 +103,7 @@ function addExecutions(samples: SampleList, meters: Meters): void {
   }
   samples.add('millrace_ai_tokens_total', {}, meters.aiTokens);
   samples.addCounts('millrace_schedule_fires_total', 'outcome', meters.fires.entries());
+  samples.addCounts('millrace_polls_total', 'outcome', meters.polls.entries());
   samples.addHistogram('millrace_schedule_lateness_seconds', {}, meters.lateness);
 }
 

@@ -11,6 +11,7 @@ import { findWebPages } from '@millrace/http/pages';
 import { hasUser } from '@millrace/identity/users/store';
 import { registry } from '@millrace/nodes';
 import { examine } from '@millrace/operations/doctor/doctor';
+import { createPoller } from '@millrace/polling/poller';
 import { createBorrowedSlots } from '@millrace/runtime/borrowed-slots';
 import { NO_EXECUTOR } from '@millrace/runtime/executor';
 import { Meters } from '@millrace/runtime/meters/meters';
@@ -19,7 +20,9 @@ import { createPlanCache, type PlanCache } from '@millrace/runtime/plans';
 import type { Tracer } from '@millrace/runtime/tracing/tracer';
 import { createWorker, type Worker } from '@millrace/runtime/worker';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
+import { createAdmission } from '@millrace/service/admission/admission';
 import { createAlerts } from '@millrace/service/alerts/alerts';
+import { notePollFailure } from '@millrace/service/alerts/polls';
 import { createAuditSealer, createAuditVerifier } from '@millrace/service/audit/chain-tasks';
 import { createServices } from '@millrace/service/node-services';
 import { createPruner } from '@millrace/service/retention/prune';
@@ -163,6 +166,9 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
   const scheduler = createScheduler(parts);
   undo.push(() => scheduler.stop());
   await retryWhileUnavailable(() => scheduler.start(), parts.retry);
+  const poller = createPoller({ ...parts, ...pollingParts(parts), http, services });
+  undo.push(() => poller.stop());
+  await retryWhileUnavailable(() => poller.start(), parts.retry);
   run(createSampler(parts), undo);
   run(createStorageTally(parts), undo);
   run(createFileSweep(parts), undo);
@@ -180,6 +186,17 @@ interface BackgroundTask {
 function run(task: BackgroundTask, undo: Undo[]): void {
   undo.push(() => task.stop());
   task.start();
+}
+
+/** What polls start is admitted, limited and told of like everything else. */
+function pollingParts({ config, db }: Parts) {
+  const admission = createAdmission(db, config);
+  return {
+    maxSteps: config.limits.nodeSteps,
+    maxItemBytes: config.limits.bodyBytes,
+    enterQueue: (organisationId: number, count: number) => admission.enterQueue(organisationId, count),
+    tellAlerts: notePollFailure,
+  };
 }
 
 async function startApi(

@@ -42,6 +42,8 @@ export const TABLES: Readonly<Record<string, TableDecision>> = {
   organisation_settings: 'kept',
   organisations: 'kept',
   pinned_outputs: 'kept',
+  polled_items: 'kept',
+  polls: 'kept',
   recovery_codes: 'kept',
   // An editor that waits for a sample does so for minutes.
   sample_listeners: 'left_out',

@@ -14,7 +14,7 @@ const LATENESS_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 3_600];
 /** Many more than there are codes; workflows can choose their own. */
 const MAX_CODES = 100;
 const MAX_TRIGGERS = 20;
-const TRIGGERS = ['api', 'webhook', 'schedule', 'manual', 'flow', 'error'];
+const TRIGGERS = ['api', 'webhook', 'schedule', 'poll', 'manual', 'flow', 'error'];
 /** Failures that alerts are about. */
 const FAILURES = ['worker_crashed', 'execution_timeout', 'internal_error', 'storage_timeout'];
 const REFUSALS = [
@@ -29,6 +29,7 @@ const REFUSALS = [
   'database_unavailable',
   'shutting_down',
 ];
+const POLLS = ['polled', 'failed', 'lost'];
 const FIRES = ['started', 'queued', 'skipped'];
 /** How often the busiest are determined again, at most. */
 const REARRANGE_MS = 60_000;
@@ -81,6 +82,8 @@ export class Meters {
   readonly lateness = new Histogram(LATENESS_SECONDS);
   /** Fires of schedules by what became of them. */
   readonly fires = new CountsByName(MAX_CODES, FIRES);
+  /** Polls of triggers by what became of them. */
+  readonly polls = new CountsByName(MAX_CODES, POLLS);
   completed = 0;
   aiTokens = 0;
   leaseLosses = 0;

@@ -64,6 +64,20 @@ export async function lockRulesOfEnded(
   );
 }
 
+/** Enabled rules about failures of a workflow. */
+export async function listFailureRules(
+  tx: Queryable,
+  organisationId: number,
+  workflowId: number,
+): Promise<number[]> {
+  const rows = await tx.query<{ id: number }>(
+    `SELECT id FROM alert_rules WHERE organisation_id = $1 AND is_enabled AND kind = 'failure'
+       AND (workflow_id IS NULL OR workflow_id = $2) ORDER BY id`,
+    [organisationId, workflowId],
+  );
+  return rows.map(({ id }) => id);
+}
+
 export async function saveRecentFailures(
   tx: Queryable,
   byRule: ReadonlyMap<number, readonly number[]>,

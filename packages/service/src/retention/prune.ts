@@ -3,6 +3,7 @@ import type { Database, Queryable } from '@millrace/database/database';
 import { pruneInvitations } from '@millrace/identity/invitations/store';
 import { pruneSessions } from '@millrace/identity/sessions/store';
 import { pruneSetupLinks } from '@millrace/identity/setup/store';
+import { pruneItems } from '@millrace/polling/store';
 import { DATA_WRITE_DAYS } from '@millrace/ports/data';
 import { pruneDataEntries, pruneDataWrites } from '@millrace/ports/data-store';
 import { pruneStartRates } from '@millrace/runtime/held-start-statements';
@@ -39,6 +40,8 @@ const MAX_REST_MS = 1_000;
 const ALERT_DAYS = 90;
 /** How long an ended invitation stays in the list. */
 const INVITATION_DAYS = 90;
+/** How long what a poll no longer finds is remembered, in case it is listed again. */
+const POLLED_ITEM_DAYS = 30;
 const IDEMPOTENCY_MS_PER_HOUR = 3_600_000;
 
 /** Deletes whatever has exceeded its retention, shortly after start-up and then every ten minutes, in one process at a time. */
@@ -87,6 +90,7 @@ export async function prune(
     workers: await repeat((tx) => pruneWorkers(tx, BATCH)),
     // For as long as any of the executions they started may exist.
     scheduleFires: await repeat((tx) => pruneFires(tx, Math.max(...Object.values(executionsDays)), BATCH)),
+    polledItems: await repeat((tx) => pruneItems(tx, POLLED_ITEM_DAYS, BATCH)),
     webhookDeliveries: await repeat((tx) => pruneDeliveries(tx, BATCH)),
     trials: await repeat((tx) => pruneTrials(tx, BATCH)),
     sampleListeners: await repeat((tx) => pruneListeners(tx, BATCH)),

@@ -12,6 +12,8 @@ import {
 } from '@millrace/engine';
 import { notFound, validationError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
+import { registry as catalogue } from '@millrace/nodes';
+import { isPolling, keepPolling } from '@millrace/polling/keep';
 import { keepSchedule, SCHEDULE_TRIGGER } from '../schedules/keep.ts';
 import { archivedError, type CheckedFlow, checkTransition, refuseProblems } from './rules.ts';
 import {
@@ -228,6 +230,8 @@ async function keepInStep(
   triggerBefore: string | null,
 ): Promise<void> {
   const { id, status, trigger_type: triggerType, flow_data: flowData } = row;
-  if (triggerType !== SCHEDULE_TRIGGER && triggerBefore !== SCHEDULE_TRIGGER) return;
-  await keepSchedule(tx, { id, status, triggerType, flowData });
+  const saved = { id, status, triggerType, flowData };
+  const triggers = [triggerType, triggerBefore];
+  if (triggers.includes(SCHEDULE_TRIGGER)) await keepSchedule(tx, saved);
+  if (triggers.some((each) => isPolling(each, catalogue))) await keepPolling(tx, saved, catalogue);
 }

@@ -1,0 +1,140 @@
+import { Meters } from '@millrace/runtime/meters/meters';
+import { Wakeup } from '@millrace/runtime/wakeup';
+import { POLL_MS, type PollDeps, pollOnce } from './poll.ts';
+import { type ClaimedPoll, claimDuePoll, readUntilDue, releasePoll } from './store.ts';
+
+export interface PollerDeps extends PollDeps {
+  /** What this process counts; if absent, nobody reads it. */
+  readonly meters?: Meters;
+}
+
+/**
+ * Polls for whatever is due. Any number of processes may do so on one database: each poll is claimed by one of them, and what it finds is
+ * started once.
+ */
+export interface Poller {
+  /** Starts polling. @throws DatabaseUnavailableError if the database is currently unavailable */
+  start(): Promise<void>;
+  /** Aborts the polls that run, whose claims are given back. Safe to call twice. */
+  stop(): Promise<void>;
+  /** Polls for everything that is due now and returns the milliseconds until the next poll; null if there is none. */
+  runDue(): Promise<number | null>;
+}
+
+/** Polls at once in one process: they mostly wait for others, and each may hold a few megabytes. */
+const PARALLEL = 6;
+/** Of one organisation: however slow its sources are, others get their turn. */
+const PARALLEL_OF_ORGANISATION = 3;
+/** Longer than a poll may take, with the time to store what it found. */
+const LEASE_MS = 2 * POLL_MS + 30_000;
+/** Longest sleep, in case a notification is lost. */
+const IDLE_MS = 60_000;
+const RETRY_MS = 1_000;
+/** Pause while what is due can't begin. */
+const BUSY_MS = 1_000;
+/** A poll that can't be run is retried after this, and doesn't hold up the others. */
+const FAULT_MS = 60_000;
+
+export function createPoller(deps: PollerDeps): Poller {
+  return new PgPoller(deps);
+}
+
+class PgPoller implements Poller {
+  readonly #deps: PollerDeps;
+  readonly #meters: Meters;
+  readonly #wakeup = new Wakeup();
+  readonly #stopping = new AbortController();
+  readonly #running = new Set<Promise<void>>();
+  /** How many polls run for each organisation. */
+  readonly #byOrganisation = new Map<number, number>();
+  #loop: Promise<void> = Promise.resolve();
+
+  constructor(deps: PollerDeps) {
+    this.#deps = deps;
+    this.#meters = deps.meters ?? new Meters();
+  }
+
+  async start(): Promise<void> {
+    const wake = (): void => this.#wakeup.wake();
+    await this.#deps.db.listen('millrace_schedules', wake, wake);
+    this.#loop = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#wakeup.wake();
+    await this.#loop;
+    await Promise.all(this.#running);
+  }
+
+  async runDue(): Promise<number | null> {
+    do {
+      await this.#beginDue();
+      await Promise.race(this.#running);
+    } while (this.#running.size > 0);
+    return readUntilDue(this.#deps.db);
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const waitMs = await this.#beginDue()
+        .then(() => readUntilDue(this.#deps.db))
+        .then(
+          // Whatever is due waits for the end of a poll of its organisation, or another process has just claimed it.
+          (untilDueMs) => Math.max(Math.min(untilDueMs ?? IDLE_MS, IDLE_MS), BUSY_MS),
+          (error: unknown) => {
+            this.#deps.log.warn({ err: error }, 'could not look for due polls; retrying');
+            return RETRY_MS;
+          },
+        );
+      if (!this.#stopping.signal.aborted) await this.#wakeup.wait(Math.ceil(waitMs) + 1);
+    }
+  }
+
+  /** Begins polls until none is due or every place is taken. */
+  async #beginDue(): Promise<void> {
+    while (this.#running.size < PARALLEL && !this.#stopping.signal.aborted) {
+      const claimed = await this.#claim();
+      if (claimed === undefined) return;
+      this.#begin(claimed);
+    }
+  }
+
+  #claim(): Promise<ClaimedPoll | undefined> {
+    const counts = [...this.#byOrganisation];
+    return claimDuePoll(this.#deps.db, {
+      running: counts.map(([organisationId]) => organisationId),
+      full: counts.filter(([, count]) => count >= PARALLEL_OF_ORGANISATION).map(([id]) => id),
+      leaseMs: LEASE_MS,
+    });
+  }
+
+  #begin(claimed: ClaimedPoll): void {
+    this.#count(claimed, 1);
+    const running = this.#poll(claimed).finally(() => {
+      this.#count(claimed, -1);
+      this.#running.delete(running);
+      this.#wakeup.wake();
+    });
+    this.#running.add(running);
+  }
+
+  #count({ organisation_id: id }: ClaimedPoll, change: number): void {
+    const count = (this.#byOrganisation.get(id) ?? 0) + change;
+    if (count === 0) this.#byOrganisation.delete(id);
+    else this.#byOrganisation.set(id, count);
+  }
+
+  async #poll(claimed: ClaimedPoll): Promise<void> {
+    const { organisation_id: organisationId, workflow_id: workflowId } = claimed;
+    try {
+      const { outcome, started } = await pollOnce(this.#deps, claimed, this.#stopping.signal);
+      this.#meters.polls.add(outcome);
+      this.#meters.startsAccepted('poll', organisationId, started);
+    } catch (error) {
+      this.#deps.log.error({ err: error, workflow_id: workflowId }, 'could not poll; retrying in a minute');
+      // If the database is away, the claim ends by itself.
+      await releasePoll(this.#deps.db, claimed, FAULT_MS).catch(() => undefined);
+    }
+  }
+}
