@@ -119,6 +119,7 @@ export {
   type FlowProblem,
   type LastRun,
   MAX_TAGS,
+  type Polling,
   type RecentRun,
   type Template,
   type TemplateStep,

@@ -219,6 +219,25 @@ const NewWorkflow = Closed({
   ...{ id: Ignored, created_at: Ignored, updated_at: Ignored, version: Ignored, problems: Ignored },
 });
 
+/** The polling of a workflow's trigger. */
+export const Polling = Closed({
+  /** Whether a poll is running. */
+  is_polling: Type.Boolean(),
+  /** Null while the workflow isn't active. */
+  next_poll_at: Nullable(Timestamp),
+  last_poll_at: Nullable(Timestamp),
+  last_success_at: Nullable(Timestamp),
+  /** Executions that the last successful poll started. */
+  last_started: Type.Integer(),
+  /** Executions that were started since polling began. */
+  started: Type.Integer(),
+  /** Polls that have failed since the last successful one. */
+  failures: Type.Integer(),
+  /** Of the last poll; null if nothing was wrong. */
+  last_error: Nullable(Closed({ code: Type.String(), ...Sentence.properties })),
+});
+export type Polling = Static<typeof Polling>;
+
 /** The webhook of a workflow. */
 export const Webhook = Closed({
   url: Type.String(),
@@ -421,6 +440,16 @@ export const WORKFLOW_ENDPOINTS = {
     summary: 'Create a new hash; the old one works for 24 more hours unless it is to end now',
     body: Closed({ ends_previous_now: Type.Optional(Type.Boolean()) }),
     response: Webhook,
+  },
+  'GET /orgs/:org/workflows/:id/polling': {
+    access: 'viewer',
+    summary: 'When the trigger of a workflow polls, and how its last poll ended. Null if it never polled',
+    response: Closed({ polling: Nullable(Polling) }),
+  },
+  'POST /orgs/:org/workflows/:id/polling': {
+    access: 'editor',
+    summary: 'Poll now. 409 workflow_inactive if the workflow does not poll',
+    response: Closed({ polling: Polling }),
   },
   'POST /orgs/:org/schedule-previews': {
     access: 'viewer',

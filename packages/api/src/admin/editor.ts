@@ -5,6 +5,7 @@ import { draftRoutes } from './drafts/routes.ts';
 import { firstStepRoutes } from './first-steps/routes.ts';
 import { folderRoutes } from './folders/routes.ts';
 import { nodeTypeRoutes } from './node-types/routes.ts';
+import { pollingRoutes } from './polling/routes.ts';
 import { sampleRoutes } from './samples/routes.ts';
 import { scheduleRoutes } from './schedules/routes.ts';
 import { templateRoutes } from './templates/routes.ts';
@@ -32,4 +33,5 @@ export function editorRoutes(app: FastifyInstance, deps: AppDeps, starter: Start
   sampleRoutes(app, deps);
   webhookAdminRoutes(app, deps);
   scheduleRoutes(app, deps);
+  pollingRoutes(app, deps);
 }

@@ -25,6 +25,7 @@ import { useEditor, useEditorState } from '@millrace/editor-model/store.ts';
 import type { FlowNode, JsonObject } from '@millrace/engine';
 import { CopyIcon } from '@millrace/ui/components/copy.tsx';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import { WithCode } from '@millrace/ui/components/with-code.tsx';
 import { Pin, Replace, TriangleAlert } from 'lucide-react';
@@ -42,6 +43,8 @@ import { NodeSettings } from './node-settings.tsx';
 import { WebhookPanel } from './webhook-panel.tsx';
 import { WebhookSender } from './webhook-sender.tsx';
 import { WithData } from './with-data.tsx';
+
+const PollStatus = lazyPart(async () => (await import('../polling/poll-status.tsx')).PollStatus);
 
 /** A node's panel: its config, error handling, last output, and help. */
 export function NodePanel({
@@ -247,6 +250,7 @@ function Configure({ node, type, isNew }: { node: FlowNode; type: NodeType | und
             <Muted>{t('forms.nothingToConfigure')}</Muted>
           )}
           {node.type === 'trigger.schedule' && <SchedulePreview config={config} />}
+          {type.kind === 'trigger' && /\.(rss|poll|email)$/.test(node.type) && <PollStatus />}
         </Stack>
       </WithData>
     </NodeForm>

@@ -12,6 +12,7 @@ import {
   Hand,
   type LucideIcon,
   PencilLine,
+  RefreshCw,
   Webhook,
   Workflow,
 } from 'lucide-react';
@@ -64,6 +65,7 @@ const TRIGGER_ICONS: { readonly [type: string]: LucideIcon } = {
   api: Code,
   webhook: Webhook,
   schedule: CalendarClock,
+  poll: RefreshCw,
   manual: Hand,
   flow: Workflow,
   error: CircleAlert,

@@ -1,26 +1,30 @@
 import { Group, Text } from '@mantine/core';
-import { CalendarClock, CircleHelp, Hand, type LucideIcon, Webhook } from 'lucide-react';
+import { CalendarClock, CircleHelp, Hand, type LucideIcon, RefreshCw, Rss, Webhook } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
-const TRIGGER_ICONS: { readonly [type: string]: LucideIcon } = {
+const TRIGGER_ICONS = {
   'trigger.webhook': Webhook,
   'trigger.schedule': CalendarClock,
   'trigger.manual': Hand,
-};
+  'trigger.rss': Rss,
+  'trigger.poll': RefreshCw,
+} as const satisfies { readonly [type: `trigger.${string}`]: LucideIcon };
+
+type Known = keyof typeof TRIGGER_ICONS;
+type NameOf<Type extends Known> = Type extends `trigger.${infer Name}` ? Name : never;
+type Name = NameOf<Known>;
 
 /** A workflow's trigger: icon and label. */
 export function TriggerName({ type }: { type: string | null }) {
   const { t } = useTranslation();
-  const Icon = TRIGGER_ICONS[type ?? ''] ?? CircleHelp;
-  const name =
-    type === 'trigger.webhook' || type === 'trigger.schedule' || type === 'trigger.manual'
-      ? type.slice('trigger.'.length)
-      : 'none';
+  const known = Object.keys(TRIGGER_ICONS).find((each) => each === type) as Known | undefined;
+  const Icon = known === undefined ? CircleHelp : TRIGGER_ICONS[known];
+  const name = (known?.slice('trigger.'.length) ?? 'none') as Name | 'none';
   return (
     <Group gap={6} wrap="nowrap">
       <Icon size={14} aria-hidden />
       <Text size="sm" truncate>
-        {t(`workflows.triggerName.${name as 'webhook' | 'schedule' | 'manual' | 'none'}`)}
+        {t(`workflows.triggerName.${name}`)}
       </Text>
     </Group>
   );
