@@ -153,6 +153,27 @@ export function addPolling(
   };
 }
 
+const MINUTE_S = 60;
+const HOUR_S = 3_600;
+const DAY_S = 86_400;
+
+/** How often a node polls, for triggers that do so at an interval. */
+export function pollInterval(node: N8nNode): { readonly seconds: number; readonly isExact: boolean } {
+  const listed = arrayOf(objectOf(node.parameters.pollTimes).item).map(objectOf);
+  const mode = textOf(listed[0]?.mode);
+  const isOnly = listed.length < 2;
+  if (mode === 'everyX') {
+    const count = Number(listed[0]?.value ?? 2) || 2;
+    const seconds = count * (listed[0]?.unit === 'minutes' ? MINUTE_S : HOUR_S);
+    const kept = Math.min(Math.max(Math.round(seconds), MINUTE_S), DAY_S);
+    return { seconds: kept, isExact: isOnly && kept === seconds };
+  }
+  if (mode === 'everyHour') return { seconds: HOUR_S, isExact: false };
+  if (mode === 'everyDay' || mode === 'everyWeek' || mode === 'everyMonth')
+    return { seconds: DAY_S, isExact: false };
+  return { seconds: MINUTE_S, isExact: isOnly && mode !== 'custom' };
+}
+
 function scheduleOf({ parameters }: N8nNode): JsonValue {
   const [first] = arrayOf(objectOf(parameters.pollTimes).item).map(objectOf);
   const minute = typeof first?.minute === 'number' ? first.minute : 0;

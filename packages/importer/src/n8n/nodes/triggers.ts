@@ -4,7 +4,7 @@ import { isSecretName } from '@millrace/nodes';
 import { firstOf, memberPath, type Shape, TOP, template } from '../../refs.ts';
 import type { Compiler, Out } from '../compiler.ts';
 import { arrayOf, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
-import { addPolling } from './polling.ts';
+import { addPolling, pollInterval } from './polling.ts';
 
 /** How an execution is answered. */
 export type Answer = 'none' | 'last_node' | 'respond_node' | 'chat';
@@ -17,9 +17,11 @@ export interface Triggered {
 }
 
 interface TriggerPlan {
-  readonly type: 'trigger.manual' | 'trigger.webhook' | 'trigger.schedule';
+  readonly type: 'trigger.manual' | 'trigger.webhook' | 'trigger.schedule' | 'trigger.rss';
   readonly config: { [name: string]: JsonValue };
   readonly shape?: Shape;
+  /** Where the shape's places are; default: `trigger`. */
+  readonly path?: string;
   readonly answer?: Answer;
   readonly notes?: readonly Message[];
   /** Set if nothing here starts it the same way. */
@@ -35,7 +37,7 @@ export function addTrigger(compiler: Compiler, node: N8nNode): Triggered {
   for (const note of plan.notes ?? []) compiler.approximate(node, note);
   if (plan.reason !== undefined) compiler.report.dropped({ node: node.name, type: node.type }, plan.reason);
   // What a webhook receives besides the body has a place of its own.
-  const path = plan.shape === undefined ? 'trigger.data' : 'trigger';
+  const path = plan.path ?? (plan.shape === undefined ? 'trigger.data' : 'trigger');
   const ref = { kind: 'one' as const, path, scope: TOP, owner: id };
   const shaped = plan.shape === undefined ? ref : { ...ref, shape: plan.shape };
   return { id, out: { exit: { id, handle: 'out' }, ref: shaped }, answer: plan.answer ?? 'none' };
@@ -54,6 +56,7 @@ function planOf(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
     return { type: 'trigger.manual', config: {}, notes: [message('import.error_trigger')] };
   if (kind === 'webhook') return webhook(node);
   if (kind === 'scheduleTrigger' || kind === 'cron' || kind === 'interval') return schedule(node, zone);
+  if (kind === 'rssFeedReadTrigger') return feed(node);
   if (/^(?:chatTrigger|manualChatTrigger)$/.test(kind))
     return {
       type: 'trigger.webhook',
@@ -67,6 +70,39 @@ function planOf(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
     return { type: 'trigger.webhook', config: {}, notes: [message('import.service_calls_webhook')] };
   }
   return { type: 'trigger.manual', config: {}, reason: message('import.unknown_trigger') };
+}
+
+/** What n8n calls the members of a feed's item. */
+const FEED_SHAPE: Shape = {
+  title: ['title'],
+  link: ['url'],
+  guid: ['id'],
+  id: ['id'],
+  creator: ['author'],
+  author: ['author'],
+  content: ['content_html'],
+  contentSnippet: ['summary'],
+  summary: ['summary'],
+  categories: ['categories'],
+  pubDate: ['published_at'],
+  isoDate: ['published_at'],
+};
+
+function feed(node: N8nNode): TriggerPlan {
+  const url = textOf(node.parameters.feedUrl) ?? '';
+  const isFixed = !url.startsWith('=');
+  const { seconds, isExact } = pollInterval(node);
+  const notes = [
+    ...(isFixed ? [] : [message('import.feed_url_expression')]),
+    ...(isExact ? [] : [message('import.polled_at_interval')]),
+  ];
+  return {
+    type: 'trigger.rss',
+    config: { url: isFixed ? url : '', interval_s: seconds },
+    shape: FEED_SHAPE,
+    path: 'trigger.data',
+    notes,
+  };
 }
 
 function webhook({ parameters }: N8nNode): TriggerPlan {
