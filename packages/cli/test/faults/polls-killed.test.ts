@@ -9,28 +9,42 @@ const world = useWorld();
 it('SIGKILL of workers between the fetch and the start: every item starts one execution, and none is missing', async () => {
   const { db, receiver } = world();
   const ids: number[] = [];
-  receiver.on('/items', () => ({
-    status: 200,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(ids.map((id) => ({ id }))),
-  }));
+  let beforeResponse = async (): Promise<void> => undefined;
+  receiver.on('/items', async () => {
+    await beforeResponse();
+    const headers = { 'content-type': 'application/json' };
+    return { status: 200, headers, body: JSON.stringify(ids.map((id) => ({ id }))) };
+  });
   const client = world().client(await world().api());
   const workflow = await client.createWorkflow('polls', polling(receiver.url('/items')));
   expect((await client.put(`/workflows/${workflow}`, { status: 'active' })).status).toBe(200);
+  // As if the lease of a dead worker had ended.
   const pollAgain = () =>
-    db.query('UPDATE polls SET next_poll_at = now(), leased_until = NULL WHERE workflow_id = $1', [workflow]);
+    db.query(
+      `UPDATE polls SET next_poll_at = now(), leased_until = NULL WHERE workflow_id = $1
+       RETURNING pg_notify('millrace_schedules', '')`,
+      [workflow],
+    );
   let worker = await world().worker();
   await until('the first poll', async () => (await read(db, workflow)).isPrimed);
 
   for (const batch of [[1, 2, 3], [4], [5, 6]]) {
     ids.push(...batch);
+    const [asked, locked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    beforeResponse = () => {
+      asked.resolve();
+      return locked.promise;
+    };
+    await pollAgain();
+    await asked.promise;
     await db.transaction(async (tx) => {
-      // The poll can read, but not store what it found: exactly there it is killed.
+      // The poll can fetch, but not store what it found: exactly there it is killed.
       await tx.query('SELECT FROM polls WHERE workflow_id = $1 FOR SHARE', [workflow]);
-      await tx.query('SELECT pg_notify($1, $2)', ['millrace_schedules', '']);
+      locked.resolve();
       await until('a poll that waits to store', () => isWaiting(db));
       await worker.end('SIGKILL');
     });
+    beforeResponse = async () => undefined;
     worker = await world().worker();
     await pollAgain();
     await until('the new items', async () => (await read(db, workflow)).started >= ids.length);
@@ -38,7 +52,6 @@ it('SIGKILL of workers between the fetch and the start: every item starts one ex
   // Once more without anything new.
   const { polls } = await read(db, workflow);
   await pollAgain();
-  await db.query(`SELECT pg_notify('millrace_schedules', '')`);
   await until('another poll', async () => (await read(db, workflow)).polls > polls);
 
   const rows = await db.query<{ id: string }>(

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/forms.ts';
 import { Alert, Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import type { Polling } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
