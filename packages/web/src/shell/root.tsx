@@ -1,10 +1,17 @@
 import { useFocusReturn } from '@millrace/ui/components/use-focus-return.ts';
-import { Outlet } from '@tanstack/react-router';
+import { Outlet, useLocation } from '@tanstack/react-router';
 import { useLanguageOfAccount } from './account-language.ts';
+import { AccountCommands } from './commands/account-commands.tsx';
 
 /** The root of every page. */
 export function Root() {
   useLanguageOfAccount();
   useFocusReturn();
-  return <Outlet />;
+  const isAccount = useLocation().pathname === '/account';
+  return (
+    <>
+      {isAccount && <AccountCommands />}
+      <Outlet />
+    </>
+  );
 }

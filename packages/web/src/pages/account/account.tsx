@@ -1,7 +1,7 @@
 import '@millrace/ui/i18n/parts/account.ts';
 import { Anchor, Box, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { call } from '@millrace/ui/api/client.ts';
-import { OrgContext, useMe } from '@millrace/ui/api/me.ts';
+import { useMe } from '@millrace/ui/api/me.ts';
 import { Form } from '@millrace/ui/components/form.tsx';
 import { notifyDone } from '@millrace/ui/components/notify.ts';
 import { Page } from '@millrace/ui/components/page.tsx';
@@ -13,8 +13,6 @@ import { Link, useCanGoBack, useRouter } from '@tanstack/react-router';
 import { ArrowLeft } from 'lucide-react';
 import { type MouseEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useCommandPalette } from '../../shell/commands/command-button.tsx';
-import { chooseOrganisation } from '../../shell/last-organisation.ts';
 import { NameField, PasswordField } from './fields.tsx';
 import { Memberships } from './memberships.tsx';
 import { FormProblem, useFieldError } from './problems.tsx';
@@ -33,14 +31,8 @@ export function AccountPage() {
     event.preventDefault();
     history.back();
   };
-  const org = chooseOrganisation(me?.organisations ?? []);
   return (
     <Box component="main">
-      {org !== undefined && (
-        <OrgContext value={org}>
-          <Commands />
-        </OrgContext>
-      )}
       <Page title={t('account.title')} description={me?.user.email} width={760}>
         <Text size="sm">
           <Anchor component={Link} to="/" onClick={goBack}>
@@ -76,11 +68,6 @@ export function AccountPage() {
       </Page>
     </Box>
   );
-}
-
-/** Those of the organisation that was open last. */
-function Commands() {
-  return useCommandPalette().palette;
 }
 
 function Section({ title, text, children }: { title: string; text?: string; children: ReactNode }) {
