@@ -92,7 +92,6 @@ export {
   type Scope,
   triggerTypeOf,
 } from './plan.ts';
-export * from './polling.ts';
 export { renderAtEnd } from './render-at-end.ts';
 export { type RerunScope, recordsToKeep } from './rerun.ts';
 export { NO_RETRY, type RetryPolicy, retryDelayMs } from './retry.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
@@ -43,15 +43,19 @@ beforeAll(async () => {
   });
   await prepareSecretKeys(service.deps.db, service.deps.secretKeys, { makesKey: true });
   ({ services } = createTestServices(service.deps));
-  server = createServer(async (request, response) => {
+  server = createServer((request, response) => {
     requests.push(request.url ?? '');
     authorizations.push(request.headers.authorization);
-    const { status = 200, headers = {}, body } = await source();
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
+    void answer(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
+async function answer(response: ServerResponse): Promise<void> {
+  const { status = 200, headers = {}, body } = await source();
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
+}
+
 afterAll(async () => {
   server.closeAllConnections();
   server.close();
