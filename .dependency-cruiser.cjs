@@ -165,7 +165,8 @@ const TEST_CODE = [
   '^packages/[^/]+/test/',
   '^packages/web/e2e/',
   '^packages/(node-kit|nodes)/src/testing[a-z-]*\\.ts$',
-  '^packages/[^/]+/src/(.*/)?([^/]*\\.test|testing|test-[a-z-]+)\\.ts$',
+  '^packages/[^/]+/src/.*(\\.test\\.ts|/testing\\.ts|/test-[a-z-]+\\.ts)$',
+  '^packages/[^/]+/src/(testing|test-[a-z-]+)\\.ts$',
 ];
 const NODE_BUILT_IN = { dependencyTypes: ['core'] };
 
