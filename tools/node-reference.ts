@@ -224,6 +224,14 @@ function listOthers(schema: JsonSchema, at: string): Row[] {
   return listProperties(schema, at).filter(([, property]) => fixedOf(property) === undefined);
 }
 
+/** What a connector was compared with. */
+function comparison({ compared }: ConnectorNode['connector']): string {
+  if (compared === undefined) return 'Not compared with a description.';
+  const { with: source, except = [] } = compared;
+  const but = except.length === 0 ? '' : `, except ${except.map((id) => `\`${id}\``).join(', ')}`;
+  return `Compared with [this description](${source})${but}.`;
+}
+
 /** The only value a setting can have; undefined if there are several. */
 function fixedOf(schema: JsonSchema): unknown {
   if (schema.const !== undefined) return schema.const;
@@ -283,7 +291,7 @@ const CONNECTORS_INTRODUCTION = `<!-- Made by tools/node-reference.ts from packa
 
 # Connectors
 
-Operations of services, each a node. They are made from one file for each service ([ADR 72](adr/0072-connectors-as-data.md)), are modelled on the services' public references, and were **neither compared with them operation by operation nor tried against the services**.
+Operations of services, each a node. They are made from one file for each service ([ADR 72](adr/0072-connectors-as-data.md)), are modelled on the services' public references, and were **not tried against the services**. Where a service has a machine-readable description, methods, paths, parameters, bodies and what is read from responses were compared with it; each service says so below.
 For whatever is missing, use an [HTTP request](nodes.md#httprequest) with the same credential.
 
 What holds for all of them:
@@ -325,7 +333,7 @@ function renderService([connector, operations]: readonly [
   const head = `## ${id.replaceAll('_', '-')}
 
 **${title}.** ${authentication.description} Credentials: ${authentication.types.map((each) => `\`${each}\``).join(', ')}; hosts: ${hosts.map((each) => `\`${each}\``).join(', ')}.
-Written on ${day}, modelled on the [public reference](${reference}), not tried against the service.
+Written on ${day}, modelled on the [public reference](${reference}), not tried against the service. ${comparison(connector)}
 `;
   return [head, ...operations.map(renderOperation)].join('\n');
 }

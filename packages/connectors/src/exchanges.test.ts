@@ -23,6 +23,18 @@ function memoryFiles() {
         const value: FileValue = { $file: 'file-1', ...file, size: text.length, sha256: '' };
         return value;
       },
+      async open(value: JsonValue) {
+        const { name, type } = value as { name: string; type: string };
+        return {
+          name,
+          type,
+          size: 5,
+          sha256: null,
+          read: async function* () {
+            yield Buffer.from('Hello');
+          },
+        };
+      },
     },
   };
 }

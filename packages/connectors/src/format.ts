@@ -37,11 +37,14 @@ const pagination = closed({
   /**
    * - `cursor`: `next` gives what the next request sends in `into`; empty: that was all.
    * - `link`: the header Link names the next request.
+   * - `next_url`: `next` gives the whole address of the next request.
    * - `page`, `offset`: `into` takes the number of the page or of the first item.
    */
-  type: Type.Enum(['cursor', 'link', 'page', 'offset'], { type: 'string' }),
+  type: Type.Enum(['cursor', 'link', 'next_url', 'page', 'offset'], { type: 'string' }),
   /** The list of items in an answer. */
   items: text(),
+  /** The service leaves the list out when there are no items. */
+  optional: Type.Optional(Type.Literal(true)),
   next: Type.Optional(text()),
   into: Type.Optional(place),
   /** Asks for so many items per page. */
@@ -95,7 +98,8 @@ const operation = closed({
     closed({
       in: Type.Enum(['header', 'body'], { type: 'string' }),
       name: text(),
-      form: Type.Enum(['text', 'uuid'], { type: 'string' }),
+      /** `short`: 24 hexadecimal digits. */
+      form: Type.Enum(['text', 'uuid', 'short'], { type: 'string' }),
     }),
   ),
   /** The settings, as JSON Schema with `title` and `description`. The default is what is empty, unless there is one. */
@@ -134,8 +138,18 @@ export const connectorSchema = closed({
   /** Where the service describes its operations, and the day on which the file was written. */
   reference: Type.String({ pattern: '^https://' }),
   written_on: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+  /** A description by the service or its clients with which its operations were compared by `tools/connector-description.ts`. */
+  compared: Type.Optional(
+    closed({
+      with: Type.String({ pattern: '^https://' }),
+      /** Operations that it doesn't have. */
+      except: Type.Optional(Type.Array(Type.String())),
+    }),
+  ),
   /** Without a slash at its end. May have one template: a label of the host's name. */
   base_url: Type.String({ pattern: '^https?://[^/?#]+(/[^?#]*[^/?#])?$' }),
+  /** The template in the address may be several labels. */
+  several_labels: Type.Optional(Type.Literal(true)),
   /** Hosts that requests may go to: names, or `*.` before one. */
   hosts: Type.Array(text(), { minItems: 1, maxItems: 20 }),
   authentication: closed({

@@ -54,7 +54,10 @@ function lintBase({ base_url: url, hosts, operations }: Connector): ConnectorFau
   const parts = url.split(/\{\{.*?\}\}/);
   if (parts.length > 2 || url.replace(/\{\{.*?\}\}/, '').includes('{{')) {
     return [
-      { pointer: '/base_url', message: 'has several templates; one, a label of the host name, is possible.' },
+      {
+        pointer: '/base_url',
+        message: 'has several templates; one, a label of the host name, is possible.',
+      },
     ];
   }
   const target = URL.parse(parts.join('example'));
@@ -73,7 +76,7 @@ function lintBase({ base_url: url, hosts, operations }: Connector): ConnectorFau
       message: `does not list ${target.hostname}, the host of base_url; add it.`,
     });
   }
-  if (parts.length > 1 && operations.some(({ pagination }) => pagination?.type === 'link')) {
+  if (parts.length > 1 && operations.some(({ pagination }) => /link|next_url/.test(pagination?.type ?? ''))) {
     faults.push({
       pointer: '/base_url',
       message: "has a template, which pages by link can't be compared with.",
@@ -142,11 +145,15 @@ function lintOperation(connector: Connector, operation: Operation, at: string): 
   if ((output === undefined) === (pagination === undefined)) {
     add('output', 'or pagination is needed, and only one of them.');
   }
-  if (pagination !== undefined && pagination.type !== 'link' && pagination.into === undefined) {
+  const isByAddress = pagination?.type === 'link' || pagination?.type === 'next_url';
+  if (pagination !== undefined && !isByAddress && pagination.into === undefined) {
     add('pagination/into', `is missing: where does the ${pagination.type} go?`);
   }
-  if (pagination !== undefined && (pagination.type === 'cursor') !== (pagination.next !== undefined)) {
-    add('pagination/next', 'is needed for a cursor, and for nothing else.');
+  if (
+    pagination !== undefined &&
+    /cursor|next_url/.test(pagination.type) !== (pagination.next !== undefined)
+  ) {
+    add('pagination/next', 'is needed for a cursor or an address, and for nothing else.');
   }
   for (const name of request.whole ?? []) {
     if (!names.includes(name)) add('request/whole', `names ${name}, which is no setting.`);

@@ -44,7 +44,7 @@ export async function fetchPages(
     const answer = await ask(pageRequest(pagination, next, size));
     if (answer.kind === 'failure') return answer;
     const args: JsonObject = { ...call.args, response: answer.response };
-    const found = fillIn(pagination.items, args);
+    const found = fillIn(pagination.items, args) ?? (pagination.optional === true ? [] : null);
     if (!isJsonArray(found)) return unreadable(message('nodes.connector_no_list', { service }));
     items.push(...found);
     bytesLeft -= answer.bytes;
@@ -88,10 +88,11 @@ function nextPage({ type, into, next, first = 1 }: Pagination, arrived: Arrived)
     const url = nextLink((args.response as JsonObject).headers as JsonObject);
     return url === null ? null : { url };
   }
+  const given = next === undefined ? null : fillIn(next, args);
+  if (type === 'next_url') return typeof given === 'string' && given !== '' ? { url: given } : null;
   if (into === undefined) return null;
   if (type === 'cursor') {
-    const cursor = next === undefined ? null : fillIn(next, args);
-    return cursor === null || cursor === '' || cursor === false ? null : { into: [into, cursor] };
+    return given === null || given === '' || given === false ? null : { into: [into, given] };
   }
   if (found < size) return null;
   return { into: [into, type === 'page' ? first + page + 1 : total] };

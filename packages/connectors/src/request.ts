@@ -108,10 +108,16 @@ async function keyOf({ operation: { key }, idempotencyKey }: Call): Promise<{
   readonly body: JsonObject;
 }> {
   if (key === undefined) return { headers: {}, body: {} };
-  const value = key.form === 'uuid' ? uuidOf(await sha256Hex(idempotencyKey)) : idempotencyKey;
+  const value = await keyText(key.form, idempotencyKey);
   return key.in === 'header'
     ? { headers: { [key.name.toLowerCase()]: value }, body: {} }
     : { headers: {}, body: { [key.name]: value } };
+}
+
+async function keyText(form: NonNullable<Operation['key']>['form'], idempotencyKey: string): Promise<string> {
+  if (form === 'text') return idempotencyKey;
+  const hash = await sha256Hex(idempotencyKey);
+  return form === 'uuid' ? uuidOf(hash) : hash.slice(0, 24);
 }
 
 /** A UUID (version 4 by its form) of the first digits of a hash. */
@@ -134,18 +140,21 @@ function addressOf({ connector, operation: { request }, args }: Call): string {
 }
 
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
+/** A host's name is no longer. */
+const MAX_HOST = 253;
 
-/** @throws NodeProblem when a setting is no label of a host's name */
-function baseOf({ base_url: template, hosts }: Connector, args: JsonObject): URL {
+/** @throws NodeProblem when a setting isn't a part of a host's name */
+function baseOf(connector: Connector, args: JsonObject): URL {
+  const { base_url: template, hosts, several_labels: isSeveral = false } = connector;
   const [before = '', expression, after = ''] = template.split(/(\{\{.*?\}\})/);
   if (expression === undefined) return new URL(template);
-  const label = fillIn(expression, args);
-  if (typeof label !== 'string' || !LABEL.test(label)) {
-    throw new NodeProblem(
-      message('nodes.not_host_label', { name: /args\.(\w+)/.exec(expression)?.[1] ?? '' }),
-    );
+  const given = fillIn(expression, args);
+  const labels = typeof given !== 'string' ? [] : isSeveral ? given.slice(0, MAX_HOST).split('.') : [given];
+  if (labels.length === 0 || !labels.every((label) => LABEL.test(label))) {
+    const name = /args\.(\w+)/.exec(expression)?.[1] ?? '';
+    throw new NodeProblem(message(isSeveral ? 'nodes.not_host_part' : 'nodes.not_host_label', { name }));
   }
-  const url = new URL(before + label + after);
+  const url = new URL(before + labels.join('.') + after);
   if (!hosts.some((host) => isHost(url.hostname, host))) {
     throw new NodeProblem(message('nodes.not_host_label', { name: url.hostname }));
   }

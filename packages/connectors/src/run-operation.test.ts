@@ -149,6 +149,26 @@ describe('what is filled in', () => {
     );
   });
 
+  it.each([
+    ['shop.eu-1', 'https://shop.eu-1.example.com/v1/fixed'],
+    ['shop', 'https://shop.example.com/v1/fixed'],
+    ['evil.com/', undefined],
+    ['a..b', undefined],
+    ['.a', undefined],
+    ['a@evil.com', undefined],
+    ['', undefined],
+  ])('may be at several labels where the service has such hosts: %j', async (id, url) => {
+    const own: Partial<Connector> = {
+      base_url: 'https://{{args.id}}.example.com/v1',
+      several_labels: true,
+      hosts: ['*.example.com'],
+    };
+    const at = { request: { ...operation.request, path: '/fixed' } };
+    const { result, requests } = await run({ id }, at, { connector: own });
+    expect(requests[0]?.url).toBe(url);
+    if (url === undefined) expect(result).toMatchObject({ kind: 'failure', code: 'invalid_config' });
+  });
+
   it('becomes the nested fields of a form', async () => {
     const request = {
       ...operation.request,
@@ -373,6 +393,24 @@ describe('pages', () => {
     );
     expect(result).toMatchObject({ code: 'invalid_response' });
     expect(urls).toHaveLength(1);
+  });
+
+  it.each([
+    ['https://api.example.com/v1/things?skip=2', 2],
+    ['https://evil.example.com/v1/things?skip=2', 1],
+  ])('follow the address in a body, if it is the service: %s', async (url, requests) => {
+    const next = { type: 'next_url', items, next: '{{args.response.body.next}}', size } as const;
+    const { result, urls } = await list(next, 100, (_, nth) =>
+      answer(JSON.stringify({ items: [nth], ...(nth === 1 ? { next: url } : {}) })),
+    );
+    expect(urls).toHaveLength(requests);
+    expect(result.kind).toBe(requests === 2 ? 'success' : 'failure');
+  });
+
+  it('may lack their list where the service leaves out an empty one', async () => {
+    const none = { type: 'page', items, optional: true, into, size } as const;
+    const { result } = await list(none, 5, () => answer('{}'));
+    expect(outputOf(result)).toEqual({ items: [], count: 0, has_more: false });
   });
 
   it('need a list', async () => {
