@@ -68,10 +68,11 @@ class PgPoller implements Poller {
   }
 
   async runDue(): Promise<number | null> {
-    do {
-      await this.#beginDue();
+    await this.#beginDue();
+    while (this.#running.size > 0) {
       await Promise.race(this.#running);
-    } while (this.#running.size > 0);
+      await this.#beginDue();
+    }
     return readUntilDue(this.#deps.db);
   }
 
