@@ -9,7 +9,7 @@ const MAY_IMPORT = {
   'node-kit': ['engine'],
   connectors: ['engine', 'node-kit'],
   nodes: ['connectors', 'engine', 'node-kit'],
-  importer: ['engine', 'nodes'],
+  importer: ['connectors', 'engine', 'nodes'],
   errors: ['engine'],
   database: [],
   egress: ['engine'],
@@ -230,7 +230,7 @@ module.exports = {
       to: {
         path: '.',
         pathNot: [
-          '^packages/(importer|engine|messages|nodes)/src/',
+          '^packages/(importer|connectors|engine|messages|nodes)/src/',
           '^(packages/importer/)?node_modules/acorn/',
         ],
       },

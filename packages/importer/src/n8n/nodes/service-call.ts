@@ -3,6 +3,7 @@ import { message } from '@millrace/messages';
 import { extend, inUrl, template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { type Step, Unmappable } from '../step.ts';
+import { sameOperation } from './as-operation.ts';
 import { AUTH } from './parts.ts';
 import { CONVERTERS } from './service-values.ts';
 import { type Operation, SERVICES, type Service } from './services.ts';
@@ -61,16 +62,43 @@ export function callService(step: Step): readonly Out[] {
     step.approximate(message('import.choose_credential'));
     return [step.one(`nodes.${file}.output.body`, { data: [] })];
   }
+  const made = asOperation(step, config, operation);
+  if (made !== null) return [made];
   const id = step.add('http.request', config);
   step.approximate(message('import.called_by_hand'));
   step.approximate(message('import.choose_credential'));
   return [outOf(step, `nodes.${id}.output.body`, operation)];
 }
 
-function outOf(step: Step, body: string, { many, one }: Operation): Out {
-  const [path = '', reshaped = ''] = (many ?? one ?? '').split(':');
-  const names = path.split(/[.[\]]+/).filter((name) => name !== '');
-  const at = extend(body, names);
+/** The items of a list that n8n reads to its end; a node can't return more. */
+const ALL_ITEMS = 10_000;
+
+/** The operation of a connector that sends the same request and has the items in its output. */
+function asOperation(step: Step, config: ServiceCall['config'], operation: Operation): Out | null {
+  const { method, url, query = null, body = null } = config;
+  const same = sameOperation({ method: String(method), url: String(url), query, body });
+  const at = same?.place(namesOf(operation));
+  if (same === null || at === undefined || at === null) return null;
+  const all = same.hasPages && step.raw('returnAll') === true ? { limit: ALL_ITEMS } : {};
+  const id = step.add(same.type, { credential_id: 0, ...same.config, ...all });
+  step.approximate(message('import.made_operation'));
+  step.approximate(message('import.choose_credential'));
+  return outAt(step, extend(`nodes.${id}.output`, at), operation);
+}
+
+/** The path of the items in a response. */
+function namesOf({ many, one }: Operation): readonly string[] {
+  const [path = ''] = (many ?? one ?? '').split(':');
+  return path.split(/[.[\]]+/).filter((name) => name !== '');
+}
+
+function outOf(step: Step, body: string, operation: Operation): Out {
+  return outAt(step, extend(body, namesOf(operation)), operation);
+}
+
+/** @param at the path of the items */
+function outAt(step: Step, at: string, { many, one }: Operation): Out {
+  const [, reshaped = ''] = (many ?? one ?? '').split(':');
   const code = Object.hasOwn(RESHAPED, reshaped) ? RESHAPED[reshaped] : undefined;
   if (code === undefined) return many === undefined ? step.one(at) : step.many(at);
   const input = { found: template(at) };
