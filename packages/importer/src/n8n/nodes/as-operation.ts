@@ -67,7 +67,7 @@ function placeIn(output: JsonValue | undefined, names: readonly string[]): reado
   // Of a whole response, the members that have kept their names can be read as before.
   if (names.length === 0 && members.every(([name, part]) => part?.join('.') === name)) return [];
   for (const [name, part] of members) {
-    if (part !== null && part.every((each, index) => names[index] === each))
+    if (part?.every((each, index) => names[index] === each) === true)
       return [name, ...names.slice(part.length)];
   }
   return null;
@@ -168,6 +168,10 @@ function ofType(value: JsonValue, schema: JsonSchema | undefined): JsonValue | u
   const choices = schema?.enum as readonly JsonValue[] | undefined;
   if (choices !== undefined && !choices.includes(value)) return undefined;
   const kind = isJsonArray(value) ? 'array' : isJsonObject(value) ? 'object' : typeof value;
-  if (types.includes('integer') && /^\d{1,9}$/.test(String(value))) return Number(value);
+  if (types.includes('integer') && /^\d{1,9}$/.test(scalarOf(value))) return Number(value);
   return types.includes(kind) ? value : undefined;
+}
+
+function scalarOf(value: JsonValue): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

@@ -2,6 +2,7 @@ import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { extend, inUrl, template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
+import { asText } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { sameOperation } from './as-operation.ts';
 import { AUTH } from './parts.ts';
@@ -76,7 +77,7 @@ const ALL_ITEMS = 10_000;
 /** The operation of a connector that sends the same request and has the items in its output. */
 function asOperation(step: Step, config: ServiceCall['config'], operation: Operation): Out | null {
   const { method, url, query = null, body = null } = config;
-  const same = sameOperation({ method: String(method), url: String(url), query, body });
+  const same = sameOperation({ method: asText(method ?? ''), url: asText(url ?? ''), query, body });
   const at = same?.place(namesOf(operation));
   if (same === null || at === undefined || at === null) return null;
   const all = same.hasPages && step.raw('returnAll') === true ? { limit: ALL_ITEMS } : {};
