@@ -65,7 +65,7 @@ export function findDescribed(
 }
 
 function patternOf(shape: string): RegExp {
-  return new RegExp(`^${shape.split('{}').map(RegExp.escape).join('[^/]+')}$`);
+  return new RegExp(`^${shape.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll('{}', '[^/]+')}$`);
 }
 
 function shapeOf(path: string): string {
@@ -235,7 +235,10 @@ function compareChoices(
   const theirs = choicesOf(schema, description);
   const unknown = ours.filter((choice) => choice !== '' && choice !== null && !theirs.includes(choice));
   if (theirs.length > 0 && unknown.length > 0)
-    add(at, `offers ${unknown.join(', ')}, which the service does not list.`);
+    add(
+      at,
+      `offers ${unknown.map((choice) => JSON.stringify(choice)).join(', ')}, which the service does not list.`,
+    );
 }
 
 /** Whether what is read from an answer, and what the recorded answers have, is described. */

@@ -128,7 +128,7 @@ describe.each([
     [
       'another choice',
       { settings: { ...settings, color: { type: 'string', enum: ['red', 'green'] } } },
-      ['/request/body/color offers green, which the service does not list.'],
+      ['/request/body/color offers "green", which the service does not list.'],
     ],
     [
       'a larger maximum',

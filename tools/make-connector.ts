@@ -5,6 +5,7 @@ import {
   listOf,
   objectOf,
   type ServiceDescription,
+  textOf,
 } from './service-description.ts';
 
 /** What a setting takes over from the description. */
@@ -25,7 +26,7 @@ function completeOperation(chosen: JsonObject, description: ServiceDescription):
   if (typeof from !== 'string') return chosen;
   const [method = '', path = ''] = from.split(' ');
   const described = description.operations.find((each) => each.method === method && each.path === path);
-  if (described === undefined) throw new Error(`${String(chosen.id)}: the description has no ${from}`);
+  if (described === undefined) throw new Error(`${textOf(chosen.id)}: the description has no ${from}`);
   const places = Object.entries(objectOf(settings)).map(([name, setting]) =>
     placeOf(name, objectOf(setting), described, description),
   );

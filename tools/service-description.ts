@@ -116,8 +116,8 @@ export class ServiceDescription {
       (each) => this.resolve(each) ?? ({} as JsonObject),
     );
     const parameters = all.map((each) => ({
-      name: String(each.name),
-      in: String(each.in),
+      name: textOf(each.name),
+      in: textOf(each.in),
       isRequired: each.required === true,
       schema: this.resolve(each.schema ?? each),
     }));
@@ -140,18 +140,18 @@ export class ServiceDescription {
 
   #discovered(): DescribedOperation[] {
     const { servicePath, rootUrl } = this.#document;
-    const base = pathOf(`${String(rootUrl)}${String(servicePath)}`);
+    const base = pathOf(textOf(rootUrl) + textOf(servicePath));
     const collect = (node: JsonObject): JsonObject[] => [
       ...Object.values(objectOf(node.methods)).map(objectOf),
       ...Object.values(objectOf(node.resources)).flatMap((each) => collect(objectOf(each))),
     ];
     const always = Object.entries(objectOf(this.#document.parameters));
     return collect(this.#document).map((method) => ({
-      method: String(method.httpMethod),
-      path: joined(base, String(method.path)).replaceAll('{+', '{'),
+      method: textOf(method.httpMethod),
+      path: joined(base, textOf(method.path)).replaceAll('{+', '{'),
       parameters: [...Object.entries(objectOf(method.parameters)), ...always].map(([name, each]) => ({
         name,
-        in: String(objectOf(each).location ?? 'query'),
+        in: textOf(objectOf(each).location) || 'query',
         isRequired: objectOf(each).required === true,
         schema: objectOf(each),
       })),
@@ -206,6 +206,11 @@ function joined(base: string, path: string): string {
 /** The value as an object; empty if it is none. */
 export function objectOf(value: JsonValue | undefined): JsonObject {
   return value !== undefined && isJsonObject(value) ? value : {};
+}
+
+/** The value as a text; empty if it is none. */
+export function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
 }
 
 /** The value as a list; empty if it is none. */
