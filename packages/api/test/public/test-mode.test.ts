@@ -226,8 +226,20 @@ const EFFECTS: { readonly [type: string]: Effect } = {
   },
 };
 
-/** Effects that change nothing outside, so that test mode runs them: they wait, read, make random values, or answer whoever has called. */
-const CHANGE_NOTHING = ['core.crypto', 'core.delay', 'data.feed', 'flow.call', 'webhook.respond'];
+/**
+ * Effects that change nothing outside, so that test mode runs them: they wait, read, make random values or files of the execution, or
+ * answer whoever has called.
+ */
+const CHANGE_NOTHING = [
+  'core.crypto',
+  'core.delay',
+  'data.feed',
+  'file.read',
+  'file.write',
+  'file.zip',
+  'flow.call',
+  'webhook.respond',
+];
 
 /** Everything visible outside, and what the service stores besides the execution itself. */
 async function seen(): Promise<unknown> {
