@@ -33,6 +33,7 @@ interface Rows {
   readonly name?: string;
   readonly trigger?: string;
   readonly isTest?: boolean;
+  readonly searchKeys?: { readonly [name: string]: string };
   readonly input?: object;
   readonly at?: string;
 }
@@ -42,9 +43,10 @@ async function insert(person: TestPerson, rows: Rows): Promise<number[]> {
   const { count = 1, workflow = workflowId, status = 'completed', name = 'sample', trigger = 'api' } = rows;
   const inserted = await service.database.db.query<{ id: number }>(
     `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
-       is_test_mode, input, created_at, started_at, completed_at, error)
+       is_test_mode, input, created_at, started_at, completed_at, error, search_keys)
      SELECT $1, $2, 1, $3, $4, $5 || ' ' || n, $6, $9, t, t, CASE WHEN $3 IN ('completed', 'failed', 'cancelled') THEN t END,
-       CASE WHEN $3 = 'failed' THEN '{"code": "no_stock", "message": "none left", "node_id": null}'::json END
+       CASE WHEN $3 = 'failed' THEN '{"code": "no_stock", "message": "none left", "node_id": null}'::json END,
+       $10
      FROM generate_series(1, $7::integer) n, (SELECT $8::timestamptz AS t) times ORDER BY n RETURNING id`,
     [
       person.organisationId,
@@ -56,6 +58,7 @@ async function insert(person: TestPerson, rows: Rows): Promise<number[]> {
       count,
       rows.at ?? '2026-01-02T00:00:00Z',
       JSON.stringify(rows.input ?? {}),
+      rows.searchKeys === undefined ? null : JSON.stringify(rows.searchKeys),
     ],
   );
   return inserted.map(({ id }) => id);
@@ -261,6 +264,24 @@ describe('200', () => {
       });
       expect(second.data).toMatchObject({ next_cursor: null, searched_back_to: null });
       expect(second.data.items.map(({ id }) => id)).toEqual('status' in more ? [] : [needle]);
+    }
+  });
+
+  test('a search that looked through exactly as many as there are says that it is over', async () => {
+    const person = await createPerson(service, 'viewer');
+    const searchKeys = { order: 'A-1' };
+    await insert(person, { count: MAX_SCANNED, name: 'hay', status: 'cancelled', searchKeys });
+    for (const more of [
+      {},
+      { status: 'cancelled,failed' },
+      { workflow: workflowId },
+      { text: 'A-1', in: 'keys', status: 'failed' },
+    ]) {
+      const { data } = await person.call(LIST, {
+        params: { org: person.organisationId },
+        query: { text: 'needle', ...more },
+      });
+      expect([more, data]).toEqual([more, { items: [], next_cursor: null, searched_back_to: null }]);
     }
   });
 

@@ -181,13 +181,13 @@ export async function findWalkEnd(
   filters: AdminExecutionFilters,
   { way, ...walk }: Walk,
 ): Promise<WalkEnd | undefined> {
-  const [row] = await tx.query<WalkEnd>(
+  const ends = await tx.query<WalkEnd>(
     `SELECT id, created_at FROM executions
      WHERE organisation_id = $1 AND id < $2 AND id > $3 AND ($5::bigint IS NULL OR workflow_id = $5)
        AND ($6::text IS NULL OR trigger_type = $6) AND ($7::boolean IS NULL OR is_test_mode)
        AND ($10::bigint IS NULL OR api_key_id = $10)
        AND ($8::timestamptz IS NULL OR created_at >= $8) AND ($9::timestamptz IS NULL OR created_at <= $9)
-     ORDER BY id DESC OFFSET $4 - 1 LIMIT 1`,
+     ORDER BY id DESC OFFSET $4 - 1 LIMIT 2`,
     [
       organisationId,
       walk.belowId,
@@ -201,12 +201,17 @@ export async function findWalkEnd(
       way.apiKeyId,
     ],
   );
-  return row;
+  return endBeforeMore(ends);
 }
 
 export interface WalkEnd {
   readonly id: number;
   readonly created_at: Date;
+}
+
+/** The last row that was checked, if another follows: a scan that checked just as many as there are has reached the end. */
+function endBeforeMore([last, next]: readonly WalkEnd[]): WalkEnd | undefined {
+  return next === undefined ? undefined : last;
 }
 
 const UNCOMPLETED: readonly ExecutionStatus[] = ['queued', 'running', 'waiting_async', 'failed', 'cancelled'];
@@ -268,12 +273,13 @@ export async function findUncompletedWalkEnd(
   filters: AdminExecutionFilters,
   walk: Walk,
 ): Promise<WalkEnd | undefined> {
-  const [row] = await tx.query<WalkEnd>(
+  // Each status is read one row further than the scan went.
+  const ends = await tx.query<WalkEnd>(
     `SELECT id, created_at FROM (${UNCOMPLETED_TIMES}) looked
-     ORDER BY id DESC OFFSET $4 - 1 LIMIT 1`,
-    [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, filters.statuses],
+     ORDER BY id DESC OFFSET $4 - 2 LIMIT 2`,
+    [organisationId, walk.belowId, walk.aboveId, walk.maxLooked + 1, filters.statuses],
   );
-  return row;
+  return endBeforeMore(ends);
 }
 
 /** The rows that a scan of one value of search keys checks. */
@@ -329,15 +335,15 @@ export async function findKeyedWalkEnd(
   filters: AdminExecutionFilters,
   walk: Walk,
 ): Promise<WalkEnd | undefined> {
-  const [row] = await tx.query<WalkEnd>(
+  const ends = await tx.query<WalkEnd>(
     `SELECT e.id, e.created_at FROM (
        SELECT execution_id FROM execution_search_keys
        WHERE organisation_id = $1 AND value = lower($5) AND execution_id < $2 AND execution_id > $3
-       ORDER BY execution_id DESC OFFSET $4 - 1 LIMIT 1
-     ) k JOIN executions e ON e.id = k.execution_id AND e.organisation_id = $1`,
+       ORDER BY execution_id DESC OFFSET $4 - 1 LIMIT 2
+     ) k JOIN executions e ON e.id = k.execution_id AND e.organisation_id = $1 ORDER BY e.id DESC`,
     [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, filters.searchKey],
   );
-  return row;
+  return endBeforeMore(ends);
 }
 
 /**
