@@ -24,6 +24,8 @@ const TYPES = [
   typeOf('core.filter', 'Filter a list', ['where'], 'Keeps items if conditions are met.'),
   typeOf('http.request', 'HTTP request', ['api', 'fetch'], 'Calls a URL.'),
   typeOf('chat.notify', 'Chat message', ['slack', '通知'], 'Sends a message to Slack.'),
+  typeOf('mailchimp.add', 'Mailchimp: add a member', ['newsletter'], 'Adds a member to an audience.'),
+  typeOf('email.send', 'Send e-mail', ['mail', 'smtp'], 'Sends an e-mail.'),
 ];
 const found = (search: string) =>
   findTypes(TYPES, search).flatMap(({ types }) => types.map(({ type }) => type));
@@ -36,6 +38,9 @@ describe('searching the palette', () => {
     ['cron', ['trigger.schedule']],
     ['timer', ['trigger.schedule', 'core.delay']],
     ['TIMER delay', ['core.delay']],
+    // A whole word comes before a longer one that begins with it.
+    ['mail', ['email.send', 'mailchimp.add']],
+    ['mailch', ['mailchimp.add']],
     ['定期', ['trigger.schedule']],
     ['ｓｌａｃｋ', ['chat.notify']],
     ['通知', ['chat.notify']],

@@ -260,7 +260,7 @@ async function addMailServer(page: Page, hand: CountingHand): Promise<void> {
   await hand.press('Tab');
   await hand.type(String(port));
   await hand.click(dialog.getByRole('combobox', { name: 'Encryption' }));
-  await hand.click(page.getByRole('option', { name: 'none' }));
+  await hand.click(page.getByRole('option', { name: 'None' }));
   await hand.click(dialog.getByRole('textbox', { name: 'User name' }));
   await hand.type(username);
   await hand.press('Tab');

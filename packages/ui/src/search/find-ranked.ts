@@ -55,17 +55,22 @@ interface Normalised {
   readonly description: string;
 }
 
-/** Titles first, then other words for it, then parts of words, then the description, then slips. */
+/**
+ * Titles first, then other words for it, then parts of words, then the description, then slips. A whole word of the title or of the
+ * synonyms comes before a longer word that begins with it: who types "mail" means e-mail before Mailchimp.
+ */
 function distanceOfWord(word: string, { name, others, type, description }: Normalised): number | null {
+  const words = wordsOf(name);
   const tests = [
     name === word,
-    wordsOf(name).some((part) => part.startsWith(word)),
+    words.includes(word),
     others.includes(word),
+    words.some((part) => part.startsWith(word)),
     others.some((other) => other.startsWith(word)),
     name.includes(word) || type.split(/[._]/).some((part) => part.startsWith(word)),
     others.some((other) => other.includes(word)),
     description.includes(word),
-    [...wordsOf(name), ...others.flatMap(wordsOf)].some((part) => isSlip(word, part)),
+    [...words, ...others.flatMap(wordsOf)].some((part) => isSlip(word, part)),
   ];
   const first = tests.indexOf(true);
   return first === -1 ? null : first;
