@@ -27,9 +27,10 @@ export const REFERENCES: Readonly<Record<string, string>> = {
   workflow_id: 'workflows',
 };
 
-/** Numbers that name no row. `started_as` is what an execution was called elsewhere. */
+/** Numbers that name no row. `claim` fences polls and `started` counts their starts; `started_as` is what an execution was called elsewhere. */
 export const PLAIN_NUMBERS: ReadonlySet<string> = new Set([
   'bytes',
+  'claim',
   'completed',
   'consumed_ai_tokens',
   'data_storage_bytes',
@@ -52,6 +53,7 @@ export const PLAIN_NUMBERS: ReadonlySet<string> = new Set([
   'seq',
   'shift',
   'size',
+  'started',
   'started_as',
   'stored_bytes',
   'timeout_ms',

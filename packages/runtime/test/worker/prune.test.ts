@@ -161,6 +161,7 @@ test('audit entries, idempotency records and workers long gone are deleted', asy
     trials: 0,
     sampleListeners: 0,
     formerWebhookHashes: 0,
+    polledItems: 0,
     alerts: 1,
     dataEntries: 0,
     dataWrites: 0,
