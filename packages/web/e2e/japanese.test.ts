@@ -2,6 +2,7 @@ import { createAccount } from '@millrace/testing/accounts';
 import type { TestPerson } from '@millrace/testing/admin';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { services } from '../../connectors/src/services.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { furnish } from './support/furnish.ts';
 import { furnishOffice } from './support/furnish-office.ts';
@@ -25,12 +26,14 @@ const DATA =
   /^(?:organisation |Test system_admin|Takes orders from|Orders|Invoice by e-mail|Refund approval|Nightly sync|Nothing left of|Order placed|Large order\?|Every line|Nothing special|No stock|Line\b|Refund|The desk came|Shop|Signature of|Warehouse|Bookkeeping|Reports|Former shop|Test (?:viewer|editor|org_admin)|Ada$|test$|total > 100|sku, number)/;
 /** Names that are the same in every language: products, formats, protocols, keys. */
 const NAMES =
-  /^(?:Millrace|English|API|AI|HTML|HTTP|URL|JSON|SQL|UTC|GET|Webhook|Cc|Bcc|Node\.js|PostgreSQL|Markdown|XML|Airtable|GitHub|HubSpot|Notion|Slack|Stripe)(?:[ ·].*)?$/;
+  /^(?:Millrace|English|API|AI|HTML|HTTP|URL|JSON|SQL|UTC|GET|Webhook|Cc|Bcc|Node\.js|PostgreSQL|Markdown|XML)(?:[ ·].*)?$/;
+/** Services are called the same in Japanese, unless their connector says otherwise. */
+const SERVICES = new Set(services.map(({ title }) => title));
 /** Identifiers: actions, scopes, codes; addresses and keys. */
 const IDENTIFIER = /^(?:[a-z]\w*[.:_/-][\w.:/-]*|\S+@\S+|mr_\S+)$/;
 /** Ids of nodes, handles, tags, JSON members and names in templates. */
 const WORDS = new Set(
-  'start check each price small refuse request true false default error lines note customer total result test shop orders sample reports webhook development sales sync finance support json code message sku now'.split(
+  'start check each price small refuse request true false default error lines note customer total result test shop orders sample reports webhook development sales sync finance support json code message sku now file'.split(
     ' ',
   ),
 );
@@ -63,7 +66,12 @@ async function findEnglish(page: Page): Promise<string[]> {
   const told = texts.map((text) => text.replaceAll(/\d+ (?:min|ms|[dhs])\b/g, '').trim());
   return [...new Set(told)]
     .filter((text) => /[A-Za-z]{3}/.test(text) && !/[\u3040-\u30ff\u4e00-\u9fff]/.test(text))
-    .filter((text) => !WORDS.has(text) && ![DATA, NAMES, IDENTIFIER].some((known) => known.test(text)));
+    .filter(
+      (text) =>
+        !WORDS.has(text) &&
+        !SERVICES.has(text) &&
+        ![DATA, NAMES, IDENTIFIER].some((known) => known.test(text)),
+    );
 }
 
 const addressOf = (path: string) => addressIn(world.url, person.organisationId, path);

@@ -48,7 +48,7 @@ function opens(way: Locator, shows: Locator, ...actions: readonly Action[]): Vie
   return { way, shows, actions };
 }
 
-function workflowPlaces(page: Page, { workflowId, params }: RoleWorld): readonly Place[] {
+function workflowPlaces(page: Page, { workflowId, pollingId, params }: RoleWorld): readonly Place[] {
   const { button, item } = controlsOf(page);
   return [
     {
@@ -97,6 +97,17 @@ function workflowPlaces(page: Page, { workflowId, params }: RoleWorld): readonly
       'POST /orgs/:org/workflows',
       button(/^Use /).first(),
     ]),
+    {
+      path: `workflows/${pollingId}`,
+      needs: 'viewer',
+      views: [
+        { shows: page.getByTestId('canvas').getByText('News'), actions: [] },
+        opens(page.getByTestId('canvas').getByText('News'), page.getByText('Next poll'), [
+          'POST /orgs/:org/workflows/:id/polling',
+          button('Poll now'),
+        ]),
+      ],
+    },
     {
       path: `workflows/${workflowId}`,
       needs: 'viewer',

@@ -10,6 +10,8 @@ import { createWorkflow } from './editor.ts';
 export interface RoleWorld extends BrowserService {
   readonly people: { readonly [R in Role]: TestPerson };
   readonly workflowId: number;
+  /** Active, and started by a trigger that polls. */
+  readonly pollingId: number;
   readonly failedId: number;
   readonly waitingId: number;
   /** Values for path parameters of the admin API: ids that exist. */
@@ -40,6 +42,20 @@ const ASKING = {
     },
   ],
   edges: [{ id: 'start-ask', source: 'start', target: 'ask' }],
+};
+
+/** Its polls fail, since private addresses are refused. */
+const FOLLOWING = {
+  nodes: [
+    {
+      id: 'feed',
+      type: 'trigger.rss',
+      position: { x: 0, y: 0 },
+      data: { label: 'News', config: { url: 'http://127.0.0.1/feed' } },
+    },
+    { id: 'keep', type: 'core.set', position: { x: 280, y: 0 }, data: { config: { values: {} } } },
+  ],
+  edges: [{ id: 'feed-keep', source: 'feed', target: 'keep' }],
 };
 
 export async function openRoleWorld(): Promise<RoleWorld> {
@@ -77,7 +93,7 @@ export async function openRoleWorld(): Promise<RoleWorld> {
 async function furnish(
   admin: TestPerson,
   viewer: TestPerson,
-): Promise<Pick<RoleWorld, 'workflowId' | 'failedId' | 'waitingId' | 'params'>> {
+): Promise<Pick<RoleWorld, 'workflowId' | 'pollingId' | 'failedId' | 'waitingId' | 'params'>> {
   const { organisationId: org, call } = admin;
   const workflowId = await createWorkflow(admin, 'Orders', ORDERS);
   const label = { ...ORDERS, settings: { display_name: 'Order' } };
@@ -88,6 +104,11 @@ async function furnish(
   const archived = await createWorkflow(admin, 'Old orders', ORDERS);
   await call('POST /orgs/:org/workflows/:id/archive', { params: { org, id: archived } });
   const asking = await createWorkflow(admin, 'Refunds', ASKING);
+  const following = await call('POST /orgs/:org/workflows', {
+    params: { org },
+    body: { name: 'News', flow_data: FOLLOWING as never, status: 'active' },
+  });
+  const pollingId = following.data.workflow.id;
   const run = async (id: number) =>
     (await call('POST /orgs/:org/workflows/:id/run', { params: { org, id }, body: { input: {} } })).data
       .execution_id;
@@ -145,5 +166,5 @@ async function furnish(
     // A forbidden role must get the same response whether or not it exists.
     approval: 1,
   };
-  return { workflowId, failedId, waitingId, params };
+  return { workflowId, pollingId, failedId, waitingId, params };
 }
