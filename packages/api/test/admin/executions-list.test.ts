@@ -275,7 +275,7 @@ describe('200', () => {
       {},
       { status: 'cancelled,failed' },
       { workflow: workflowId },
-      { text: 'A-1', in: 'keys', status: 'failed' },
+      { text: 'A-1', in: 'keys' as const, status: 'failed' },
     ]) {
       const { data } = await person.call(LIST, {
         params: { org: person.organisationId },
