@@ -12,8 +12,10 @@ import {
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app-deps.ts';
-import { type ApprovalPage, MAX_COMMENT, MAX_NAME, PAGE_POLICY, renderPage } from './approval-page.ts';
-import { CLOSED, named, type Reader, readerOf } from './approval-texts.ts';
+import { sendPage } from '../pages/hosted-page.ts';
+import { type Reader, readerOf } from '../pages/reader.ts';
+import { type ApprovalPage, approvalPage, MAX_COMMENT, MAX_NAME } from './approval-page.ts';
+import { CLOSED, named } from './approval-texts.ts';
 
 type ByToken = { Params: { token: string } };
 
@@ -110,15 +112,6 @@ function decisionOf(row: CallbackRow, reader: Reader): string {
   return choice === undefined ? '' : named(choice, reader).label;
 }
 
-/** The page in the reader's language; caches in between must not serve it to the next reader. */
 function send(reply: FastifyReply, status: number, page: ApprovalPage): FastifyReply {
-  const reader = readerOf(reply.request.headers);
-  return reply
-    .code(status)
-    .header('content-security-policy', PAGE_POLICY)
-    .header('x-robots-tag', 'noindex, nofollow')
-    .header('content-language', reader.language)
-    .header('vary', 'accept-language')
-    .type('text/html; charset=utf-8')
-    .send(renderPage(page, reader));
+  return sendPage(reply, status, (reader) => approvalPage(page, reader));
 }

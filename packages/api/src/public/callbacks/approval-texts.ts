@@ -1,25 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { type Message, message } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
-import { inJapanese } from '@millrace/messages/japanese';
 import type { Choice } from '@millrace/service/callbacks/store';
 import type { Use } from '@millrace/service/callbacks/use';
-import Negotiator from 'negotiator';
-
-const LANGUAGES = { en: inEnglish, ja: inJapanese };
-type Language = keyof typeof LANGUAGES;
-
-/** The reader of an approval page. */
-export interface Reader {
-  readonly language: Language;
-  readonly say: (said: Message) => string;
-}
-
-/** The available language that the reader's browser prefers, else English. */
-export function readerOf(headers: IncomingHttpHeaders): Reader {
-  const [language = 'en'] = new Negotiator({ headers }).languages(Object.keys(LANGUAGES)) as Language[];
-  return { language, say: LANGUAGES[language] };
-}
+import type { Reader } from '../pages/reader.ts';
 
 /** Texts of a page on which nothing can be decided any longer; `decision` is the label of the choice. */
 export const CLOSED: { readonly [U in Use]: (decision: string) => { heading: Message; text: Message } } = {
