@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { validatorOf } from '@millrace/node-kit/validator';
 import { type Static, Type } from 'typebox';
+import { defaultsOf } from '../defaults-of.ts';
 import { type ChallengeOptions, challengeSchema } from './challenge.ts';
 import { signatureSchema } from './checks.ts';
 import { type RequestOptions, requestProperties } from './request.ts';
@@ -194,11 +195,5 @@ function textMembers(headers: JsonObject): JsonObject {
   const members = Object.entries(headers).filter(([, value]) => value !== null);
   return Object.fromEntries(
     members.map(([name, value]) => [name, typeof value === 'number' ? String(value) : value]),
-  );
-}
-
-function defaultsOf(properties: object): { [name: string]: unknown } {
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, schema]) => [name, (schema as { default: unknown }).default]),
   );
 }

@@ -15,7 +15,7 @@ import type { IdempotencyKey } from '../idempotency/store.ts';
 import type { AdmissionSettings, StartLimits, StorageSettings } from '../settings.ts';
 import type { Turns } from '../turns.ts';
 import { organisationPaused } from './startable.ts';
-import { lookUpStarts, lookUpWebhooks, type StartLookup } from './store.ts';
+import { type AddressCall, lookUpAddresses, lookUpStarts, type StartLookup } from './store.ts';
 
 /** Accepts starts: once it has returned true, the start is stored durably. Concurrent calls share statements. */
 export interface Starter {
@@ -30,7 +30,7 @@ export interface Starter {
     workflowId: number,
     idempotencyKeys: readonly (IdempotencyKey | null)[],
   ): Promise<readonly StartLookup[]>;
-  lookUpWebhook(hash: string): Promise<StartLookup>;
+  lookUpAddress(call: AddressCall): Promise<StartLookup>;
   /**
    * Stores the execution and has it run, by this process if it has a free slot.
    * @returns false if a concurrent request with the same Idempotency-Key came first; nothing is stored then
@@ -89,8 +89,8 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
     run: (requests: Parameters<typeof lookUpStarts>[1]) => lookUpStarts(db, requests),
     maxItems: MAX_LOOKUPS,
   });
-  const lookUpWebhook = coalesce({
-    run: (hashes: readonly string[]) => lookUpWebhooks(db, hashes),
+  const lookUpAddress = coalesce({
+    run: (calls: readonly AddressCall[]) => lookUpAddresses(db, calls),
     maxItems: MAX_LOOKUPS,
   });
 
@@ -104,7 +104,7 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
       const ids = lookups.map(({ executionId }) => executionId).sort((a, b) => a - b);
       return lookups.map((found, index) => ({ ...found, executionId: ids[index] ?? found.executionId }));
     },
-    lookUpWebhook,
+    lookUpAddress,
     async storeQueued(tx, organisationId, orders) {
       const settle = await admission.enterQueue(organisationId, orders.length);
       const rows = orders.map((order) => toStartRow(order));

@@ -111,8 +111,18 @@ export async function lookUpStarts(db: Queryable, requests: readonly StartReques
   return lookups;
 }
 
-/** The same for webhook calls: finds only workflows that a webhook may start, by their hash or by one replaced less than a day ago. */
-export async function lookUpWebhooks(db: Queryable, hashes: readonly string[]): Promise<StartLookup[]> {
+/** A call of a public address. */
+export interface AddressCall {
+  readonly hash: string;
+  /** The type of the trigger that such an address belongs to. */
+  readonly trigger: string;
+}
+
+/**
+ * The same for calls of public addresses: finds only workflows that one may start, by their hash or by one replaced less than a day ago, if they
+ * have that trigger.
+ */
+export async function lookUpAddresses(db: Queryable, calls: readonly AddressCall[]): Promise<StartLookup[]> {
   const rows = await db.query<
     LookupRow & { readonly execution_id: number | null; readonly is_listening: boolean }
   >(
@@ -120,14 +130,14 @@ export async function lookUpWebhooks(db: Queryable, hashes: readonly string[]): 
        CASE WHEN w.id IS NOT NULL THEN nextval('execution_ids') END AS execution_id,
        w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode, ${IS_PAUSED}, NULL::bytea AS fingerprint,
        EXISTS (SELECT FROM sample_listeners l WHERE l.workflow_id = w.id AND l.expires_at > now()) AS is_listening
-     FROM unnest($1::text[]) WITH ORDINALITY AS r (hash, place)
+     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS r (hash, trigger, place)
      LEFT JOIN LATERAL (SELECT present.webhook_hash
        FROM former_webhook_hashes f JOIN workflows present ON present.id = f.workflow_id
        WHERE f.hash = r.hash AND f.valid_until > now()) former ON true
      LEFT JOIN workflows w ON w.webhook_hash = coalesce(former.webhook_hash, r.hash)
-       AND w.trigger_type = 'trigger.webhook' AND w.status IN ('draft', 'active')`,
-    [hashes],
-    'look_up_webhooks',
+       AND w.trigger_type = r.trigger AND w.status IN ('draft', 'active')`,
+    [calls.map(({ hash }) => hash), calls.map(({ trigger }) => trigger)],
+    'look_up_addresses',
   );
   return rows
     .toSorted((a, b) => a.place - b.place)

@@ -7,8 +7,6 @@ import {
   requestRecord,
 } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
-import type { Files } from '@millrace/files/files';
-import { toApiFileError } from '@millrace/http/file-errors';
 import { startOrigin } from '@millrace/http/origin';
 import { response } from '@millrace/http/responses';
 import { message } from '@millrace/messages';
@@ -25,17 +23,19 @@ import { type Watch, waitForEnd } from '@millrace/runtime/watch';
 import type { Starter } from '@millrace/service/executions/accept';
 import { organisationPaused } from '@millrace/service/executions/startable';
 import { findChanges, findExecution, findStatus, type StartLookup } from '@millrace/service/executions/store';
+import { WEBHOOK_TRIGGER } from '@millrace/service/webhooks/closed';
 import { createKeySets } from '@millrace/service/webhooks/jwt';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app-deps.ts';
 import { createWatcher } from '../executions/watcher.ts';
-import { type KeepFile, keepBodies, readWebhookBody } from './body.ts';
+import { keepBodies, readWebhookBody } from './body.ts';
 import { type Reached, respondingNodes, waitForResponse } from './by-node.ts';
 import { capture } from './capture.ts';
 import { sendChallenge } from './challenge.ts';
 import { eventOf, type StartedCall, startEvent } from './deliver.ts';
 import { checkAddress, checkCall, createGuards, type Guard } from './guard.ts';
+import { keeperOf } from './keep-files.ts';
 import { readPatiently } from './patient.ts';
 import { respondFromNode, respondWithResult } from './respond.ts';
 import { WaitingCallers } from './waiting-callers.ts';
@@ -126,7 +126,7 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
     const received = toReceived(request);
     // Before anything is looked up, as for every request.
     const body = await settled(readWebhookBody(request, 'json', deps.config));
-    const found = HASH.test(hash) ? await starter.lookUpWebhook(hash) : null;
+    const found = HASH.test(hash) ? await starter.lookUpAddress({ hash, trigger: WEBHOOK_TRIGGER }) : null;
     const workflow = found?.workflow ?? null;
     if (found === null || workflow === null) {
       request.forgetSecret?.();
@@ -272,25 +272,6 @@ function orderOf(
   if (kept === null || compiled.kind === 'invalid') return order;
   const record = requestRecord(compiled.plan, { data: input, request: kept }, acceptedAt.getTime());
   return { ...order, request: kept, records: [record] };
-}
-
-/** Stores the files of a call, for the execution that it starts; the sweep deletes those of a call that starts none. */
-function keeperOf(
-  files: Files,
-  { organisationId }: StartableWorkflow,
-  kept: FileValue[],
-): (file: Parameters<KeepFile>[0]) => Promise<FileValue> {
-  return async ({ bytes, ...file }) => {
-    async function* content(): AsyncGenerator<Uint8Array> {
-      yield bytes;
-    }
-    const upload = { ...file, organisationId, executionId: null, declaredBytes: bytes.byteLength };
-    const value = await files.save(upload, content()).catch((error: unknown) => {
-      throw toApiFileError(error);
-    });
-    kept.push(value);
-    return value;
-  };
 }
 
 /** What follows the hash in the address of a call. */
