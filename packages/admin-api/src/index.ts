@@ -117,6 +117,7 @@ export {
   FIRST_STEPS,
   type FirstStep,
   type FlowProblem,
+  type HostedForm,
   type LastRun,
   MAX_TAGS,
   type Polling,

@@ -268,6 +268,18 @@ export const Webhook = Closed({
 });
 export type Webhook = Static<typeof Webhook>;
 
+export const HostedForm = Closed({
+  url: Type.String(),
+  /** Whether it is shown, and a submission starts the workflow; see `reason`. */
+  is_open: Type.Boolean(),
+  reason: Nullable(
+    Type.Enum(['no_form_trigger', 'workflow_inactive', 'workflow_archived'], { type: 'string' }),
+  ),
+  /** Former URLs that still work, latest first. */
+  previous: Type.Array(Closed({ url: Type.String(), valid_until: Timestamp })),
+});
+export type HostedForm = Static<typeof HostedForm>;
+
 export const WORKFLOW_ENDPOINTS = {
   'GET /orgs/:org/workflows': {
     access: 'viewer',
@@ -440,6 +452,11 @@ export const WORKFLOW_ENDPOINTS = {
     summary: 'Create a new hash; the old one works for 24 more hours unless it is to end now',
     body: Closed({ ends_previous_now: Type.Optional(Type.Boolean()) }),
     response: Webhook,
+  },
+  'GET /orgs/:org/workflows/:id/form': {
+    access: 'viewer',
+    summary: 'URL of the hosted form',
+    response: HostedForm,
   },
   'GET /orgs/:org/workflows/:id/polling': {
     access: 'viewer',

@@ -34,6 +34,7 @@ import { addRequestHooks } from './hooks.ts';
 import { callbackRoutes } from './public/callbacks/routes.ts';
 import { executionRoutes } from './public/executions/routes.ts';
 import { fileRoutes } from './public/files/routes.ts';
+import { formRoutes } from './public/forms/routes.ts';
 import { webhookRoutes } from './public/webhooks/routes.ts';
 import { workflowRoutes } from './public/workflows/routes.ts';
 import type { ApiSettings } from './settings.ts';
@@ -64,6 +65,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     fileRoutes(scope, deps);
     callbackRoutes(scope, urgent);
     webhookRoutes(scope, deps, starter);
+    formRoutes(scope, deps, starter);
     accountRoutes(scope, urgent);
     editorRoutes(scope, deps, starter);
     adminExecutionRoutes(scope, deps, starter, cancel);

@@ -4,6 +4,7 @@ import approval from './en/approval.json' with { type: 'json' };
 import doctor from './en/doctor.json' with { type: 'json' };
 import egress from './en/egress.json' with { type: 'json' };
 import flow from './en/flow.json' with { type: 'json' };
+import form from './en/form.json' with { type: 'json' };
 import identity from './en/identity.json' with { type: 'json' };
 import importing from './en/import.json' with { type: 'json' };
 import nodes from './en/nodes.json' with { type: 'json' };
@@ -20,6 +21,7 @@ export const en = {
   doctor,
   egress,
   flow,
+  form,
   identity,
   import: importing,
   nodes,

@@ -4,6 +4,7 @@ import approval from './ja/approval.json' with { type: 'json' };
 import doctor from './ja/doctor.json' with { type: 'json' };
 import egress from './ja/egress.json' with { type: 'json' };
 import flow from './ja/flow.json' with { type: 'json' };
+import form from './ja/form.json' with { type: 'json' };
 import identity from './ja/identity.json' with { type: 'json' };
 import importing from './ja/import.json' with { type: 'json' };
 import nodes from './ja/nodes.json' with { type: 'json' };
@@ -20,6 +21,7 @@ export const ja = {
   doctor,
   egress,
   flow,
+  form,
   identity,
   import: importing,
   nodes,

@@ -229,10 +229,13 @@ function wordsOf(schema: unknown): string[] {
 const MAY_BE_EMPTY: ReadonlySet<string> = new Set([
   ...['http.request password', 'trigger.poll password', 'wait.callback password', 'wait.approval password'],
   ...['chat.notify label', 'chat.notify value', 'chat.notify url', 'ai.agent description'],
+  // A page has no name; what else lacks one is a fault.
+  ...['trigger.form name', 'trigger.form label'],
 ]);
 
 /** By type, what is empty before anything has been filled in. */
 const TO_FILL_IN: { readonly [type: string]: readonly string[] } = {
+  'trigger.form': ['title'],
   'trigger.rss': ['url'],
   'trigger.poll': ['url'],
   'core.if': ['conditions/0/left'],

@@ -30,6 +30,7 @@ import { flowCall } from './nodes/flow-call.ts';
 import { httpRequest } from './nodes/http-request.ts';
 import { httpWebhookOutput } from './nodes/http-webhook-output.ts';
 import { sqlQuery } from './nodes/sql-query.ts';
+import { triggerForm } from './nodes/trigger-form.ts';
 import { triggerManual } from './nodes/trigger-manual.ts';
 import { triggerPoll } from './nodes/trigger-poll.ts';
 import { triggerRss } from './nodes/trigger-rss.ts';
@@ -43,6 +44,9 @@ export { channelLister } from './chat/channels.ts';
 export { type ChatProbe, chatProbe } from './chat/probe.ts';
 /** The operators of conditions, in the order the editor shows them. */
 export { OPERATORS } from './conditions.ts';
+export { type FormField, type FormPage, MAX_TEXT, pagesOf } from './form/fields.ts';
+export { type FormOptions, readFormOptions } from './form/options.ts';
+export { type FieldFault, readFields } from './form/read-fields.ts';
 export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';
 export { jitterMs, nextFires } from './schedule/next-fires.ts';
 export {
@@ -77,6 +81,7 @@ export const nodes: readonly NodeDefinition[] = [
   triggerManual,
   triggerSchedule,
   triggerWebhook,
+  triggerForm,
   triggerRss,
   triggerPoll,
   coreSet,

@@ -13,7 +13,7 @@ import {
   putSample,
   type SampleRow,
 } from '@millrace/service/samples/store';
-import { webhookClosedBecause } from '@millrace/service/webhooks/closed';
+import { samplesClosedBecause } from '@millrace/service/webhooks/closed';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
@@ -123,7 +123,7 @@ function addListener(app: FastifyInstance, deps: AppDeps): void {
 
 /** @throws ApiError if no call can arrive */
 function refuseWithoutCalls(row: WorkflowDetailRow): void {
-  const reason = webhookClosedBecause(row);
+  const reason = samplesClosedBecause(row);
   if (reason === null) return;
   const what = {
     no_webhook_trigger: message('api.sample_no_webhook'),

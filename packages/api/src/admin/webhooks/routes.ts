@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { Webhook } from '@millrace/admin-api';
+import type { HostedForm, Webhook } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { formatTimestamp, parseJson } from '@millrace/engine';
 import { pathId } from '@millrace/http/ids';
 import { readWebhookOptions, type SignatureOptions } from '@millrace/nodes';
 import { findSample, type SampleRow } from '@millrace/service/samples/store';
-import { webhookClosedBecause, webhookConfigOf } from '@millrace/service/webhooks/closed';
+import { formClosedBecause, webhookClosedBecause, webhookConfigOf } from '@millrace/service/webhooks/closed';
 import { deleteFormerHashes, listFormerHashes, replaceHash } from '@millrace/service/webhooks/store';
 import { readLockedWorkflow, WEBHOOK_HASH_BYTES } from '@millrace/service/workflows/save';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
@@ -20,7 +20,7 @@ const OVERLAP_HOURS = 24;
 /** A longer sample would make the command unreadable. */
 const MAX_CURL_BODY = 4_000;
 
-/** The webhook of a workflow: its URL and its rotation. */
+/** The webhook or the form of a workflow: its URL and its rotation. */
 export function webhookAdminRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db, config } = deps;
 
@@ -28,6 +28,13 @@ export function webhookAdminRoutes(app: FastifyInstance, deps: AppDeps): void {
     const id = pathId(params.id, 'workflow');
     return db.forOrganisation(organisation.id, async (tx) =>
       describeWebhook(tx, await requireWorkflow(tx, organisation.id, id), config.publicUrl),
+    );
+  });
+
+  adminRoute(app, deps, 'GET /orgs/:org/workflows/:id/form', async ({ organisation, params }) => {
+    const id = pathId(params.id, 'workflow');
+    return db.forOrganisation(organisation.id, async (tx) =>
+      describeForm(tx, await requireWorkflow(tx, organisation.id, id), config.publicUrl),
     );
   });
 
@@ -65,6 +72,22 @@ async function describeWebhook(tx: Queryable, row: WorkflowDetailRow, publicUrl:
     previous: former.map(({ hash, valid_until: until }) => ({
       url: urlOf(hash),
       hash,
+      valid_until: formatTimestamp(until),
+    })),
+  };
+}
+
+/** A form has the hash of a webhook: a workflow has one of them. */
+async function describeForm(tx: Queryable, row: WorkflowDetailRow, publicUrl: string): Promise<HostedForm> {
+  const urlOf = (hash: string) => `${publicUrl}/api/v1/forms/${hash}`;
+  const reason = formClosedBecause(row);
+  const former = await listFormerHashes(tx, row.id);
+  return {
+    url: urlOf(row.webhook_hash),
+    is_open: reason === null,
+    reason,
+    previous: former.map(({ hash, valid_until: until }) => ({
+      url: urlOf(hash),
       valid_until: formatTimestamp(until),
     })),
   };

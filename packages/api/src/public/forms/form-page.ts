@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto';
+import { escapeHtml } from '@millrace/http/html';
+import { type Message, message } from '@millrace/messages';
+import { type FieldFault, type FormField, type FormOptions, MAX_TEXT, pagesOf } from '@millrace/nodes';
+import type { HostedPage } from '../pages/hosted-page.ts';
+import type { Reader } from '../pages/reader.ts';
+
+/** What was entered so far, by the names of the fields; several texts for several choices. */
+export type Entered = ReadonlyMap<string, readonly string[]>;
+
+/** Inputs of the form itself. Names of fields don't begin like these. */
+export const PAGE_INPUT = '_page';
+export const TOKEN_INPUT = '_token';
+export const BACK_INPUT = '_back';
+/** Invisible: who fills it in is a program. */
+export const TRAP_INPUT = '_website';
+
+export interface ShownForm {
+  readonly options: FormOptions;
+  readonly entered: Entered;
+  /** Index of the page. */
+  readonly page: number;
+  readonly faults: readonly FieldFault[];
+  /** Why nothing was stored, if that isn't because of a field. */
+  readonly problem: Message | null;
+  /** Identifies the submission, so that it starts one execution however often it is sent. */
+  readonly token: string;
+  /** Where the form is submitted to. */
+  readonly action: string;
+}
+
+export function newToken(): string {
+  return randomBytes(16).toString('base64url');
+}
+
+/** A page of a form that works without scripts: what other pages asked for is in hidden inputs. */
+export function formPage(shown: ShownForm, reader: Reader): HostedPage {
+  const { options, page, faults, problem, entered } = shown;
+  const { say } = reader;
+  const pages = pagesOf(options.fields);
+  const { heading = '', help = '', fields = [] } = pages[page] ?? {};
+  const faultOf = new Map(faults.map(({ name, message: fault }) => [name, say(fault)]));
+  const isFirst = page === 0;
+  const isLast = page === pages.length - 1;
+  const visible = fields.filter(({ type }) => type !== 'hidden');
+  const names = new Set(visible.map(({ name }) => name));
+  const carried = options.fields.filter(
+    ({ name, type }) => !names.has(name) && type !== 'page' && type !== 'file',
+  );
+  const hasFiles = visible.some(({ type }) => type === 'file');
+  const parts = [
+    `<h1>${escapeHtml(options.title)}</h1>`,
+    isFirst && options.description !== '' ? `<p class="message">${escapeHtml(options.description)}</p>` : '',
+    pages.length > 1
+      ? `<p class="note">${escapeHtml(say(message('form.page', { page: page + 1, pages: pages.length })))}</p>`
+      : '',
+    heading === '' ? '' : `<h2>${escapeHtml(heading)}</h2>`,
+    help === '' ? '' : `<p class="help">${escapeHtml(help)}</p>`,
+    problem === null ? '' : `<p class="problem" role="alert">${escapeHtml(say(problem))}</p>`,
+    summary(faults, hasFiles, reader),
+    `<form method="post" action="${escapeHtml(shown.action)}"${hasFiles ? ' enctype="multipart/form-data"' : ''}>`,
+    hidden(PAGE_INPUT, String(page)),
+    hidden(TOKEN_INPUT, shown.token),
+    `<div class="trap" aria-hidden="true"><label>${escapeHtml(say(message('form.trap')))} <input name="${TRAP_INPUT}" tabindex="-1" autocomplete="off"></label></div>`,
+    ...carried.flatMap(({ name }) => (entered.get(name) ?? []).map((value) => hidden(name, value))),
+    ...visible.map((field, index) =>
+      renderField(field, { id: `field-${index}`, entered, fault: faultOf.get(field.name), reader }),
+    ),
+    `<div class="choices">`,
+    `<button type="submit" class="ready">${escapeHtml(buttonOf(options, isLast, reader))}</button>`,
+    isFirst
+      ? ''
+      : `<button type="submit" name="${BACK_INPUT}" value="1" formnovalidate>${escapeHtml(say(message('form.back')))}</button>`,
+    '</div>',
+    '</form>',
+  ];
+  const target = options.redirect_url === '' ? {} : { target: new URL(options.redirect_url).origin };
+  return { title: options.title, body: parts.filter((part) => part !== '').join('\n'), ...target };
+}
+
+function buttonOf({ button }: FormOptions, isLast: boolean, { say }: Reader): string {
+  if (!isLast) return say(message('form.next'));
+  return button === '' ? say(message('form.submit')) : button;
+}
+
+function summary(faults: readonly FieldFault[], hasFiles: boolean, { say }: Reader): string {
+  if (faults.length === 0) return '';
+  const said = [
+    message('form.faults', { count: faults.length }),
+    ...(hasFiles ? [message('form.choose_again')] : []),
+  ];
+  return `<p class="problem" role="alert">${said.map((each) => escapeHtml(say(each))).join(' ')}</p>`;
+}
+
+function hidden(name: string, value: string): string {
+  return `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`;
+}
+
+interface Around {
+  readonly id: string;
+  readonly entered: Entered;
+  readonly fault: string | undefined;
+  readonly reader: Reader;
+}
+
+function renderField(field: FormField, around: Around): string {
+  const { type, label, required, help } = field;
+  const { id, fault, reader } = around;
+  const mark =
+    required || type === 'checkbox'
+      ? ''
+      : ` <span class="note">${escapeHtml(reader.say(message('form.optional')))}</span>`;
+  const about = [
+    help === '' ? '' : `<p class="help" id="${id}-help">${escapeHtml(help)}</p>`,
+    fault === undefined ? '' : `<p class="fault" id="${id}-fault">${escapeHtml(fault)}</p>`,
+  ].join('');
+  const isGroup = type === 'choices' || (type === 'choice' && isShort(field));
+  if (isGroup) {
+    return `<fieldset${describedBy(field, around)}><legend>${escapeHtml(label)}${mark}</legend>${about}${options(field, around)}</fieldset>`;
+  }
+  if (type === 'checkbox') return `${checkbox(field, around)}${about}`;
+  return `<label for="${id}">${escapeHtml(label)}${mark}</label>${about}${control(field, around)}`;
+}
+
+/** More choices are a list that opens. */
+const MOST_RADIOS = 6;
+
+function isShort({ choices }: FormField): boolean {
+  return choices.length <= MOST_RADIOS;
+}
+
+function describedBy({ help }: FormField, { id, fault }: Around): string {
+  const ids = [...(help === '' ? [] : [`${id}-help`]), ...(fault === undefined ? [] : [`${id}-fault`])];
+  return ids.length === 0 ? '' : ` aria-describedby="${ids.join(' ')}"`;
+}
+
+function attributes(field: FormField, around: Around): string {
+  const { name, required } = field;
+  const { id, fault } = around;
+  const isInvalid = fault === undefined ? '' : ' aria-invalid="true"';
+  return ` id="${id}" name="${escapeHtml(name)}"${required ? ' required' : ''}${isInvalid}${describedBy(field, around)}`;
+}
+
+function checkbox(field: FormField, around: Around): string {
+  const isTicked = (around.entered.get(field.name) ?? []).length > 0;
+  return `<label class="option"><input type="checkbox" value="on"${attributes(field, around)}${isTicked ? ' checked' : ''}> ${escapeHtml(field.label)}</label>`;
+}
+
+function options({ type, name, choices, required }: FormField, { id, entered }: Around): string {
+  const kind = type === 'choices' ? 'checkbox' : 'radio';
+  const chosen = new Set(entered.get(name));
+  return choices
+    .map((choice, index) => {
+      const isChosen = chosen.has(choice) ? ' checked' : '';
+      const isRequired = required && kind === 'radio' ? ' required' : '';
+      return `<label class="option"><input type="${kind}" id="${id}-${index}" name="${escapeHtml(name)}" value="${escapeHtml(choice)}"${isRequired}${isChosen}> ${escapeHtml(choice)}</label>`;
+    })
+    .join('');
+}
+
+function control(field: FormField, around: Around): string {
+  const shared = attributes(field, around);
+  const [text = ''] = around.entered.get(field.name) ?? [];
+  const value = ` value="${escapeHtml(text)}"`;
+  switch (field.type) {
+    case 'paragraph':
+      // The first line break after the tag is dropped.
+      return `<textarea${shared} maxlength="${MAX_TEXT}">\n${escapeHtml(text)}</textarea>`;
+    case 'choice':
+      return `<select${shared}><option value="">${escapeHtml(around.reader.say(message('form.no_choice')))}</option>${field.choices
+        .map((choice) => `<option${choice === text ? ' selected' : ''}>${escapeHtml(choice)}</option>`)
+        .join('')}</select>`;
+    case 'file':
+      return `<input type="file"${shared}${field.accept === '' ? '' : ` accept="${escapeHtml(field.accept)}"`}${field.multiple ? ' multiple' : ''}>`;
+    case 'number':
+      // A text: a field for numbers drops what isn't one without a word.
+      return `<input inputmode="decimal" maxlength="${MAX_TEXT}"${shared}${value}>`;
+    case 'email':
+      return `<input type="email" autocomplete="email" maxlength="254"${shared}${value}>`;
+    case 'date':
+      return `<input type="date"${shared}${value}>`;
+    default:
+      return `<input maxlength="${MAX_TEXT}"${shared}${value}>`;
+  }
+}

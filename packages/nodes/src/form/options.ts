@@ -1,0 +1,108 @@
+import type { ConfigFault, JsonObject } from '@millrace/engine';
+import { message } from '@millrace/messages';
+import { validatorOf } from '@millrace/node-kit/validator';
+import { templatesIn } from '@millrace/node-kit/values';
+import { type Static, Type } from 'typebox';
+import { defaultsOf } from '../defaults-of.ts';
+import { completeFields, type FormField, fieldsSchema, pagesOf } from './fields.ts';
+
+/** The settings of a hosted form, as the editor shows them. */
+export const formProperties = {
+  title: Type.String({
+    title: 'Title',
+    description: 'The heading of the form.',
+    maxLength: 200,
+    default: '',
+    'x-filled': true,
+  }),
+  description: Type.String({
+    title: 'Introduction',
+    description: 'Shown below the heading.',
+    maxLength: 5_000,
+    default: '',
+    'x-multiline': true,
+  }),
+  fields: fieldsSchema,
+  button: Type.String({
+    title: 'Button',
+    description:
+      'The text of the button that submits the form. Empty for "Submit", in the language of the reader.',
+    maxLength: 100,
+    default: '',
+  }),
+  thanks: Type.String({
+    title: 'Text after submitting',
+    description: 'Empty for a short thank-you, in the language of the reader.',
+    maxLength: 5_000,
+    default: '',
+    'x-multiline': true,
+  }),
+  redirect_url: Type.String({
+    title: 'Page after submitting',
+    description:
+      'An address that starts with https://, which is opened instead of the text. Empty for the text.',
+    maxLength: 2_000,
+    default: '',
+    'x-placeholder': 'https://www.example.com/thank-you',
+    'x-url': true,
+  }),
+  submissions_per_minute: Type.Integer({
+    title: 'Submissions per minute',
+    description: 'How often the form can be submitted from one address within a minute. 0 for any number.',
+    minimum: 0,
+    maximum: 10_000,
+    default: 10,
+  }),
+};
+
+/** The settings of a form with all defaults filled in. */
+export type FormOptions = Omit<Static<ReturnType<typeof Type.Object<typeof formProperties>>>, 'fields'> & {
+  readonly fields: readonly FormField[];
+};
+
+const validator = validatorOf(Type.Object(formProperties, { additionalProperties: false }));
+
+/** A form trigger's config with defaults filled in; null when it doesn't match the schema. */
+export function readFormOptions(config: JsonObject): FormOptions | null {
+  const complete: unknown = { ...defaultsOf(formProperties), ...config };
+  if (!validator().Check(complete)) return null;
+  return { ...complete, fields: completeFields(complete.fields) };
+}
+
+/** As names stand in templates; those that begin with _ are the form's own. */
+const NAME = /^[^_\s{}"\\\p{Cc}](?:[^{}"\\\p{Cc}]*[^\s{}"\\\p{Cc}])?$/u;
+
+/** Faults of a config that matches the schema. */
+export function findFormFaults(config: JsonObject): readonly ConfigFault[] {
+  const templates = templatesIn(config, message('nodes.template_before_run'));
+  if (templates.length > 0) return templates;
+  const options = readFormOptions(config);
+  if (options === null) return [];
+  const { fields, redirect_url: url } = options;
+  return [
+    ...fields.flatMap((field, index) => fieldFaults(field, fields, index)),
+    ...(fields.every(({ type }) => type === 'page')
+      ? [{ pointer: '/fields', message: message('nodes.form_without_fields') }]
+      : []),
+    ...(url === '' || (URL.canParse(url) && url.startsWith('https://'))
+      ? []
+      : [{ pointer: '/redirect_url', message: message('nodes.not_https') }]),
+  ];
+}
+
+function fieldFaults(field: FormField, fields: readonly FormField[], index: number): ConfigFault[] {
+  const { type, name, choices, label } = field;
+  const at = `/fields/${index}`;
+  if (type === 'page') return [];
+  const faults: ConfigFault[] = [];
+  if (!NAME.test(name)) faults.push({ pointer: `${at}/name`, message: message('nodes.form_field_name') });
+  else if (fields.findIndex((each) => each.type !== 'page' && each.name === name) < index)
+    faults.push({ pointer: `${at}/name`, message: message('nodes.form_field_twice', { name }) });
+  if (label.trim() === '' && type !== 'hidden')
+    faults.push({ pointer: `${at}/label`, message: message('nodes.form_field_label') });
+  if ((type === 'choice' || type === 'choices') && choices.length === 0)
+    faults.push({ pointer: `${at}/choices`, message: message('nodes.form_no_choices') });
+  if (type === 'file' && pagesOf(fields).at(-1)?.fields.includes(field) !== true)
+    faults.push({ pointer: `${at}/type`, message: message('nodes.form_file_not_last') });
+  return faults;
+}
