@@ -56,6 +56,7 @@ const BY_TYPE: { readonly [type: string]: Describe } = {
     typeof id === 'number' && id > 0 ? t('canvas.about.workflow', { id }) : null,
   'data.store': ({ operation, key, prefix }) =>
     join([plain(operation), plain(operation === 'list' ? prefix : key)]),
+  'trigger.form': ({ title }) => plain(title),
   'chat.notify': ({ channel, text, title }) => plain(channel) ?? plain(title) ?? plain(text),
   'email.send': ({ subject }) => plain(subject),
   'sql.query': ({ query }) => plain(query),

@@ -1,6 +1,7 @@
 import {
   Box,
   Calendar,
+  ClipboardList,
   Contact,
   CreditCard,
   FileArchive,
@@ -23,6 +24,7 @@ import {
 
 const ICONS: { readonly [name: string]: LucideIcon } = {
   calendar: Calendar,
+  'clipboard-list': ClipboardList,
   contact: Contact,
   'credit-card': CreditCard,
   'file-archive': FileArchive,

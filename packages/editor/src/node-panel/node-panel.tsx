@@ -44,6 +44,7 @@ import { WebhookPanel } from './webhook-panel.tsx';
 import { WebhookSender } from './webhook-sender.tsx';
 import { WithData } from './with-data.tsx';
 
+const FormPanel = lazyPart(async () => (await import('./form-panel.tsx')).FormPanel);
 const PollStatus = lazyPart(async () => (await import('../polling/poll-status.tsx')).PollStatus);
 
 /** A node's panel: its config, error handling, last output, and help. */
@@ -243,6 +244,7 @@ function Configure({ node, type, isNew }: { node: FlowNode; type: NodeType | und
       <WithData nodeId={node.id} hasData={type.kind !== 'trigger'}>
         <Stack gap="md">
           {node.type === 'trigger.webhook' && <WebhookPanel />}
+          {node.type === 'trigger.form' && <FormPanel />}
           {node.type === 'trigger.webhook' && <WebhookSender config={config} onChange={setConfig} />}
           {shape.kind === 'group' ? (
             <GroupFields Field={Field} shape={shape} value={config} onChange={setConfig} pointer="" />

@@ -76,7 +76,7 @@ function UnsavedSignature({ saved }: { saved: Webhook['signature'] }) {
 const MINUTE_MS = 60_000;
 
 /** A replaced URL and how much longer it works. */
-function Former({ url, until }: { url: string; until: string }) {
+export function Former({ url, until }: { url: string; until: string }) {
   const { t, i18n } = useTranslation();
   const [now, setNow] = useState(serviceNow);
   useEffect(() => {
@@ -102,7 +102,7 @@ interface WorkflowParams {
   readonly params: { readonly org: number; readonly id: number };
 }
 
-function CopyableText({ label, text }: { label: string; text: string }) {
+export function CopyableText({ label, text }: { label: string; text: string }) {
   const { t } = useTranslation();
   return (
     <div>
@@ -123,7 +123,7 @@ function CopyableText({ label, text }: { label: string; text: string }) {
 const EARLY_MS = 5_000;
 
 /** Waits for the next call and stores it as the sample. */
-function Listener({
+export function Listener({
   params,
   isOpen,
   isSaved,
@@ -258,7 +258,7 @@ function Arrived({ sample }: { sample: Sample }) {
 }
 
 /** Creates a new URL; the previous one works for one more day. */
-function Regenerate({ params }: WorkflowParams) {
+export function Regenerate({ params }: WorkflowParams) {
   const { t } = useTranslation();
   const queryClient = useQueryClient();
   const [isAsking, setIsAsking] = useState(false);
@@ -266,6 +266,7 @@ function Regenerate({ params }: WorkflowParams) {
     () => call('POST /orgs/:org/workflows/:id/webhook/regenerate', { params, body: {} }),
     {
       done: t('forms.regenerated'),
+      refreshes: ['GET /orgs/:org/workflows/:id/form'],
       onSuccess: (webhook) => {
         const { queryKey } = endpointQuery('GET /orgs/:org/workflows/:id/webhook', { params });
         queryClient.setQueryData(queryKey, webhook);

@@ -1,9 +1,19 @@
 import { Group, Text } from '@mantine/core';
-import { CalendarClock, CircleHelp, Hand, type LucideIcon, RefreshCw, Rss, Webhook } from 'lucide-react';
+import {
+  CalendarClock,
+  CircleHelp,
+  ClipboardList,
+  Hand,
+  type LucideIcon,
+  RefreshCw,
+  Rss,
+  Webhook,
+} from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
 const TRIGGER_ICONS = {
   'trigger.webhook': Webhook,
+  'trigger.form': ClipboardList,
   'trigger.schedule': CalendarClock,
   'trigger.manual': Hand,
   'trigger.rss': Rss,
