@@ -143,7 +143,7 @@ function attributes(field: FormField, around: Around): string {
 
 function checkbox(field: FormField, around: Around): string {
   const isTicked = (around.entered.get(field.name) ?? []).length > 0;
-  return `<label class="option"><input type="checkbox" value="on"${attributes(field, around)}${isTicked ? ' checked' : ''}> ${escapeHtml(field.label)}</label>`;
+  return `<label class="option alone"><input type="checkbox" value="on"${attributes(field, around)}${isTicked ? ' checked' : ''}> ${escapeHtml(field.label)}</label>`;
 }
 
 function options({ type, name, choices, required }: FormField, { id, entered }: Around): string {

@@ -10,7 +10,7 @@ const STYLE = `
   :root { --line: #6b7482; --soft: #a3acb9; --main: #7fb0ff; --on-main: #10151c; --bad: #ff9a90; }
 }
 * { box-sizing: border-box; }
-body { margin: 0; font: 1rem/1.5 system-ui, sans-serif; }
+body { margin: 0; font: 1rem/1.5 system-ui, sans-serif; background: Canvas; color: CanvasText; }
 main { max-width: 40rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
 h1 { font-size: 1.4rem; line-height: 1.3; margin: 0 0 1rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.1rem; line-height: 1.3; margin: 1.5rem 0 .5rem; overflow-wrap: anywhere; }
@@ -21,7 +21,9 @@ h2 { font-size: 1.1rem; line-height: 1.3; margin: 1.5rem 0 .5rem; overflow-wrap:
 .help { color: var(--soft); font-size: .9rem; margin: 0 0 .25rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .trap { position: absolute; left: -100vw; }
 label, legend { display: block; font-weight: 600; margin: 1rem 0 .25rem; padding: 0; overflow-wrap: anywhere; }
-fieldset { border: 0; margin: 0; padding: 0; min-width: 0; }
+fieldset { border: 0; margin: 1rem 0; padding: 0; min-width: 0; }
+legend { margin-top: 0; }
+label.alone { margin-top: 1rem; }
 .option { display: flex; gap: .6rem; align-items: baseline; font-weight: 400; margin: .25rem 0; }
 textarea, select, input:not([type=checkbox], [type=radio]) { width: 100%; font: inherit; padding: .6rem;
   border: 1px solid var(--line); border-radius: .4rem; background: transparent; color: inherit; }

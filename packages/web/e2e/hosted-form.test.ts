@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectAccessible } from './support/accessible.ts';
+import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { editorOf } from './support/editor.ts';
+
+let world: BrowserService;
+beforeAll(async () => {
+  world = await openBrowserService();
+});
+afterAll(() => world.stop());
+
+const FORM = {
+  title: 'Apply for a place at the mill',
+  description: 'It takes two minutes.',
+  fields: [
+    { label: 'Name', name: 'name', type: 'text', required: true },
+    { label: 'E-mail', name: 'email', type: 'email', required: true, help: 'We answer to this address.' },
+    { label: 'Shift', name: 'shift', type: 'choice', choices: ['Morning', 'Evening'], required: true },
+    { label: 'Days', name: 'days', type: 'choices', choices: ['Monday', 'Tuesday', 'Sunday'] },
+    { label: 'Your documents', name: '', type: 'page' },
+    { label: 'CV', name: 'cv', type: 'file', accept: '.pdf', required: true },
+    { label: 'I have read the rules of the mill', name: 'agreed', type: 'checkbox', required: true },
+  ],
+};
+
+test('an author makes a form and opens it; a visitor fills in its pages, and the workflow starts once', async () => {
+  const opened = await world.openAs('editor', 'workflows');
+  const { page, person } = opened;
+  const { data } = await person.call('POST /orgs/:org/workflows', {
+    params: { org: person.organisationId },
+    body: {
+      name: 'Applications',
+      status: 'active',
+      flow_data: {
+        nodes: [{ id: 'form', type: 'trigger.form', position: { x: 0, y: 0 }, data: { config: FORM } }],
+        edges: [],
+      } as never,
+    },
+  });
+  await page.goto(`${world.url}/o/${person.organisationId}/workflows/${data.workflow.id}`);
+  const editor = editorOf(page);
+  await editor.node('form').click();
+  const panel = editor.panel.getByRole('region', { name: 'Form' });
+  const link = panel.getByRole('link', { name: 'Open the form' });
+  await link.waitFor();
+  await expectAccessible(page);
+  const { pathname } = new URL((await link.getAttribute('href')) ?? '');
+
+  const visitor = await world.openPage();
+  const form = visitor.page;
+  await form.setViewportSize({ width: 390, height: 844 });
+  await form.goto(world.url + pathname);
+  await form.getByRole('heading', { name: FORM.title }).waitFor();
+  await expectAccessible(form);
+  await form.getByRole('textbox', { name: 'Name' }).fill('Ada');
+  await form.getByRole('textbox', { name: 'E-mail' }).fill('ada@example.com');
+  await form.getByRole('radio', { name: 'Evening' }).check();
+  await form.getByRole('checkbox', { name: 'Sunday' }).check();
+  await form.getByRole('button', { name: 'Continue' }).click();
+  await form.getByRole('heading', { name: 'Your documents' }).waitFor();
+  await expectAccessible(form);
+  await form.getByRole('button', { name: 'Back' }).click();
+  expect(await form.getByRole('radio', { name: 'Evening' }).isChecked()).toBe(true);
+  expect(await form.getByRole('textbox', { name: 'E-mail' }).inputValue()).toBe('ada@example.com');
+  await form.getByRole('button', { name: 'Continue' }).click();
+  const cv = { name: 'cv.txt', mimeType: 'text/plain', buffer: Buffer.from('Ada') };
+  await form.getByLabel('CV').setInputFiles(cv);
+  await form.getByRole('checkbox', { name: 'I have read the rules of the mill' }).check();
+  await form.getByRole('button', { name: 'Submit' }).click();
+  await form.getByText("cv.txt isn't one of the accepted files (.pdf).").waitFor();
+  await expectAccessible(form);
+  await form.getByLabel('CV').setInputFiles({ ...cv, name: 'cv.pdf', mimeType: 'application/pdf' });
+  await form.getByRole('button', { name: 'Submit' }).click();
+  await form.getByRole('heading', { name: 'Thank you' }).waitFor();
+  await form.reload();
+  await form.getByRole('heading', { name: 'Thank you' }).waitFor();
+
+  const rows = await world.service.database.db.query<{ input: string }>(
+    'SELECT input::text AS input FROM executions WHERE workflow_id = $1',
+    [data.workflow.id],
+  );
+  expect(rows.map(({ input }) => JSON.parse(input))).toMatchObject([
+    {
+      name: 'Ada',
+      email: 'ada@example.com',
+      shift: 'Evening',
+      days: ['Sunday'],
+      cv: { name: 'cv.pdf', size: 3 },
+      agreed: true,
+    },
+  ]);
+  expectNoComplaints(opened);
+  expectNoComplaints(visitor);
+});
+
+test('an empty workflow can start by a form', async () => {
+  const opened = await world.openAs('editor', 'workflows');
+  const { page } = opened;
+  await page.getByRole('button', { name: 'New workflow' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New workflow' });
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Questions');
+  await page.keyboard.press('Enter');
+  const editor = editorOf(page);
+  await editor.canvas.getByRole('button', { name: /^Form/ }).click();
+  const panel = editor.panel.getByRole('region', { name: 'Form' });
+  await panel.getByText('Save the workflow first').waitFor();
+  await expectAccessible(page);
+  expectNoComplaints(opened);
+});
