@@ -54,13 +54,16 @@ async function read(url: string, headers: { readonly [name: string]: string } = 
   return { status: response.status, html: await response.text(), headers: response.headers };
 }
 
-async function submit(url: string, fields: JsonObject | FormData, page?: Page): Promise<Page> {
+/** What somebody enters, by the names of the fields. */
+type Fields = { readonly [name: string]: string | readonly string[] };
+
+async function submit(url: string, fields: Fields | FormData, page?: Page): Promise<Page> {
   const body =
     fields instanceof FormData
       ? fields
       : new URLSearchParams(
           Object.entries(fields).flatMap(([name, value]) =>
-            [value].flat().map((each): [string, string] => [name, String(each)]),
+            [value].flat().map((each): [string, string] => [name, each]),
           ),
         );
   if (page !== undefined) for (const [name, value] of hiddenIn(page)) body.append(name, value);

@@ -19,7 +19,7 @@ h2 { font-size: 1.1rem; line-height: 1.3; margin: 1.5rem 0 .5rem; overflow-wrap:
 .problem { color: var(--bad); font-weight: 600; }
 .fault { color: var(--bad); margin: .25rem 0 0; }
 .help { color: var(--soft); font-size: .9rem; margin: 0 0 .25rem; white-space: pre-wrap; overflow-wrap: anywhere; }
-.trap { position: absolute; left: -100vw; }
+.trap { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 label, legend { display: block; font-weight: 600; margin: 1rem 0 .25rem; padding: 0; overflow-wrap: anywhere; }
 fieldset { border: 0; margin: 1rem 0; padding: 0; min-width: 0; }
 legend { margin-top: 0; }
@@ -28,7 +28,7 @@ label.alone { margin-top: 1rem; }
 textarea, select, input:not([type=checkbox], [type=radio]) { width: 100%; font: inherit; padding: .6rem;
   border: 1px solid var(--line); border-radius: .4rem; background: transparent; color: inherit; }
 select option { background: Canvas; color: CanvasText; }
-[aria-invalid=true] { border-color: var(--bad); }
+input[aria-invalid=true], textarea[aria-invalid=true], select[aria-invalid=true] { border-color: var(--bad); }
 textarea { min-height: 6rem; resize: vertical; }
 .choices { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.5rem 0 1rem; }
 button { flex: 1 1 10rem; min-height: 3rem; padding: .6rem 1rem; font: inherit; font-weight: 600; cursor: pointer;
