@@ -4,6 +4,7 @@ import { isSecretName } from '@millrace/nodes';
 import { firstOf, memberPath, type Shape, TOP, template } from '../../refs.ts';
 import type { Compiler, Out } from '../compiler.ts';
 import { arrayOf, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
+import { formOf } from './form.ts';
 import { addPolling, pollInterval } from './polling.ts';
 
 /** How an execution is answered. */
@@ -17,7 +18,7 @@ export interface Triggered {
 }
 
 interface TriggerPlan {
-  readonly type: 'trigger.manual' | 'trigger.webhook' | 'trigger.schedule' | 'trigger.rss';
+  readonly type: 'trigger.manual' | 'trigger.webhook' | 'trigger.form' | 'trigger.schedule' | 'trigger.rss';
   readonly config: { [name: string]: JsonValue };
   readonly shape?: Shape;
   /** Where the shape's places are; default: `trigger`. */
@@ -64,8 +65,7 @@ function planOf(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
       answer: 'chat',
       notes: [message('import.chat_trigger')],
     };
-  if (kind === 'formTrigger')
-    return { type: 'trigger.webhook', config: {}, notes: [message('import.form_trigger')] };
+  if (kind === 'formTrigger') return { type: 'trigger.form', ...formOf(node) };
   if (CALLED.test(kind)) {
     return { type: 'trigger.webhook', config: {}, notes: [message('import.service_calls_webhook')] };
   }
