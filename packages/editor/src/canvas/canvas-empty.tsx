@@ -13,7 +13,6 @@ import { kindClass, NodeIcon } from './node-icon.tsx';
 const STARTS = [
   { name: 'webhook', type: 'trigger.webhook', icon: 'webhook', isNamed: false },
   { name: 'schedule', type: 'trigger.schedule', icon: 'calendar-clock', isNamed: false },
-  { name: 'form', type: 'trigger.form', icon: 'clipboard-list', isNamed: false },
   { name: 'manual', type: 'trigger.manual', icon: 'play', isNamed: false },
   { name: 'workflow', type: 'trigger.manual', icon: 'workflow', isNamed: true },
   { name: 'failure', type: 'trigger.manual', icon: 'octagon-x', isNamed: true },
