@@ -8,8 +8,9 @@ const MAY_IMPORT = {
   'admin-api': ['engine'],
   'node-kit': ['engine'],
   connectors: ['engine', 'node-kit'],
-  nodes: ['connectors', 'engine', 'node-kit'],
-  importer: ['connectors', 'engine', 'nodes'],
+  triggers: ['engine', 'node-kit'],
+  nodes: ['connectors', 'engine', 'node-kit', 'triggers'],
+  importer: ['connectors', 'engine', 'nodes', 'triggers'],
   errors: ['engine'],
   database: [],
   egress: ['engine'],
@@ -46,6 +47,7 @@ const MAY_IMPORT = {
     'ports',
     'runtime',
     'secrets',
+    'triggers',
   ],
   operations: ['admin-api', 'credentials', 'database', 'engine', 'files', 'identity', 'secrets', 'service'],
   http: ['admin-api', 'database', 'engine', 'errors', 'files', 'identity', 'runtime', 'secrets', 'service'],
@@ -67,6 +69,7 @@ const MAY_IMPORT = {
     'runtime',
     'secrets',
     'service',
+    'triggers',
   ],
   cli: [
     'admin-api',
@@ -164,7 +167,7 @@ const TEST_CODE = [
   '^packages/testing/',
   '^packages/[^/]+/test/',
   '^packages/web/e2e/',
-  '^packages/(node-kit|nodes)/src/testing[a-z-]*\\.ts$',
+  '^packages/(node-kit|nodes|triggers)/src/testing[a-z-]*\\.ts$',
   '^packages/[^/]+/src/.*(\\.test\\.ts|/testing\\.ts|/test-[a-z-]+\\.ts)$',
   '^packages/[^/]+/src/(testing|test-[a-z-]+)\\.ts$',
 ];
@@ -218,7 +221,7 @@ module.exports = {
       name: 'nodes-reach-outside-through-their-context',
       comment: 'Hashing is computing; files, sockets and the clock are not.',
       severity: 'error',
-      from: { path: '^packages/(node-kit|connectors|nodes)/src/', pathNot: TEST_CODE },
+      from: { path: '^packages/(node-kit|connectors|nodes|triggers)/src/', pathNot: TEST_CODE },
       to: { ...NODE_BUILT_IN, pathNot: '^(node:)?(crypto|buffer|util)$' },
     },
     {
@@ -230,7 +233,7 @@ module.exports = {
       to: {
         path: '.',
         pathNot: [
-          '^packages/(importer|connectors|engine|messages|nodes)/src/',
+          '^packages/(importer|connectors|engine|messages|nodes|triggers)/src/',
           '^(packages/importer/)?node_modules/acorn/',
         ],
       },
@@ -248,13 +251,14 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/([^/]+)/' },
       to: {
-        path: '^packages/(engine|admin-api|nodes|importer)/',
+        path: '^packages/(engine|admin-api|nodes|triggers|importer)/',
         pathNot: [
           '^packages/$1/',
           '^packages/engine/src/index\\.ts$',
           '^packages/admin-api/src/index\\.ts$',
           '^packages/engine/test/support/index\\.ts$',
           '^packages/nodes/src/catalogue\\.ts$',
+          '^packages/triggers/src/index\\.ts$',
           '^packages/importer/src/index\\.ts$',
         ],
       },

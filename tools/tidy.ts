@@ -120,7 +120,12 @@ const nodesHaveTests: TidyRule = {
   find: (files) => {
     const paths = new Set(files.map(({ path }) => path));
     return [...paths]
-      .filter((path) => /^packages\/nodes\/src\/nodes\/[^/]+\.ts$/.test(path) && !isTest(path))
+      .filter(
+        (path) =>
+          /^packages\/(nodes\/src\/nodes|triggers\/src)\/[^/]+\.ts$/.test(path) &&
+          !isTest(path) &&
+          !path.endsWith('/index.ts'),
+      )
       .filter((path) => !paths.has(path.replace(/\.ts$/, '.test.ts')))
       .map((path) => ({ path, problem: 'has no .test.ts beside it' }));
   },

@@ -1,5 +1,13 @@
 import { connectorNodes } from '@millrace/connectors/connectors';
 import type { NodeDefinition, NodeRegistry } from '@millrace/engine';
+import {
+  triggerForm,
+  triggerManual,
+  triggerPoll,
+  triggerRss,
+  triggerSchedule,
+  triggerWebhook,
+} from '@millrace/triggers';
 import { aiAgent } from './nodes/ai-agent.ts';
 import { aiGenerate } from './nodes/ai-generate.ts';
 import { chatNotify } from './nodes/chat-notify.ts';
@@ -30,12 +38,6 @@ import { flowCall } from './nodes/flow-call.ts';
 import { httpRequest } from './nodes/http-request.ts';
 import { httpWebhookOutput } from './nodes/http-webhook-output.ts';
 import { sqlQuery } from './nodes/sql-query.ts';
-import { triggerForm } from './nodes/trigger-form.ts';
-import { triggerManual } from './nodes/trigger-manual.ts';
-import { triggerPoll } from './nodes/trigger-poll.ts';
-import { triggerRss } from './nodes/trigger-rss.ts';
-import { triggerSchedule } from './nodes/trigger-schedule.ts';
-import { triggerWebhook } from './nodes/trigger-webhook.ts';
 import { waitApproval } from './nodes/wait-approval.ts';
 import { waitCallback } from './nodes/wait-callback.ts';
 import { WEBHOOK_RESPOND, webhookRespond } from './nodes/webhook-respond.ts';
@@ -44,35 +46,6 @@ export { channelLister } from './chat/channels.ts';
 export { type ChatProbe, chatProbe } from './chat/probe.ts';
 /** The operators of conditions, in the order the editor shows them. */
 export { OPERATORS } from './conditions.ts';
-export { type FormField, type FormPage, MAX_TEXT, pagesOf } from './form/fields.ts';
-export { type FormOptions, readFormOptions } from './form/options.ts';
-export { type FieldFault, readFields } from './form/read-fields.ts';
-export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';
-export { jitterMs, nextFires } from './schedule/next-fires.ts';
-export {
-  answerProven,
-  answerUnproven,
-  type ChallengeAnswer,
-  type ChallengeOptions,
-} from './webhook/challenge.ts';
-export { needsSecret } from './webhook/checks.ts';
-export { eventIdOf } from './webhook/event-id.ts';
-export { responseHeaderFault } from './webhook/faults.ts';
-export {
-  type DeduplicateOptions,
-  readWebhookOptions,
-  readWebhookResponse,
-  type SignatureOptions,
-  type WebhookOptions,
-  type WebhookResponse,
-} from './webhook/options.ts';
-export {
-  acceptedMethods,
-  isSecretName,
-  keptRequest,
-  matchPath,
-  type ReceivedRequest,
-} from './webhook/request.ts';
 
 export { WEBHOOK_RESPOND };
 

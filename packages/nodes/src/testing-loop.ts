@@ -11,9 +11,9 @@ import {
 } from '@millrace/engine';
 import { inEnglish } from '@millrace/messages/english';
 import { type RunOptions, runNode, TEST_NOW_MS } from '@millrace/node-kit/testing';
+import { triggerManual } from '@millrace/triggers';
 import { createRegistry } from './catalogue.ts';
 import { coreSet } from './nodes/core-set.ts';
-import { triggerManual } from './nodes/trigger-manual.ts';
 
 /** The default body of a loop: outputs what an iteration sees. */
 const STEP: FlowNode = {

@@ -4,7 +4,6 @@ import { addCredential } from '@millrace/credentials/credentials';
 import type { Database } from '@millrace/database/database';
 import { createGuardedHttpClient } from '@millrace/egress/guarded-client';
 import { type CredentialType, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
-import { readSchedule } from '@millrace/nodes';
 import { createWorker } from '@millrace/runtime/worker';
 import { createSecretKeys } from '@millrace/secrets/keys';
 import { dueTime } from '@millrace/service/schedules/due';
@@ -27,6 +26,7 @@ import {
   type TestOverrides,
   type TestService,
 } from '@millrace/testing/service';
+import { readSchedule } from '@millrace/triggers';
 import { expect } from 'vitest';
 import type { ExecutionBody } from '../../../runtime/test/worker/service-with-worker.ts';
 

@@ -9,9 +9,9 @@ import {
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { checkedNode } from '@millrace/node-kit/define';
 import { MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';
+import { fetchFeed, MAX_CONVERSION_MS } from '@millrace/node-kit/http/fetch-feed';
 import { Type } from 'typebox';
 import { documentText } from '../documents/config.ts';
-import { fetchFeed, MAX_CONVERSION_MS } from '../documents/fetch-feed.ts';
 
 const MIB = 1024 * 1024;
 const WHEN_URL = { source: ['url'] };

@@ -10,8 +10,8 @@ import {
 import { message } from '@millrace/messages';
 import { checkedNode } from '@millrace/node-kit/define';
 import { scalarText } from '@millrace/node-kit/values';
+import { responseHeaderFault } from '@millrace/triggers';
 import { Type } from 'typebox';
-import { responseHeaderFault } from '../webhook/faults.ts';
 
 /** The type of the node that answers a webhook's caller. */
 export const WEBHOOK_RESPOND = 'webhook.respond';

@@ -1,7 +1,7 @@
 import { type JsonObject, parseJson } from '@millrace/engine';
-import { nextFires, readSchedule } from '@millrace/nodes';
 import { createScheduler, type Scheduler } from '@millrace/service/schedules/scheduler';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
+import { nextFires, readSchedule } from '@millrace/triggers';
 
 export interface FireRow {
   readonly fire_time: Date;

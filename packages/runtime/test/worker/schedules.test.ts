@@ -1,4 +1,4 @@
-import { nextFires } from '@millrace/nodes';
+import { nextFires } from '@millrace/triggers';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { until } from '../../../cli/test/faults/support/until.ts';
 import { createScheduleWorld, cron, type ScheduleWorld, scheduledFlow } from './schedules-world.ts';

@@ -1,4 +1,4 @@
-import { jitterMs, nextFires, type ScheduleDefinition } from '@millrace/nodes';
+import { jitterMs, nextFires, type ScheduleDefinition } from '@millrace/triggers';
 
 /** A fire that starts later than this after it was due was missed: no process was running to start it. */
 const MISSED_AFTER_MS = 60_000;

@@ -1,10 +1,10 @@
 import type { Queryable } from '@millrace/database/database';
 import { parseJson } from '@millrace/engine';
-import { readSchedule, type ScheduleDefinition } from '@millrace/nodes';
 import { storeStarts } from '@millrace/runtime/held-starts';
 import type { PlanCache } from '@millrace/runtime/plans';
 import { toStartRow } from '@millrace/runtime/start-row';
 import { reserveExecutionIds } from '@millrace/runtime/statements';
+import { readSchedule, type ScheduleDefinition } from '@millrace/triggers';
 import { type DueFire, dueTime, takeDue } from './due.ts';
 import {
   advanceSchedule,

@@ -7,8 +7,8 @@ import {
   parseJson,
   stringifyJson,
 } from '@millrace/engine';
-import { nextFires, readSchedule, type ScheduleDefinition } from '@millrace/nodes';
 import { readDatabaseTime } from '@millrace/runtime/statements';
+import { nextFires, readSchedule, type ScheduleDefinition } from '@millrace/triggers';
 import { dueTime } from './due.ts';
 import { dropQueuedFires, lockSchedule, putSchedule, stopSchedule } from './store.ts';
 

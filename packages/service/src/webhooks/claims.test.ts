@@ -1,5 +1,5 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
-import { readWebhookOptions, type SignatureOptions } from '@millrace/nodes';
+import { readWebhookOptions, type SignatureOptions } from '@millrace/triggers';
 import { describe, expect, test } from 'vitest';
 import { verifySignature } from './signature.ts';
 

@@ -2,7 +2,7 @@ import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonArray, isJsonObject, tryParseJson } from '@millrace/engine';
 import { isMessage, type Message, message } from '@millrace/messages';
-import type { SignatureOptions } from '@millrace/nodes';
+import type { SignatureOptions } from '@millrace/triggers';
 import {
   decode,
   headerOf,

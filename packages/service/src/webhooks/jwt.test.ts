@@ -1,5 +1,5 @@
 import { type JsonObject, stringifyJson } from '@millrace/engine';
-import { readWebhookOptions, type SignatureOptions } from '@millrace/nodes';
+import { readWebhookOptions, type SignatureOptions } from '@millrace/triggers';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { createKeySets, verifyJwt } from './jwt.ts';

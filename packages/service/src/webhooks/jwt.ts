@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Egress } from '@millrace/egress/egress';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-import type { SignatureOptions } from '@millrace/nodes';
+import type { SignatureOptions } from '@millrace/triggers';
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { publicKeyOf, type SignedCall } from './claims.ts';
 import type { SignatureVerdict } from './signature.ts';

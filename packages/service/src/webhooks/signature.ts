@@ -1,6 +1,6 @@
 import { createHash, createHmac, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
 import { isMessage, type Message, message } from '@millrace/messages';
-import type { SignatureOptions } from '@millrace/nodes';
+import type { SignatureOptions } from '@millrace/triggers';
 import { type Claim, readClaim, type SignedCall } from './claims.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { formatTimestamp, type JsonObject, type NodeRegistry, validateValue } from '@millrace/engine';
 import { presentMessage } from '@millrace/messages/english';
-import { nextFires, readSchedule } from '@millrace/nodes';
 import { readDatabaseTime } from '@millrace/runtime/statements';
 import { SCHEDULE_TRIGGER } from '@millrace/service/schedules/keep';
+import { nextFires, readSchedule } from '@millrace/triggers';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';

@@ -1,4 +1,4 @@
-import type { SignatureOptions } from '@millrace/nodes';
+import type { SignatureOptions } from '@millrace/triggers';
 
 /**
  * A POSIX shell command that calls a webhook. If calls must be signed, it signs with openssl, using the secret that the user puts into its

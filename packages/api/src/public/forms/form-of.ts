@@ -1,9 +1,9 @@
 import type { Database } from '@millrace/database/database';
 import { type CompileResult, type JsonObject, type Plan, parseJson, render } from '@millrace/engine';
-import { type FormOptions, readFormOptions } from '@millrace/nodes';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
 import { FORM_TRIGGER, triggerConfigOf } from '@millrace/service/webhooks/closed';
 import { findVersion } from '@millrace/service/workflows/store';
+import { type FormOptions, readFormOptions } from '@millrace/triggers';
 
 const MAX_CONFIG_BYTES = 1024 * 1024;
 

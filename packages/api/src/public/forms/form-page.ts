@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { escapeHtml } from '@millrace/http/html';
 import { type Message, message } from '@millrace/messages';
-import { type FieldFault, type FormField, type FormOptions, MAX_TEXT, pagesOf } from '@millrace/nodes';
+import { type FieldFault, type FormField, type FormOptions, MAX_TEXT, pagesOf } from '@millrace/triggers';
 import type { HostedPage } from '../pages/hosted-page.ts';
 import type { Reader } from '../pages/reader.ts';
 

@@ -4,7 +4,7 @@ import { ApiError } from '@millrace/errors/errors';
 import { fileName, mediaType } from '@millrace/files/names';
 import { isJsonType, readJsonBody, refuseOtherCharsets } from '@millrace/http/body';
 import { message } from '@millrace/messages';
-import type { WebhookOptions } from '@millrace/nodes';
+import type { WebhookOptions } from '@millrace/triggers';
 import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
 
 /** Keeps the bytes of bodies of every type: only a webhook's settings say how to read them. */

@@ -1,8 +1,9 @@
 import { isFinalStatus, type JsonObject, type NodeRecord, type Plan } from '@millrace/engine';
-import { readWebhookResponse, WEBHOOK_RESPOND, type WebhookResponse } from '@millrace/nodes';
+import { WEBHOOK_RESPOND } from '@millrace/nodes';
 import { parseChunks } from '@millrace/runtime/chunks';
 import { type Watch, waitFor } from '@millrace/runtime/watch';
 import type { ExecutionDetailRow } from '@millrace/service/executions/store';
+import { readWebhookResponse, type WebhookResponse } from '@millrace/triggers';
 
 /** What came first: the response of a node, or the end of the execution. Null: neither in time. */
 export type Reached =

@@ -3,10 +3,10 @@ import type { Database } from '@millrace/database/database';
 import type { JsonValue } from '@millrace/engine';
 import { type ApiError, validationError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-import { type DeduplicateOptions, eventIdOf } from '@millrace/nodes';
 import type { StartOrder } from '@millrace/runtime/start-row';
 import type { Starter } from '@millrace/service/executions/accept';
 import { findDelivery, insertDelivery } from '@millrace/service/webhooks/store';
+import { type DeduplicateOptions, eventIdOf } from '@millrace/triggers';
 import type { FastifyRequest } from 'fastify';
 
 /** Identifies the event of a call. */

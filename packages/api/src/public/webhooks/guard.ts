@@ -8,7 +8,6 @@ import {
 } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-import { needsSecret, readWebhookOptions, type SignatureOptions, type WebhookOptions } from '@millrace/nodes';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
 import { publicKeyOf, type SignedCall } from '@millrace/service/webhooks/claims';
 import { webhookConfigOf } from '@millrace/service/webhooks/closed';
@@ -17,6 +16,12 @@ import { type KeySets, verifyJwt } from '@millrace/service/webhooks/jwt';
 import type { OpenSecret } from '@millrace/service/webhooks/secrets';
 import { verifySignature } from '@millrace/service/webhooks/signature';
 import { findVersion } from '@millrace/service/workflows/store';
+import {
+  needsSecret,
+  readWebhookOptions,
+  type SignatureOptions,
+  type WebhookOptions,
+} from '@millrace/triggers';
 import type { FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 

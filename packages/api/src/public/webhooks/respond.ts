@@ -4,9 +4,9 @@ import { ApiError } from '@millrace/errors/errors';
 import { PROBLEM_TYPE, toProblem } from '@millrace/http/problem';
 import { message } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
-import { readWebhookResponse, responseHeaderFault, type WebhookResponse } from '@millrace/nodes';
 import { parseChunks } from '@millrace/runtime/chunks';
 import type { ExecutionDetailRow } from '@millrace/service/executions/store';
+import { readWebhookResponse, responseHeaderFault, type WebhookResponse } from '@millrace/triggers';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**

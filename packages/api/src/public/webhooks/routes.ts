@@ -10,14 +10,6 @@ import { ApiError, notFound } from '@millrace/errors/errors';
 import { startOrigin } from '@millrace/http/origin';
 import { response } from '@millrace/http/responses';
 import { message } from '@millrace/messages';
-import {
-  acceptedMethods,
-  answerProven,
-  answerUnproven,
-  keptRequest,
-  matchPath,
-  type ReceivedRequest,
-} from '@millrace/nodes';
 import type { StartableWorkflow, StartOrder } from '@millrace/runtime/start-row';
 import { type Watch, waitForEnd } from '@millrace/runtime/watch';
 import type { Starter } from '@millrace/service/executions/accept';
@@ -25,6 +17,14 @@ import { organisationPaused } from '@millrace/service/executions/startable';
 import { findChanges, findExecution, findStatus, type StartLookup } from '@millrace/service/executions/store';
 import { WEBHOOK_TRIGGER } from '@millrace/service/webhooks/closed';
 import { createKeySets } from '@millrace/service/webhooks/jwt';
+import {
+  acceptedMethods,
+  answerProven,
+  answerUnproven,
+  keptRequest,
+  matchPath,
+  type ReceivedRequest,
+} from '@millrace/triggers';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app-deps.ts';

@@ -1,6 +1,6 @@
 import { isJsonArray, isNamedZone, type JsonValue } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
-import { isSecretName } from '@millrace/nodes';
+import { isSecretName } from '@millrace/triggers';
 import { firstOf, memberPath, type Shape, TOP, template } from '../../refs.ts';
 import type { Compiler, Out } from '../compiler.ts';
 import { arrayOf, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';

@@ -10,10 +10,10 @@ import {
 } from '@millrace/engine';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { checkedNode } from '@millrace/node-kit/define';
+import { fetchFeed } from '@millrace/node-kit/http/fetch-feed';
 import { Type } from 'typebox';
-import { fetchFeed } from '../documents/fetch-feed.ts';
-import { pollingProperties } from '../polling/config.ts';
-import { hashOf } from '../polling/list-items.ts';
+import { pollingProperties } from './polling/config.ts';
+import { hashOf } from './polling/list-items.ts';
 
 const MIB = 1024 * 1024;
 /** Of the limit of a whole poll, so that reading the feed has time left. */

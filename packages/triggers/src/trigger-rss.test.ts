@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answered, pollWith } from '../polling/testing.ts';
+import { answered, pollWith } from './polling/testing.ts';
 import { triggerRss } from './trigger-rss.ts';
 
 const url = 'https://tea.example.com/feed';

@@ -1,6 +1,6 @@
 import { success } from '@millrace/engine';
 import { checkedNode } from '@millrace/node-kit/define';
-import { findFormFaults, formProperties } from '../form/options.ts';
+import { findFormFaults, formProperties } from './form/options.ts';
 
 export const triggerForm = checkedNode({
   type: 'trigger.form',

@@ -1,11 +1,11 @@
 import { findProblems, type JsonObject, parseJson, stringifyJson, success } from '@millrace/engine';
 import { inEnglish } from '@millrace/messages/english';
 import { runNode } from '@millrace/node-kit/testing';
+import { registry } from '@millrace/nodes';
 import { describe, expect, it } from 'vitest';
-import { registry } from '../catalogue.ts';
-import { eventIdOf } from '../webhook/event-id.ts';
-import { readWebhookOptions, readWebhookResponse } from '../webhook/options.ts';
 import { triggerWebhook } from './trigger-webhook.ts';
+import { eventIdOf } from './webhook/event-id.ts';
+import { readWebhookOptions, readWebhookResponse } from './webhook/options.ts';
 
 describe('trigger.webhook', () => {
   it.each(['null', '0', '[]', '{"n":9007199254740993}', '{"__proto__":{"a":1}}'])(

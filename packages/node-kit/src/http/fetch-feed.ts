@@ -7,9 +7,9 @@ import {
   retryAfterMs,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { isRetryable } from '@millrace/node-kit/http/answer';
-import { MAX_REDIRECTS } from '@millrace/node-kit/http/config';
 import manifest from '../../package.json' with { type: 'json' };
+import { isRetryable } from './answer.ts';
+import { MAX_REDIRECTS } from './config.ts';
 
 /** A conversion of what was fetched never takes nearly as long. */
 export const MAX_CONVERSION_MS = 60_000;

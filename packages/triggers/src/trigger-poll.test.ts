@@ -1,6 +1,6 @@
 import { runNode } from '@millrace/node-kit/testing';
 import { expect, test } from 'vitest';
-import { answered, pollWith } from '../polling/testing.ts';
+import { answered, pollWith } from './polling/testing.ts';
 import { triggerPoll } from './trigger-poll.ts';
 
 const url = 'https://api.example.com/orders';

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { defaultsOf } from '@millrace/node-kit/defaults-of';
 import { validatorOf } from '@millrace/node-kit/validator';
 import { type Static, Type } from 'typebox';
-import { defaultsOf } from '../defaults-of.ts';
 import { type ChallengeOptions, challengeSchema } from './challenge.ts';
 import { signatureSchema } from './checks.ts';
 import { type RequestOptions, requestProperties } from './request.ts';

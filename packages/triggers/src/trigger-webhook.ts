@@ -1,7 +1,7 @@
 import { success } from '@millrace/engine';
 import { checkedNode } from '@millrace/node-kit/define';
-import { findWebhookFaults } from '../webhook/faults.ts';
-import { webhookProperties } from '../webhook/options.ts';
+import { findWebhookFaults } from './webhook/faults.ts';
+import { webhookProperties } from './webhook/options.ts';
 
 export const triggerWebhook = checkedNode({
   type: 'trigger.webhook',

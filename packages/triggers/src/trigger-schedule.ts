@@ -1,7 +1,7 @@
 import { success } from '@millrace/engine';
 import { checkedNode } from '@millrace/node-kit/define';
-import { SCHEDULE_REQUIRED, scheduleProperties } from '../schedule/definition.ts';
-import { findScheduleFaults } from '../schedule/faults.ts';
+import { SCHEDULE_REQUIRED, scheduleProperties } from './schedule/definition.ts';
+import { findScheduleFaults } from './schedule/faults.ts';
 
 export const triggerSchedule = checkedNode({
   type: 'trigger.schedule',

@@ -14,8 +14,8 @@ import { type HttpConfig, httpProperties } from '@millrace/node-kit/http/config'
 import { prepareExchange } from '@millrace/node-kit/http/exchange';
 import { buildRequest } from '@millrace/node-kit/http/request';
 import { Type } from 'typebox';
-import { pollingProperties } from '../polling/config.ts';
-import { listItems } from '../polling/list-items.ts';
+import { pollingProperties } from './polling/config.ts';
+import { listItems } from './polling/list-items.ts';
 
 const MIB = 1024 * 1024;
 const FETCH_MS = 45_000;

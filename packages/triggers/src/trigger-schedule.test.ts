@@ -1,8 +1,8 @@
 import { findProblems, type JsonObject, success } from '@millrace/engine';
 import { saying } from '@millrace/messages/testing';
 import { runNode } from '@millrace/node-kit/testing';
+import { registry } from '@millrace/nodes';
 import { describe, expect, it } from 'vitest';
-import { registry } from '../catalogue.ts';
 import { triggerSchedule } from './trigger-schedule.ts';
 
 const CRON = { schedule: { type: 'cron', cron: '0 9 * * *' }, timezone: 'Europe/Berlin' };

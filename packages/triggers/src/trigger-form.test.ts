@@ -2,9 +2,9 @@ import type { JsonObject, JsonValue } from '@millrace/engine';
 import { inEnglish } from '@millrace/messages/english';
 import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, test } from 'vitest';
-import { completeFields, pagesOf } from '../form/fields.ts';
-import { findFormFaults } from '../form/options.ts';
-import { readFields } from '../form/read-fields.ts';
+import { completeFields, pagesOf } from './form/fields.ts';
+import { findFormFaults } from './form/options.ts';
+import { readFields } from './form/read-fields.ts';
 import { triggerForm } from './trigger-form.ts';
 
 type Given = Parameters<typeof completeFields>[0][number];

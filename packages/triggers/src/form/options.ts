@@ -1,9 +1,9 @@
 import type { ConfigFault, JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { defaultsOf } from '@millrace/node-kit/defaults-of';
 import { validatorOf } from '@millrace/node-kit/validator';
 import { templatesIn } from '@millrace/node-kit/values';
 import { type Static, Type } from 'typebox';
-import { defaultsOf } from '../defaults-of.ts';
 import { completeFields, type FormField, fieldsSchema, pagesOf } from './fields.ts';
 
 /** The settings of a hosted form, as the editor shows them. */

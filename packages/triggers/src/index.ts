@@ -1,0 +1,35 @@
+export { type FormField, type FormPage, MAX_TEXT, pagesOf } from './form/fields.ts';
+export { type FormOptions, readFormOptions } from './form/options.ts';
+export { type FieldFault, readFields } from './form/read-fields.ts';
+export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';
+export { jitterMs, nextFires } from './schedule/next-fires.ts';
+export { triggerForm } from './trigger-form.ts';
+export { triggerManual } from './trigger-manual.ts';
+export { triggerPoll } from './trigger-poll.ts';
+export { triggerRss } from './trigger-rss.ts';
+export { triggerSchedule } from './trigger-schedule.ts';
+export { triggerWebhook } from './trigger-webhook.ts';
+export {
+  answerProven,
+  answerUnproven,
+  type ChallengeAnswer,
+  type ChallengeOptions,
+} from './webhook/challenge.ts';
+export { needsSecret } from './webhook/checks.ts';
+export { eventIdOf } from './webhook/event-id.ts';
+export { responseHeaderFault } from './webhook/faults.ts';
+export {
+  type DeduplicateOptions,
+  readWebhookOptions,
+  readWebhookResponse,
+  type SignatureOptions,
+  type WebhookOptions,
+  type WebhookResponse,
+} from './webhook/options.ts';
+export {
+  acceptedMethods,
+  isSecretName,
+  keptRequest,
+  matchPath,
+  type ReceivedRequest,
+} from './webhook/request.ts';
