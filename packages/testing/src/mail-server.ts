@@ -11,6 +11,8 @@ export interface ReceivedMail {
   readonly subject: string;
   /** The plain-text part, decoded. */
   readonly text: string;
+  /** The names of attached files. */
+  readonly attachments: readonly string[];
 }
 
 /** A real SMTP server on loopback that requires a user name and a password. */
@@ -80,7 +82,7 @@ export async function openMailServer(): Promise<MailServer> {
 }
 
 /** @param source one byte per character */
-function readMessage(source: string): Pick<ReceivedMail, 'headers' | 'subject' | 'text'> {
+function readMessage(source: string): Pick<ReceivedMail, 'headers' | 'subject' | 'text' | 'attachments'> {
   const message = splitPart(source);
   const boundary = /boundary="?([^";]+)"?/i.exec(message.headers['content-type'] ?? '')?.[1];
   const parts =
@@ -90,6 +92,10 @@ function readMessage(source: string): Pick<ReceivedMail, 'headers' | 'subject' |
     headers: message.headers,
     subject: decodeWords(message.headers.subject ?? ''),
     text: plain === undefined ? '' : decodeBody(plain).replaceAll('\r\n', '\n'),
+    attachments: parts.flatMap(({ headers }) => {
+      const name = /^attachment;.*filename="?([^";]+)"?/i.exec(headers['content-disposition'] ?? '')?.[1];
+      return name === undefined ? [] : [name];
+    }),
   };
 }
 

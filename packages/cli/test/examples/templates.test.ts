@@ -46,14 +46,23 @@ describe('the catalogue', () => {
       'document-summary',
       'event-router',
       'fan-out',
+      'feed-to-chat',
       'github-issue-to-chat',
       'greeting',
       'lead-enrichment',
+      'monthly-export',
       'nightly-sync',
       'order-paid',
+      'page-watch',
       'refund-approval',
+      'slash-command',
+      'stock-count',
       'support-triage',
+      'uptime-check',
       'webhook-fan-in',
+      'webhook-relay',
+      'weekly-digest',
+      'xml-orders',
     ]);
   });
 
@@ -171,12 +180,20 @@ const FIRED: JsonObject = {
   input: {},
 };
 
+/** A feed that also has what the page watch looks for. */
+const PAGE = `<rss version="2.0"><channel><title>News</title><item><title>Storm</title>
+  <link>https://news.example.com/storm</link><pubDate>${new Date().toUTCString()}</pubDate><description>Gale</description>
+  <price class="price">12</price></item></channel></rss>`;
+
 describe('in test mode', () => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld();
     world.outside.on('GET /v1/people', { body: { score: 91 } });
     world.outside.on('GET /customers', { body: { customers: [{ id: 1 }], next_page: null } });
+    world.outside.on('GET /', { body: PAGE });
+    world.outside.on('GET /orders/*', { body: { state: 'shipped', total: '84.50 EUR' } });
+    world.outside.on('GET /stock', { body: { stock: [{ sku: 'BUOY-1', expected: 3 }] } });
   });
   afterAll(() => world.close());
 
@@ -187,7 +204,27 @@ describe('in test mode', () => {
       if (credential !== undefined) vars[name] = await addCredential(credential[0] ?? '');
       else if (name.endsWith('_url')) vars[name] = world.outside.url;
     }
+    if (template.id === 'uptime-check') vars.sites = [world.outside.url];
     return vars;
+  }
+
+  /** What the template is started with: its samples, or what its trigger would give it. */
+  async function inputsFor({ samples, workflow }: Template): Promise<readonly JsonValue[]> {
+    if (samples.length > 0) return samples.map(({ data }) => data);
+    const { nodes } = (workflow as { flow_data: unknown }).flow_data as Flow;
+    const table = nodes.some(({ type }) => type === 'trigger.form') ? await addTable() : {};
+    return [{ ...FIRED, ...table }];
+  }
+
+  async function addTable(): Promise<JsonObject> {
+    const { api } = world.service;
+    const stored = await api('POST', '/files?name=count.csv', {
+      key: world.key,
+      raw: 'sku,counted\nBUOY-1,2\n',
+      headers: { 'content-type': 'text/csv' },
+    });
+    expect(stored.status, stored.text).toBe(201);
+    return { warehouse: 'North', email: 'ada@example.com', table: stored.json };
   }
 
   async function addCredential(type: string): Promise<number> {
@@ -204,7 +241,7 @@ describe('in test mode', () => {
         return id;
       }
       case 'secret':
-        return world.addCredential('secret', { value: 'signed-and-sealed' });
+        return world.addCredential('secret', { value: 'whsec_c2lnbmVkLWFuZC1zZWFsZWQ=' });
       default:
         expect(type).toBe('ai');
         return world.addCredential('ai', { base_url: world.outside.url, api_key: 'key' });
@@ -215,8 +252,7 @@ describe('in test mode', () => {
     world.outside.forget();
     const vars = await variablesFor(template);
     const imported = await world.importExample(template.id, vars, { status: 'active', is_test_mode: true });
-    const inputs = template.samples.length === 0 ? [FIRED] : template.samples.map(({ data }) => data);
-    for (const input of inputs) {
+    for (const input of await inputsFor(template)) {
       const execution = await world.settled(await world.execute(imported.id, input));
       expect(execution.is_test_mode).toBe(true);
       expect(Object.values(statusesOf(execution))).not.toContain('failed');
@@ -233,7 +269,10 @@ describe('in test mode', () => {
 });
 
 /** Types that call out even for reads only, or that affect nothing but time. */
-const HARMLESS = new Set(['core.delay', 'wait.callback', 'wait.approval', 'flow.call']);
+const HARMLESS = new Set([
+  ...['core.delay', 'wait.callback', 'wait.approval', 'flow.call', 'webhook.respond'],
+  ...['data.feed', 'file.read', 'file.write'],
+]);
 
 function sendsSomething({ workflow }: Template, nodeId: string): boolean {
   const { nodes } = (workflow as { flow_data: unknown }).flow_data as Flow;
@@ -241,6 +280,7 @@ function sendsSomething({ workflow }: Template, nodeId: string): boolean {
   if (node === undefined || registry(node.type)?.kind !== 'effect' || HARMLESS.has(node.type)) return false;
   const config = node.data?.config ?? {};
   if (node.type === 'http.request') return (config.method ?? 'GET') !== 'GET';
+  if (node.type === 'data.store') return config.operation !== 'get' && config.operation !== 'list';
   if (node.type === 'sql.query') return config.read_only === false;
   return true;
 }

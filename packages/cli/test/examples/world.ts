@@ -77,6 +77,8 @@ export interface Imported {
   readonly companionIds: readonly number[];
   /** Calls its webhook as the sender would: with exactly this text and these headers. */
   call(text: string, headers?: { readonly [name: string]: string }): Promise<ApiAnswer>;
+  /** The same, for a workflow whose own response isn't in the OpenAPI document. */
+  ask(text: string, headers?: { readonly [name: string]: string }): Promise<ApiAnswer>;
   sample(name: string): JsonValue;
 }
 
@@ -176,12 +178,14 @@ export async function openWorld(overrides: TestOverrides = {}): Promise<World> {
           raw: text,
           headers: { 'content-type': 'application/json', ...headers },
         });
+      const ask: Imported['ask'] = (raw, headers = {}) =>
+        send(`${service.url}/api/v1/webhooks/${String(hook.json.hash)}`, 'POST', { raw, headers });
       const sample = (name: string) => {
         const found = template.samples.find((each) => each.name === name);
         if (found === undefined) throw new Error(`${id} has no sample ${name}`);
         return found.data;
       };
-      return { id: workflowId, template, companionIds, call, sample };
+      return { id: workflowId, template, companionIds, call, ask, sample };
     },
     async execute(workflowId, input) {
       const answer = await api('POST', `/workflows/${workflowId}/execute`, {
