@@ -168,6 +168,95 @@ describe('a feed that is polled', () => {
   });
 });
 
+describe('a service that is polled', () => {
+  const sheet = { __rl: true, mode: 'list', value: 12, cachedResultName: 'Orders' };
+  it.each<[string, string, JsonObject, string, JsonObject, string]>([
+    [
+      'mail',
+      'gmailTrigger',
+      {
+        filters: { q: 'subject:order', readStatus: 'unread', sender: 'ada@example.com', labelIds: ['INBOX'] },
+      },
+      'trigger.gmail.new_message',
+      { query: 'subject:order is:unread from:ada@example.com', label_ids: ['INBOX'] },
+      'approximated',
+    ],
+    [
+      'rows',
+      'googleSheetsTrigger',
+      { event: 'rowAdded', documentId: { __rl: true, mode: 'id', value: 's1' }, sheetName: sheet },
+      'trigger.google_sheets.new_row',
+      { spreadsheet_id: 's1', sheet: 'Orders' },
+      'approximated',
+    ],
+    [
+      'files',
+      'googleDriveTrigger',
+      { event: 'fileUpdated', triggerOn: 'specificFolder', folderToWatch: { mode: 'id', value: 'd1' } },
+      'trigger.google_drive.changed_file',
+      { folder_id: 'd1' },
+      'approximated',
+    ],
+    [
+      'records',
+      'airtableTrigger',
+      {
+        baseId: { mode: 'id', value: 'app1' },
+        tableId: { mode: 'id', value: 'Orders' },
+        triggerField: 'Created',
+      },
+      'trigger.airtable.new_record',
+      { base_id: 'app1', table: 'Orders' },
+      'approximated',
+    ],
+    [
+      'events',
+      'googleCalendarTrigger',
+      { calendarId: { mode: 'list', value: 'primary' }, triggerOn: 'eventStarted' },
+      'trigger.google_calendar.event_started',
+      { calendar_id: 'primary' },
+      'approximated',
+    ],
+    [
+      'pages',
+      'notionTrigger',
+      { event: 'pageAddedToDatabase', databaseId: { mode: 'list', value: 'd1' }, simple: false },
+      'trigger.notion.new_page',
+      { database_id: 'd1' },
+      'approximated',
+    ],
+  ])('%s become the trigger of the service', (_, kind, parameters, type, config, outcome) => {
+    const pollTimes = { item: [{ mode: 'everyX', value: 5, unit: 'minutes' }] };
+    const result = read(
+      n8n(
+        {
+          Watch: { type: kind, version: 1, parameters: { ...parameters, pollTimes } },
+          Here: {
+            type: 'set',
+            version: 3.4,
+            parameters: {
+              assignments: { assignments: [{ name: 'x', type: 'string', value: '={{ $json.id }}' }] },
+            },
+          },
+        },
+        [['Watch', 'Here']],
+      ),
+    );
+    const { nodes } = (result.workflow?.flow_data ?? { nodes: [] }) as unknown as Flow;
+    expect(nodes.map((node) => node.type)).toEqual([type, 'core.set']);
+    expect(configOf(result, 'Watch')).toEqual({ credential_id: 0, ...config, interval_s: 300 });
+    expect(configOf(result, 'Here')?.values).toEqual({ x: '{{trigger.data.id}}' });
+    expect(outcomeOf(result, 'Watch')?.kind).toBe(outcome);
+  });
+
+  it('rows that are changed are read by a schedule, as no trigger finds them', () => {
+    const parameters = { event: 'rowUpdate', documentId: { value: 's1' }, sheetName: sheet };
+    const result = read(n8n({ Watch: { type: 'googleSheetsTrigger', version: 1, parameters } }, []));
+    const { nodes } = (result.workflow?.flow_data ?? { nodes: [] }) as unknown as Flow;
+    expect(nodes[0]?.type).toBe('trigger.schedule');
+  });
+});
+
 describe('one workflow per trigger', () => {
   it('makes companions for triggers that lead elsewhere, and none for a manual one that leads to the same', () => {
     const result = read(
