@@ -216,9 +216,8 @@ async function completeItems(
   const { polling } = subject;
   const byHash = (each: readonly PolledItem[]) => new Map(each.map((item) => [hashOf(item.id), item]));
   if (polling.complete === undefined || items.length === 0) return byHash(items);
-  const { complete } = polling;
   const read = await withSource(deps, subject, async (context) => {
-    const whole = await complete(context, items);
+    const whole = (await polling.complete?.(context, items)) ?? items;
     return 'kind' in whole ? whole : maskItems(deps, subject, whole);
   });
   return 'kind' in read ? read : byHash(read);
