@@ -1,10 +1,12 @@
 import { type FileValue, type JsonObject, type JsonValue, stringifyJson } from '@millrace/engine';
 import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import type { Exchange, Operation } from './format.ts';
+import type { ConnectorTrigger, Exchange, Operation, PollExchange } from './format.ts';
 import { nodeOf } from './node-type.ts';
 import { services } from './services.ts';
 import { useTestService } from './test-exchanges.ts';
+import { pollOnce } from './test-polls.ts';
+import { triggerNodeOf } from './trigger-type.ts';
 
 const service = useTestService();
 const TOKEN = 'canary-token-0123456789';
@@ -70,6 +72,41 @@ describe.each(services)('$title', (connector) => {
     if (failure === undefined) {
       expect(result).toMatchObject({ kind: 'success' });
       expect((result as { output: JsonObject }).output).toEqual(output);
+    } else {
+      expect(result).toMatchObject({ kind: 'failure', code: failure });
+    }
+    expect(stringifyJson(result as unknown as JsonValue)).not.toContain(TOKEN);
+  });
+});
+
+const watched = services.filter(({ triggers = [] }) => triggers.length > 0);
+
+describe.each(watched)('polls $title', (connector) => {
+  const exchanges = (connector.triggers ?? []).flatMap((trigger) =>
+    trigger.exchanges.map((exchange): [string, ConnectorTrigger, PollExchange] => [
+      `${trigger.id}: ${exchange.title}`,
+      trigger,
+      exchange,
+    ]),
+  );
+
+  it.each(exchanges)('%s', async (_, trigger, { config, now, position, steps, items, next, failure }) => {
+    service.answers(steps.map(({ response }) => response));
+    const result = await pollOnce(triggerNodeOf(connector, trigger), {
+      config: { credential_id: 1, ...config },
+      ...{ position, now, client: service.client, token: TOKEN },
+    });
+    const expected = steps.map(({ request }) => request);
+    expect(service.received.map(({ method, path, body }) => shownRequest(method, path, body))).toEqual(
+      expected.map(({ method, path, body }) => shownRequest(method, path, body)),
+    );
+    for (const [index, { headers = {} }] of expected.entries()) {
+      const received = service.received[index]?.headers;
+      expect(received).toMatchObject({ ...headers, authorization: `Bearer ${TOKEN}` });
+      expect(received).not.toHaveProperty('idempotency-key');
+    }
+    if (failure === undefined) {
+      expect(result).toEqual({ kind: 'polled', items, position: next ?? null });
     } else {
       expect(result).toMatchObject({ kind: 'failure', code: failure });
     }

@@ -170,6 +170,14 @@ export interface PollingDefinition<Config = JsonObject> {
   /** Lists what there is. Only reads: it is repeated after a crash. */
   poll(context: PollContext<Config>): Promise<PollResult>;
   /**
+   * Reads more about items that are about to start, where the list has too little. Only reads.
+   * @returns those that should start; the others are recorded without a start
+   */
+  complete?(
+    context: PollContext<Config>,
+    items: readonly PolledItem[],
+  ): Promise<readonly PolledItem[] | Failure>;
+  /**
    * Tells the source that items were started. Called after the start is stored, and again after a crash.
    * @returns a failure to try again later; null when done
    */

@@ -13,6 +13,7 @@ import {
   type NodeResult,
   type NodeSignal,
   type PollContext,
+  type PolledItem,
   type PollingDefinition,
   type PollResult,
   REQUIRED,
@@ -65,6 +66,11 @@ interface CheckedNode<Properties extends TProperties>
   /** See `PollingDefinition`; may throw what `run` may. */
   readonly polling?: {
     readonly poll: (config: Static<TObject<Properties>>, context: PollContext) => Promise<PollResult>;
+    readonly complete?: (
+      config: Static<TObject<Properties>>,
+      context: PollContext,
+      items: readonly PolledItem[],
+    ) => Promise<readonly PolledItem[] | Failure>;
     readonly acknowledge?: (
       config: Static<TObject<Properties>>,
       context: PollContext,
@@ -118,18 +124,27 @@ export function checkedNode<Properties extends TProperties>(node: CheckedNode<Pr
 }
 
 function checkedPolling<Properties extends TProperties>(
-  { poll, acknowledge }: NonNullable<CheckedNode<Properties>['polling']>,
+  { poll, complete, acknowledge }: NonNullable<CheckedNode<Properties>['polling']>,
   withConfig: WithConfig<Properties>,
 ): PollingDefinition {
-  const begin: PollingDefinition['poll'] = async (context) =>
-    withConfig(context.config, (config) => poll(config, context));
-  if (acknowledge === undefined) return { poll: (context) => begin(context).catch(serviceFailure) };
+  const begin = async <Result>(
+    context: PollContext,
+    use: (config: Static<TObject<Properties>>) => Promise<Result>,
+  ): Promise<Result | Failure> => withConfig(context.config, use);
   return {
-    poll: (context) => begin(context).catch(serviceFailure),
-    acknowledge: (context, ids) =>
-      Promise.resolve(withConfig(context.config, (config) => acknowledge(config, context, ids))).catch(
-        serviceFailure,
-      ),
+    poll: (context) => begin(context, (config) => poll(config, context)).catch(serviceFailure),
+    ...(complete === undefined
+      ? {}
+      : {
+          complete: (context, items) =>
+            begin(context, (config) => complete(config, context, items)).catch(serviceFailure),
+        }),
+    ...(acknowledge === undefined
+      ? {}
+      : {
+          acknowledge: (context, ids) =>
+            begin(context, (config) => acknowledge(config, context, ids)).catch(serviceFailure),
+        }),
   };
 }
 

@@ -252,11 +252,16 @@ function Configure({ node, type, isNew }: { node: FlowNode; type: NodeType | und
             <Muted>{t('forms.nothingToConfigure')}</Muted>
           )}
           {node.type === 'trigger.schedule' && <SchedulePreview config={config} />}
-          {type.kind === 'trigger' && /\.(rss|poll|email)$/.test(node.type) && <PollStatus />}
+          {polls(type) && <PollStatus />}
         </Stack>
       </WithData>
     </NodeForm>
   );
+}
+
+/** Whether a trigger asks at an interval. */
+function polls({ kind, config_schema: { properties } }: NodeType): boolean {
+  return kind === 'trigger' && Object.hasOwn((properties ?? {}) as object, 'interval_s');
 }
 
 /** Triggers read no values; only a webhook's response is rendered, after all nodes have ended. */

@@ -27,7 +27,9 @@ type Name = NameOf<Known>;
 /** A workflow's trigger: icon and label. */
 export function TriggerName({ type }: { type: string | null }) {
   const { t } = useTranslation();
-  const known = Object.keys(TRIGGER_ICONS).find((each) => each === type) as Known | undefined;
+  // Those of services poll.
+  const shown = type !== null && /^trigger\.\w+\./.test(type) ? 'trigger.poll' : type;
+  const known = Object.keys(TRIGGER_ICONS).find((each) => each === shown) as Known | undefined;
   const Icon = known === undefined ? CircleHelp : TRIGGER_ICONS[known];
   const name = (known?.slice('trigger.'.length) ?? 'none') as Name | 'none';
   return (
