@@ -20,6 +20,7 @@ const MAY_IMPORT = {
   polling: ['database', 'engine', 'runtime'],
   identity: ['admin-api', 'database', 'engine', 'errors', 'secrets'],
   ports: ['database', 'egress', 'engine', 'runtime'],
+  listening: ['database', 'egress', 'engine', 'files', 'polling', 'ports', 'runtime'],
   credentials: [
     'admin-api',
     'database',
@@ -27,6 +28,7 @@ const MAY_IMPORT = {
     'engine',
     'errors',
     'identity',
+    'listening',
     'node-kit',
     'nodes',
     'ports',
@@ -83,6 +85,7 @@ const MAY_IMPORT = {
     'http',
     'identity',
     'importer',
+    'listening',
     'nodes',
     'operations',
     'polling',

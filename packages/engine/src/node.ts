@@ -2,6 +2,7 @@ import type { Message } from '@millrace/messages';
 import type { Credential } from './credentials.ts';
 import type { HttpClient, HttpResponse } from './http.ts';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
+import type { ListeningDefinition } from './listening.ts';
 import type { Failure, NodeResult } from './node-result.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { AiAnswer, NodeServices } from './services.ts';
@@ -220,6 +221,8 @@ export interface NodeDefinition<Config = JsonObject> {
   readonly loop?: LoopDefinition;
   /** Of a trigger that asks for what it starts executions for. Its config has `interval_s` and `existing`. */
   readonly polling?: PollingDefinition;
+  /** Of a trigger that stays connected to what it starts executions for. */
+  readonly listening?: ListeningDefinition;
   readonly examples: readonly NodeExample[];
   /** Never called for triggers and loops. What takes long for large data is returned as {@link Work}. */
   run(context: NodeContext<Config>): NodeResult | Promise<NodeResult> | Work<NodeResult>;

@@ -7,6 +7,8 @@ import {
   type JsonObject,
   type JsonSchema,
   type JsonValue,
+  type ListeningDefinition,
+  type ListenSource,
   type LoopDefinition,
   type NodeContext,
   type NodeDefinition,
@@ -18,6 +20,7 @@ import {
   type PollResult,
   REQUIRED,
   readField,
+  ServiceError,
   UNKNOWN_FIELD,
   type Work,
 } from '@millrace/engine';
@@ -41,7 +44,10 @@ export interface FormLayout<Name extends string = string> {
 
 /** A node as its file defines it: its functions get the validated config with all defaults filled in. */
 interface CheckedNode<Properties extends TProperties>
-  extends Omit<NodeDefinition, 'configSchema' | 'run' | 'resume' | 'loop' | 'polling' | 'synonyms'> {
+  extends Omit<
+    NodeDefinition,
+    'configSchema' | 'run' | 'resume' | 'loop' | 'polling' | 'listening' | 'synonyms'
+  > {
   /** Every property has title, description and default; those not in `required` are optional. */
   readonly properties: Properties;
   readonly form: FormLayout<keyof Properties & string>;
@@ -77,6 +83,11 @@ interface CheckedNode<Properties extends TProperties>
       ids: readonly string[],
     ) => Promise<Failure | null>;
   };
+  /** See `ListeningDefinition`. */
+  readonly listening?: {
+    readonly place: readonly (keyof Properties & string)[];
+    readonly source: (config: Static<TObject<Properties>>) => ListenSource;
+  };
 }
 
 /**
@@ -85,7 +96,7 @@ interface CheckedNode<Properties extends TProperties>
  */
 export function checkedNode<Properties extends TProperties>(node: CheckedNode<Properties>): NodeDefinition {
   type Config = Static<TObject<Properties>>;
-  const { properties, required = [], form, run, resume, loop, polling, ...rest } = node;
+  const { properties, required = [], form, run, resume, loop, polling, listening, ...rest } = node;
   const configSchema: JsonSchema = {
     type: 'object',
     properties,
@@ -120,6 +131,7 @@ export function checkedNode<Properties extends TProperties>(node: CheckedNode<Pr
         }),
     ...(loop === undefined ? {} : { loop: checkedLoop(loop, withConfig) }),
     ...(polling === undefined ? {} : { polling: checkedPolling(polling, withConfig) }),
+    ...(listening === undefined ? {} : { listening: checkedListening(listening, withConfig) }),
   });
 }
 
@@ -145,6 +157,20 @@ function checkedPolling<Properties extends TProperties>(
           acknowledge: (context, ids) =>
             begin(context, (config) => acknowledge(config, context, ids)).catch(serviceFailure),
         }),
+  };
+}
+
+function checkedListening<Properties extends TProperties>(
+  { place, source }: NonNullable<CheckedNode<Properties>['listening']>,
+  withConfig: WithConfig<Properties>,
+): ListeningDefinition {
+  return {
+    place,
+    source(given) {
+      const found = withConfig(given, source);
+      if (found.kind === 'failure') throw new ServiceError(found.code, found.message);
+      return found;
+    },
   };
 }
 

@@ -1,11 +1,16 @@
 import { connectorNodes } from '@millrace/connectors/connectors';
 import type { NodeDefinition, NodeRegistry } from '@millrace/engine';
 import {
+  triggerEmail,
   triggerForm,
   triggerManual,
+  triggerMqtt,
   triggerPoll,
+  triggerPostgresql,
+  triggerRedis,
   triggerRss,
   triggerSchedule,
+  triggerSqs,
   triggerWebhook,
 } from '@millrace/triggers';
 import { aiAgent } from './nodes/ai-agent.ts';
@@ -57,6 +62,11 @@ export const nodes: readonly NodeDefinition[] = [
   triggerForm,
   triggerRss,
   triggerPoll,
+  triggerEmail,
+  triggerRedis,
+  triggerMqtt,
+  triggerPostgresql,
+  triggerSqs,
   coreSet,
   coreIf,
   coreSwitch,

@@ -1,13 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { Database, Queryable } from '@millrace/database/database';
 import {
-  type CompileResult,
   checkJsonSize,
   type Failure,
   failure,
   isJsonArray,
   type JsonValue,
-  type PlanNode,
   type PollContext,
   type PolledItem,
   type PollingDefinition,
@@ -15,22 +12,16 @@ import {
   parseJson,
   storeError,
   stringifyJson,
-  success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { ExplainedError, reasonOf } from '@millrace/messages/explained-error';
-import { drive } from '@millrace/runtime/drive';
-import { storeStarts } from '@millrace/runtime/held-starts';
-import { maskSecrets } from '@millrace/runtime/mask';
 import type { PlanCache } from '@millrace/runtime/plans';
-import { toStartRow } from '@millrace/runtime/start-row';
-import { readDatabaseTime, reserveExecutionIds } from '@millrace/runtime/statements';
 import type { Logger } from 'pino';
-import { holderOf, type PollContextDeps, pollContextOf } from './poll-context.ts';
+import { type PollContextDeps, pollContextOf } from './poll-context.ts';
+import { bytesOf, type FoundFor, findFresh, hashOf, maskItems, startExecutions } from './starts.ts';
 import {
   type ClaimedPoll,
   failPoll,
-  findKnown,
   finishPoll,
   lockClaimed,
   recordAcknowledged,
@@ -76,13 +67,8 @@ export interface PollDeps extends PollContextDeps {
 /** What became of a poll. `lost`: somebody else has claimed it meanwhile, or the workflow was changed. */
 export type Polled = { readonly outcome: 'polled' | 'failed' | 'lost'; readonly started: number };
 
-interface Subject {
-  readonly claimed: ClaimedPoll;
-  readonly compiled: CompileResult;
-  readonly trigger: PlanNode;
+interface Subject extends FoundFor {
   readonly polling: PollingDefinition;
-  readonly secrets: Set<string>;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -154,20 +140,6 @@ function hostBusy(host: string, afterMs: number): Failure {
   return failure('host_busy', explanation, { retryable: true, retryAfterMs: afterMs });
 }
 
-async function maskItems(
-  { maxSteps }: PollDeps,
-  { secrets, trigger, signal }: Subject,
-  items: readonly PolledItem[],
-): Promise<readonly PolledItem[]> {
-  if (secrets.size === 0) return items;
-  const work = maskSecrets(success({ data: items.map(({ data }) => data) }), secrets);
-  const options = { holder: holderOf(trigger), maxSteps, isAborted: () => signal.aborted };
-  const masked = await drive(work, options);
-  const data = masked.kind === 'success' ? masked.output.data : undefined;
-  if (data === undefined || !isJsonArray(data)) throw new Error('masking lost the items');
-  return items.map(({ id }, at) => ({ id, data: data[at] ?? null }));
-}
-
 type Found = Extract<PollResult, { kind: 'polled' }>;
 
 async function recordFound(deps: PollDeps, subject: Subject, found: Found): Promise<Polled> {
@@ -223,17 +195,6 @@ async function completeItems(
   return 'kind' in read ? read : byHash(read);
 }
 
-/** Those that were not found before, in their order. */
-async function findFresh(
-  db: Queryable,
-  { claimed }: Subject,
-  hashes: readonly string[],
-): Promise<readonly string[]> {
-  const known = await findKnown(db, claimed.workflow_id, hashes.map(bytesOf));
-  const found = new Set(known.map((hash) => hash.toString('hex')));
-  return hashes.filter((hash) => !found.has(hash));
-}
-
 /** @returns the ids of the items that were started; null if the claim was lost */
 async function storeFound(
   deps: PollDeps,
@@ -267,37 +228,6 @@ async function storeFound(
     isTold: error !== null,
   });
   return ids;
-}
-
-async function startExecutions(
-  tx: Queryable,
-  { claimed, compiled }: Subject,
-  items: readonly PolledItem[],
-): Promise<void> {
-  if (items.length === 0) return;
-  const acceptedAt = new Date(Math.floor(await readDatabaseTime(tx)));
-  const ids = await reserveExecutionIds(tx, items.length);
-  const rows = items.map(({ data }, at) => {
-    const reserved = ids[at];
-    if (reserved === undefined) throw new Error('fewer ids were reserved than items start');
-    return toStartRow({
-      executionId: reserved.id,
-      acceptedAt,
-      workflow: {
-        id: claimed.workflow_id,
-        organisationId: claimed.organisation_id,
-        name: claimed.name,
-        isTestMode: claimed.is_test_mode,
-      },
-      version: claimed.version,
-      triggerType: 'poll',
-      input: data,
-      compiled,
-    });
-  });
-  const { stored } = await storeStarts(tx, rows, null);
-  // The items are found again once it isn't paused any more.
-  if (stored.length < rows.length) throw new Error('the organisation was paused while it was polled for');
 }
 
 /** @returns the failure that put it off; null when done */
@@ -376,12 +306,4 @@ function tooLargeError({ maxItemBytes }: PollDeps, { trigger }: Subject, count: 
 function refusalOf(error: unknown): Failure {
   if (!(error instanceof ExplainedError && 'code' in error)) throw error;
   return failure(String(error.code), error.explanation, { retryable: true });
-}
-
-function hashOf(id: string): string {
-  return createHash('sha256').update(id).digest('hex');
-}
-
-function bytesOf(hash: string): Buffer {
-  return Buffer.from(hash, 'hex');
 }

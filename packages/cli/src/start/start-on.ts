@@ -9,6 +9,7 @@ import { createOwnedStore, type OwnedStore, readInstallationId } from '@millrace
 import { createFileSweep } from '@millrace/files/sweep';
 import { findWebPages } from '@millrace/http/pages';
 import { hasUser } from '@millrace/identity/users/store';
+import { createListener } from '@millrace/listening/listener';
 import { registry } from '@millrace/nodes';
 import { examine } from '@millrace/operations/doctor/doctor';
 import { createPoller } from '@millrace/polling/poller';
@@ -169,6 +170,10 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
   const poller = createPoller({ ...parts, ...pollingParts(parts), http, services });
   undo.push(() => poller.stop());
   await retryWhileUnavailable(() => poller.start(), parts.retry);
+  const { sockets } = parts.egress;
+  const listener = createListener({ ...parts, ...pollingParts(parts), http, sockets, services });
+  undo.push(() => listener.stop());
+  await retryWhileUnavailable(() => listener.start(), parts.retry);
   run(createSampler(parts), undo);
   run(createStorageTally(parts), undo);
   run(createFileSweep(parts), undo);
@@ -188,7 +193,7 @@ function run(task: BackgroundTask, undo: Undo[]): void {
   task.start();
 }
 
-/** What polls start is admitted, limited and told of like everything else. */
+/** What polls and listeners start is admitted, limited and told of like everything else. */
 function pollingParts({ config, db }: Parts) {
   const admission = createAdmission(db, config);
   return {

@@ -51,6 +51,10 @@ export async function workOnContents(task: ContentTask, host: Host, maxOutputByt
       return splitRows(host, task);
     case 'write_rows':
       return writeRows(host, task);
+    case 'read_mail': {
+      const { readMail } = await import('./mail.ts');
+      return readMail(host, task.attachments);
+    }
     case 'zip_make':
     case 'zip_list':
     case 'zip_extract': {
