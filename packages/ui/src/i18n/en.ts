@@ -8,6 +8,7 @@ import credentials from './en/credentials.json';
 import debugging from './en/debugging.json';
 import editor from './en/editor.json';
 import executions from './en/executions.json';
+import files from './en/files.json';
 import folders from './en/folders.json';
 import forms from './en/forms.json';
 import gallery from './en/gallery.json';
@@ -34,6 +35,7 @@ export const en = {
   debugging,
   editor,
   executions,
+  files,
   folders,
   forms,
   gallery,
