@@ -324,7 +324,8 @@ export const WORKFLOW_ENDPOINTS = {
     summary:
       'What a workflow of another product, or nodes copied from one, would become; nothing is stored. 422 if it is not known, too large or empty',
     body: Closed({
-      content: AnyObject,
+      /** Its value, or its text: exports may be YAML. */
+      content: Type.Union([AnyObject, Type.String()]),
       /** Used if it has no name of its own. */
       name: Type.Optional(Name),
     }),
