@@ -239,14 +239,17 @@ export interface AiService {
   generate(credential: CredentialOf<'ai'>, request: AiRequest, signal: AbortSignal): Promise<AiAnswer>;
 }
 
+export type CodeLanguage = 'javascript' | 'python';
+
 export interface CodeService {
   /**
-   * Runs JavaScript in a sandbox without access to the host.
-   * @throws ServiceError code_error, code_timeout, code_memory, code_output_too_large; `details.log` contains what was logged
+   * Runs JavaScript or Python in a sandbox without access to the host.
+   * @throws ServiceError code_error, code_timeout, code_memory, code_output_too_large, code_unavailable; `details.log` contains what was logged
    */
   run(
     code: {
-      /** The body of an (async) function of `input`. */
+      readonly language: CodeLanguage;
+      /** The body of a function of `input`, in JavaScript of an async one. */
       readonly source: string;
       readonly input: JsonValue;
       readonly timeoutMs: number;
