@@ -1,3 +1,4 @@
+import { aiNodes } from '@millrace/ai-nodes';
 import { connectorNodes } from '@millrace/connectors/connectors';
 import type { NodeDefinition, NodeRegistry } from '@millrace/engine';
 import {
@@ -8,8 +9,6 @@ import {
   triggerSchedule,
   triggerWebhook,
 } from '@millrace/triggers';
-import { aiAgent } from './nodes/ai-agent.ts';
-import { aiGenerate } from './nodes/ai-generate.ts';
 import { chatNotify } from './nodes/chat-notify.ts';
 import { coreCode } from './nodes/core-code.ts';
 import { coreCrypto } from './nodes/core-crypto.ts';
@@ -88,8 +87,7 @@ export const nodes: readonly NodeDefinition[] = [
   chatNotify,
   emailSend,
   sqlQuery,
-  aiGenerate,
-  aiAgent,
+  ...aiNodes,
 ];
 
 /**

@@ -1,0 +1,6 @@
+import type { NodeDefinition } from '@millrace/engine';
+import { aiAgent } from './ai-agent.ts';
+import { aiGenerate } from './ai-generate.ts';
+
+/** The nodes that call models, in the order the editor and the reference show them. */
+export const aiNodes: readonly NodeDefinition[] = [aiGenerate, aiAgent];
