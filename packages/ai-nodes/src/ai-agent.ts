@@ -2,10 +2,10 @@ import { failure, success } from '@millrace/engine';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 import { agentRequest, openingOf, runAgent } from './agent/agent.ts';
+import { findToolFaults, readTools, toolsProperty } from './agent/tools.ts';
 import { MODEL_REQUIRED, MODEL_RETRY, modelProperties } from './model/config.ts';
 import { exampleAnswer, exampleCredential } from './model/examples.ts';
 import { describeRequest, limitOf, problemOf } from './model/request.ts';
-import { findToolFaults, readTools, toolsProperty } from './agent/tools.ts';
 
 const MAX_TOTAL_TIMEOUT_MS = 3_600_000;
 

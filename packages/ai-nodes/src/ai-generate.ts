@@ -11,7 +11,7 @@ import {
 import { exampleAnswer, exampleCredential } from './model/examples.ts';
 import { callFailure } from './model/failure.ts';
 import { describeRequest, limitOf, problemOf, promptText, requestOf } from './model/request.ts';
-import { presentUsage } from './agent/steps.ts';
+import { presentUsage } from './model/usage.ts';
 
 export const aiGenerate = checkedNode({
   type: 'ai.generate',

@@ -15,7 +15,8 @@ import { serviceFailure } from '@millrace/node-kit/service-failure';
 import type { ModelConfig } from '../model/config.ts';
 import { callFailure } from '../model/failure.ts';
 import { limitOf, promptText, requestOf } from '../model/request.ts';
-import { type AgentStep, presentUsage, readSteps, stepTurns, tokensOfSteps, usageOfSteps } from './steps.ts';
+import { presentUsage } from '../model/usage.ts';
+import { type AgentStep, readSteps, stepTurns, tokensOfSteps, usageOfSteps } from './steps.ts';
 import { type CallOutcome, refusal, runToolCall } from './tool-call.ts';
 import { describeTools, type Tool } from './tools.ts';
 
