@@ -20,6 +20,8 @@ const GUIDES: { readonly [type: string]: string } = {
   'trigger.rss': 'triggers.md',
   'trigger.poll': 'triggers.md',
   'ai.generate': 'ai.md',
+  'ai.classify': 'ai.md#classifying-and-extracting',
+  'ai.extract': 'ai.md#classifying-and-extracting',
   'ai.agent': 'ai.md',
   'core.for_each': 'workflows.md#loops',
   'core.repeat': 'workflows.md#loops',

@@ -231,6 +231,7 @@ function wordsOf(schema: unknown): string[] {
 const MAY_BE_EMPTY: ReadonlySet<string> = new Set([
   ...['http.request password', 'trigger.poll password', 'wait.callback password', 'wait.approval password'],
   ...['chat.notify label', 'chat.notify value', 'chat.notify url', 'ai.agent description'],
+  ...['ai.classify description', 'ai.extract description'],
   // A page has no name; what else lacks one is a fault.
   ...['trigger.form name', 'trigger.form label'],
 ]);
@@ -267,6 +268,8 @@ const TO_FILL_IN: { readonly [type: string]: readonly string[] } = {
   'email.send': ['credential_id', 'from', 'subject', 'to', 'text'],
   'sql.query': ['credential_id', 'query'],
   'ai.generate': ['credential_id', 'model', 'prompt'],
+  'ai.classify': ['credential_id', 'model', 'text'],
+  'ai.extract': ['credential_id', 'model', 'text', 'fields'],
   'ai.agent': ['credential_id', 'model', 'prompt'],
 };
 

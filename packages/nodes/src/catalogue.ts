@@ -1,3 +1,4 @@
+import { aiNodes } from '@millrace/ai-nodes';
 import { connectorNodes } from '@millrace/connectors/connectors';
 import type { NodeDefinition, NodeRegistry } from '@millrace/engine';
 import {
@@ -13,8 +14,6 @@ import {
   triggerSqs,
   triggerWebhook,
 } from '@millrace/triggers';
-import { aiAgent } from './nodes/ai-agent.ts';
-import { aiGenerate } from './nodes/ai-generate.ts';
 import { chatNotify } from './nodes/chat-notify.ts';
 import { coreCode } from './nodes/core-code.ts';
 import { coreCrypto } from './nodes/core-crypto.ts';
@@ -98,8 +97,7 @@ export const nodes: readonly NodeDefinition[] = [
   chatNotify,
   emailSend,
   sqlQuery,
-  aiGenerate,
-  aiAgent,
+  ...aiNodes,
 ];
 
 /**

@@ -26,7 +26,7 @@ const ids: { [type: string]: number } = {};
 const SECRET = `whsec_${Buffer.from('a key of twenty-four byte').toString('base64')}`;
 
 beforeAll(async () => {
-  model = await startModelServer({ key: 'sk-canary', answer: () => 'Twelve sacks.' });
+  model = await startModelServer({ key: 'sk-canary', answer: ({ outputSchema }) => valueFor(outputSchema) });
   world = await openWorld();
   for (const line of ['POST /orders', 'POST /partner', 'POST /jobs', 'POST /ask', 'POST /hooks/team'])
     world.outside.on(line, { body: 'ok' });
@@ -63,6 +63,17 @@ const question = (): JsonObject => ({
   model: 'mill-1',
   prompt: 'How many sacks?',
 });
+
+const about = (): JsonObject => {
+  const { prompt: text = '', ...model } = question();
+  return { ...model, text };
+};
+
+/** What the model answers: a text, or a value for the schemas below. */
+function valueFor(schema: JsonObject | null): string {
+  if (schema === null) return 'Twelve sacks.';
+  return JSON.stringify('class' in (schema.properties as object) ? { class: 'order' } : { order: 'Twelve.' });
+}
 
 /** The request as parsed by the model server. */
 function asked(): unknown {
@@ -185,6 +196,16 @@ const EFFECTS: { readonly [type: string]: Effect } = {
   },
   'ai.generate': {
     config: question,
+    request: () => ({ model: 'mill-1', messages: [{ role: 'user', text: 'How many sacks?' }], tools: [] }),
+    arrived: asked,
+  },
+  'ai.classify': {
+    config: () => ({ ...about(), classes: [{ name: 'order', description: 'About an order.' }] }),
+    request: () => ({ model: 'mill-1', messages: [{ role: 'user', text: 'How many sacks?' }], tools: [] }),
+    arrived: asked,
+  },
+  'ai.extract': {
+    config: () => ({ ...about(), fields: [{ name: 'order', type: 'string', description: '' }] }),
     request: () => ({ model: 'mill-1', messages: [{ role: 'user', text: 'How many sacks?' }], tools: [] }),
     arrived: asked,
   },

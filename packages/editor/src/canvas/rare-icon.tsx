@@ -20,6 +20,8 @@ import {
   PanelTop,
   Rss,
   Sheet,
+  Tags,
+  TextSearch,
 } from 'lucide-react';
 
 const ICONS: { readonly [name: string]: LucideIcon } = {
@@ -42,6 +44,8 @@ const ICONS: { readonly [name: string]: LucideIcon } = {
   'panel-top': PanelTop,
   rss: Rss,
   sheet: Sheet,
+  tags: Tags,
+  'text-search': TextSearch,
 };
 
 /** Icons of nodes that few workflows have, by their Lucide names; a box for unknown ones. */

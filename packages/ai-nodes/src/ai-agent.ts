@@ -1,11 +1,11 @@
 import { failure, success } from '@millrace/engine';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
-import { agentRequest, openingOf, runAgent } from '../ai/agent.ts';
-import { MODEL_REQUIRED, MODEL_RETRY, modelProperties } from '../ai/config.ts';
-import { exampleAnswer, exampleCredential } from '../ai/examples.ts';
-import { describeRequest, limitOf, problemOf } from '../ai/request.ts';
-import { findToolFaults, readTools, toolsProperty } from '../ai/tools.ts';
+import { agentRequest, openingOf, runAgent } from './agent/agent.ts';
+import { findToolFaults, readTools, toolsProperty } from './agent/tools.ts';
+import { MODEL_REQUIRED, MODEL_RETRY, modelProperties } from './model/config.ts';
+import { exampleAnswer, exampleCredential } from './model/examples.ts';
+import { describeRequest, limitOf, problemOf } from './model/request.ts';
 
 const MAX_TOTAL_TIMEOUT_MS = 3_600_000;
 

@@ -6,7 +6,11 @@ export const MAX_CALL_TIMEOUT_MS = 600_000;
 const MAX_TOKENS = 1_000_000;
 
 /** A prompt is text; other values produced by a template are inserted as JSON. */
-const promptSchema = (title: string, description: string, marks: { readonly 'x-filled'?: true } = {}) =>
+export const promptSchema = (
+  title: string,
+  description: string,
+  marks: { readonly 'x-filled'?: true } = {},
+) =>
   Type.Unsafe<JsonValue>({
     type: ['string', 'object', 'array', 'number', 'boolean'],
     title,
@@ -17,7 +21,7 @@ const promptSchema = (title: string, description: string, marks: { readonly 'x-f
   });
 
 /** The settings shared by all nodes that call a model, as the editor shows them. */
-export const modelProperties = {
+export const callProperties = {
   credential_id: credentialProperty(['ai'], 'Credential', 'Of type ai, with the provider, base URL and key.'),
   model: Type.String({
     title: 'Model',
@@ -28,6 +32,31 @@ export const modelProperties = {
     'x-filled': true,
     'x-options': 'credential_id',
   }),
+  temperature: Type.Union([Type.Number({ minimum: 0, maximum: 2 }), Type.Null()], {
+    title: 'Temperature',
+    description:
+      "0 for the most likely words, higher for more variety. Empty: the model's default. Some models don't support it.",
+    default: null,
+  }),
+  max_tokens: Type.Union([Type.Integer({ minimum: 1, maximum: MAX_TOKENS }), Type.Null()], {
+    title: 'Maximum answer tokens',
+    description: "Empty: the model's own limit. Lowered if less is left of the token budget.",
+    default: null,
+  }),
+  timeout_ms: Type.Integer({
+    title: 'Timeout',
+    description: 'Time limit for one answer in milliseconds, from the request to its last word.',
+    minimum: 1,
+    maximum: MAX_CALL_TIMEOUT_MS,
+    default: 120_000,
+  }),
+};
+
+export type CallConfig = Static<ReturnType<typeof Type.Object<typeof callProperties>>>;
+
+/** The settings of nodes that ask whatever their author wants to know. */
+export const modelProperties = {
+  ...callProperties,
   system: promptSchema(
     'Instructions',
     "The model's role and how it should answer. Put data in the prompt, not here.",
@@ -51,24 +80,6 @@ export const modelProperties = {
     default: {},
     'x-code': 'json',
     'x-json-schema': true,
-  }),
-  temperature: Type.Union([Type.Number({ minimum: 0, maximum: 2 }), Type.Null()], {
-    title: 'Temperature',
-    description:
-      "0 for the most likely words, higher for more variety. Empty: the model's default. Some models don't support it.",
-    default: null,
-  }),
-  max_tokens: Type.Union([Type.Integer({ minimum: 1, maximum: MAX_TOKENS }), Type.Null()], {
-    title: 'Maximum answer tokens',
-    description: "Empty: the model's own limit. Lowered if less is left of the token budget.",
-    default: null,
-  }),
-  timeout_ms: Type.Integer({
-    title: 'Timeout',
-    description: 'Time limit for one answer in milliseconds, from the request to its last word.',
-    minimum: 1,
-    maximum: MAX_CALL_TIMEOUT_MS,
-    default: 120_000,
   }),
 };
 

@@ -3,8 +3,8 @@ import { verbatim } from '@millrace/messages';
 import { saying } from '@millrace/messages/testing';
 import { type RunOptions, runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { exampleAnswer, exampleCredential } from '../ai/examples.ts';
 import { aiGenerate } from './ai-generate.ts';
+import { exampleAnswer, exampleCredential } from './model/examples.ts';
 
 const CONFIG = { credential_id: 4, model: 'gpt-4.1-mini', prompt: 'Hello' };
 const PERSON = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };

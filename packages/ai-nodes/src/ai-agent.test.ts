@@ -2,9 +2,9 @@ import { failure, ServiceError, success } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
-import { exampleAnswer } from '../ai/examples.ts';
-import { calling, converse, done, LOOK_UP, REFUND, resultsBefore } from '../testing-agent.ts';
+import { calling, converse, done, LOOK_UP, REFUND, resultsBefore } from './agent/testing.ts';
 import { aiAgent } from './ai-agent.ts';
+import { exampleAnswer } from './model/examples.ts';
 
 describe('ai.agent: a conversation', () => {
   it('runs the tool, returns the result and outputs every step', async () => {

@@ -10,8 +10,8 @@ import {
   type WorkflowService,
 } from '@millrace/engine';
 import { type RunOptions, runNode } from '@millrace/node-kit/testing';
-import { exampleAnswer, exampleCredential } from './ai/examples.ts';
-import { aiAgent } from './nodes/ai-agent.ts';
+import { aiAgent } from '../ai-agent.ts';
+import { exampleAnswer, exampleCredential } from '../model/examples.ts';
 
 /** Tools as they appear in a config. */
 export const LOOK_UP = {

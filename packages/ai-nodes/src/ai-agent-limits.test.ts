@@ -2,8 +2,8 @@ import { ServiceError, success } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { TEST_NOW_MS } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import { exampleAnswer } from '../ai/examples.ts';
-import { calling, converse, done } from '../testing-agent.ts';
+import { calling, converse, done } from './agent/testing.ts';
+import { exampleAnswer } from './model/examples.ts';
 
 describe('ai.agent: a tool that can never run ends the node', () => {
   it('and keeps what was done', async () => {

@@ -12,10 +12,11 @@ import {
 import { message } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
 import { serviceFailure } from '@millrace/node-kit/service-failure';
-import type { ModelConfig } from './config.ts';
-import { callFailure } from './failure.ts';
-import { limitOf, promptText, requestOf } from './request.ts';
-import { type AgentStep, presentUsage, readSteps, stepTurns, tokensOfSteps, usageOfSteps } from './steps.ts';
+import type { ModelConfig } from '../model/config.ts';
+import { callFailure } from '../model/failure.ts';
+import { limitOf, promptText, requestOf } from '../model/request.ts';
+import { presentUsage } from '../model/usage.ts';
+import { type AgentStep, readSteps, stepTurns, tokensOfSteps, usageOfSteps } from './steps.ts';
 import { type CallOutcome, refusal, runToolCall } from './tool-call.ts';
 import { describeTools, type Tool } from './tools.ts';
 

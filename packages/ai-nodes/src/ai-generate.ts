@@ -7,11 +7,11 @@ import {
   MODEL_RETRY,
   type ModelConfig,
   modelProperties,
-} from '../ai/config.ts';
-import { exampleAnswer, exampleCredential } from '../ai/examples.ts';
-import { callFailure } from '../ai/failure.ts';
-import { describeRequest, limitOf, problemOf, promptText, requestOf } from '../ai/request.ts';
-import { presentUsage } from '../ai/steps.ts';
+} from './model/config.ts';
+import { exampleAnswer, exampleCredential } from './model/examples.ts';
+import { callFailure } from './model/failure.ts';
+import { describeRequest, limitOf, problemOf, promptText, requestOf } from './model/request.ts';
+import { presentUsage } from './model/usage.ts';
 
 export const aiGenerate = checkedNode({
   type: 'ai.generate',

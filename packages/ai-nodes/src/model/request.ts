@@ -10,23 +10,27 @@ import {
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { noCredential } from '@millrace/node-kit/credential-property';
-import type { ModelConfig } from './config.ts';
+import type { CallConfig, ModelConfig } from './config.ts';
 
 /** Letters, digits and other characters of model names; some providers put it into the URL. */
 const MODEL_NAME = /^[A-Za-z0-9](?:[\w:@+-]|[./](?=\w))*$/;
 
 /** Why a config is unusable, or undefined when it is fine. */
 export function problemOf(config: ModelConfig): Message | undefined {
-  if (config.credential_id === 0) return noCredential('credential_id', ['ai']);
-  if (!MODEL_NAME.test(config.model)) {
-    return message('nodes.wrong_model');
-  }
+  const problem = callProblemOf(config);
+  if (problem !== undefined) return problem;
   if (promptText(config.prompt).trim() === '') {
     return message('nodes.empty_prompt');
   }
   if (config.output !== 'json') return undefined;
   const fault = describeUnusableSchema(config.schema);
   return fault === null ? undefined : message('nodes.unusable_schema', { fault });
+}
+
+/** Why no call can be made with these settings, or undefined. */
+export function callProblemOf(config: Pick<CallConfig, 'credential_id' | 'model'>): Message | undefined {
+  if (config.credential_id === 0) return noCredential('credential_id', ['ai']);
+  return MODEL_NAME.test(config.model) ? undefined : message('nodes.wrong_model');
 }
 
 /** A prompt's text; other values are written as JSON. */

@@ -1,4 +1,4 @@
-import type { AiMessage, AiToolCall, AiUsage, JsonObject, JsonValue } from '@millrace/engine';
+import type { AiMessage, AiToolCall, JsonObject, JsonValue } from '@millrace/engine';
 import { validatorOf } from '@millrace/node-kit/validator';
 import { type Static, Type } from 'typebox';
 
@@ -83,10 +83,6 @@ export function tokensOfSteps(steps: readonly AgentStep[]): number {
       ...calls.map((call) => call.consumed_ai_tokens ?? 0),
     ])
     .reduce((sum, tokens) => sum + tokens, 0);
-}
-
-export function presentUsage({ inputTokens, outputTokens, totalTokens }: AiUsage): AgentStep['usage'] {
-  return { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: totalTokens };
 }
 
 export function usageOfSteps(steps: readonly AgentStep[]): AgentStep['usage'] {

@@ -1,0 +1,8 @@
+import type { NodeDefinition } from '@millrace/engine';
+import { aiAgent } from './ai-agent.ts';
+import { aiClassify } from './ai-classify.ts';
+import { aiExtract } from './ai-extract.ts';
+import { aiGenerate } from './ai-generate.ts';
+
+/** The nodes that call models, in the order the editor and the reference show them. */
+export const aiNodes: readonly NodeDefinition[] = [aiGenerate, aiClassify, aiExtract, aiAgent];
