@@ -2,6 +2,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, setOwn } fr
 import { message } from '@millrace/messages';
 import type { DirectStep, Made, Make } from '../../direct/maker.ts';
 import { MAX_CODE_LENGTH } from '../../limits.ts';
+import { missingPackageIn } from '../../python-packages.ts';
 import { extend, literal, MISSING, operand, quote, template } from '../../refs.ts';
 import { Unmappable } from '../../unmappable.ts';
 import { arrayOf, asText, objectOf, textOf } from '../../values.ts';
@@ -134,11 +135,24 @@ export function inputsOf(step: DirectStep, variables: JsonValue | undefined): Co
   return inputs;
 }
 
+/** The original calls main with the inputs by name, too. */
+function runPython(step: DirectStep, code: string): Made {
+  const missing = missingPackageIn(code);
+  if (missing !== null) throw new Unmappable(message('import.only_in_original', { part: missing }));
+  const id = step.add('core.code', {
+    language: 'python',
+    code: literal(`${code}\n\nreturn main(**input)`),
+    input: inputsOf(step, step.data.variables),
+    timeout_ms: 30_000,
+  });
+  return step.result((names) => extend(`nodes.${id}.output.result`, names));
+}
+
 function runCode(step: DirectStep): Made {
   const { data } = step;
   const code = textOf(data.code) ?? '';
-  if (data.code_language !== 'javascript') throw new Unmappable(message('import.python'));
   if (code.length > MAX_CODE_LENGTH) throw new Unmappable(message('import.code_too_long'));
+  if (data.code_language !== 'javascript') return runPython(step, code);
   const foreign = /\brequire\s*\(|\bimport\s*\(|^\s*import\s/m.exec(code);
   if (foreign !== null) throw new Unmappable(message('import.only_in_original', { part: 'require' }));
   const id = step.add('core.code', {

@@ -1,4 +1,5 @@
 import { message } from '@millrace/messages';
+import { missingPackageIn } from '../../python-packages.ts';
 import { extend, literal } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { type Step, Unmappable } from '../step.ts';
@@ -39,17 +40,20 @@ const RESULTS = `_out = _code()
 _results = _out if isinstance(_out, list) else [_out]
 return [each["json"] if isinstance(each, dict) and "json" in each else each for each in _results if each is not None]`;
 
-/** Names that only the original has, and packages that aren't part of Python. */
+/** Names that only the original has. */
 const FOREIGN =
-  /(?<![\w.])(_getWorkflowStaticData|_node|_execution|_workflow|_vars|_env|_prevNode|_now|_today|_jmespath|micropip|js|pyodide)\b|(?<![\w.])(_)\s*\(|^\s*(?:import|from)\s+(requests|httpx|aiohttp|numpy|pandas|pydantic|bs4|lxml|PIL|yaml|dateutil|pytz|scipy|sklearn)\b|(?<![\w.])(await)\b/m;
+  /(?<![\w.])(_getWorkflowStaticData|_node|_execution|_workflow|_vars|_env|_prevNode|_now|_today|_jmespath|micropip|js|pyodide)\b|(?<![\w.])(_)\s*\(|(?<![\w.])(await)\b/m;
 
 /** A Code node of n8n in Python. Its lines are indented, which a text of several lines would notice. */
 export function runPython(step: Step): readonly Out[] {
   const code = step.text('pythonCode').replaceAll('\t', '    ');
-  const foreign = FOREIGN.exec(code)
-    ?.slice(1)
-    .find((part) => part !== undefined);
-  if (foreign !== undefined) throw new Unmappable(message('import.only_in_original', { part: foreign }));
+  const foreign =
+    missingPackageIn(code) ??
+    FOREIGN.exec(code)
+      ?.slice(1)
+      .find((part) => part !== undefined) ??
+    null;
+  if (foreign !== null) throw new Unmappable(message('import.only_in_original', { part: foreign }));
   if (/("""|''')(?:(?!\1).)*\n/s.test(code)) {
     throw new Unmappable(message('import.only_in_original', { part: '"""' }));
   }
