@@ -113,8 +113,8 @@ function* parseText(
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     if (error.isTooDeep) return tooDeep(maxDepth);
-    const where = { line: error.line, why: error.message };
-    return { fault: { code: 'not_yaml', message: message('import.not_yaml', where) } };
+    const why = message('import.not_yaml', { line: error.line, why: error.message });
+    return { fault: { code: 'not_yaml', message: why } };
   }
 }
 

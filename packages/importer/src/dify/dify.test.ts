@@ -275,7 +275,8 @@ describe('a workflow of Dify', () => {
     const value = dify(
       {
         start: START,
-        calc: ['code', { code_language: 'python3', code: 'def main(): return {}' }],
+        calc: ['code', { code_language: 'python3', code: 'import numpy\ndef main(): return {}' }],
+        add: ['code', { code_language: 'python3', code: 'def main(a): return {"b": a}', variables: [] }],
         search: ['knowledge-retrieval', { dataset_ids: ['a'] }],
         js: [
           'code',
@@ -286,10 +287,17 @@ describe('a workflow of Dify', () => {
           },
         ],
       },
-      ['start > calc', 'calc > search', 'search > js'],
+      ['start > calc', 'calc > add', 'add > search', 'search > js'],
     );
     const result = read(value);
-    expect(outcomeOf(result, 'calc')).toMatchObject({ kind: 'dropped', reason: { key: 'import.python' } });
+    expect(outcomeOf(result, 'calc')).toMatchObject({
+      kind: 'dropped',
+      reason: { key: 'import.only_in_original', params: { part: 'numpy' } },
+    });
+    expect(configOf(result, 'add')).toMatchObject({
+      language: 'python',
+      code: 'def main(a): return {"b": a}\n\nreturn main(**input)',
+    });
     expect(outcomeOf(result, 'search')).toMatchObject({ kind: 'dropped' });
     expect(configOf(result, 'search')).toMatchObject({
       product: 'dify',

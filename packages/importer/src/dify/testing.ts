@@ -1,7 +1,9 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
 
 /** `id: [type, data, parent]` */
-export type Sketch = { readonly [id: string]: readonly [string, JsonObject?, string?] };
+export type Sketch = {
+  readonly [id: string]: readonly [type: string, data?: JsonObject, parent?: string | undefined];
+};
 
 /** An app of Dify with these nodes. A link is `from > to` or `from.handle > to`. */
 export function dify(

@@ -36,6 +36,8 @@ export class Maker {
   /** Constants of the workflow. */
   readonly constants = new Map<string, JsonValue>();
   readonly made = new Map<string, Made>();
+  /** By loop: how what is inside can be read from outside, if its result has it. */
+  readonly shared = new Map<string, (path: string) => string>();
   readonly #incoming: ReadonlyMap<string, readonly OriginLink[]>;
   readonly #children: ReadonlyMap<string | null, readonly Origin[]>;
 
@@ -66,7 +68,7 @@ export class Maker {
     for (const origin of order) {
       yield 1;
       if (this.made.has(origin.id)) continue;
-      this.report.mapped(reported(origin));
+      if (origin.isHelper !== true) this.report.mapped(reported(origin));
       const links = (this.#incoming.get(origin.id) ?? []).filter(
         (link) => !back.has(link) && level.has(link.from),
       );
@@ -106,9 +108,12 @@ export class Maker {
   /** A node that shows the original, and keeps the workflow from being activated. */
   placeholder(step: DirectStep, reason: Message): Made {
     const { origin, scope } = step;
-    this.report.dropped(reported(origin), reason);
-    for (const child of this.#within(origin.id))
-      this.report.dropped(reported(child), message('import.part_of_dropped'));
+    const lost = [
+      ...(origin.isHelper === true ? [] : [origin]),
+      ...this.#within(origin.id).filter(({ isHelper }) => isHelper !== true),
+    ];
+    for (const each of lost)
+      this.report.dropped(reported(each), each === origin ? reason : message('import.part_of_dropped'));
     const id = step.add('core.placeholder', {
       product: this.product,
       type: origin.type,
@@ -195,6 +200,13 @@ export class DirectStep {
     return this.origin.data;
   }
 
+  /** The end of a round of a loop, where everything in it has run. */
+  at(scope: Scope): DirectStep {
+    const end = new DirectStep(this.maker, this.origin, scope, []);
+    end.isAtEnd = true;
+    return end;
+  }
+
   approximate(what: Message): void {
     this.maker.report.approximated(reported(this.origin), what);
   }
@@ -239,9 +251,9 @@ export class DirectStep {
       else this.approximate(message('import.reads_later', { node: origin.name }));
       return MISSING;
     }
-    const path = isWithin(this.scope, made.scope) ? made.read(names, this) : null;
+    const isInside = !isWithin(this.scope, made.scope);
+    const path = isInside ? this.#readFromOutside(made, names) : made.read(names, this);
     if (path === null) {
-      const isInside = !isWithin(this.scope, made.scope);
       if (isInside) this.approximate(message('import.reads_later', { node: origin.name }));
       else this.approximate(message('import.member_missing', { member: [origin.name, ...names].join('.') }));
       return MISSING;
@@ -249,6 +261,17 @@ export class DirectStep {
     if (this.hasRun(path)) return path;
     this.approximate(message('import.reads_later', { node: origin.name }));
     return MISSING;
+  }
+
+  /** What a node in a loop that has ended put out in its last round, if the loop's result tells. */
+  #readFromOutside({ scope, read }: Made, names: readonly string[]): string | null {
+    let path = read(names, this.at(scope));
+    for (let at: Scope | null = scope; at !== null && !isWithin(this.scope, at); at = at.parent) {
+      const share = this.maker.shared.get(at.id ?? '');
+      if (share === undefined || path === null) return null;
+      path = share(path);
+    }
+    return path;
   }
 
   /** Whether every node that a path reads has run when this one starts. */

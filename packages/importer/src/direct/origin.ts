@@ -12,6 +12,8 @@ export interface Origin {
   readonly parent: string | null;
   readonly position: Position;
   readonly data: JsonObject;
+  /** It stands for no node of the original. */
+  readonly isHelper?: true;
 }
 
 export interface OriginLink {

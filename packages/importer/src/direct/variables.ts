@@ -7,6 +7,8 @@ interface Written {
   /** The inside of a template for the value. */
   readonly path: string;
   readonly scope: Scope;
+  /** It has a value whichever way was taken, so that nothing before it matters. */
+  readonly isSure: boolean;
 }
 
 /**
@@ -15,8 +17,13 @@ interface Written {
  */
 export class Variables {
   readonly #written: Written[] = [];
-  write(name: string, path: string, scope: Scope): void {
-    this.#written.push({ name, path, scope });
+  write(
+    name: string,
+    path: string,
+    scope: Scope,
+    { isSure = false }: { readonly isSure?: boolean } = {},
+  ): void {
+    this.#written.push({ name, path, scope, isSure });
   }
 
   mark(): number {
@@ -45,6 +52,8 @@ export class Variables {
 const MAX_PLACES = 20;
 
 function joined(seen: readonly Written[]): string | null {
-  const paths = [...new Set(seen.map(({ path }) => path))].slice(0, MAX_PLACES);
+  const last = seen.findIndex(({ isSure }) => isSure);
+  const known = last < 0 ? seen : seen.slice(0, last + 1);
+  const paths = [...new Set(known.map(({ path }) => path))].slice(0, MAX_PLACES);
   return paths.length === 0 ? null : paths.join(' ?? ');
 }

@@ -1,5 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, setOwn } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { keepTurn } from '../../direct/conversation.ts';
 import type { DirectStep, Made, Make } from '../../direct/maker.ts';
 import { MAX_CODE_LENGTH } from '../../limits.ts';
 import { missingPackageIn } from '../../python-packages.ts';
@@ -36,11 +37,6 @@ function answer(step: DirectStep): Made {
   return { ...made, exit: step.after[0] ?? made.exit };
 }
 
-/** As many turns of a conversation are kept. */
-const MOST_TURNS = 50;
-/** Conversations are forgotten after so long without a turn. */
-export const KEPT_S = 90 * 86_400;
-
 /** The entry of the data store for something of a conversation. */
 export function entryOf(step: DirectStep, what: string): string {
   return `${contextOf(step).key}/${what}/{{trigger.data.conversation_id}}`;
@@ -50,29 +46,8 @@ export function entryOf(step: DirectStep, what: string): string {
 function rememberTurn(step: DirectStep, text: string): void {
   const { history } = contextOf(step);
   if (history === null || !step.maker.isEnd(step.origin.id)) return;
-  const turn = step.add(
-    'core.code',
-    {
-      code: `const turns = [...(input.turns ?? []), { user: input.question, assistant: input.answer }];\nreturn { count: (input.count ?? 0) + 1, turns: turns.slice(-${MOST_TURNS}) };`,
-      input: {
-        turns: template(`${history}.turns`),
-        count: template(`${history}.count`),
-        question: '{{trigger.data.query}}',
-        answer: template(text),
-      },
-    },
-    { suffix: 'turn' },
-  );
-  step.add(
-    'data.store',
-    {
-      operation: 'set',
-      key: entryOf(step, 'turns'),
-      value: template(`nodes.${turn}.output.result`),
-      expires_in_s: KEPT_S,
-    },
-    { suffix: 'remember' },
-  );
+  const key = entryOf(step, 'turns');
+  keepTurn(step, { history, key, question: '{{trigger.data.query}}', answer: template(text) });
 }
 
 function end(step: DirectStep): Made {
@@ -270,12 +245,10 @@ function askPerson(step: DirectStep): Made {
   if (arrayOf(data.inputs).length > 0) throw new Unmappable(message('import.wait_for_call'));
   const amount = Number(data.timeout ?? 3);
   const seconds = (Number.isFinite(amount) ? amount : 3) * (data.timeout_unit === 'hour' ? 3600 : 86_400);
-  const choices = actions
-    .slice(0, 10)
-    .map((each, index) => ({
-      id: `choice_${index + 1}`,
-      label: textOf(each.title) ?? textOf(each.id) ?? `${index + 1}`,
-    }));
+  const choices = actions.slice(0, 10).map((each, index) => ({
+    id: `choice_${index + 1}`,
+    label: textOf(each.title) ?? textOf(each.id) ?? `${index + 1}`,
+  }));
   step.approximate(message('import.asks_in_admin_area'));
   const id = step.add('wait.approval', {
     title: step.origin.name,

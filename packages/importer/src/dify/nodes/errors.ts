@@ -57,7 +57,8 @@ function withDefaults(step: DirectStep, made: Made): Made {
       const [name = ''] = names;
       const value = names.length === 1 ? defaults.get(name) : undefined;
       if (path === null || value === undefined) return path;
-      return `${operand(path)} ?? ${value}`;
+      // A node that was skipped has no output at all.
+      return `nodes.${step.mainId ?? ''}.output.error == null ? ${operand(path)} : ${value}`;
     },
   };
 }

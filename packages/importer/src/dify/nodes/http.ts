@@ -39,7 +39,7 @@ function request(step: DirectStep): Made {
     ...(seconds >= 1 && seconds <= 300 ? { timeout_ms: Math.round(seconds * 1000) } : {}),
   });
   return step.result(([name = '', ...rest]) => {
-    if (name === 'body') return `nodes.${id}.output.body ?? ""`;
+    if (name === 'body') return `nodes.${id}.output.body`;
     if (name === 'status_code') return `nodes.${id}.output.status`;
     return name === 'headers' ? extend(`nodes.${id}.output.headers`, rest) : null;
   });

@@ -1,12 +1,13 @@
 import type { JsonObject, JsonValue, Work } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { KEPT_S } from '../../direct/conversation.ts';
 import { DirectStep, type Made, type Make } from '../../direct/maker.ts';
 import { extend, isWithin, MISSING, operand, quote, type Scope, template } from '../../refs.ts';
 import { Unmappable } from '../../unmappable.ts';
 import { arrayOf, asText, objectOf, textOf } from '../../values.ts';
 import { anyValue, contextOf, namesIn, selected, variableValue } from '../values.ts';
 import { caseConditions } from './conditions.ts';
-import { entryOf, KEPT_S } from './core.ts';
+import { entryOf } from './core.ts';
 import { withError } from './errors.ts';
 
 /** Loops, and the values that change in them. */
@@ -74,14 +75,7 @@ function captured(step: DirectStep, scope: Scope, name: string): string {
 function atEnd(step: DirectStep, scope: Scope, selector: JsonValue | undefined): string | null {
   const [first, ...rest] = namesIn(selector) ?? [];
   if (first === undefined) return null;
-  return step.maker.made.get(first)?.read(rest, endOf(step, scope)) ?? null;
-}
-
-/** The end of a round, where everything in the loop has run. */
-function endOf(step: DirectStep, scope: Scope): DirectStep {
-  const at = new DirectStep(step.maker, step.origin, scope, []);
-  at.isAtEnd = true;
-  return at;
+  return step.maker.made.get(first)?.read(rest, step.at(scope)) ?? null;
 }
 
 /** A loop whose variables each round passes on to the next. */
@@ -121,7 +115,9 @@ function* repeat(step: DirectStep): Work<Made> {
   );
   const exit = inner.after;
   for (const [index, name] of names.entries())
-    maker.variables.write(variableKey(step, name), `nodes.${current}.output.v${index + 1}`, scope);
+    maker.variables.write(variableKey(step, name), `nodes.${current}.output.v${index + 1}`, scope, {
+      isSure: true,
+    });
   const place = (name: string) => `nodes.${id}.output.last.v${names.indexOf(name) + 1}`;
   const made = step.result(([name = '', ...rest], reader) => {
     const isInside = isWithin(reader.scope, scope);
@@ -152,7 +148,7 @@ function* repeat(step: DirectStep): Work<Made> {
     const isDone = arrayOf(data.break_conditions).length > 0;
     if (isDone) step.approximate(message('import.loop_runs_once'));
     const until = isDone
-      ? caseConditions(endOf(step, scope), {
+      ? caseConditions(step.at(scope), {
           conditions: data.break_conditions ?? [],
           logical_operator: data.logical_operator ?? 'and',
         })

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { chooseByModel } from '../../direct/choice.ts';
 import { JinjaError, readJinja } from '../../direct/jinja.ts';
 import type { DirectStep, Made, Make } from '../../direct/maker.ts';
 import { asked, modelSettings, schemaIn, schemaOf } from '../../direct/model.ts';
@@ -153,41 +154,18 @@ function classify(step: DirectStep): Made {
       name: textValue(step, each.name ?? ''),
     }));
   if (classes.length === 0) throw new Unmappable(message('import.no_conditions'));
-  const listed = classes.map(({ name }, index) => `${index + 1}: ${name}`).join('\n');
   const instruction = textOf(data.instruction) ?? textOf(data.instructions);
-  const asking = step.add('ai.generate', {
-    ...modelOf(step),
-    system: [
-      'Say which category fits the text best, by its number.',
-      listed,
-      ...(instruction === null ? [] : [textValue(step, instruction)]),
-    ].join('\n'),
+  const { number, id, handles } = chooseByModel(step, {
+    model: modelOf(step),
+    instructions: instruction === null ? [] : [textValue(step, instruction)],
     prompt: withHistory(step, template(selected(step, data.query_variable_selector)), objectOf(data.memory)),
-    output: 'json',
-    schema: {
-      type: 'object',
-      properties: { category: { type: 'integer', minimum: 1, maximum: classes.length } },
-      required: ['category'],
-    },
+    choices: classes.map(({ name }) => name),
   });
-  const id = step.add(
-    'core.switch',
-    {
-      cases: classes.map((_, index) => ({
-        name: `class ${index + 1}`,
-        conditions: [
-          { left: template(`nodes.${asking}.output.json.category`), operator: 'equals', right: index + 1 },
-        ],
-      })),
-    },
-    { suffix: 'branch' },
-  );
   const exits = Object.fromEntries(
-    classes.map((each, index) => [each.id, { id, handle: `class ${index + 1}` }]),
+    classes.map((each, index) => [each.id, { id, handle: handles[index] ?? '' }]),
   );
   const places = classes.map(({ name }) => name);
   return step.result(([name = '']) => {
-    const number = `nodes.${asking}.output.json.category`;
     if (name === 'class_id') return `${number} | string`;
     if (name !== 'class_name' || places.some((each) => each.includes('{{'))) return null;
     return places.reduceRight(

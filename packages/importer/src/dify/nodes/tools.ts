@@ -5,7 +5,7 @@ import { modelSettings } from '../../direct/model.ts';
 import { extend, inUrl, template } from '../../refs.ts';
 import { Unmappable } from '../../unmappable.ts';
 import { arrayOf, asText, objectOf, textOf } from '../../values.ts';
-import { anyValue, contextOf, namesIn, selected, textValue } from '../values.ts';
+import { anyValue, namesIn, selected, textValue } from '../values.ts';
 import { withError } from './errors.ts';
 import { withHistory } from './models.ts';
 
@@ -275,8 +275,4 @@ function agentTool(step: DirectStep, tool: JsonObject): Config {
       : (objectOf(settings[argument]).value ?? settings[argument] ?? otherwise ?? ''),
   );
   return { kind: 'node', ...common, type: known.type, config };
-}
-
-export function isChat(step: DirectStep): boolean {
-  return contextOf(step).app.isChat;
 }
