@@ -36,11 +36,17 @@ import {
   lockClaimed,
   recordAcknowledged,
   recordItems,
-  releasePoll,
 } from '@millrace/polling/store';
 import { driverOf } from './drivers.ts';
 import type { Batch, ConnectContext, Connection, Received } from './source.ts';
-import { readClaimed, recordBatch, recordConnected, recordSteady, recordWaiting } from './store.ts';
+import {
+  readClaimed,
+  recordBatch,
+  recordConnected,
+  recordSteady,
+  recordWaiting,
+  releaseListener,
+} from './store.ts';
 
 export interface SessionDeps extends PollDeps {
   /** Connections under an organisation's egress rules. */
@@ -75,9 +81,9 @@ export async function listen(deps: SessionDeps, claimed: ClaimedPoll, signal: Ab
   const session = new Session(deps, claimed, signal);
   try {
     await session.run();
-    await releasePoll(deps.db, claimed, 0);
+    await releaseListener(deps.db, claimed);
   } catch (error) {
-    if (signal.aborted) await releasePoll(deps.db, claimed, 0);
+    if (signal.aborted) await releaseListener(deps.db, claimed);
     else await session.recordFailure(failureOf(error, deps, claimed));
   } finally {
     session.end();
@@ -158,12 +164,13 @@ class Session {
   #contextOf(trigger: PlanNode, source: ConnectContext['source']): ConnectContext {
     const { organisation_id: organisationId, workflow_id: workflowId } = this.#claimed;
     const position = this.#claimed.position === null ? null : parseJson(this.#claimed.position);
-    const { contents, credentials, http, now } = pollContextOf(this.#deps, {
+    const { contents, credentials, http } = pollContextOf(this.#deps, {
       ...{ claimed: this.#claimed, trigger, position, signal: this.#signal, secrets: this.#secrets },
       onPutOff: () => undefined,
     });
     return {
-      ...{ contents, credentials, http, now, source, position, workflowId },
+      ...{ contents, credentials, http, source, position, workflowId },
+      now: () => Date.now(),
       signal: this.#signal,
       unacknowledged: idsOf(this.#claimed.unacknowledged),
       sockets: this.#sockets(organisationId),

@@ -142,3 +142,12 @@ export async function readUntilClaimable(db: Queryable): Promise<number | null> 
   );
   return row?.ms ?? null;
 }
+
+/** Gives a claim back, and notifies the processes that may take it. */
+export async function releaseListener(db: Queryable, { workflow_id: id, claim }: Claim): Promise<void> {
+  await db.query(
+    `UPDATE polls SET leased_until = NULL, next_poll_at = now()
+     WHERE workflow_id = $1 AND claim = $2 AND next_poll_at IS NOT NULL RETURNING pg_notify('millrace_schedules', '')`,
+    [id, claim],
+  );
+}

@@ -128,22 +128,30 @@ class Session {
     switch (name.toUpperCase()) {
       case 'CAPABILITY':
         this.#say(`* CAPABILITY ${this.#server.capabilities}`);
-        return ok();
+        ok();
+        return;
       case 'LOGIN':
-        return /canary-pass/.test(rest) ? ok() : this.#say(`${tag} NO [AUTHENTICATIONFAILED] ${rest}`);
+        if (/canary-pass/.test(rest)) ok();
+        else this.#say(`${tag} NO [AUTHENTICATIONFAILED] ${rest}`);
+        return;
       case 'LIST':
         if (/^"" ""$/.test(rest)) this.#say('* LIST (\\Noselect) "/" ""');
         else for (const folder of this.#server.folders.keys()) this.#say(`* LIST () "/" "${folder}"`);
-        return ok();
+        ok();
+        return;
       case 'SELECT':
       case 'EXAMINE': {
         const folder = unquoted(rest);
-        if (!this.#server.folders.has(folder)) return this.#say(`${tag} NO no such folder`);
+        if (!this.#server.folders.has(folder)) {
+          this.#say(`${tag} NO no such folder`);
+          return;
+        }
         this.#folder = folder;
         this.#say(`* ${this.#mails.length} EXISTS`);
         this.#say(`* OK [UIDVALIDITY ${this.#server.uidValidity}]`);
         this.#say(`* OK [UIDNEXT ${this.#server.nextUid}]`);
-        return ok('[READ-WRITE] selected');
+        ok('[READ-WRITE] selected');
+        return;
       }
       case 'UID SEARCH': {
         this.#say(
@@ -151,32 +159,41 @@ class Session {
             .map(({ uid }) => uid)
             .join(' ')}`.trimEnd(),
         );
-        return ok();
+        ok();
+        return;
       }
       case 'UID FETCH':
         for (const mail of this.#named(rest)) this.#fetch(mail, /BODY(\.PEEK)?\[\]/.test(rest));
-        return ok();
+        ok();
+        return;
       case 'UID STORE':
         for (const mail of this.#named(rest)) mail.flags.add('\\Seen');
-        return ok();
+        ok();
+        return;
       case 'UID MOVE': {
         const folder = unquoted(rest.split(' ').slice(1).join(' '));
-        if (!this.#server.folders.has(folder)) return this.#say(`${tag} NO no such folder`);
+        if (!this.#server.folders.has(folder)) {
+          this.#say(`${tag} NO no such folder`);
+          return;
+        }
         for (const mail of this.#named(rest)) {
           this.#mails.splice(this.#mails.indexOf(mail), 1);
           this.#server.mails(folder).push(mail);
         }
-        return ok();
+        ok();
+        return;
       }
       case 'IDLE':
         this.#idleTag = tag;
-        return this.#say('+ idling');
+        this.#say('+ idling');
+        return;
       case 'LOGOUT':
         this.#say('* BYE');
         ok();
-        return void this.#socket.end();
+        this.#socket.end();
+        return;
       default:
-        return ok();
+        ok();
     }
   }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type HttpRequest,
   isJsonArray,
@@ -20,6 +21,9 @@ const COUNT = 10;
 /** The longest that it waits for messages. */
 const WAIT_S = 20;
 const REQUEST_MS = 30_000;
+const CLOSE_MS = 2_000;
+/** Before the next request, if the service answers at once that there is nothing. */
+const PAUSE_MS = 1_000;
 /** Ten messages of 1 MiB, as JSON. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 
@@ -42,6 +46,7 @@ class Queue implements Connection {
   }
 
   async next(): Promise<Batch> {
+    const startedAt = performance.now();
     const answer = await this.call('ReceiveMessage', {
       MaxNumberOfMessages: COUNT,
       WaitTimeSeconds: WAIT_S,
@@ -50,6 +55,8 @@ class Queue implements Connection {
     });
     this.#handles = new Map();
     const messages = listOf(answer.Messages).flatMap((each) => this.#received(each));
+    // Not every service waits.
+    if (messages.length === 0 && performance.now() - startedAt < PAUSE_MS) await sleep(PAUSE_MS);
     return { messages, position: null };
   }
 
@@ -59,15 +66,26 @@ class Queue implements Connection {
     const Entries = handles.map((ReceiptHandle, at) => ({ Id: String(at), ReceiptHandle }));
     // One that isn't deleted is delivered again, known, and deleted then.
     await this.call('DeleteMessageBatch', { Entries });
+    for (const id of ids) this.#handles.delete(id);
   }
 
+  /** What was received and not started is given back, so that nobody has to wait for the visibility timeout. */
   async close(): Promise<void> {
-    // Every request is a connection of its own.
+    const handles = [...this.#handles.values()];
+    if (handles.length === 0) return;
+    const Entries = handles.map((ReceiptHandle, at) => ({
+      ...{ Id: String(at), ReceiptHandle, VisibilityTimeout: 0 },
+    }));
+    await this.call('ChangeMessageVisibilityBatch', { Entries }, AbortSignal.timeout(CLOSE_MS));
   }
 
   /** @throws ServiceError sqs_*, HttpClientError */
-  async call(action: string, input: JsonObject): Promise<JsonObject> {
-    const { source, credentials, signal } = this.#context;
+  async call(
+    action: string,
+    input: JsonObject,
+    signal: AbortSignal = this.#context.signal,
+  ): Promise<JsonObject> {
+    const { source, credentials } = this.#context;
     const request: HttpRequest = {
       method: 'POST',
       url: new URL('/', source.queueUrl).href,
