@@ -5,7 +5,8 @@ import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/ret
 import { createEgress, type Egress } from '@millrace/egress/egress';
 import type { FileStore } from '@millrace/files/file-store';
 import { createFiles, type Files } from '@millrace/files/files';
-import { createOwnedStore, type OwnedStore, readInstallationId } from '@millrace/files/folder-owner';
+import { openStore } from '@millrace/files/open-store';
+import { type OwnedStore, readInstallationId } from '@millrace/files/owned-store';
 import { createFileSweep } from '@millrace/files/sweep';
 import { findWebPages } from '@millrace/http/pages';
 import { hasUser } from '@millrace/identity/users/store';
@@ -82,8 +83,8 @@ export async function startOn(
     meters.hosts = () => egress.hosts.state;
     undo.push(() => egress.close());
     const tracer = tracing?.tracer ?? null;
-    const store = createOwnedStore(config.files.folder, () => readInstallationId(db));
-    await lookAtFolder(store, log);
+    const store = openStore(config.files, () => readInstallationId(db));
+    await lookAtStore(store, log);
     const files = createFiles({ db, store, settings: config.files });
     const parts: Parts = { config, db, log, meters, tracer, plans, notifier, egress, store, files, retry };
     const announced: Announced = { publicUrl: config.publicUrl, secretKeys };
@@ -117,10 +118,10 @@ export async function startOn(
 }
 
 /** Says at once what would otherwise be said by the first file. It keeps nothing else from working, so the service starts. */
-async function lookAtFolder(store: OwnedStore, log: Logger): Promise<void> {
+async function lookAtStore(store: OwnedStore, log: Logger): Promise<void> {
   await store
     .requireOwn()
-    .catch((error: unknown) => log.error({ err: error }, 'the folder for files cannot be used'));
+    .catch((error: unknown) => log.error({ err: error }, 'the store for files cannot be used'));
 }
 
 interface Parts {
