@@ -23,6 +23,8 @@ const GUIDES: { readonly [type: string]: string } = {
   'ai.classify': 'ai.md#classifying-and-extracting',
   'ai.extract': 'ai.md#classifying-and-extracting',
   'ai.agent': 'ai.md',
+  'ai.embed': 'ai.md#searching-by-meaning',
+  'ai.vectors': 'ai.md#searching-by-meaning',
   'core.for_each': 'workflows.md#loops',
   'core.repeat': 'workflows.md#loops',
   'webhook.respond': 'triggers.md#answer-by-a-node',

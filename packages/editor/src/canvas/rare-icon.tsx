@@ -22,6 +22,7 @@ import {
   Sheet,
   Tags,
   TextSearch,
+  Waypoints,
 } from 'lucide-react';
 
 const ICONS: { readonly [name: string]: LucideIcon } = {
@@ -46,6 +47,7 @@ const ICONS: { readonly [name: string]: LucideIcon } = {
   sheet: Sheet,
   tags: Tags,
   'text-search': TextSearch,
+  waypoints: Waypoints,
 };
 
 /** Icons of nodes that few workflows have, by their Lucide names; a box for unknown ones. */
