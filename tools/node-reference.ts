@@ -24,6 +24,7 @@ const GUIDES: { readonly [type: string]: string } = {
   'ai.extract': 'ai.md#classifying-and-extracting',
   'ai.agent': 'ai.md',
   'ai.embed': 'ai.md#searching-by-meaning',
+  'ai.split': 'ai.md#searching-by-meaning',
   'ai.vectors': 'ai.md#searching-by-meaning',
   'core.for_each': 'workflows.md#loops',
   'core.repeat': 'workflows.md#loops',

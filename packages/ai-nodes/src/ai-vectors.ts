@@ -301,7 +301,7 @@ async function search(config: Config, context: NodeContext): Promise<NodeResult>
   const text = textToEmbed(config.query);
   const problem = own === undefined ? callProblemOf(config) : undefined;
   if (problem !== undefined) return invalid(problem);
-  if (text.trim() === '') return invalid(message('nodes.empty_query'));
+  if (text.trim() === '') return invalid(message('nodes.no_query'));
   if (context.execution.isTestMode) {
     const { query } = config;
     return success({ dry_run: true, request: { operation: 'search', collection, model, query, limit } });

@@ -4,6 +4,7 @@ import { aiClassify } from './ai-classify.ts';
 import { aiEmbed } from './ai-embed.ts';
 import { aiExtract } from './ai-extract.ts';
 import { aiGenerate } from './ai-generate.ts';
+import { aiSplit } from './ai-split.ts';
 import { aiVectors } from './ai-vectors.ts';
 
 /** The nodes that call models, in the order the editor and the reference show them. */
@@ -13,5 +14,6 @@ export const aiNodes: readonly NodeDefinition[] = [
   aiExtract,
   aiAgent,
   aiEmbed,
+  aiSplit,
   aiVectors,
 ];
