@@ -142,7 +142,7 @@ export const aiExtract = checkedNode({
     if (text.trim() === '') return failure('invalid_config', message('nodes.empty_text'));
     const isByFields = config.define === 'fields';
     if (isByFields && config.fields.length === 0) {
-      return failure('invalid_config', message('nodes.no_fields'));
+      return failure('invalid_config', message('nodes.no_wanted_fields'));
     }
     const [fault] = isByFields ? findFieldFaults({ fields: config.fields }) : [];
     const schema: JsonSchema = isByFields ? schemaOfFields(config.fields) : config.schema;

@@ -63,6 +63,7 @@ const BY_TYPE: { readonly [type: string]: Describe } = {
   'ai.generate': ({ prompt, model }) => plain(prompt) ?? plain(model),
   'ai.classify': ({ text, model }) => plain(text) ?? plain(model),
   'ai.extract': ({ text, model }) => plain(text) ?? plain(model),
+  'ai.vectors': ({ operation, collection }) => join([plain(operation), plain(collection)]),
   'ai.agent': ({ prompt, model }) => plain(prompt) ?? plain(model),
 };
 

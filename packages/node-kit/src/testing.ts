@@ -32,6 +32,7 @@ import { plainCode } from './testing-code.ts';
 import { memoryData } from './testing-data.ts';
 import { directDocuments } from './testing-documents.ts';
 import { directContents, memoryFiles } from './testing-files.ts';
+import { memoryVectors } from './testing-vectors.ts';
 import { fakeWaits } from './testing-waits.ts';
 
 /** The default time of {@link runNode}. */
@@ -188,6 +189,7 @@ function fakeServices(
     contents: directContents,
     files: memoryFiles(),
     data: memoryData(() => TEST_NOW_MS),
+    vectors: memoryVectors(),
     sql: { query: async () => ({ rows: sqlRows, rowCount: sqlRows.length, isTruncated: false }) },
     ...fakeWaits,
     ...services,
@@ -229,6 +231,15 @@ function fakeModel(answers: NonNullable<RunOptions['ai']>): NodeServices['ai'] {
         throw new ServiceError('ai_unreachable', verbatim('the test has no answer of a model'));
       return answer;
     },
+    // Vectors that a reader of a test can work out: characters, words, and 1; a token for each word.
+    async embed(_credential, { texts }) {
+      const words = texts.map((text) => text.split(/\s+/).length);
+      const inputTokens = words.reduce((sum, count) => sum + count, 0);
+      return {
+        vectors: texts.map((text, index) => [text.length, words[index] ?? 0, 1]),
+        usage: { inputTokens, outputTokens: 0, totalTokens: inputTokens },
+      };
+    },
   };
 }
 
@@ -248,6 +259,7 @@ const absentServices: NodeServices = {
   code: absent('code'),
   documents: absent('documents'),
   data: absent('data'),
+  vectors: absent('vectors'),
   workflows: absent('workflows'),
   callbacks: absent('callbacks'),
   tools: absent('tools'),

@@ -271,6 +271,9 @@ const TO_FILL_IN: { readonly [type: string]: readonly string[] } = {
   'ai.classify': ['credential_id', 'model', 'text'],
   'ai.extract': ['credential_id', 'model', 'text', 'fields'],
   'ai.agent': ['credential_id', 'model', 'prompt'],
+  'ai.embed': ['credential_id', 'model', 'texts'],
+  'ai.split': ['text'],
+  'ai.vectors': ['collection', 'credential_id', 'model', 'query'],
 };
 
 async function runExample(node: NodeDefinition, example: NodeExample): Promise<void> {

@@ -37,6 +37,7 @@ const NAMES: { readonly [Name in keyof NodeServices]: true } = {
   code: true,
   documents: true,
   data: true,
+  vectors: true,
   workflows: true,
   callbacks: true,
   tools: true,

@@ -19,9 +19,11 @@ import {
   NotebookText,
   PanelTop,
   Rss,
+  Scissors,
   Sheet,
   Tags,
   TextSearch,
+  Waypoints,
 } from 'lucide-react';
 
 const ICONS: { readonly [name: string]: LucideIcon } = {
@@ -43,9 +45,11 @@ const ICONS: { readonly [name: string]: LucideIcon } = {
   'notebook-text': NotebookText,
   'panel-top': PanelTop,
   rss: Rss,
+  scissors: Scissors,
   sheet: Sheet,
   tags: Tags,
   'text-search': TextSearch,
+  waypoints: Waypoints,
 };
 
 /** Icons of nodes that few workflows have, by their Lucide names; a box for unknown ones. */
