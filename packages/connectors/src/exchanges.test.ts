@@ -1,16 +1,30 @@
-import { type FileValue, type JsonObject, type JsonValue, stringifyJson } from '@millrace/engine';
+import {
+  type Credential,
+  type FileValue,
+  type JsonObject,
+  type JsonValue,
+  stringifyJson,
+} from '@millrace/engine';
 import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import type { ConnectorTrigger, Exchange, Operation, PollExchange } from './format.ts';
+import type { Connector, ConnectorTrigger, Exchange, Operation, PollExchange } from './format.ts';
 import { nodeOf } from './node-type.ts';
 import { services } from './services.ts';
 import { useTestService } from './test-exchanges.ts';
-import { pollOnce } from './test-polls.ts';
+import { chatCredential, pollOnce } from './test-polls.ts';
 import { triggerNodeOf } from './trigger-type.ts';
 
 const service = useTestService();
-const TOKEN = 'canary-token-0123456789';
-const credential = { type: 'bearer', token: TOKEN } as const;
+const TOKEN = '123456:canary-token-0123456789';
+
+function credentialOf({ authentication: { chat } }: Connector): Credential {
+  return chat === undefined ? { type: 'bearer', token: TOKEN } : chatCredential(chat, TOKEN);
+}
+
+/** Where the token is, unless it stands in the path. */
+function signatureOf({ authentication: { chat } }: Connector): { readonly [name: string]: string } {
+  return chat === undefined ? { authorization: `Bearer ${TOKEN}` } : {};
+}
 
 /** Keeps what an operation stores as a file, and gives files to those that send one. */
 function memoryFiles() {
@@ -55,7 +69,7 @@ describe.each(services)('$title', (connector) => {
     const { files } = memoryFiles();
     const { result } = await runNode(nodeOf(connector, operation), {
       config: { credential_id: 1, ...config },
-      credential,
+      credential: credentialOf(connector),
       http: (request) => service.client.send(request, new AbortController().signal),
       services: { files: files as never },
     });
@@ -66,7 +80,7 @@ describe.each(services)('$title', (connector) => {
     for (const [index, { headers = {} }] of expected.entries()) {
       expect(service.received[index]?.headers).toMatchObject({
         ...headers,
-        authorization: `Bearer ${TOKEN}`,
+        ...signatureOf(connector),
       });
     }
     if (failure === undefined) {
@@ -95,6 +109,7 @@ describe.each(watched)('polls $title', (connector) => {
     const result = await pollOnce(triggerNodeOf(connector, trigger), {
       config: { credential_id: 1, ...config },
       ...{ position, now, client: service.client, token: TOKEN },
+      ...{ chat: connector.authentication.chat },
     });
     const expected = steps.map(({ request }) => request);
     expect(service.received.map(({ method, path, body }) => shownRequest(method, path, body))).toEqual(
@@ -102,7 +117,7 @@ describe.each(watched)('polls $title', (connector) => {
     );
     for (const [index, { headers = {} }] of expected.entries()) {
       const received = service.received[index]?.headers;
-      expect(received).toMatchObject({ ...headers, authorization: `Bearer ${TOKEN}` });
+      expect(received).toMatchObject({ ...headers, ...signatureOf(connector) });
       expect(received).not.toHaveProperty('idempotency-key');
     }
     if (failure === undefined) {
@@ -115,5 +130,5 @@ describe.each(watched)('polls $title', (connector) => {
 });
 
 function shownRequest(method: string, path: string, body: JsonValue | undefined): object {
-  return { line: `${method} ${path}`, body: body ?? null };
+  return { line: `${method} ${path.replace(TOKEN, '{token}')}`, body: body ?? null };
 }

@@ -1,4 +1,10 @@
-import { HTTP_CREDENTIAL_TYPES, type JsonObject, type JsonSchema, type JsonValue } from '@millrace/engine';
+import {
+  CHAT_SERVICES,
+  HTTP_CREDENTIAL_TYPES,
+  type JsonObject,
+  type JsonSchema,
+  type JsonValue,
+} from '@millrace/engine';
 import { type Static, type TSchema, Type } from 'typebox';
 
 /*
@@ -224,10 +230,19 @@ export const connectorSchema = closed({
   base_url: Type.String({ pattern: '^https?://[^/?#]+(/[^?#]*[^/?#])?$' }),
   /** The template in the address may be several labels. */
   several_labels: Type.Optional(Type.Literal(true)),
-  /** Hosts that requests may go to: names, or `*.` before one. */
+  /** Hosts that requests may go to: names, or `*.` before one. `*`: any that the credential is bound to; only where the template is the whole host. */
   hosts: Type.Array(text(), { minItems: 1, maxItems: 20 }),
   authentication: closed({
-    types: Type.Array(Type.Enum([...HTTP_CREDENTIAL_TYPES], { type: 'string' }), { minItems: 1 }),
+    types: Type.Array(Type.Enum([...HTTP_CREDENTIAL_TYPES, 'chat'], { type: 'string' }), { minItems: 1 }),
+    /** Of a chat credential: its service, and where its token goes: behind this, before the path. */
+    chat: Type.Optional(
+      closed({
+        service: Type.Enum([...CHAT_SERVICES], { type: 'string' }),
+        before: Type.String({ pattern: '^/[a-z]*$' }),
+        /** What a token looks like. */
+        form: Type.String({ pattern: '^\\^.*\\$$' }),
+      }),
+    ),
     /** What the setting says about the credential. */
     description: text(),
   }),

@@ -107,6 +107,31 @@ it.each<[string, () => ReturnType<typeof faultsAfter>, string, string]>([
   ['no https', () => faultsAfter(() => ({ base_url: 'http://slack.com/api' })), '/base_url', 'https'],
   ['a host that is not listed', () => faultsAfter(() => ({ hosts: ['example.com'] })), '/hosts', 'slack.com'],
   [
+    'any host where the address has one',
+    () => faultsAfter(() => ({ hosts: ['slack.com', '*'] })),
+    '/hosts',
+    'whole host',
+  ],
+  [
+    'a chat credential that says nothing of its token',
+    () => faultsAfter(({ authentication }) => ({ authentication: { ...authentication, types: ['chat'] } })),
+    '/authentication',
+    "'chat'",
+  ],
+  [
+    'a chat credential beside another',
+    () =>
+      faultsAfter(({ authentication }) => ({
+        authentication: {
+          ...authentication,
+          types: ['chat', 'bearer'],
+          chat: { service: 'slack', before: '/bot', form: '^x$' },
+        },
+      })),
+    '/authentication',
+    'no other type',
+  ],
+  [
     'two templates in the address',
     () => faultsAfter(() => ({ base_url: 'https://{{args.a}}.{{args.b}}.com' })),
     '/base_url',

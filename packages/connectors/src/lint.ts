@@ -57,7 +57,13 @@ function describe(params: object): string {
   return named.length === 0 ? '' : ` (${named.join(', ')})`;
 }
 
-function lintBase({ base_url: url, hosts, operations, triggers = [] }: Connector): ConnectorFault[] {
+function lintBase({
+  base_url: url,
+  hosts,
+  operations,
+  triggers = [],
+  authentication,
+}: Connector): ConnectorFault[] {
   const parts = url.split(/\{\{.*?\}\}/);
   if (parts.length > 2 || url.replace(/\{\{.*?\}\}/, '').includes('{{')) {
     return [
@@ -77,6 +83,21 @@ function lintBase({ base_url: url, hosts, operations, triggers = [] }: Connector
     return [{ pointer: '/base_url', message: 'is not https; credentials would be sent in the clear.' }];
   }
   const faults: ConnectorFault[] = [];
+  const { types, chat } = authentication;
+  if (types.includes('chat') !== (chat !== undefined) || (chat !== undefined && types.length > 1)) {
+    const message = "needs chat for the type 'chat', which goes with no other type.";
+    faults.push({ pointer: '/authentication', message });
+  }
+  if (chat !== undefined && parts.length > 1) {
+    faults.push({
+      pointer: '/base_url',
+      message: 'has a template, but the token stands between address and path.',
+    });
+  }
+  if (hosts.includes('*') && !/^https:\/\/\{\{[^{}]*\}\}(?:\/|$)/.test(url)) {
+    const message = "has '*', which is only for an address whose whole host is a template.";
+    faults.push({ pointer: '/hosts', message });
+  }
   if (!hosts.some((host) => isHost(target.hostname, host))) {
     faults.push({
       pointer: '/hosts',

@@ -143,6 +143,19 @@ test('a value leads behind what the first poll finds, which is skipped', async (
   expect(result).toMatchObject({ items: [{ id: '7' }], position: { cursor: 7 } });
 });
 
+test('the first poll goes on to the end of a list that is cut', async () => {
+  const more = {
+    pagination: undefined,
+    items: '{{args.response.body}}',
+    more: '{{(args.response.body | length) == 2}}',
+  };
+  const list = (query: URLSearchParams) =>
+    [1, 2, 3].filter((id) => id > Number(query.get('from') ?? 0)).slice(0, 2);
+  const { result, queries } = await poll({ ...BY_VALUE, ...more } as never, list);
+  expect(queries).toEqual(['', 'from=2']);
+  expect(result).toEqual({ kind: 'polled', items: [], position: { cursor: 3 } });
+});
+
 test('a value stays where nothing is found', async () => {
   const { result, queries } = await poll(BY_VALUE, () => [], { position: { cursor: 7 } });
   expect(queries[0]).toContain('from=7');

@@ -53,11 +53,20 @@ interface Beginning {
  */
 export async function pollTrigger(polled: PolledTrigger, context: PollContext): Promise<PollResult> {
   const { trigger, connector } = polled;
-  const beginning = beginningOf(polled, context);
-  const fetched = await listItems(polled, beginning, context);
-  if (fetched.kind === 'failure') return fetched;
   const { cursor, order } = trigger;
   const service = connector.title;
+  let beginning = beginningOf(polled, context, context.position);
+  let fetched = await listItems(polled, beginning, context);
+  if (fetched.kind === 'failure') return fetched;
+  // A value leads behind what is there, so nothing of it has to be remembered.
+  const skips = context.isFirst && !polled.startsExisting && cursor?.type === 'value';
+  for (let round = 1; skips && fetched.hasMore && round < MAX_PAGES; round++) {
+    const position = positionAfter(trigger, beginning, fetched, rowsOf(trigger, fetched, beginning.args));
+    if (!isJsonObject(position)) break;
+    beginning = beginningOf(polled, context, position);
+    fetched = await listItems(polled, beginning, context);
+    if (fetched.kind === 'failure') return fetched;
+  }
   // What was cut off would be lost, unless the next poll continues there; a list of the newest without a cursor is always cut.
   const isLost = order === 'unordered' || (order === 'newest_first' && cursor !== undefined);
   if (fetched.hasMore && isLost) {
@@ -72,9 +81,7 @@ export async function pollTrigger(polled: PolledTrigger, context: PollContext): 
     return failure('too_many_items', message('nodes.poll_trigger_too_many', { service, max: MAX_LISTED }));
   }
   const position = positionAfter(trigger, beginning, fetched, listed);
-  // A value leads behind what is there, so nothing of it has to be remembered.
-  const isSkipped =
-    context.isFirst && !polled.startsExisting && cursor?.type === 'value' && position !== null;
+  const isSkipped = skips && position !== null;
   const items: PolledItem[] = [];
   for (const [at, item] of (isSkipped ? [] : wanted).entries()) {
     const args = { ...beginning.args, item };
@@ -98,7 +105,7 @@ export async function readDetails(
 ): Promise<readonly PolledItem[] | Failure> {
   const { detail } = polled.trigger;
   if (detail === undefined) return items;
-  const { args } = beginningOf(polled, context);
+  const { args } = beginningOf(polled, context, context.position);
   const complete: PolledItem[] = [];
   for (const { id, data } of items) {
     const call = callOf(polled, detail.request, { ...args, item: data });
@@ -113,10 +120,14 @@ export async function readDetails(
   return complete;
 }
 
-function beginningOf({ trigger, args, startsExisting }: PolledTrigger, context: PollContext): Beginning {
+function beginningOf(
+  { trigger, args, startsExisting }: PolledTrigger,
+  context: Pick<PollContext, 'now'>,
+  position: JsonValue,
+): Beginning {
   const nowMs = context.now();
   const { cursor } = trigger;
-  const stored = isJsonObject(context.position) ? context.position : {};
+  const stored = isJsonObject(position) ? position : {};
   const overlapMs = (cursor?.overlap_s ?? DEFAULT_OVERLAP_S) * SECOND_MS;
   const last = typeof stored.since === 'string' ? Date.parse(stored.since) : Number.NaN;
   const beginsNow = Number.isNaN(last) ? (startsExisting ? null : nowMs - overlapMs) : last;

@@ -164,5 +164,6 @@ function baseOf(connector: Connector, args: JsonObject): URL {
 
 /** Whether a host's name is the one that a connector names, or below it (`*.example.com`). */
 export function isHost(hostname: string, entry: string): boolean {
+  if (entry === '*') return true;
   return entry.startsWith('*.') ? hostname.endsWith(entry.slice(1)) : hostname === entry;
 }

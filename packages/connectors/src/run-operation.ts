@@ -10,13 +10,13 @@ import {
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { prepareExchange } from '@millrace/node-kit/http/exchange';
 import { openFileBody } from '@millrace/node-kit/http/file-body';
 import { buildRequest, describeRequest } from '@millrace/node-kit/http/request';
 import { serviceFailure } from '@millrace/node-kit/service-failure';
 import { type Accepted, mayRepeat, readAnswer } from './answer.ts';
 import type { Operation } from './format.ts';
 import { fetchPages } from './pages.ts';
+import { prepareSigned } from './path-token.ts';
 import { type Call, type PageRequest, requestOf } from './request.ts';
 import { fillIn } from './templates.ts';
 
@@ -68,7 +68,7 @@ export async function ask(call: Call, context: Asking, page?: PageRequest): Prom
   );
   const { 'idempotency-key': _unused, ...withoutKey } = wire.headers;
   const sent = idempotencyKey === '' ? { ...wire, headers: withoutKey } : wire;
-  const { send } = await prepareExchange(sent, config, context, 'credential_id');
+  const { send } = await prepareSigned(call.connector, sent, config, context);
   try {
     return await readAnswer(await send(), call, context);
   } catch (error) {
@@ -83,7 +83,7 @@ export async function ask(call: Call, context: Asking, page?: PageRequest): Prom
 async function describe(call: Call, context: NodeContext): Promise<NodeResult> {
   const config = await requestOf(call);
   const wire = buildRequest(config, context.idempotencyKey, await openFileBody(config, context));
-  const { shown } = await prepareExchange(wire, config, context, 'credential_id');
+  const { shown } = await prepareSigned(call.connector, wire, config, context);
   const request: JsonObject = describeRequest({ ...wire, ...shown }, config);
   return success({ dry_run: true, service: call.connector.id, request });
 }
