@@ -24,6 +24,7 @@ const COPIED: Readonly<Record<string, string>> = {
   'packages/ports/src/code/library.js': 'code/library.js',
   'packages/ports/src/code/library-intl.js': 'code/library-intl.js',
   'node_modules/@jitl/quickjs-wasmfile-release-sync/dist/emscripten-module.wasm': 'code/quickjs.wasm',
+  'node_modules/pdfjs-dist/cmaps': 'pdf/cmaps',
   docs: 'docs',
   examples: 'examples',
 };

@@ -69,6 +69,13 @@ export type ContentTask =
       /** Whether attachments become files; else they are only named. */
       readonly attachments: boolean;
     }
+  | {
+      readonly kind: 'pdf_text';
+      readonly output: 'text' | 'pages';
+      /** Pages at the beginning that are left out. */
+      readonly skip: number;
+      readonly limit: number;
+    }
   | { readonly kind: 'zip_make'; readonly name: string }
   | { readonly kind: 'zip_list'; readonly limit: number }
   | {

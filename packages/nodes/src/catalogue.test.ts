@@ -262,6 +262,7 @@ const TO_FILL_IN: { readonly [type: string]: readonly string[] } = {
   'data.xml': ['xml'],
   'data.feed': ['url'],
   'file.read': ['file'],
+  'file.pdf_text': ['file'],
   'file.zip': ['files'],
   'data.store': ['key'],
   'chat.notify': ['credential_id', 'text'],

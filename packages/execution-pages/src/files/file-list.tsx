@@ -10,10 +10,17 @@ import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { useQuery } from '@tanstack/react-query';
-import { Download, FileImage, FileSpreadsheet, FileText, File as PlainFile, ScanEye } from 'lucide-react';
+import {
+  Download,
+  FileImage,
+  FileSpreadsheet,
+  type LucideIcon,
+  File as PlainFile,
+  ScanEye,
+} from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type FileKind, kindOf, tooLargeFor } from './file-kind.ts';
+import { kindOf, tooLargeFor } from './file-kind.ts';
 import { fileSize } from './file-size.ts';
 import classes from './files.module.css';
 
@@ -22,14 +29,11 @@ const FilePreview = lazyPart(async () => (await import('./file-preview.tsx')).Fi
 /** Files that are asked for at a time; the service takes no more. */
 const PART = 50;
 
-const ICONS = {
+/** Those of other kinds are plain. */
+const ICONS: { readonly [kind: string]: LucideIcon | undefined } = {
   image: FileImage,
-  pdf: FileText,
   table: FileSpreadsheet,
-  json: FileText,
-  jsonl: FileText,
-  text: FileText,
-} as const satisfies Record<FileKind, unknown>;
+};
 
 /** Files of an execution, by their ids: what they are, to be saved or looked at. */
 export function FileList({ ids, executionId }: { ids: readonly string[]; executionId: number }) {
@@ -115,7 +119,7 @@ function Row({
     );
   }
   const kind = kindOf(file);
-  const Icon = kind === null ? PlainFile : ICONS[kind];
+  const Icon = ICONS[kind ?? ''] ?? PlainFile;
   const { id, name, type, size } = file;
   const isTooLarge = kind !== null && tooLargeFor(kind, size);
   return (

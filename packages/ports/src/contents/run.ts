@@ -55,6 +55,10 @@ export async function workOnContents(task: ContentTask, host: Host, maxOutputByt
       const { readMail } = await import('./mail.ts');
       return readMail(host, task.attachments);
     }
+    case 'pdf_text': {
+      const { readPdfText } = await import('./pdf-text.ts');
+      return readPdfText(host, task, maxOutputBytes);
+    }
     case 'zip_make':
     case 'zip_list':
     case 'zip_extract': {
