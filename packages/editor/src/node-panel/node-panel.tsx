@@ -252,12 +252,17 @@ function Configure({ node, type, isNew }: { node: FlowNode; type: NodeType | und
             <Muted>{t('forms.nothingToConfigure')}</Muted>
           )}
           {node.type === 'trigger.schedule' && <SchedulePreview config={config} />}
-          {type.kind === 'trigger' && /\.(rss|poll|email)$/.test(node.type) && <PollStatus />}
+          {type.kind === 'trigger' && POLLING.test(node.type) && (
+            <PollStatus isListening={!/\.(rss|poll)$/.test(node.type)} />
+          )}
         </Stack>
       </WithData>
     </NodeForm>
   );
 }
+
+/** Triggers that ask for what they start executions for, or listen for it. */
+const POLLING = /\.(rss|poll|email|redis|mqtt|postgresql|sqs)$/;
 
 /** Triggers read no values; only a webhook's response is rendered, after all nodes have ended. */
 function templatesOf({ kind, type }: NodeType): Pick<NodeFormProps, 'takesTemplates' | 'templatesBelow'> {
