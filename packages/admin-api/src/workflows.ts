@@ -221,6 +221,10 @@ const NewWorkflow = Closed({
 
 /** The polling of a workflow's trigger. */
 export const Polling = Closed({
+  /** Whether it keeps a connection instead of polling; then a poll is a connection, or what it received. */
+  listens: Type.Boolean(),
+  /** Nothing is received then. */
+  is_test_mode: Type.Boolean(),
   /** Whether a poll is running. */
   is_polling: Type.Boolean(),
   /** Null while the workflow isn't active. */

@@ -233,6 +233,7 @@ export async function readUntilDue(db: Queryable): Promise<number | null> {
 export interface PollingRow {
   /** Whether a connection is kept. */
   readonly listens: boolean;
+  readonly is_test_mode: boolean;
   readonly next_poll_at: Date | null;
   readonly is_polling: boolean;
   readonly last_poll_at: Date | null;
@@ -250,7 +251,7 @@ export async function findPolling(
   workflowId: number,
 ): Promise<PollingRow | undefined> {
   const [row] = await db.query<PollingRow>(
-    `SELECT listens, next_poll_at, coalesce(leased_until > now(), false) AS is_polling, last_poll_at, last_success_at, last_started, started, failures,
+    `SELECT listens, (SELECT w.is_test_mode FROM workflows w WHERE w.id = workflow_id) AS is_test_mode, next_poll_at, coalesce(leased_until > now(), false) AS is_polling, last_poll_at, last_success_at, last_started, started, failures,
        last_error
      FROM polls WHERE organisation_id = $1 AND workflow_id = $2`,
     [organisationId, workflowId],

@@ -79,7 +79,7 @@ export const triggerEmail = checkedNode({
     attachments: Type.Boolean({
       title: 'Keep attachments',
       description:
-        'As files, which count against the storage of the organization. Otherwise only their names are there.',
+        'As files, which count against the storage of the organisation. Otherwise only their names are there.',
       default: true,
     }),
     existing: existingProperty(

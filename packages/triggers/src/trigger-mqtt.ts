@@ -20,7 +20,7 @@ export const triggerMqtt = checkedNode({
   title: 'MQTT message',
   description:
     'Subscribes to topics of an MQTT broker and starts one execution for each message. The broker keeps messages of QoS 1 and 2 while the connection is interrupted; they are acknowledged once the start is stored. trigger.data has topic, text, json, qos and is_retained.',
-  icon: 'radio-tower',
+  icon: 'message-square',
   kind: 'trigger',
   properties: {
     credential_id: credentialProperty(['mqtt'], 'Credential', 'The broker.'),

@@ -24,7 +24,7 @@ export const triggerPostgresql = checkedNode({
     credential_id: credentialProperty(
       ['sql'],
       'Credential',
-      'The PostgreSQL server. Poolers in transaction mode cannot be listened through.',
+      'The PostgreSQL server, reached directly or through a pooler in session mode.',
     ),
     channels: namesProperty(
       'Channels',

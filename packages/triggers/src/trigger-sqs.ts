@@ -21,7 +21,7 @@ export const triggerSqs = checkedNode({
   title: 'Amazon SQS message',
   description:
     'Receives messages of a queue of Amazon SQS, or of a service with the same interface, and starts one execution for each. A message is deleted from the queue once the start is stored. trigger.data has id, text, json, attributes and sent_at.',
-  icon: 'inbox',
+  icon: 'list-ordered',
   kind: 'trigger',
   properties: {
     credential_id: credentialProperty(

@@ -252,7 +252,9 @@ function Configure({ node, type, isNew }: { node: FlowNode; type: NodeType | und
             <Muted>{t('forms.nothingToConfigure')}</Muted>
           )}
           {node.type === 'trigger.schedule' && <SchedulePreview config={config} />}
-          {polls(type) && <PollStatus />}
+          {(polls(type) || LISTENING.test(node.type)) && (
+            <PollStatus isListening={LISTENING.test(node.type)} />
+          )}
         </Stack>
       </WithData>
     </NodeForm>
@@ -263,6 +265,9 @@ function Configure({ node, type, isNew }: { node: FlowNode; type: NodeType | und
 function polls({ kind, config_schema: { properties } }: NodeType): boolean {
   return kind === 'trigger' && Object.hasOwn((properties ?? {}) as object, 'interval_s');
 }
+
+/** Triggers that are told of what they start executions for. */
+const LISTENING = /^trigger\.(email|redis|mqtt|postgresql|sqs)$/;
 
 /** Triggers read no values; only a webhook's response is rendered, after all nodes have ended. */
 function templatesOf({ kind, type }: NodeType): Pick<NodeFormProps, 'takesTemplates' | 'templatesBelow'> {

@@ -16,6 +16,7 @@ import help from './en/help.json';
 import keys from './en/keys.json';
 import pasting from './en/pasting.json';
 import people from './en/people.json';
+import polling from './en/polling.json';
 import settings from './en/settings.json';
 import shell from './en/shell.json';
 import storage from './en/storage.json';
@@ -43,6 +44,7 @@ export const en = {
   keys,
   pasting,
   people,
+  polling,
   settings,
   shell,
   storage,

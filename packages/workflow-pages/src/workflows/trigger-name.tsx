@@ -3,8 +3,12 @@ import {
   CalendarClock,
   CircleHelp,
   ClipboardList,
+  Database,
   Hand,
+  ListOrdered,
   type LucideIcon,
+  Mail,
+  MessageSquare,
   RefreshCw,
   Rss,
   Webhook,
@@ -18,6 +22,11 @@ const TRIGGER_ICONS = {
   'trigger.manual': Hand,
   'trigger.rss': Rss,
   'trigger.poll': RefreshCw,
+  'trigger.email': Mail,
+  'trigger.redis': Database,
+  'trigger.mqtt': MessageSquare,
+  'trigger.postgresql': Database,
+  'trigger.sqs': ListOrdered,
 } as const satisfies { readonly [type: `trigger.${string}`]: LucideIcon };
 
 type Known = keyof typeof TRIGGER_ICONS;
