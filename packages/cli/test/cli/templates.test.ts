@@ -129,6 +129,7 @@ const FILES: { readonly [name: string]: string } = {
     ]),
   ),
   'webhook.txt': 'https://hooks.slack.com/services/T0/B0/not-a-real-one\n',
+  'imap.json': JSON.stringify({ host: 'imap.example.com', username: 'me', password: 'not-a-real-one' }),
   'smtp.json': JSON.stringify({
     host: 'smtp.example.com',
     port: 587,

@@ -9,6 +9,7 @@ import {
 } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
 import { listTemplates, type Template } from '@millrace/service/templates/catalogue';
+import { pdfFile } from '@millrace/testing/pdf';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOrders, openWorld, statusesOf, type World } from './world.ts';
 
@@ -56,7 +57,11 @@ describe('the catalogue', () => {
       'feed-to-chat',
       'github-issue-to-chat',
       'greeting',
+      'invoice-intake',
+      'knowledge-answers',
+      'knowledge-upload',
       'lead-enrichment',
+      'mailbox-triage',
       'monthly-export',
       'nightly-sync',
       'order-paid',
@@ -219,19 +224,23 @@ describe('in test mode', () => {
   async function inputsFor({ samples, workflow }: Template): Promise<readonly JsonValue[]> {
     if (samples.length > 0) return samples.map(({ data }) => data);
     const { nodes } = (workflow as { flow_data: unknown }).flow_data as Flow;
-    const table = nodes.some(({ type }) => type === 'trigger.form') ? await addTable() : {};
-    return [{ ...FIRED, ...table }];
+    const form = nodes.find(({ type }) => type === 'trigger.form')?.data?.config?.fields ?? [];
+    const values: { [name: string]: JsonValue } = {};
+    for (const field of form as readonly JsonObject[]) {
+      values[String(field.name)] = field.type === 'file' ? await addFile(field) : 'ada@example.com';
+    }
+    return [{ ...FIRED, ...values }];
   }
 
-  async function addTable(): Promise<JsonObject> {
-    const { api } = world.service;
-    const stored = await api('POST', '/files?name=count.csv', {
+  async function addFile({ accept }: JsonObject): Promise<JsonValue> {
+    const isPdf = accept === '.pdf';
+    const stored = await world.service.api('POST', `/files?name=file.${isPdf ? 'pdf' : 'csv'}`, {
       key: world.key,
-      raw: 'sku,counted\nBUOY-1,2\n',
-      headers: { 'content-type': 'text/csv' },
+      raw: isPdf ? pdfFile(['Invoice 17']) : 'sku,counted\nBUOY-1,2\n',
+      headers: { 'content-type': isPdf ? 'application/pdf' : 'text/csv' },
     });
     expect(stored.status, stored.text).toBe(201);
-    return { warehouse: 'North', email: 'ada@example.com', table: parseJson(stored.text) };
+    return parseJson(stored.text);
   }
 
   async function addCredential(type: string): Promise<number> {
@@ -246,6 +255,10 @@ describe('in test mode', () => {
         const { id, db } = await world.addDatabase();
         await createOrders(db);
         return id;
+      }
+      case 'imap': {
+        const fields = { host: 'imap.example.com', username: 'support', password: 'not-a-real-one' };
+        return world.addCredential('imap', fields);
       }
       case 'secret':
         return world.addCredential('secret', { value: 'whsec_c2lnbmVkLWFuZC1zZWFsZWQ=' });
@@ -278,7 +291,7 @@ describe('in test mode', () => {
 /** Types that call out even for reads only, or that affect nothing but time. */
 const HARMLESS = new Set([
   ...['core.delay', 'wait.callback', 'wait.approval', 'flow.call', 'webhook.respond'],
-  ...['data.feed', 'file.read', 'file.write'],
+  ...['data.feed', 'file.pdf_text', 'file.read', 'file.write'],
 ]);
 
 function sendsSomething({ workflow }: Template, nodeId: string): boolean {
