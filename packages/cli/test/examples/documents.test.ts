@@ -33,10 +33,10 @@ function vectorOf(text: string): readonly number[] {
   return [text.split(/open/i).length - 1, text.split(/metre/i).length - 1, 0.1];
 }
 
-async function store(name: string, content: string | Uint8Array<ArrayBuffer>, type: string) {
+async function store(name: string, content: string | Uint8Array, type: string) {
   const stored = await world.service.api('POST', `/files?name=${name}`, {
     key: world.key,
-    raw: content,
+    raw: typeof content === 'string' ? content : new Uint8Array(content),
     headers: { 'content-type': type },
   });
   expect(stored.status, stored.text).toBe(201);
