@@ -445,6 +445,28 @@ test('reads each new item where the list has too little, and starts none that is
   await mail.close();
 });
 
+test('reads and starts no more items at a time than a poll has time for, and loses none', async () => {
+  const person = await createPerson(service, 'org_admin');
+  key = await service.createKey({ organisationId: person.organisationId });
+  const mail = await pollGmail(person);
+  let listed: string[] = [];
+  source = () => {
+    const [, id] = /messages\/(\w+)/.exec(requests.at(-1) ?? '') ?? [];
+    return { body: id === undefined ? { messages: listed.map((each) => ({ id: each })) } : { id } };
+  };
+  await mail.poll();
+  // Newest first, as Gmail lists them.
+  listed = Array.from({ length: 30 }, (_, at) => `m${30 - at}`);
+  await mail.poll();
+  expect(await started(mail.id)).toHaveLength(25);
+  expect((await stateOf(mail.id)).pause_s).toBe(5);
+  requests = [];
+  await mail.poll();
+  expect(requests).toHaveLength(1 + 5);
+  expect(await started(mail.id)).toEqual(listed.toReversed().map((id) => ({ id })));
+  await mail.close();
+});
+
 test('the workflow page reads when it polls and what failed, and polls now', async () => {
   const person = await createPerson(service, 'org_admin');
   key = await service.createKey({ organisationId: person.organisationId });
