@@ -131,6 +131,65 @@ describe('what cannot be imported', () => {
   });
 });
 
+describe('a trigger that listens', () => {
+  const imported = (type: string, parameters: JsonObject, text: string) =>
+    read(
+      n8n(
+        {
+          Source: { type, version: 1, parameters },
+          Here: {
+            type: 'set',
+            version: 3.4,
+            parameters: { assignments: { assignments: [{ name: 'x', type: 'string', value: text }] } },
+          },
+        },
+        [['Source', 'Here']],
+      ),
+    );
+
+  it.each([
+    [
+      'emailReadImap',
+      { mailbox: 'INBOX/Orders', postProcessAction: 'nothing', downloadAttachments: true },
+      '={{ $json.subject }} {{ $json.textPlain }} {{ $json.from }}',
+      {
+        ...{ credential_id: 0, folder: 'INBOX/Orders', only_unseen: true, after: 'nothing' },
+        ...{ attachments: true, existing: 'start' },
+      },
+      '{{trigger.data.subject}} {{trigger.data.text}} {{trigger.data.from.address}}',
+    ],
+    [
+      'mqttTrigger',
+      { topics: 'mill/+/temperature:1, mill/#', options: { jsonParseBody: true } },
+      '={{ $json.message.celsius }} {{ $json.topic }}',
+      { credential_id: 0, topics: ['mill/+/temperature', 'mill/#'] },
+      '{{trigger.data.json.celsius}} {{trigger.data.topic}}',
+    ],
+    [
+      'postgresTrigger',
+      { triggerMode: 'listenTrigger', channelName: 'orders' },
+      '={{ $json.payload.id }} {{ $json.processId }}',
+      { credential_id: 0, channels: ['orders'] },
+      '{{trigger.data.json.id}} {{trigger.data.process_id}}',
+    ],
+    [
+      'redisTrigger',
+      { channels: 'orders' },
+      '={{ $json.message }} {{ $json.channel }}',
+      { credential_id: 0, stream: 'orders' },
+      '{{trigger.data.fields.message}} {{trigger.data.stream}}',
+    ],
+  ])(
+    '%s listens to the same, and what it gives is read by its names here',
+    (type, parameters, text, config, read) => {
+      const result = imported(type, parameters, text);
+      expect(configOf(result, 'Source')).toEqual(config);
+      expect(configOf(result, 'Here')?.values).toEqual({ x: read });
+      expect(outcomeOf(result, 'Source')?.kind).toBe('approximated');
+    },
+  );
+});
+
 describe('one workflow per trigger', () => {
   it('makes companions for triggers that lead elsewhere, and none for a manual one that leads to the same', () => {
     const result = read(

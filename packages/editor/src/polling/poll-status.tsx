@@ -55,9 +55,7 @@ function Active({ polling, next, params }: { polling: Polling; next: string; par
         failure={failure}
         title={failures > 0 ? t('polling.failures', { count: failures }) : undefined}
       />
-      <Line label={t('polling.last')}>
-        {last === null ? t('polling.never') : <Moment at={last} />}
-      </Line>
+      <Line label={t('polling.last')}>{last === null ? t('polling.never') : <Moment at={last} />}</Line>
       <Line label={t('polling.next')}>
         {polling.is_polling ? t('polling.running') : <Moment at={next} />}
       </Line>

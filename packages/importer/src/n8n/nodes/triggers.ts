@@ -5,6 +5,7 @@ import { firstOf, memberPath, type Shape, TOP, template } from '../../refs.ts';
 import type { Compiler, Out } from '../compiler.ts';
 import { arrayOf, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
 import { formOf } from './form.ts';
+import { type ListeningPlan, listeningOf } from './listening.ts';
 import { addPolling, pollInterval } from './polling.ts';
 
 /** How an execution is answered. */
@@ -18,8 +19,14 @@ export interface Triggered {
 }
 
 interface TriggerPlan {
-  readonly type: 'trigger.manual' | 'trigger.webhook' | 'trigger.form' | 'trigger.schedule' | 'trigger.rss';
-  readonly config: { [name: string]: JsonValue };
+  readonly type:
+    | 'trigger.manual'
+    | 'trigger.webhook'
+    | 'trigger.form'
+    | 'trigger.schedule'
+    | 'trigger.rss'
+    | ListeningPlan['type'];
+  readonly config: { readonly [name: string]: JsonValue };
   readonly shape?: Shape;
   /** Where the shape's places are; default: `trigger`. */
   readonly path?: string;
@@ -50,6 +57,8 @@ const CALLED =
 
 function planOf(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
   const { kind } = node;
+  const listening = listeningOf(node);
+  if (listening !== null) return listening;
   if (/^(?:manualTrigger|start|n8nTrainingCustomerDatastore|evaluationTrigger)$/.test(kind))
     return { type: 'trigger.manual', config: {} };
   if (kind === 'executeWorkflowTrigger') return { type: 'trigger.manual', config: {} };
