@@ -25,6 +25,12 @@ const COPIED: Readonly<Record<string, string>> = {
   'packages/ports/src/code/library-intl.js': 'code/library-intl.js',
   'node_modules/@jitl/quickjs-wasmfile-release-sync/dist/emscripten-module.wasm': 'code/quickjs.wasm',
   'node_modules/pdfjs-dist/cmaps': 'pdf/cmaps',
+  'node_modules/@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm': 'image/jpeg-decoder.wasm',
+  'node_modules/@jsquash/jpeg/codec/enc/mozjpeg_enc.wasm': 'image/jpeg-encoder.wasm',
+  'node_modules/@jsquash/png/codec/pkg/squoosh_png_bg.wasm': 'image/png.wasm',
+  'node_modules/@jsquash/webp/codec/dec/webp_dec.wasm': 'image/webp-decoder.wasm',
+  'node_modules/@jsquash/webp/codec/enc/webp_enc_simd.wasm': 'image/webp-encoder.wasm',
+  'node_modules/@jsquash/resize/lib/resize/pkg/squoosh_resize_bg.wasm': 'image/resize.wasm',
   docs: 'docs',
   examples: 'examples',
 };

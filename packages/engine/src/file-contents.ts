@@ -76,6 +76,29 @@ export type ContentTask =
       readonly skip: number;
       readonly limit: number;
     }
+  | { readonly kind: 'image_info' }
+  | {
+      readonly kind: 'image_change';
+      /** What is cut out, before anything else. A width or height of 0: up to the edge. */
+      readonly area: {
+        readonly x: number;
+        readonly y: number;
+        readonly width: number;
+        readonly height: number;
+      } | null;
+      /** Clockwise. */
+      readonly quarters: number;
+      /** 0: it follows from the other, or stays. */
+      readonly width: number;
+      readonly height: number;
+      readonly fit: 'inside' | 'cover' | 'stretch';
+      /** Null: as it was. */
+      readonly format: 'jpeg' | 'png' | 'webp' | null;
+      /** 1 to 100. */
+      readonly quality: number;
+      /** Empty: as it was. */
+      readonly name: string;
+    }
   | { readonly kind: 'zip_make'; readonly name: string }
   | { readonly kind: 'zip_list'; readonly limit: number }
   | {

@@ -68,6 +68,17 @@ const EXAMPLES: readonly (readonly [id: string, file: StoredFile])[] = [
       ),
     },
   ],
+  [
+    idOf(5),
+    {
+      name: 'dot.png',
+      type: 'image/png',
+      content: Buffer.from(
+        'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC',
+        'base64',
+      ),
+    },
+  ],
   [idOf(2), { name: 'note.txt', type: 'text/plain', content: Buffer.from('Hello') }],
 ];
 

@@ -263,6 +263,7 @@ const TO_FILL_IN: { readonly [type: string]: readonly string[] } = {
   'data.feed': ['url'],
   'file.read': ['file'],
   'file.pdf_text': ['file'],
+  'file.image': ['file'],
   'file.zip': ['files'],
   'data.store': ['key'],
   'chat.notify': ['credential_id', 'text'],

@@ -35,6 +35,7 @@ import { dataMarkdown } from './nodes/data-markdown.ts';
 import { dataStore } from './nodes/data-store.ts';
 import { dataXml } from './nodes/data-xml.ts';
 import { emailSend } from './nodes/email-send.ts';
+import { fileImage } from './nodes/file-image.ts';
 import { filePdfText } from './nodes/file-pdf-text.ts';
 import { fileRead } from './nodes/file-read.ts';
 import { fileWrite } from './nodes/file-write.ts';
@@ -95,6 +96,7 @@ export const nodes: readonly NodeDefinition[] = [
   fileRead,
   fileWrite,
   filePdfText,
+  fileImage,
   fileZip,
   chatNotify,
   emailSend,

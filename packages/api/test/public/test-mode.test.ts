@@ -283,6 +283,7 @@ const CHANGE_NOTHING = [
   'core.crypto',
   'core.delay',
   'data.feed',
+  'file.image',
   'file.pdf_text',
   'file.read',
   'file.write',

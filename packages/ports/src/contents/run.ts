@@ -15,7 +15,9 @@ export async function runContentJob(
   const host = new ThreadHost(job);
   const outcome = await outcomeOf(job, host);
   host.close();
-  return { outcome, usedBytes: getHeapStatistics().used_heap_size };
+  const { used_heap_size: heap, external_memory: external } = getHeapStatistics();
+  // Memory of WebAssembly never shrinks: a thread that has much of it is replaced.
+  return { outcome, usedBytes: heap + external };
 }
 
 async function outcomeOf(job: ContentJob, host: Host): Promise<ContentOutcome> {
@@ -58,6 +60,11 @@ export async function workOnContents(task: ContentTask, host: Host, maxOutputByt
     case 'pdf_text': {
       const { readPdfText } = await import('./pdf-text.ts');
       return readPdfText(host, task, maxOutputBytes);
+    }
+    case 'image_info':
+    case 'image_change': {
+      const { workOnImage } = await import('./image.ts');
+      return workOnImage(host, task);
     }
     case 'zip_make':
     case 'zip_list':

@@ -1,0 +1,138 @@
+import { type ContentTask, success } from '@millrace/engine';
+import { checkedNode } from '@millrace/node-kit/define';
+import { type Static, type TObject, Type } from 'typebox';
+import { FILE_NODE_TIMEOUT_MS, fileProperty, fileTimeoutProperty } from '../files/config.ts';
+import { workOn } from '../files/work-on.ts';
+
+const WHEN_CHANGE = { operation: ['change'] };
+const MAX_SIDE = 20_000;
+
+const side = (title: string, description: string) =>
+  Type.Integer({ title, description, minimum: 0, maximum: MAX_SIDE, default: 0, 'x-when': WHEN_CHANGE });
+
+const properties = {
+  operation: Type.Unsafe<'change' | 'info'>({
+    type: 'string',
+    enum: ['change', 'info'],
+    title: 'Operation',
+    description: 'change makes another image. info reads the size and the format.',
+    default: 'change',
+    'x-labels': { change: 'Change the image', info: 'Read size and format' },
+  }),
+  file: fileProperty('The image: JPEG, PNG or WebP. Usually a template such as {{trigger.data.file}}.'),
+  width: side('Width', 'In pixels. 0: it follows from the height, or stays.'),
+  height: side('Height', 'In pixels. 0: it follows from the width, or stays.'),
+  fit: Type.Unsafe<'inside' | 'cover' | 'stretch'>({
+    type: 'string',
+    enum: ['inside', 'cover', 'stretch'],
+    title: 'Fit',
+    description:
+      'Inside: as large as fits, never larger than it was. Cover: exactly this size; what sticks out is cut off. Stretch: exactly this size, distorted.',
+    default: 'inside',
+    'x-labels': { inside: 'Inside', cover: 'Cover', stretch: 'Stretch' },
+    'x-when': WHEN_CHANGE,
+  }),
+  rotate: Type.Unsafe<'0' | '90' | '180' | '270'>({
+    type: 'string',
+    enum: ['0', '90', '180', '270'],
+    title: 'Rotate',
+    description: 'Clockwise. Photos are turned upright by themselves.',
+    default: '0',
+    'x-labels': { '0': 'Not at all', '90': '90°', '180': '180°', '270': '270°' },
+    'x-when': WHEN_CHANGE,
+  }),
+  format: Type.Unsafe<'same' | 'jpeg' | 'png' | 'webp'>({
+    type: 'string',
+    enum: ['same', 'jpeg', 'png', 'webp'],
+    title: 'Format',
+    description: 'Of the new image. JPEG has no transparency: it becomes white.',
+    default: 'same',
+    'x-labels': { same: 'As it was', jpeg: 'JPEG', png: 'PNG', webp: 'WebP' },
+    'x-when': WHEN_CHANGE,
+  }),
+  quality: Type.Integer({
+    title: 'Quality',
+    description: 'Of JPEG and WebP: 100 is the best, and the largest.',
+    minimum: 1,
+    maximum: 100,
+    default: 80,
+    'x-when': WHEN_CHANGE,
+  }),
+  name: Type.String({
+    title: 'Name',
+    description: 'The name of the new image. Empty: that of the image.',
+    default: '',
+    maxLength: 200,
+    'x-when': WHEN_CHANGE,
+  }),
+  crop_x: side('Cut from left', 'Pixels that are cut off at the left.'),
+  crop_y: side('Cut from top', 'Pixels that are cut off at the top.'),
+  crop_width: side('Width of the part', 'In pixels. 0: up to the right edge.'),
+  crop_height: side('Height of the part', 'In pixels. 0: up to the bottom edge.'),
+  timeout_ms: fileTimeoutProperty,
+};
+
+type Config = Static<TObject<typeof properties>>;
+
+export const fileImage = checkedNode({
+  type: 'file.image',
+  title: 'Change image',
+  description:
+    'Resizes, crops, rotates or converts an image of up to 32 MiB and 20 million pixels. The new image has no metadata: neither place, time nor camera. The output is {file, format, width, height}; of info {format, width, height, size, orientation, has_metadata}.',
+  icon: 'image',
+  kind: 'effect',
+  properties,
+  required: ['file'],
+  defaultTimeoutMs: FILE_NODE_TIMEOUT_MS,
+  form: {
+    main: ['operation', 'file', 'width', 'height', 'fit', 'rotate', 'format', 'quality', 'name'],
+    sections: [
+      { title: 'Cut out a part', fields: ['crop_x', 'crop_y', 'crop_width', 'crop_height'] },
+      { title: 'Limits', fields: ['timeout_ms'] },
+    ],
+  },
+  synonyms: [
+    'resize',
+    'crop',
+    'rotate',
+    'convert image',
+    'thumbnail',
+    'edit image',
+    'picture',
+    'photo',
+    'exif',
+  ],
+  examples: [
+    {
+      title: 'Size of a picture',
+      config: { operation: 'info', file: '{{trigger.data.file}}' },
+      trigger: { file: { $file: '00000000-0000-4000-8000-000000000005', name: 'dot.png' } },
+      expect: {
+        output: { format: 'png', width: 1, height: 1, size: 69, orientation: 1, has_metadata: false },
+      },
+    },
+    {
+      title: 'What is not a picture',
+      config: { file: '{{trigger.data.file}}', width: 100 },
+      trigger: { file: { $file: '00000000-0000-4000-8000-000000000002' } },
+      expect: { failure: { code: 'invalid_data' } },
+    },
+  ],
+  async run(config, context) {
+    const file = await context.files.open(config.file);
+    return success(await workOn(taskOf(config), [file], config.timeout_ms, context));
+  },
+});
+
+function taskOf(config: Config): ContentTask {
+  if (config.operation === 'info') return { kind: 'image_info' };
+  const { width, height, fit, rotate, format, quality, name } = config;
+  const { crop_x: x, crop_y: y, crop_width: cutWidth, crop_height: cutHeight } = config;
+  const isCut = x + y + cutWidth + cutHeight > 0;
+  return {
+    ...{ kind: 'image_change', width, height, fit, quality, name },
+    quarters: Number(rotate) / 90,
+    format: format === 'same' ? null : format,
+    area: isCut ? { x, y, width: cutWidth, height: cutHeight } : null,
+  };
+}
