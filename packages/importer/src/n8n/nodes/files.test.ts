@@ -190,6 +190,32 @@ describe('a workflow of n8n', () => {
     expect(read({ ...value, connections }).outcomes.length).toBe(4);
   });
 
+  it('that writes JSON of a value where JSON is expected passes the value on', () => {
+    const post = (jsonBody: string): Sketch => ({
+      ...GET,
+      parameters: {
+        method: 'POST',
+        url: 'https://api.example.com/',
+        sendBody: true,
+        specifyBody: 'json',
+        jsonBody,
+      },
+    });
+    const result = chain({
+      Start: START,
+      Given: GET,
+      Whole: post('={{ JSON.stringify($json) }}'),
+      Part: post(
+        `={"all": {{ JSON.stringify($('Given').item.json.list, null, 2) }}, "text": "{{ JSON.stringify($json.a) }}"}`,
+      ),
+    });
+    expect(configOf(result, 'Whole')?.body).toBe('{{nodes.given.output.body}}');
+    expect(configOf(result, 'Part')?.body).toEqual({
+      all: '{{nodes.given.output.body.list}}',
+      text: '{{nodes.whole.output.body.a | json}}',
+    });
+  });
+
   it('that reads what a webhook does not have says so', () => {
     const result = chain({
       Hook: { type: 'webhook', version: 2, parameters: { httpMethod: 'POST' } },
