@@ -265,6 +265,7 @@ module.exports = {
           '^packages/ai-nodes/src/index\\.ts$',
           '^packages/triggers/src/index\\.ts$',
           '^packages/importer/src/index\\.ts$',
+          '^packages/importer/src/(dify|flowise)/testing\\.ts$',
         ],
       },
     },

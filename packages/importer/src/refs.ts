@@ -26,6 +26,8 @@ export interface Ref {
   /** The node whose output it is; null for the item of a loop. A skipped node's output is null. */
   readonly owner: string | null;
   readonly shape?: Shape;
+  /** The files that belong to a single item, by the name that the original has for them: insides of templates. */
+  readonly files?: { readonly [name: string]: string };
 }
 
 /** A path that finds nothing in any workflow. */
@@ -93,7 +95,8 @@ export function memberPath(ref: Ref, names: readonly string[]): string | null {
     if (place === null) return null;
     if (place !== undefined) return extend(ref.path, [...place, ...names.slice(length)]);
   }
-  return extend(ref.path, names);
+  // A trigger has nothing but the members that the shape names.
+  return ref.path === 'trigger' ? null : extend(ref.path, names);
 }
 
 /** The whole item, or the list of items, as a value with templates. */

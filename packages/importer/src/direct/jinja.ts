@@ -145,7 +145,6 @@ class Writer {
   readonly #lines: string[] = [];
   /** Open statements, innermost last. */
   readonly #open: string[] = [];
-  #loops = 0;
 
   constructor(parts: readonly Part[]) {
     this.#parts = parts;
@@ -212,7 +211,6 @@ class Writer {
         rest,
       ) ?? [];
     if (names === '') throw new JinjaError(`"for ${rest}"`);
-    this.#loops += 1;
     const targets = JSON.stringify(names.split(/\s*,\s*/));
     const kept = condition === '' ? 'null' : `(scope) => isTrue(${expression(condition)})`;
     this.#line(

@@ -1,5 +1,4 @@
 import { isWithin, type Scope } from '../refs.ts';
-import type { DirectStep } from './maker.ts';
 
 /** A place where a variable gets a value. */
 interface Written {
@@ -9,6 +8,13 @@ interface Written {
   readonly scope: Scope;
   /** It has a value whichever way was taken, so that nothing before it matters. */
   readonly isSure: boolean;
+}
+
+/** Where a variable is read. */
+interface Reader {
+  readonly scope: Scope;
+  /** Whether every node that a path reads has run. */
+  hasRun(path: string): boolean;
 }
 
 /**
@@ -35,7 +41,7 @@ export class Variables {
   }
 
   /** The inside of a template for the current value, at a node; null if nothing was written before it. */
-  read(name: string, step: DirectStep): string | null {
+  read(name: string, step: Reader): string | null {
     const seen = this.#written
       .filter((each) => each.name === name && isWithin(step.scope, each.scope) && step.hasRun(each.path))
       .toReversed();

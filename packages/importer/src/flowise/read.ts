@@ -39,7 +39,7 @@ export function isFlowise(value: JsonValue): boolean {
   return nodes.some((node) => {
     const { name, category, inputParams, inputs } = objectOf(objectOf(node).data);
     const isComponent =
-      textOf(category) !== null || inputParams !== undefined || /Agentflow$/.test(textOf(name) ?? '');
+      textOf(category) !== null || inputParams !== undefined || (textOf(name) ?? '').endsWith('Agentflow');
     return textOf(name) !== null && isComponent && (inputs === undefined || isJsonObject(inputs));
   });
 }
@@ -62,7 +62,7 @@ export function readFlowise(value: JsonValue): FlowiseFlow {
     const { x, y } = objectOf(each.positionAbsolute ?? each.position);
     const position = readPosition([x ?? 0, y ?? 0]);
     const inputs = objectOf(data.inputs);
-    if (/^stickyNote/.test(type)) {
+    if (type.startsWith('stickyNote')) {
       const name = names.of(`Note ${notes.length + 1}`);
       notes.push({ name, type, text: textOf(inputs.note) ?? '', position, width: 240, height: 160 });
       continue;

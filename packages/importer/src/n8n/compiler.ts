@@ -68,6 +68,7 @@ export class Compiler {
   readonly #markers = new Map<string, Out>();
   readonly #arrivals = new Map<string, Arrival>();
   readonly #finished = new Map<string, Out>();
+  readonly #finishing = new Set<string>();
 
   constructor({ workflow, started, report }: Compilation) {
     this.workflow = workflow;
@@ -329,6 +330,9 @@ export class Compiler {
     const id = round?.ref.scope.id;
     if (round === undefined || end === undefined || id == null) return end;
     const { scope } = round.ref;
+    // Loops that lead back into each other have no order: the inner one is read as it is.
+    if (this.#finishing.has(node.name)) return end;
+    this.#finishing.add(node.name);
     const back = this.returnsTo(node.name).flatMap((link) => {
       const out = this.outOf(link);
       return out === undefined || !isWithin(out.ref.scope, scope) ? [] : [this.leave(node, out, scope)];
@@ -344,6 +348,7 @@ export class Compiler {
     const finished = isFlat
       ? { ...end, ref: { ...end.ref, path: `${end.ref.path} | where: ""` } }
       : this.#flatten(node, end);
+    this.#finishing.delete(node.name);
     this.#finished.set(node.name, finished);
     return finished;
   }

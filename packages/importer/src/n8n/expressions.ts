@@ -69,6 +69,23 @@ export function parse(code: string): Node | null {
   }
 }
 
+/** Code whose JSON text a piece of code makes: where JSON is expected, that text is the value. Any other code is returned as it is. */
+export function jsonSource(code: string): string {
+  if (!code.includes('stringify') && !code.includes('toJsonString')) return code;
+  const ast = parse(code);
+  if (ast === null) return code;
+  const call = unwrapped(ast);
+  const callee = call.type === 'CallExpression' ? (call.callee as unknown as Node) : null;
+  if (callee === null || callee.type !== 'MemberExpression') return code;
+  const object = callee.object as unknown as Node;
+  const [first] = call.arguments as unknown as readonly Node[];
+  const name = nameOfMember(callee);
+  const isStringify = object.type === 'Identifier' && object.name === 'JSON' && name === 'stringify';
+  const inner = isStringify ? first : name === 'toJsonString' && first === undefined ? object : undefined;
+  // The source begins with a parenthesis that isn't in the code.
+  return inner === undefined ? code : code.slice(inner.start - 1, inner.end - 1);
+}
+
 /** Parentheses, and what marks optional chaining: neither changes what is read. */
 export function isAround({ type }: Node): boolean {
   return type === 'ChainExpression' || type === 'ParenthesizedExpression';

@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonValue, tryParseJson } from '@millrace/engine';
 import { jsonDepth } from '../json-depth.ts';
-import { splitSegments } from './expressions.ts';
+import { jsonSource, splitSegments } from './expressions.ts';
 import { asText } from './read.ts';
 import type { Step } from './step.ts';
 
@@ -21,7 +21,8 @@ export function jsonParam(step: Step, value: JsonValue | undefined): JsonValue |
   const segments = splitSegments(value.slice(1).trim());
   if (segments === null) return undefined;
   const [only] = segments;
-  if (segments.length === 1 && only !== undefined && 'code' in only) return step.expression(only.code);
+  if (segments.length === 1 && only !== undefined && 'code' in only)
+    return step.expression(jsonSource(only.code));
   const codes: string[] = [];
   let text = '';
   let isInString = false;
@@ -31,7 +32,7 @@ export function jsonParam(step: Step, value: JsonValue | undefined): JsonValue |
       isInString = endsInString(segment.text, isInString);
       continue;
     }
-    const mark = `${MARK}${codes.push(segment.code) - 1}${MARK}`;
+    const mark = `${MARK}${codes.push(isInString ? segment.code : jsonSource(segment.code)) - 1}${MARK}`;
     text += isInString ? mark : `"${MARK}${mark}"`;
   }
   const parsed = parseFlat(text);

@@ -350,6 +350,19 @@ export class Step {
     return mode === 'first' && !ref.path.includes('|') ? extend(ref.path, ['0', ...names]) : null;
   }
 
+  /** The inside of a template for a file that belongs to the item. @throws Unmappable if there is none */
+  file(name: string): string {
+    const files = this.input?.files ?? {};
+    const path = Object.hasOwn(files, name) ? files[name] : undefined;
+    if (path === undefined) throw new Unmappable(message('import.no_files'));
+    return path;
+  }
+
+  /** One output with one item that has a file. */
+  withFile(out: Out, name: string, path: string): Out {
+    return { ...out, ref: { ...out.ref, files: { ...out.ref.files, [name]: path } } };
+  }
+
   /** One output with one item. */
   one(path: string, shape?: Shape): Out {
     const [exit = { id: '', handle: 'out' }] = this.#after;

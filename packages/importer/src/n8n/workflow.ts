@@ -9,6 +9,7 @@ import { isTrigger, type Started, splitByTrigger, startedBy } from './graph.ts';
 import type { Handler } from './handler.ts';
 import { CORE } from './nodes/core.ts';
 import { CRYPTO } from './nodes/crypto.ts';
+import { FILES } from './nodes/files.ts';
 import { HTTP } from './nodes/http.ts';
 import { LISTS } from './nodes/lists.ts';
 import { MODELS } from './nodes/models.ts';
@@ -23,6 +24,7 @@ import { Step, Unmappable } from './step.ts';
 const HANDLERS: { readonly [kind: string]: Handler } = {
   ...CORE,
   ...CRYPTO,
+  ...FILES,
   ...HTTP,
   ...LISTS,
   ...OUTSIDE,
@@ -136,7 +138,7 @@ function run(compiler: Compiler, node: N8nNode, handler: Handler): readonly Out[
   const takes = typeof handler.takes === 'function' ? handler.takes(node) : handler.takes;
   const step =
     takes === 'list' ? listStep(compiler, node, handler) : itemStep(compiler, node, takes === 'join');
-  const outs = handler.run(step);
+  const outs = keepingFiles(step, handler.run(step));
   if (!branchesOnError(node) || step.mainId === null) return outs;
   const error: Out = {
     exit: { id: step.mainId, handle: 'error' },
@@ -153,6 +155,17 @@ function run(compiler: Compiler, node: N8nNode, handler: Handler): readonly Out[
     },
   };
   return [...outs, error];
+}
+
+/** Nodes whose items keep the files of those that arrive. */
+const KEEPS_FILES = new Set(['set', 'merge', 'renameKeys', 'dateTime', 'noOp', 'wait']);
+
+function keepingFiles(step: Step, outs: readonly Out[]): readonly Out[] {
+  if (!KEEPS_FILES.has(step.node.kind)) return outs;
+  const files = [step.input, ...step.inputs].map((ref) => (ref?.kind === 'one' ? ref.files : undefined));
+  if (files.every((each) => each === undefined)) return outs;
+  const all: { readonly [name: string]: string } = Object.assign({}, ...files);
+  return outs.map((out) => (out.ref.kind === 'one' ? { ...out, ref: { ...out.ref, files: all } } : out));
 }
 
 function itemStep(compiler: Compiler, node: N8nNode, isJoin: boolean): Step {

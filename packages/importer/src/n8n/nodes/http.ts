@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { type Shape, template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
@@ -6,6 +6,7 @@ import { forItem, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
+import { feedsFile } from './files.ts';
 import { AUTH } from './parts.ts';
 
 /** Calls that are written out in the original. */
@@ -49,18 +50,19 @@ function request(step: Step): readonly Out[] {
     step.raw('options.ignoreResponseCode') === true
   )
     config.success_statuses = ['200-599'];
-  if (format === 'file') {
-    config.response_type = 'base64';
-    config.max_response_bytes = 16_777_216;
-    step.approximate(message('import.file_as_base64'));
-  }
+  const isFile = format === 'file' || (format === null && feedsFile(step.compiler, step.node));
+  if (isFile) config.response_type = 'file';
   if (format === 'text' || format === 'string') config.response_type = 'text';
   const id = step.add('http.request', config);
   const property =
     step.text(isOld ? 'dataPropertyName' : 'options.response.response.outputPropertyName') || 'data';
+  if (isFile) {
+    const out = step.one(`nodes.${id}.output`, { headers: ['headers'], statusCode: ['status'] });
+    return [step.withFile(out, property, `nodes.${id}.output.body`)];
+  }
   if (nested === true)
     return [step.one(`nodes.${id}.output`, { body: ['body'], headers: ['headers'], statusCode: ['status'] })];
-  if (config.response_type === 'text' || config.response_type === 'base64')
+  if (config.response_type === 'text')
     return [step.one(`nodes.${id}.output.body`, { [property]: [] } satisfies Shape)];
   return [step.one(`nodes.${id}.output.body`)];
 }
@@ -99,7 +101,11 @@ function bodyOf(step: Step, isOld: boolean, headers: Pairs): Pairs {
   if (isOld) return oldBody(step);
   if (step.raw('sendBody') !== true) return {};
   const type = step.text('contentType', 'json');
-  if (type === 'binaryData') throw new Unmappable(message('import.no_files'));
+  if (type === 'binaryData')
+    return {
+      body: template(step.file(step.text('inputDataFieldName', 'data') || 'data')),
+      body_type: 'file',
+    };
   if (type === 'multipart-form-data') return multipart(step, headers);
   if (type === 'raw') {
     const name = Object.keys(headers).find((each) => each.toLowerCase() === 'content-type');
@@ -118,13 +124,27 @@ function bodyOf(step: Step, isOld: boolean, headers: Pairs): Pairs {
   return jsonBody(step, step.raw('jsonBody'), headers);
 }
 
+/** A form in which some fields are files of the item. */
+function formWithFiles(step: Step, fields: readonly JsonObject[]): Pairs {
+  const body: Pairs = {};
+  for (const each of fields) {
+    const name = textOf(each.name);
+    if (name === null || name === '__proto__') continue;
+    const isFile = each.parameterType === 'formBinaryData';
+    body[name] = isFile
+      ? template(step.file(textOf(each.inputDataFieldName) ?? 'data'))
+      : asText(step.value(each.value ?? ''));
+  }
+  return { body, body_type: 'multipart' };
+}
+
 const BOUNDARY = 'millrace-form-boundary-7d1f';
 
 /** A form of text fields, written out; files can't be sent. */
 function multipart(step: Step, headers: Pairs): Pairs {
   const fields = arrayOf(step.raw('bodyParameters.parameters')).map(objectOf);
   if (fields.some(({ parameterType }) => parameterType === 'formBinaryData'))
-    throw new Unmappable(message('import.no_files'));
+    return formWithFiles(step, fields);
   const values = named(step, step.raw('bodyParameters.parameters'));
   const parts = Object.entries(values).map(
     ([name, value]) =>
@@ -145,12 +165,29 @@ function jsonBody(step: Step, given: JsonValue | undefined, headers: Pairs): Pai
 
 function oldBody(step: Step): Pairs {
   if (!/^(?:POST|PUT|PATCH|DELETE)$/.test(step.text('requestMethod', 'GET'))) return {};
-  if (step.raw('sendBinaryData') === true) throw new Unmappable(message('import.no_files'));
   const type = step.text('bodyContentType', 'json');
+  if (step.raw('sendBinaryData') === true) return oldFiles(step, type);
   if (type === 'multipart-form-data') throw new Unmappable(message('import.no_files'));
   if (step.raw('jsonParameters') === true) return jsonBody(step, step.raw('bodyParametersJson'), {});
   const body = named(step, step.raw('bodyParametersUi.parameter'));
   return { body, ...(type === 'form-urlencoded' ? { body_type: 'form' } : {}) };
+}
+
+/** `file:data` names a field and a file, a name alone the file that is the whole body. */
+function oldFiles(step: Step, type: string): Pairs {
+  const given = step.text('binaryPropertyName', 'data') || 'data';
+  if (type !== 'multipart-form-data') return { body: template(step.file(given)), body_type: 'file' };
+  const body: Pairs = Object.fromEntries(
+    Object.entries(named(step, step.raw('bodyParametersUi.parameter'))).map(([name, value]) => [
+      name,
+      asText(value),
+    ]),
+  );
+  for (const pair of given.split(',')) {
+    const [name = '', file = name] = pair.split(':').map((part) => part.trim());
+    body[name] = template(step.file(file));
+  }
+  return { body, body_type: 'multipart' };
 }
 
 function graphql(step: Step): readonly Out[] {

@@ -6,6 +6,7 @@ import { forItem, forList, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
+import { telegramFile, uploadToDrive } from './files.ts';
 import { callService } from './service-call.ts';
 import { columnsAt } from './service-values.ts';
 import { SERVICES } from './services.ts';
@@ -14,13 +15,22 @@ import { googleSheets } from './sheets.ts';
 /** Nodes that reach other systems. */
 export const OUTSIDE: Handlers = {
   ...Object.fromEntries(Object.keys(SERVICES).map((kind) => [kind, forItem(callService)])),
+  telegram: forItem((step) =>
+    step.text('resource', 'message') === 'file' ? telegramFile(step) : callService(step),
+  ),
   googleSheets: forItem(googleSheets),
+  googleDrive: forItem((step) => (isDriveUpload(step) ? uploadToDrive(step) : callService(step))),
   emailSend: forItem(email),
   postgres: forItem((step) => sql(step)),
   mySql: forItem((step) => sql(step)),
   respondToWebhook: forList(respond, { collects: true }),
   redis: forItem(keyValue),
 };
+
+function isDriveUpload(step: Step): boolean {
+  const isFile = step.text('resource', 'file') === 'file';
+  return isFile && /^(?:upload|createFromText)$/.test(step.text('operation', 'upload'));
+}
 
 /** A setting that takes text: a template alone would keep a number's type. */
 function textSetting(value: JsonValue): JsonValue {
@@ -31,8 +41,8 @@ function textSetting(value: JsonValue): JsonValue {
 
 function email(step: Step) {
   step.approximate(message('import.choose_credential'));
-  if (textOf(step.raw('attachments') ?? step.raw('options.attachments')) !== null)
-    step.approximate(message('import.no_attachments'));
+  const attached = textOf(step.raw('attachments') ?? step.raw('options.attachments'));
+  const names = attached === null ? [] : attached.split(',').map((name) => name.trim());
   const format = step.text('emailFormat', step.node.version >= 2 ? 'html' : 'text');
   const text = step.raw('text');
   const html = step.raw('html');
@@ -44,6 +54,7 @@ function email(step: Step) {
     ...(text !== undefined && format !== 'html' ? { text: textSetting(step.value(text)) } : {}),
     ...(html !== undefined && format !== 'text' ? { html: textSetting(step.value(html)) } : {}),
     ...(step.raw('options.ccEmail') === undefined ? {} : { cc: step.param('options.ccEmail') }),
+    ...(names.length === 0 ? {} : { files: names.map((name) => template(step.file(name))) }),
     ...(step.raw('options.bccEmail') === undefined ? {} : { bcc: step.param('options.bccEmail') }),
   });
   return [step.one(`nodes.${id}.output`)];

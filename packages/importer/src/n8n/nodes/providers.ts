@@ -1,5 +1,6 @@
 import type { JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { arrayOf, asText, objectOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
@@ -39,7 +40,14 @@ export function openAi(step: Step): readonly Out[] {
       size: step.param('options.size', '1024x1024'),
       n: 1,
     });
-    return [step.one(`nodes.${id}.output.body.data[0]`)];
+    const made = step.one(`nodes.${id}.output.body.data[0]`);
+    if (step.raw('options.returnImageUrls') === true) return [made];
+    const image = step.add(
+      'http.request',
+      { url: `{{nodes.${id}.output.body.data[0].url}}`, response_type: 'file' },
+      { suffix: 'image' },
+    );
+    return [step.withFile(step.one(`nodes.${id}.output.body.data[0]`), 'data', `nodes.${image}.output.body`)];
   }
   if (resource === 'image' && operation === 'analyze' && step.text('inputType', 'url') === 'url') {
     const id = call('/chat/completions', {
@@ -56,6 +64,8 @@ export function openAi(step: Step): readonly Out[] {
     });
     return [step.one(`nodes.${id}.output.body`, { content: ['choices', '0', 'message', 'content'] })];
   }
+  if (resource === 'audio' && /^trans(?:cribe|late)$/.test(operation)) return transcribe(step, operation);
+  if (resource === 'audio' && (operation === 'generate' || operation === 'message')) return speak(step);
   if (resource === 'text' && operation === 'edit') {
     const id = call('/chat/completions', {
       model: modelName(step, 'gpt-4.1-mini'),
@@ -71,6 +81,44 @@ export function openAi(step: Step): readonly Out[] {
     return [step.one(`nodes.${id}.output.body.results[0]`)];
   }
   throw new Unmappable(message('import.unknown_operation', { operation: `${resource}.${operation}` }));
+}
+
+/** Speech as text. */
+function transcribe(step: Step, operation: string): readonly Out[] {
+  step.approximate(message('import.called_by_hand'));
+  step.approximate(message('import.choose_credential'));
+  const id = step.add('http.request', {
+    method: 'POST',
+    url: `${OPENAI}/audio/${operation === 'translate' ? 'translations' : 'transcriptions'}`,
+    auth: AUTH,
+    body_type: 'multipart',
+    body: {
+      file: template(step.file(step.text('binaryPropertyName', 'data') || 'data')),
+      model: 'whisper-1',
+    },
+    timeout_ms: 120_000,
+  });
+  return [step.one(`nodes.${id}.output.body`)];
+}
+
+/** Text as speech. */
+function speak(step: Step): readonly Out[] {
+  step.approximate(message('import.called_by_hand'));
+  step.approximate(message('import.choose_credential'));
+  const id = step.add('http.request', {
+    method: 'POST',
+    url: `${OPENAI}/audio/speech`,
+    auth: AUTH,
+    body: {
+      model: step.param('model', 'tts-1'),
+      input: step.param('input', ''),
+      voice: step.param('voice', 'alloy'),
+    },
+    response_type: 'file',
+    timeout_ms: 120_000,
+  });
+  const name = step.text('options.binaryPropertyOutput', 'data') || 'data';
+  return [step.withFile(step.one(`nodes.${id}.output`, {}), name, `nodes.${id}.output.body`)];
 }
 
 function modelName(step: Step, otherwise: string): JsonValue {

@@ -37,6 +37,12 @@ export function serviceCall(step: Step, service: Service): ServiceCall {
   if (query !== undefined && isJsonObject(query) && Object.keys(query).length > 0) config.query = query;
   const body = filled(step, operation.body ?? null);
   if (operation.body !== undefined) config.body = body ?? {};
+  if (operation.form === true) config.body_type = 'form';
+  // A file is sent as a part of a form, next to which everything is text.
+  if (step.raw('binaryData') === true && body !== undefined && isJsonObject(body)) {
+    config.body_type = 'multipart';
+    config.body = Object.fromEntries(Object.entries(body).map(([each, value]) => [each, asText(value)]));
+  }
   if (service.headers !== undefined) config.headers = { ...service.headers };
   return { config, operation };
 }
@@ -56,12 +62,11 @@ export function callService(step: Step): readonly Out[] {
   if (operation.one === '::file') {
     const file = step.add('http.request', {
       ...config,
-      response_type: 'base64',
-      max_response_bytes: 16_777_216,
+      response_type: 'file',
     });
-    step.approximate(message('import.file_as_base64'));
     step.approximate(message('import.choose_credential'));
-    return [step.one(`nodes.${file}.output.body`, { data: [] })];
+    const name = step.text('options.binaryPropertyName') || step.text('binaryPropertyName') || 'data';
+    return [step.withFile(step.one(`nodes.${file}.output`, {}), name, `nodes.${file}.output.body`)];
   }
   const made = asOperation(step, config, operation);
   if (made !== null) return [made];
@@ -78,7 +83,8 @@ const ALL_ITEMS = 10_000;
 
 /** The operation of a connector that sends the same request and has the items in its output. */
 function asOperation(step: Step, config: ServiceCall['config'], operation: Operation): Out | null {
-  const { method, url, query = null, body = null } = config;
+  const { method, url, query = null, body = null, body_type: bodyType } = config;
+  if (bodyType !== undefined) return null;
   const same = sameOperation({ method: asText(method ?? ''), url: asText(url ?? ''), query, body });
   if (same === null) return null;
   const isWhole = namesOf(operation).length === 0 && operation.many === undefined;
@@ -174,8 +180,9 @@ function valueFor(step: Step, spec: string): JsonValue | undefined {
     const isRequired = name.endsWith('!');
     const path = name.replace(/!$/, '');
     const value = step.raw(path);
-    if (isRequired && (value === undefined || step.raw('binaryData') === true))
-      throw new Unmappable(message('import.no_files'));
+    if (isRequired && step.raw('binaryData') === true)
+      return template(step.file(step.text('binaryPropertyName', 'data') || 'data'));
+    if (isRequired && value === undefined) throw new Unmappable(message('import.no_files'));
     if (value !== undefined && value !== '') return step.chosen(path);
   }
   return otherwise;

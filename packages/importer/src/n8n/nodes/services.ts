@@ -7,6 +7,8 @@ export interface Operation {
   readonly url: string;
   readonly query?: { readonly [name: string]: JsonValue };
   readonly body?: JsonValue;
+  /** The body is sent as a form. */
+  readonly form?: true;
   /** The items are this member of the response; `''` if the response itself is the list. */
   readonly many?: string;
   /** The item is this member of the response. */

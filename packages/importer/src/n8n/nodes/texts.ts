@@ -8,64 +8,12 @@ import { type Step, Unmappable } from '../step.ts';
 
 /** Nodes that read text out of what was downloaded, or convert it. */
 export const TEXTS: Handlers = {
-  extractFromFile: forItem(readFile),
   markdown: forItem(markdown),
   form: forItem(formPage),
   html: forItem(html),
   htmlExtract: forItem(html),
   xml: forItem(xml),
 };
-
-const DECODE =
-  "const bytes = Uint8Array.from(atob(input.file ?? ''), (letter) => letter.charCodeAt(0));\nconst text = new TextDecoder().decode(bytes);\n";
-const READERS: { readonly [operation: string]: string } = {
-  text: 'return { [input.name]: text };',
-  html: 'return { [input.name]: text };',
-  xml: 'return { [input.name]: text };',
-  ics: 'return { [input.name]: text };',
-  rtf: 'return { [input.name]: text };',
-  binaryToPropery: 'return { [input.name]: input.file };',
-  fromJson: 'return { [input.name]: JSON.parse(text) };',
-};
-const CSV = `const rows = [[]];
-let field = '', isQuoted = false;
-for (let at = 0; at <= text.length; at += 1) {
-  const letter = text[at];
-  if (isQuoted) {
-    if (letter === '"' && text[at + 1] === '"') { field += '"'; at += 1; }
-    else if (letter === '"') isQuoted = false;
-    else if (letter === undefined) break;
-    else field += letter;
-  } else if (letter === '"' && field === '') isQuoted = true;
-  else if (letter === input.separator || letter === '\\n' || letter === undefined) {
-    rows.at(-1).push(field.replace(/\\r$/, ''));
-    field = '';
-    if (letter === '\\n') rows.push([]);
-  } else field += letter;
-}
-const [header = [], ...lines] = rows.filter((row) => row.some((value) => value !== ''));
-return lines.map((line) => Object.fromEntries(header.map((name, column) => [name, line[column] ?? ''])));`;
-
-/** Reads a file that the node before has downloaded as Base64. */
-function readFile(step: Step): readonly Out[] {
-  const operation = step.text('operation', 'csv');
-  const { input } = step;
-  const isFile =
-    input?.shape !== undefined && Object.hasOwn(input.shape, 'data') && input.shape.data?.length === 0;
-  if (input === null || !isFile) throw new Unmappable(message('import.no_files'));
-  const code = operation === 'csv' ? CSV : Object.hasOwn(READERS, operation) ? READERS[operation] : undefined;
-  if (code === undefined) throw new Unmappable(message('import.unknown_operation', { operation }));
-  const separator = step.text('options.delimiter', ',');
-  const id = step.add('core.code', {
-    code: `${DECODE}${code}`,
-    input: {
-      file: template(step.compiler.pathIn(input, step.scope)),
-      ...(operation === 'csv' ? { separator } : { name: step.text('destinationKey', 'data') || 'data' }),
-    },
-  });
-  const path = `nodes.${id}.output.result`;
-  return [operation === 'csv' ? step.many(path) : step.one(path)];
-}
 
 /** The text that the item has under the name in a parameter. */
 function textMember(step: Step, parameter: string): JsonValue {

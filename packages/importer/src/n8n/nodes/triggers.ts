@@ -1,7 +1,7 @@
 import { isJsonArray, isNamedZone, type JsonValue } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { isSecretName } from '@millrace/triggers';
-import { firstOf, memberPath, type Shape, TOP, template } from '../../refs.ts';
+import { extend, firstOf, memberPath, type Shape, TOP, template } from '../../refs.ts';
 import type { Compiler, Out } from '../compiler.ts';
 import { arrayOf, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
 import { formOf } from './form.ts';
@@ -46,9 +46,27 @@ export function addTrigger(compiler: Compiler, node: N8nNode): Triggered {
   if (plan.reason !== undefined) compiler.report.dropped({ node: node.name, type: node.type }, plan.reason);
   // What a webhook receives besides the body has a place of its own.
   const path = plan.path ?? (plan.shape === undefined ? 'trigger.data' : 'trigger');
-  const ref = { kind: 'one' as const, path, scope: TOP, owner: id };
+  const files = kindOfFiles(node, plan.config);
+  const ref = { kind: 'one' as const, path, scope: TOP, owner: id, ...(files === null ? {} : { files }) };
   const shaped = plan.shape === undefined ? ref : { ...ref, shape: plan.shape };
   return { id, out: { exit: { id, handle: 'out' }, ref: shaped }, answer: plan.answer ?? 'none' };
+}
+
+/** Files that a form asks for, by both names that n8n has for them; null if there are none. */
+function kindOfFiles(
+  { kind }: N8nNode,
+  { fields }: TriggerPlan['config'],
+): { readonly [name: string]: string } | null {
+  if (kind !== 'formTrigger') return null;
+  const given = arrayOf(fields)
+    .map(objectOf)
+    .filter(({ type }) => type === 'file');
+  const names = given.flatMap(({ name, label, multiple }) => {
+    const path = extend('trigger.data', [textOf(name) ?? '', ...(multiple === true ? ['0'] : [])]);
+    const plain = (textOf(label) ?? '').replaceAll(/\W/g, '_');
+    return [textOf(name) ?? '', plain, `${plain}_0`].map((each) => [each, path] as const);
+  });
+  return names.length === 0 ? null : Object.fromEntries(names);
 }
 
 /** Services that call a webhook and whose body n8n passes on as it is. */
