@@ -5,6 +5,7 @@ import { agentRequest, openingOf, runAgent } from './agent/agent.ts';
 import { findToolFaults, readTools, toolsProperty } from './agent/tools.ts';
 import { MODEL_REQUIRED, MODEL_RETRY, modelProperties } from './model/config.ts';
 import { exampleAnswer, exampleCredential } from './model/examples.ts';
+import { openModelFiles, readModelFiles } from './model/files.ts';
 import { describeRequest, limitOf, problemOf } from './model/request.ts';
 
 const MAX_TOTAL_TIMEOUT_MS = 3_600_000;
@@ -68,7 +69,7 @@ export const aiAgent = checkedNode({
   defaultRetry: MODEL_RETRY,
   findFaults: findToolFaults,
   form: {
-    main: ['credential_id', 'model', 'system', 'prompt', 'tools', 'output', 'schema'],
+    main: ['credential_id', 'model', 'system', 'prompt', 'files', 'tools', 'output', 'schema'],
     sections: [
       { title: 'Model settings', fields: ['temperature', 'max_tokens'] },
       {
@@ -135,10 +136,14 @@ export const aiAgent = checkedNode({
     const tools = readTools(config.tools, (template, args) => context.render(template, args));
     if ('key' in tools) return failure('invalid_config', tools);
     const credential = await context.credentials.open(config.credential_id, { types: ['ai'] });
-    if (!context.execution.isTestMode) return runAgent(config, tools, credential, context);
+    const opened = await openModelFiles(config.files, context.files);
+    if (!context.execution.isTestMode) {
+      const files = await readModelFiles(opened);
+      return runAgent(config, { tools, files }, credential, context);
+    }
     const { maxOutputTokens } = limitOf(config, { left: context.aiTokensLeft });
     const limits = { maxOutputTokens, timeoutMs: config.timeout_ms };
     const request = agentRequest(config, tools, [openingOf(config)], limits);
-    return success({ dry_run: true, request: describeRequest(request, credential) });
+    return success({ dry_run: true, request: describeRequest(request, credential, opened) });
   },
 });

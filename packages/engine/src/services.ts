@@ -169,9 +169,22 @@ export interface SqlService {
   }>;
 }
 
+/** An image or a PDF file for a model. */
+export interface AiFile {
+  readonly name: string;
+  /** Media type, without parameters. */
+  readonly type: string;
+  readonly base64: string;
+}
+
 /** One turn of a conversation with a model. */
 export type AiMessage =
-  | { readonly role: 'user'; readonly text: string }
+  | {
+      readonly role: 'user';
+      readonly text: string;
+      /** What the model sees before the text. */
+      readonly files?: readonly AiFile[];
+    }
   | {
       readonly role: 'assistant';
       readonly text: string;
