@@ -317,3 +317,9 @@ it('ai.agent: files stay in the first turn', async () => {
     }),
   );
 });
+
+it('ai.agent: in test mode, no MCP server is asked', async () => {
+  const server = { name: 'shop', url: 'https://mcp.example.com/mcp', tools: ['stock'] };
+  const { result } = await converse({ mcp_servers: [server] }, { ai: [], isTestMode: true });
+  expect(result).toMatchObject({ output: { dry_run: true, request: { mcp_servers: [server] } } });
+});

@@ -19,7 +19,7 @@ import { limitOf, promptText, requestOf, withFiles } from '../model/request.ts';
 import { presentUsage } from '../model/usage.ts';
 import { type AgentStep, readSteps, stepTurns, tokensOfSteps, usageOfSteps } from './steps.ts';
 import { type CallOutcome, refusal, runToolCall } from './tool-call.ts';
-import { describeTools, type Tool } from './tools.ts';
+import { type AgentTool, describeTools } from './tools.ts';
 
 export interface AgentConfig extends ModelConfig {
   readonly max_steps: number;
@@ -49,7 +49,7 @@ interface Progress {
 /** Calls the model, runs its tool calls and returns the results to it, until it gives a final answer or a limit is reached. */
 export async function runAgent(
   config: AgentConfig,
-  { tools, files }: { readonly tools: readonly Tool[]; readonly files: readonly AiFile[] },
+  { tools, files }: { readonly tools: readonly AgentTool[]; readonly files: readonly AiFile[] },
   credential: CredentialOf<'ai'>,
   context: NodeContext,
 ): Promise<NodeResult> {
@@ -78,7 +78,7 @@ export async function runAgent(
 /** The request of a step; test mode shows the first one. */
 export function agentRequest(
   config: AgentConfig,
-  tools: readonly Tool[],
+  tools: readonly AgentTool[],
   messages: readonly AiMessage[],
   limits: { readonly maxOutputTokens: number | null; readonly timeoutMs: number },
 ): ReturnType<typeof requestOf> {
@@ -156,7 +156,7 @@ function limitMet(
 async function runCalls(
   answer: AiAnswer,
   config: AgentConfig,
-  tools: readonly Tool[],
+  tools: readonly AgentTool[],
   context: NodeContext,
   progress: Progress,
   endsAtMs: number,
