@@ -1,6 +1,7 @@
 import { failure, ServiceError, success } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { saying } from '@millrace/messages/testing';
+import { memoryFiles } from '@millrace/node-kit/testing-files';
 import { describe, expect, it } from 'vitest';
 import { calling, converse, done, LOOK_UP, REFUND, resultsBefore } from './agent/testing.ts';
 import { aiAgent } from './ai-agent.ts';
@@ -302,4 +303,23 @@ describe('ai.agent: test mode', () => {
       },
     });
   });
+});
+
+it('ai.agent: files stay in the first turn', async () => {
+  const files = memoryFiles();
+  const value = await files.save({ name: 'a.png', type: 'image/png' }, [Buffer.from('x')] as never);
+  const { asked } = await converse({ files: [value] }, { ai: [calling({}), done], files });
+  expect(asked.map(({ messages }) => messages[0])).toEqual(
+    Array(2).fill({
+      role: 'user',
+      text: 'Help.',
+      files: [{ name: 'a.png', type: 'image/png', base64: 'eA==' }],
+    }),
+  );
+});
+
+it('ai.agent: in test mode, no MCP server is asked', async () => {
+  const server = { name: 'shop', url: 'https://mcp.example.com/mcp', tools: ['stock'] };
+  const { result } = await converse({ mcp_servers: [server] }, { ai: [], isTestMode: true });
+  expect(result).toMatchObject({ output: { dry_run: true, request: { mcp_servers: [server] } } });
 });

@@ -1,10 +1,15 @@
-import { failure, success } from '@millrace/engine';
+import { failure, type NodeContext, type NodeResult, success } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { checkedNode } from '@millrace/node-kit/define';
+import { serviceFailure } from '@millrace/node-kit/service-failure';
 import { Type } from 'typebox';
 import { agentRequest, openingOf, runAgent } from './agent/agent.ts';
-import { findToolFaults, readTools, toolsProperty } from './agent/tools.ts';
+import { type AgentTool, findToolFaults, nameTaken, readTools, toolsProperty } from './agent/tools.ts';
+import { type McpServer, serversProperty } from './mcp/config.ts';
+import { type McpTools, openMcpTools } from './mcp/tools.ts';
 import { MODEL_REQUIRED, MODEL_RETRY, modelProperties } from './model/config.ts';
 import { exampleAnswer, exampleCredential } from './model/examples.ts';
+import { openModelFiles, readModelFiles } from './model/files.ts';
 import { describeRequest, limitOf, problemOf } from './model/request.ts';
 
 const MAX_TOTAL_TIMEOUT_MS = 3_600_000;
@@ -33,6 +38,7 @@ export const aiAgent = checkedNode({
   properties: {
     ...modelProperties,
     tools: toolsProperty,
+    mcp_servers: serversProperty,
     max_steps: Type.Integer({
       title: 'Maximum steps',
       description: 'How many answers the model may give, including those that call tools.',
@@ -68,7 +74,7 @@ export const aiAgent = checkedNode({
   defaultRetry: MODEL_RETRY,
   findFaults: findToolFaults,
   form: {
-    main: ['credential_id', 'model', 'system', 'prompt', 'tools', 'output', 'schema'],
+    main: ['credential_id', 'model', 'system', 'prompt', 'files', 'tools', 'mcp_servers', 'output', 'schema'],
     sections: [
       { title: 'Model settings', fields: ['temperature', 'max_tokens'] },
       {
@@ -135,10 +141,56 @@ export const aiAgent = checkedNode({
     const tools = readTools(config.tools, (template, args) => context.render(template, args));
     if ('key' in tools) return failure('invalid_config', tools);
     const credential = await context.credentials.open(config.credential_id, { types: ['ai'] });
-    if (!context.execution.isTestMode) return runAgent(config, tools, credential, context);
+    const opened = await openModelFiles(config.files, context.files);
+    if (!context.execution.isTestMode) {
+      const files = await readModelFiles(opened);
+      return withServers(config, context, async (more) => {
+        const all = [...tools, ...more];
+        const name = nameTaken(all);
+        return name === undefined
+          ? runAgent(config, { tools: all, files }, credential, context)
+          : failure('invalid_config', message('nodes.tool_name_taken', { name }));
+      });
+    }
     const { maxOutputTokens } = limitOf(config, { left: context.aiTokensLeft });
     const limits = { maxOutputTokens, timeoutMs: config.timeout_ms };
     const request = agentRequest(config, tools, [openingOf(config)], limits);
-    return success({ dry_run: true, request: describeRequest(request, credential) });
+    const servers = config.mcp_servers.map(({ name, url, tools: allowed }) => ({
+      name,
+      url,
+      tools: allowed,
+    }));
+    const shown = describeRequest(request, credential, opened);
+    return success({
+      dry_run: true,
+      request: servers.length === 0 ? shown : { ...shown, mcp_servers: servers },
+    });
   },
 });
+
+/** Of one request to a server; the conversation as a whole has a limit of its own. */
+const SERVER_TIMEOUT_MS = 120_000;
+
+/** Runs the agent with the tools of its servers, and ends their sessions. */
+async function withServers(
+  config: { readonly mcp_servers: readonly McpServer[]; readonly total_timeout_ms: number },
+  context: NodeContext,
+  run: (tools: readonly AgentTool[]) => Promise<NodeResult>,
+): Promise<NodeResult> {
+  const { mcp_servers: servers, total_timeout_ms: totalMs } = config;
+  if (servers.length === 0) return run([]);
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(totalMs)]);
+  let opened: McpTools;
+  try {
+    opened = await openMcpTools(servers, context, signal, Math.min(totalMs, SERVER_TIMEOUT_MS));
+  } catch (error) {
+    // With the steps of the attempt before, which the next one continues from.
+    const { previousOutput: output } = context;
+    return { ...serviceFailure(error), ...(output === null ? {} : { output }) };
+  }
+  try {
+    return await run(opened.tools);
+  } finally {
+    await opened.close();
+  }
+}

@@ -2,6 +2,7 @@ import { type AiAnswer, type AiRequest, type JsonObject, ServiceError } from '@m
 import { verbatim } from '@millrace/messages';
 import { saying } from '@millrace/messages/testing';
 import { type RunOptions, runNode } from '@millrace/node-kit/testing';
+import { memoryFiles } from '@millrace/node-kit/testing-files';
 import { describe, expect, it } from 'vitest';
 import { aiGenerate } from './ai-generate.ts';
 import { exampleAnswer, exampleCredential } from './model/examples.ts';
@@ -230,5 +231,68 @@ describe('ai.generate: test mode', () => {
       },
     });
     expect(JSON.stringify(result)).not.toContain('your-key');
+  });
+});
+
+describe('ai.generate: files', () => {
+  const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
+  const stored = async (...given: readonly (readonly [type: string, content: Buffer])[]) => {
+    const files = memoryFiles();
+    const values: JsonObject[] = [];
+    for (const [index, [type, content]] of given.entries()) {
+      values.push(await files.save({ name: `file ${index}`, type }, [content] as never));
+    }
+    return { files, values };
+  };
+
+  it('are seen before the prompt, in their order', async () => {
+    const { files, values } = await stored(['image/png', PNG], ['application/pdf', Buffer.from('%PDF-1.7')]);
+    const { request, result } = await generate({ files: values }, { services: { files } });
+    expect(result.kind).toBe('success');
+    expect(request?.messages).toEqual([
+      {
+        role: 'user',
+        text: 'Hello',
+        files: [
+          { name: 'file 0', type: 'image/png', base64: PNG.toString('base64') },
+          { name: 'file 1', type: 'application/pdf', base64: Buffer.from('%PDF-1.7').toString('base64') },
+        ],
+      },
+    ]);
+    expect(JSON.stringify(result)).not.toContain(PNG.toString('base64'));
+  });
+
+  it('can be one, or none', async () => {
+    const { files, values } = await stored(['image/jpg; x=y', PNG]);
+    const one = await generate({ files: values[0] ?? null }, { services: { files } });
+    expect(one.request?.messages).toMatchObject([{ files: [{ type: 'image/jpeg' }] }]);
+    const none = await generate({ files: '{{trigger.data.nothing}}' }, { services: { files }, trigger: {} });
+    expect(none.request?.messages).toEqual([{ role: 'user', text: 'Hello' }]);
+  });
+
+  it('of other types, too many or too large are refused, and nothing is sent', async () => {
+    const { files, values } = await stored(
+      ['text/csv', PNG],
+      ['image/png', Buffer.alloc(8 * 1024 * 1024 + 1)],
+    );
+    for (const [config, message] of [
+      [values[0], /file 0 is of type text\/csv/],
+      [values[1], /8 MiB/],
+      [Array(21).fill(values[0]), /files/],
+    ] as const) {
+      const { result, asked } = await generate({ files: config as never }, { services: { files } });
+      expect(result).toMatchObject({ kind: 'failure', code: 'invalid_config' });
+      expect(result).toHaveProperty('message', saying(message));
+      expect(asked).toEqual([]);
+    }
+  });
+
+  it('are named in test mode, not shown', async () => {
+    const { files, values } = await stored(['image/png', PNG]);
+    const { result } = await generate({ files: values }, { services: { files }, isTestMode: true });
+    expect(result).toMatchObject({
+      output: { request: { files: [{ name: 'file 0', type: 'image/png', size: 8 }] } },
+    });
+    expect(JSON.stringify(result)).not.toContain(PNG.toString('base64'));
   });
 });

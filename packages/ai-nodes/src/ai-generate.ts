@@ -10,7 +10,8 @@ import {
 } from './model/config.ts';
 import { exampleAnswer, exampleCredential } from './model/examples.ts';
 import { callFailure } from './model/failure.ts';
-import { describeRequest, limitOf, problemOf, promptText, requestOf } from './model/request.ts';
+import { openModelFiles, readModelFiles } from './model/files.ts';
+import { describeRequest, limitOf, problemOf, promptText, requestOf, withFiles } from './model/request.ts';
 import { presentUsage } from './model/usage.ts';
 
 export const aiGenerate = checkedNode({
@@ -26,7 +27,7 @@ export const aiGenerate = checkedNode({
   defaultTimeoutMs: MAX_CALL_TIMEOUT_MS + 10_000,
   defaultRetry: MODEL_RETRY,
   form: {
-    main: ['credential_id', 'model', 'system', 'prompt', 'output', 'schema'],
+    main: ['credential_id', 'model', 'system', 'prompt', 'files', 'output', 'schema'],
     sections: [
       { title: 'Model settings', fields: ['temperature', 'max_tokens'] },
       { title: 'Limits', fields: ['timeout_ms'] },
@@ -114,12 +115,14 @@ export const aiGenerate = checkedNode({
       maxOutputTokens,
       timeoutMs: config.timeout_ms,
     });
+    const opened = await openModelFiles(config.files, context.files);
     try {
       const credential = await context.credentials.open(config.credential_id, { types: ['ai'] });
       if (context.execution.isTestMode) {
-        return success({ dry_run: true, request: describeRequest(request, credential) });
+        return success({ dry_run: true, request: describeRequest(request, credential, opened) });
       }
-      const answer = await context.ai.generate(credential, request, context.signal);
+      const messages = withFiles(request.messages, await readModelFiles(opened));
+      const answer = await context.ai.generate(credential, { ...request, messages }, context.signal);
       return resultOf(answer, config, isCapped);
     } catch (error) {
       return callFailure(error, isCapped);

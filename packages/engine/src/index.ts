@@ -1,5 +1,6 @@
 /** The engine's public API. Pure: time, randomness and everything external are arguments. */
 
+export * from './ai-service.ts';
 export { canonicalWork } from './canonical-work.ts';
 export { isTurnOfOldest, PRIORITIES, type Priority, USUAL_PRIORITY } from './claim-order.ts';
 export {
@@ -153,6 +154,7 @@ export { listTemplates } from './template-spans.ts';
 export { includesText, includesTextWork, searchFor } from './text-search.ts';
 export { formatTimestamp, parseTimestamp } from './timestamp.ts';
 export { requestIn, requestRecord } from './trigger-request.ts';
+export * from './vector-service.ts';
 export {
   finishWork,
   isWork,

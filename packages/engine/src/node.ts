@@ -1,11 +1,12 @@
 import type { Message } from '@millrace/messages';
+import type { AiAnswer } from './ai-service.ts';
 import type { Credential } from './credentials.ts';
 import type { HttpClient, HttpResponse } from './http.ts';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { ListeningDefinition } from './listening.ts';
 import type { Failure, NodeResult } from './node-result.ts';
 import type { RetryPolicy } from './retry.ts';
-import type { AiAnswer, NodeServices } from './services.ts';
+import type { NodeServices } from './services.ts';
 import type { Meter, Work } from './work.ts';
 
 /**

@@ -1,11 +1,13 @@
 import type { Message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
+import type { AiService } from './ai-service.ts';
 import type { CredentialOf, CredentialService } from './credentials.ts';
 import type { ExecutionError, ExecutionStatus } from './execution.ts';
 import type { ContentTask } from './file-contents.ts';
 import type { FileValue } from './file-value.ts';
-import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
+import type { JsonObject, JsonValue } from './json.ts';
 import type { LogLine, NodeResult } from './node-result.ts';
+import type { VectorService } from './vector-service.ts';
 
 /**
  * Services available to nodes besides HTTP, as ports: the catalogue depends on these, the server implements them, tests use fakes. Every
@@ -169,98 +171,6 @@ export interface SqlService {
   }>;
 }
 
-/** One turn of a conversation with a model. */
-export type AiMessage =
-  | { readonly role: 'user'; readonly text: string }
-  | {
-      readonly role: 'assistant';
-      readonly text: string;
-      readonly toolCalls: readonly AiToolCall[];
-      /** The `continuation` of the response that this turn was. */
-      readonly continuation?: unknown;
-    }
-  | {
-      readonly role: 'tool';
-      readonly toolCallId: string;
-      readonly toolName: string;
-      readonly result: JsonValue;
-      readonly isError: boolean;
-    };
-
-export interface AiToolCall {
-  readonly id: string;
-  readonly name: string;
-  readonly arguments: JsonObject;
-  /** Set when the model's arguments aren't a JSON object; `arguments` is empty then. */
-  readonly problem?: string;
-}
-
-export interface AiTool {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema of the arguments. */
-  readonly parameters: JsonSchema;
-}
-
-export interface AiRequest {
-  readonly model: string;
-  readonly system: string | null;
-  readonly messages: readonly AiMessage[];
-  readonly tools: readonly AiTool[];
-  /** The response must be JSON matching this schema; null for text. */
-  readonly outputSchema: JsonSchema | null;
-  readonly temperature: number | null;
-  readonly maxOutputTokens: number | null;
-  readonly timeoutMs: number;
-}
-
-export interface AiUsage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly totalTokens: number;
-}
-
-export interface AiAnswer {
-  readonly text: string;
-  /** The parsed response when an `outputSchema` was given. */
-  readonly object: JsonValue;
-  readonly toolCalls: readonly AiToolCall[];
-  /** `stop`, `length`, `tool_calls` or `other`. */
-  readonly finishReason: string;
-  readonly usage: AiUsage;
-  /** Returned to some providers with this turn (signed reasoning); passed on unchanged and never shown. */
-  readonly continuation?: unknown;
-}
-
-export interface AiEmbedRequest {
-  readonly model: string;
-  readonly texts: readonly string[];
-  /** Null: as many numbers as the model gives by itself. */
-  readonly dimensions: number | null;
-  /** What the vectors are for; some models make others for questions than for what is searched. */
-  readonly purpose: 'document' | 'query';
-  readonly timeoutMs: number;
-}
-
-export interface AiEmbedding {
-  /** In the order of the texts, all of one length. */
-  readonly vectors: readonly (readonly number[])[];
-  readonly usage: AiUsage;
-}
-
-export interface AiService {
-  /**
-   * Turns texts into vectors by one request.
-   * @throws ServiceError ai_*, with the tokens that were consumed
-   */
-  embed(credential: CredentialOf<'ai'>, request: AiEmbedRequest, signal: AbortSignal): Promise<AiEmbedding>;
-  /**
-   * Calls the model once; the node handles retries and tools.
-   * @throws ServiceError ai_*, with the tokens that were consumed and `retryAfterMs` as reported by the provider
-   */
-  generate(credential: CredentialOf<'ai'>, request: AiRequest, signal: AbortSignal): Promise<AiAnswer>;
-}
-
 export type CodeLanguage = 'javascript' | 'python';
 
 export interface CodeService {
@@ -362,69 +272,6 @@ export interface DataService {
   delete(key: string): Promise<boolean>;
   /** Entries whose key starts with the prefix, by key. */
   list(prefix: string, limit: number): Promise<readonly DataEntry[]>;
-}
-
-/** A text that is found by its meaning. */
-export interface VectorItem {
-  readonly key: string;
-  readonly text: string;
-  /** Members are scalars or lists of them: what filters can ask for. */
-  readonly metadata: JsonObject;
-}
-
-export interface VectorCollection {
-  /** The model that made its vectors. */
-  readonly model: string;
-  /** How many numbers each has. */
-  readonly dimension: number;
-}
-
-/** By member of the metadata, the values of which one must be there. Null is one that is absent. */
-export type VectorFilter = { readonly [member: string]: readonly JsonValue[] };
-
-export interface VectorMatch extends VectorItem {
-  /** The cosine of the angle between the vectors: 1 for the same direction, 0 for unrelated ones. */
-  readonly score: number;
-}
-
-/** The organisation's texts with their vectors, in collections. Writes may be repeated: they are by key. */
-export interface VectorService {
-  /** Null if there is no such collection. @throws ServiceError vectors_invalid_name */
-  describe(collection: string): Promise<VectorCollection | null>;
-  /**
-   * Gives items that are stored with the same text their metadata.
-   * @returns the keys of those: they need no new vector
-   */
-  keep(collection: string, items: readonly VectorItem[]): Promise<ReadonlySet<string>>;
-  /**
-   * Stores items by their keys, replacing those that are there, and makes the collection if need be.
-   * @throws ServiceError vectors_*, data_storage_full
-   */
-  put(
-    collection: string,
-    about: VectorCollection,
-    items: readonly (VectorItem & { readonly vector: readonly number[] })[],
-  ): Promise<void>;
-  /**
-   * The items nearest to a vector, nearest first. Every vector is compared.
-   * @throws ServiceError vectors_not_found, vectors_mismatch
-   */
-  search(
-    collection: string,
-    query: {
-      readonly vector: readonly number[];
-      readonly limit: number;
-      readonly filter: VectorFilter;
-      /** Absent: any. */
-      readonly minScore?: number;
-    },
-    signal: AbortSignal,
-  ): Promise<readonly VectorMatch[]>;
-  /** @param what null: the collection itself. @returns how many items were deleted */
-  delete(
-    collection: string,
-    what: { readonly keys: readonly string[] } | { readonly filter: VectorFilter } | null,
-  ): Promise<number>;
 }
 
 /** The state of another execution. */

@@ -5,6 +5,7 @@ import {
   contentText,
   list,
   type ModelAnswer,
+  type ModelFile,
   type ModelRequest,
   type ModelTurn,
   numberOrNull,
@@ -15,6 +16,7 @@ import {
   toolOf,
   usageOf,
   type WireFormat,
+  withFiles,
 } from './model-server-types.ts';
 
 /** POST /v1/messages, as documented at https://docs.anthropic.com/en/api/messages-streaming. */
@@ -177,8 +179,16 @@ function readTurn({ role, content }: JsonObject): ModelTurn {
     toolCalls: parts
       .filter(({ type }) => type === 'tool_use')
       .map((part) => ({ id: text(part.id), name: text(part.name), arguments: object(part.input) })),
+    ...withFiles(parts.flatMap(fileOf)),
     toolResults: results,
   };
+}
+
+function fileOf({ type, source, title }: JsonObject): readonly ModelFile[] {
+  if (type !== 'image' && type !== 'document') return [];
+  const { type: kind, media_type: mediaType, data } = object(source);
+  if (kind !== 'base64') refuse('source.type must be base64 here');
+  return [{ type: text(mediaType), base64: text(data), name: text(title) }];
 }
 
 /** All results of a turn's calls are in the single message after it. */

@@ -12,6 +12,7 @@ import {
   toolOf,
   usageOf,
   type WireFormat,
+  withFiles,
 } from './model-server-types.ts';
 
 /** POST /v1beta/models/{model}:streamGenerateContent?alt=sse, as documented at https://ai.google.dev/api/generate-content. */
@@ -172,6 +173,14 @@ function readTurn({ role, parts }: JsonObject): ModelTurn {
         const { id, name, args } = object(functionCall);
         return { id: text(id), name: text(name), arguments: object(args) };
       }),
+    ...withFiles(
+      all
+        .filter(({ inlineData }) => inlineData !== undefined)
+        .map(({ inlineData }) => {
+          const { mimeType, data } = object(inlineData);
+          return { type: text(mimeType), base64: text(data), name: '' };
+        }),
+    ),
     toolResults: results,
   };
 }

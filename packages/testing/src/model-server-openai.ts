@@ -2,8 +2,10 @@ import type { JsonObject, JsonValue } from '@millrace/engine';
 import {
   argumentPieces,
   contentText,
+  fileOfUrl,
   list,
   type ModelAnswer,
+  type ModelFile,
   type ModelTurn,
   numberOrNull,
   object,
@@ -13,6 +15,7 @@ import {
   toolOf,
   usageOf,
   type WireFormat,
+  withFiles,
 } from './model-server-types.ts';
 
 /** POST /v1/chat/completions, as documented at https://platform.openai.com/docs/api-reference/chat-streaming. */
@@ -156,11 +159,17 @@ function readTurn(message: JsonObject): ModelTurn {
   return {
     role: isResult ? 'tool' : message.role === 'assistant' ? 'assistant' : 'user',
     text: isResult ? '' : contentText(message.content),
+    ...withFiles(list(message.content).flatMap(fileOf)),
     toolCalls: calls,
     toolResults: isResult
       ? [{ id: text(message.tool_call_id), name: '', text: contentText(message.content) }]
       : [],
   };
+}
+
+function fileOf({ type, image_url: image, file }: JsonObject): readonly ModelFile[] {
+  if (type === 'image_url') return [fileOfUrl(object(image).url, '')];
+  return type === 'file' ? [fileOfUrl(object(file).file_data, object(file).filename)] : [];
 }
 
 /** A tool message must follow for each call immediately. */

@@ -29,6 +29,13 @@ export interface ModelRequest {
   readonly ended: Promise<'answered' | 'closed_by_client'>;
 }
 
+export interface ModelFile {
+  readonly type: string;
+  readonly base64: string;
+  /** '' where the format has none. */
+  readonly name: string;
+}
+
 export interface ModelTurn {
   readonly role: 'user' | 'assistant' | 'tool';
   readonly text: string;
@@ -37,6 +44,8 @@ export interface ModelTurn {
     readonly name: string;
     readonly arguments: JsonObject;
   }[];
+  /** Images and documents; absent: none. */
+  readonly files?: readonly ModelFile[];
   readonly toolResults: readonly { readonly id: string; readonly name: string; readonly text: string }[];
 }
 
@@ -163,6 +172,18 @@ export function list(value: unknown): readonly JsonObject[] {
 
 export function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
+}
+
+/** A data URL. */
+export function fileOfUrl(url: unknown, name: unknown): ModelFile {
+  const [, type = '', base64 = ''] = /^data:([^;,]+);base64,(.+)$/.exec(text(url)) ?? [];
+  if (base64 === '') refuse('Invalid image or file URL');
+  return { type, base64, name: text(name) };
+}
+
+/** Only where there are some. */
+export function withFiles(files: readonly ModelFile[]): { readonly files?: readonly ModelFile[] } {
+  return files.length === 0 ? {} : { files };
 }
 
 /** Text given as a string or in parts. */

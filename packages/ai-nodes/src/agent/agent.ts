@@ -1,5 +1,6 @@
 import {
   type AiAnswer,
+  type AiFile,
   type AiMessage,
   type CredentialOf,
   type Failure,
@@ -14,11 +15,11 @@ import { inEnglish } from '@millrace/messages/english';
 import { serviceFailure } from '@millrace/node-kit/service-failure';
 import type { ModelConfig } from '../model/config.ts';
 import { callFailure } from '../model/failure.ts';
-import { limitOf, promptText, requestOf } from '../model/request.ts';
+import { limitOf, promptText, requestOf, withFiles } from '../model/request.ts';
 import { presentUsage } from '../model/usage.ts';
 import { type AgentStep, readSteps, stepTurns, tokensOfSteps, usageOfSteps } from './steps.ts';
 import { type CallOutcome, refusal, runToolCall } from './tool-call.ts';
-import { describeTools, type Tool } from './tools.ts';
+import { type AgentTool, describeTools } from './tools.ts';
 
 export interface AgentConfig extends ModelConfig {
   readonly max_steps: number;
@@ -48,11 +49,11 @@ interface Progress {
 /** Calls the model, runs its tool calls and returns the results to it, until it gives a final answer or a limit is reached. */
 export async function runAgent(
   config: AgentConfig,
-  tools: readonly Tool[],
+  { tools, files }: { readonly tools: readonly AgentTool[]; readonly files: readonly AiFile[] },
   credential: CredentialOf<'ai'>,
   context: NodeContext,
 ): Promise<NodeResult> {
-  const progress = beginAgain(config, context);
+  const progress = beginAgain(config, files, context);
   const endsAtMs = context.now() + config.total_timeout_ms;
   for (;;) {
     const stop = limitMet(config, progress, context, endsAtMs);
@@ -77,7 +78,7 @@ export async function runAgent(
 /** The request of a step; test mode shows the first one. */
 export function agentRequest(
   config: AgentConfig,
-  tools: readonly Tool[],
+  tools: readonly AgentTool[],
   messages: readonly AiMessage[],
   limits: { readonly maxOutputTokens: number | null; readonly timeoutMs: number },
 ): ReturnType<typeof requestOf> {
@@ -96,11 +97,14 @@ export function openingOf(config: Pick<AgentConfig, 'prompt'>): AiMessage {
   return { role: 'user', text: promptText(config.prompt) };
 }
 
-function beginAgain(config: AgentConfig, context: NodeContext): Progress {
+function beginAgain(config: AgentConfig, files: readonly AiFile[], context: NodeContext): Progress {
   const steps = readSteps(context.previousOutput);
   return {
     steps,
-    messages: [openingOf(config), ...steps.flatMap((step, index) => stepTurns(step, index + 1))],
+    messages: [
+      ...withFiles([openingOf(config)], files),
+      ...steps.flatMap((step, index) => stepTurns(step, index + 1)),
+    ],
     budgetUsed: tokensOfSteps(steps),
     consumedAiTokens: 0,
     childAiTokens: 0,
@@ -152,7 +156,7 @@ function limitMet(
 async function runCalls(
   answer: AiAnswer,
   config: AgentConfig,
-  tools: readonly Tool[],
+  tools: readonly AgentTool[],
   context: NodeContext,
   progress: Progress,
   endsAtMs: number,

@@ -3,6 +3,7 @@ import {
   type AiRequest,
   type AiToolCall,
   type ChildResult,
+  type FileService,
   type JsonObject,
   type NodeServices,
   success,
@@ -44,15 +45,17 @@ interface Script extends Omit<RunOptions, 'config' | 'ai' | 'services'> {
   readonly runTool?: ToolService['run'];
   readonly child?: Partial<ChildResult> | (() => Promise<ChildResult>);
   readonly start?: WorkflowService['start'];
+  readonly files?: FileService;
 }
 
 /** Runs the node with a scripted model and returns the model's requests. */
 export async function converse(config: JsonObject, script: Script) {
-  const { ai, runTool, child = {}, start, ...options } = script;
+  const { ai, runTool, child = {}, start, files, ...options } = script;
   const asked: AiRequest[] = [];
   const orders: ToolOrder[] = [];
   const starts: StartOrder[] = [];
   const services: Partial<NodeServices> = {
+    ...(files === undefined ? {} : { files }),
     tools: {
       run: async (order) => {
         orders.push(order);

@@ -2,6 +2,7 @@ import {
   type AiToolCall,
   canonicalJson,
   describeError,
+  HttpClientError,
   type JsonObject,
   type JsonValue,
   type NodeContext,
@@ -10,7 +11,7 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import { sha256Hex } from '@millrace/node-kit/digest';
-import { argumentsFault, type Tool } from './tools.ts';
+import { type AgentTool, argumentsFault } from './tools.ts';
 
 /** The result of a call: returned to the model, and shown in the node's output. */
 export interface CallOutcome {
@@ -24,7 +25,7 @@ export interface CallOutcome {
 /** The context of calls. */
 export interface CallSite {
   readonly context: NodeContext;
-  readonly tools: readonly Tool[];
+  readonly tools: readonly AgentTool[];
   /** Maximum characters of a result for the model. */
   readonly resultLimit: number;
   /** The remaining budgets for the call; null without one. */
@@ -62,12 +63,16 @@ export function refusal(message: string): CallOutcome {
 }
 
 async function runTool(
-  tool: Tool,
+  tool: AgentTool,
   args: JsonObject,
   callKey: string,
   { context, signal, aiTokensLeft }: CallSite,
 ): Promise<CallOutcome> {
   try {
+    if (tool.kind === 'mcp') {
+      const key = `${context.idempotencyKey}.${callKey}`;
+      return { ...(await tool.session.call(tool.original, args, key)), consumedAiTokens: 0 };
+    }
     if (tool.kind === 'workflow') {
       const order = { workflowId: tool.workflow_id, input: args, waits: true, callKey };
       const { executionId } = await context.workflows.start(order);
@@ -94,6 +99,10 @@ async function runTool(
     // Whatever the error: the node reports why it ends.
     if (signal.aborted) return refusal('The call was not finished: the node has ended.');
     if (error instanceof RenderLimitError) return refusal(error.message);
+    if (error instanceof HttpClientError) {
+      const { code, message } = error;
+      return { value: { error: { code, message } }, isError: true, consumedAiTokens: 0 };
+    }
     if (!(error instanceof ServiceError) || error.code === 'tool_not_allowed') throw error;
     const { code, message, consumedAiTokens } = error;
     return { value: { error: { code, message } }, isError: true, consumedAiTokens };

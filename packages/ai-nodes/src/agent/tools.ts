@@ -14,6 +14,7 @@ import { type Message, message } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
 import { validatorOf } from '@millrace/node-kit/validator';
 import { type Static, Type } from 'typebox';
+import type { McpTool } from '../mcp/tools.ts';
 
 const MAX_TOOLS = 64;
 /** Valid in all three formats. `json` is the name under which some of them ask for a response that matches a schema. */
@@ -175,8 +176,17 @@ function nameFault(name: string, seen: ReadonlySet<string>): Message | null {
   return seen.has(name) ? message('nodes.duplicate_tool_name') : null;
 }
 
+/** A tool that the model can call: of the config, or of a server. */
+export type AgentTool = Tool | McpTool;
+
+/** The first name that two tools have. */
+export function nameTaken(tools: readonly AgentTool[]): string | undefined {
+  const names = tools.map(({ name }) => name);
+  return names.find((name, index) => names.indexOf(name) !== index);
+}
+
 /** The tools as described to a model. */
-export function describeTools(tools: readonly Tool[]): readonly AiTool[] {
+export function describeTools(tools: readonly AgentTool[]): readonly AiTool[] {
   return tools.map(({ name, description, parameters }) => ({
     name,
     description,
@@ -185,7 +195,9 @@ export function describeTools(tools: readonly Tool[]): readonly AiTool[] {
 }
 
 /** Why arguments are invalid, as a message to the model; undefined when they are valid. */
-export function argumentsFault(tool: Tool, given: JsonObject): string | undefined {
+export function argumentsFault(tool: AgentTool, given: JsonObject): string | undefined {
+  // What the server's schema refers to isn't known here; the server checks its arguments itself.
+  if (tool.kind === 'mcp' && !tool.isCheckable) return undefined;
   const problems = validateValue({ type: 'object', ...tool.parameters }, given);
   if (problems.length === 0) return undefined;
   const faults = problems.map(

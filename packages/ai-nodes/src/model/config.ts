@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { type Static, Type } from 'typebox';
+import { filesProperty } from './files.ts';
 
 export const MAX_CALL_TIMEOUT_MS = 600_000;
 const MAX_TOKENS = 1_000_000;
@@ -64,6 +65,7 @@ export const modelProperties = {
   prompt: promptSchema('Prompt', 'The question. Objects and lists are inserted as JSON.', {
     'x-filled': true,
   }),
+  files: filesProperty,
   output: Type.Enum(['text', 'json'], {
     type: 'string',
     title: 'Answer',

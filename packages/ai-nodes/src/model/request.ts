@@ -1,4 +1,5 @@
 import {
+  type AiFile,
   type AiMessage,
   type AiRequest,
   type AiTool,
@@ -6,11 +7,13 @@ import {
   describeUnusableSchema,
   type JsonObject,
   type JsonValue,
+  type OpenFile,
   stringifyJson,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { noCredential } from '@millrace/node-kit/credential-property';
 import type { CallConfig, ModelConfig } from './config.ts';
+import { describeFiles } from './files.ts';
 
 /** Letters, digits and other characters of model names; some providers put it into the URL. */
 const MODEL_NAME = /^[A-Za-z0-9](?:[\w:@+-]|[./](?=\w))*$/;
@@ -79,8 +82,19 @@ export function requestOf(
   };
 }
 
+/** The conversation with files in its first turn. */
+export function withFiles(messages: readonly AiMessage[], files: readonly AiFile[]): readonly AiMessage[] {
+  const [first, ...others] = messages;
+  if (files.length === 0 || first?.role !== 'user') return messages;
+  return [{ ...first, files }, ...others];
+}
+
 /** Shown in test mode instead of sending the request. */
-export function describeRequest(request: AiRequest, credential: CredentialOf<'ai'>): JsonObject {
+export function describeRequest(
+  request: AiRequest,
+  credential: CredentialOf<'ai'>,
+  files: readonly OpenFile[] = [],
+): JsonObject {
   return {
     provider: credential.provider,
     base_url: credential.base_url,
@@ -95,6 +109,7 @@ export function describeRequest(request: AiRequest, credential: CredentialOf<'ai
       description,
       parameters: parameters as JsonObject,
     })),
+    ...(files.length === 0 ? {} : { files: describeFiles(files) }),
     output_schema: request.outputSchema as JsonObject | null,
     temperature: request.temperature,
     max_tokens: request.maxOutputTokens,

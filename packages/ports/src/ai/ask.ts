@@ -13,6 +13,7 @@ import { message } from '@millrace/messages';
 import type { AssistantContent, JSONSchema7, ToolSet } from 'ai';
 import type { Dialect } from './dialects.ts';
 import { AnswerProblem, withWords } from './errors.ts';
+import { markFiles } from './file-marks.ts';
 import { type Continuation, toModelMessages } from './messages.ts';
 import { createModel } from './models.ts';
 import { schemaInstruction, toWireSchema } from './output.ts';
@@ -39,13 +40,14 @@ type ToolCallPart = Extract<Part, { type: 'tool-call' }>;
 export async function askModel(question: Question): Promise<AiAnswer> {
   const { credential, request, dialect, signal } = question;
   const library = await import('ai');
-  const model = await createModel(credential, request.model, dialect, question);
+  const { messages, insert } = markFiles(request.messages);
+  const model = await createModel(credential, request.model, dialect, { ...question, insert });
   const output = outputSettings(library, request, dialect);
   const instructions = [request.system, output.instruction].filter((text) => text !== null && text !== '');
   // The library's model call without its loop: one request, no retry, and no copy of what was streamed.
   const { stream } = await library.experimental_streamLanguageModelCall({
     model,
-    messages: toModelMessages(request.messages),
+    messages: toModelMessages(messages),
     ...(instructions.length === 0 ? {} : { instructions: instructions.join('\n\n') }),
     ...(request.tools.length === 0 ? {} : { tools: toToolSet(library, request) }),
     ...(request.temperature === null ? {} : { temperature: request.temperature }),

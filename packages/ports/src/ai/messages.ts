@@ -1,5 +1,5 @@
 import { type AiMessage, type AiToolCall, stringifyJson } from '@millrace/engine';
-import type { AssistantContent, ModelMessage } from 'ai';
+import type { AssistantContent, ModelMessage, UserContent } from 'ai';
 
 type AssistantPart = Exclude<AssistantContent, string>[number];
 
@@ -13,12 +13,27 @@ export function toModelMessages(messages: readonly AiMessage[]): ModelMessage[] 
       if (before?.role === 'tool') before.content.push(part);
       else turns.push({ role: 'tool', content: [part] });
     } else if (message.role === 'user') {
-      turns.push({ role: 'user', content: message.text });
+      turns.push({ role: 'user', content: toUserContent(message) });
     } else {
       turns.push({ role: 'assistant', content: toAssistantParts(message) });
     }
     return turns;
   }, []);
+}
+
+function toUserContent({ text, files = [] }: Extract<AiMessage, { role: 'user' }>): UserContent {
+  if (files.length === 0) return text;
+  return [
+    ...files.map(({ name, type, base64 }) => ({
+      type: 'file' as const,
+      // Tagged: of a bare text, the library tries whether it is an address.
+      data: { type: 'data' as const, data: base64 },
+      mediaType: type,
+      // Anthropic reads titles of documents, and has none for images.
+      ...(type === 'application/pdf' ? { filename: name } : {}),
+    })),
+    { type: 'text', text },
+  ];
 }
 
 function toToolResult(message: Extract<AiMessage, { role: 'tool' }>): {

@@ -11,6 +11,14 @@ const BASE_URLS: Record<AiProvider, string> = {
   google: 'https://generativelanguage.googleapis.com/v1beta',
 };
 
+/** How a model is reached. */
+interface Way {
+  readonly outbound: Pick<GuardedFetch, 'fetch'>;
+  readonly maxAnswerBytes: number;
+  /** Puts files into a body that has marks of them. */
+  readonly insert: (body: string) => string;
+}
+
 type Place = Pick<CredentialOf<'ai'>, 'base_url' | 'provider'>;
 
 /** The URL of a resource of the credential's API. The base URL's query (`?api-version=...`) is sent with each request. */
@@ -55,7 +63,7 @@ export async function createModel(
   credential: CredentialOf<'ai'>,
   name: string,
   dialect: Dialect,
-  way: { readonly outbound: Pick<GuardedFetch, 'fetch'>; readonly maxAnswerBytes: number },
+  way: Way,
 ): Promise<Exclude<LanguageModel, string>> {
   const settings = {
     baseURL: aiBaseUrl(credential),
@@ -93,10 +101,7 @@ function renameLimit({ max_tokens, ...body }: { readonly [name: string]: unknown
 }
 
 /** The guarded client as the fetch function that the libraries call; they only POST JSON. */
-function toFetch(
-  way: { readonly outbound: Pick<GuardedFetch, 'fetch'>; readonly maxAnswerBytes: number },
-  credential: CredentialOf<'ai'>,
-): typeof globalThis.fetch {
+function toFetch(way: Way, credential: CredentialOf<'ai'>): typeof globalThis.fetch {
   return async (input, init) => {
     const { method, headers, body, signal } = init ?? {};
     if (input instanceof Request || (body !== undefined && body !== null && typeof body !== 'string')) {
@@ -105,7 +110,7 @@ function toFetch(
     const request = {
       ...(method === undefined ? {} : { method }),
       headers: new Headers(headers),
-      ...(typeof body === 'string' ? { body } : {}),
+      ...(typeof body === 'string' ? { body: way.insert(body) } : {}),
       signal: signal ?? null,
     };
     const url = withQuery(String(input), credential);
