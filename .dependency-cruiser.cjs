@@ -10,7 +10,8 @@ const MAY_IMPORT = {
   connectors: ['engine', 'node-kit'],
   triggers: ['engine', 'node-kit'],
   'ai-nodes': ['engine', 'node-kit'],
-  nodes: ['ai-nodes', 'connectors', 'engine', 'node-kit', 'triggers'],
+  'data-nodes': ['engine', 'node-kit'],
+  nodes: ['ai-nodes', 'connectors', 'data-nodes', 'engine', 'node-kit', 'triggers'],
   importer: ['connectors', 'engine', 'nodes', 'triggers'],
   errors: ['engine'],
   database: [],
@@ -225,7 +226,7 @@ module.exports = {
       name: 'nodes-reach-outside-through-their-context',
       comment: 'Hashing is computing; files, sockets and the clock are not.',
       severity: 'error',
-      from: { path: '^packages/(ai-nodes|node-kit|connectors|nodes|triggers)/src/', pathNot: TEST_CODE },
+      from: { path: '^packages/(ai-nodes|node-kit|connectors|data-nodes|nodes|triggers)/src/', pathNot: TEST_CODE },
       to: { ...NODE_BUILT_IN, pathNot: '^(node:)?(crypto|buffer|util)$' },
     },
     {
@@ -237,7 +238,7 @@ module.exports = {
       to: {
         path: '.',
         pathNot: [
-          '^packages/(importer|connectors|engine|messages|nodes|triggers)/src/',
+          '^packages/(importer|connectors|data-nodes|engine|messages|nodes|triggers)/src/',
           '^(packages/importer/)?node_modules/(acorn|yaml)/',
         ],
       },
@@ -255,7 +256,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/([^/]+)/' },
       to: {
-        path: '^packages/(engine|admin-api|ai-nodes|nodes|triggers|importer)/',
+        path: '^packages/(engine|admin-api|ai-nodes|data-nodes|nodes|triggers|importer)/',
         pathNot: [
           '^packages/$1/',
           '^packages/engine/src/index\\.ts$',
@@ -263,6 +264,7 @@ module.exports = {
           '^packages/engine/test/support/index\\.ts$',
           '^packages/nodes/src/catalogue\\.ts$',
           '^packages/ai-nodes/src/index\\.ts$',
+          '^packages/data-nodes/src/index\\.ts$',
           '^packages/triggers/src/index\\.ts$',
           '^packages/importer/src/index\\.ts$',
           '^packages/importer/src/(dify|flowise)/testing\\.ts$',

@@ -62,6 +62,7 @@ describe('fields', () => {
     ['sql', {}, 5432],
     ['sql', { dialect: 'mysql' }, 3306],
     ['sql', { dialect: 'mysql', port: 5432 }, 5432],
+    ['sql', { dialect: 'mongodb' }, 27_017],
     ['smtp', {}, 587],
     ['smtp', { security: 'tls' }, 465],
   ])('%s %j listens on %i', (type, given, port) => {

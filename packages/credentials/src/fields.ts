@@ -31,8 +31,9 @@ export function checkFields(
 ): { readonly fields: JsonObject; readonly errors: readonly FieldError[] } {
   const known = withPreset(type, given);
   const missing = fieldsOf(type)
-    .filter(([name, schema]) => !Object.hasOwn(known, name) && schema.default !== undefined)
-    .map(([name, schema]) => [name, usualPort(type, name, given) ?? (schema.default as JsonValue)]);
+    .filter(([name]) => !Object.hasOwn(known, name))
+    .map(([name, schema]) => [name, usualValue(type, name, given) ?? (schema.default as JsonValue)])
+    .filter(([, value]) => value !== undefined);
   const fields: JsonObject = { ...known, ...Object.fromEntries(missing) };
   const schema: object = credentialSchemas[type];
   const faults = validateValue(schema as JsonSchema, fields).map(({ pointer, keyword, message }) => ({
@@ -43,10 +44,13 @@ export function checkFields(
   return { fields, errors: faults.length > 0 ? faults : checkMeaning(type, fields) };
 }
 
-/** The port of a kind of server, if it differs from the schema's default. */
-function usualPort(type: CredentialType, field: string, given: JsonObject): number | null {
+const DATABASE_PORTS: JsonObject = { mysql: 3306, mongodb: 27_017 };
+
+/** What a kind of server has, if it differs from the schema's default. */
+function usualValue(type: CredentialType, field: string, given: JsonObject): JsonValue {
   if (field !== 'port') return null;
-  if (type === 'sql' && given.dialect === 'mysql') return 3306;
+  if (type === 'sql')
+    return typeof given.dialect === 'string' ? (DATABASE_PORTS[given.dialect] ?? null) : null;
   if (type === 'imap' && given.security !== undefined && given.security !== 'tls') return 143;
   if (type === 'mqtt' && given.tls === 'off') return 1883;
   return type === 'smtp' && given.security === 'tls' ? 465 : null;

@@ -3,6 +3,7 @@ import {
   CHAT_SERVICES,
   type ChatServiceName,
   type CredentialType,
+  DATABASE_KINDS,
   HTTP_CREDENTIAL_TYPES,
 } from '@millrace/engine';
 import { type TObject, Type } from 'typebox';
@@ -84,12 +85,13 @@ export const credentialSchemas = {
     password: secret('Password', 'Some providers want a password made for apps.'),
   }),
   sql: fields(
-    'SQL database',
-    'A PostgreSQL or MySQL server. Use an account that may do no more than needed.',
+    'Database',
+    'A PostgreSQL, MySQL or MongoDB server. Use an account that may do no more than needed.',
     {
-      dialect: labelled(choice('Kind', 'Which server it is.', ['postgresql', 'mysql'], 'postgresql'), {
+      dialect: labelled(choice('Kind', 'Which server it is.', DATABASE_KINDS, 'postgresql'), {
         postgresql: 'PostgreSQL',
         mysql: 'MySQL',
+        mongodb: 'MongoDB',
       }),
       host: host('Server', 'Host name or address.'),
       port: port(5432),

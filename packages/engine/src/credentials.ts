@@ -24,6 +24,10 @@ export const CREDENTIAL_TYPES = [
   'ai',
   'chat',
 ] as const;
+/** Kinds of servers that a credential of the type `sql` signs in to. */
+export const DATABASE_KINDS = ['postgresql', 'mysql', 'mongodb'] as const;
+export type DatabaseKind = (typeof DATABASE_KINDS)[number];
+
 export type CredentialType = (typeof CREDENTIAL_TYPES)[number];
 
 /** Chat services that messages can be sent to. */
@@ -146,7 +150,7 @@ export type Credential =
     }
   | {
       readonly type: 'sql';
-      readonly dialect: 'postgresql' | 'mysql';
+      readonly dialect: DatabaseKind;
       readonly host: string;
       readonly port: number;
       readonly database: string;

@@ -31,6 +31,10 @@ export interface NodeExample {
   readonly credential?: Credential;
   /** Rows returned by its SQL query. */
   readonly sqlRows?: readonly JsonObject[];
+  /** What Redis answers, command by command. */
+  readonly redis?: readonly JsonValue[];
+  /** What MongoDB answers. */
+  readonly mongodb?: JsonObject;
   /** Responses of the fake model, in order. */
   readonly ai?: readonly AiAnswer[];
   readonly expect:

@@ -17,6 +17,8 @@ export interface NodeServices {
   readonly credentials: CredentialService;
   readonly mail: MailService;
   readonly sql: SqlService;
+  readonly redis: RedisService;
+  readonly mongodb: MongoService;
   readonly ai: AiService;
   readonly code: CodeService;
   readonly documents: DocumentService;
@@ -169,6 +171,63 @@ export interface SqlService {
     readonly insertId?: JsonValue;
     readonly isTruncated: boolean;
   }>;
+}
+
+/** What is sent to Redis. */
+export interface RedisOrder {
+  /** Names and arguments, sent one after the other as they are. */
+  readonly commands: readonly (readonly string[])[];
+  /** Instead of commands: keys that match a pattern. The answer is `{ keys, is_truncated }`. */
+  readonly scan?: { readonly match: string; readonly limit: number };
+  readonly isReadOnly: boolean;
+  readonly timeoutMs: number;
+}
+
+export interface RedisService {
+  /**
+   * @returns the server's answers in order; texts that aren't UTF-8 as `{ base64 }`
+   * @throws ServiceError db_*
+   */
+  run(
+    credential: CredentialOf<'redis'>,
+    order: RedisOrder,
+    signal: AbortSignal,
+  ): Promise<readonly JsonValue[]>;
+}
+
+/** What is asked of MongoDB. Values are extended JSON: `{"$oid": "..."}` is an id, `{"$date": "..."}` a moment. */
+export interface MongoOrder {
+  readonly collection: string;
+  readonly command:
+    | {
+        readonly kind: 'find';
+        readonly filter: JsonObject;
+        readonly projection: JsonObject;
+        readonly sort: JsonObject;
+        readonly skip: number;
+        readonly limit: number;
+      }
+    | { readonly kind: 'aggregate'; readonly pipeline: readonly JsonObject[]; readonly limit: number }
+    | { readonly kind: 'count'; readonly filter: JsonObject }
+    | { readonly kind: 'insert'; readonly documents: readonly JsonObject[] }
+    | {
+        readonly kind: 'update';
+        readonly filter: JsonObject;
+        readonly update: JsonObject;
+        readonly isMany: boolean;
+        readonly isUpsert: boolean;
+      }
+    | { readonly kind: 'delete'; readonly filter: JsonObject; readonly isMany: boolean };
+  readonly readOnly: boolean;
+  readonly timeoutMs: number;
+}
+
+export interface MongoService {
+  /**
+   * @returns `{ documents, is_truncated }`, `{ count }`, `{ inserted, ids }`, `{ matched, modified, upserted_id }` or `{ deleted }`
+   * @throws ServiceError db_*
+   */
+  run(credential: CredentialOf<'sql'>, order: MongoOrder, signal: AbortSignal): Promise<JsonObject>;
 }
 
 export type CodeLanguage = 'javascript' | 'python';

@@ -59,6 +59,10 @@ export interface RunOptions {
   readonly credential?: Credential;
   /** Rows returned by every SQL query. */
   readonly sqlRows?: readonly JsonObject[];
+  /** What Redis answers, command by command. */
+  readonly redis?: readonly JsonValue[];
+  /** What MongoDB answers. */
+  readonly mongodb?: JsonObject;
   /** Responses of the model in order, or a handler; there is none when absent. */
   readonly ai?: readonly AiAnswer[] | ((request: AiRequest) => AiAnswer | Promise<AiAnswer>);
   readonly aiTokensLeft?: number;
@@ -162,7 +166,14 @@ function fakeClient(answers: NonNullable<RunOptions['http']>, requests: HttpRequ
 
 /** Services that reach nothing: mail is accepted, queries return the given rows, the others are absent. */
 function fakeServices(
-  { credential, sqlRows = [], ai = [], services: { credentials, ...services } = {} }: RunOptions,
+  {
+    credential,
+    sqlRows = [],
+    redis = [],
+    mongodb = {},
+    ai = [],
+    services: { credentials, ...services } = {},
+  }: RunOptions,
   client: HttpClient,
 ): NodeServices {
   return {
@@ -190,6 +201,8 @@ function fakeServices(
     files: memoryFiles(),
     data: memoryData(() => TEST_NOW_MS),
     vectors: memoryVectors(),
+    redis: { run: async () => redis },
+    mongodb: { run: async () => mongodb },
     sql: { query: async () => ({ rows: sqlRows, rowCount: sqlRows.length, isTruncated: false }) },
     ...fakeWaits,
     ...services,
@@ -255,6 +268,8 @@ const absentServices: NodeServices = {
   credentials: absent('credentials'),
   mail: absent('mail'),
   sql: absent('sql'),
+  redis: absent('redis'),
+  mongodb: absent('mongodb'),
   ai: absent('ai'),
   code: absent('code'),
   documents: absent('documents'),

@@ -269,6 +269,8 @@ const TO_FILL_IN: { readonly [type: string]: readonly string[] } = {
   'chat.notify': ['credential_id', 'text'],
   'email.send': ['credential_id', 'from', 'subject', 'to', 'text'],
   'sql.query': ['credential_id', 'query'],
+  'data.redis': ['credential_id', 'key'],
+  'data.mongodb': ['credential_id', 'collection'],
   'ai.generate': ['credential_id', 'model', 'prompt'],
   'ai.classify': ['credential_id', 'model', 'text'],
   'ai.extract': ['credential_id', 'model', 'text', 'fields'],

@@ -1,5 +1,6 @@
 import { aiNodes } from '@millrace/ai-nodes';
 import { connectorNodes } from '@millrace/connectors/connectors';
+import { dataNodes } from '@millrace/data-nodes';
 import type { NodeDefinition, NodeRegistry } from '@millrace/engine';
 import {
   triggerEmail,
@@ -102,6 +103,7 @@ export const nodes: readonly NodeDefinition[] = [
   emailSend,
   sqlQuery,
   ...aiNodes,
+  ...dataNodes,
 ];
 
 /**

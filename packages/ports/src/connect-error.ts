@@ -12,3 +12,8 @@ export function connectError<Other>(error: Other, code: string): Other | Service
     cause: error,
   });
 }
+
+/** Whether a connection failed because of its encryption, by what the system said. */
+export function isTlsFault(reason: string): boolean {
+  return /certificate|self.signed|SSL|TLS|altnames/i.test(reason);
+}

@@ -1,5 +1,6 @@
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import { type CredentialOf, ServiceError, type SqlQuery, type SqlService } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import type { Caller } from '@millrace/runtime/node-services';
 import { countedSockets } from './counted-sockets.ts';
 import { hidePassword } from './sql/errors.ts';
@@ -51,6 +52,11 @@ async function run(
       const { queryMysql } = await import('./sql/mysql.ts');
       return await queryMysql(sockets, credential, query, signal);
     }
+    default:
+      throw new ServiceError(
+        'invalid_config',
+        message('ports.wrong_database_kind', { kind: 'PostgreSQL or MySQL' }),
+      );
   }
 }
 

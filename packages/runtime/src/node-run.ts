@@ -45,7 +45,15 @@ export interface NodeRunDeps {
 }
 
 /** What these do outside they do in the turn of a host; a credential or a file that is read again is the same. */
-const HARMLESS: ReadonlySet<string> = new Set(['credentials', 'files', 'ai', 'mail', 'sql']);
+const HARMLESS: ReadonlySet<string> = new Set([
+  'credentials',
+  'files',
+  'ai',
+  'mail',
+  'sql',
+  'redis',
+  'mongodb',
+]);
 
 /** What a node's attempt needs from its run. */
 export interface NodeRunControl {
@@ -76,6 +84,8 @@ export class NodeRun implements NodeContext {
   declare readonly credentials: NodeServices['credentials'];
   declare readonly mail: NodeServices['mail'];
   declare readonly sql: NodeServices['sql'];
+  declare readonly redis: NodeServices['redis'];
+  declare readonly mongodb: NodeServices['mongodb'];
   declare readonly ai: NodeServices['ai'];
   declare readonly code: NodeServices['code'];
   declare readonly documents: NodeServices['documents'];

@@ -33,6 +33,8 @@ const NAMES: { readonly [Name in keyof NodeServices]: true } = {
   credentials: true,
   mail: true,
   sql: true,
+  redis: true,
+  mongodb: true,
   ai: true,
   code: true,
   documents: true,

@@ -9,6 +9,8 @@ import { createContentService } from '@millrace/ports/contents';
 import { createDataService } from '@millrace/ports/data';
 import { checkInput } from '@millrace/ports/input-checks';
 import { createMailService } from '@millrace/ports/mail';
+import { createMongoService } from '@millrace/ports/mongodb';
+import { createRedisService } from '@millrace/ports/redis';
 import { createSqlService } from '@millrace/ports/sql';
 import { createToolService } from '@millrace/ports/tools';
 import { createVectorService } from '@millrace/ports/vectors';
@@ -52,6 +54,8 @@ export function createServices(deps: ServicesDeps): Services {
     credentials: createCredentialService({ db, keys: secretKeys, log, egress }),
     mail: createMailService({ sockets }),
     sql: createSqlService({ sockets }),
+    redis: createRedisService({ sockets }),
+    mongodb: createMongoService({ sockets }),
     ai: createAiService({ outbound: fetch }),
     code: code.service,
     documents: code.documents,

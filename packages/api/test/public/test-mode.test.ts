@@ -2,6 +2,8 @@ import type { Database } from '@millrace/database/database';
 import type { JsonObject } from '@millrace/engine';
 import { nodes } from '@millrace/nodes';
 import { type ModelServer, startModelServer } from '@millrace/testing/model-server';
+import { type FakeMongo, startFakeMongo } from '@millrace/testing/mongodb-server';
+import { type FakeRedis, startFakeRedis } from '@millrace/testing/redis-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWorld, outputOf, TOKEN, type World } from '../../../cli/test/examples/world.ts';
 import { flowOf } from '../../../runtime/test/worker/flows.ts';
@@ -21,6 +23,8 @@ interface Effect {
 let world: World;
 let model: ModelServer;
 let shop: Database;
+let redis: FakeRedis;
+let mongo: FakeMongo;
 /** Ids of credentials by type. */
 const ids: { [type: string]: number } = {};
 const SECRET = `whsec_${Buffer.from('a key of twenty-four byte').toString('base64')}`;
@@ -42,12 +46,31 @@ beforeAll(async () => {
   ids.smtp = await world.addMail();
   ids.secret = await world.addCredential('secret', { value: SECRET });
   ids.bearer = await world.addToken();
+  redis = await startFakeRedis(() => '+OK\r\n');
+  ids.redis = await world.addCredential('redis', {
+    host: '127.0.0.1',
+    port: redis.port,
+    password: SECRET,
+    tls: 'off',
+  });
+  mongo = await startFakeMongo({ username: 'app', password: SECRET, says: () => ({ n: 1 }) });
+  ids.mongodb = await world.addCredential('sql', {
+    dialect: 'mongodb',
+    host: '127.0.0.1',
+    port: mongo.port,
+    database: 'shop',
+    username: 'app',
+    password: SECRET,
+    tls: 'off',
+  });
   const base_url = model.baseUrl('openai_compatible');
   ids.ai = await world.addCredential('ai', { base_url, api_key: 'sk-canary' });
 });
 afterAll(async () => {
   await world.close();
   await model.close();
+  await redis.close();
+  await mongo.close();
 });
 
 /** The single request of a line, as test mode describes requests. */
@@ -185,6 +208,30 @@ const EFFECTS: { readonly [type: string]: Effect } = {
       const [note, ...others] = await shop.query<{ id: number; note: string }>('SELECT * FROM notes');
       expect(others).toEqual([]);
       return { query: 'INSERT INTO notes VALUES ($1, $2)', parameters: [note?.id, note?.note] };
+    },
+  },
+  'data.redis': {
+    config: () => ({
+      credential_id: ids.redis ?? 0,
+      operation: 'set',
+      key: 'seen/{{trigger.data.id}}',
+      value: templates,
+    }),
+    request: () => ({ commands: [['SET', 'seen/17', JSON.stringify(body)]] }),
+    arrived: () => ({ commands: redis.commands.filter(([name]) => name === 'SET') }),
+  },
+  'data.mongodb': {
+    config: () => ({
+      credential_id: ids.mongodb ?? 0,
+      operation: 'insert',
+      collection: 'orders',
+      documents: [{ _id: '{{trigger.data.id}}', ...templates }],
+    }),
+    request: () => ({ collection: 'orders', kind: 'insert', documents: [{ _id: 17, ...body }] }),
+    arrived: () => {
+      const [{ insert, documents } = {}, ...others] = mongo.commands;
+      expect(others).toEqual([]);
+      return { collection: insert, kind: 'insert', documents };
     },
   },
   'data.store': {

@@ -1,13 +1,14 @@
 import type { CredentialTest } from '@millrace/admin-api';
 import type { Database } from '@millrace/database/database';
 import type { Egress } from '@millrace/egress/egress';
-import type { CredentialService, CredentialType, HttpCredential } from '@millrace/engine';
+import type { CredentialService, CredentialType, HttpCredential, MongoOrder } from '@millrace/engine';
 import { notFound, validationError } from '@millrace/errors/errors';
 import { type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { signIn } from '@millrace/listening/sign-in';
 import { type Message, message, verbatim } from '@millrace/messages';
 import { inEnglish, presentMessage } from '@millrace/messages/english';
 import { signInToMailServer } from '@millrace/ports/mail';
+import { createMongoService } from '@millrace/ports/mongodb';
 import { createSqlService } from '@millrace/ports/sql';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import type { Logger } from 'pino';
@@ -122,8 +123,17 @@ async function tryType(
       return works(credential.password === null ? 'connected' : 'accepted', hostOf(settings));
     }
     case 'sql': {
+      const credential = await open('sql');
+      if (credential.dialect === 'mongodb') {
+        await createMongoService({ sockets: egress.sockets })({ organisationId }).run(
+          credential,
+          NOTHING,
+          signal,
+        );
+        return works('accepted', hostOf(settings));
+      }
       const sql = createSqlService({ sockets: egress.sockets })({ organisationId });
-      await sql.query(await open('sql'), SELECT_ONE, signal);
+      await sql.query(credential, SELECT_ONE, signal);
       return works('accepted', hostOf(settings));
     }
     case 'ai':
@@ -137,6 +147,13 @@ function isHttpType(type: CredentialType): type is HttpCredential['type'] {
   return BOUND_TYPES.includes(type);
 }
 
+/** Finds a collection that needn't exist. */
+const NOTHING: MongoOrder = {
+  collection: 'millrace_test',
+  command: { kind: 'find', filter: {}, projection: {}, sort: {}, skip: 0, limit: 1 },
+  readOnly: true,
+  timeoutMs: TIME_LIMIT_MS,
+};
 const SELECT_ONE = { sql: 'SELECT 1', parameters: [], readOnly: true, maxRows: 1, timeoutMs: TIME_LIMIT_MS };
 
 /** @throws ApiError 422 */

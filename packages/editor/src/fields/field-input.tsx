@@ -55,6 +55,7 @@ export function FieldInput(props: InputProps & { shape: FieldShape; Field: Field
           {...common}
           label={label}
           types={shape.types}
+          dialects={shape.dialects}
           isNeeded={schema['x-filled'] === true}
           value={idOf(value)}
           onChange={onChange}

@@ -63,7 +63,7 @@ describe('shapeOf', () => {
     [
       'hints beside an anyOf hold',
       { anyOf: [{ type: 'integer' }, { type: 'null' }], 'x-credential': ['ai'] },
-      { kind: 'credential', types: ['ai'] },
+      { kind: 'credential', types: ['ai'], dialects: null },
     ],
     [
       'members of one name',

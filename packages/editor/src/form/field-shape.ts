@@ -21,7 +21,12 @@ export type FieldShape =
   | { readonly kind: 'choice'; readonly options: readonly Option[] }
   | { readonly kind: 'constant'; readonly value: JsonValue }
   /** Id of a credential of one of these types. */
-  | { readonly kind: 'credential'; readonly types: readonly string[] }
+  | {
+      readonly kind: 'credential';
+      readonly types: readonly string[];
+      /** Kinds of databases; null: any. */
+      readonly dialects: readonly string[] | null;
+    }
   | { readonly kind: 'workflow' }
   /** An object with declared members. */
   | {
@@ -168,7 +173,14 @@ function typeNameOf({ type, enum: options }: Schema): string {
 function shapeOfOne(schema: Schema): FieldShape {
   if (schema.const !== undefined) return { kind: 'constant', value: schema.const };
   const types = schema['x-credential'];
-  if (Array.isArray(types)) return { kind: 'credential', types: types as string[] };
+  if (Array.isArray(types)) {
+    const dialects = schema['x-dialects'];
+    return {
+      kind: 'credential',
+      types: types as string[],
+      dialects: Array.isArray(dialects) ? (dialects as string[]) : null,
+    };
+  }
   if (schema['x-workflow'] === true) return { kind: 'workflow' };
   if (Array.isArray(schema.enum)) return shapeOfEnum(schema, schema.enum);
   switch (schema.type) {

@@ -21,17 +21,30 @@ interface ReferenceProps {
 
 interface CredentialProps extends ReferenceProps {
   types: readonly string[];
+  /** Kinds of databases; null: any. */
+  dialects: readonly string[] | null;
   isNeeded: boolean;
 }
 
 /** Selects or creates a credential of one of these types; a deleted one is shown by its number. */
-export function CredentialSelect({ types, isNeeded, label, value, onChange, ...common }: CredentialProps) {
+export function CredentialSelect({
+  types,
+  dialects,
+  isNeeded,
+  label,
+  value,
+  onChange,
+  ...common
+}: CredentialProps) {
   const { t } = useTranslation();
   const org = useOrg();
   const Dialog = useContext(NewCredential);
   const [isMaking, setIsMaking] = useState(false);
   const { data } = useQuery(endpointQuery('GET /orgs/:org/credentials', { params: { org } }));
-  const fitting = (data?.items ?? []).filter(({ type }) => types.includes(type));
+  const fitting = (data?.items ?? []).filter(
+    ({ type, settings }) =>
+      types.includes(type) && (dialects === null || dialects.some((dialect) => dialect === settings.dialect)),
+  );
   const [only, ...others] = fitting;
   const { isNew = false } = useForm();
   const isClear = isNeeded && isNew && value === null && others.length === 0 && !common.disabled;

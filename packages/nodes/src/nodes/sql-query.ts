@@ -14,7 +14,10 @@ export const sqlQuery = checkedNode({
   icon: 'database',
   kind: 'effect',
   properties: {
-    credential_id: credentialProperty(['sql'], 'Credential', 'The database and the account to sign in with.'),
+    credential_id: {
+      ...credentialProperty(['sql'], 'Credential', 'The database and the account to sign in with.'),
+      'x-dialects': ['postgresql', 'mysql'],
+    },
     query: Type.String({
       title: 'Query',
       description:

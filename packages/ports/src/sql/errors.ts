@@ -1,5 +1,6 @@
 import { type CredentialOf, type JsonObject, ServiceError, type SqlQuery } from '@millrace/engine';
 import { mapTexts, message } from '@millrace/messages';
+import { isTlsFault } from '../connect-error.ts';
 
 /** Why a statement was stopped. */
 export type StopReason = 'aborted' | 'timeout';
@@ -26,7 +27,7 @@ export function brokenError(
   const reason = error instanceof Error ? error.message : String(error);
   const isHandshake =
     error instanceof Error && 'code' in error && String(error.code).startsWith('HANDSHAKE_');
-  if (isHandshake || /certificate|self.signed|SSL|TLS|altnames/i.test(reason)) {
+  if (isHandshake || isTlsFault(reason)) {
     return tlsError(where, reason.slice(0, 200));
   }
   const said = message('ports.connection_failed', { host: where, reason });

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonValue, setOwn } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { responseHeaderFault } from '@millrace/triggers';
-import { insideOf, template } from '../../refs.ts';
 import { forItem, forList, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, objectOf, textOf } from '../read.ts';
@@ -11,6 +10,7 @@ import { callService } from './service-call.ts';
 import { columnsAt } from './service-values.ts';
 import { SERVICES } from './services.ts';
 import { googleSheets } from './sheets.ts';
+import { mongodb, redis, textSetting } from './stores.ts';
 
 /** Nodes that reach other systems. */
 export const OUTSIDE: Handlers = {
@@ -24,19 +24,13 @@ export const OUTSIDE: Handlers = {
   postgres: forItem((step) => sql(step)),
   mySql: forItem((step) => sql(step)),
   respondToWebhook: forList(respond, { collects: true }),
-  redis: forItem(keyValue),
+  redis: forItem(redis),
+  mongoDb: forItem(mongodb),
 };
 
 function isDriveUpload(step: Step): boolean {
   const isFile = step.text('resource', 'file') === 'file';
   return isFile && /^(?:upload|createFromText)$/.test(step.text('operation', 'upload'));
-}
-
-/** A setting that takes text: a template alone would keep a number's type. */
-function textSetting(value: JsonValue): JsonValue {
-  if (typeof value !== 'string') return value === null ? '' : JSON.stringify(value);
-  const inside = insideOf(value);
-  return inside === null ? value : template(`${inside} | string`);
 }
 
 function email(step: Step) {
@@ -159,35 +153,6 @@ function insertRow(step: Step) {
 
 function listed(parts: readonly string[]): string {
   return `(${parts.join(', ')})`;
-}
-
-/** What n8n keeps in Redis as single values fits Millrace's own store. */
-function keyValue(step: Step) {
-  const operation = step.text('operation', 'info');
-  if (operation === 'get') {
-    step.approximate(message('import.own_store'));
-    const id = step.add('data.store', { operation: 'get', key: textSetting(step.param('key', '')) });
-    const name = step.text('propertyName', 'propertyName');
-    return [step.one(`nodes.${id}.output`, { [name]: ['value'] })];
-  }
-  if (operation === 'set' || operation === 'incr') {
-    step.approximate(message('import.own_store'));
-    const key = textSetting(step.param('key', ''));
-    const ttl = step.raw('expire') === true ? { expires_in_s: Number(step.raw('ttl') ?? 60) || 60 } : {};
-    const id = step.add(
-      'data.store',
-      operation === 'set'
-        ? { operation: 'set', key, value: step.param('value'), ...ttl }
-        : { operation: 'increment', key, ...ttl },
-    );
-    return [operation === 'set' ? step.pass('out', id) : step.one(`nodes.${id}.output`)];
-  }
-  if (operation === 'delete') {
-    step.approximate(message('import.own_store'));
-    const id = step.add('data.store', { operation: 'delete', key: textSetting(step.param('key', '')) });
-    return [step.pass('out', id)];
-  }
-  throw new Unmappable(message('import.unknown_operation', { operation }));
 }
 
 /** n8n sends text as HTML unless its headers say otherwise. */

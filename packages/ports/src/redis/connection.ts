@@ -1,0 +1,44 @@
+import type { Socket } from 'node:net';
+import { type RedisReply, ReplyReader } from './reply.ts';
+
+/** One connection to Redis, which sends a command after the answer to the one before. */
+export class RedisConnection {
+  readonly #socket: Socket;
+  readonly #waiting: { resolve: (reply: RedisReply) => void; reject: (error: unknown) => void }[] = [];
+  #ended: Error | null = null;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    const reader = new ReplyReader((reply) => this.#waiting.shift()?.resolve(reply));
+    socket.on('data', (bytes: Buffer) => {
+      try {
+        reader.take(bytes);
+      } catch (error) {
+        this.end(error instanceof Error ? error : new Error('the answer could not be read'));
+      }
+    });
+    socket.on('error', (error) => this.end(error));
+    socket.on('close', () => this.end(new Error('the connection was closed')));
+  }
+
+  call(args: readonly string[]): Promise<RedisReply> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended !== null) return reject(this.#ended);
+      this.#waiting.push({ resolve, reject });
+      this.#socket.write(encode(args));
+    });
+  }
+
+  /** Closes it; whatever waits fails with this error. */
+  end(error: Error): void {
+    this.#ended ??= error;
+    this.#socket.destroy();
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#ended);
+  }
+}
+
+/** A command as an array of texts (RESP), whose lengths are sent before them: no value can become a command. */
+function encode(args: readonly string[]): string {
+  const parts = args.map((arg) => `$${Buffer.byteLength(arg)}\r\n${arg}\r\n`);
+  return `*${args.length}\r\n${parts.join('')}`;
+}
