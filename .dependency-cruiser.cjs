@@ -18,6 +18,7 @@ const MAY_IMPORT = {
   runtime: ['database', 'egress', 'engine'],
   files: ['database', 'engine', 'runtime'],
   polling: ['database', 'engine', 'runtime'],
+  chat: ['database', 'engine', 'runtime'],
   identity: ['admin-api', 'database', 'engine', 'errors', 'secrets'],
   ports: ['database', 'egress', 'engine', 'runtime'],
   credentials: [
@@ -35,6 +36,7 @@ const MAY_IMPORT = {
   ],
   service: [
     'admin-api',
+    'chat',
     'credentials',
     'database',
     'egress',
@@ -53,6 +55,7 @@ const MAY_IMPORT = {
   http: ['admin-api', 'database', 'engine', 'errors', 'files', 'identity', 'runtime', 'secrets', 'service'],
   api: [
     'admin-api',
+    'chat',
     'connectors',
     'credentials',
     'database',

@@ -32,6 +32,7 @@ import { plainCode } from './testing-code.ts';
 import { memoryData } from './testing-data.ts';
 import { directDocuments } from './testing-documents.ts';
 import { directContents, memoryFiles } from './testing-files.ts';
+import { fakeMemory } from './testing-memory.ts';
 import { fakeWaits } from './testing-waits.ts';
 
 /** The default time of {@link runNode}. */
@@ -188,6 +189,7 @@ function fakeServices(
     contents: directContents,
     files: memoryFiles(),
     data: memoryData(() => TEST_NOW_MS),
+    memory: fakeMemory(),
     sql: { query: async () => ({ rows: sqlRows, rowCount: sqlRows.length, isTruncated: false }) },
     ...fakeWaits,
     ...services,
@@ -248,6 +250,7 @@ const absentServices: NodeServices = {
   code: absent('code'),
   documents: absent('documents'),
   data: absent('data'),
+  memory: absent('memory'),
   workflows: absent('workflows'),
   callbacks: absent('callbacks'),
   tools: absent('tools'),

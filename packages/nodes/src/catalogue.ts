@@ -1,6 +1,7 @@
 import { connectorNodes } from '@millrace/connectors/connectors';
 import type { NodeDefinition, NodeRegistry } from '@millrace/engine';
 import {
+  triggerChat,
   triggerForm,
   triggerManual,
   triggerPoll,
@@ -54,6 +55,7 @@ export const nodes: readonly NodeDefinition[] = [
   triggerManual,
   triggerSchedule,
   triggerWebhook,
+  triggerChat,
   triggerForm,
   triggerRss,
   triggerPoll,

@@ -17,10 +17,21 @@ export interface AiServiceOptions {
   readonly maxAnswerBytes?: number;
   /** Epoch milliseconds; only for Retry-After with a date. */
   readonly now?: () => number;
+  /** For texts that somebody may follow while they are written; null for those that nobody may. */
+  readonly live?: (caller: Caller, secret: string | null) => LiveText | null;
+}
+
+/** Takes what a model writes. */
+export interface LiveText {
+  add(text: string): void;
+  close(): void;
 }
 
 /** The options for one organisation. */
-type Way = Omit<AiServiceOptions, 'outbound'> & { readonly outbound: Pick<GuardedFetch, 'fetch'> };
+type Way = Omit<AiServiceOptions, 'outbound' | 'live'> & {
+  readonly outbound: Pick<GuardedFetch, 'fetch'>;
+  readonly live: LiveText | null;
+};
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
@@ -30,15 +41,26 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
  */
 export function createAiService(options: AiServiceOptions): (caller: Caller) => AiService {
   const dialects = createDialects();
-  return ({ organisationId, waitForHost, trace }) => {
+  return (caller) => {
+    const { organisationId, waitForHost, trace } = caller;
     const guarded = options.outbound(organisationId);
     const outbound: Way['outbound'] = {
       fetch: (url, init, maxBytes) =>
         guarded.fetch(url, { ...withTraceparent(init, trace), wait: waitForHost?.() }, maxBytes),
     };
-    const way = { ...options, outbound };
     return {
-      generate: (credential, request, signal) => generate(credential, request, signal, dialects, way),
+      async generate(credential, request, signal) {
+        // JSON is for programs.
+        const live =
+          request.outputSchema === null && request.isInternal !== true
+            ? (options.live?.(caller, credential.api_key) ?? null)
+            : null;
+        try {
+          return await generate(credential, request, signal, dialects, { ...options, outbound, live });
+        } finally {
+          live?.close();
+        }
+      },
     };
   };
 }
@@ -78,7 +100,7 @@ async function askInDialect(
   signal: AbortSignal,
   meter: UsageMeter,
   dialects: Dialects,
-  { outbound, maxAnswerBytes = MAX_ANSWER_BYTES }: Way,
+  { outbound, maxAnswerBytes = MAX_ANSWER_BYTES, live }: Way,
 ): Promise<AiAnswer> {
   let dialect = dialects.of(credential, request.model);
   for (;;) {
@@ -91,6 +113,7 @@ async function askInDialect(
         maxAnswerBytes,
         meter,
         signal,
+        live,
       });
       return readOutput(answer, request);
     } catch (error) {

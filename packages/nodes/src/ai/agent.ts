@@ -14,6 +14,7 @@ import { inEnglish } from '@millrace/messages/english';
 import { serviceFailure } from '@millrace/node-kit/service-failure';
 import type { ModelConfig } from './config.ts';
 import { callFailure } from './failure.ts';
+import { type Recalled, recalledMessages, remember, withSummary } from './memory.ts';
 import { limitOf, promptText, requestOf } from './request.ts';
 import { type AgentStep, presentUsage, readSteps, stepTurns, tokensOfSteps, usageOfSteps } from './steps.ts';
 import { type CallOutcome, refusal, runToolCall } from './tool-call.ts';
@@ -49,9 +50,10 @@ export async function runAgent(
   config: AgentConfig,
   tools: readonly Tool[],
   credential: CredentialOf<'ai'>,
+  recalled: Recalled | null,
   context: NodeContext,
 ): Promise<NodeResult> {
-  const progress = beginAgain(config, context);
+  const progress = beginAgain(config, recalled, context);
   const endsAtMs = context.now() + config.total_timeout_ms;
   for (;;) {
     const stop = limitMet(config, progress, context, endsAtMs);
@@ -59,7 +61,7 @@ export async function runAgent(
     const left = tokensLeft(config, progress, context);
     const { maxOutputTokens, isCapped } = limitOf(config, { left });
     const timeoutMs = Math.min(config.timeout_ms, endsAtMs - context.now());
-    const request = agentRequest(config, tools, progress.messages, { maxOutputTokens, timeoutMs });
+    const request = agentRequest(config, tools, recalled, progress.messages, { maxOutputTokens, timeoutMs });
     let answer: AiAnswer;
     try {
       answer = await context.ai.generate(credential, request, context.signal);
@@ -67,7 +69,13 @@ export async function runAgent(
       return withProgress(callFailure(error, isCapped), progress);
     }
     count(progress, answer.usage.totalTokens);
-    if (answer.toolCalls.length === 0) return endOf(answer, config, isCapped, progress);
+    if (answer.toolCalls.length === 0) {
+      if (!(isCapped && answer.finishReason === 'length')) {
+        const leftNow = tokensLeft(config, progress, context);
+        count(progress, await remember(recalled, answer.text, config, credential, context, leftNow));
+      }
+      return endOf(answer, config, isCapped, progress);
+    }
     const fault = await runCalls(answer, config, tools, context, progress, endsAtMs);
     if (fault !== undefined) return withProgress(fault, progress);
   }
@@ -77,29 +85,36 @@ export async function runAgent(
 export function agentRequest(
   config: AgentConfig,
   tools: readonly Tool[],
+  recalled: Recalled | null,
   messages: readonly AiMessage[],
   limits: { readonly maxOutputTokens: number | null; readonly timeoutMs: number },
 ): ReturnType<typeof requestOf> {
   const own = promptText(config.system);
   const rules = tools.length === 0 ? [] : [DATA_RULE];
   return requestOf(config, {
-    system: [...(own === '' ? [] : [own]), ...rules].join('\n\n'),
+    system: withSummary([...(own === '' ? [] : [own]), ...rules].join('\n\n'), recalled),
     messages,
     tools: describeTools(tools),
     ...limits,
   });
 }
 
-/** The first messages of the conversation. */
-export function openingOf(config: Pick<AgentConfig, 'prompt'>): AiMessage {
-  return { role: 'user', text: promptText(config.prompt) };
+/** The first messages of the conversation: what is remembered, and the prompt. */
+export function openingsOf(
+  config: Pick<AgentConfig, 'prompt'>,
+  recalled: Recalled | null,
+): readonly AiMessage[] {
+  return [...recalledMessages(recalled), { role: 'user', text: promptText(config.prompt) }];
 }
 
-function beginAgain(config: AgentConfig, context: NodeContext): Progress {
+function beginAgain(config: AgentConfig, recalled: Recalled | null, context: NodeContext): Progress {
   const steps = readSteps(context.previousOutput);
   return {
     steps,
-    messages: [openingOf(config), ...steps.flatMap((step, index) => stepTurns(step, index + 1))],
+    messages: [
+      ...openingsOf(config, recalled),
+      ...steps.flatMap((step, index) => stepTurns(step, index + 1)),
+    ],
     budgetUsed: tokensOfSteps(steps),
     consumedAiTokens: 0,
     childAiTokens: 0,

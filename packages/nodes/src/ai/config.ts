@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { type Static, Type } from 'typebox';
+import { memoryProperties } from './memory-config.ts';
 
 export const MAX_CALL_TIMEOUT_MS = 600_000;
 const MAX_TOKENS = 1_000_000;
@@ -70,6 +71,7 @@ export const modelProperties = {
     maximum: MAX_CALL_TIMEOUT_MS,
     default: 120_000,
   }),
+  ...memoryProperties,
 };
 
 export type ModelConfig = Static<ReturnType<typeof Type.Object<typeof modelProperties>>>;

@@ -1,9 +1,11 @@
 import { failure, success } from '@millrace/engine';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
-import { agentRequest, openingOf, runAgent } from '../ai/agent.ts';
+import { agentRequest, openingsOf, runAgent } from '../ai/agent.ts';
 import { MODEL_REQUIRED, MODEL_RETRY, modelProperties } from '../ai/config.ts';
 import { exampleAnswer, exampleCredential } from '../ai/examples.ts';
+import { recall } from '../ai/memory.ts';
+import { MEMORY_SECTION } from '../ai/memory-config.ts';
 import { describeRequest, limitOf, problemOf } from '../ai/request.ts';
 import { findToolFaults, readTools, toolsProperty } from '../ai/tools.ts';
 
@@ -71,6 +73,7 @@ export const aiAgent = checkedNode({
     main: ['credential_id', 'model', 'system', 'prompt', 'tools', 'output', 'schema'],
     sections: [
       { title: 'Model settings', fields: ['temperature', 'max_tokens'] },
+      MEMORY_SECTION,
       {
         title: 'Limits',
         fields: ['max_steps', 'token_budget', 'tool_result_chars', 'timeout_ms', 'total_timeout_ms'],
@@ -135,10 +138,11 @@ export const aiAgent = checkedNode({
     const tools = readTools(config.tools, (template, args) => context.render(template, args));
     if ('key' in tools) return failure('invalid_config', tools);
     const credential = await context.credentials.open(config.credential_id, { types: ['ai'] });
-    if (!context.execution.isTestMode) return runAgent(config, tools, credential, context);
+    const recalled = await recall(config, context);
+    if (!context.execution.isTestMode) return runAgent(config, tools, credential, recalled, context);
     const { maxOutputTokens } = limitOf(config, { left: context.aiTokensLeft });
     const limits = { maxOutputTokens, timeoutMs: config.timeout_ms };
-    const request = agentRequest(config, tools, [openingOf(config)], limits);
+    const request = agentRequest(config, tools, recalled, openingsOf(config, recalled), limits);
     return success({ dry_run: true, request: describeRequest(request, credential) });
   },
 });

@@ -10,6 +10,8 @@ import {
 } from '../ai/config.ts';
 import { exampleAnswer, exampleCredential } from '../ai/examples.ts';
 import { callFailure } from '../ai/failure.ts';
+import { recall, recalledMessages, remember, withSummary } from '../ai/memory.ts';
+import { MEMORY_SECTION } from '../ai/memory-config.ts';
 import { describeRequest, limitOf, problemOf, promptText, requestOf } from '../ai/request.ts';
 import { presentUsage } from '../ai/steps.ts';
 
@@ -29,6 +31,7 @@ export const aiGenerate = checkedNode({
     main: ['credential_id', 'model', 'system', 'prompt', 'output', 'schema'],
     sections: [
       { title: 'Model settings', fields: ['temperature', 'max_tokens'] },
+      MEMORY_SECTION,
       { title: 'Limits', fields: ['timeout_ms'] },
     ],
   },
@@ -107,20 +110,25 @@ export const aiGenerate = checkedNode({
       return failure('token_budget_exceeded', message('nodes.no_budget_left'));
     }
     const { maxOutputTokens, isCapped } = limitOf(config, allowance);
-    const request = requestOf(config, {
-      system: promptText(config.system),
-      messages: [{ role: 'user', text: promptText(config.prompt) }],
-      tools: [],
-      maxOutputTokens,
-      timeoutMs: config.timeout_ms,
-    });
     try {
+      const recalled = await recall(config, context);
+      const request = requestOf(config, {
+        system: withSummary(promptText(config.system), recalled),
+        messages: [...recalledMessages(recalled), { role: 'user', text: promptText(config.prompt) }],
+        tools: [],
+        maxOutputTokens,
+        timeoutMs: config.timeout_ms,
+      });
       const credential = await context.credentials.open(config.credential_id, { types: ['ai'] });
       if (context.execution.isTestMode) {
         return success({ dry_run: true, request: describeRequest(request, credential) });
       }
       const answer = await context.ai.generate(credential, request, context.signal);
-      return resultOf(answer, config, isCapped);
+      const result = resultOf(answer, config, isCapped);
+      if (result.kind !== 'success') return result;
+      const left = allowance.left === null ? null : allowance.left - answer.usage.totalTokens;
+      const tokens = await remember(recalled, answer.text, config, credential, context, left);
+      return { ...result, consumedAiTokens: result.consumedAiTokens + tokens };
     } catch (error) {
       return callFailure(error, isCapped);
     }

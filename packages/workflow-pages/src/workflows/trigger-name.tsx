@@ -5,6 +5,7 @@ import {
   ClipboardList,
   Hand,
   type LucideIcon,
+  MessageCircle,
   RefreshCw,
   Rss,
   Webhook,
@@ -14,6 +15,7 @@ import { useTranslation } from 'react-i18next';
 const TRIGGER_ICONS = {
   'trigger.webhook': Webhook,
   'trigger.form': ClipboardList,
+  'trigger.chat': MessageCircle,
   'trigger.schedule': CalendarClock,
   'trigger.manual': Hand,
   'trigger.rss': Rss,
