@@ -47,7 +47,10 @@ export function answerOf(
     readonly maxBytes: number;
   },
 ): string | null {
-  if (writtenAnswer(plan) !== '') return textOf(renderAtEnd(plan, plan.trigger, of).answer ?? null);
+  if (writtenAnswer(plan) !== '') {
+    const answer = renderAtEnd(plan, plan.trigger, of).answer ?? null;
+    return typeof answer === 'string' || answer === null ? textOf(answer) : stringifyJson(answer);
+  }
   const latest = new Map<string, ShownRecord>();
   for (const record of of.records) {
     if (record.status === 'success' && record.isStop === true) return textOf(record.output);
@@ -71,7 +74,7 @@ export function writtenAnswer({ trigger }: Plan): string {
 /** A text as it is; of an object, its member `text`. */
 function textOf(value: JsonValue): string | null {
   if (typeof value === 'string') return value.trim() === '' ? null : value;
-  if (value === null) return null;
-  if (!isJsonObject(value)) return stringifyJson(value);
-  return typeof value.text === 'string' && value.text.trim() !== '' ? value.text : null;
+  return isJsonObject(value) && typeof value.text === 'string' && value.text.trim() !== ''
+    ? value.text
+    : null;
 }

@@ -100,29 +100,24 @@ export async function keepMemoryLimits(
 
 /** A memory as lists show it. */
 export interface ListedMemory {
-  readonly workflow_id: number;
-  readonly workflow_name: string;
   readonly key: string;
   readonly turns: number;
   readonly has_summary: boolean;
   readonly bytes: number;
-  readonly created_at: Date;
   readonly updated_at: Date;
   readonly expires_at: Date;
 }
 
-/** The memories of an organisation that were used last, or of one of its workflows. */
+/** The memories of a workflow that were used last. */
 export async function listMemories(
   tx: Queryable,
   organisationId: number,
-  { workflowId, limit }: { readonly workflowId: number | null; readonly limit: number },
+  { workflowId, limit }: { readonly workflowId: number; readonly limit: number },
 ): Promise<ListedMemory[]> {
   return tx.query<ListedMemory>(
-    `SELECT m.workflow_id, w.name AS workflow_name, m.key, json_array_length(m.turns) AS turns,
-       m.summary IS NOT NULL AS has_summary, m.bytes, m.created_at, m.updated_at, m.expires_at
-     FROM ai_memories m JOIN workflows w ON w.id = m.workflow_id
-     WHERE m.organisation_id = $1 AND m.expires_at > now() AND ($2::bigint IS NULL OR m.workflow_id = $2)
-     ORDER BY m.updated_at DESC, m.workflow_id, m.key LIMIT $3`,
+    `SELECT key, json_array_length(turns) AS turns, summary IS NOT NULL AS has_summary, bytes, updated_at, expires_at
+     FROM ai_memories WHERE organisation_id = $1 AND workflow_id = $2 AND expires_at > now()
+     ORDER BY updated_at DESC, key LIMIT $3`,
     [organisationId, workflowId, limit],
     'list_ai_memories',
   );

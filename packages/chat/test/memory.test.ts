@@ -98,7 +98,7 @@ test('above the limits of an organisation, what was used least recently is forgo
   const memory = createMemoryService(database.db, { memories: 2, bytes: 1_000_000 });
   for (const key of ['old', 'middle', 'new']) await memory(callerOf(key)).remember(key, turn(key), TTL);
   const keys = async () =>
-    (await listMemories(database.db, organisationId, { workflowId: null, limit: 10 })).map(({ key }) => key);
+    (await listMemories(database.db, organisationId, { workflowId, limit: 10 })).map(({ key }) => key);
   expect(await keys()).toEqual(['new', 'middle']);
   const small = createMemoryService(database.db, { memories: 10, bytes: 300 });
   await small(callerOf('x')).remember('x', turn('y'.repeat(200)), TTL);

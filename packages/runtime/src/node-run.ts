@@ -44,8 +44,8 @@ export interface NodeRunDeps {
   readonly limits: Pick<ExecutionLimits, 'inlineWaitMs' | 'maxOutputBytes'>;
 }
 
-/** What these do outside they do in the turn of a host; a credential or a file that is read again is the same. */
-const HARMLESS: ReadonlySet<string> = new Set(['credentials', 'files', 'ai', 'mail', 'sql']);
+/** What these do outside they do in the turn of a host; a credential or a file that is read again is the same, and so is a memory, which is written after a call. */
+const HARMLESS: ReadonlySet<string> = new Set(['credentials', 'files', 'ai', 'mail', 'memory', 'sql']);
 
 /** What a node's attempt needs from its run. */
 export interface NodeRunControl {

@@ -8,6 +8,9 @@
     console.warn('This chat is not shown: the settings of its trigger list no website that may show it.');
     return;
   }
+  // Where the script came from is where the page is, too.
+  const own = document.currentScript?.src ?? '';
+  const url = /\/embed\.js$/.test(own) ? own.slice(0, -'/embed.js'.length) : settings.url;
   const host = document.createElement('div');
   const shadow = host.attachShadow({ mode: 'closed' });
   const button = document.createElement('button');
@@ -57,7 +60,7 @@
 
   function makeFrame() {
     frame = document.createElement('iframe');
-    frame.src = settings.url;
+    frame.src = url;
     frame.title = settings.title;
     frame.setAttribute('referrerpolicy', 'origin');
     style(frame, {
