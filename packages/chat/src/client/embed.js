@@ -12,7 +12,7 @@
   const own = document.currentScript?.src ?? '';
   const url = /\/embed\.js$/.test(own) ? own.slice(0, -'/embed.js'.length) : settings.url;
   const host = document.createElement('div');
-  const shadow = host.attachShadow({ mode: 'closed' });
+  const shadow = host.attachShadow({ mode: 'open' });
   const button = document.createElement('button');
   let frame = null;
 
