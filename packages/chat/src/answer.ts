@@ -25,7 +25,7 @@ export function liveNodesOf(plan: Plan, answer: string): readonly string[] {
     const sinks = new Set(plan.root.sinks.map(({ id }) => id));
     return writers.filter(({ id }) => sinks.has(id)).map(({ id }) => id);
   }
-  const named = /^\s*\{\{\s*nodes\.(?:([\w-]+)|\["([^"\\]+)"\])\.output\.text\s*\}\}\s*$/.exec(answer);
+  const named = /^\s*\{\{\s*nodes(?:\.([\w-]+)|\["([^"\\]+)"\])\.output\.text\s*\}\}\s*$/.exec(answer);
   const only = named?.[1] ?? named?.[2];
   return writers.filter(({ id }) => id === only).map(({ id }) => id);
 }

@@ -34,12 +34,14 @@ export function createLiveTexts(
     let isWriting = false;
     let isStale = false;
     let isOff = false;
+    let lastWriteAt = Number.NEGATIVE_INFINITY;
 
     async function write(): Promise<void> {
       timer = null;
       if (isOff || isWriting) return;
       isWriting = true;
       isStale = false;
+      lastWriteAt = performance.now();
       const shown = withoutSecret(text, secret);
       try {
         const isShown = await db.forOrganisation(caller.organisationId, (tx) => putText(tx, caller, shown));
@@ -54,7 +56,9 @@ export function createLiveTexts(
 
     function schedule(): void {
       if (isOff || timer !== null) return;
-      timer = setTimeout(() => void write(), WRITE_EVERY_MS);
+      // The first words at once, the rest at intervals.
+      const afterMs = Math.max(0, lastWriteAt + WRITE_EVERY_MS - performance.now());
+      timer = setTimeout(() => void write(), afterMs);
       timer.unref();
     }
 

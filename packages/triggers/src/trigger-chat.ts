@@ -7,7 +7,7 @@ export const triggerChat = checkedNode({
   title: 'Chat',
   description:
     'Starts an execution for each message on a chat page that this service hosts at a public address, also as part of other websites. trigger.data has the message and session_id, which stays the same for a conversation.',
-  icon: 'message-circle',
+  icon: 'message-square',
   kind: 'trigger',
   properties: chatProperties,
   required: ['title'],

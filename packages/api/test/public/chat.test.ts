@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { addCredential } from '@millrace/credentials/credentials';
 import type { JsonObject } from '@millrace/engine';
+import { createNotifier, type ExecutionNotifier } from '@millrace/runtime/notifier';
 import { createSecretKeys } from '@millrace/secrets/keys';
 import { type ModelServer, type ModelServerOptions, startModelServer } from '@millrace/testing/model-server';
+import { createTestServices } from '@millrace/testing/service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   startWorkingService,
@@ -13,13 +15,21 @@ let service: WorkingService;
 let model: ModelServer;
 let answer: ModelServerOptions['answer'];
 let credentialId: number;
+let notifier: ExecutionNotifier;
+let made: ReturnType<typeof createTestServices>;
 beforeAll(async () => {
   model = await startModelServer({ answer: (request) => answer(request) });
   const secretKeys = { current: randomBytes(32), previous: [] };
   service = await startWorkingService({
+    withWorker: false,
     limits: { requestsPerMinutePerWebhook: 0 },
     config: { allowHosts: [model.host], secretKeys },
   });
+  // The worker shares nothing with the process that pages are connected to, except the database.
+  notifier = createNotifier(service.deps.db, service.deps.log);
+  await notifier.start();
+  made = createTestServices({ ...service.deps, notifier });
+  await service.startWorker({}, { ...made, notifier });
   const fields = { provider: 'anthropic', base_url: model.baseUrl('anthropic'), api_key: 'sk-of-the-test' };
   const row = await addCredential(
     { db: service.deps.db, keys: createSecretKeys(service.deps.config) },
@@ -30,6 +40,8 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
+  await made.services.close();
+  await notifier.close();
   await model.close();
 });
 

@@ -10,7 +10,7 @@
   }
   // Where the script came from is where the page is, too.
   const own = document.currentScript?.src ?? '';
-  const url = /\/embed\.js$/.test(own) ? own.slice(0, -'/embed.js'.length) : settings.url;
+  const url = own.endsWith('/embed.js') ? own.slice(0, -'/embed.js'.length) : settings.url;
   const host = document.createElement('div');
   const shadow = host.attachShadow({ mode: 'open' });
   const button = document.createElement('button');

@@ -5,7 +5,7 @@ import {
   ClipboardList,
   Hand,
   type LucideIcon,
-  MessageCircle,
+  MessageSquare,
   RefreshCw,
   Rss,
   Webhook,
@@ -15,7 +15,7 @@ import { useTranslation } from 'react-i18next';
 const TRIGGER_ICONS = {
   'trigger.webhook': Webhook,
   'trigger.form': ClipboardList,
-  'trigger.chat': MessageCircle,
+  'trigger.chat': MessageSquare,
   'trigger.schedule': CalendarClock,
   'trigger.manual': Hand,
   'trigger.rss': Rss,

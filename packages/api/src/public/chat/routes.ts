@@ -144,7 +144,9 @@ function addChats(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
       if (first === undefined) throw new ChatRefusal(404, message('chat.gone'));
       const { say } = chatReader(chat.options, request.headers);
       const leave = followers.enter(session.organisationId);
-      reply.raw.once('close', leave);
+      // Gone already: nothing would tell.
+      if (reply.raw.destroyed) leave();
+      else reply.raw.once('close', leave);
       const watch = endingAfter(watcher(first.execution_id, reply), MAX_STREAM_MS);
       return sendEvents(
         reply,
