@@ -71,7 +71,7 @@ describe.each([
     expect(result).toMatchObject({ consumedAiTokens: 20 });
     expect((await memory.read('k')).turns.map(({ user }) => user)).toEqual(['q3 ', 'now']);
     const next = await ask(memory, config, {}, node);
-    expect(next.requests[0]?.system).toMatch(/^Be kind\.\n\nSummary of the conversation[^]*\nthe notes$/);
+    expect(next.requests[0]?.system).toMatch(/^Be kind\.\n\nSummary of the conversation[\s\S]*\nthe notes$/);
   });
 
   it('spends nothing on a summary that the budget does not allow', async () => {
