@@ -41,6 +41,7 @@ export function artefactSources() {
     'packages/cli/package.json',
     'packages/cli/bin',
     'packages/database/package.json',
+    'packages/ports/package.json',
     'docs',
     'examples',
     'tools/artefact.mjs',
@@ -65,7 +66,7 @@ async function build(folder, page) {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
 }
 
-/** Everything is bundled, except PostgreSQL. */
+/** Everything is bundled, except PostgreSQL and Python. */
 function manifest() {
   const { version, license } = read('packages/cli/package.json');
   return {
@@ -78,7 +79,10 @@ function manifest() {
     files: FILES,
     os: ['linux'],
     engines: { node: `>=${OLDEST_NODE}` },
-    optionalDependencies: read('packages/database/package.json').optionalDependencies,
+    optionalDependencies: {
+      ...read('packages/database/package.json').optionalDependencies,
+      ...read('packages/ports/package.json').optionalDependencies,
+    },
   };
 }
 

@@ -20,12 +20,14 @@ const ENTRIES: Readonly<Record<string, string>> = {
 const COPIED: Readonly<Record<string, string>> = {
   'packages/database/src/migrations': 'migrations',
   'packages/ports/src/code/harness.js': 'code/harness.js',
+  'packages/ports/src/code/python/harness.py': 'code/harness.py',
   'packages/ports/src/code/library.js': 'code/library.js',
   'packages/ports/src/code/library-intl.js': 'code/library-intl.js',
   'packages/chat/src/client/chat.css': 'chat/chat.css',
   'packages/chat/src/client/chat.js': 'chat/chat.js',
   'packages/chat/src/client/embed.js': 'chat/embed.js',
   'node_modules/@jitl/quickjs-wasmfile-release-sync/dist/emscripten-module.wasm': 'code/quickjs.wasm',
+  'node_modules/pdfjs-dist/cmaps': 'pdf/cmaps',
   docs: 'docs',
   examples: 'examples',
 };
@@ -127,8 +129,8 @@ async function bundle(folder: string): Promise<void> {
     input,
     cwd: ROOT,
     platform: 'node',
-    // Loaded only if someone installed it.
-    external: ['pg-native'],
+    // Loaded only if they are installed.
+    external: ['pg-native', 'pyodide'],
     // Its main file finds its parts by a name that a bundler can't see.
     resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
     plugins: [moveFiles(used), withoutFetch()],

@@ -20,7 +20,12 @@ const GUIDES: { readonly [type: string]: string } = {
   'trigger.rss': 'triggers.md',
   'trigger.poll': 'triggers.md',
   'ai.generate': 'ai.md',
+  'ai.classify': 'ai.md#classifying-and-extracting',
+  'ai.extract': 'ai.md#classifying-and-extracting',
   'ai.agent': 'ai.md',
+  'ai.embed': 'ai.md#searching-by-meaning',
+  'ai.split': 'ai.md#searching-by-meaning',
+  'ai.vectors': 'ai.md#searching-by-meaning',
   'core.for_each': 'workflows.md#loops',
   'core.repeat': 'workflows.md#loops',
   'webhook.respond': 'triggers.md#answer-by-a-node',
@@ -291,7 +296,7 @@ const CONNECTORS_INTRODUCTION = `<!-- Made by tools/node-reference.ts from packa
 
 # Connectors
 
-Operations of services, each a node. They are made from one file for each service ([ADR 72](adr/0072-connectors-as-data.md)), are modelled on the services' public references, and were **not tried against the services**. Where a service has a machine-readable description, methods, paths, parameters, bodies and what is read from responses were compared with it; each service says so below.
+Triggers and operations of services, each a node. They are made from one file for each service ([ADR 72](adr/0072-connectors-as-data.md)), are modelled on the services' public references, and were **not tried against the services**. Where a service has a machine-readable description, methods, paths, parameters, bodies and what is read from responses were compared with it; each service says so below.
 For whatever is missing, use an [HTTP request](nodes.md#httprequest) with the same credential.
 
 What holds for all of them:
@@ -299,6 +304,7 @@ What holds for all of them:
 - The credential must allow the service's hosts, and is sent to them only ([credentials](credentials.md#where-a-secret-may-go)). Calls follow the rules for [outbound requests](outbound.md), with their limits by host.
 - Optional settings that are empty aren't sent. To empty something at the service, use an HTTP request.
 - Operations that list fetch page by page, up to the \`limit\`, 100 pages or 16 MiB. Their output is \`{items, count, has_more}\`; \`has_more\` says that there are more items than were fetched.
+- Triggers poll: they ask at an interval and start an execution for each item that is new ([polling](triggers.md#polling)).
 - In test mode, operations that change something send nothing: the output is \`{dry_run: true, service, request}\`, with the credential hidden. What only reads is sent.
 - A response may have 4 MiB; what is stored as a file has the limits of files.
 - Unless set otherwise, an attempt is repeated twice if that can't do harm. "Repeated" says of each operation that changes something how the service takes the same request twice: *harmless* (the result is the same), *known* (the service recognises it by a key) or *no* (the
@@ -338,8 +344,11 @@ Written on ${day}, modelled on the [public reference](${reference}), not tried a
   return [head, ...operations.map(renderOperation)].join('\n');
 }
 
-function renderOperation({ node, operation, isReplaced }: ConnectorNode): string {
+function renderOperation(of: ConnectorNode): string {
+  const { node, isReplaced } = of;
   const rows = rowsOf(node).filter((row) => !/^\| `(?:credential_id|timeout_ms)`/.test(row));
+  if (of.kind === 'trigger') return renderTrigger(of);
+  const { operation } = of;
   const { repetition } = operation;
   const kind =
     repetition === undefined ? 'Only reads.' : `Changes something. Repeated: ${REPEATED[repetition]}.`;
@@ -352,6 +361,16 @@ function renderOperation({ node, operation, isReplaced }: ConnectorNode): string
 
 ${[...TABLE_HEAD, ...rows].join('\n')}
 ${shown}`;
+}
+
+function renderTrigger({ node, trigger }: Extract<ConnectorNode, { kind: 'trigger' }>): string {
+  const rows = rowsOf(node).filter((row) => !/^\| `(?:credential_id|interval_s|existing)`/.test(row));
+  const found = trigger.exchanges.flatMap(({ items = [] }) => items)[0];
+  const table = rows.length === 0 ? '' : `\n${[...TABLE_HEAD, ...rows].join('\n')}\n`;
+  return `### ${trigger.title}
+
+\`${node.type}\`: ${node.description} [Polls](triggers.md#polling).
+${table}${found === undefined ? '' : `\n\`trigger.data\`, for example${show(found.data)}\n`}`;
 }
 
 /** Writes a page, or says that it differs. */

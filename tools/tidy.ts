@@ -122,7 +122,7 @@ const nodesHaveTests: TidyRule = {
     return [...paths]
       .filter(
         (path) =>
-          /^packages\/(nodes\/src\/nodes|triggers\/src)\/[^/]+\.ts$/.test(path) &&
+          /^packages\/(nodes\/src\/nodes|(ai-nodes|triggers)\/src)\/[^/]+\.ts$/.test(path) &&
           !isTest(path) &&
           !path.endsWith('/index.ts'),
       )

@@ -19,6 +19,9 @@ export const UNATTENDED_HEADER = 'millrace-unattended';
  */
 export const EXACT_HEADER = 'millrace-exact-numbers';
 
+/** For {@link Endpoint.file}: whatever type the file has. */
+export const ANY_FILE = '*/*';
+
 /** One endpoint of the admin API: its parameters, its response and who may call it. */
 export interface Endpoint {
   readonly access: Access;

@@ -7,6 +7,7 @@ import { EDITOR_ENDPOINTS } from './editor.ts';
 import type * as Forms from './endpoint.ts';
 import { EXECUTION_LIST_ENDPOINTS } from './execution-lists.ts';
 import { EXECUTION_ENDPOINTS } from './executions.ts';
+import { FILE_ENDPOINTS } from './files.ts';
 import { FOLDER_ENDPOINTS } from './folders.ts';
 import { KEY_ENDPOINTS } from './keys.ts';
 import { PEOPLE_ENDPOINTS } from './people.ts';
@@ -24,6 +25,7 @@ export const ADMIN_API = {
   ...DEBUGGING_ENDPOINTS,
   ...EXECUTION_ENDPOINTS,
   ...EXECUTION_LIST_ENDPOINTS,
+  ...FILE_ENDPOINTS,
   ...FOLDER_ENDPOINTS,
   ...KEY_ENDPOINTS,
   ...PEOPLE_ENDPOINTS,
@@ -82,7 +84,7 @@ export type {
   Sample,
   VersionConflict,
 } from './editor.ts';
-export { type Access, type Endpoint, EXACT_HEADER, UNATTENDED_HEADER } from './endpoint.ts';
+export { type Access, ANY_FILE, type Endpoint, EXACT_HEADER, UNATTENDED_HEADER } from './endpoint.ts';
 export type { ExecutionView, RunBar } from './execution-lists.ts';
 export type {
   Approval,
@@ -96,6 +98,7 @@ export type {
   NodeSpan,
   NodeSummary,
 } from './executions.ts';
+export type { ExecutionFile } from './files.ts';
 export type { Folder } from './folders.ts';
 export type { Problem } from './forms.ts';
 export { type ApiKey, type IssuedKey, type KeyIssuer, type KeyState, SCOPES, type Scope } from './keys.ts';

@@ -221,6 +221,10 @@ const NewWorkflow = Closed({
 
 /** The polling of a workflow's trigger. */
 export const Polling = Closed({
+  /** Whether it keeps a connection instead of polling; then a poll is a connection, or what it received. */
+  listens: Type.Boolean(),
+  /** Nothing is received then. */
+  is_test_mode: Type.Boolean(),
   /** Whether a poll is running. */
   is_polling: Type.Boolean(),
   /** Null while the workflow isn't active. */
@@ -351,7 +355,8 @@ export const WORKFLOW_ENDPOINTS = {
     summary:
       'What a workflow of another product, or nodes copied from one, would become; nothing is stored. 422 if it is not known, too large or empty',
     body: Closed({
-      content: AnyObject,
+      /** Its value, or its text: exports may be YAML. */
+      content: Type.Union([AnyObject, Type.String()]),
       /** Used if it has no name of its own. */
       name: Type.Optional(Name),
     }),

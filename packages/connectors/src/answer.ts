@@ -9,7 +9,7 @@ import {
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { readBody } from '@millrace/node-kit/http/answer';
-import type { ErrorRule, Operation, Refusal } from './format.ts';
+import type { Asked, ErrorRule, Refusal } from './format.ts';
 import type { Call } from './request.ts';
 import { fillIn, fillInText } from './templates.ts';
 
@@ -92,7 +92,7 @@ function ownDelayMs(rule: ErrorRule, args: JsonObject, nowMs: number): number | 
 }
 
 /** Whether the request may be sent again although the service may have acted on it. */
-export function mayRepeat({ effect, repetition }: Operation): boolean {
+export function mayRepeat({ effect, repetition }: Asked): boolean {
   return !effect || repetition !== 'unknown';
 }
 

@@ -1,14 +1,30 @@
-import { type FileValue, type JsonObject, type JsonValue, stringifyJson } from '@millrace/engine';
+import {
+  type Credential,
+  type FileValue,
+  type JsonObject,
+  type JsonValue,
+  stringifyJson,
+} from '@millrace/engine';
 import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
-import type { Exchange, Operation } from './format.ts';
+import type { Connector, ConnectorTrigger, Exchange, Operation, PollExchange } from './format.ts';
 import { nodeOf } from './node-type.ts';
 import { services } from './services.ts';
 import { useTestService } from './test-exchanges.ts';
+import { chatCredential, pollOnce } from './test-polls.ts';
+import { triggerNodeOf } from './trigger-type.ts';
 
 const service = useTestService();
-const TOKEN = 'canary-token-0123456789';
-const credential = { type: 'bearer', token: TOKEN } as const;
+const TOKEN = '123456:canary-token-0123456789';
+
+function credentialOf({ authentication: { chat } }: Connector): Credential {
+  return chat === undefined ? { type: 'bearer', token: TOKEN } : chatCredential(chat, TOKEN);
+}
+
+/** Where the token is, unless it stands in the path. */
+function signatureOf({ authentication: { chat } }: Connector): { readonly [name: string]: string } {
+  return chat === undefined ? { authorization: `Bearer ${TOKEN}` } : {};
+}
 
 /** Keeps what an operation stores as a file, and gives files to those that send one. */
 function memoryFiles() {
@@ -53,7 +69,7 @@ describe.each(services)('$title', (connector) => {
     const { files } = memoryFiles();
     const { result } = await runNode(nodeOf(connector, operation), {
       config: { credential_id: 1, ...config },
-      credential,
+      credential: credentialOf(connector),
       http: (request) => service.client.send(request, new AbortController().signal),
       services: { files: files as never },
     });
@@ -64,7 +80,7 @@ describe.each(services)('$title', (connector) => {
     for (const [index, { headers = {} }] of expected.entries()) {
       expect(service.received[index]?.headers).toMatchObject({
         ...headers,
-        authorization: `Bearer ${TOKEN}`,
+        ...signatureOf(connector),
       });
     }
     if (failure === undefined) {
@@ -77,6 +93,42 @@ describe.each(services)('$title', (connector) => {
   });
 });
 
+const watched = services.filter(({ triggers = [] }) => triggers.length > 0);
+
+describe.each(watched)('polls $title', (connector) => {
+  const exchanges = (connector.triggers ?? []).flatMap((trigger) =>
+    trigger.exchanges.map((exchange): [string, ConnectorTrigger, PollExchange] => [
+      `${trigger.id}: ${exchange.title}`,
+      trigger,
+      exchange,
+    ]),
+  );
+
+  it.each(exchanges)('%s', async (_, trigger, { config, now, position, steps, items, next, failure }) => {
+    service.answers(steps.map(({ response }) => response));
+    const result = await pollOnce(triggerNodeOf(connector, trigger), {
+      config: { credential_id: 1, ...config },
+      ...{ position, now, client: service.client, token: TOKEN },
+      ...{ chat: connector.authentication.chat },
+    });
+    const expected = steps.map(({ request }) => request);
+    expect(service.received.map(({ method, path, body }) => shownRequest(method, path, body))).toEqual(
+      expected.map(({ method, path, body }) => shownRequest(method, path, body)),
+    );
+    for (const [index, { headers = {} }] of expected.entries()) {
+      const received = service.received[index]?.headers;
+      expect(received).toMatchObject({ ...headers, ...signatureOf(connector) });
+      expect(received).not.toHaveProperty('idempotency-key');
+    }
+    if (failure === undefined) {
+      expect(result).toEqual({ kind: 'polled', items, position: next ?? null });
+    } else {
+      expect(result).toMatchObject({ kind: 'failure', code: failure });
+    }
+    expect(stringifyJson(result as unknown as JsonValue)).not.toContain(TOKEN);
+  });
+});
+
 function shownRequest(method: string, path: string, body: JsonValue | undefined): object {
-  return { line: `${method} ${path}`, body: body ?? null };
+  return { line: `${method} ${path.replace(TOKEN, '{token}')}`, body: body ?? null };
 }

@@ -1,4 +1,10 @@
-import { HTTP_CREDENTIAL_TYPES, type JsonObject, type JsonSchema, type JsonValue } from '@millrace/engine';
+import {
+  CHAT_SERVICES,
+  HTTP_CREDENTIAL_TYPES,
+  type JsonObject,
+  type JsonSchema,
+  type JsonValue,
+} from '@millrace/engine';
 import { type Static, type TSchema, Type } from 'typebox';
 
 /*
@@ -80,6 +86,22 @@ const exchange = closed({
 });
 export type Exchange = Static<typeof exchange>;
 
+const request = closed({
+  method: Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], { type: 'string' }),
+  path: Type.String({ pattern: '^/' }),
+  /** Settings in the path whose value may contain slashes. */
+  whole: Type.Optional(Type.Array(Type.String())),
+  query: Type.Optional(templates()),
+  headers: Type.Optional(templates()),
+  body: Type.Optional(json()),
+  body_type: Type.Optional(Type.Enum(['json', 'text', 'form', 'file', 'multipart'], { type: 'string' })),
+});
+
+/** Settings, as JSON Schema with `title` and `description`. The default is what is empty, unless there is one. */
+const settings = Type.Record(Type.String(), Type.Unsafe<JsonSchema>({ type: 'object' }));
+/** Settings in sections that can be closed; the others are always visible. */
+const sections = Type.Array(closed({ title: text(), fields: Type.Array(Type.String(), { minItems: 1 }) }));
+
 const operation = closed({
   id: name(),
   /** Of an operation that replaces another one of this id. Default 1. */
@@ -102,23 +124,10 @@ const operation = closed({
       form: Type.Enum(['text', 'uuid', 'short'], { type: 'string' }),
     }),
   ),
-  /** The settings, as JSON Schema with `title` and `description`. The default is what is empty, unless there is one. */
-  settings: Type.Record(Type.String(), Type.Unsafe<JsonSchema>({ type: 'object' })),
+  settings,
   required: Type.Array(Type.String()),
-  /** Settings in sections that can be closed; the others are always visible. */
-  sections: Type.Optional(
-    Type.Array(closed({ title: text(), fields: Type.Array(Type.String(), { minItems: 1 }) })),
-  ),
-  request: closed({
-    method: Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], { type: 'string' }),
-    path: Type.String({ pattern: '^/' }),
-    /** Settings in the path whose value may contain slashes. */
-    whole: Type.Optional(Type.Array(Type.String())),
-    query: Type.Optional(templates()),
-    headers: Type.Optional(templates()),
-    body: Type.Optional(json()),
-    body_type: Type.Optional(Type.Enum(['json', 'text', 'form', 'file', 'multipart'], { type: 'string' })),
-  }),
+  sections: Type.Optional(sections),
+  request,
   /** `file`: the answer is stored as one. Default `json`. */
   response: Type.Optional(Type.Enum(['json', 'file'], { type: 'string' })),
   /** What becomes of the answer; of operations without pages. */
@@ -128,6 +137,77 @@ const operation = closed({
   exchanges: Type.Array(exchange, { minItems: 1, maxItems: 20 }),
 });
 export type Operation = Static<typeof operation>;
+
+const cursor = closed({
+  /**
+   * - `time`: requests read `args.since`, the time of the last complete poll; null for everything there is.
+   * - `value`: requests read `args.cursor`, as `next` left it; null for the first poll.
+   */
+  type: Type.Enum(['time', 'value'], { type: 'string' }),
+  /** Seconds that `args.since` lies before the last poll, for what the service lists late. Default 300. */
+  overlap_s: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
+  /**
+   * Of a `time`: when an item appeared, in ISO 8601 or in seconds since the epoch. Items from before `args.since` are left out; where the newest
+   * is listed first, no further page is asked for.
+   */
+  item_time: Type.Optional(text()),
+  /** Of a `value`: what the next poll reads. May read `args.items` and the last response. What is empty keeps the cursor. */
+  next: Type.Optional(text()),
+});
+
+const pollExchange = closed({
+  title: text(),
+  config: Type.Unsafe<JsonObject>({ type: 'object' }),
+  /** When the poll begins, and what the one before left; null: this is the first. */
+  now: text(),
+  position: json(),
+  steps: Type.Array(exchangeStep, { minItems: 1, maxItems: 10 }),
+  /** What is found, in the order of starts, after details were read. */
+  items: Type.Optional(Type.Array(closed({ id: text(), data: json() }))),
+  /** What the next poll gets. */
+  next: Type.Optional(json()),
+  failure: Type.Optional(text()),
+});
+export type PollExchange = Static<typeof pollExchange>;
+
+const trigger = closed({
+  id: name(),
+  version: Type.Optional(Type.Integer({ minimum: 2, maximum: 99 })),
+  replaced: Type.Optional(Type.Literal(true)),
+  title: text(),
+  description: text(),
+  synonyms: Type.Optional(words()),
+  settings,
+  required: Type.Array(Type.String()),
+  sections: Type.Optional(sections),
+  /** Lists the items. Only reads. Its templates may also read `args.since`, `args.since_s`, `args.cursor` and `args.now`. */
+  request,
+  /** The list in a response without pages. */
+  items: Type.Optional(text()),
+  /** Of such a response: whether the list is longer than what it shows. */
+  more: Type.Optional(text()),
+  pagination: Type.Optional(pagination),
+  /** The items are rows: each becomes an object by this list of names, with `row_number`, which begins here. */
+  table: Type.Optional(closed({ header: text(), first_row: Type.Integer({ minimum: 1 }) })),
+  /** As the service lists them. Executions start with the oldest. */
+  order: Type.Enum(['oldest_first', 'newest_first', 'unordered'], { type: 'string' }),
+  /** Without one, every poll lists the same. */
+  cursor: Type.Optional(cursor),
+  /** Which items count, read from `args.item`. */
+  when: Type.Optional(text()),
+  /** What tells an item apart, read from `args.item`. */
+  id_of: text(),
+  /** What becomes `trigger.data`, read from `args.item`. Default: the item. */
+  data: Type.Optional(json()),
+  /** Reads more about each new item, by `args.item`. `output` also reads the response. */
+  detail: Type.Optional(closed({ request, output: json() })),
+  errors: Type.Optional(Type.Array(errorRule)),
+  exchanges: Type.Array(pollExchange, { minItems: 1, maxItems: 20 }),
+});
+export type ConnectorTrigger = Static<typeof trigger>;
+
+/** What a request is made of and how its response is read: an operation, or a trigger's list or detail. */
+export type Asked = Pick<Operation, 'request' | 'effect' | 'repetition' | 'key' | 'errors' | 'response'>;
 
 /** The schema of a connector's file. */
 export const connectorSchema = closed({
@@ -150,10 +230,19 @@ export const connectorSchema = closed({
   base_url: Type.String({ pattern: '^https?://[^/?#]+(/[^?#]*[^/?#])?$' }),
   /** The template in the address may be several labels. */
   several_labels: Type.Optional(Type.Literal(true)),
-  /** Hosts that requests may go to: names, or `*.` before one. */
+  /** Hosts that requests may go to: names, or `*.` before one. `*`: any that the credential is bound to; only where the template is the whole host. */
   hosts: Type.Array(text(), { minItems: 1, maxItems: 20 }),
   authentication: closed({
-    types: Type.Array(Type.Enum([...HTTP_CREDENTIAL_TYPES], { type: 'string' }), { minItems: 1 }),
+    types: Type.Array(Type.Enum([...HTTP_CREDENTIAL_TYPES, 'chat'], { type: 'string' }), { minItems: 1 }),
+    /** Of a chat credential: its service, and where its token goes: behind this, before the path. */
+    chat: Type.Optional(
+      closed({
+        service: Type.Enum([...CHAT_SERVICES], { type: 'string' }),
+        before: Type.String({ pattern: '^/[a-z]*$' }),
+        /** What a token looks like. */
+        form: Type.String({ pattern: '^\\^.*\\$$' }),
+      }),
+    ),
     /** What the setting says about the credential. */
     description: text(),
   }),
@@ -163,6 +252,8 @@ export const connectorSchema = closed({
   reason: text(),
   errors: Type.Optional(Type.Array(errorRule)),
   operations: Type.Array(operation, { minItems: 1, maxItems: 100 }),
+  /** What starts workflows, by polling. */
+  triggers: Type.Optional(Type.Array(trigger, { minItems: 1, maxItems: 20 })),
   /** Japanese texts by their English ones. */
   ja: Type.Record(Type.String(), text()),
 });

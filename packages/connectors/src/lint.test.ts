@@ -1,6 +1,6 @@
 import type { JsonValue } from '@millrace/engine';
 import { expect, it } from 'vitest';
-import type { Connector, Operation } from './format.ts';
+import type { Connector, ConnectorTrigger, Operation } from './format.ts';
 import { lintConnector } from './lint.ts';
 import { services } from './services.ts';
 
@@ -26,10 +26,111 @@ const operation = (change: (first: Operation) => object) =>
     operations: [{ ...first, ...change(first) }, ...operations.slice(1)],
   }));
 
+/** Changes the first trigger. */
+const trigger = (change: (first: ConnectorTrigger) => object) =>
+  faultsAfter(({ triggers: [first, ...rest] = [] }) => {
+    if (first === undefined) throw new Error('there is no trigger');
+    return { triggers: [{ ...first, ...change(first) }, ...rest] };
+  });
+
 it.each<[string, () => ReturnType<typeof faultsAfter>, string, string]>([
+  [
+    'a trigger that changes something',
+    () => trigger(({ request }) => ({ request: { ...request, method: 'DELETE' } })),
+    '/triggers/0/request',
+    'only reads',
+  ],
+  [
+    'a time that nothing reads',
+    () =>
+      trigger(({ request }) => ({
+        request: { ...request, query: { channel: '{{args.channel}}' } },
+        cursor: { type: 'time' },
+      })),
+    '/triggers/0/cursor',
+    'args.since',
+  ],
+  [
+    'a cursor that is read as a time',
+    () => trigger(() => ({ cursor: { type: 'value', next: '{{args.response.body.next}}' } })),
+    '/triggers/0/request/query/oldest',
+    'args.cursor',
+  ],
+  [
+    'a cursor that never moves',
+    () => trigger(() => ({ cursor: { type: 'value' } })),
+    '/triggers/0/cursor',
+    'next',
+  ],
+  [
+    'a list that begins with the oldest and says nothing of times',
+    () => trigger(() => ({ order: 'oldest_first', cursor: { type: 'time' } })),
+    '/triggers/0/cursor/item_time',
+    'last item',
+  ],
+  [
+    'a list that begins with the oldest, without a cursor',
+    () =>
+      trigger(({ request }) => ({
+        order: 'oldest_first',
+        cursor: undefined,
+        request: { ...request, query: {} },
+      })),
+    '/triggers/0/cursor',
+    'newest',
+  ],
+  [
+    'an id that is read before there is an item',
+    () => trigger(() => ({ id_of: '{{args.response.body.id}}' })),
+    '/triggers/0/id_of',
+    'args.item',
+  ],
+  [
+    'two ways to find the list',
+    () => trigger(() => ({ items: '{{args.response.body}}' })),
+    '/triggers/0/items',
+    'only one',
+  ],
+  [
+    'a trigger that is there twice',
+    () => faultsAfter(({ triggers = [] }) => ({ triggers: [...triggers, ...triggers] })),
+    '/triggers/1',
+    'twice',
+  ],
+  [
+    'polls that find nothing',
+    () => trigger(({ exchanges }) => ({ exchanges: exchanges.map((each) => ({ ...each, items: [] })) })),
+    '/triggers/0/exchanges',
+    'no item',
+  ],
   ['an unknown member', () => faultsAfter(() => ({ colour: 'red' })), '', 'colour'],
   ['no https', () => faultsAfter(() => ({ base_url: 'http://slack.com/api' })), '/base_url', 'https'],
   ['a host that is not listed', () => faultsAfter(() => ({ hosts: ['example.com'] })), '/hosts', 'slack.com'],
+  [
+    'any host where the address has one',
+    () => faultsAfter(() => ({ hosts: ['slack.com', '*'] })),
+    '/hosts',
+    'whole host',
+  ],
+  [
+    'a chat credential that says nothing of its token',
+    () => faultsAfter(({ authentication }) => ({ authentication: { ...authentication, types: ['chat'] } })),
+    '/authentication',
+    "'chat'",
+  ],
+  [
+    'a chat credential beside another',
+    () =>
+      faultsAfter(({ authentication }) => ({
+        authentication: {
+          ...authentication,
+          types: ['chat', 'bearer'],
+          chat: { service: 'slack', before: '/bot', form: '^x$' },
+        },
+      })),
+    '/authentication',
+    'no other type',
+  ],
   [
     'two templates in the address',
     () => faultsAfter(() => ({ base_url: 'https://{{args.a}}.{{args.b}}.com' })),

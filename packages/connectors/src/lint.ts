@@ -5,21 +5,23 @@ import {
   type JsonSchema,
   type JsonValue,
   joinPointer,
-  listPaths,
-  parseTemplates,
 } from '@millrace/engine';
-import { inEnglish } from '@millrace/messages/english';
 import { Compile } from 'typebox/compile';
-import { type Connector, connectorSchema, type Operation } from './format.ts';
+import { type Connector, type ConnectorTrigger, connectorSchema, type Operation } from './format.ts';
+import {
+  type ConnectorFault,
+  lintConfig,
+  lintPagination,
+  lintRequest,
+  lintSettings,
+  lintTemplates,
+  lintUnused,
+} from './lint-parts.ts';
 import { COMMON_SETTINGS } from './node-type.ts';
 import { isHost } from './request.ts';
+import { TRIGGER_SETTINGS, TRIGGER_VALUES } from './trigger-type.ts';
 
-/** What is wrong with a connector's file: where, and what to do about it. */
-export interface ConnectorFault {
-  /** A JSON Pointer into the file. */
-  readonly pointer: string;
-  readonly message: string;
-}
+export type { ConnectorFault };
 
 /** Faults of a connector's file; none if it can be used. */
 export function lintConnector(file: JsonValue): readonly ConnectorFault[] {
@@ -34,11 +36,16 @@ export function lintConnector(file: JsonValue): readonly ConnectorFault[] {
   const operations = connector.operations.flatMap((operation, index) =>
     lintOperation(connector, operation, `/operations/${index}`),
   );
+  const triggers = (connector.triggers ?? []).flatMap((trigger, index) =>
+    lintTrigger(connector, trigger, `/triggers/${index}`),
+  );
   return [
     ...lintBase(connector),
     ...lintTemplates([connector.reason, connector.errors ?? []] as JsonValue, '', ['response'], null),
-    ...lintVersions(connector),
+    ...lintVersions(connector.operations, '/operations'),
+    ...lintVersions(connector.triggers ?? [], '/triggers'),
     ...operations,
+    ...triggers,
     ...lintJapanese(connector),
   ];
 }
@@ -50,7 +57,13 @@ function describe(params: object): string {
   return named.length === 0 ? '' : ` (${named.join(', ')})`;
 }
 
-function lintBase({ base_url: url, hosts, operations }: Connector): ConnectorFault[] {
+function lintBase({
+  base_url: url,
+  hosts,
+  operations,
+  triggers = [],
+  authentication,
+}: Connector): ConnectorFault[] {
   const parts = url.split(/\{\{.*?\}\}/);
   if (parts.length > 2 || url.replace(/\{\{.*?\}\}/, '').includes('{{')) {
     return [
@@ -70,13 +83,29 @@ function lintBase({ base_url: url, hosts, operations }: Connector): ConnectorFau
     return [{ pointer: '/base_url', message: 'is not https; credentials would be sent in the clear.' }];
   }
   const faults: ConnectorFault[] = [];
+  const { types, chat } = authentication;
+  if (types.includes('chat') !== (chat !== undefined) || (chat !== undefined && types.length > 1)) {
+    const message = "needs chat for the type 'chat', which goes with no other type.";
+    faults.push({ pointer: '/authentication', message });
+  }
+  if (chat !== undefined && parts.length > 1) {
+    faults.push({
+      pointer: '/base_url',
+      message: 'has a template, but the token stands between address and path.',
+    });
+  }
+  if (hosts.includes('*') && !/^https:\/\/\{\{[^{}]*\}\}(?:\/|$)/.test(url)) {
+    const message = "has '*', which is only for an address whose whole host is a template.";
+    faults.push({ pointer: '/hosts', message });
+  }
   if (!hosts.some((host) => isHost(target.hostname, host))) {
     faults.push({
       pointer: '/hosts',
       message: `does not list ${target.hostname}, the host of base_url; add it.`,
     });
   }
-  if (parts.length > 1 && operations.some(({ pagination }) => /link|next_url/.test(pagination?.type ?? ''))) {
+  const paged = [...operations, ...triggers];
+  if (parts.length > 1 && paged.some(({ pagination }) => /link|next_url/.test(pagination?.type ?? ''))) {
     faults.push({
       pointer: '/base_url',
       message: "has a template, which pages by link can't be compared with.",
@@ -85,13 +114,16 @@ function lintBase({ base_url: url, hosts, operations }: Connector): ConnectorFau
   return faults;
 }
 
-function lintVersions({ operations }: Connector): ConnectorFault[] {
+/** An operation or a trigger, of which there may be several versions. */
+type Versioned = Pick<Operation, 'id' | 'version' | 'replaced'>;
+
+function lintVersions(operations: readonly Versioned[], at: string): ConnectorFault[] {
   const newest = new Map<string, number>();
   for (const { id, version = 1 } of operations) newest.set(id, Math.max(newest.get(id) ?? 0, version));
   const seen = new Set<string>();
   return operations.flatMap(({ id, version = 1, replaced }, index) => {
     const name = `${id} ${version}`;
-    const pointer = `/operations/${index}`;
+    const pointer = `${at}/${index}`;
     if (seen.has(name)) return [{ pointer, message: `${id} is there twice; give the new one a version.` }];
     seen.add(name);
     const isOld = version < (newest.get(id) ?? 1);
@@ -112,23 +144,7 @@ function lintOperation(connector: Connector, operation: Operation, at: string): 
   const add = (member: string, message: string): void =>
     void faults.push({ pointer: `${at}/${member}`, message });
 
-  for (const name of operation.required) {
-    if (!names.includes(name)) add('required', `names ${name}, which is no setting.`);
-  }
-  for (const name of names) {
-    if ([...COMMON_SETTINGS, 'response'].includes(name))
-      add(`settings/${name}`, 'has a reserved name; choose another.');
-    const { title, description } = settings[name] ?? {};
-    if (typeof title !== 'string' || typeof description !== 'string') {
-      add(`settings/${name}`, 'needs a title and a description.');
-    }
-  }
-  for (const { fields } of operation.sections ?? []) {
-    for (const name of fields) {
-      if (!names.includes(name)) add('sections', `names ${name}, which is no setting.`);
-      if (operation.required.includes(name)) add('sections', `hides ${name}, which is required.`);
-    }
-  }
+  faults.push(...lintSettings(operation, at, [...COMMON_SETTINGS, 'response']));
   if (effect !== (repetition !== undefined)) {
     add(
       'repetition',
@@ -145,23 +161,9 @@ function lintOperation(connector: Connector, operation: Operation, at: string): 
   if ((output === undefined) === (pagination === undefined)) {
     add('output', 'or pagination is needed, and only one of them.');
   }
-  const isByAddress = pagination?.type === 'link' || pagination?.type === 'next_url';
-  if (pagination !== undefined && !isByAddress && pagination.into === undefined) {
-    add('pagination/into', `is missing: where does the ${pagination.type} go?`);
-  }
-  if (
-    pagination !== undefined &&
-    /cursor|next_url/.test(pagination.type) !== (pagination.next !== undefined)
-  ) {
-    add('pagination/next', 'is needed for a cursor or an address, and for nothing else.');
-  }
-  for (const name of request.whole ?? []) {
-    if (!names.includes(name)) add('request/whole', `names ${name}, which is no setting.`);
-  }
-  const { path, query = {}, headers = {}, body = null } = request;
-  const sent: JsonValue = { path, query, headers, body };
+  faults.push(...lintPagination(pagination, at));
   const used = new Set<string>();
-  faults.push(...lintTemplates(sent, `${at}/request`, names, used));
+  faults.push(...lintRequest(request, `${at}/request`, { names, known: names, used }));
   faults.push(...lintTemplates(connector.base_url, '/base_url', names, used));
   const read = [
     output ?? null,
@@ -170,21 +172,11 @@ function lintOperation(connector: Connector, operation: Operation, at: string): 
     errors,
   ] as unknown as JsonValue;
   faults.push(...lintTemplates(read, `${at}/output`, [...names, 'response'], null));
-  for (const name of names)
-    if (!used.has(name)) add(`settings/${name}`, 'is never sent; use it in the request.');
-  if (
-    path.split('{{').length - 1 !== path.split('}}').length - 1 ||
-    /[?#]/.test(path.replace(/\{\{.*?\}\}/g, ''))
-  ) {
-    add('request/path', 'has a query or a fragment; write the query under query.');
-  }
+  faults.push(...lintUnused(names, used, at));
   for (const [index, { config, steps, output: expected, failure }] of operation.exchanges.entries()) {
     const pointer = `exchanges/${index}`;
     if ((expected === undefined) === (failure === undefined)) add(pointer, 'needs an output or a failure.');
-    for (const name of Object.keys(config)) {
-      if (!names.includes(name) && name !== 'limit')
-        add(`${pointer}/config`, `sets ${name}, which is no setting.`);
-    }
+    faults.push(...lintConfig(config, [...names, 'limit'], `${at}/${pointer}`));
     if (steps.some(({ request: { method } }) => method !== request.method)) {
       add(`${pointer}/steps`, `has a request that is not ${request.method}.`);
     }
@@ -192,28 +184,104 @@ function lintOperation(connector: Connector, operation: Operation, at: string): 
   return faults;
 }
 
-/**
- * Templates that can't be parsed or read something unknown.
- * @param used takes the names that are read
- */
-function lintTemplates(
-  value: JsonValue,
-  at: string,
-  known: readonly string[],
-  used: Set<string> | null,
-): ConnectorFault[] {
-  const { template, errors } = parseTemplates(value, at);
-  const unparsed = errors.map(({ pointer, message }) => ({ pointer, message: inEnglish(message) }));
-  const unknown = listPaths(template, at).flatMap(({ names: [root, name = '', ...rest], pointer }) => {
-    if (root !== 'args' || !known.includes(name)) {
-      const path = [root, name, ...rest].join('.');
-      const offered = known.map((each) => `args.${each}`).join(', ');
-      return [{ pointer, message: `reads ${path}, which isn't there. There is ${offered}.` }];
+/** Settings of every trigger that an exchange may set besides the file's own. */
+const SET_IN_EXCHANGES = ['existing', 'interval_s'];
+
+function lintTrigger(connector: Connector, trigger: ConnectorTrigger, at: string): ConnectorFault[] {
+  const { settings, request, items, pagination, cursor, detail, order, errors = [] } = trigger;
+  const names = Object.keys(settings);
+  const faults: ConnectorFault[] = [];
+  const add = (member: string, message: string): void =>
+    void faults.push({ pointer: `${at}/${member}`, message });
+
+  faults.push(...lintSettings(trigger, at, [...TRIGGER_SETTINGS, ...TRIGGER_VALUES]));
+  for (const [member, { method }] of [
+    ['request', request] as const,
+    ['detail/request', detail?.request] as const,
+  ].flatMap(([name, each]) => (each === undefined ? [] : [[name, each] as const]))) {
+    if (!['GET', 'POST'].includes(method)) add(member, `changes something by ${method}; a poll only reads.`);
+  }
+  if ((items === undefined) === (pagination === undefined)) {
+    add('items', 'or pagination is needed, and only one of them.');
+  }
+  faults.push(...lintPagination(pagination, at));
+  if (
+    cursor?.type === 'value' &&
+    (cursor.next === undefined || cursor.item_time !== undefined || cursor.overlap_s !== undefined)
+  ) {
+    add('cursor', "of the type 'value' has next, and neither item_time nor overlap_s.");
+  }
+  if (cursor?.type === 'time' && cursor.next !== undefined)
+    add('cursor/next', "is only for the type 'value'.");
+  if (
+    cursor?.type === 'time' &&
+    (pagination ?? trigger.more) !== undefined &&
+    order === 'oldest_first' &&
+    cursor.item_time === undefined
+  ) {
+    add('cursor/item_time', 'is missing: a list that is cut continues at the time of its last item.');
+  }
+  if (cursor === undefined && order === 'oldest_first' && pagination !== undefined) {
+    add('cursor', 'is missing: a list that begins with the oldest item would never reach the newest.');
+  }
+  if (pagination !== undefined && trigger.more !== undefined)
+    add('more', 'is only for a list without pages.');
+  const begin = [
+    'now',
+    ...(cursor === undefined ? [] : cursor.type === 'time' ? ['since', 'since_s'] : ['cursor']),
+  ];
+  const used = new Set<string>();
+  faults.push(...lintRequest(request, `${at}/request`, { names, known: [...names, ...begin], used }));
+  faults.push(...lintTemplates(connector.base_url, '/base_url', names, used));
+  const read = (member: string, value: unknown, more: readonly string[]): void =>
+    void faults.push(
+      ...lintTemplates((value ?? null) as JsonValue, `${at}/${member}`, [...names, ...begin, ...more], used),
+    );
+  read(
+    'items',
+    [
+      items ?? '',
+      trigger.more ?? '',
+      pagination?.items ?? '',
+      pagination?.next ?? '',
+      trigger.table?.header ?? '',
+    ],
+    ['response'],
+  );
+  read('errors', errors, ['response']);
+  read('cursor/next', cursor?.next, ['items', 'response']);
+  for (const [member, value] of [
+    ['cursor/item_time', cursor?.item_time],
+    ['when', trigger.when],
+    ['id_of', trigger.id_of],
+    ['data', trigger.data],
+  ] as const)
+    read(member, value, ['item']);
+  if (detail !== undefined) {
+    const known = [...names, ...begin, 'item'];
+    faults.push(...lintRequest(detail.request, `${at}/detail/request`, { names, known, used }));
+    read('detail/output', detail.output, ['item', 'response']);
+  }
+  if (
+    cursor !== undefined &&
+    cursor.item_time === undefined &&
+    !begin.slice(1).some((name) => used.has(name))
+  ) {
+    add('cursor', `is never read; use args.${cursor.type === 'time' ? 'since' : 'cursor'} in the request.`);
+  }
+  faults.push(...lintUnused(names, used, at));
+  for (const [index, exchange] of trigger.exchanges.entries()) {
+    const pointer = `exchanges/${index}`;
+    if ((exchange.items === undefined) === (exchange.failure === undefined)) {
+      add(pointer, 'needs items or a failure.');
     }
-    used?.add(name);
-    return [];
-  });
-  return [...unparsed, ...unknown];
+    if (Number.isNaN(Date.parse(exchange.now))) add(`${pointer}/now`, 'is no time in ISO 8601.');
+    faults.push(...lintConfig(exchange.config, [...names, ...SET_IN_EXCHANGES], `${at}/${pointer}`));
+  }
+  if (trigger.exchanges.every((exchange) => (exchange.items ?? []).length === 0)) {
+    add('exchanges', 'show no item; record a poll that finds one.');
+  }
+  return faults;
 }
 
 function lintJapanese(connector: Connector): ConnectorFault[] {
@@ -233,11 +301,11 @@ function lintJapanese(connector: Connector): ConnectorFault[] {
 }
 
 /** Every text of a connector that people see. */
-function textsOf({ title, authentication, operations }: Connector): string[] {
+function textsOf({ title, authentication, operations, triggers = [] }: Connector): string[] {
   return [
     title,
     authentication.description,
-    ...operations.flatMap((operation) => [
+    ...[...operations, ...triggers].flatMap((operation) => [
       operation.title,
       operation.description,
       ...(operation.sections ?? []).map((section) => section.title),

@@ -26,8 +26,12 @@ const RETRY = { maxAttempts: 3, backoffMs: 1_000, maxBackoffMs: 60_000 };
 
 /** The node type of an operation. Its version is part of it, so that a stored workflow keeps what it was saved with. */
 export function typeOf({ id }: Pick<Connector, 'id'>, operation: Pick<Operation, 'id' | 'version'>): string {
-  const version = operation.version === undefined ? '' : `.v${operation.version}`;
-  return `${CONNECTOR_FAMILY}${id}.${operation.id}${version}`;
+  return `${CONNECTOR_FAMILY}${id}.${operation.id}${versionOf(operation)}`;
+}
+
+/** What a version adds to a type. */
+export function versionOf({ version }: { readonly version?: number | undefined }): string {
+  return version === undefined ? '' : `.v${version}`;
 }
 
 /** The title of an operation's node in one language. */
@@ -50,9 +54,7 @@ export function nodeOf(connector: Connector, operation: Operation): NodeDefiniti
     defaultTimeoutMs: MAX_TIMEOUT_MS * 2,
     defaultRetry: RETRY,
     form: formOf(operation),
-    synonyms: [
-      ...new Set([...connector.synonyms, ...(operation.synonyms ?? []), ...wordsOf(operation.title)]),
-    ],
+    synonyms: synonymsOf(connector, operation),
     examples: operation.exchanges.map((exchange) => exampleOf(operation, exchange)),
     run(config, context) {
       const { credential_id, timeout_ms, limit = 0, ...args } = config as JsonObject;
@@ -63,6 +65,14 @@ export function nodeOf(connector: Connector, operation: Operation): NodeDefiniti
   });
 }
 
+/** Words by which an operation or a trigger is found. */
+export function synonymsOf(
+  connector: Connector,
+  { title, synonyms = [] }: Pick<Operation, 'title' | 'synonyms'>,
+): readonly string[] {
+  return [...new Set([...connector.synonyms, ...synonyms, ...wordsOf(title)])];
+}
+
 function wordsOf(title: string): readonly string[] {
   return title
     .toLowerCase()
@@ -70,18 +80,27 @@ function wordsOf(title: string): readonly string[] {
     .filter((word) => word.length > 3);
 }
 
-function propertiesOf({ authentication }: Connector, operation: Operation): TProperties {
-  const { types, description } = authentication;
-  const own = Object.entries(operation.settings).map(([name, schema]): [string, TSchema] => [
-    name,
-    Type.Unsafe(settingOf(schema, operation.required.includes(name))),
-  ]);
+function propertiesOf(connector: Connector, operation: Operation): TProperties {
   return {
-    credential_id: credentialProperty(types, 'Credential', description),
-    ...Object.fromEntries(own),
+    ...credentialOf(connector),
+    ...ownProperties(operation),
     ...(operation.pagination === undefined ? {} : { limit: limitProperty }),
     timeout_ms: timeoutProperty,
   };
+}
+
+/** The setting of the credential. */
+export function credentialOf({ authentication: { types, description } }: Connector): TProperties {
+  return { credential_id: credentialProperty(types, 'Credential', description) };
+}
+
+/** The settings that a file describes. */
+export function ownProperties({ settings, required }: Pick<Operation, 'settings' | 'required'>): TProperties {
+  const own = Object.entries(settings).map(([name, schema]): [string, TSchema] => [
+    name,
+    Type.Unsafe(settingOf(schema, required.includes(name))),
+  ]);
+  return Object.fromEntries(own);
 }
 
 const limitProperty = Type.Integer({

@@ -23,6 +23,24 @@ const MAX_PAGES_BYTES = 16 * 1024 * 1024;
 /** Where the next page is; null: there is none. */
 type Next = { readonly into?: readonly [Place, JsonValue]; readonly url?: string };
 
+/** What was fetched of a list. */
+export interface Fetched {
+  readonly kind: 'fetched';
+  readonly items: readonly JsonValue[];
+  /** Whether there are more than were asked for. */
+  readonly hasMore: boolean;
+  /** The last response. */
+  readonly response: JsonObject;
+}
+
+export interface PageBounds {
+  /** The number of items that are wanted. */
+  readonly limit: number;
+  readonly maxPages?: number;
+  /** Whether nothing on later pages is wanted; gets a page's items. */
+  readonly isEnough?: (items: readonly JsonValue[]) => boolean;
+}
+
 /**
  * Fetches pages until there are as many items as are wanted.
  * @param ask sends the request of a page
@@ -33,22 +51,38 @@ export async function fetchPages(
   limit: number,
   ask: (page: PageRequest) => Promise<Accepted | Failure>,
 ): Promise<NodeResult> {
+  const fetched = await fetchItems(call, pagination, { limit }, ask);
+  if (fetched.kind === 'failure') return fetched;
+  const shown = fetched.items.slice(0, limit);
+  return success({ items: shown, count: shown.length, has_more: fetched.hasMore });
+}
+
+/** Like {@link fetchPages}; the last page's items are all there, even beyond the limit. */
+export async function fetchItems(
+  call: Call,
+  pagination: Pagination,
+  { limit, maxPages = MAX_PAGES, isEnough = () => false }: PageBounds,
+  ask: (page: PageRequest) => Promise<Accepted | Failure>,
+): Promise<Fetched | Failure> {
   const { title: service } = call.connector;
   const items: JsonValue[] = [];
   const seen = new Set<string>();
   let bytesLeft = MAX_PAGES_BYTES;
   let next: Next | null = firstPage(pagination);
-  for (let page = 0; page < MAX_PAGES && next !== null && items.length < limit && bytesLeft > 0; page++) {
+  let response: JsonObject = {};
+  for (let page = 0; page < maxPages && next !== null && items.length < limit && bytesLeft > 0; page++) {
     // The same for every page: services that count pages or items need pages of one size.
     const size = Math.min(limit, pagination.size.max);
     const answer = await ask(pageRequest(pagination, next, size));
     if (answer.kind === 'failure') return answer;
-    const args: JsonObject = { ...call.args, response: answer.response };
+    ({ response } = answer);
+    const args: JsonObject = { ...call.args, response };
     const found = fillIn(pagination.items, args) ?? (pagination.optional === true ? [] : null);
     if (!isJsonArray(found)) return unreadable(message('nodes.connector_no_list', { service }));
     items.push(...found);
     bytesLeft -= answer.bytes;
     next = nextPage(pagination, { args, found: found.length, size, page, total: items.length });
+    if (next !== null && isEnough(found)) next = null;
     if (next === null) break;
     if (next.url !== undefined && !isSameService(call, next.url)) {
       return unreadable(message('nodes.connector_foreign_page', { service }));
@@ -57,8 +91,7 @@ export async function fetchPages(
     if (seen.has(place)) return unreadable(message('nodes.connector_same_page', { service }));
     seen.add(place);
   }
-  const shown = items.slice(0, limit);
-  return success({ items: shown, count: shown.length, has_more: next !== null || items.length > limit });
+  return { kind: 'fetched', items, hasMore: next !== null || items.length > limit, response };
 }
 
 function pageRequest(pagination: Pagination, next: Next, size: number): PageRequest {

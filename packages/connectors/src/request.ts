@@ -10,7 +10,7 @@ import { message } from '@millrace/messages';
 import { sha256Hex } from '@millrace/node-kit/digest';
 import type { HttpConfig } from '@millrace/node-kit/http/config';
 import { NodeProblem } from '@millrace/node-kit/node-problem';
-import type { Connector, Operation, Place } from './format.ts';
+import type { Asked, Connector, Place } from './format.ts';
 import { fillIn, fillInGiven, fillInPath } from './templates.ts';
 
 const MIB = 1024 * 1024;
@@ -26,10 +26,11 @@ export interface Limits {
 /** What is the same for every request of a run. */
 export interface Call {
   readonly connector: Connector;
-  readonly operation: Operation;
+  readonly operation: Asked;
   /** The operation's settings by name. */
   readonly args: JsonObject;
   readonly limits: Limits;
+  /** Empty where nothing but reading is done outside an execution: no key is sent. */
   readonly idempotencyKey: string;
 }
 
@@ -114,7 +115,7 @@ async function keyOf({ operation: { key }, idempotencyKey }: Call): Promise<{
     : { headers: {}, body: { [key.name]: value } };
 }
 
-async function keyText(form: NonNullable<Operation['key']>['form'], idempotencyKey: string): Promise<string> {
+async function keyText(form: NonNullable<Asked['key']>['form'], idempotencyKey: string): Promise<string> {
   if (form === 'text') return idempotencyKey;
   const hash = await sha256Hex(idempotencyKey);
   return form === 'uuid' ? uuidOf(hash) : hash.slice(0, 24);
@@ -163,5 +164,6 @@ function baseOf(connector: Connector, args: JsonObject): URL {
 
 /** Whether a host's name is the one that a connector names, or below it (`*.example.com`). */
 export function isHost(hostname: string, entry: string): boolean {
+  if (entry === '*') return true;
   return entry.startsWith('*.') ? hostname.endsWith(entry.slice(1)) : hostname === entry;
 }

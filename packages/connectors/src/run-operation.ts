@@ -10,14 +10,20 @@ import {
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { prepareExchange } from '@millrace/node-kit/http/exchange';
 import { openFileBody } from '@millrace/node-kit/http/file-body';
 import { buildRequest, describeRequest } from '@millrace/node-kit/http/request';
 import { serviceFailure } from '@millrace/node-kit/service-failure';
 import { type Accepted, mayRepeat, readAnswer } from './answer.ts';
+import type { Operation } from './format.ts';
 import { fetchPages } from './pages.ts';
+import { prepareSigned } from './path-token.ts';
 import { type Call, type PageRequest, requestOf } from './request.ts';
 import { fillIn } from './templates.ts';
+
+/** What is the same for every request of a run of an operation. */
+export interface OperationCall extends Call {
+  readonly operation: Operation;
+}
 
 /** The request may have arrived. */
 const UNKNOWN_OUTCOMES: readonly HttpErrorCode[] = ['timeout', 'connection_failed'];
@@ -27,7 +33,11 @@ const UNKNOWN_OUTCOMES: readonly HttpErrorCode[] = ['timeout', 'connection_faile
  * @param limit the number of items that are wanted, of an operation with pages
  * @throws NodeProblem, ServiceError, RenderLimitError
  */
-export async function runOperation(call: Call, limit: number, context: NodeContext): Promise<NodeResult> {
+export async function runOperation(
+  call: OperationCall,
+  limit: number,
+  context: NodeContext,
+): Promise<NodeResult> {
   const { operation } = call;
   const { pagination } = operation;
   if (operation.effect && context.execution.isTestMode) return describe(call, context);
@@ -44,10 +54,21 @@ export async function runOperation(call: Call, limit: number, context: NodeConte
   });
 }
 
-async function ask(call: Call, context: NodeContext, page?: PageRequest): Promise<Accepted | Failure> {
+/** What a request needs of a node's context, or of a poll's. */
+type Asking = Pick<NodeContext, 'http' | 'credentials' | 'files' | 'signal' | 'inTurns' | 'now'>;
+
+/** Sends one request and reads the response. @throws NodeProblem, ServiceError, RenderLimitError */
+export async function ask(call: Call, context: Asking, page?: PageRequest): Promise<Accepted | Failure> {
   const config = await requestOf(call, page);
-  const wire = buildRequest(config, context.idempotencyKey, await openFileBody(config, context));
-  const { send } = await prepareExchange(wire, config, context, 'credential_id');
+  const { idempotencyKey } = call;
+  const wire = buildRequest(
+    config,
+    idempotencyKey,
+    await openFileBody(config, { ...context, idempotencyKey }),
+  );
+  const { 'idempotency-key': _unused, ...withoutKey } = wire.headers;
+  const sent = idempotencyKey === '' ? { ...wire, headers: withoutKey } : wire;
+  const { send } = await prepareSigned(call.connector, sent, config, context);
   try {
     return await readAnswer(await send(), call, context);
   } catch (error) {
@@ -62,7 +83,7 @@ async function ask(call: Call, context: NodeContext, page?: PageRequest): Promis
 async function describe(call: Call, context: NodeContext): Promise<NodeResult> {
   const config = await requestOf(call);
   const wire = buildRequest(config, context.idempotencyKey, await openFileBody(config, context));
-  const { shown } = await prepareExchange(wire, config, context, 'credential_id');
+  const { shown } = await prepareSigned(call.connector, wire, config, context);
   const request: JsonObject = describeRequest({ ...wire, ...shown }, config);
   return success({ dry_run: true, service: call.connector.id, request });
 }

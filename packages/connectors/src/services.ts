@@ -31,9 +31,11 @@ import shopify from './services/shopify.json' with { type: 'json' };
 import slack from './services/slack.json' with { type: 'json' };
 import stripe from './services/stripe.json' with { type: 'json' };
 import supabase from './services/supabase.json' with { type: 'json' };
+import telegram from './services/telegram.json' with { type: 'json' };
 import trello from './services/trello.json' with { type: 'json' };
 import twilio from './services/twilio.json' with { type: 'json' };
 import whatsapp from './services/whatsapp.json' with { type: 'json' };
+import woocommerce from './services/woocommerce.json' with { type: 'json' };
 import zendesk from './services/zendesk.json' with { type: 'json' };
 
 /** Every connector, in the order the palette shows them. A test lints their files. */
@@ -70,8 +72,10 @@ export const services = [
   slack,
   stripe,
   supabase,
+  telegram,
   trello,
   twilio,
   whatsapp,
+  woocommerce,
   zendesk,
 ] as unknown as readonly Connector[];

@@ -47,6 +47,8 @@ export function checkFields(
 function usualPort(type: CredentialType, field: string, given: JsonObject): number | null {
   if (field !== 'port') return null;
   if (type === 'sql' && given.dialect === 'mysql') return 3306;
+  if (type === 'imap' && given.security !== undefined && given.security !== 'tls') return 143;
+  if (type === 'mqtt' && given.tls === 'off') return 1883;
   return type === 'smtp' && given.security === 'tls' ? 465 : null;
 }
 

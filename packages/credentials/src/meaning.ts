@@ -36,6 +36,7 @@ export function checkMeaning(type: CredentialType, fields: JsonObject): FieldErr
       check(HEADER_VALUE.test(text('value')), 'value', message('service.credential_header_value'));
       break;
     case 'smtp':
+    case 'mqtt':
       check(
         given('username') === given('password'),
         given('username') ? 'password' : 'username',
@@ -96,6 +97,8 @@ export function checkMeaning(type: CredentialType, fields: JsonObject): FieldErr
       break;
     case 'aws':
     case 'digest':
+    case 'imap':
+    case 'redis':
     case 'secret':
     case 'sql':
       break;

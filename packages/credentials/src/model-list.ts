@@ -1,14 +1,7 @@
-import type { AiProvider, CredentialOf, HttpRequest } from '@millrace/engine';
-import { aiUrl } from '@millrace/ports/ai/models';
+import type { CredentialOf, HttpRequest } from '@millrace/engine';
+import { aiUrl, keyHeaders } from '@millrace/ports/ai/models';
 
 const MOST_BYTES = 8 * 1024 * 1024;
-
-/** How the key is sent to each provider. */
-const SIGN_IN: Record<AiProvider, (key: string) => { readonly [name: string]: string }> = {
-  openai_compatible: (key) => ({ authorization: `Bearer ${key}` }),
-  anthropic: (key) => ({ 'x-api-key': key }),
-  google: (key) => ({ 'x-goog-api-key': key }),
-};
 
 /** The URL of the list of models. */
 export function modelsUrl(
@@ -32,7 +25,7 @@ export function modelsRequest(
   return {
     method: 'GET',
     url: modelsUrl(credential, query),
-    headers: { accept: 'application/json', ...version, ...(key === null ? {} : SIGN_IN[provider](key)) },
+    headers: { accept: 'application/json', ...version, ...keyHeaders({ provider, api_key: key }) },
     timeoutMs: 60_000,
     maxRedirects: 0,
     maxResponseBytes: MOST_BYTES,

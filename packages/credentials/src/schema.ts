@@ -29,6 +29,16 @@ function port(fallback: number) {
   return Type.Integer({ title: 'Port', description, minimum: 1, maximum: 65_535, default: fallback });
 }
 
+function tls() {
+  const schema = choice(
+    'Encryption',
+    'verify: the certificate is checked. require: encrypted only. off: in clear.',
+    ['off', 'require', 'verify'],
+    'verify',
+  );
+  return labelled(schema, { off: 'Off', require: 'Required', verify: 'Required, with a valid certificate' });
+}
+
 /** A field that only some chat services have. */
 function onlyFor<Schema extends object>(schema: Schema, services: readonly ChatServiceName[]): Schema {
   return shownFor(schema, { service: services });
@@ -58,6 +68,21 @@ export const credentialSchemas = {
     username: optionalText('User name', 'Empty when the server asks for none.', 255),
     password: optionalSecret('Password', 'Empty when the server asks for none.'),
   }),
+  imap: fields('Mailbox', 'A mailbox on an IMAP server that mails are read from.', {
+    host: host('Server', 'Host name, such as imap.example.com.'),
+    port: port(993),
+    security: labelled(
+      choice(
+        'Encryption',
+        'tls: from the first byte (port 993). starttls: required after the greeting (port 143). none: in clear.',
+        ['tls', 'starttls', 'none'],
+        'tls',
+      ),
+      { tls: 'TLS', starttls: 'STARTTLS', none: 'None' },
+    ),
+    username: text('User name', 'Often the whole e-mail address.'),
+    password: secret('Password', 'Some providers want a password made for apps.'),
+  }),
   sql: fields(
     'SQL database',
     'A PostgreSQL or MySQL server. Use an account that may do no more than needed.',
@@ -71,17 +96,30 @@ export const credentialSchemas = {
       database: text('Database', 'Its name.'),
       username: text('User name', 'Of the account.'),
       password: secret('Password', 'May be empty.', 0),
-      tls: labelled(
-        choice(
-          'Encryption',
-          'verify: the certificate is checked. require: encrypted only. off: in clear.',
-          ['off', 'require', 'verify'],
-          'verify',
-        ),
-        { off: 'Off', require: 'Required', verify: 'Required, with a valid certificate' },
-      ),
+      tls: tls(),
     },
   ),
+  redis: fields('Redis', 'A Redis or Valkey server. Use a user that may do no more than needed.', {
+    host: host('Server', 'Host name or address.'),
+    port: port(6379),
+    database: Type.Integer({
+      title: 'Database',
+      description: 'Its number.',
+      minimum: 0,
+      maximum: 65_535,
+      default: 0,
+    }),
+    username: optionalText('User name', 'Empty for the default user.', 255),
+    password: optionalSecret('Password', 'Empty when the server asks for none.'),
+    tls: tls(),
+  }),
+  mqtt: fields('MQTT broker', 'A broker that speaks MQTT 3.1.1, such as Mosquitto, EMQX or HiveMQ.', {
+    host: host('Broker', 'Host name or address.'),
+    port: port(8883),
+    username: optionalText('User name', 'Empty when the broker asks for none.', 255),
+    password: optionalSecret('Password', 'Empty when the broker asks for none.'),
+    tls: tls(),
+  }),
   ai: fields('AI provider', 'Whose models answer.', {
     provider: labelled(
       choice('Provider', 'Whose interface the server speaks.', AI_PROVIDERS, 'openai_compatible'),

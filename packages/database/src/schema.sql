@@ -77,6 +77,30 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.count_vector_bytes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    INSERT INTO data_usage (organisation_id, entries, bytes)
+    SELECT organisation_id, 0, sum(bytes) FROM changed GROUP BY organisation_id ORDER BY organisation_id
+    ON CONFLICT (organisation_id) DO UPDATE SET bytes = data_usage.bytes + excluded.bytes;
+  ELSIF TG_OP = 'DELETE' THEN
+    UPDATE data_usage u SET bytes = u.bytes - c.bytes
+    FROM (SELECT organisation_id, sum(bytes) AS bytes FROM former GROUP BY organisation_id) c
+    WHERE u.organisation_id = c.organisation_id;
+  ELSE
+    UPDATE data_usage u SET bytes = u.bytes + c.bytes
+    FROM (SELECT organisation_id, sum(bytes) AS bytes FROM (
+        SELECT organisation_id, bytes FROM changed
+        UNION ALL SELECT organisation_id, -bytes FROM former) s
+      GROUP BY organisation_id) c
+    WHERE u.organisation_id = c.organisation_id AND c.bytes <> 0;
+  END IF;
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.forget_child_tokens()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -604,9 +628,9 @@ CREATE TABLE credentials (
   CONSTRAINT credentials_pkey PRIMARY KEY (id),
   CONSTRAINT credentials_check CHECK (((key_id IS NULL) = (ciphertext IS NULL))),
   CONSTRAINT credentials_hosts_check CHECK ((cardinality(hosts) <= 50)),
-  CONSTRAINT credentials_hosts_needed CHECK (((type = ANY (ARRAY['secret'::text, 'smtp'::text, 'sql'::text, 'ai'::text, 'chat'::text])) OR (cardinality(hosts) > 0))),
+  CONSTRAINT credentials_hosts_needed CHECK (((type = ANY (ARRAY['secret'::text, 'smtp'::text, 'imap'::text, 'sql'::text, 'redis'::text, 'mqtt'::text, 'ai'::text, 'chat'::text])) OR (cardinality(hosts) > 0))),
   CONSTRAINT credentials_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255))),
-  CONSTRAINT credentials_type_check CHECK ((type = ANY (ARRAY['bearer'::text, 'basic'::text, 'header'::text, 'query'::text, 'digest'::text, 'oauth2'::text, 'google_service_account'::text, 'aws'::text, 'jwt'::text, 'client_certificate'::text, 'secret'::text, 'smtp'::text, 'sql'::text, 'ai'::text, 'chat'::text])))
+  CONSTRAINT credentials_type_check CHECK ((type = ANY (ARRAY['bearer'::text, 'basic'::text, 'header'::text, 'query'::text, 'digest'::text, 'oauth2'::text, 'google_service_account'::text, 'aws'::text, 'jwt'::text, 'client_certificate'::text, 'secret'::text, 'smtp'::text, 'imap'::text, 'sql'::text, 'redis'::text, 'mqtt'::text, 'ai'::text, 'chat'::text])))
 );
 
 CREATE TABLE data_entries (
@@ -985,6 +1009,7 @@ CREATE TABLE polls (
   failures integer DEFAULT 0 NOT NULL,
   last_error json,
   is_told boolean DEFAULT false NOT NULL,
+  listens boolean DEFAULT false NOT NULL,
   CONSTRAINT polls_pkey PRIMARY KEY (workflow_id),
   CONSTRAINT polls_failures_check CHECK ((failures >= 0)),
   CONSTRAINT polls_last_started_check CHECK ((last_started >= 0)),
@@ -1176,6 +1201,36 @@ CREATE TABLE users (
   CONSTRAINT users_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255))),
   CONSTRAINT users_removed_check CHECK (((removed_at IS NULL) OR ((password_hash IS NULL) AND (totp_ciphertext IS NULL))))
 );
+
+CREATE TABLE vector_collections (
+  organisation_id bigint NOT NULL,
+  name text NOT NULL,
+  model text NOT NULL,
+  dimension integer NOT NULL,
+  items integer DEFAULT 0 NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT vector_collections_pkey PRIMARY KEY (organisation_id, name),
+  CONSTRAINT vector_collections_dimension_check CHECK (((dimension >= 1) AND (dimension <= 4096))),
+  CONSTRAINT vector_collections_items_check CHECK ((items >= 0)),
+  CONSTRAINT vector_collections_model_check CHECK ((char_length(model) <= 200)),
+  CONSTRAINT vector_collections_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100)))
+);
+
+CREATE TABLE vector_items (
+  organisation_id bigint NOT NULL,
+  collection text NOT NULL,
+  key text NOT NULL,
+  text text NOT NULL,
+  metadata jsonb NOT NULL,
+  vector bytea NOT NULL,
+  bytes integer GENERATED ALWAYS AS ((((octet_length(key) + octet_length(text)) + octet_length((metadata)::text)) + octet_length(vector))) STORED NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT vector_items_pkey PRIMARY KEY (organisation_id, collection, key),
+  CONSTRAINT vector_items_key_check CHECK (((char_length(key) >= 1) AND (char_length(key) <= 255))),
+  CONSTRAINT vector_items_metadata_check CHECK (((jsonb_typeof(metadata) = 'object'::text) AND (octet_length((metadata)::text) <= 16384))),
+  CONSTRAINT vector_items_text_check CHECK ((octet_length(text) <= 131072)),
+  CONSTRAINT vector_items_vector_check CHECK (((octet_length(vector) >= 4) AND (octet_length(vector) <= 16384)))
+) WITH (toast_tuple_target=8160);
 
 CREATE TABLE webhook_deliveries (
   workflow_id bigint NOT NULL,
@@ -1539,6 +1594,10 @@ ALTER TABLE storage_usage ADD CONSTRAINT storage_usage_organisation_id_fkey FORE
 
 ALTER TABLE users ADD CONSTRAINT users_totp_key_id_fkey FOREIGN KEY (totp_key_id) REFERENCES secret_keys(id);
 
+ALTER TABLE vector_collections ADD CONSTRAINT vector_collections_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE vector_items ADD CONSTRAINT vector_items_organisation_id_collection_fkey FOREIGN KEY (organisation_id, collection) REFERENCES vector_collections(organisation_id, name) ON DELETE CASCADE;
+
 ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
 ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
@@ -1830,6 +1889,12 @@ CREATE TRIGGER executions_note_deleted_bytes AFTER DELETE ON public.executions R
 CREATE TRIGGER files_count AFTER INSERT OR DELETE ON public.files FOR EACH ROW EXECUTE FUNCTION count_files();
 
 CREATE TRIGGER files_count_update AFTER UPDATE ON public.files FOR EACH ROW WHEN ((new.size <> old.size)) EXECUTE FUNCTION count_files();
+
+CREATE TRIGGER vector_items_count_delete AFTER DELETE ON public.vector_items REFERENCING OLD TABLE AS former FOR EACH STATEMENT EXECUTE FUNCTION count_vector_bytes();
+
+CREATE TRIGGER vector_items_count_insert AFTER INSERT ON public.vector_items REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_vector_bytes();
+
+CREATE TRIGGER vector_items_count_update AFTER UPDATE ON public.vector_items REFERENCING OLD TABLE AS former NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_vector_bytes();
 
 ALTER TABLE ai_memories ENABLE ROW LEVEL SECURITY;
 
@@ -2124,6 +2189,18 @@ ALTER TABLE storage_usage ENABLE ROW LEVEL SECURITY;
 ALTER TABLE storage_usage FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON storage_usage AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE vector_collections ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE vector_collections FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON vector_collections AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE vector_items ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE vector_items FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON vector_items AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE webhook_deliveries ENABLE ROW LEVEL SECURITY;
 

@@ -62,6 +62,9 @@ const BY_TYPE: { readonly [type: string]: Describe } = {
   'email.send': ({ subject }) => plain(subject),
   'sql.query': ({ query }) => plain(query),
   'ai.generate': ({ prompt, model }) => plain(prompt) ?? plain(model),
+  'ai.classify': ({ text, model }) => plain(text) ?? plain(model),
+  'ai.extract': ({ text, model }) => plain(text) ?? plain(model),
+  'ai.vectors': ({ operation, collection }) => join([plain(operation), plain(collection)]),
   'ai.agent': ({ prompt, model }) => plain(prompt) ?? plain(model),
 };
 

@@ -13,7 +13,17 @@ export const HTTP_CREDENTIAL_TYPES = [
   'jwt',
   'client_certificate',
 ] as const;
-export const CREDENTIAL_TYPES = [...HTTP_CREDENTIAL_TYPES, 'secret', 'smtp', 'sql', 'ai', 'chat'] as const;
+export const CREDENTIAL_TYPES = [
+  ...HTTP_CREDENTIAL_TYPES,
+  'secret',
+  'smtp',
+  'imap',
+  'sql',
+  'redis',
+  'mqtt',
+  'ai',
+  'chat',
+] as const;
 export type CredentialType = (typeof CREDENTIAL_TYPES)[number];
 
 /** Chat services that messages can be sent to. */
@@ -126,6 +136,15 @@ export type Credential =
       readonly password: string | null;
     }
   | {
+      readonly type: 'imap';
+      readonly host: string;
+      readonly port: number;
+      /** `tls` from the first byte, `starttls` required, or `none`. */
+      readonly security: 'tls' | 'starttls' | 'none';
+      readonly username: string;
+      readonly password: string;
+    }
+  | {
       readonly type: 'sql';
       readonly dialect: 'postgresql' | 'mysql';
       readonly host: string;
@@ -134,6 +153,25 @@ export type Credential =
       readonly username: string;
       readonly password: string;
       /** `verify`: the certificate is checked; `require`: encrypted only. */
+      readonly tls: 'off' | 'require' | 'verify';
+    }
+  | {
+      readonly type: 'redis';
+      readonly host: string;
+      readonly port: number;
+      readonly database: number;
+      /** Null: the default user. */
+      readonly username: string | null;
+      readonly password: string | null;
+      /** `verify`: the certificate is checked; `require`: encrypted only. */
+      readonly tls: 'off' | 'require' | 'verify';
+    }
+  | {
+      readonly type: 'mqtt';
+      readonly host: string;
+      readonly port: number;
+      readonly username: string | null;
+      readonly password: string | null;
       readonly tls: 'off' | 'require' | 'verify';
     }
   | {

@@ -63,6 +63,19 @@ export type ContentTask =
       /** How each input contains the rows that follow. */
       readonly forms: readonly TableForm[];
     }
+  /** A mail as a server keeps it. */
+  | {
+      readonly kind: 'read_mail';
+      /** Whether attachments become files; else they are only named. */
+      readonly attachments: boolean;
+    }
+  | {
+      readonly kind: 'pdf_text';
+      readonly output: 'text' | 'pages';
+      /** Pages at the beginning that are left out. */
+      readonly skip: number;
+      readonly limit: number;
+    }
   | { readonly kind: 'zip_make'; readonly name: string }
   | { readonly kind: 'zip_list'; readonly limit: number }
   | {

@@ -73,6 +73,7 @@ export { findJsonMistake } from './json-mistake.ts';
 export { checkJsonSize, measureWork, type SizeVerdict } from './json-size.ts';
 export { parseWork, stringifyWork } from './json-work.ts';
 export { describeKeyword, type KeywordMessage, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
+export * from './listening.ts';
 export { extensionOf, mediaTypeOf } from './media-types.ts';
 export * from './node.ts';
 export * from './node-result.ts';

@@ -2,6 +2,7 @@ import type { Message } from '@millrace/messages';
 import type { Credential } from './credentials.ts';
 import type { HttpClient, HttpResponse } from './http.ts';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
+import type { ListeningDefinition } from './listening.ts';
 import type { Failure, NodeResult } from './node-result.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { AiAnswer, NodeServices } from './services.ts';
@@ -170,6 +171,14 @@ export interface PollingDefinition<Config = JsonObject> {
   /** Lists what there is. Only reads: it is repeated after a crash. */
   poll(context: PollContext<Config>): Promise<PollResult>;
   /**
+   * Reads more about items that are about to start, where the list has too little. Only reads.
+   * @returns those that should start; the others are recorded without a start
+   */
+  complete?(
+    context: PollContext<Config>,
+    items: readonly PolledItem[],
+  ): Promise<readonly PolledItem[] | Failure>;
+  /**
    * Tells the source that items were started. Called after the start is stored, and again after a crash.
    * @returns a failure to try again later; null when done
    */
@@ -212,6 +221,8 @@ export interface NodeDefinition<Config = JsonObject> {
   readonly loop?: LoopDefinition;
   /** Of a trigger that asks for what it starts executions for. Its config has `interval_s` and `existing`. */
   readonly polling?: PollingDefinition;
+  /** Of a trigger that stays connected to what it starts executions for. */
+  readonly listening?: ListeningDefinition;
   readonly examples: readonly NodeExample[];
   /** Never called for triggers and loops. What takes long for large data is returned as {@link Work}. */
   run(context: NodeContext<Config>): NodeResult | Promise<NodeResult> | Work<NodeResult>;

@@ -20,6 +20,7 @@ export interface NodeServices {
   readonly documents: DocumentService;
   readonly data: DataService;
   readonly memory: MemoryService;
+  readonly vectors: VectorService;
   readonly workflows: WorkflowService;
   readonly callbacks: CallbackService;
   readonly tools: ToolService;
@@ -234,7 +235,28 @@ export interface AiAnswer {
   readonly continuation?: unknown;
 }
 
+export interface AiEmbedRequest {
+  readonly model: string;
+  readonly texts: readonly string[];
+  /** Null: as many numbers as the model gives by itself. */
+  readonly dimensions: number | null;
+  /** What the vectors are for; some models make others for questions than for what is searched. */
+  readonly purpose: 'document' | 'query';
+  readonly timeoutMs: number;
+}
+
+export interface AiEmbedding {
+  /** In the order of the texts, all of one length. */
+  readonly vectors: readonly (readonly number[])[];
+  readonly usage: AiUsage;
+}
+
 export interface AiService {
+  /**
+   * Turns texts into vectors by one request.
+   * @throws ServiceError ai_*, with the tokens that were consumed
+   */
+  embed(credential: CredentialOf<'ai'>, request: AiEmbedRequest, signal: AbortSignal): Promise<AiEmbedding>;
   /**
    * Calls the model once; the node handles retries and tools.
    * @throws ServiceError ai_*, with the tokens that were consumed and `retryAfterMs` as reported by the provider
@@ -242,14 +264,17 @@ export interface AiService {
   generate(credential: CredentialOf<'ai'>, request: AiRequest, signal: AbortSignal): Promise<AiAnswer>;
 }
 
+export type CodeLanguage = 'javascript' | 'python';
+
 export interface CodeService {
   /**
-   * Runs JavaScript in a sandbox without access to the host.
-   * @throws ServiceError code_error, code_timeout, code_memory, code_output_too_large; `details.log` contains what was logged
+   * Runs JavaScript or Python in a sandbox without access to the host.
+   * @throws ServiceError code_error, code_timeout, code_memory, code_output_too_large, code_unavailable; `details.log` contains what was logged
    */
   run(
     code: {
-      /** The body of an (async) function of `input`. */
+      readonly language: CodeLanguage;
+      /** The body of a function of `input`, in JavaScript of an async one. */
       readonly source: string;
       readonly input: JsonValue;
       readonly timeoutMs: number;
@@ -365,6 +390,69 @@ export interface MemoryService {
       readonly ttlS: number;
     },
   ): Promise<void>;
+}
+
+/** A text that is found by its meaning. */
+export interface VectorItem {
+  readonly key: string;
+  readonly text: string;
+  /** Members are scalars or lists of them: what filters can ask for. */
+  readonly metadata: JsonObject;
+}
+
+export interface VectorCollection {
+  /** The model that made its vectors. */
+  readonly model: string;
+  /** How many numbers each has. */
+  readonly dimension: number;
+}
+
+/** By member of the metadata, the values of which one must be there. Null is one that is absent. */
+export type VectorFilter = { readonly [member: string]: readonly JsonValue[] };
+
+export interface VectorMatch extends VectorItem {
+  /** The cosine of the angle between the vectors: 1 for the same direction, 0 for unrelated ones. */
+  readonly score: number;
+}
+
+/** The organisation's texts with their vectors, in collections. Writes may be repeated: they are by key. */
+export interface VectorService {
+  /** Null if there is no such collection. @throws ServiceError vectors_invalid_name */
+  describe(collection: string): Promise<VectorCollection | null>;
+  /**
+   * Gives items that are stored with the same text their metadata.
+   * @returns the keys of those: they need no new vector
+   */
+  keep(collection: string, items: readonly VectorItem[]): Promise<ReadonlySet<string>>;
+  /**
+   * Stores items by their keys, replacing those that are there, and makes the collection if need be.
+   * @throws ServiceError vectors_*, data_storage_full
+   */
+  put(
+    collection: string,
+    about: VectorCollection,
+    items: readonly (VectorItem & { readonly vector: readonly number[] })[],
+  ): Promise<void>;
+  /**
+   * The items nearest to a vector, nearest first. Every vector is compared.
+   * @throws ServiceError vectors_not_found, vectors_mismatch
+   */
+  search(
+    collection: string,
+    query: {
+      readonly vector: readonly number[];
+      readonly limit: number;
+      readonly filter: VectorFilter;
+      /** Absent: any. */
+      readonly minScore?: number;
+    },
+    signal: AbortSignal,
+  ): Promise<readonly VectorMatch[]>;
+  /** @param what null: the collection itself. @returns how many items were deleted */
+  delete(
+    collection: string,
+    what: { readonly keys: readonly string[] } | { readonly filter: VectorFilter } | null,
+  ): Promise<number>;
 }
 
 /** The state of another execution. */

@@ -11,10 +11,10 @@ import {
   abandonFile,
   type FileRow,
   findFile,
-  findFileOf,
   finishFile,
   giveFile,
   insertFile,
+  listFilesOf,
   listKnownFiles,
   readUsage,
   removeFile,
@@ -51,6 +51,8 @@ export interface Files {
   find(organisationId: number, id: string): Promise<FileRow | undefined>;
   /** The same, if an execution refers to it. */
   findOf(organisationId: number, executionId: number, id: string): Promise<FileRow | undefined>;
+  /** Of these ids, the files that an execution refers to. */
+  listOf(organisationId: number, executionId: number, ids: readonly string[]): Promise<FileRow[]>;
   /** @throws FileError `file_missing`, `file_store_unavailable` */
   open(file: FileRow, range?: ByteRange): Promise<Readable>;
   /** Of these ids, those of no file that the organisation has. */
@@ -71,8 +73,15 @@ export function createFiles(deps: FilesDeps): Files {
       if (!isFileId(id)) return undefined;
       return db.forOrganisation(organisationId, (tx) => findFile(tx, organisationId, id));
     },
-    findOf: (organisationId, executionId, id) =>
-      db.forOrganisation(organisationId, (tx) => findFileOf(tx, organisationId, executionId, id)),
+    async findOf(organisationId, executionId, id) {
+      if (!isFileId(id)) return undefined;
+      const [file] = await db.forOrganisation(organisationId, (tx) =>
+        listFilesOf(tx, organisationId, executionId, [id]),
+      );
+      return file;
+    },
+    listOf: (organisationId, executionId, ids) =>
+      db.forOrganisation(organisationId, (tx) => listFilesOf(tx, organisationId, executionId, ids)),
     open: (file, range) => store.read(file.id, file.size, range),
     async listUnknown(organisationId, ids) {
       const known = await db.forOrganisation(organisationId, (tx) => listKnownFiles(tx, organisationId, ids));

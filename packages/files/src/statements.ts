@@ -113,21 +113,20 @@ export async function findFile(
   return row;
 }
 
-/** The same, if an execution refers to it. */
-export async function findFileOf(
+/** Of these, the files that an execution refers to. */
+export async function listFilesOf(
   db: Queryable,
   organisationId: number,
   executionId: number,
-  id: string,
-): Promise<FileRow | undefined> {
-  const [row] = await db.query<FileRow>(
+  ids: readonly string[],
+): Promise<FileRow[]> {
+  return db.query<FileRow>(
     `SELECT f.id, f.organisation_id, f.name, f.type, f.size, encode(f.sha256, 'hex') AS sha256, f.created_at
      FROM execution_files r JOIN files f ON f.id = r.file_id
-     WHERE r.execution_id = $2 AND r.file_id = $3 AND r.organisation_id = $1 AND f.organisation_id = $1
+     WHERE r.execution_id = $2 AND r.file_id = ANY ($3::uuid[]) AND r.organisation_id = $1 AND f.organisation_id = $1
        AND f.state = 'stored'`,
-    [organisationId, executionId, id],
+    [organisationId, executionId, ids],
   );
-  return row;
 }
 
 /** Of these, the ids of files that the organisation has. */

@@ -12,8 +12,9 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { FileStore } from '../src/file-store.ts';
 import { createFiles } from '../src/files.ts';
-import { createOwnedStore, readInstallationId } from '../src/folder-owner.ts';
+import { createOwnedStore } from '../src/folder-owner.ts';
 import { createFolderStore } from '../src/folder-store.ts';
+import { readInstallationId } from '../src/owned-store.ts';
 import { sweepFiles } from '../src/sweep.ts';
 
 const SETTINGS = { maxBytes: 1_000_000, organisationBytes: 0, freeDiskBytes: 0, unusedMs: 86_400_000 };

@@ -131,43 +131,6 @@ describe('what cannot be imported', () => {
   });
 });
 
-describe('a feed that is polled', () => {
-  const sketch = (parameters: JsonObject): Sketch => ({ type: 'rssFeedReadTrigger', version: 1, parameters });
-  const text = '={{ $json.link }} {{ $json.isoDate }} {{ $json.other }}';
-  const imported = (parameters: JsonObject) =>
-    read(
-      n8n(
-        {
-          Feed: sketch(parameters),
-          Here: {
-            type: 'set',
-            version: 3.4,
-            parameters: { assignments: { assignments: [{ name: 'x', type: 'string', value: text }] } },
-          },
-        },
-        [['Feed', 'Here']],
-      ),
-    );
-
-  it('is polled at the same interval, and its items are read by their own names', () => {
-    const result = imported({
-      feedUrl: 'https://tea.example.com/feed',
-      pollTimes: { item: [{ mode: 'everyX', value: 15, unit: 'minutes' }] },
-    });
-    expect(configOf(result, 'Feed')).toEqual({ url: 'https://tea.example.com/feed', interval_s: 900 });
-    expect(configOf(result, 'Here')?.values).toEqual({
-      x: '{{trigger.data.url}} {{trigger.data.published_at}} {{trigger.data.other}}',
-    });
-    expect(outcomeOf(result, 'Feed')?.kind).toBe('mapped');
-  });
-
-  it('says what has to be looked at: set times, and an address that is an expression', () => {
-    const result = imported({ feedUrl: '={{ $vars.feed }}', pollTimes: { item: [{ mode: 'everyDay' }] } });
-    expect(configOf(result, 'Feed')).toEqual({ url: '', interval_s: 86_400 });
-    expect(outcomeOf(result, 'Feed')?.kind).toBe('approximated');
-  });
-});
-
 describe('one workflow per trigger', () => {
   it('makes companions for triggers that lead elsewhere, and none for a manual one that leads to the same', () => {
     const result = read(

@@ -28,6 +28,9 @@ export interface Ref {
   readonly shape?: Shape;
 }
 
+/** A path that finds nothing in any workflow. */
+export const MISSING = 'trigger.data["(not available)"]';
+
 const SIMPLE_NAME = /^[A-Za-z_$][\w$-]*$/;
 
 /** A path extended by names, as templates write it. */
@@ -46,6 +49,11 @@ export function quote(text: string): string {
 /** A path as a template. */
 export function template(path: string): string {
   return `{{${path}}}`;
+}
+
+/** The inside of a template to be used within an expression: in parentheses, unless it is a path. */
+export function operand(path: string): string {
+  return path.replace(/"(?:[^"\\]|\\.)*"/g, '').includes(' ') ? `(${path})` : path;
 }
 
 /** The inside of a text that is one template and nothing else; null for any other text. */

@@ -32,7 +32,8 @@ export interface ImportResult {
 }
 
 /** Products whose workflows can be imported. */
-export type Product = 'n8n';
+export const PRODUCTS = ['n8n', 'dify', 'flowise'] as const;
+export type Product = (typeof PRODUCTS)[number];
 
 /** Collects what became of the nodes of one file; the worst finding about a node counts. */
 export class Report {

@@ -7,16 +7,20 @@ import {
   type JsonObject,
   type JsonSchema,
   type JsonValue,
+  type ListeningDefinition,
+  type ListenSource,
   type LoopDefinition,
   type NodeContext,
   type NodeDefinition,
   type NodeResult,
   type NodeSignal,
   type PollContext,
+  type PolledItem,
   type PollingDefinition,
   type PollResult,
   REQUIRED,
   readField,
+  ServiceError,
   UNKNOWN_FIELD,
   type Work,
 } from '@millrace/engine';
@@ -40,7 +44,10 @@ export interface FormLayout<Name extends string = string> {
 
 /** A node as its file defines it: its functions get the validated config with all defaults filled in. */
 interface CheckedNode<Properties extends TProperties>
-  extends Omit<NodeDefinition, 'configSchema' | 'run' | 'resume' | 'loop' | 'polling' | 'synonyms'> {
+  extends Omit<
+    NodeDefinition,
+    'configSchema' | 'run' | 'resume' | 'loop' | 'polling' | 'listening' | 'synonyms'
+  > {
   /** Every property has title, description and default; those not in `required` are optional. */
   readonly properties: Properties;
   readonly form: FormLayout<keyof Properties & string>;
@@ -65,11 +72,21 @@ interface CheckedNode<Properties extends TProperties>
   /** See `PollingDefinition`; may throw what `run` may. */
   readonly polling?: {
     readonly poll: (config: Static<TObject<Properties>>, context: PollContext) => Promise<PollResult>;
+    readonly complete?: (
+      config: Static<TObject<Properties>>,
+      context: PollContext,
+      items: readonly PolledItem[],
+    ) => Promise<readonly PolledItem[] | Failure>;
     readonly acknowledge?: (
       config: Static<TObject<Properties>>,
       context: PollContext,
       ids: readonly string[],
     ) => Promise<Failure | null>;
+  };
+  /** See `ListeningDefinition`. */
+  readonly listening?: {
+    readonly place: readonly (keyof Properties & string)[];
+    readonly source: (config: Static<TObject<Properties>>) => ListenSource;
   };
 }
 
@@ -79,7 +96,7 @@ interface CheckedNode<Properties extends TProperties>
  */
 export function checkedNode<Properties extends TProperties>(node: CheckedNode<Properties>): NodeDefinition {
   type Config = Static<TObject<Properties>>;
-  const { properties, required = [], form, run, resume, loop, polling, ...rest } = node;
+  const { properties, required = [], form, run, resume, loop, polling, listening, ...rest } = node;
   const configSchema: JsonSchema = {
     type: 'object',
     properties,
@@ -114,22 +131,46 @@ export function checkedNode<Properties extends TProperties>(node: CheckedNode<Pr
         }),
     ...(loop === undefined ? {} : { loop: checkedLoop(loop, withConfig) }),
     ...(polling === undefined ? {} : { polling: checkedPolling(polling, withConfig) }),
+    ...(listening === undefined ? {} : { listening: checkedListening(listening, withConfig) }),
   });
 }
 
 function checkedPolling<Properties extends TProperties>(
-  { poll, acknowledge }: NonNullable<CheckedNode<Properties>['polling']>,
+  { poll, complete, acknowledge }: NonNullable<CheckedNode<Properties>['polling']>,
   withConfig: WithConfig<Properties>,
 ): PollingDefinition {
-  const begin: PollingDefinition['poll'] = async (context) =>
-    withConfig(context.config, (config) => poll(config, context));
-  if (acknowledge === undefined) return { poll: (context) => begin(context).catch(serviceFailure) };
+  const begin = async <Result>(
+    context: PollContext,
+    use: (config: Static<TObject<Properties>>) => Promise<Result>,
+  ): Promise<Result | Failure> => withConfig(context.config, use);
   return {
-    poll: (context) => begin(context).catch(serviceFailure),
-    acknowledge: (context, ids) =>
-      Promise.resolve(withConfig(context.config, (config) => acknowledge(config, context, ids))).catch(
-        serviceFailure,
-      ),
+    poll: (context) => begin(context, (config) => poll(config, context)).catch(serviceFailure),
+    ...(complete === undefined
+      ? {}
+      : {
+          complete: (context, items) =>
+            begin(context, (config) => complete(config, context, items)).catch(serviceFailure),
+        }),
+    ...(acknowledge === undefined
+      ? {}
+      : {
+          acknowledge: (context, ids) =>
+            begin(context, (config) => acknowledge(config, context, ids)).catch(serviceFailure),
+        }),
+  };
+}
+
+function checkedListening<Properties extends TProperties>(
+  { place, source }: NonNullable<CheckedNode<Properties>['listening']>,
+  withConfig: WithConfig<Properties>,
+): ListeningDefinition {
+  return {
+    place,
+    source(given) {
+      const found = withConfig(given, source);
+      if (found.kind === 'failure') throw new ServiceError(found.code, found.message);
+      return found;
+    },
   };
 }
 

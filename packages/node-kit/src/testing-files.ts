@@ -48,6 +48,26 @@ const EXAMPLES: readonly (readonly [id: string, file: StoredFile])[] = [
       ),
     },
   ],
+  [
+    idOf(4),
+    {
+      name: 'invoice.pdf',
+      type: 'application/pdf',
+      content: Buffer.from(
+        [
+          '%PDF-1.7',
+          '1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj',
+          '2 0 obj << /Type /Pages /Count 1 /Kids [3 0 R] >> endobj',
+          '3 0 obj << /Type /Page /Parent 2 0 R /MediaBox [0 0 200 100] /Resources << /Font << /F1 4 0 R >> >> /Contents 5 0 R >> endobj',
+          '4 0 obj << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> endobj',
+          '5 0 obj << /Length 43 >>\nstream\nBT /F1 12 Tf 20 50 Td (Total: 42.00) Tj ET \nendstream endobj',
+          '6 0 obj << /Title (Invoice 17) >> endobj',
+          'trailer << /Root 1 0 R /Info 6 0 R >>',
+          '%%EOF',
+        ].join('\n'),
+      ),
+    },
+  ],
   [idOf(2), { name: 'note.txt', type: 'text/plain', content: Buffer.from('Hello') }],
 ];
 

@@ -33,6 +33,7 @@ import { memoryData } from './testing-data.ts';
 import { directDocuments } from './testing-documents.ts';
 import { directContents, memoryFiles } from './testing-files.ts';
 import { fakeMemory } from './testing-memory.ts';
+import { memoryVectors } from './testing-vectors.ts';
 import { fakeWaits } from './testing-waits.ts';
 
 /** The default time of {@link runNode}. */
@@ -190,6 +191,7 @@ function fakeServices(
     files: memoryFiles(),
     data: memoryData(() => TEST_NOW_MS),
     memory: fakeMemory(),
+    vectors: memoryVectors(),
     sql: { query: async () => ({ rows: sqlRows, rowCount: sqlRows.length, isTruncated: false }) },
     ...fakeWaits,
     ...services,
@@ -231,6 +233,15 @@ function fakeModel(answers: NonNullable<RunOptions['ai']>): NodeServices['ai'] {
         throw new ServiceError('ai_unreachable', verbatim('the test has no answer of a model'));
       return answer;
     },
+    // Vectors that a reader of a test can work out: characters, words, and 1; a token for each word.
+    async embed(_credential, { texts }) {
+      const words = texts.map((text) => text.split(/\s+/).length);
+      const inputTokens = words.reduce((sum, count) => sum + count, 0);
+      return {
+        vectors: texts.map((text, index) => [text.length, words[index] ?? 0, 1]),
+        usage: { inputTokens, outputTokens: 0, totalTokens: inputTokens },
+      };
+    },
   };
 }
 
@@ -251,6 +262,7 @@ const absentServices: NodeServices = {
   documents: absent('documents'),
   data: absent('data'),
   memory: absent('memory'),
+  vectors: absent('vectors'),
   workflows: absent('workflows'),
   callbacks: absent('callbacks'),
   tools: absent('tools'),

@@ -1,16 +1,20 @@
+import { aiNodes } from '@millrace/ai-nodes';
 import { connectorNodes } from '@millrace/connectors/connectors';
 import type { NodeDefinition, NodeRegistry } from '@millrace/engine';
 import {
   triggerChat,
+  triggerEmail,
   triggerForm,
   triggerManual,
+  triggerMqtt,
   triggerPoll,
+  triggerPostgresql,
+  triggerRedis,
   triggerRss,
   triggerSchedule,
+  triggerSqs,
   triggerWebhook,
 } from '@millrace/triggers';
-import { aiAgent } from './nodes/ai-agent.ts';
-import { aiGenerate } from './nodes/ai-generate.ts';
 import { chatNotify } from './nodes/chat-notify.ts';
 import { coreCode } from './nodes/core-code.ts';
 import { coreCrypto } from './nodes/core-crypto.ts';
@@ -32,6 +36,7 @@ import { dataMarkdown } from './nodes/data-markdown.ts';
 import { dataStore } from './nodes/data-store.ts';
 import { dataXml } from './nodes/data-xml.ts';
 import { emailSend } from './nodes/email-send.ts';
+import { filePdfText } from './nodes/file-pdf-text.ts';
 import { fileRead } from './nodes/file-read.ts';
 import { fileWrite } from './nodes/file-write.ts';
 import { fileZip } from './nodes/file-zip.ts';
@@ -59,6 +64,11 @@ export const nodes: readonly NodeDefinition[] = [
   triggerForm,
   triggerRss,
   triggerPoll,
+  triggerEmail,
+  triggerRedis,
+  triggerMqtt,
+  triggerPostgresql,
+  triggerSqs,
   coreSet,
   coreIf,
   coreSwitch,
@@ -86,12 +96,12 @@ export const nodes: readonly NodeDefinition[] = [
   dataFeed,
   fileRead,
   fileWrite,
+  filePdfText,
   fileZip,
   chatNotify,
   emailSend,
   sqlQuery,
-  aiGenerate,
-  aiAgent,
+  ...aiNodes,
 ];
 
 /**

@@ -8,7 +8,7 @@ import {
   type NodeRegistry,
   parseJson,
 } from '@millrace/engine';
-import { beginPolling, lockPolling, stopPolling } from './store.ts';
+import { beginPolling, lockPolling, reconnect, stopPolling } from './store.ts';
 
 /** A workflow that has just been saved. */
 export interface SavedWorkflow {
@@ -19,9 +19,10 @@ export interface SavedWorkflow {
   readonly flowData: JsonText<Flow>;
 }
 
-/** Whether workflows with this trigger ask for what they are started for. */
+/** Whether workflows with this trigger ask for what they are started for, or listen for it. */
 export function isPolling(triggerType: string | null, registry: NodeRegistry): boolean {
-  return triggerType !== null && registry(triggerType)?.polling !== undefined;
+  const definition = triggerType === null ? undefined : registry(triggerType);
+  return definition?.polling !== undefined || definition?.listening !== undefined;
 }
 
 /**
@@ -39,19 +40,22 @@ export async function keepPolling(
     if (stored?.is_active === true) await stopPolling(tx, id);
     return;
   }
-  const source = sourceOf(workflow);
-  if (stored?.is_active === true && stored.source.equals(source)) return;
-  await beginPolling(tx, id, source);
+  const listening = registry(triggerType ?? '')?.listening;
+  const source = sourceOf(workflow, listening?.place ?? null);
+  if (stored?.is_active !== true || !stored.source.equals(source)) {
+    await beginPolling(tx, id, source, listening !== undefined);
+  } else if (listening !== undefined) await reconnect(tx, id);
 }
 
-/** What is polled, whatever the interval. */
-function sourceOf({ flowData, triggerType }: SavedWorkflow): Buffer {
+/**
+ * What is polled, whatever the interval.
+ * @param place the settings that say from where a trigger receives; null: all of them
+ */
+function sourceOf({ flowData, triggerType }: SavedWorkflow, place: readonly string[] | null): Buffer {
   const trigger = parseJson(flowData).nodes.find(({ type }) => type === triggerType);
-  const {
-    interval_s: _interval,
-    existing: _existing,
-    ...source
-  } = trigger?.data?.config ?? ({} as JsonObject);
+  const { interval_s: _interval, existing: _existing, ...rest } = trigger?.data?.config ?? ({} as JsonObject);
+  const source =
+    place === null ? rest : Object.fromEntries(place.map((setting) => [setting, rest[setting] ?? null]));
   return createHash('sha256')
     .update(canonicalJson({ type: triggerType, source }))
     .digest();

@@ -48,7 +48,7 @@ export function holderOf(trigger: PlanNode): Holder {
 export function pollContextOf(
   { http, services, maxSteps }: PollContextDeps,
   { claimed, trigger, position, signal, secrets, onPutOff }: PollScene,
-): PollContext {
+): NodeContext & PollContext {
   const { organisation_id: organisationId, workflow_id: workflowId, is_test_mode: isTestMode } = claimed;
   const idempotencyKey = `poll-${workflowId}-${claimed.claim}`;
   const waitForHost = (): HostWait => ({

@@ -1,35 +1,27 @@
-import { createHash } from 'node:crypto';
 import type { Database, Queryable } from '@millrace/database/database';
 import {
-  type CompileResult,
   checkJsonSize,
   type Failure,
   failure,
   isJsonArray,
   type JsonValue,
-  type PlanNode,
+  type PollContext,
   type PolledItem,
   type PollingDefinition,
   type PollResult,
   parseJson,
   storeError,
   stringifyJson,
-  success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { ExplainedError, reasonOf } from '@millrace/messages/explained-error';
-import { drive } from '@millrace/runtime/drive';
-import { storeStarts } from '@millrace/runtime/held-starts';
-import { maskSecrets } from '@millrace/runtime/mask';
 import type { PlanCache } from '@millrace/runtime/plans';
-import { toStartRow } from '@millrace/runtime/start-row';
-import { readDatabaseTime, reserveExecutionIds } from '@millrace/runtime/statements';
 import type { Logger } from 'pino';
-import { holderOf, type PollContextDeps, pollContextOf } from './poll-context.ts';
+import { type PollContextDeps, pollContextOf } from './poll-context.ts';
+import { bytesOf, type FoundFor, findFresh, hashOf, maskItems, startExecutions } from './starts.ts';
 import {
   type ClaimedPoll,
   failPoll,
-  findKnown,
   finishPoll,
   lockClaimed,
   recordAcknowledged,
@@ -41,6 +33,8 @@ import {
 export const POLL_MS = 60_000;
 /** Executions one poll starts; what is left is started by the next one, which comes soon. */
 export const MAX_STARTS = 100;
+/** Of them, where each has to be read first. */
+const MAX_COMPLETED = 25;
 /** After a poll that left items for the next one. */
 const MORE_MS = 5_000;
 /** The longest pause after failures, unless the interval is longer. */
@@ -73,13 +67,8 @@ export interface PollDeps extends PollContextDeps {
 /** What became of a poll. `lost`: somebody else has claimed it meanwhile, or the workflow was changed. */
 export type Polled = { readonly outcome: 'polled' | 'failed' | 'lost'; readonly started: number };
 
-interface Subject {
-  readonly claimed: ClaimedPoll;
-  readonly compiled: CompileResult;
-  readonly trigger: PlanNode;
+interface Subject extends FoundFor {
   readonly polling: PollingDefinition;
-  readonly secrets: Set<string>;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -106,19 +95,30 @@ export async function pollOnce(deps: PollDeps, claimed: ClaimedPoll, stopping: A
 }
 
 /** What the source has. Secrets of credentials are masked, as in a node's output. */
-async function readSource(deps: PollDeps, subject: Subject): Promise<PollResult> {
-  const { claimed, trigger, polling, secrets, signal } = subject;
+function readSource(deps: PollDeps, subject: Subject): Promise<PollResult> {
+  return withSource(deps, subject, async (context) => {
+    const found = await subject.polling.poll(context);
+    return found.kind === 'failure'
+      ? found
+      : { ...found, items: await maskItems(deps, subject, found.items) };
+  });
+}
+
+/** Asks the source, and says why if it can't. */
+async function withSource<Result extends object>(
+  deps: PollDeps,
+  { claimed, trigger, secrets, signal }: Subject,
+  ask: (context: PollContext) => Promise<Result | Failure>,
+): Promise<Result | Failure> {
   const position = claimed.position === null ? null : parseJson(claimed.position);
   let putOff: Failure | null = null;
   try {
     const onPutOff = (host: string, afterMs: number): void => {
       putOff ??= hostBusy(host, afterMs);
     };
-    const found = await polling.poll(
-      pollContextOf(deps, { claimed, trigger, position, signal, secrets, onPutOff }),
-    );
-    if (found.kind === 'failure') return signal.aborted ? tooSlow() : (putOff ?? found);
-    return { ...found, items: await maskItems(deps, subject, found.items) };
+    const found = await ask(pollContextOf(deps, { claimed, trigger, position, signal, secrets, onPutOff }));
+    if (!('kind' in found) || found.kind !== 'failure') return found;
+    return signal.aborted ? tooSlow() : (putOff ?? found);
   } catch (error) {
     if (signal.aborted) return tooSlow();
     if (putOff !== null) return putOff;
@@ -140,31 +140,28 @@ function hostBusy(host: string, afterMs: number): Failure {
   return failure('host_busy', explanation, { retryable: true, retryAfterMs: afterMs });
 }
 
-async function maskItems(
-  { maxSteps }: PollDeps,
-  { secrets, trigger, signal }: Subject,
-  items: readonly PolledItem[],
-): Promise<readonly PolledItem[]> {
-  if (secrets.size === 0) return items;
-  const work = maskSecrets(success({ data: items.map(({ data }) => data) }), secrets);
-  const options = { holder: holderOf(trigger), maxSteps, isAborted: () => signal.aborted };
-  const masked = await drive(work, options);
-  const data = masked.kind === 'success' ? masked.output.data : undefined;
-  if (data === undefined || !isJsonArray(data)) throw new Error('masking lost the items');
-  return items.map(({ id }, at) => ({ id, data: data[at] ?? null }));
-}
-
 type Found = Extract<PollResult, { kind: 'polled' }>;
 
 async function recordFound(deps: PollDeps, subject: Subject, found: Found): Promise<Polled> {
   const items = new Map(found.items.map((item) => [hashOf(item.id), item]));
+  // Only the transaction that starts them knows for certain.
+  const fresh = skipsAll(subject) ? [] : await findFresh(deps.db, subject, [...items.keys()]);
+  const coming = fresh.slice(0, maxStarts(subject));
   let leave: () => void;
   try {
-    leave = await enterQueue(deps, subject, [...items.keys()]);
+    leave =
+      coming.length === 0 ? () => {} : await deps.enterQueue(subject.claimed.organisation_id, coming.length);
   } catch (error) {
     return recordFailure(deps, subject, refusalOf(error));
   }
   try {
+    const whole = await completeItems(
+      deps,
+      subject,
+      coming.flatMap((hash) => items.get(hash) ?? []),
+    );
+    if ('kind' in whole) return await recordFailure(deps, subject, whole);
+    for (const hash of coming) items.set(hash, whole.get(hash) ?? GONE);
     const started = await deps.db.transaction((tx) => storeFound(deps, tx, subject, { found, items }));
     if (started === null) return { outcome: 'lost', started: 0 };
     // If this fails, the next poll does it first.
@@ -175,22 +172,27 @@ async function recordFound(deps: PollDeps, subject: Subject, found: Found): Prom
   }
 }
 
-/** Takes places for what is new. Only the transaction that starts it knows for certain. */
-async function enterQueue(deps: PollDeps, subject: Subject, hashes: readonly string[]): Promise<() => void> {
-  const { organisation_id: organisationId } = subject.claimed;
-  const count = skipsAll(subject) ? 0 : (await findFresh(deps.db, subject, hashes)).length;
-  return count === 0 ? () => {} : await deps.enterQueue(organisationId, Math.min(count, MAX_STARTS));
+/** Stands for an item that is no longer there. */
+const GONE: PolledItem = { id: '', data: null };
+
+function maxStarts({ polling }: Subject): number {
+  return polling.complete === undefined ? MAX_STARTS : MAX_COMPLETED;
 }
 
-/** Those that were not found before, in their order. */
-async function findFresh(
-  db: Queryable,
-  { claimed }: Subject,
-  hashes: readonly string[],
-): Promise<readonly string[]> {
-  const known = await findKnown(db, claimed.workflow_id, hashes.map(bytesOf));
-  const found = new Set(known.map((hash) => hash.toString('hex')));
-  return hashes.filter((hash) => !found.has(hash));
+/** Items with what their trigger reads about each, masked, by their hash. */
+async function completeItems(
+  deps: PollDeps,
+  subject: Subject,
+  items: readonly PolledItem[],
+): Promise<ReadonlyMap<string, PolledItem> | Failure> {
+  const { polling } = subject;
+  const byHash = (each: readonly PolledItem[]) => new Map(each.map((item) => [hashOf(item.id), item]));
+  if (polling.complete === undefined || items.length === 0) return byHash(items);
+  const read = await withSource(deps, subject, async (context) => {
+    const whole = (await polling.complete?.(context, items)) ?? items;
+    return 'kind' in whole ? whole : maskItems(deps, subject, whole);
+  });
+  return 'kind' in read ? read : byHash(read);
 }
 
 /** @returns the ids of the items that were started; null if the claim was lost */
@@ -204,8 +206,11 @@ async function storeFound(
   if (!(await lockClaimed(tx, claimed))) return null;
   const hashes = [...items.keys()];
   const fresh = skipsAll(subject) ? [] : await findFresh(tx, subject, hashes);
-  const left = new Set(fresh.slice(MAX_STARTS));
-  const taken = fresh.slice(0, MAX_STARTS).flatMap((hash) => items.get(hash) ?? []);
+  const left = new Set(fresh.slice(maxStarts(subject)));
+  const taken = fresh
+    .slice(0, maxStarts(subject))
+    .flatMap((hash) => items.get(hash) ?? [])
+    .filter((item) => item !== GONE);
   const wanted = taken.filter(({ data }) => checkJsonSize(data, deps.maxItemBytes) === 'fits');
   const tooLarge = taken.length - wanted.length;
   await recordItems(tx, claimed, hashes.filter((hash) => !left.has(hash)).map(bytesOf));
@@ -223,37 +228,6 @@ async function storeFound(
     isTold: error !== null,
   });
   return ids;
-}
-
-async function startExecutions(
-  tx: Queryable,
-  { claimed, compiled }: Subject,
-  items: readonly PolledItem[],
-): Promise<void> {
-  if (items.length === 0) return;
-  const acceptedAt = new Date(Math.floor(await readDatabaseTime(tx)));
-  const ids = await reserveExecutionIds(tx, items.length);
-  const rows = items.map(({ data }, at) => {
-    const reserved = ids[at];
-    if (reserved === undefined) throw new Error('fewer ids were reserved than items start');
-    return toStartRow({
-      executionId: reserved.id,
-      acceptedAt,
-      workflow: {
-        id: claimed.workflow_id,
-        organisationId: claimed.organisation_id,
-        name: claimed.name,
-        isTestMode: claimed.is_test_mode,
-      },
-      version: claimed.version,
-      triggerType: 'poll',
-      input: data,
-      compiled,
-    });
-  });
-  const { stored } = await storeStarts(tx, rows, null);
-  // The items are found again once it isn't paused any more.
-  if (stored.length < rows.length) throw new Error('the organisation was paused while it was polled for');
 }
 
 /** @returns the failure that put it off; null when done */
@@ -332,12 +306,4 @@ function tooLargeError({ maxItemBytes }: PollDeps, { trigger }: Subject, count: 
 function refusalOf(error: unknown): Failure {
   if (!(error instanceof ExplainedError && 'code' in error)) throw error;
   return failure(String(error.code), error.explanation, { retryable: true });
-}
-
-function hashOf(id: string): string {
-  return createHash('sha256').update(id).digest('hex');
-}
-
-function bytesOf(hash: string): Buffer {
-  return Buffer.from(hash, 'hex');
 }

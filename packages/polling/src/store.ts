@@ -30,24 +30,42 @@ export async function lockPolling(
   return row;
 }
 
-/** Begins afresh, with the first poll at once, and notifies the processes that poll. */
-export async function beginPolling(tx: Queryable, workflowId: number, source: Buffer): Promise<void> {
+/**
+ * Begins afresh, with the first poll at once, and notifies the processes that poll.
+ * @param listens whether a connection is kept instead
+ */
+export async function beginPolling(
+  tx: Queryable,
+  workflowId: number,
+  source: Buffer,
+  listens: boolean,
+): Promise<void> {
   await tx.query('DELETE FROM polled_items WHERE workflow_id = $1', [workflowId]);
   await tx.query(
-    `INSERT INTO polls (workflow_id, organisation_id, source, next_poll_at)
-     SELECT id, organisation_id, $2, now() FROM workflows WHERE id = $1
-     ON CONFLICT (workflow_id) DO UPDATE SET source = EXCLUDED.source, next_poll_at = now(), claim = polls.claim + 1,
+    `INSERT INTO polls (workflow_id, organisation_id, source, next_poll_at, listens)
+     SELECT id, organisation_id, $2, now(), $3 FROM workflows WHERE id = $1
+     ON CONFLICT (workflow_id) DO UPDATE SET source = EXCLUDED.source, listens = EXCLUDED.listens, next_poll_at = now(), claim = polls.claim + 1,
        leased_until = NULL, position = NULL, is_primed = false, unacknowledged = NULL, last_poll_at = NULL,
        last_success_at = NULL, last_started = 0, started = 0, failures = 0, last_error = NULL, is_told = false
      RETURNING pg_notify('millrace_schedules', '')`,
-    [workflowId, source],
+    [workflowId, source, listens],
   );
 }
 
-/** Ends a workflow's polling. What runs is fenced off by the claim. */
+/** Ends a workflow's polling. What runs is fenced off by the claim; whoever listens is notified, to close the connection. */
 export async function stopPolling(tx: Queryable, workflowId: number): Promise<void> {
   await tx.query(
-    'UPDATE polls SET next_poll_at = NULL, leased_until = NULL, claim = claim + 1 WHERE workflow_id = $1',
+    `UPDATE polls SET next_poll_at = NULL, leased_until = NULL, claim = claim + 1 WHERE workflow_id = $1
+     RETURNING CASE WHEN listens THEN pg_notify('millrace_schedules', '') END`,
+    [workflowId],
+  );
+}
+
+/** Makes a listener connect again from where it is, with its new settings, and notifies. */
+export async function reconnect(tx: Queryable, workflowId: number): Promise<void> {
+  await tx.query(
+    `UPDATE polls SET claim = claim + 1, leased_until = NULL, next_poll_at = now() WHERE workflow_id = $1
+     RETURNING pg_notify('millrace_schedules', '')`,
     [workflowId],
   );
 }
@@ -80,7 +98,7 @@ export async function claimDuePoll(
      FROM workflows w
      WHERE w.id = p.workflow_id AND p.workflow_id = (
        SELECT workflow_id FROM polls
-       WHERE next_poll_at <= now() AND (leased_until IS NULL OR leased_until <= now())
+       WHERE NOT listens AND next_poll_at <= now() AND (leased_until IS NULL OR leased_until <= now())
          AND organisation_id <> ALL ($2::bigint[]) AND NOT ${OF_PAUSED}
        ORDER BY organisation_id = ANY ($1::bigint[]), next_poll_at LIMIT 1 FOR UPDATE SKIP LOCKED)
      RETURNING p.workflow_id, p.organisation_id, p.claim, w.name, w.version, w.is_test_mode, p.position, p.is_primed,
@@ -206,13 +224,16 @@ export async function releasePoll(
 export async function readUntilDue(db: Queryable): Promise<number | null> {
   const [row] = await db.query<{ ms: number | null }>(
     `SELECT (extract(epoch FROM min(greatest(next_poll_at, leased_until)) - now()) * 1000)::double precision AS ms
-     FROM polls WHERE next_poll_at IS NOT NULL AND NOT ${OF_PAUSED}`,
+     FROM polls WHERE NOT listens AND next_poll_at IS NOT NULL AND NOT ${OF_PAUSED}`,
   );
   return row?.ms ?? null;
 }
 
 /** A workflow's polling as it is shown. */
 export interface PollingRow {
+  /** Whether a connection is kept. */
+  readonly listens: boolean;
+  readonly is_test_mode: boolean;
   readonly next_poll_at: Date | null;
   readonly is_polling: boolean;
   readonly last_poll_at: Date | null;
@@ -230,7 +251,7 @@ export async function findPolling(
   workflowId: number,
 ): Promise<PollingRow | undefined> {
   const [row] = await db.query<PollingRow>(
-    `SELECT next_poll_at, coalesce(leased_until > now(), false) AS is_polling, last_poll_at, last_success_at, last_started, started, failures,
+    `SELECT listens, (SELECT w.is_test_mode FROM workflows w WHERE w.id = workflow_id) AS is_test_mode, next_poll_at, coalesce(leased_until > now(), false) AS is_polling, last_poll_at, last_success_at, last_started, started, failures,
        last_error
      FROM polls WHERE organisation_id = $1 AND workflow_id = $2`,
     [organisationId, workflowId],
@@ -239,15 +260,15 @@ export async function findPolling(
 }
 
 /**
- * Deletes what no poll has found for so many days. Counted to the last successful poll: while a source can't be read, what it lists isn't
- * forgotten.
+ * Deletes what no poll has found for so many days, or for a day where a connection is kept, as queues repeat soon what they repeat. Counted to
+ * the last successful poll: while a source can't be read, what it lists isn't forgotten.
  */
 export async function pruneItems(tx: Queryable, days: number, limit: number): Promise<number> {
   const rows = await tx.query(
     `DELETE FROM polled_items i USING (
        SELECT o.workflow_id, o.item_hash FROM polled_items o JOIN polls p ON p.workflow_id = o.workflow_id
-       WHERE o.seen_at < now() - $1::double precision * interval '1 day'
-         AND o.seen_at < p.last_success_at - $1::double precision * interval '1 day'
+       WHERE o.seen_at < now() - CASE WHEN p.listens THEN 1 ELSE $1::double precision END * interval '1 day'
+         AND o.seen_at < p.last_success_at - CASE WHEN p.listens THEN 1 ELSE $1::double precision END * interval '1 day'
        ORDER BY o.seen_at LIMIT $2
      ) old
      WHERE i.workflow_id = old.workflow_id AND i.item_hash = old.item_hash RETURNING i.workflow_id`,

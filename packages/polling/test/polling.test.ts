@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { parseJson } from '@millrace/engine';
+import { type HttpClient, parseJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { PollDeps } from '@millrace/polling/poll';
@@ -387,6 +387,62 @@ test('polls with a credential, whose secret is masked where the source repeats i
   await poll(id);
   expect(authorizations).toEqual(['Bearer a-secret-token']);
   expect(await started(id)).toEqual([item(1, { link: 'https://x.example/?t=***' })]);
+});
+
+/** Gmail, as far as the service can tell: its client reaches the test's server under Gmail's address. */
+async function pollGmail(person: Awaited<ReturnType<typeof createPerson>>) {
+  const toGmail = (organisationId: number): HttpClient => {
+    const client = service.deps.egress.http(organisationId);
+    return {
+      send: (request, ...rest) =>
+        client.send(
+          { ...request, url: request.url.replace('https://gmail.googleapis.com', url('')) },
+          ...rest,
+        ),
+    };
+  };
+  const egress = Object.create(service.deps.egress, {
+    http: { value: toGmail },
+  }) as typeof service.deps.egress;
+  const made = createTestServices({ ...service.deps, egress });
+  const params = { org: person.organisationId };
+  const fields = { token: 'a-secret-token' };
+  const body = { name: 'mail', type: 'bearer', hosts: ['gmail.googleapis.com'], fields };
+  const credential = (await person.call('POST /orgs/:org/credentials', { params, body })).data.id;
+  const id = await create({ credential_id: credential }, 'trigger.gmail.new_message');
+  const by = poller({ services: made.services, http: toGmail });
+  return { id, poll: () => poll(id, by), close: () => made.services.close() };
+}
+
+test('reads each new item where the list has too little, and starts none that is gone', async () => {
+  const person = await createPerson(service, 'org_admin');
+  key = await service.createKey({ organisationId: person.organisationId });
+  const mail = await pollGmail(person);
+  let listed = ['m1'];
+  let broken = false;
+  source = () => {
+    const path = requests.at(-1)?.split('?')[0] ?? '';
+    const [, id] = /messages\/(\w+)$/.exec(path) ?? [];
+    if (id === undefined) return { body: { messages: listed.map((each) => ({ id: each })) } };
+    if (id === 'm2') return { status: 404, body: { error: { message: 'gone' } } };
+    return broken ? { status: 500, body: {} } : { body: { id, snippet: 'see a-secret-token' } };
+  };
+  await mail.poll();
+  // What was there isn't read.
+  expect(requests.map((path) => path.split('?')[0])).toEqual(['/gmail/v1/users/me/messages']);
+  listed = ['m3', 'm2', 'm1'];
+  broken = true;
+  await mail.poll();
+  expect(await started(mail.id)).toEqual([]);
+  expect(await stateOf(mail.id)).toMatchObject({ failures: 1, code: 'connector_unavailable' });
+  broken = false;
+  await mail.poll();
+  expect(await started(mail.id)).toEqual([{ id: 'm3', snippet: 'see ***' }]);
+  requests = [];
+  await mail.poll();
+  expect(requests).toHaveLength(1);
+  expect(await stateOf(mail.id)).toMatchObject({ failures: 0, code: null });
+  await mail.close();
 });
 
 test('the workflow page reads when it polls and what failed, and polls now', async () => {

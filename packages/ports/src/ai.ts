@@ -6,9 +6,10 @@ import type { Caller } from '@millrace/runtime/node-services';
 import { withTraceparent } from '@millrace/runtime/tracing/outgoing';
 import { askModel } from './ai/ask.ts';
 import { createDialects, type Dialects, otherDialect } from './ai/dialects.ts';
+import { askForVectors } from './ai/embed.ts';
 import { toServiceError } from './ai/errors.ts';
 import { readOutput } from './ai/output.ts';
-import { createUsageMeter, type UsageMeter } from './ai/usage.ts';
+import { createUsageMeter, toUsage, type UsageMeter } from './ai/usage.ts';
 
 export interface AiServiceOptions {
   /** Egress of an organisation; each call to a provider goes through it. */
@@ -50,43 +51,55 @@ export function createAiService(options: AiServiceOptions): (caller: Caller) => 
     };
     return {
       async generate(credential, request, signal) {
+        const meter = createUsageMeter(credential.provider);
         // JSON is for programs.
         const live =
           request.outputSchema === null && request.isInternal !== true
             ? (options.live?.(caller, credential.api_key) ?? null)
             : null;
         try {
-          return await generate(credential, request, signal, dialects, { ...options, outbound, live });
+          return await withinTime({ credential, request, meter }, signal, options, (limited) =>
+            askInDialect(credential, request, limited, meter, dialects, { ...options, outbound, live }),
+          );
         } finally {
           live?.close();
         }
       },
+      embed: (credential, request, signal) =>
+        withinTime({ credential, request, meter: null }, signal, options, (limited) =>
+          askForVectors(credential, request, outbound, limited),
+        ),
     };
   };
 }
 
-async function generate(
-  credential: CredentialOf<'ai'>,
-  request: AiRequest,
+/** Makes a call that ends with its time limit, and explains what goes wrong. */
+async function withinTime<Result>(
+  call: {
+    readonly credential: CredentialOf<'ai'>;
+    readonly request: { readonly model: string; readonly timeoutMs: number };
+    /** Null: nothing is known of the tokens of a call that fails. */
+    readonly meter: UsageMeter | null;
+  },
   signal: AbortSignal,
-  dialects: Dialects,
-  options: Way,
-): Promise<AiAnswer> {
+  { now = Date.now }: Pick<AiServiceOptions, 'now'>,
+  make: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const { credential, request, meter } = call;
   const deadline = startDeadline(request.timeoutMs, signal, {
     aborted: message('ports.call_aborted'),
     late: () => message('ports.model_timeout', { ms: request.timeoutMs }),
   });
-  const meter = createUsageMeter(credential.provider);
   try {
-    return await askInDialect(credential, request, deadline.signal, meter, dialects, options);
+    return await make(deadline.signal);
   } catch (error) {
     throw toServiceError(error, {
       credential,
       request,
-      usage: meter.total(),
-      isAnswering: meter.hasStarted(),
+      usage: meter?.total() ?? toUsage(0, 0),
+      isAnswering: meter?.hasStarted() ?? false,
       abortReason: deadline.signal.aborted ? deadline.signal.reason : undefined,
-      nowMs: (options.now ?? Date.now)(),
+      nowMs: now(),
     });
   } finally {
     deadline.close();

@@ -27,10 +27,10 @@ export interface CodeDeps {
 }
 
 /**
- * Runs authors' JavaScript in QuickJS inside worker threads: nothing of the host is reachable, no run leaves anything for
+ * Runs authors' JavaScript in QuickJS, and Python in Pyodide, inside worker threads: nothing of the host is reachable, no run leaves anything for
  * the next, and code that doesn't end is killed. Numbers pass both ways without loss: an integer that doesn't fit in a
- * double is a BigInt inside, any other such number an object that acts as the nearest number and prints its digits; both are
- * written back digit by digit.
+ * double is a BigInt inside, any other such number an object that acts as the nearest number and prints its digits; in Python, they are an int
+ * and a Decimal. All of them are written back digit by digit.
  * @returns also the service that converts documents, in the same threads
  */
 export function createCodeService(deps: CodeDeps): {
@@ -41,12 +41,13 @@ export function createCodeService(deps: CodeDeps): {
   const pool = new CodePool(deps.maxThreads ?? Math.min(4, Math.max(2, availableParallelism())));
   return {
     service: (caller) => ({
-      async run({ source, input, timeoutMs, memoryBytes }, signal) {
+      async run({ language, source, input, timeoutMs, memoryBytes }, signal) {
         const { maxOutputBytes } = deps;
         const exact = exactNumbersIn(input);
         const text = await finishInTurns(stringifyWork(input, new Meter()));
         const job = {
           kind: 'code',
+          language,
           source,
           input: text,
           exact,

@@ -11,7 +11,12 @@ const PATIENT = { timeout: 60_000 };
 const NEVER = new AbortController().signal;
 
 function job(source: string, more: Partial<CodeJob> = {}): CodeJob {
-  const limits = { timeoutMs: 20_000, memoryBytes: 64 * MIB, maxOutputBytes: 16 * MIB };
+  const limits = {
+    language: 'javascript',
+    timeoutMs: 20_000,
+    memoryBytes: 64 * MIB,
+    maxOutputBytes: 16 * MIB,
+  } as const;
   return { kind: 'code', source, input: '{}', exact: [], ...limits, ...more };
 }
 

@@ -1,8 +1,9 @@
-import { type JsonValue, type LogLine, ServiceError } from '@millrace/engine';
+import { type CodeLanguage, type JsonValue, type LogLine, ServiceError } from '@millrace/engine';
 import type { Caller } from '@millrace/runtime/node-services';
 import { type CodeDeps, createCodeService } from '../src/code.ts';
 
 interface RunOptions {
+  readonly language?: CodeLanguage;
   readonly input?: JsonValue;
   readonly timeoutMs?: number;
   readonly memoryMib?: number;
@@ -23,8 +24,8 @@ export interface Sandbox {
 export function startSandbox(deps: CodeDeps): Sandbox {
   const services = createCodeService(deps);
   const run: Sandbox['run'] = (source, options = {}) => {
-    const { input = {}, timeoutMs = 20_000, memoryMib = 64, owner = 1 } = options;
-    const order = { source, input, timeoutMs, memoryBytes: memoryMib * 1024 * 1024 };
+    const { language = 'javascript', input = {}, timeoutMs = 20_000, memoryMib = 64, owner = 1 } = options;
+    const order = { language, source, input, timeoutMs, memoryBytes: memoryMib * 1024 * 1024 };
     const caller = { organisationId: owner } as Caller;
     return services.service(caller).run(order, options.signal ?? new AbortController().signal);
   };

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type JsonValue, parseJson, ServiceError, stringifyJson } from '@millrace/engine';
+import { type CodeLanguage, type JsonValue, parseJson, ServiceError, stringifyJson } from '@millrace/engine';
 import { saying } from '@millrace/messages/testing';
 import { registry } from '@millrace/nodes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -372,15 +372,23 @@ describe('the console', () => {
 
 describe('the examples of core.code', () => {
   const definition = registry('core.code');
-  it.each(definition?.examples ?? [])('$title', async ({ config, trigger, expect: expected }) => {
-    const { code: source, input = {} } = config as { code: string; input?: { [name: string]: JsonValue } };
-    const data = trigger as { [name: string]: JsonValue } | undefined;
-    // Each member of these inputs is a template that reads the trigger's member of that name.
-    const given = Object.fromEntries(Object.keys(input).map((name) => [name, data?.[name] ?? null]));
-    if ('failure' in expected) {
-      expect((await failureOf(source, { input: given })).code).toBe(expected.failure.code);
-    } else if ('handles' in expected || 'output' in expected) {
-      expect({ result: await resultOf(source, { input: given }) }).toEqual(expected.output);
-    }
-  });
+  it.each(definition?.examples ?? [])(
+    '$title',
+    { timeout: 120_000 },
+    async ({ config, trigger, expect: expected }) => {
+      const {
+        language = 'javascript',
+        code: source,
+        input = {},
+      } = config as { language?: CodeLanguage; code: string; input?: { [name: string]: JsonValue } };
+      const data = trigger as { [name: string]: JsonValue } | undefined;
+      // Each member of these inputs is a template that reads the trigger's member of that name.
+      const given = Object.fromEntries(Object.keys(input).map((name) => [name, data?.[name] ?? null]));
+      if ('failure' in expected) {
+        expect((await failureOf(source, { language, input: given })).code).toBe(expected.failure.code);
+      } else if ('handles' in expected || 'output' in expected) {
+        expect({ result: await resultOf(source, { language, input: given }) }).toEqual(expected.output);
+      }
+    },
+  );
 });

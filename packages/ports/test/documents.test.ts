@@ -44,7 +44,13 @@ const SLOW = `<div>${'<p><b>x</b></p>'.repeat(60_000)}</div>`;
 describe('documents in threads', () => {
   it('are converted, and the threads still run code', async () => {
     expect(await convert('<p>1</p><p>2</p>', fields('p'))).toEqual({ x: ['1', '2'] });
-    const code = { source: 'return 1', input: {}, timeoutMs: PATIENT_MS, memoryBytes: 64 * MIB };
+    const code = {
+      language: 'javascript',
+      source: 'return 1',
+      input: {},
+      timeoutMs: PATIENT_MS,
+      memoryBytes: 64 * MIB,
+    } as const;
     expect((await services.service(caller).run(code, NEVER)).value).toBe(1);
   });
 

@@ -81,6 +81,7 @@ export class NodeRun implements NodeContext {
   declare readonly documents: NodeServices['documents'];
   declare readonly data: NodeServices['data'];
   declare readonly memory: NodeServices['memory'];
+  declare readonly vectors: NodeServices['vectors'];
   declare readonly workflows: NodeServices['workflows'];
   declare readonly callbacks: NodeServices['callbacks'];
   declare readonly tools: NodeServices['tools'];

@@ -40,6 +40,7 @@ const NAMES: { readonly [Name in keyof NodeServices]: true } = {
   documents: true,
   data: true,
   memory: true,
+  vectors: true,
   workflows: true,
   callbacks: true,
   tools: true,

@@ -13,6 +13,7 @@ import { checkInput } from '@millrace/ports/input-checks';
 import { createMailService } from '@millrace/ports/mail';
 import { createSqlService } from '@millrace/ports/sql';
 import { createToolService } from '@millrace/ports/tools';
+import { createVectorService } from '@millrace/ports/vectors';
 import type { BorrowedSlots } from '@millrace/runtime/borrowed-slots';
 import { createWorkflowService } from '@millrace/runtime/child-workflows';
 import type { Meters } from '@millrace/runtime/meters/meters';
@@ -59,6 +60,7 @@ export function createServices(deps: ServicesDeps): Services {
     contents: contents.service,
     memory: createMemoryService(db),
     data: createDataService({ db, maxBytes: config.storage.dataBytes }),
+    vectors: createVectorService({ db, maxBytes: config.storage.dataBytes }),
     workflows: createWorkflowService({ ...deps, checkInput }),
     callbacks: createCallbackService({ db, keys: secretKeys, publicUrl }),
     files: createNodeFiles(files),

@@ -3,11 +3,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { AiProvider, JsonObject } from '@millrace/engine';
 import { anthropic } from './model-server-anthropic.ts';
+import {
+  type EmbeddingAnswer,
+  type EmbeddingRequest,
+  embeddingBody,
+  readEmbeddingRequest,
+} from './model-server-embeddings.ts';
 import { google } from './model-server-google.ts';
 import { openAi } from './model-server-openai.ts';
 import type { ModelAnswer, ModelError, ModelRequest, WireFormat } from './model-server-types.ts';
 import { WireRefusal } from './model-server-types.ts';
 
+export type { EmbeddingRequest } from './model-server-embeddings.ts';
 export type { ModelAnswer, ModelError, ModelRequest } from './model-server-types.ts';
 
 export interface ModelServer {
@@ -17,6 +24,8 @@ export interface ModelServer {
   readonly host: string;
   /** Every request, including refused ones, in order. */
   readonly requests: readonly ModelRequest[];
+  /** Every well-formed request for vectors, in order. */
+  readonly embeddings: readonly EmbeddingRequest[];
   close(): Promise<void>;
 }
 
@@ -34,6 +43,8 @@ export interface ModelServerOptions {
     | Promise<string | ModelAnswer | { readonly error: ModelError }>;
   /** Requests with another key are refused the way each provider does; by default any key is accepted. Null: no key is required. */
   readonly key?: string | null;
+  /** The vectors of texts; absent: it makes none. */
+  readonly embed?: (request: EmbeddingRequest) => EmbeddingAnswer | Promise<EmbeddingAnswer>;
   /** The models that OpenAI-compatible clients are told of; absent: the list isn't there. */
   readonly models?: readonly string[];
 }
@@ -56,9 +67,10 @@ const PREFIXES: Record<AiProvider, string> = {
  */
 export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
   const requests: ModelRequest[] = [];
+  const embeddings: EmbeddingRequest[] = [];
   const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, response) => {
     response.on('error', () => undefined);
-    void handle(incoming, response, options, requests).catch((error: unknown) => {
+    void handle(incoming, response, options, { requests, embeddings }).catch((error: unknown) => {
       // A script that throws is a mistake in the test; the client gets a broken connection, the test output the error.
       process.stderr.write(`model server: ${String(error)}\n`);
       response.destroy();
@@ -71,6 +83,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     baseUrl: (provider) => `http://127.0.0.1:${port}${PREFIXES[provider]}`,
     host: `127.0.0.1:${port}`,
     requests,
+    embeddings,
     async close() {
       server.closeAllConnections();
       server.close();
@@ -83,8 +96,9 @@ async function handle(
   incoming: IncomingMessage,
   response: ServerResponse,
   options: ModelServerOptions,
-  requests: ModelRequest[],
+  received: { readonly requests: ModelRequest[]; readonly embeddings: EmbeddingRequest[] },
 ): Promise<void> {
+  const { requests } = received;
   const provider = providerOf((incoming.url ?? '').split('?', 1)[0] ?? '');
   if (options.models !== undefined && incoming.method === 'GET' && incoming.url === '/openai/v1/models') {
     const list = { object: 'list', data: options.models.map((id) => ({ id, object: 'model' })) };
@@ -101,6 +115,10 @@ async function handle(
     Object.entries(incoming.headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
   );
   const body = JSON.parse(await readText(incoming)) as JsonObject;
+  if (isForVectors(path)) {
+    const asked = { provider, path, body, key: format.key(headers), number: received.embeddings.length + 1 };
+    return embed(response, asked, options, received.embeddings);
+  }
   const ended = new Promise<'answered' | 'closed_by_client'>((resolve) => {
     response.once('close', () => resolve(response.writableFinished ? 'answered' : 'closed_by_client'));
   });
@@ -127,6 +145,34 @@ async function handle(
   }
 }
 
+function isForVectors(path: string): boolean {
+  return /^\/v1\/embeddings\b|:batchEmbedContents\b/.test(path);
+}
+
+async function embed(
+  response: ServerResponse,
+  {
+    body,
+    ...asked
+  }: Pick<EmbeddingRequest, 'provider' | 'path' | 'key' | 'number'> & { readonly body: JsonObject },
+  options: ModelServerOptions,
+  received: EmbeddingRequest[],
+): Promise<void> {
+  const format = FORMATS[asked.provider];
+  try {
+    const request = { ...asked, ...readEmbeddingRequest(asked.provider, asked.path, body) };
+    received.push(request);
+    if (options.key !== undefined && asked.key !== options.key) throw new WireRefusal({ status: 401 });
+    const answer = (await options.embed?.(request)) ?? { error: { status: 404 } };
+    if ('error' in answer) return sendError(response, format, answer.error);
+    const text = 'body' in answer ? answer.body : embeddingBody(request, answer);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+  } catch (error) {
+    if (!(error instanceof WireRefusal)) throw error;
+    sendError(response, format, error.error);
+  }
+}
+
 const UNREAD = {
   model: '',
   system: '',
@@ -138,7 +184,9 @@ const UNREAD = {
 };
 
 function providerOf(path: string): AiProvider | undefined {
-  if (path === `${PREFIXES.openai_compatible}/chat/completions`) return 'openai_compatible';
+  const { openai_compatible: openAiPrefix } = PREFIXES;
+  if ([`${openAiPrefix}/chat/completions`, `${openAiPrefix}/embeddings`].includes(path))
+    return 'openai_compatible';
   if (path === `${PREFIXES.anthropic}/messages`) return 'anthropic';
   return path.startsWith(`${PREFIXES.google}/models/`) ? 'google' : undefined;
 }

@@ -11,7 +11,8 @@ import type { DatabaseOptions } from '@millrace/database/pool';
 import { createEgress } from '@millrace/egress/egress';
 import type { FileStore } from '@millrace/files/file-store';
 import { createFiles } from '@millrace/files/files';
-import { createOwnedStore, readInstallationId } from '@millrace/files/folder-owner';
+import { openStore } from '@millrace/files/open-store';
+import { readInstallationId } from '@millrace/files/owned-store';
 import { issueKey } from '@millrace/identity/api-keys/keys';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { registry } from '@millrace/nodes';
@@ -143,7 +144,7 @@ function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverri
     worker: { ...defaults.worker, ...overrides.worker },
   };
   const secretKeys = createSecretKeys(config);
-  const store = createOwnedStore(config.files.folder, () => readInstallationId(db));
+  const store = openStore(config.files, () => readInstallationId(db));
   const egress = createEgress(config.allowHosts, createAllowedHostsReader(db), config.hostLimits);
   const meters = new Meters(config.metrics.busiest);
   meters.hosts = () => egress.hosts.state;

@@ -5,11 +5,16 @@ export { type FieldFault, readFields } from './form/read-fields.ts';
 export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';
 export { jitterMs, nextFires } from './schedule/next-fires.ts';
 export { triggerChat } from './trigger-chat.ts';
+export { triggerEmail } from './trigger-email.ts';
 export { triggerForm } from './trigger-form.ts';
 export { triggerManual } from './trigger-manual.ts';
+export { triggerMqtt } from './trigger-mqtt.ts';
 export { triggerPoll } from './trigger-poll.ts';
+export { triggerPostgresql } from './trigger-postgresql.ts';
+export { triggerRedis } from './trigger-redis.ts';
 export { triggerRss } from './trigger-rss.ts';
 export { triggerSchedule } from './trigger-schedule.ts';
+export { triggerSqs } from './trigger-sqs.ts';
 export { triggerWebhook } from './trigger-webhook.ts';
 export {
   answerProven,

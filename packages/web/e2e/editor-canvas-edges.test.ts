@@ -267,6 +267,16 @@ test('JSON from a text editor is pasted; a mistake in it is reported with its po
   const triggers = (await draftOf(opened)).nodes.filter(({ type }) => type.startsWith('trigger.'));
   expect(triggers).toHaveLength(1);
 
+  // An app of Dify, as the YAML that it exports.
+  const nodes = '    - {id: s, data: {type: start}}\n    - {id: e, data: {type: end, title: Said}}';
+  await paste(
+    `app:\n  mode: workflow\nkind: app\nworkflow:\n  graph:\n    nodes:\n${nodes}\n    edges: [{source: s, target: e}]\n`,
+  );
+  await page.getByText('2 nodes of Dify imported').waitFor();
+  await eventually(async () => (await draftOf(opened)).nodes.map(({ data }) => data?.label)).toContain(
+    'Said',
+  );
+
   // Into the URL field of a request, and rows of a spreadsheet into a list.
   await paste(url);
   await canvasNode(page, 'http_request').click();

@@ -41,3 +41,17 @@ test('a flow that has one shows its title in the language of the reader', async 
   await page.getByText('Slack: メッセージを送信').first().waitFor();
   expect(await canvasNode(page, 'tell').textContent()).toContain('Slack: メッセージを送信');
 });
+
+test('a trigger of a service is found by searching, shows its polling, and is none of the usual starts', async () => {
+  const opened = await openFlow(world, { nodes: [], edges: [] });
+  const { page } = opened;
+  await page.getByText('Poll a URL').waitFor();
+  await page.keyboard.press('/');
+  await page.getByRole('group', { name: 'Gmail', exact: true }).waitFor();
+  await chooseNode(page, 'gmail new message');
+  await page.getByLabel('Interval').waitFor();
+  await eventually(async () => (await draftOf(opened)).nodes.map(({ type }) => type)).toEqual([
+    'trigger.gmail.new_message',
+  ]);
+  expectNoComplaints(opened);
+});

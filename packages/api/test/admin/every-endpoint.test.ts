@@ -1,4 +1,5 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { ADMIN_API, type Endpoint } from '@millrace/admin-api';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
@@ -68,9 +69,26 @@ async function createWorld(): Promise<World> {
   const list = () => person.call('GET /orgs/:org/approvals', { params: { org } });
   await vi.waitFor(async () => expect((await list()).data.items).toHaveLength(2), { timeout: 60_000 });
   const [approval] = (await list()).data.items;
+  const file = await service.deps.files.save(
+    {
+      organisationId: org,
+      executionId: approval?.execution_id ?? 0,
+      name: 'a.txt',
+      type: 'text/plain',
+      declaredBytes: null,
+    },
+    Readable.from([Buffer.from('text')]),
+  );
   return {
     person,
-    params: { ...at.params, version: 1, node: 'ask', ...(await createRest(person)), ...idsOf(approval) },
+    params: {
+      ...at.params,
+      version: 1,
+      node: 'ask',
+      file: file.$file,
+      ...(await createRest(person)),
+      ...idsOf(approval),
+    },
   };
 }
 
@@ -127,6 +145,7 @@ const ENDPOINTS: readonly Listed[] = Object.entries(ADMIN_API as { readonly [nam
 /** What an endpoint needs besides its path to reach the look-up of the object in the path. */
 const SENT: { readonly [name: string]: { readonly query?: string; readonly body?: object } } = {
   'GET /orgs/:org/workflows/:id/sample-listener/events': { query: '?after=0' },
+  'GET /orgs/:org/executions/:execution/files': { query: `?ids=${randomUUID()}` },
   'GET /orgs/:org/workflows/:id/runs': { query: '?range=day' },
   'POST /orgs/:org/executions/:execution/rerun': { body: { from: 'start' } },
   'POST /orgs/:org/workflows/:id/memories/forget': { body: { key: null } },

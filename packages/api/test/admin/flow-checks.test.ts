@@ -124,7 +124,7 @@ describe('importing from another product', () => {
     },
   };
   const connections = { Fetch: { main: [[{ node: 'Edit', type: 'main', index: 0 }]] } };
-  const importing = (content: object, person = editor, others: { readonly name?: string } = {}) =>
+  const importing = (content: object | string, person = editor, others: { readonly name?: string } = {}) =>
     person.call('POST /orgs/:org/import', {
       params: { org: person.organisationId },
       body: { content: content as never, ...others },
@@ -165,8 +165,30 @@ describe('importing from another product', () => {
     expect(data.nodes.map(({ node }) => node)).toEqual(['Fetch', 'Edit']);
   });
 
+  test('the text of a file, which may be YAML', async () => {
+    const { status, data } = await importing(`app:
+  mode: workflow
+  name: Report
+kind: app
+workflow:
+  graph:
+    nodes:
+    - {id: start, data: {type: start, title: Start}}
+    - {id: finish, data: {type: end, title: Finish, outputs: []}}
+    edges:
+    - {source: start, target: finish}
+`);
+    expect([status, data.product, data.workflows[0]?.name]).toEqual([200, 'dify', 'Report']);
+    expect(data.workflows[0]?.flow_data.nodes.map(({ type }) => type)).toEqual([
+      'trigger.manual',
+      'core.set',
+    ]);
+  });
+
   test.each([
     ['unknown_product', { nodes: [{ id: 'a', type: 'core.set' }] }],
+    ['not_yaml', 'app:\n  name: "Report'],
+    ['too_deep', `app: ${'['.repeat(1_000)}`],
     ['no_nodes', { nodes: [], connections: {} }],
     ['too_many_nodes', { nodes: Array.from({ length: 2_001 }, () => set), connections: {} }],
   ])('422 %s', async (code, content) => {

@@ -26,7 +26,11 @@ const ids: { [type: string]: number } = {};
 const SECRET = `whsec_${Buffer.from('a key of twenty-four byte').toString('base64')}`;
 
 beforeAll(async () => {
-  model = await startModelServer({ key: 'sk-canary', answer: () => 'Twelve sacks.' });
+  model = await startModelServer({
+    key: 'sk-canary',
+    answer: ({ outputSchema }) => valueFor(outputSchema),
+    embed: ({ texts }) => texts.map(() => [1, 2]),
+  });
   world = await openWorld();
   for (const line of ['POST /orders', 'POST /partner', 'POST /jobs', 'POST /ask', 'POST /hooks/team'])
     world.outside.on(line, { body: 'ok' });
@@ -63,6 +67,17 @@ const question = (): JsonObject => ({
   model: 'mill-1',
   prompt: 'How many sacks?',
 });
+
+const about = (): JsonObject => {
+  const { prompt: text = '', ...model } = question();
+  return { ...model, text };
+};
+
+/** What the model answers: a text, or a value for the schemas below. */
+function valueFor(schema: JsonObject | null): string {
+  if (schema === null) return 'Twelve sacks.';
+  return JSON.stringify('class' in (schema.properties as object) ? { class: 'order' } : { order: 'Twelve.' });
+}
 
 /** The request as parsed by the model server. */
 function asked(): unknown {
@@ -188,6 +203,40 @@ const EFFECTS: { readonly [type: string]: Effect } = {
     request: () => ({ model: 'mill-1', messages: [{ role: 'user', text: 'How many sacks?' }], tools: [] }),
     arrived: asked,
   },
+  'ai.classify': {
+    config: () => ({ ...about(), classes: [{ name: 'order', description: 'About an order.' }] }),
+    request: () => ({ model: 'mill-1', messages: [{ role: 'user', text: 'How many sacks?' }], tools: [] }),
+    arrived: asked,
+  },
+  'ai.extract': {
+    config: () => ({ ...about(), fields: [{ name: 'order', type: 'string', description: '' }] }),
+    request: () => ({ model: 'mill-1', messages: [{ role: 'user', text: 'How many sacks?' }], tools: [] }),
+    arrived: asked,
+  },
+  'ai.embed': {
+    config: () => ({ credential_id: ids.ai ?? 0, model: 'embed-1', texts: ['Order {{trigger.data.id}}'] }),
+    request: () => ({ model: 'embed-1', texts: ['Order 17'] }),
+    arrived() {
+      const { model: name, texts } = model.embeddings.at(-1) ?? {};
+      return { model: name, texts };
+    },
+  },
+  'ai.vectors': {
+    config: () => ({
+      operation: 'put',
+      collection: 'orders',
+      credential_id: ids.ai ?? 0,
+      model: 'embed-1',
+      items: [{ key: '{{trigger.data.id}}', text: 'Order {{trigger.data.id}}' }],
+    }),
+    request: () => ({ collection: 'orders', items: [{ key: '17', text: 'Order 17' }] }),
+    async arrived() {
+      const items = await world.service.database.db.query<{ key: string; text: string }>(
+        "SELECT key, text FROM vector_items WHERE collection = 'orders'",
+      );
+      return { collection: 'orders', items };
+    },
+  },
   'ai.agent': {
     config: () => ({ ...question(), tools: [storeTool] }),
     request: () => ({
@@ -234,6 +283,7 @@ const CHANGE_NOTHING = [
   'core.crypto',
   'core.delay',
   'data.feed',
+  'file.pdf_text',
   'file.read',
   'file.write',
   'file.zip',
@@ -245,14 +295,14 @@ const CHANGE_NOTHING = [
 async function seen(): Promise<unknown> {
   const kept = await world.service.database.db.query(
     `SELECT (SELECT json_agg(entry ORDER BY key) FROM data_entries AS entry) AS entries,
-       (SELECT count(*) FROM data_writes) AS writes, (SELECT count(*) FROM callbacks) AS callbacks`,
+       (SELECT count(*) FROM data_writes) AS writes, (SELECT count(*) FROM vector_items) AS vectors, (SELECT count(*) FROM callbacks) AS callbacks`,
   );
   const notes = await shop.query('SELECT * FROM notes');
   const { outside, mail } = world;
   return structuredClone({
     http: outside.received,
     mail: mail.received,
-    asked: model.requests.length,
+    asked: model.requests.length + model.embeddings.length,
     notes,
     kept,
   });

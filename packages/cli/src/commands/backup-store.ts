@@ -1,9 +1,10 @@
 import type { PgDatabase } from '@millrace/database/pool';
 import type { FileStore } from '@millrace/files/file-store';
-import { createOwnedStore, readInstallationId } from '@millrace/files/folder-owner';
+import { openStore } from '@millrace/files/open-store';
+import { readInstallationId } from '@millrace/files/owned-store';
 import type { Config } from '../settings/config.ts';
 
-/** The folder with the contents of files, if it is this database's. */
+/** The store with the contents of files, if it is this database's. */
 export function filesOf(db: PgDatabase, config: Pick<Config, 'files'>): FileStore {
-  return createOwnedStore(config.files.folder, () => readInstallationId(db));
+  return openStore(config.files, () => readInstallationId(db));
 }

@@ -76,13 +76,13 @@ async function listFiles(path: string): Promise<readonly string[]> {
   try {
     if (!(await stat(path)).isDirectory()) return [path];
     const names = await readdir(path, { recursive: true });
-    const files = names.filter((name) => /\.json$/i.test(name)).toSorted();
+    const files = names.filter((name) => /\.(?:json|ya?ml)$/i.test(name)).toSorted();
     if (files.length > 0) return files.map((name) => join(path, name));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new RefusedError('file_unreadable', `Couldn't read the file or folder: ${reason}`);
   }
-  throw new RefusedError('no_files', `There are no JSON files in ${path}`);
+  throw new RefusedError('no_files', `There are no JSON or YAML files in ${path}`);
 }
 
 async function readAll(
@@ -109,8 +109,9 @@ async function readOne(
       return { file, error: { code: 'file_too_large', message } };
     }
     const text = (await readFile(file, 'utf8')).replace(/^\uFEFF/, '');
-    const value: JsonValue = parseJsonText(text, jsonDepth);
-    const name = basename(file).replace(/\.json$/i, '');
+    // What is only meant to be JSON gets the message that says where it is broken.
+    const value: JsonValue = isYaml(file, text) ? text : parseJsonText(text, jsonDepth);
+    const name = basename(file).replace(/\.(?:json|ya?ml)$/i, '');
     const limits = { nodes, depth: jsonDepth };
     const read = importWorkflow(value, { limits, name, ...(from === 'auto' ? {} : { product: from }) });
     if ('result' in read) return { file, result: read.result };
@@ -120,6 +121,11 @@ async function readOne(
     const reason = error instanceof Error ? error.message : String(error);
     return { file, error: { code: 'file_unreadable', message: reason } };
   }
+}
+
+/** Whether a file is read as YAML; JSON that is named so is JSON. */
+function isYaml(file: string, text: string): boolean {
+  return !/\.json$/i.test(file) && !/^\s*[[{]/.test(text);
 }
 
 function workflowsOf({ workflow, companions }: ImportResult): readonly ImportedWorkflow[] {

@@ -4,21 +4,21 @@ import type { ImportFilesOptions } from './import-files.ts';
 import { ORG } from './shared.ts';
 import { UsageError } from './shell.ts';
 
-const SOURCES = ['n8n', 'auto'];
+const SOURCES = ['n8n', 'dify', 'flowise', 'auto'];
 
 /** `millrace import ...` */
 export function addImportCommand(program: Command): void {
   addCommand<ImportFilesOptions>(program, {
     usage: 'import <path>',
     description: 'make workflows from those of another product',
-    argumentHelp: ['a file, or a folder with JSON files'],
+    argumentHelp: ['a file, or a folder with JSON and YAML files'],
     options: [
       {
         flags: '--from <product>',
-        description: 'n8n, or auto to recognise it',
+        description: 'n8n, dify, flowise, or auto to recognise it',
         parse: (text) => {
           if (SOURCES.includes(text)) return text;
-          throw new UsageError('unknown_product', `--from takes ${SOURCES.join(' or ')}, not "${text}"`);
+          throw new UsageError('unknown_product', `--from takes ${SOURCES.join(', ')}, not "${text}"`);
         },
       },
       {

@@ -5,6 +5,7 @@ import { addBackupCommands } from './backup.ts';
 import { addCredentialCommands } from './credentials.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addExecutionCommands } from './executions.ts';
+import { addFilesCommands } from './files.ts';
 import { addImportCommand } from './import.ts';
 import { addKeyCommands } from './keys.ts';
 import { addMemberCommands } from './members.ts';
@@ -34,11 +35,12 @@ export function buildProgram(quiet = false): Command {
       'after',
       `
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.
-Commands other than start, api, worker, migrate, backup, restore, doctor, audit verify, support-bundle, import --dry-run and secrets reset need a running service.
+Commands other than start, api, worker, migrate, backup, restore, files copy, doctor, audit verify, support-bundle, import --dry-run and secrets reset need a running service.
 docs/cli.md shows every command with its output.`,
     );
   addServiceCommands(program);
   addBackupCommands(program);
+  addFilesCommands(program);
   addDoctorCommand(program);
   addSupportBundleCommand(program);
   addAuditCommands(program);

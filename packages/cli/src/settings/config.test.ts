@@ -165,6 +165,34 @@ describe('loadConfig', () => {
     expect(problemsOf({ MILLRACE_HEARTBEAT_MS: '15000', MILLRACE_LEASE_MS: '60000' })).toEqual([]);
   });
 
+  test('a bucket for files needs keys, and a place that is one', () => {
+    const keys = { MILLRACE_FILES_S3_ACCESS_KEY: 'id', MILLRACE_FILES_S3_SECRET_KEY: 'secret' };
+    const s3 = (env: NodeJS.ProcessEnv) => loadConfig({ ...keys, ...env }).files.s3;
+    expect(s3({})).toBeNull();
+    expect(s3({ MILLRACE_FILES_STORE: 's3://mill-files/a/b/', MILLRACE_FILES_S3_REGION: 'eu-1' })).toEqual({
+      endpoint: 'https://s3.eu-1.amazonaws.com',
+      region: 'eu-1',
+      bucket: 'mill-files',
+      prefix: 'a/b/',
+      accessKeyId: 'id',
+      secretAccessKey: 'secret',
+    });
+    const endpoint = {
+      MILLRACE_FILES_STORE: 's3://mill-files',
+      MILLRACE_FILES_S3_ENDPOINT: 'http://minio:9000/',
+    };
+    expect(s3(endpoint)).toMatchObject({ endpoint: 'http://minio:9000', prefix: '' });
+    expect(() => loadConfig({ MILLRACE_FILES_STORE: 's3://mill-files' })).toThrow(
+      'MILLRACE_FILES_S3_ACCESS_KEY',
+    );
+    for (const place of ['mill-files', 's3://', 's3://A', 's3://mill-files//x', 's3://mill-files/ü']) {
+      expect(() => s3({ MILLRACE_FILES_STORE: place }), place).toThrow('MILLRACE_FILES_STORE');
+    }
+    expect(() => s3({ MILLRACE_FILES_S3_ENDPOINT: 'https://u:p@minio/' })).toThrow(
+      'MILLRACE_FILES_S3_ENDPOINT',
+    );
+  });
+
   test('metrics that others can reach need a token', () => {
     const open = { MILLRACE_METRICS_PORT: '9464', MILLRACE_METRICS_HOST: '0.0.0.0' };
     expect(problemsOf(open)).toEqual([expect.stringContaining('MILLRACE_METRICS_TOKEN must be set')]);

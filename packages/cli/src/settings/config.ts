@@ -6,7 +6,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { ApiSettings } from '@millrace/api/settings';
 import { parseAllowHosts } from '@millrace/egress/allow-hosts';
 import type { HostLimitSettings } from '@millrace/egress/host-limits';
-import type { FileSettings } from '@millrace/files/settings';
+import type { FileSettings, S3Settings } from '@millrace/files/settings';
 import type { WorkerSettings } from '@millrace/runtime/settings';
 import type { SamplerName } from '@millrace/runtime/tracing/tracer';
 import type { SecretKeySettings } from '@millrace/secrets/settings';
@@ -171,6 +171,29 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       delayMs: need('OTEL_BSP_SCHEDULE_DELAY'),
     };
   }
+  /** Null: files are in a folder. */
+  function readBucket(): S3Settings | null {
+    const place = read('MILLRACE_FILES_STORE');
+    const [accessKeyId, secretAccessKey] = [
+      read('MILLRACE_FILES_S3_ACCESS_KEY'),
+      read('MILLRACE_FILES_S3_SECRET_KEY'),
+    ];
+    const region = need('MILLRACE_FILES_S3_REGION');
+    const endpoint = read('MILLRACE_FILES_S3_ENDPOINT') ?? `https://s3.${region}.amazonaws.com`;
+    if (place === null) return null;
+    if (accessKeyId === null || secretAccessKey === null) {
+      problems.push(
+        'MILLRACE_FILES_STORE names a bucket, so MILLRACE_FILES_S3_ACCESS_KEY and MILLRACE_FILES_S3_SECRET_KEY must be set, too',
+      );
+    }
+    return {
+      endpoint,
+      region,
+      ...place,
+      accessKeyId: accessKeyId ?? '',
+      secretAccessKey: secretAccessKey ?? '',
+    };
+  }
   const tracing = readTracing();
   const allowHosts = read('MILLRACE_ALLOW_HOSTS') ?? [];
   problems.push(...parseAllowHosts(allowHosts).problems);
@@ -258,6 +281,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     },
     files: {
       folder: resolve(read('MILLRACE_FILES_FOLDER') ?? join(folder, 'files')),
+      s3: readBucket(),
       maxBytes: need('MILLRACE_FILE_LIMIT'),
       organisationBytes: need('MILLRACE_ORGANISATION_FILES_STORAGE'),
       freeDiskBytes: need('MILLRACE_FILES_FREE_DISK'),

@@ -1,4 +1,5 @@
-import { bytes, integer, text } from './variable.ts';
+import { type BucketPlace, parseBucket } from './bucket.ts';
+import { bytes, integer, text, type Variable } from './variable.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -103,6 +104,43 @@ export const WORKER_VARIABLES = {
     example: '/srv/millrace/files',
     allowed: 'the path of a folder',
     pattern: /^[^\0]{1,4096}$/,
+  }),
+  MILLRACE_FILES_STORE: {
+    about:
+      'Bucket of an S3-compatible service with the content of files, instead of a folder; what follows the name of the bucket begins the keys of all objects',
+    fallback: '',
+    example: 's3://millrace-files/production',
+    allowed: 's3:// with the name of a bucket and, if wanted, a prefix',
+    parse: parseBucket,
+  } satisfies Variable<BucketPlace>,
+  MILLRACE_FILES_S3_ENDPOINT: {
+    about: 'Address of the S3-compatible service. Default: that of Amazon S3 in the region',
+    fallback: '',
+    example: 'https://minio.example.com:9000',
+    allowed: 'an http or https URL without a path',
+    parse: (given) => (URL.canParse(given) && isBase(new URL(given)) ? new URL(given).origin : undefined),
+  } satisfies Variable<string>,
+  MILLRACE_FILES_S3_REGION: text({
+    about: 'Region of the bucket',
+    fallback: 'us-east-1',
+    example: 'eu-central-1',
+    allowed: 'the name of a region',
+    pattern: /^[a-z0-9-]{1,60}$/,
+  }),
+  MILLRACE_FILES_S3_ACCESS_KEY: text({
+    about: 'ID of the access key for the bucket',
+    fallback: '',
+    example: 'AKIAIOSFODNN7EXAMPLE',
+    allowed: 'a text without spaces',
+    pattern: /^\S{1,200}$/,
+  }),
+  MILLRACE_FILES_S3_SECRET_KEY: text({
+    about: 'Secret access key for the bucket',
+    fallback: '',
+    example: '$(cat s3-secret-key)',
+    allowed: 'a text without spaces',
+    pattern: /^\S{1,500}$/,
+    secret: true,
   }),
   MILLRACE_FILE_LIMIT: bytes({
     about: 'Size of one file',
@@ -230,3 +268,12 @@ export const WORKER_VARIABLES = {
     max: '16MiB',
   }),
 } as const;
+
+/** Neither a path nor a password nor a query. */
+function isBase({ protocol, pathname, search, hash, username, password }: URL): boolean {
+  return (
+    (protocol === 'http:' || protocol === 'https:') &&
+    `${search}${hash}${username}${password}` === '' &&
+    pathname === '/'
+  );
+}

@@ -5,10 +5,12 @@ import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/ret
 import { createEgress, type Egress } from '@millrace/egress/egress';
 import type { FileStore } from '@millrace/files/file-store';
 import { createFiles, type Files } from '@millrace/files/files';
-import { createOwnedStore, type OwnedStore, readInstallationId } from '@millrace/files/folder-owner';
+import { openStore } from '@millrace/files/open-store';
+import { type OwnedStore, readInstallationId } from '@millrace/files/owned-store';
 import { createFileSweep } from '@millrace/files/sweep';
 import { findWebPages } from '@millrace/http/pages';
 import { hasUser } from '@millrace/identity/users/store';
+import { createListener } from '@millrace/listening/listener';
 import { registry } from '@millrace/nodes';
 import { examine } from '@millrace/operations/doctor/doctor';
 import { createPoller } from '@millrace/polling/poller';
@@ -81,8 +83,8 @@ export async function startOn(
     meters.hosts = () => egress.hosts.state;
     undo.push(() => egress.close());
     const tracer = tracing?.tracer ?? null;
-    const store = createOwnedStore(config.files.folder, () => readInstallationId(db));
-    await lookAtFolder(store, log);
+    const store = openStore(config.files, () => readInstallationId(db));
+    await lookAtStore(store, log);
     const files = createFiles({ db, store, settings: config.files });
     const parts: Parts = { config, db, log, meters, tracer, plans, notifier, egress, store, files, retry };
     const announced: Announced = { publicUrl: config.publicUrl, secretKeys };
@@ -116,10 +118,10 @@ export async function startOn(
 }
 
 /** Says at once what would otherwise be said by the first file. It keeps nothing else from working, so the service starts. */
-async function lookAtFolder(store: OwnedStore, log: Logger): Promise<void> {
+async function lookAtStore(store: OwnedStore, log: Logger): Promise<void> {
   await store
     .requireOwn()
-    .catch((error: unknown) => log.error({ err: error }, 'the folder for files cannot be used'));
+    .catch((error: unknown) => log.error({ err: error }, 'the store for files cannot be used'));
 }
 
 interface Parts {
@@ -169,6 +171,10 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
   const poller = createPoller({ ...parts, ...pollingParts(parts), http, services });
   undo.push(() => poller.stop());
   await retryWhileUnavailable(() => poller.start(), parts.retry);
+  const { sockets } = parts.egress;
+  const listener = createListener({ ...parts, ...pollingParts(parts), http, sockets, services });
+  undo.push(() => listener.stop());
+  await retryWhileUnavailable(() => listener.start(), parts.retry);
   run(createSampler(parts), undo);
   run(createStorageTally(parts), undo);
   run(createFileSweep(parts), undo);
@@ -188,7 +194,7 @@ function run(task: BackgroundTask, undo: Undo[]): void {
   task.start();
 }
 
-/** What polls start is admitted, limited and told of like everything else. */
+/** What polls and listeners start is admitted, limited and told of like everything else. */
 function pollingParts({ config, db }: Parts) {
   const admission = createAdmission(db, config);
   return {

@@ -126,6 +126,8 @@ describe('import', () => {
       'Name it': { main: [[{ node: 'Shell', type: 'main', index: 0 }]] },
     },
   };
+  const APP =
+    'app: {mode: workflow, name: Report}\nworkflow:\n  graph:\n    nodes:\n    - {id: a, data: {type: start}}\n    edges: []\n';
   let exports: string;
   beforeAll(async () => {
     exports = await mkdtemp(join(folder, 'exports-'));
@@ -169,9 +171,30 @@ describe('import', () => {
     await writeFile(join(mixed, 'b.json'), JSON.stringify(ORIGINAL));
     await writeFile(join(mixed, 'c.json'), '{"hello": 1}');
     await writeFile(join(mixed, 'd.json'), ' '.repeat(6 * 1024 * 1024));
+    await writeFile(join(mixed, 'e.yml'), APP);
+    await writeFile(join(mixed, 'f.yaml'), 'app: [');
     const { exitCode, stdout } = await run(['import', mixed, '--dry-run', '--json']);
-    const codes = (JSON.parse(stdout) as { error?: { code: string } }[]).map(({ error }) => error?.code);
-    expect([exitCode, codes]).toEqual([1, ['invalid_json', undefined, 'unknown_product', 'file_too_large']]);
+    const entries = JSON.parse(stdout) as { product?: string; error?: { code: string } }[];
+    expect([exitCode, entries.map(({ product, error }) => product ?? error?.code)]).toEqual([
+      1,
+      ['invalid_json', 'n8n', 'unknown_product', 'file_too_large', 'dify', 'not_yaml'],
+    ]);
+  });
+
+  it('reads a file as that of the product that is named', async () => {
+    const file = join(await mkdtemp(join(folder, 'app-')), 'report.yml');
+    await writeFile(file, APP);
+    const { stdout } = await run(['import', file, '--from', 'dify', '--dry-run']);
+    expect(stdout).toContain('1 nodes: 1 mapped');
+    const { exitCode, stdout: other } = await run([
+      'import',
+      file,
+      '--from',
+      'flowise',
+      '--dry-run',
+      '--json',
+    ]);
+    expect([exitCode, JSON.parse(other)[0].error.code]).toEqual([1, 'no_nodes']);
   });
 
   it('refuses an unknown product, and a path that is not there', async () => {

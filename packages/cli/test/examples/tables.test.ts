@@ -1,3 +1,4 @@
+import { parseJson } from '@millrace/engine';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createOrders, openWorld, outputOf, statusesOf, type World } from './world.ts';
 
@@ -15,7 +16,7 @@ async function countOf(csv: string) {
     headers: { 'content-type': 'text/csv' },
   });
   expect(stored.status, stored.text).toBe(201);
-  return { warehouse: 'North', email: 'ada@example.com', table: stored.json };
+  return { warehouse: 'North', email: 'ada@example.com', table: parseJson(stored.text) };
 }
 
 const lastMail = () => world.mail.received.at(-1);

@@ -1,5 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { type Flow, type FlowNode, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import {
+  type Flow,
+  type FlowNode,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '@millrace/engine';
 import { registry } from '@millrace/nodes';
 import { listTemplates, type Template } from '@millrace/service/templates/catalogue';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -224,7 +231,7 @@ describe('in test mode', () => {
       headers: { 'content-type': 'text/csv' },
     });
     expect(stored.status, stored.text).toBe(201);
-    return { warehouse: 'North', email: 'ada@example.com', table: stored.json };
+    return { warehouse: 'North', email: 'ada@example.com', table: parseJson(stored.text) };
   }
 
   async function addCredential(type: string): Promise<number> {

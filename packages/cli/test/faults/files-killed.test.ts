@@ -1,7 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';
 import { join } from 'node:path';
-import { createOwnedStore, readInstallationId } from '@millrace/files/folder-owner';
+import { createOwnedStore } from '@millrace/files/folder-owner';
+import { readInstallationId } from '@millrace/files/owned-store';
 import { sweepFiles } from '@millrace/files/sweep';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

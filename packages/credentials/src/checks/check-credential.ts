@@ -4,6 +4,7 @@ import type { Egress } from '@millrace/egress/egress';
 import type { CredentialService, CredentialType, HttpCredential } from '@millrace/engine';
 import { notFound, validationError } from '@millrace/errors/errors';
 import { type AuditActor, insertAudit } from '@millrace/identity/audit/store';
+import { signIn } from '@millrace/listening/sign-in';
 import { type Message, message, verbatim } from '@millrace/messages';
 import { inEnglish, presentMessage } from '@millrace/messages/english';
 import { signInToMailServer } from '@millrace/ports/mail';
@@ -113,6 +114,13 @@ async function tryType(
       await signInToMailServer(egress.sockets(organisationId), credential, signal);
       return works(credential.username === null ? 'connected' : 'accepted', hostOf(settings));
     }
+    case 'imap':
+    case 'redis':
+    case 'mqtt': {
+      const credential = await open(type);
+      await signIn(egress.sockets(organisationId), credential, signal);
+      return works(credential.password === null ? 'connected' : 'accepted', hostOf(settings));
+    }
     case 'sql': {
       const sql = createSqlService({ sockets: egress.sockets })({ organisationId });
       await sql.query(await open('sql'), SELECT_ONE, signal);
@@ -148,10 +156,13 @@ function checkUrl({ type }: CredentialRow, text: string | undefined): string | n
   return url.href;
 }
 
+/** Types that name their host in a field. */
+const WITH_HOST: readonly CredentialType[] = ['smtp', 'imap', 'sql', 'redis', 'mqtt'];
+
 /** The destination, if the test was aborted before it was reported. */
 function placeOf({ type, settings }: CredentialRow): string | null {
   if (type === 'ai') return modelsUrl(JSON.parse(settings) as Parameters<typeof modelsUrl>[0]);
-  return type === 'smtp' || type === 'sql' ? hostOf(settings) : null;
+  return WITH_HOST.includes(type) ? hostOf(settings) : null;
 }
 
 function hostOf(settings: string): string {

@@ -42,8 +42,9 @@ export function CanvasEmpty({
     hint: t(`canvas.start.${name}.hint`),
     label: isNamed ? t(`canvas.start.${name}.title`) : undefined,
   }));
-  const others = [...nodeTypes.values()].flatMap(({ kind, type, icon, title, description: hint }) =>
-    kind === 'trigger' && !KNOWN.has(type) ? [{ key: type, type, icon, title, hint, label: undefined }] : [],
+  // Those of services are found by searching.
+  const others = [...nodeTypes.values()].flatMap(({ group, type, icon, title, description: hint }) =>
+    group === 'trigger' && !KNOWN.has(type) ? [{ key: type, type, icon, title, hint, label: undefined }] : [],
   );
   return (
     <Stack gap="md" className="flow-empty" align="stretch">

@@ -1,6 +1,7 @@
 import { type Clipping, cutOut, readClip, writeClip } from '@millrace/editor-model/clip.ts';
 import type { EditorState, FlowClip, Point } from '@millrace/editor-model/editor-state.ts';
 import { takeApart } from '@millrace/editor-model/flow-value.ts';
+import { isDifyText, isImported } from '@millrace/editor-model/foreign-product.ts';
 import { isCurl, isUrl } from '@millrace/editor-model/pasted-text.ts';
 import type { EditorStore } from '@millrace/editor-model/store.ts';
 import { notifyDone, notifyWarning } from '@millrace/ui/components/notify.ts';
@@ -20,7 +21,7 @@ export function selectionAsText(state: EditorState): string | null {
   return clip.nodes.length === 0 && clip.notes === undefined ? null : writeClip(clip);
 }
 
-/** Pastes text (nodes, a workflow of n8n, a curl command, a URL), or reports why it can't. */
+/** Pastes text (nodes, a workflow of another product, a curl command, a URL), or reports why it can't. */
 export function pasteText(
   store: EditorStore,
   t: TFunction,
@@ -34,8 +35,9 @@ export function pasteText(
   }
   const read = readClip(text);
   if ('fault' in read) {
-    if (read.fault === 'foreign' && read.product === 'n8n') {
-      void loadOther(t).then((other) => other?.pasteImported(store, t, read.json, org, paste));
+    const original = originalIn(read, text);
+    if (original !== null) {
+      void loadOther(t).then((other) => other?.pasteImported(store, t, original, org, paste));
       return;
     }
     void explain(read, t).then(notifyWarning);
@@ -47,6 +49,12 @@ export function pasteText(
     void loadOther(t).then((other) => other?.pasteSettings(store, t, read.settings, wasEmpty));
   }
   if (read.leftOut > 0) notifyWarning(t('canvas.pasteLeftOut', { count: read.leftOut }));
+}
+
+/** The text of a workflow that the service can make one of; null for any other. */
+function originalIn(read: Exclude<Clipping, { readonly clip: unknown }>, text: string): string | null {
+  if (read.fault === 'foreign') return isImported(read.product) ? read.json : null;
+  return read.fault === 'noJson' && isDifyText(text) ? text : null;
 }
 
 function pasteAt(store: EditorStore, clip: FlowClip, place: PastePlace | undefined): readonly string[] {

@@ -177,7 +177,9 @@ export function TriggerLines({ node }: { node: FlowNode }) {
   const store = useEditorStore();
   const nodeTypes = useEditor((state) => state.nodeTypes);
   if (nodeTypes.get(node.type)?.kind !== 'trigger') return null;
-  const others = [...nodeTypes.values()].filter(({ kind, type }) => kind === 'trigger' && type !== node.type);
+  const others = [...nodeTypes.values()].filter(
+    ({ group, type }) => group === 'trigger' && type !== node.type,
+  );
   return others.map(({ type, title }) => (
     <MenuLine
       key={type}

@@ -2,7 +2,8 @@ import '@millrace/ui/i18n/parts/forms.ts';
 import '@millrace/ui/i18n/parts/pasting.ts';
 import type { ResponseBody } from '@millrace/admin-api';
 import type { FlowClip } from '@millrace/editor-model/editor-state.ts';
-import { n8nWorkflowOf } from '@millrace/editor-model/n8n-content.ts';
+import { isDifyText } from '@millrace/editor-model/foreign-product.ts';
+import { originalOf } from '@millrace/editor-model/original-content.ts';
 import { isCurl } from '@millrace/editor-model/pasted-text.ts';
 import type { EditorStore } from '@millrace/editor-model/store.ts';
 import { type Flow, type JsonObject, parseJson } from '@millrace/engine';
@@ -31,12 +32,12 @@ type Imported = ResponseBody<'POST /orgs/:org/import'>;
 export async function pasteImported(
   store: EditorStore,
   t: TFunction,
-  json: string,
+  text: string,
   org: number,
   paste: Paste,
 ): Promise<void> {
   try {
-    const content = n8nWorkflowOf(parseJson(json));
+    const content = isDifyText(text) ? text : originalOf(parseJson(text));
     const imported = await call('POST /orgs/:org/import', {
       params: { org },
       body: { content: content as never },
@@ -106,11 +107,14 @@ function warnOfSettings(names: readonly string[], t: TFunction): void {
   notifyWarning(t('pasting.ownSettings', { settings: titles.join(t('common.listSeparator')) }));
 }
 
-function report({ nodes }: Imported, otherCount: number, t: TFunction): void {
+/** Products by the names that the service has for them. */
+const PRODUCTS: { readonly [name: string]: string } = { dify: 'Dify', flowise: 'Flowise' };
+
+function report({ product, nodes }: Imported, otherCount: number, t: TFunction): void {
   const named = (outcome: Imported['nodes'][number]['outcome']) =>
     nodes.filter((node) => node.outcome === outcome).map(({ node }) => node);
   const [differing, dropped] = [named('approximated'), named('dropped')];
-  notifyDone(t('pasting.imported', { count: nodes.length }));
+  notifyDone(t('pasting.imported', { count: nodes.length, product: PRODUCTS[product] ?? product }));
   const warnings = [
     ...(differing.length === 0 ? [] : [t('pasting.differs', { nodes: namesIn(differing, t) })]),
     ...(dropped.length === 0 ? [] : [t('pasting.dropped', { nodes: namesIn(dropped, t) })]),

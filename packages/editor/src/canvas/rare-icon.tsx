@@ -8,6 +8,7 @@ import {
   FileCode,
   FileInput,
   FileOutput,
+  FileText,
   FileType,
   GitBranch,
   Grid3x3,
@@ -19,7 +20,11 @@ import {
   NotebookText,
   PanelTop,
   Rss,
+  Scissors,
   Sheet,
+  Tags,
+  TextSearch,
+  Waypoints,
 } from 'lucide-react';
 
 const ICONS: { readonly [name: string]: LucideIcon } = {
@@ -30,6 +35,7 @@ const ICONS: { readonly [name: string]: LucideIcon } = {
   'file-archive': FileArchive,
   'file-code': FileCode,
   'file-input': FileInput,
+  'file-text': FileText,
   'file-output': FileOutput,
   'file-type': FileType,
   'git-branch': GitBranch,
@@ -41,7 +47,11 @@ const ICONS: { readonly [name: string]: LucideIcon } = {
   'notebook-text': NotebookText,
   'panel-top': PanelTop,
   rss: Rss,
+  scissors: Scissors,
   sheet: Sheet,
+  tags: Tags,
+  'text-search': TextSearch,
+  waypoints: Waypoints,
 };
 
 /** Icons of nodes that few workflows have, by their Lucide names; a box for unknown ones. */

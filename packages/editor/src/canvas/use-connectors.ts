@@ -1,9 +1,12 @@
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { useQuery } from '@tanstack/react-query';
 
+/** Operations, and triggers of services: `connector.slack.send_message`, `trigger.slack.new_message`. */
+const OF_CONNECTOR = /^(?:connector|trigger\.\w+)\./;
+
 /** Whether a node's title and form may need the node types of connectors; an agent has nodes as tools. */
 export function needsConnectors({ type }: { readonly type: string }): boolean {
-  return type.startsWith('connector.') || type === 'ai.agent';
+  return OF_CONNECTOR.test(type) || type === 'ai.agent';
 }
 
 /**

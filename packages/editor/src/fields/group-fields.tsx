@@ -6,7 +6,14 @@ import { ChevronRight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type FieldComponent, withMember } from '../form/field-props.ts';
-import { applies, type FieldShape, type NamedField, type Schema, shapeOf } from '../form/field-shape.ts';
+import {
+  applies,
+  type FieldShape,
+  type NamedField,
+  type Schema,
+  shapeOf,
+  withLanguage,
+} from '../form/field-shape.ts';
 import { type FormContextValue, hasProblemBelow, useForm } from '../form/form-context.tsx';
 import { summaryOf } from '../form/section-summary.ts';
 import { areOfRequest, CurlTarget } from './curl-target.tsx';
@@ -41,7 +48,7 @@ export function GroupFields({
       <Field
         key={name}
         name={name}
-        schema={schema}
+        schema={withLanguage(schema, value)}
         isRequired={isRequired}
         value={value[name]}
         pointer={joinPointer(pointer, name)}

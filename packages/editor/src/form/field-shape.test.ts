@@ -9,6 +9,7 @@ import {
   type Schema,
   shapeOf,
   variantOf,
+  withLanguage,
 } from './field-shape.ts';
 
 const BEARER: Schema = {
@@ -183,6 +184,13 @@ describe('initialOf', () => {
       }),
     );
   });
+});
+
+test('the language of code follows the member that names it', () => {
+  const schema = { type: 'string', 'x-code': 'javascript', 'x-code-by': 'language' };
+  expect(shapeOf(withLanguage(schema, { language: 'python' }))).toMatchObject({ code: 'python' });
+  expect(shapeOf(withLanguage(schema, {}))).toMatchObject({ code: 'javascript' });
+  expect(shapeOf(withLanguage(schema, { language: '{{vars.l}}' }))).toMatchObject({ code: null });
 });
 
 describe('applies', () => {

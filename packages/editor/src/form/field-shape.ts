@@ -38,7 +38,7 @@ export type FieldShape =
   /** Any JSON value, as text or JSON. */
   | { readonly kind: 'any'; readonly isMultiline: boolean; readonly code: CodeLanguage | null };
 
-export type CodeLanguage = 'javascript' | 'sql' | 'json';
+export type CodeLanguage = 'javascript' | 'python' | 'sql' | 'json';
 
 /** String formats with an input helper. */
 export type TextHelper = 'cron' | 'time-zone' | 'moment';
@@ -72,7 +72,7 @@ export interface Variant {
   readonly schema: Schema;
 }
 
-const LANGUAGES: readonly CodeLanguage[] = ['javascript', 'sql', 'json'];
+const LANGUAGES: readonly CodeLanguage[] = ['javascript', 'python', 'sql', 'json'];
 const HELPERS: readonly TextHelper[] = ['cron', 'time-zone', 'moment'];
 
 /** The shape of a schema's values, ignoring null: a form clears a value by omitting it. */
@@ -300,6 +300,12 @@ export function initialOf(schema: Schema): JsonValue {
 /** Whether a value is a template in place of a non-string. */
 export function isTemplate(value: JsonValue | undefined): value is string {
   return typeof value === 'string' && value.includes('{{');
+}
+
+/** The schema of a field whose language another member names (`x-code-by`). */
+export function withLanguage(schema: Schema, value: JsonObject): Schema {
+  const language = typeof schema['x-code-by'] === 'string' ? value[schema['x-code-by']] : undefined;
+  return typeof language === 'string' ? { ...schema, 'x-code': language } : schema;
 }
 
 /**

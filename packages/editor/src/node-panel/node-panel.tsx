@@ -256,12 +256,22 @@ function Configure({ node, type, isNew }: { node: FlowNode; type: NodeType | und
           )}
           {(config.memory_key ?? '') !== '' && <MemoryPanel />}
           {node.type === 'trigger.schedule' && <SchedulePreview config={config} />}
-          {type.kind === 'trigger' && /\.(rss|poll|email)$/.test(node.type) && <PollStatus />}
+          {(polls(type) || LISTENING.test(node.type)) && (
+            <PollStatus isListening={LISTENING.test(node.type)} />
+          )}
         </Stack>
       </WithData>
     </NodeForm>
   );
 }
+
+/** Whether a trigger asks at an interval. */
+function polls({ kind, config_schema: { properties } }: NodeType): boolean {
+  return kind === 'trigger' && Object.hasOwn((properties ?? {}) as object, 'interval_s');
+}
+
+/** Triggers that are told of what they start executions for. */
+const LISTENING = /^trigger\.(email|redis|mqtt|postgresql|sqs)$/;
 
 /** Triggers read no values; only a webhook's response is rendered, after all nodes have ended. */
 function templatesOf({ kind, type }: NodeType): Pick<NodeFormProps, 'takesTemplates' | 'templatesBelow'> {

@@ -1,4 +1,4 @@
-import '@millrace/ui/i18n/parts/forms.ts';
+import '@millrace/ui/i18n/parts/polling.ts';
 import { Alert, Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import type { Polling } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
@@ -17,8 +17,8 @@ import { useTranslation } from 'react-i18next';
 const LOOK_MS = 10_000;
 const LOOK_WHILE_POLLING_MS = 1_000;
 
-/** When a trigger polls, how the last poll ended, and a button to poll now. */
-export function PollStatus() {
+/** When a trigger polls, how the last poll ended, and a button to poll now; or whether it is connected. */
+export function PollStatus({ isListening }: { isListening: boolean }) {
   const { t } = useTranslation();
   const params = { org: useOrg(), id: useWorkflowId() ?? 0 };
   const { data, error, refetch } = useQuery({
@@ -30,9 +30,15 @@ export function PollStatus() {
   if (data === undefined) return <Skeleton height={80} />;
   const { polling } = data;
   return (
-    <Stack gap={6} component="section" aria-label={t('forms.polling.label')}>
+    <Stack
+      gap={6}
+      component="section"
+      aria-label={t(isListening ? 'polling.connection.label' : 'polling.label')}
+    >
       {polling === null || polling.next_poll_at === null ? (
-        <Hint>{t('forms.polling.inactive')}</Hint>
+        <Hint>{t(isListening ? 'polling.connection.inactive' : 'polling.inactive')}</Hint>
+      ) : polling.listens ? (
+        <Listening polling={polling} next={polling.next_poll_at} params={params} />
       ) : (
         <Active polling={polling} next={polling.next_poll_at} params={params} />
       )}
@@ -40,37 +46,64 @@ export function PollStatus() {
   );
 }
 
-function Active({
-  polling,
-  next,
-  params,
-}: {
-  polling: Polling;
-  next: string;
-  params: { readonly org: number; readonly id: number };
-}) {
+function Active({ polling, next, params }: { polling: Polling; next: string; params: Params }) {
   const { t } = useTranslation();
   const { last_poll_at: last, last_error: failure, failures } = polling;
   return (
     <>
-      {failure !== null && (
-        <Alert
-          color={failures > 0 ? 'red' : 'orange'}
-          p="xs"
-          title={failures > 0 ? t('forms.polling.failures', { count: failures }) : undefined}
-        >
-          <Text size="xs">{translateMessage(failure)}</Text>
-        </Alert>
-      )}
-      <Line label={t('forms.polling.last')}>
-        {last === null ? t('forms.polling.never') : <Moment at={last} />}
+      <LastError
+        failure={failure}
+        title={failures > 0 ? t('polling.failures', { count: failures }) : undefined}
+      />
+      <Line label={t('polling.last')}>{last === null ? t('polling.never') : <Moment at={last} />}</Line>
+      <Line label={t('polling.next')}>
+        {polling.is_polling ? t('polling.running') : <Moment at={next} />}
       </Line>
-      <Line label={t('forms.polling.next')}>
-        {polling.is_polling ? t('forms.polling.running') : <Moment at={next} />}
-      </Line>
-      <Line label={t('forms.polling.started')}>{polling.started}</Line>
-      <PollNow params={params} />
+      <Line label={t('polling.started')}>{polling.started}</Line>
+      <PollNow params={params} label={t('polling.now')} />
     </>
+  );
+}
+
+interface Params {
+  readonly org: number;
+  readonly id: number;
+}
+
+/** Of a trigger that keeps a connection. */
+function Listening({ polling, next, params }: { polling: Polling; next: string; params: Params }) {
+  const { t } = useTranslation();
+  const { last_poll_at: last, last_error: failure, failures, is_polling: isConnected } = polling;
+  if (polling.is_test_mode) return <Hint>{t('polling.connection.testMode')}</Hint>;
+  const isRetrying = !isConnected && failures > 0;
+  return (
+    <>
+      <LastError
+        failure={failure}
+        title={failures > 0 ? t('polling.connection.failures', { count: failures }) : undefined}
+      />
+      <Line label={t(isRetrying ? 'polling.connection.retry' : 'polling.connection.status')}>
+        {isRetrying ? (
+          <Moment at={next} />
+        ) : (
+          t(isConnected ? 'polling.connection.connected' : 'polling.connection.waiting')
+        )}
+      </Line>
+      <Line label={t('polling.connection.last')}>
+        {last === null ? t('polling.never') : <Moment at={last} />}
+      </Line>
+      <Line label={t('polling.started')}>{polling.started}</Line>
+      {isRetrying && <PollNow params={params} label={t('polling.connection.now')} />}
+    </>
+  );
+}
+
+function LastError({ failure, title }: { failure: Polling['last_error']; title: string | undefined }) {
+  if (failure === null) return null;
+  return (
+    <Alert color={title === undefined ? 'orange' : 'red'} p="xs" title={title}>
+      <Text size="xs">{translateMessage(failure)}</Text>
+    </Alert>
   );
 }
 
@@ -87,8 +120,7 @@ function Line({ label, children }: { label: string; children: ReactNode }) {
   );
 }
 
-function PollNow({ params }: { params: { readonly org: number; readonly id: number } }) {
-  const { t } = useTranslation();
+function PollNow({ params, label }: { params: Params; label: string }) {
   const { can } = useRole();
   const poll = useChange(() => call('POST /orgs/:org/workflows/:id/polling', { params }), {
     refreshes: ['GET /orgs/:org/workflows/:id/polling'],
@@ -102,7 +134,7 @@ function PollNow({ params }: { params: { readonly org: number; readonly id: numb
       loading={poll.isPending}
       onClick={() => poll.mutate()}
     >
-      {t('forms.polling.now')}
+      {label}
     </Button>
   );
 }

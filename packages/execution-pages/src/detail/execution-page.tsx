@@ -22,6 +22,7 @@ import classes from '../common/executions.module.css';
 import { type DetailSearch, readDetailSearch } from '../common/search.ts';
 import { ExecutionMarks, ExecutionStatus } from '../common/status.tsx';
 import { ToExecutions } from '../common/to-executions.tsx';
+import { Files } from '../files/files.tsx';
 import { Timeline } from '../timeline/timeline.tsx';
 import { ErrorPanel } from './error-panel.tsx';
 import { ExecutionActions } from './execution-actions.tsx';
@@ -207,6 +208,7 @@ function ExecutionSide({ detail }: { detail: ExecutionDetail }) {
         fileName={`execution-${detail.execution.id}-input.json`}
         pathPrefix="trigger.data"
       />
+      <Files value={detail.input_data} executionId={detail.execution.id} />
       <Muted>
         {detail.nodes.length === 0 ? t('executions.detail.noNodes') : t('executions.detail.pickNode')}
       </Muted>

@@ -11,6 +11,7 @@ import { ErrorState } from '@millrace/ui/components/states.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { Files } from '../files/files.tsx';
 import { type GivenInput, type KnownRun, readInput, TooLargeError } from './iteration-input.ts';
 import { nodeRunQuery } from './use-execution.ts';
 
@@ -58,6 +59,7 @@ export function NodeInput({
           <Hint>{t('executions.node.inputHint')}</Hint>
           <NotKept ids={given.data.notKept} labels={labels} />
           <JsonViewer value={config} label={t('executions.node.input')} fileName={`${fileName}-input.json`} />
+          <Files value={config} executionId={execution.id} />
         </>
       )}
     </Stack>

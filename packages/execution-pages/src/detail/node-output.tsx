@@ -5,6 +5,7 @@ import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { useTranslation } from 'react-i18next';
 import classes from '../common/executions.module.css';
+import { Files } from '../files/files.tsx';
 
 /** A node's output, what it would have sent in test mode, and its code's log. */
 export function NodeOutput({ run, executionId }: { run: NodeRunDetail; executionId: number }) {
@@ -41,6 +42,7 @@ export function NodeOutput({ run, executionId }: { run: NodeRunDetail; execution
           pathPrefix={`nodes${templateStep(nodeId)}.output`}
         />
       )}
+      <Files value={output} executionId={executionId} />
       {log.length > 0 && (
         <>
           <Title order={3} size="sm">

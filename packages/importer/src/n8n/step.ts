@@ -2,7 +2,8 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, tryParseJso
 import { type Message, message } from '@millrace/messages';
 import type { Exit, NodeExtras } from '../flow-builder.ts';
 import { MAX_CODE_LENGTH } from '../limits.ts';
-import { extend, literal, memberPath, type Ref, type Scope, type Shape, template } from '../refs.ts';
+import { extend, literal, MISSING, memberPath, type Ref, type Scope, type Shape, template } from '../refs.ts';
+import { Unmappable } from '../unmappable.ts';
 import type { Compiler, Out } from './compiler.ts';
 import {
   foreignPartOf,
@@ -16,14 +17,7 @@ import { asText, type N8nNode, parameterAt } from './read.ts';
 import { shimFor } from './shim.ts';
 import { translate } from './translate.ts';
 
-/** Thrown where a node can't be expressed; it becomes a placeholder. */
-export class Unmappable extends Error {
-  readonly reason: Message;
-  constructor(reason: Message) {
-    super(reason.key);
-    this.reason = reason;
-  }
-}
+export { Unmappable } from '../unmappable.ts';
 
 /** An argument of a tool that the model fills in. */
 export interface ToolArgument {
@@ -381,9 +375,6 @@ export class Step {
 
 /** As much of an invalid expression stays as text. */
 const MAX_SHOWN = 1000;
-
-/** A path that finds nothing in any workflow. */
-const MISSING = 'trigger.data["(not available)"]';
 
 function innermostBelow(scope: Scope, outer: Scope): Scope {
   let at = scope;

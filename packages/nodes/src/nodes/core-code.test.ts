@@ -31,7 +31,13 @@ describe('core.code', () => {
     const { result } = await runNode(coreCode, { config, trigger: { n: 1 }, services: { code } });
     expect(result).toEqual(success({ result: [1] }));
     expect(orders).toEqual([
-      { source: 'return [input.a]', input: { a: 1 }, timeoutMs: 250, memoryBytes: 8 * 1024 * 1024 },
+      {
+        language: 'javascript',
+        source: 'return [input.a]',
+        input: { a: 1 },
+        timeoutMs: 250,
+        memoryBytes: 8 * 1024 * 1024,
+      },
     ]);
   });
 
@@ -39,6 +45,13 @@ describe('core.code', () => {
     const { code, orders } = sandbox(null);
     await runNode(coreCode, { config: { code: 'return null' }, services: { code } });
     expect(orders).toMatchObject([{ input: {}, timeoutMs: 5_000, memoryBytes: 64 * 1024 * 1024 }]);
+  });
+
+  it('says which language it is', async () => {
+    const { code, orders } = sandbox(null);
+    const config = { language: 'python', code: 'return f"\\{{item}}"' };
+    await runNode(coreCode, { config, services: { code } });
+    expect(orders).toMatchObject([{ language: 'python', source: 'return f"{{item}}"' }]);
   });
 
   it("doesn't turn data into code", async () => {

@@ -69,6 +69,8 @@ export const TABLES: Readonly<Record<string, TableDecision>> = {
   storage_changes: 'kept',
   storage_usage: 'kept',
   users: 'kept',
+  vector_collections: 'kept',
+  vector_items: 'kept',
   webhook_deliveries: 'kept',
   // Leases of processes that don't work on the restored instance.
   workers: 'left_out',

@@ -1,13 +1,18 @@
 import type { DoctorCheck } from '@millrace/admin-api';
 import type { Database } from '@millrace/database/database';
 import { pendingMigrations } from '@millrace/database/migrate';
-import { readInstallationId } from '@millrace/files/folder-owner';
 import { createFolderStore } from '@millrace/files/folder-store';
+import { readInstallationId } from '@millrace/files/owned-store';
+import { S3Client } from '@millrace/files/s3-client';
+import { bucketMark } from '@millrace/files/s3-owner';
+import { createS3Store } from '@millrace/files/s3-store';
+import type { S3Settings } from '@millrace/files/settings';
 import { message } from '@millrace/messages';
 import { reasonOf } from '@millrace/messages/explained-error';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { listKeysInUse, listSecretKeys } from '@millrace/secrets/store';
 import { auditFindings } from './audit-findings.ts';
+import { bucketFindings } from './bucket-findings.ts';
 import { lookForContents } from './contents.ts';
 import { filesFindings } from './files-findings.ts';
 import type { Diagnosis, Finding } from './finding.ts';
@@ -37,11 +42,12 @@ export async function examine({
     ['clock', async () => clockFindings(await measureDrift(db, now))],
     [
       'files',
-      async () =>
-        filesFindings(files, {
-          installationId: await readInstallationId(db),
-          lookForContents: () => lookForContents(db, createFolderStore(files.folder)),
-        }),
+      async () => {
+        const installationId = await readInstallationId(db);
+        if (files.s3 !== null) return findInBucket(db, files.s3, installationId);
+        const store = createFolderStore(files.folder);
+        return filesFindings(files, { installationId, lookForContents: () => lookForContents(db, store) });
+      },
     ],
     ['keys', () => keyFindings(db, secretKeys)],
     ['audit_log', async () => auditFindings(await readAuditFacts(db))],
@@ -64,6 +70,13 @@ export async function examine({
     checks: [...checks.keys(), 'server', 'durability', 'connections', 'workers'],
     findings: [...results.flat(), ...ofServer],
   };
+}
+
+function findInBucket(db: Database, settings: S3Settings, installationId: string): Promise<Finding[]> {
+  const client = new S3Client(settings);
+  const lookFor = () => lookForContents(db, createS3Store(client));
+  const bucket = { place: client.place, mark: bucketMark(client) };
+  return bucketFindings(bucket, { installationId, lookForContents: lookFor });
 }
 
 /** A check that couldn't be carried out is a finding itself. */

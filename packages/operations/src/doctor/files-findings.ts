@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { MARKER, readOwner } from '@millrace/files/folder-owner';
+import { readOwner } from '@millrace/files/folder-owner';
+import { MARKER } from '@millrace/files/owned-store';
 import type { FileSettings } from '@millrace/files/settings';
 import { message } from '@millrace/messages';
 import type { ContentsSeen } from './contents.ts';
@@ -66,7 +67,8 @@ function foreign(path: string, owner: string): Finding {
   };
 }
 
-function contentsFindings(path: string, { looked, missing }: ContentsSeen): Finding[] {
+/** @param path where they should be */
+export function contentsFindings(path: string, { looked, missing }: ContentsSeen): Finding[] {
   const [file] = missing;
   if (file === undefined) return [];
   return [

@@ -138,7 +138,7 @@ describe('settings', () => {
     publicUrlIsExplicit: true,
     trustProxy: ['10.0.0.1'],
     dataDir: null,
-    files: { folder: '/nowhere', freeDiskBytes: 0 },
+    files: { folder: '/nowhere', freeDiskBytes: 0, s3: null },
     connectionsPerProcess: 19,
   };
   const found = (installation: Partial<Installation>) =>

@@ -18,7 +18,7 @@ export interface Installation {
   readonly trustProxy: false | number | readonly string[];
   /** Folder of the embedded PostgreSQL; null: the database is elsewhere. */
   readonly dataDir: string | null;
-  readonly files: Pick<FileSettings, 'folder' | 'freeDiskBytes'>;
+  readonly files: Pick<FileSettings, 'folder' | 'freeDiskBytes' | 's3'>;
   /** Connections to the database that one process may open. */
   readonly connectionsPerProcess: number;
 }

@@ -24,7 +24,7 @@ const INSTALLATION: Installation = {
   publicUrlIsExplicit: true,
   trustProxy: false,
   dataDir: null,
-  files: { folder: join(tmpdir(), 'millrace-doctor-no-folder'), freeDiskBytes: 0 },
+  files: { folder: join(tmpdir(), 'millrace-doctor-no-folder'), freeDiskBytes: 0, s3: null },
   connectionsPerProcess: 1,
 };
 /** Found in every test: what the test server is set to, and what isn't running. */

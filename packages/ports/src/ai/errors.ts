@@ -13,7 +13,7 @@ import { type ProviderRefusal, refusalIn, retryAfterMs } from './provider-error.
 /** The state of a call when it failed. */
 export interface FailedCall {
   readonly credential: CredentialOf<'ai'>;
-  readonly request: AiRequest;
+  readonly request: Pick<AiRequest, 'model'>;
   /** Token counts that the provider reported before it failed. */
   readonly usage: AiUsage;
   /** Whether the response had started. */
@@ -25,7 +25,12 @@ export interface FailedCall {
 
 /** Something wrong with a response that arrived complete; thrown by its readers. */
 export class AnswerProblem extends ExplainedError {
-  readonly code: 'ai_invalid_output' | 'ai_invalid_response' | 'ai_refused' | 'ai_stream_cut';
+  readonly code:
+    | 'ai_invalid_output'
+    | 'ai_invalid_response'
+    | 'ai_refused'
+    | 'ai_stream_cut'
+    | 'ai_unsupported';
   readonly isRetryable: boolean;
   readonly details: JsonObject | undefined;
   constructor(code: AnswerProblem['code'], explanation: Message, isRetryable: boolean, details?: JsonObject) {

@@ -18,6 +18,24 @@ export function aiUrl(place: Place, path: string): string {
   return withQuery(`${aiBaseUrl(place)}${path}`, place);
 }
 
+/** How the key is sent to each provider. */
+const SIGN_IN: Record<AiProvider, (key: string) => { readonly [name: string]: string }> = {
+  openai_compatible: (key) => ({ authorization: `Bearer ${key}` }),
+  anthropic: (key) => ({ 'x-api-key': key }),
+  google: (key) => ({ 'x-goog-api-key': key }),
+};
+
+/** The header with the key; none without a key. */
+export function keyHeaders({
+  provider,
+  api_key: key,
+}: {
+  readonly provider: AiProvider;
+  readonly api_key: string | null;
+}): { readonly [name: string]: string } {
+  return key === null || key === '' ? {} : SIGN_IN[provider](key);
+}
+
 /** The credential's base URL without its query and trailing slash. */
 function aiBaseUrl({ base_url: baseUrl, provider }: Place): string {
   return (baseUrl ?? BASE_URLS[provider]).replace(/[?#].*$/s, '').replace(/\/+$/, '');

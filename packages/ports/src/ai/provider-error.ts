@@ -12,6 +12,20 @@ export interface ProviderRefusal {
   readonly headers: { readonly [name: string]: string };
 }
 
+/** A refusal that arrived without the client library. */
+export class ProviderResponse extends Error {
+  override readonly name = 'ProviderResponse';
+  readonly statusCode: number;
+  readonly responseBody: string;
+  readonly responseHeaders: { readonly [name: string]: string };
+  constructor(status: number, body: string, headers: { readonly [name: string]: string }) {
+    super('');
+    this.statusCode = status;
+    this.responseBody = body;
+    this.responseHeaders = headers;
+  }
+}
+
 /** The provider's refusal in an error of the client library; undefined if the provider didn't refuse. */
 export function refusalIn(error: unknown): ProviderRefusal | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -23,7 +37,8 @@ export function refusalIn(error: unknown): ProviderRefusal | undefined {
     type?: unknown;
     code?: unknown;
   };
-  const isCall = error.name === 'AI_APICallError' && typeof statusCode === 'number' && statusCode >= 400;
+  const isWhole = error instanceof ProviderResponse || error.name === 'AI_APICallError';
+  const isCall = isWhole && typeof statusCode === 'number' && statusCode >= 400;
   const isInStream = error.name === 'AI_StreamProviderError';
   if (!isCall && !isInStream) return undefined;
   const body = typeof responseBody === 'string' ? tryParseJson(responseBody) : data;

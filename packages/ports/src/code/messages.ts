@@ -36,6 +36,11 @@ export function memoryFailure(job: Job): JobFailure {
     : { kind: 'failure', code: 'document_memory', message: message('ports.document_memory') };
 }
 
+/** Of Python that didn't start in time. */
+export function slowStartFailure(): JobFailure {
+  return { kind: 'failure', code: 'code_unavailable', message: message('ports.python_slow') };
+}
+
 const MAX_MESSAGE_LENGTH = 2_000;
 
 /**
@@ -58,6 +63,15 @@ export function messageOf(
     return withPlace(message('ports.code_unbalanced'), place);
   }
   return withPlace(what, place);
+}
+
+/** What was thrown, and where if that is known. */
+export function placedMessage(
+  description: string,
+  place: { readonly line: number; readonly column: number } | null,
+): Message {
+  const what = verbatim(cut(description));
+  return place === null ? what : withPlace(what, { line: String(place.line), column: String(place.column) });
 }
 
 function cut(text: string): string {

@@ -3,8 +3,9 @@ import type { LogLine } from '@millrace/engine';
 import type { ContentJob, ContentOutcome } from '../contents/protocol.ts';
 import type { DocumentJob, DocumentOutcome } from '../documents/protocol.ts';
 import type { SchemaJob, SchemaOutcome } from '../schema/protocol.ts';
-import { memoryFailure, timeoutFailure } from './messages.ts';
+import { memoryFailure, slowStartFailure, timeoutFailure } from './messages.ts';
 import type { CodeJob, CodeOutcome, Job, JobOutcome, ThreadMessage } from './protocol.ts';
+import type { PythonImage } from './python/interpreter.ts';
 
 /** The outcome of a run, with its log. */
 export interface PoolAnswer<Outcome = JobOutcome> {
@@ -14,6 +15,8 @@ export interface PoolAnswer<Outcome = JobOutcome> {
 
 /** How long after its time limit a run that doesn't stop by itself is killed with its thread. */
 const GRACE_MS = 500;
+/** How long Python may take to start, which isn't part of a run's time. */
+const PYTHON_START_MS = 120_000;
 /** A thread whose run took more memory than this is replaced, to release the memory. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 /** An idle thread is ended after this time, to release the garbage on its own heap. */
@@ -41,6 +44,8 @@ export class CodePool {
   readonly #threads = new Set<CodeThread>();
   /** Waiting runs by owner; the owner whose turn is next comes first. */
   readonly #waiting = new Map<number, Run[]>();
+  /** What Python starts from, once a thread has made it. */
+  #image: PythonImage | undefined;
   #isClosed = false;
 
   /**
@@ -130,7 +135,14 @@ export class CodePool {
     for (const thread of this.#threads) if (thread.isFree) return thread;
     if (this.#isClosed || this.#threads.size >= this.#maxThreads) return null;
     const thread = new CodeThread(
-      { idleMs: this.#idleMs, niceness: this.#niceness },
+      {
+        idleMs: this.#idleMs,
+        niceness: this.#niceness,
+        image: () => this.#image,
+        onImage: (image) => {
+          this.#image ??= image;
+        },
+      },
       () => this.#dispatch(),
       () => {
         this.#threads.delete(thread);
@@ -161,9 +173,18 @@ export class CodePool {
   }
 }
 
+interface ThreadOptions {
+  readonly idleMs: number;
+  readonly niceness: number;
+  readonly image: () => PythonImage | undefined;
+  readonly onImage: (image: PythonImage) => void;
+}
+
 /** One worker thread and its current run. */
 class CodeThread {
   readonly #worker: Worker;
+  readonly #image: ThreadOptions['image'];
+  readonly #onImage: ThreadOptions['onImage'];
   readonly #idleMs: number;
   readonly #onFree: () => void;
   #run: Run | null = null;
@@ -172,12 +193,10 @@ class CodeThread {
   /** For the run, or for the idle time between two runs. */
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(
-    { idleMs, niceness }: { readonly idleMs: number; readonly niceness: number },
-    onFree: () => void,
-    onGone: () => void,
-  ) {
+  constructor({ idleMs, niceness, image, onImage }: ThreadOptions, onFree: () => void, onGone: () => void) {
     this.#idleMs = idleMs;
+    this.#image = image;
+    this.#onImage = onImage;
     this.#onFree = onFree;
     this.#worker = new Worker(new URL('thread.ts', import.meta.url), {
       name: 'code',
@@ -220,7 +239,19 @@ class CodeThread {
   }
 
   #begin(run: Run): void {
-    this.#worker.postMessage(run.job, run.job.kind === 'contents' ? [run.job.port] : []);
+    const { job } = run;
+    if (job.kind === 'code' && job.language === 'python') {
+      const image = this.#image();
+      this.#worker.postMessage(image === undefined ? job : { ...job, image });
+      this.#timer = setTimeout(() => void this.kill(slowStartFailure()), PYTHON_START_MS);
+      return;
+    }
+    this.#worker.postMessage(job, job.kind === 'contents' ? [job.port] : []);
+    this.#startTimer(run);
+  }
+
+  #startTimer(run: Run): void {
+    this.#stopTimer();
     this.#timer = setTimeout(() => this.#onDeadline(run), run.job.timeoutMs + GRACE_MS);
   }
 
@@ -238,6 +269,10 @@ class CodeThread {
       if (this.#run !== null) this.#begin(this.#run);
     } else if (message.kind === 'log') {
       this.#run?.log.push(message.line);
+    } else if (message.kind === 'image') {
+      this.#onImage(message.image);
+    } else if (message.kind === 'start') {
+      if (this.#run !== null) this.#startTimer(this.#run);
     } else {
       this.#release()?.end(message.outcome);
       if (message.usedBytes > MAX_KEPT_BYTES) void this.kill({ kind: 'aborted' });

@@ -1,8 +1,9 @@
-import type { LogLine } from '@millrace/engine';
+import type { CodeLanguage, LogLine } from '@millrace/engine';
 import type { Message } from '@millrace/messages';
 import type { ContentJob, ContentOutcome } from '../contents/protocol.ts';
 import type { DocumentJob, DocumentOutcome } from '../documents/protocol.ts';
 import type { SchemaJob, SchemaOutcome } from '../schema/protocol.ts';
+import type { PythonImage } from './python/interpreter.ts';
 
 /** What a thread runs. */
 export type Job = CodeJob | DocumentJob | SchemaJob | ContentJob;
@@ -13,7 +14,8 @@ export type JobOutcome = CodeOutcome | DocumentOutcome | SchemaOutcome | Content
 /** One run of an author's code, as sent to a thread. */
 export interface CodeJob {
   readonly kind: 'code';
-  /** The body of an async function of `input`. */
+  readonly language: CodeLanguage;
+  /** The body of a function of `input`, in JavaScript of an async one. */
   readonly source: string;
   /** JSON text of the input. */
   readonly input: string;
@@ -22,12 +24,19 @@ export interface CodeJob {
   readonly timeoutMs: number;
   readonly memoryBytes: number;
   readonly maxOutputBytes: number;
+  /** What another thread made of Python; added by the pool. */
+  readonly image?: PythonImage;
 }
 
 /** A number's path in the input, its digits, and whether it is an integer. */
 export type ExactNumber = readonly [path: readonly (string | number)[], digits: string, isInteger: boolean];
 
-export type CodeFailure = 'code_error' | 'code_timeout' | 'code_memory' | 'code_output_too_large';
+export type CodeFailure =
+  | 'code_error'
+  | 'code_timeout'
+  | 'code_memory'
+  | 'code_output_too_large'
+  | 'code_unavailable';
 
 /** The outcome of a run; `text` is the result's JSON text. */
 export type CodeOutcome =
@@ -35,10 +44,12 @@ export type CodeOutcome =
   | { readonly kind: 'failure'; readonly code: CodeFailure; readonly message: Message };
 
 /**
- * A message from a thread: it is ready, a console line (sent at once, as the thread may be killed), or a run ended, with the
- * memory it took including the text of input and result.
+ * A message from a thread: it is ready, a console line (sent at once, as the thread may be killed), Python that others can start from, code
+ * that begins only now that its interpreter is there, or a run ended, with the memory it took including the text of input and result.
  */
 export type ThreadMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'log'; readonly line: LogLine }
+  | { readonly kind: 'image'; readonly image: PythonImage }
+  | { readonly kind: 'start' }
   | { readonly kind: 'end'; readonly outcome: JobOutcome; readonly usedBytes: number };

@@ -1,6 +1,7 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Job, JobOutcome, ThreadMessage } from './protocol.ts';
+import type { LogLine } from '@millrace/engine';
+import type { CodeJob, Job, JobOutcome, ThreadMessage } from './protocol.ts';
 import { loadSandbox, runInSandbox } from './sandbox.ts';
 
 /** Runs in a worker thread: one job after another, each followed by one `end`. */
@@ -16,11 +17,24 @@ async function runJob(job: Job): Promise<void> {
   say({ kind: 'end', outcome, usedBytes });
 }
 
+const onLog = (line: LogLine): void => say({ kind: 'log', line });
+
+async function runPythonJob(
+  job: CodeJob,
+): Promise<{ readonly outcome: JobOutcome; readonly usedBytes: number }> {
+  const { runPython } = await import('./python/run.ts');
+  return runPython(job, {
+    onLog,
+    onImage: (image) => say({ kind: 'image', image }),
+    onStart: () => say({ kind: 'start' }),
+  });
+}
+
 /** What isn't code is loaded on first use, as most threads only run code. */
 async function resultOf(job: Job): Promise<{ readonly outcome: JobOutcome; readonly usedBytes: number }> {
   switch (job.kind) {
     case 'code':
-      return runInSandbox(job, (line) => say({ kind: 'log', line }));
+      return job.language === 'python' ? runPythonJob(job) : runInSandbox(job, onLog);
     case 'document': {
       const { runDocumentJob } = await import('../documents/run.ts');
       return runDocumentJob(job);

@@ -1,6 +1,7 @@
 /** The part of WebAssembly used here: only browser typings include its types. */
 interface WasmNamespace {
   readonly compile: (bytes: Uint8Array) => Promise<WasmModule>;
+  readonly instantiate: (module: WasmModule, imports: object) => Promise<WasmInstance>;
   readonly Memory: new (size: {
     /** Pages of 64 KiB. */
     initial: number;
@@ -17,6 +18,10 @@ export interface WasmModule {
   readonly [Symbol.toStringTag]: string;
 }
 
+export interface WasmInstance {
+  readonly exports: Readonly<Record<string, unknown>>;
+}
+
 declare const WebAssembly: WasmNamespace;
 
-export const { compile, Memory, RuntimeError } = WebAssembly;
+export const { compile, instantiate, Memory, RuntimeError } = WebAssembly;

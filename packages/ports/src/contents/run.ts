@@ -51,6 +51,14 @@ export async function workOnContents(task: ContentTask, host: Host, maxOutputByt
       return splitRows(host, task);
     case 'write_rows':
       return writeRows(host, task);
+    case 'read_mail': {
+      const { readMail } = await import('./mail.ts');
+      return readMail(host, task.attachments);
+    }
+    case 'pdf_text': {
+      const { readPdfText } = await import('./pdf-text.ts');
+      return readPdfText(host, task, maxOutputBytes);
+    }
     case 'zip_make':
     case 'zip_list':
     case 'zip_extract': {

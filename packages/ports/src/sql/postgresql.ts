@@ -37,7 +37,7 @@ export async function queryPostgresql(
   const socket = await sockets.connect({ host, port }, signal).catch((error: unknown) => {
     throw connectError(error, 'sql_connection_failed');
   });
-  const client = createClient(credential, socket);
+  const client = createPostgresqlClient(credential, socket);
   // The statement in progress reports the failure; without a listener this event would end the process.
   client.on('error', () => undefined);
   let isSent = false;
@@ -66,7 +66,8 @@ export async function queryPostgresql(
   }
 }
 
-function createClient(
+/** A client on a socket that is connected already. */
+export function createPostgresqlClient(
   { host, port, database, username, password, tls }: SqlCredential,
   socket: Socket,
 ): pg.Client {

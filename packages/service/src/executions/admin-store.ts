@@ -121,6 +121,18 @@ export interface ExecutionFlowRow {
 }
 
 /** The workflow in the version an execution runs. */
+export async function hasExecution(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+): Promise<boolean> {
+  const rows = await tx.query('SELECT FROM executions WHERE organisation_id = $1 AND id = $2', [
+    organisationId,
+    executionId,
+  ]);
+  return rows.length > 0;
+}
+
 export async function findExecutionFlow(
   tx: Queryable,
   organisationId: number,

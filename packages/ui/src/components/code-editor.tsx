@@ -16,24 +16,35 @@ export interface CodeEditorProps {
   value: string;
   onChange?: (value: string) => void;
   label: string;
-  language: 'javascript' | 'json' | 'sql' | 'text';
+  language: 'javascript' | 'python' | 'json' | 'sql' | 'text';
   isReadOnly?: boolean;
   /** Pixels; the editor grows with its content between the two. */
   minHeight?: number;
   maxHeight?: number;
+  /** Of a language that is loaded apart; must not change. */
+  extension?: Extension;
 }
 
+const NOTHING: Extension = [];
 const NOBODY = () => undefined;
 
 /** An editor for code and JSON that marks JSON errors. Tab leaves JSON at once, and code after Escape. */
 export default function CodeEditor(props: CodeEditorProps) {
-  const { value, label, language, isReadOnly = false, minHeight = 120, maxHeight = 420 } = props;
+  const {
+    value,
+    label,
+    language,
+    isReadOnly = false,
+    minHeight = 120,
+    maxHeight = 420,
+    extension = NOTHING,
+  } = props;
   const { t } = useTranslation();
   const hintId = useId();
   const takesTab = isIndented(language) && !isReadOnly;
   const setup = useMemo(
-    () => setupOf(language, isReadOnly, { minHeight, maxHeight }),
-    [language, isReadOnly, minHeight, maxHeight],
+    () => [setupOf(language, isReadOnly, { minHeight, maxHeight }), extension],
+    [language, isReadOnly, minHeight, maxHeight, extension],
   );
   const frame = useCodeView({
     value,
@@ -67,7 +78,7 @@ function setupOf(
     highlightActiveLine(),
     keymap.of([...completionKeymap, ...tabKeysOf(language)]),
     languageOf(language),
-    EditorState.tabSize.of(2),
+    EditorState.tabSize.of(language === 'python' ? 4 : 2),
     EditorState.readOnly.of(isReadOnly),
     EditorView.lineWrapping,
     EditorView.theme({
@@ -78,7 +89,7 @@ function setupOf(
 
 /** Forms are navigated with Tab and JSON is a form field, so Tab indents only code. */
 function isIndented(language: CodeEditorProps['language']): boolean {
-  return language === 'javascript' || language === 'sql';
+  return language === 'javascript' || language === 'python' || language === 'sql';
 }
 
 function tabKeysOf(language: CodeEditorProps['language']): readonly KeyBinding[] {

@@ -2,11 +2,19 @@ import { Skeleton } from '@mantine/core';
 import type { CodeEditorProps } from './code-editor.tsx';
 import { lazyPart } from './lazy-part.tsx';
 
-/** The code editor, loaded on first use. */
-export const Code = lazyPart(
+const AnyCode = lazyPart(
   async () => (await import('./code-editor.tsx')).default,
   ({ minHeight = 120 }: CodeEditorProps) => <Skeleton height={minHeight} />,
 );
+const PythonCode = lazyPart(
+  async () => (await import('./code-editor-python.tsx')).default,
+  ({ minHeight = 120 }: CodeEditorProps) => <Skeleton height={minHeight} />,
+);
+
+/** The code editor, loaded on first use. */
+export function Code(props: CodeEditorProps) {
+  return props.language === 'python' ? <PythonCode {...props} /> : <AnyCode {...props} />;
+}
 
 /** Read-only formatted JSON. */
 export function JsonText({

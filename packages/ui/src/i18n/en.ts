@@ -9,6 +9,7 @@ import credentials from './en/credentials.json';
 import debugging from './en/debugging.json';
 import editor from './en/editor.json';
 import executions from './en/executions.json';
+import files from './en/files.json';
 import folders from './en/folders.json';
 import forms from './en/forms.json';
 import gallery from './en/gallery.json';
@@ -16,6 +17,7 @@ import help from './en/help.json';
 import keys from './en/keys.json';
 import pasting from './en/pasting.json';
 import people from './en/people.json';
+import polling from './en/polling.json';
 import settings from './en/settings.json';
 import shell from './en/shell.json';
 import storage from './en/storage.json';
@@ -36,6 +38,7 @@ export const en = {
   debugging,
   editor,
   executions,
+  files,
   folders,
   forms,
   gallery,
@@ -43,6 +46,7 @@ export const en = {
   keys,
   pasting,
   people,
+  polling,
   settings,
   shell,
   storage,

@@ -23,7 +23,7 @@ import {
   useSources,
 } from './import-sources.ts';
 
-/** Creates workflows from chosen, dropped or pasted exports, of n8n too, after a look at what they would become. */
+/** Creates workflows from chosen, dropped or pasted exports, of other products too, after a look at what they would become. */
 export function ImportDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const [given, setGiven] = useState<Given>(NOTHING_GIVEN);
@@ -85,7 +85,11 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
         <Stack gap="sm">
           <Muted>{t('workflows.importHint')}</Muted>
           <Group gap="xs">
-            <FileButton multiple accept="application/json,.json" onChange={(files) => void take(files)}>
+            <FileButton
+              multiple
+              accept="application/json,.json,.yml,.yaml"
+              onChange={(files) => void take(files)}
+            >
               {(props) => (
                 <Button {...props} variant="default" leftSection={<FileUp size={14} />}>
                   {t('workflows.chooseFiles')}

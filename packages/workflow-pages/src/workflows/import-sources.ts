@@ -126,7 +126,7 @@ export function useSources(
 }
 
 function sourcesIn(id: number, at: number, { fileName, text }: GivenText, limit: number): readonly Source[] {
-  const name = fileName.replace(/\.json$/i, '');
+  const name = fileName.replace(/\.(json|ya?ml)$/i, '');
   if (typeof text !== 'string') return [{ key: `${id} ${at}`, fileName, name, read: text }];
   if (text.trim() === '') return [];
   return readImports(text).map((read, index) => {

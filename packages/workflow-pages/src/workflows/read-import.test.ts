@@ -52,6 +52,16 @@ describe('readImports', () => {
     expect(readImport(JSON.stringify(value))).toEqual({ original: expected });
   });
 
+  test('leaves what comes from Dify and Flowise to the service, YAML as its text', () => {
+    const text = 'app:\n  name: x\nkind: app\nworkflow:\n  graph: {}\n';
+    expect(readImport(text)).toEqual({ original: text });
+    const app = { app: { name: 'x' }, kind: 'app', workflow: { graph: { nodes: [] } } };
+    expect(readImport(JSON.stringify(app))).toEqual({ original: app });
+    const flow = { nodes: [{ id: 'a', type: 'agentFlow', data: { name: 'startAgentflow' } }], edges: [] };
+    expect(readImport(JSON.stringify(flow))).toEqual({ original: flow });
+    expect(readImport('some: yaml\nof: another kind')).toMatchObject({ fault: { kind: 'no_json' } });
+  });
+
   test('reads each workflow of a list, and of a response that has one', () => {
     const list = [{ flow_data: FLOW }, original, { name: 'neither' }];
     const read = [{ workflow: { flow_data: FLOW } }, { original }, { fault: { kind: 'no_workflow' } }];

@@ -1,6 +1,6 @@
 import type { Body } from '@millrace/admin-api';
-import { foreignProductOf } from '@millrace/editor-model/foreign-product.ts';
-import { n8nWorkflowOf } from '@millrace/editor-model/n8n-content.ts';
+import { foreignProductOf, isDifyText, isImported } from '@millrace/editor-model/foreign-product.ts';
+import { originalOf } from '@millrace/editor-model/original-content.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
 import { findJsonPlace, type TextPlace } from '@millrace/ui/components/json-place.ts';
 
@@ -17,7 +17,7 @@ export type ImportFault =
 export type Import =
   | { readonly workflow: NewWorkflow & { readonly flow_data: JsonObject } }
   /** A workflow of another product: the service says what becomes of it. */
-  | { readonly original: JsonObject }
+  | { readonly original: JsonObject | string }
   | { readonly fault: ImportFault };
 
 /** The text of a file; null if it is binary: an image, an archive. Any character is valid, including U+FFFD. */
@@ -30,12 +30,16 @@ export function readText(bytes: ArrayBuffer): string | null {
   }
 }
 
-/** Parses what was exported here or in n8n, got from the API, or a bare flow; or a list of them. The service validates the flows. */
+/**
+ * Parses what was exported here or in another product, got from the API, or a bare flow; or a list of them. The service validates the flows, and reads
+ * YAML.
+ */
 export function readImports(text: string): readonly Import[] {
   let value: JsonValue;
   try {
     value = parseJson(text);
   } catch {
+    if (isDifyText(text)) return [{ original: text }];
     return [{ fault: { kind: 'no_json', at: findJsonPlace(text) } }];
   }
   if (isJsonObject(value) && value.data !== undefined && isJsonArray(value.data)) return readList(value.data);
@@ -49,7 +53,7 @@ function readList(list: readonly JsonValue[]): readonly Import[] {
 
 function readOne(value: JsonValue): Import {
   const product = foreignProductOf(value);
-  if (product === 'n8n') return { original: n8nWorkflowOf(value) };
+  if (product !== null && isImported(product)) return { original: originalOf(value) };
   if (product !== null) return { fault: { kind: 'foreign', product } };
   if (!isJsonObject(value)) return { fault: { kind: 'no_workflow' } };
   const { flow_data: flow } = value;

@@ -3,8 +3,11 @@ import {
   CalendarClock,
   CircleHelp,
   ClipboardList,
+  Database,
   Hand,
+  ListOrdered,
   type LucideIcon,
+  Mail,
   MessageSquare,
   RefreshCw,
   Rss,
@@ -20,6 +23,11 @@ const TRIGGER_ICONS = {
   'trigger.manual': Hand,
   'trigger.rss': Rss,
   'trigger.poll': RefreshCw,
+  'trigger.email': Mail,
+  'trigger.redis': Database,
+  'trigger.mqtt': MessageSquare,
+  'trigger.postgresql': Database,
+  'trigger.sqs': ListOrdered,
 } as const satisfies { readonly [type: `trigger.${string}`]: LucideIcon };
 
 type Known = keyof typeof TRIGGER_ICONS;
@@ -29,7 +37,9 @@ type Name = NameOf<Known>;
 /** A workflow's trigger: icon and label. */
 export function TriggerName({ type }: { type: string | null }) {
   const { t } = useTranslation();
-  const known = Object.keys(TRIGGER_ICONS).find((each) => each === type) as Known | undefined;
+  // Those of services poll.
+  const shown = type !== null && /^trigger\.\w+\./.test(type) ? 'trigger.poll' : type;
+  const known = Object.keys(TRIGGER_ICONS).find((each) => each === shown) as Known | undefined;
   const Icon = known === undefined ? CircleHelp : TRIGGER_ICONS[known];
   const name = (known?.slice('trigger.'.length) ?? 'none') as Name | 'none';
   return (

@@ -19,6 +19,7 @@ import { followExecution, sendEvents } from '../../public/executions/follow.ts';
 import { createWatcher, endingAfter } from '../../public/executions/watcher.ts';
 import { adminRoute } from '../http/route.ts';
 import { adminActionRoutes } from './actions.ts';
+import { executionFileRoutes } from './files.ts';
 import { adminListRoutes, mayReadOrigin } from './list.ts';
 import { createFollowList } from './live.ts';
 import {
@@ -50,6 +51,7 @@ export function adminExecutionRoutes(
   addDetail(app, deps);
   addNodes(app, deps);
   addStreams(app, deps);
+  executionFileRoutes(app, deps);
   adminActionRoutes(app, deps, starter, cancel);
 }
 

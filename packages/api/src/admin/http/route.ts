@@ -1,6 +1,7 @@
 import {
   ADMIN_API,
   type AdminApi,
+  ANY_FILE,
   type Body,
   type Endpoint,
   type EndpointName,
@@ -81,7 +82,11 @@ export function adminRoute<Name extends EndpointName>(
   app.route({
     method,
     url: `${ADMIN_BASE}${path}`,
-    config: { admin: endpoint, produces: producedBy(endpoint) },
+    config: {
+      admin: endpoint,
+      produces: producedBy(endpoint),
+      ...(endpoint.file === ANY_FILE ? { sendsFile: true } : {}),
+    },
     ...(endpoint.takesFlow === true ? { bodyLimit: config.limits.flowBodyBytes } : {}),
     ...(endpoint.takesBatch === true ? { bodyLimit: config.limits.batchBodyBytes } : {}),
     schema: {

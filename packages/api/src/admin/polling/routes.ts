@@ -43,6 +43,8 @@ async function read(tx: Queryable, organisationId: number, workflowId: number): 
 function present(row: PollingRow): Polling {
   const time = (at: Date | null): string | null => (at === null ? null : formatTimestamp(at));
   return {
+    listens: row.listens,
+    is_test_mode: row.is_test_mode,
     is_polling: row.is_polling,
     next_poll_at: time(row.next_poll_at),
     last_poll_at: time(row.last_poll_at),

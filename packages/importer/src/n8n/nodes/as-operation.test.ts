@@ -27,7 +27,45 @@ it.each<[string, HttpCall, string, object]>([
     'a path',
     RECORD,
     'connector.airtable.get_record',
-    { base_id: '{{vars.base}}', table: 'My table', record_id: '{{item.id}}' },
+    { base_id: '{{vars.base}}', table: 'My table', record_id: '{{item.id | string}}' },
+  ],
+  [
+    'address, apart from the token that its credential has',
+    {
+      method: 'POST',
+      url: 'https://api.telegram.org/bot[token]/sendMessage',
+      query: null,
+      body: {
+        chat_id: '{{item.chat.id}}',
+        text: 'x',
+        parse_mode: 'HTML',
+        reply_parameters: { message_id: 7 },
+      },
+    },
+    'connector.telegram.send_message',
+    { chat_id: '{{item.chat.id | string}}', text: 'x', parse_mode: 'HTML', reply_to_message_id: '7' },
+  ],
+  [
+    'form, whose file is an address',
+    {
+      method: 'POST',
+      url: 'https://api.telegram.org/bot[token]/sendPhoto',
+      query: null,
+      body: { chat_id: '1', photo: 'https://example.com/x.jpg' },
+    },
+    'connector.telegram.send_photo',
+    { chat_id: '1', photo: 'https://example.com/x.jpg' },
+  ],
+  [
+    'host of its own',
+    {
+      method: 'PUT',
+      url: 'https://{{vars.woocommerce_shop}}/wp-json/wc/v3/orders/17',
+      query: null,
+      body: { status: 'completed' },
+    },
+    'connector.woocommerce.update_order',
+    { shop: '{{vars.woocommerce_shop}}', order_id: 17, status: 'completed' },
   ],
 ])('finds the operation with the same %s', (_, call, type, config) => {
   expect(sameOperation(call)).toMatchObject({ type, config });
@@ -47,6 +85,15 @@ it.each<[string, HttpCall]>([
     },
   ],
   ['lacks what is required', { ...POST, body: { channel: 'C1' } }],
+  [
+    'has a style that the operation lacks',
+    {
+      method: 'POST',
+      url: 'https://api.telegram.org/bot[token]/sendMessage',
+      query: null,
+      body: { chat_id: '1', text: 'x', parse_mode: 'Markdown' },
+    },
+  ],
   ['has another method', { ...POST, method: 'PUT' }],
   ['goes to another host', { ...POST, url: 'https://slack.example.com/api/chat.postMessage' }],
   ['sends a list where the setting is a text', { ...POST, body: { channel: ['C1'], text: 'x' } }],

@@ -2,7 +2,7 @@ import type { Connector, Operation } from '@millrace/connectors/format';
 import { typeOf } from '@millrace/connectors/node-type';
 import { services } from '@millrace/connectors/services';
 import { isJsonArray, isJsonObject, type JsonSchema, type JsonValue } from '@millrace/engine';
-import { insideOf, template } from '../../refs.ts';
+import { insideOf, type Shape, template } from '../../refs.ts';
 
 /** An HTTP request to a known service. */
 export interface HttpCall {
@@ -19,13 +19,18 @@ export interface SameOperation {
   readonly config: { readonly [name: string]: JsonValue };
   /** Where a part of the response is in the node's output; null if it isn't. */
   place(names: readonly string[]): readonly string[] | null;
+  /** Where the parts are that a whole response is read by. */
+  readonly shape: Shape;
   readonly hasPages: boolean;
 }
 
+/** Where a token stands in the address of a call. */
+export const TOKEN_IN_PATH = '[token]';
+
 type Settings = { [name: string]: JsonValue };
 
-/** A template that is one setting and nothing else, as whatever is sent. */
-const SETTING = /^\{\{args\.(\w+)(?: \|\| null)?\}\}$/;
+/** A template that is one setting and nothing else, as whatever is sent: as a number, or left out where it has its default. */
+const SETTING = /^\{\{args\.(\w+)(?: \|\| null| \| number| == "\w+" \? null : args\.\1)?\}\}$/;
 /** A part of a response, by its path. */
 const PART = /^\{\{args\.response\.body((?:\.\w+)*)\}\}$/;
 
@@ -46,6 +51,7 @@ function described(connector: Connector, operation: Operation, config: Settings)
     type: typeOf(connector, operation),
     config,
     hasPages: pagination !== undefined,
+    shape: shapeOf(operation.output),
     place: (names) =>
       pagination === undefined ? placeIn(operation.output, names) : itemsAt(pagination.items, names),
   };
@@ -73,6 +79,18 @@ function placeIn(output: JsonValue | undefined, names: readonly string[]): reado
   return null;
 }
 
+/** Parts of a response by their paths. */
+function shapeOf(output: JsonValue | undefined): Shape {
+  if (typeof output === 'string') return { [partOf(output)?.join('.') ?? '']: [] };
+  const members = Object.entries(isJsonObject(output ?? null) ? (output as object) : {});
+  return Object.fromEntries(
+    members.flatMap(([name, value]: [string, JsonValue]) => {
+      const part = partOf(value);
+      return part === null ? [] : [[part.join('.'), [name]] as const];
+    }),
+  );
+}
+
 function partOf(value: JsonValue): readonly string[] | null {
   const [, path] = typeof value === 'string' ? (PART.exec(value) ?? []) : [];
   return path === undefined ? null : path.split('.').slice(1);
@@ -80,7 +98,12 @@ function partOf(value: JsonValue): readonly string[] | null {
 
 function settingsFor(connector: Connector, operation: Operation, call: HttpCall): Settings | null {
   const { method, path, query = {}, headers, body = null, body_type: bodyType = 'json' } = operation.request;
-  if (method !== call.method || bodyType !== 'json' || operation.response === 'file' || headers !== undefined)
+  if (
+    method !== call.method ||
+    !/^(?:json|multipart)$/.test(bodyType) ||
+    operation.response === 'file' ||
+    headers !== undefined
+  )
     return null;
   const found: Settings = {};
   const { pagination } = operation;
@@ -89,7 +112,7 @@ function settingsFor(connector: Connector, operation: Operation, call: HttpCall)
       ? { ...(sent as object), [pagination.size.name]: '{{args.limit}}' }
       : sent;
   const fits =
-    fitsUrl(connector.base_url + path, call.url, found) &&
+    fitsUrl(connector.base_url + path, withoutToken(connector, call.url), found) &&
     fitsValue(sized('query', query), call.query, found) &&
     fitsValue(sized('body', body), call.body, found);
   if (!fits) return null;
@@ -97,13 +120,18 @@ function settingsFor(connector: Connector, operation: Operation, call: HttpCall)
     pagination === undefined ? operation.settings : { ...operation.settings, limit: { type: 'integer' } };
   const config: Settings = {};
   for (const [name, value] of Object.entries(found)) {
-    const typed = ofType(value, properties[name]);
+    const typed = ofType(name, value, properties[name]);
     if (typed === undefined) return null;
     config[name] = typed;
   }
   return operation.required.every((name) => Object.hasOwn(config, name) && config[name] !== '')
     ? config
     : null;
+}
+
+/** An address without the token that the credential puts into it. */
+function withoutToken({ authentication: { chat } }: Connector, url: string): string {
+  return chat === undefined ? url : url.replace(`${chat.before}${TOKEN_IN_PATH}`, '');
 }
 
 /** Takes the settings out of an address. In a call, a value is a template or escaped text. */
@@ -158,9 +186,14 @@ function fitsValue(sent: JsonValue, value: JsonValue, found: Settings): boolean 
 }
 
 /** A value as a setting takes it; undefined if it can't. Templates are taken everywhere. */
-function ofType(value: JsonValue, schema: JsonSchema | undefined): JsonValue | undefined {
-  if (typeof value === 'string' && value.includes('{{')) return value;
+function ofType(name: string, value: JsonValue, schema: JsonSchema | undefined): JsonValue | undefined {
   const type = schema?.type;
+  if (typeof value === 'string' && value.includes('{{')) {
+    const inside = insideOf(value);
+    // Services have numbers for ids, and a template alone keeps its type.
+    const isId = /(?:^|_)id$/.test(name) && type === 'string';
+    return isId && inside !== null && !inside.startsWith('vars.') ? template(`${inside} | string`) : value;
+  }
   const types =
     typeof type === 'string' ? [type] : isJsonArray((type ?? null) as JsonValue) ? (type as string[]) : [];
   if (types.length === 0) return value;

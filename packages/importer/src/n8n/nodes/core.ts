@@ -9,6 +9,7 @@ import { forItem, forList, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
+import { runPython } from './python.ts';
 
 /** Nodes that decide, shape and compute. */
 export const CORE: Handlers = {
@@ -199,7 +200,7 @@ function switchByNumber(step: Step): readonly Out[] {
 const STATIC_DATA = /\$getWorkflowStaticData|\bgetWorkflowStaticData/;
 
 function runCode(step: Step): readonly Out[] {
-  if (step.text('language').startsWith('python')) throw new Unmappable(message('import.python'));
+  if (step.text('language').startsWith('python')) return runPython(step);
   const code = withoutModules(step.text('jsCode') || step.text('functionCode'));
   const isPerItem = step.text('mode') === 'runOnceForEachItem';
   const remembers = STATIC_DATA.test(code);

@@ -208,78 +208,117 @@ function summarize(step: Step): readonly Out[] {
 }
 
 function extractFields(step: Step): readonly Out[] {
-  const kind = step.text('schemaType', 'fromAttributes');
-  const attributes = arrayOf(step.raw('attributes.attributes')).map(objectOf);
-  const schema =
-    kind === 'manual'
-      ? jsonParam(step, step.raw('inputSchema'))
-      : kind === 'fromJson'
-        ? schemaFor(jsonParam(step, step.raw('jsonSchemaExample')) ?? {})
-        : {
-            type: 'object',
-            properties: Object.fromEntries(
-              attributes.map((each) => [
-                textOf(each.name) ?? 'value',
-                {
-                  ...attributeType(textOf(each.type)),
-                  description: asText(step.value(each.description ?? '')),
-                },
-              ]),
-            ),
-            required: attributes.flatMap((each) =>
-              each.required === true ? [textOf(each.name) ?? 'value'] : [],
-            ),
-          };
-  if (schema === undefined || !isJsonObject(schema))
-    throw new Unmappable(message('import.not_json', { parameter: 'inputSchema' }));
-  const prompt = step.param('text', '');
-  const system = step.param(
-    'options.systemPromptTemplate',
-    'Extract the wanted facts from the text. Leave out what it does not say.',
-  );
-  const id = step.add('ai.generate', { ...modelConfig(step), system, prompt, output: 'json', schema });
+  const own = step.param('options.systemPromptTemplate', '');
+  const id = step.add('ai.extract', {
+    ...modelConfig(step),
+    text: step.param('text', ''),
+    ...(own === '' ? {} : { system: own }),
+    ...wantedFields(step),
+  });
   return [step.one(`nodes.${id}.output`, { output: ['json'] })];
 }
 
-function attributeType(type: string | null): { readonly [name: string]: JsonValue } {
-  if (type === 'number' || type === 'boolean') return { type };
-  return type === 'date' ? { type: 'string', format: 'date-time' } : { type: 'string' };
+/** The fields to read, or the schema they are given by. */
+function wantedFields(step: Step): Config {
+  const kind = step.text('schemaType', 'fromAttributes');
+  if (kind === 'fromAttributes') {
+    const attributes = arrayOf(step.raw('attributes.attributes')).map(objectOf);
+    const fields = attributes.map((each, index) => fieldOf(step, each, index));
+    const names = fields.map(({ name }) => name);
+    const isNameable = names.every((name, index) => FIELD_NAME.test(name) && names.indexOf(name) === index);
+    return isNameable ? { fields } : { define: 'schema', schema: schemaOfAttributes(fields) };
+  }
+  const given = jsonParam(step, step.raw(kind === 'manual' ? 'inputSchema' : 'jsonSchemaExample'));
+  const schema = kind === 'manual' ? given : schemaFor(given ?? {});
+  if (schema === undefined || !isJsonObject(schema))
+    throw new Unmappable(message('import.not_json', { parameter: 'inputSchema' }));
+  return { define: 'schema', schema };
 }
 
-/** Asks for one of some names and branches by the answer. */
-function route(step: Step, names: readonly string[], system: JsonValue, prompt: JsonValue): readonly Out[] {
-  const schema = { type: 'object', properties: { category: { enum: [...names] } }, required: ['category'] };
-  const asked = step.add('ai.generate', { ...modelConfig(step), system, prompt, output: 'json', schema });
-  const cases = names.map((name, index) => ({
-    name: `case_${index + 1}`,
-    conditions: [{ left: template(`nodes.${asked}.output.json.category`), operator: 'equals', right: name }],
-  }));
-  const id = step.add('core.switch', { cases }, { suffix: 'route' });
-  return cases.map(({ name }) => step.pass(name, id));
+const FIELD_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+interface WantedField {
+  readonly [member: string]: JsonValue;
+  readonly name: string;
+  readonly type: string;
+  readonly description: string;
+}
+
+function fieldOf(
+  step: Step,
+  { name, type, description, required }: { readonly [member: string]: JsonValue | undefined },
+  index: number,
+): WantedField {
+  const kind = textOf(type ?? null);
+  return {
+    name: textOf(name ?? null) ?? `value_${index + 1}`,
+    type: kind === 'number' || kind === 'boolean' ? kind : kind === 'date' ? 'date_time' : 'string',
+    description: asText(step.value(description ?? '')),
+    ...(required === true ? { required } : {}),
+  };
+}
+
+/** For names that fields can't have: the same as a schema. */
+function schemaOfAttributes(fields: readonly WantedField[]): JsonValue {
+  const properties = fields.map(({ name, type, description }): [string, JsonValue] => [
+    name,
+    {
+      ...(type === 'date_time' ? { type: 'string', format: 'date-time' } : { type }),
+      ...(description === '' ? {} : { description }),
+    },
+  ]);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties.filter(([name]) => name !== '__proto__')),
+    required: fields.filter(({ required = false }) => required === true).map(({ name }) => name),
+  };
+}
+
+interface Category {
+  readonly [member: string]: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+/** Lets a model choose among classes. The outputs are those of the classes, then the one for none of them. */
+function chooseAmong(step: Step, given: readonly Category[], settings: Config): readonly Out[] {
+  const classes = withUsableNames(given);
+  const text = step.param('inputText', '');
+  const id = step.add('ai.classify', { ...modelConfig(step), text, classes, ...settings });
+  return [...classes.map(({ name }) => step.pass(name, id)), step.pass('other', id)];
+}
+
+/** Names that a class can have, each once; n8n tells its outputs apart by their order. */
+function withUsableNames(given: readonly Category[]): readonly Category[] {
+  const taken = new Set(['other', 'error']);
+  return given.map(({ name, description }, index) => {
+    const short = name.replaceAll(/[{}]/g, '').slice(0, 60);
+    const own = short === '' || taken.has(short) ? `${short} ${index + 1}`.trim() : short;
+    taken.add(own);
+    return { name: own, description: own === name || description !== '' ? description : name };
+  });
 }
 
 function classify(step: Step): readonly Out[] {
   const categories = arrayOf(step.raw('categories.categories')).map(objectOf);
-  const names = categories.map((each, index) => textOf(each.category) ?? `Category ${index + 1}`);
-  if (names.some((name) => name.startsWith('=')))
+  const given = categories.map((each, index) => ({
+    name: textOf(each.category) ?? `Category ${index + 1}`,
+    description: asText(step.value(each.description ?? '')),
+  }));
+  if (given.some(({ name }) => name.startsWith('=')))
     throw new Unmappable(message('import.name_is_expression', { name: 'categories' }));
-  const described = categories.map(
-    (each, index) => `${names[index] ?? ''}: ${asText(step.value(each.description ?? ''))}`,
-  );
-  const other = textOf(step.raw('options.fallback')) === 'other' ? ['other'] : [];
-  const system = `Say which category fits the text best.\n${described.join('\n')}`;
-  return route(step, [...new Set([...names, ...other])], system, step.param('inputText', ''));
+  const own = step.param('options.systemPromptTemplate', '');
+  return chooseAmong(step, given, {
+    ...(step.raw('options.multiClass') === true ? { mode: 'several' } : {}),
+    // Its placeholders stand for the categories, which the node lists itself.
+    ...(own === '' ? {} : { system: asText(own).replaceAll(/\{(?:categories|inputText)\}/g, '') }),
+  });
 }
 
 function sentiment(step: Step): readonly Out[] {
   const names = step
     .text('options.categories', 'Positive, Neutral, Negative')
     .split(',')
-    .map((name) => name.trim());
-  return route(
-    step,
-    [...new Set(names)],
-    'Say which of these the mood of the text is.',
-    step.param('inputText', ''),
-  );
+    .map((name) => ({ name: name.trim(), description: '' }));
+  return chooseAmong(step, names, { system: 'The classes are moods: say which the mood of the text is.' });
 }

@@ -14,7 +14,6 @@ import { googleSheets } from './sheets.ts';
 /** Nodes that reach other systems. */
 export const OUTSIDE: Handlers = {
   ...Object.fromEntries(Object.keys(SERVICES).map((kind) => [kind, forItem(callService)])),
-  telegram: forItem((step) => (isPlainMessage(step) ? telegramMessage(step) : callService(step))),
   googleSheets: forItem(googleSheets),
   emailSend: forItem(email),
   postgres: forItem((step) => sql(step)),
@@ -22,25 +21,6 @@ export const OUTSIDE: Handlers = {
   respondToWebhook: forList(respond, { collects: true }),
   redis: forItem(keyValue),
 };
-
-function isPlainMessage(step: Step): boolean {
-  const isMessage =
-    step.text('resource', 'message') === 'message' && step.text('operation', 'sendMessage') === 'sendMessage';
-  return isMessage && /^(?:none)?$/.test(step.text('replyMarkup'));
-}
-
-function telegramMessage(step: Step) {
-  step.approximate(message('import.choose_credential'));
-  step.approximate(message('import.plain_text'));
-  const thread = step.param('additionalFields.reply_to_message_id');
-  const id = step.add('chat.notify', {
-    credential_id: 0,
-    channel: textSetting(step.param('chatId', '')),
-    text: textSetting(step.param('text', '')),
-    ...(thread === null ? {} : { thread: textSetting(thread) }),
-  });
-  return [step.one(`nodes.${id}.output`, { 'result.message_id': ['message_id'] })];
-}
 
 /** A setting that takes text: a template alone would keep a number's type. */
 function textSetting(value: JsonValue): JsonValue {

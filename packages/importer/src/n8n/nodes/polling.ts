@@ -14,43 +14,115 @@ interface Poll {
   readonly id: string;
   /** Makes items of the list in the response; `found` is that list. */
   readonly code?: string;
-  /** Fetches the whole item by its id. */
-  readonly detail?: string;
 }
 
-const POLLS: { readonly [kind: string]: (node: N8nNode) => Poll } = {
-  gmailTrigger: ({ parameters }) => ({
-    url: 'https://gmail.googleapis.com/gmail/v1/users/me/messages',
-    query: {
-      q: textOf(objectOf(parameters.filters).q)?.replace(/^=/, '') ?? 'newer_than:1d',
-      maxResults: 50,
-      ...(objectOf(parameters.filters).readStatus === 'unread' ? { labelIds: 'UNREAD' } : {}),
-    },
-    items: 'messages',
-    id: 'id',
-    detail: 'https://gmail.googleapis.com/gmail/v1/users/me/messages/{{item.id | url_encode}}',
-  }),
-  microsoftOutlookTrigger: () => ({
-    url: 'https://graph.microsoft.com/v1.0/me/messages',
-    query: { $top: 25 },
-    items: 'value',
-    id: 'id',
-  }),
-  googleDriveTrigger: ({ parameters }) => {
-    const folder = textOf(objectOf(parameters.folderToWatch).value);
+/** A trigger of a service that finds the same: its settings, and what n8n calls the members of its data. */
+interface SameTrigger {
+  readonly type: string;
+  readonly config: { readonly [name: string]: JsonValue };
+  /** Whether it finds the same items, with the same data. */
+  readonly isSame: boolean;
+}
+
+/** Triggers that n8n polls for. Null: nothing here finds the same. */
+const TRIGGERS: { readonly [kind: string]: (node: N8nNode) => SameTrigger | null } = {
+  gmailTrigger: ({ parameters }) => {
+    const filters = objectOf(parameters.filters);
+    const query = [fixed(filters.q), filters.readStatus === 'unread' ? 'is:unread' : '', senderOf(filters)];
+    const labels = arrayOf(filters.labelIds).flatMap((each) => textOf(each) ?? []);
     return {
-      url: 'https://www.googleapis.com/drive/v3/files',
-      query: {
-        orderBy: 'modifiedTime desc',
-        fields: 'files(id,name,mimeType,createdTime,modifiedTime,webViewLink)',
-        ...(folder === null || folder.startsWith('=')
-          ? {}
-          : { q: `'${folder.replaceAll("'", '')}' in parents` }),
+      type: 'trigger.gmail.new_message',
+      config: {
+        query: query.filter((part) => part !== '').join(' '),
+        ...(labels.length === 0 ? {} : { label_ids: labels }),
       },
-      items: 'files',
-      id: 'id',
+      // n8n's simple form has the headers as members of their own.
+      isSame: false,
     };
   },
+  microsoftOutlookTrigger: ({ parameters }) => ({
+    type: 'trigger.microsoft_outlook.new_message',
+    config: {},
+    isSame: textOf(parameters.output) === 'raw' && Object.keys(objectOf(parameters.filters)).length === 0,
+  }),
+  googleDriveTrigger: ({ parameters }) => {
+    const event = fixed(parameters.event);
+    const isOfFile = fixed(parameters.triggerOn) === 'specificFile';
+    const isNew = /^(?:file|folder)Created$/.test(event);
+    return {
+      type: isNew ? 'trigger.google_drive.new_file' : 'trigger.google_drive.changed_file',
+      config: isOfFile ? {} : { folder_id: chosen(parameters.folderToWatch) },
+      isSame: !isOfFile && /^file(?:Created|Updated)$/.test(event),
+    };
+  },
+  googleSheetsTrigger: ({ parameters }) =>
+    fixed(parameters.event) === 'rowAdded'
+      ? {
+          type: 'trigger.google_sheets.new_row',
+          config: {
+            spreadsheet_id: chosen(parameters.documentId),
+            sheet: textOf(objectOf(parameters.sheetName).cachedResultName) ?? chosen(parameters.sheetName),
+          },
+          isSame: typeof objectOf(parameters.sheetName).cachedResultName === 'string',
+        }
+      : null,
+  airtableTrigger: ({ parameters }) => ({
+    type: 'trigger.airtable.new_record',
+    config: { base_id: chosen(parameters.baseId), table: chosen(parameters.tableId) },
+    // n8n looks at a field of the author's choice, which may be the time of a change.
+    isSame: /creat/i.test(fixed(parameters.triggerField)),
+  }),
+  googleCalendarTrigger: ({ parameters }) => {
+    const event = fixed(parameters.triggerOn);
+    return {
+      type:
+        event === 'eventStarted'
+          ? 'trigger.google_calendar.event_started'
+          : 'trigger.google_calendar.event_created',
+      config: { calendar_id: chosen(parameters.calendarId) },
+      isSame: event === 'eventStarted' || event === 'eventCreated',
+    };
+  },
+  notionTrigger: ({ parameters }) => ({
+    type: 'trigger.notion.new_page',
+    config: { database_id: chosen(parameters.databaseId) },
+    isSame: fixed(parameters.event) === 'pageAddedToDatabase' && parameters.simple === false,
+  }),
+  salesforceTrigger: ({ parameters }) => {
+    const event = fixed(parameters.triggerOn);
+    const [, object = ''] = /^(\w+)(?:Created|Updated)$/.exec(event) ?? [];
+    const own = object === 'customObject' ? chosen(parameters.customObject) : object;
+    return {
+      type: 'trigger.salesforce.new_record',
+      config: { domain: '', object: own.charAt(0).toUpperCase() + own.slice(1), fields: [] },
+      isSame: false,
+    };
+  },
+  microsoftOneDriveTrigger: ({ parameters }) => ({
+    type: 'trigger.microsoft_onedrive.new_file',
+    config: { folder_id: chosen(parameters.folderId) || 'root' },
+    isSame: fixed(parameters.event) === 'fileCreated',
+  }),
+};
+
+/** A parameter that is no expression; empty otherwise. */
+function fixed(value: JsonValue | undefined): string {
+  const text = textOf(value) ?? '';
+  return text.startsWith('=') ? '' : text;
+}
+
+/** What was chosen from a list, or written. */
+function chosen(value: JsonValue | undefined): string {
+  return fixed(value) || fixed(objectOf(value).value);
+}
+
+function senderOf({ sender }: { readonly [name: string]: JsonValue }): string {
+  const text = fixed(sender);
+  return text === '' ? '' : `from:${text}`;
+}
+
+/** Lists for which there is no trigger. */
+const POLLS: { readonly [kind: string]: (node: N8nNode) => Poll } = {
   googleSheetsTrigger: ({ parameters }) => {
     const document = textOf(objectOf(parameters.documentId).value) ?? '';
     const sheet = textOf(objectOf(parameters.sheetName).cachedResultName) ?? 'Sheet1';
@@ -58,26 +130,35 @@ const POLLS: { readonly [kind: string]: (node: N8nNode) => Poll } = {
       url: `https://sheets.googleapis.com/v4/spreadsheets/${encodeURIComponent(document)}/values/${encodeURIComponent(sheet)}`,
       items: 'values',
       code: "found.slice(1).map((line, at) => ({ row_number: at + 2, ...Object.fromEntries(found[0].map((name, column) => [name, line[column] ?? ''])) }))",
-      // A row that was changed counts as new, unless only added ones were asked for.
-      id: textOf(parameters.event) === 'rowAdded' ? 'row_number' : '',
-    };
-  },
-  airtableTrigger: ({ parameters }) => {
-    const part = (name: string) =>
-      encodeURIComponent(textOf(objectOf(parameters[name]).value) ?? textOf(parameters[name]) ?? '');
-    return {
-      url: `https://api.airtable.com/v0/${part('baseId')}/${part('tableId')}`,
-      items: 'records',
-      id: 'id',
+      // A row that was changed counts as new.
+      id: '',
     };
   },
 };
 
-/** A schedule that reads the list, and a loop over what the data store hasn't seen yet. */
+/** What polls for a trigger of n8n that does; null for others. */
 export function addPolling(
   compiler: Compiler,
   node: N8nNode,
 ): { readonly id: string; readonly out: Out } | null {
+  const same = Object.hasOwn(TRIGGERS, node.kind) ? TRIGGERS[node.kind]?.(node) : null;
+  if (same == null) return addSchedule(compiler, node);
+  const { seconds, isExact } = pollInterval(node);
+  const id = compiler.add(node, {
+    type: same.type,
+    config: { credential_id: 0, ...same.config, interval_s: seconds },
+    scope: TOP,
+    after: [],
+  });
+  compiler.approximate(node, message('import.choose_credential'));
+  if (!same.isSame) compiler.approximate(node, message('import.polled_otherwise'));
+  if (!isExact) compiler.approximate(node, message('import.polled_at_interval'));
+  const ref = { kind: 'one' as const, path: 'trigger.data', scope: TOP, owner: id };
+  return { id, out: { exit: { id, handle: 'out' }, ref } };
+}
+
+/** A schedule that reads the list, and a loop over what the data store hasn't seen yet. */
+function addSchedule(compiler: Compiler, node: N8nNode): { readonly id: string; readonly out: Out } | null {
   const poll = Object.hasOwn(POLLS, node.kind) ? POLLS[node.kind]?.(node) : undefined;
   if (poll === undefined) return null;
   const id = compiler.add(node, {
@@ -92,14 +173,13 @@ export function addPolling(
     config: { [name: string]: JsonValue },
     scope: Scope,
     after: string,
-    handle = 'out',
   ) =>
     compiler.add(node, {
       type,
       label: `${node.name}: ${label}`,
       config,
       scope,
-      after: after === '' ? [] : [{ id: after, handle }],
+      after: after === '' ? [] : [{ id: after, handle: 'out' }],
     });
   const list = add(
     'list',
@@ -137,19 +217,9 @@ export function addPolling(
   );
   compiler.approximate(node, message('import.polled'));
   compiler.approximate(node, message('import.choose_credential'));
-  if (poll.detail === undefined) {
-    return {
-      id,
-      out: { exit: { id: isNew, handle: 'true' }, ref: { kind: 'one', path: 'item', scope, owner: null } },
-    };
-  }
-  const detail = add('read', 'http.request', { url: poll.detail, auth: AUTH }, scope, isNew, 'true');
   return {
     id,
-    out: {
-      exit: { id: detail, handle: 'out' },
-      ref: { kind: 'one', path: `nodes.${detail}.output.body`, scope, owner: detail },
-    },
+    out: { exit: { id: isNew, handle: 'true' }, ref: { kind: 'one', path: 'item', scope, owner: null } },
   };
 }
 

@@ -4,7 +4,7 @@ import { extend, inUrl, template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { asText } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
-import { sameOperation } from './as-operation.ts';
+import { sameOperation, TOKEN_IN_PATH } from './as-operation.ts';
 import { AUTH } from './parts.ts';
 import { CONVERTERS } from './service-values.ts';
 import { type Operation, SERVICES, type Service } from './services.ts';
@@ -65,6 +65,8 @@ export function callService(step: Step): readonly Out[] {
   }
   const made = asOperation(step, config, operation);
   if (made !== null) return [made];
+  // Nothing else puts a token into an address.
+  config.url = asText(config.url ?? '').replace(TOKEN_IN_PATH, () => fillUrl(step, '(token)'));
   const id = step.add('http.request', config);
   step.approximate(message('import.called_by_hand'));
   step.approximate(message('import.choose_credential'));
@@ -78,12 +80,16 @@ const ALL_ITEMS = 10_000;
 function asOperation(step: Step, config: ServiceCall['config'], operation: Operation): Out | null {
   const { method, url, query = null, body = null } = config;
   const same = sameOperation({ method: asText(method ?? ''), url: asText(url ?? ''), query, body });
-  const at = same?.place(namesOf(operation));
-  if (same === null || at === undefined || at === null) return null;
+  if (same === null) return null;
+  const isWhole = namesOf(operation).length === 0 && operation.many === undefined;
+  const at = same.place(namesOf(operation)) ?? (isWhole && !same.hasPages ? [] : null);
+  if (at === null) return null;
   const all = same.hasPages && step.raw('returnAll') === true ? { limit: ALL_ITEMS } : {};
   const id = step.add(same.type, { credential_id: 0, ...same.config, ...all });
   step.approximate(message('import.made_operation'));
   step.approximate(message('import.choose_credential'));
+  const isShaped = isWhole && same.place([]) === null;
+  if (isShaped) return step.one(`nodes.${id}.output`, same.shape);
   return outAt(step, extend(`nodes.${id}.output`, at), operation);
 }
 

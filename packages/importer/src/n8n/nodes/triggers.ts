@@ -53,7 +53,7 @@ export function addTrigger(compiler: Compiler, node: N8nNode): Triggered {
 
 /** Services that call a webhook and whose body n8n passes on as it is. */
 const CALLED =
-  /^(?:telegram|github|gitlab|stripe|typeform|pipedrive|lemlist|calendly|jotForm|jira|shopify|wooCommerce|slack|facebook|facebookLeadAds|whatsApp|hubspot|trello|asana|clickUp|linear|mailchimp|intercom|webflow|wise|sendPulse|mondayCom|bitbucket|zendesk|twilio|figma|calCom|surveyMonkey|box|acuityScheduling|activeCampaign|chargebee|convertKit|customerIo|eventbrite|formstack|getResponse|gumroad|helpScout|keap|kobo|mailerLite|mautic|netlify|notion|payPal|postmark|strava|taiga|toggl|workable|wufoo|zoom|ko-fi|koFi|brevo|sendInBlue|formIo|copper|emelia|iterable|onfleet|rocketchat|microsoftTeams|discord)Trigger$/;
+  /^(?:telegram|github|gitlab|stripe|typeform|pipedrive|lemlist|calendly|jotForm|jira|shopify|wooCommerce|slack|facebook|facebookLeadAds|whatsApp|hubspot|trello|asana|clickUp|linear|mailchimp|intercom|webflow|wise|sendPulse|mondayCom|bitbucket|zendesk|twilio|figma|calCom|surveyMonkey|box|acuityScheduling|activeCampaign|chargebee|convertKit|customerIo|eventbrite|formstack|getResponse|gumroad|helpScout|keap|kobo|mailerLite|mautic|netlify|payPal|postmark|strava|taiga|toggl|workable|wufoo|zoom|ko-fi|koFi|brevo|sendInBlue|formIo|copper|emelia|iterable|onfleet|rocketchat|microsoftTeams|discord)Trigger$/;
 
 function planOf(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
   const { kind } = node;

@@ -1,0 +1,73 @@
+import {
+  type JsonObject,
+  type JsonValue,
+  type NodeDefinition,
+  type NodeExample,
+  success,
+} from '@millrace/engine';
+import { checkedNode, type FormLayout } from '@millrace/node-kit/define';
+import { pollingProperties } from '@millrace/node-kit/polling-settings';
+import type { TProperties } from 'typebox';
+import type { Connector, ConnectorTrigger, PollExchange } from './format.ts';
+import { credentialOf, ownProperties, synonymsOf, titleOf, versionOf } from './node-type.ts';
+import { type PolledTrigger, pollTrigger, readDetails } from './poll-trigger.ts';
+
+/** Settings that every trigger has besides its own. */
+export const TRIGGER_SETTINGS = ['credential_id', ...Object.keys(pollingProperties)];
+/** What templates of triggers read besides settings. */
+export const TRIGGER_VALUES = ['now', 'since', 'since_s', 'cursor', 'item', 'items', 'response'] as const;
+
+/** The node type of a trigger: in the family of triggers, under its service. */
+export function triggerTypeOf(
+  { id }: Pick<Connector, 'id'>,
+  trigger: Pick<ConnectorTrigger, 'id' | 'version'>,
+): string {
+  return `trigger.${id}.${trigger.id}${versionOf(trigger)}`;
+}
+
+/** The node of a trigger, which polls. */
+export function triggerNodeOf(connector: Connector, trigger: ConnectorTrigger): NodeDefinition {
+  const polledOf = (config: object): PolledTrigger => {
+    const { credential_id, interval_s: _interval, existing, ...args } = config as JsonObject;
+    return {
+      connector,
+      trigger,
+      credentialId: Number(credential_id),
+      startsExisting: existing === 'start',
+      args,
+    };
+  };
+  return checkedNode<TProperties>({
+    type: triggerTypeOf(connector, trigger),
+    title: titleOf(connector.title, trigger.title),
+    description: trigger.description,
+    icon: connector.icon,
+    kind: 'trigger',
+    properties: { ...credentialOf(connector), ...ownProperties(trigger), ...pollingProperties },
+    required: ['credential_id', ...trigger.required],
+    form: formOf(trigger),
+    synonyms: synonymsOf(connector, trigger),
+    examples: trigger.exchanges.flatMap(examplesOf),
+    polling: {
+      poll: (config, context) => pollTrigger(polledOf(config), context),
+      ...(trigger.detail === undefined
+        ? {}
+        : { complete: (config, context, items) => readDetails(polledOf(config), context, items) }),
+    },
+    run: (_config, context) => success({ data: context.triggerData }),
+  });
+}
+
+function formOf({ settings, sections = [] }: ConnectorTrigger): FormLayout {
+  const hidden = sections.flatMap(({ fields }) => fields);
+  const main = Object.keys(settings).filter((name) => !hidden.includes(name));
+  return { main: ['credential_id', ...main, ...Object.keys(pollingProperties)], sections };
+}
+
+/** What a recorded poll found, as the data of an execution. */
+function examplesOf({ title, config, items = [] }: PollExchange): readonly NodeExample[] {
+  const [first] = items;
+  if (first === undefined) return [];
+  const data: JsonValue = first.data ?? null;
+  return [{ title, config: { credential_id: 1, ...config }, trigger: data, expect: { output: { data } } }];
+}

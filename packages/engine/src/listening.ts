@@ -1,0 +1,48 @@
+import type { JsonObject } from './json.ts';
+
+/** Where a listening trigger receives from. Connections are made by the package `listening`; this only says to what. */
+export type ListenSource =
+  | {
+      readonly kind: 'imap';
+      readonly credentialId: number;
+      readonly folder: string;
+      readonly onlyUnseen: boolean;
+      /** Parts of the header that messages must contain; empty: any. */
+      readonly from: string;
+      readonly subject: string;
+      /** What happens to a message once its execution is stored. */
+      readonly after: 'seen' | 'move' | 'nothing';
+      readonly moveTo: string;
+      readonly attachments: boolean;
+      readonly existing: 'skip' | 'start';
+      /** Between looks at a server without IDLE. */
+      readonly intervalMs: number;
+    }
+  | {
+      readonly kind: 'redis';
+      readonly credentialId: number;
+      readonly stream: string;
+      readonly group: string;
+      readonly existing: 'skip' | 'start';
+      /** After which entries that another consumer of the group didn't acknowledge are taken over. */
+      readonly claimAfterMs: number;
+    }
+  | {
+      readonly kind: 'mqtt';
+      readonly credentialId: number;
+      readonly topics: readonly string[];
+      /** Identifies the session that the broker keeps; empty: made from the workflow's id. */
+      readonly clientId: string;
+    }
+  | { readonly kind: 'postgresql'; readonly credentialId: number; readonly channels: readonly string[] }
+  | { readonly kind: 'sqs'; readonly credentialId: number; readonly queueUrl: string };
+
+export type ListenSourceOf<Kind extends ListenSource['kind']> = Extract<ListenSource, { kind: Kind }>;
+
+/** How a trigger stays connected to what it receives from. */
+export interface ListeningDefinition {
+  /** The settings that say from where: when one of them changes, listening begins afresh. */
+  readonly place: readonly string[];
+  /** The source under a config that matches the trigger's schema. */
+  source(config: JsonObject): ListenSource;
+}

@@ -1,0 +1,134 @@
+import { success } from '@millrace/engine';
+import { message } from '@millrace/messages';
+import { credentialProperty } from '@millrace/node-kit/credential-property';
+import { checkedNode } from '@millrace/node-kit/define';
+import { Type } from 'typebox';
+import { existingProperty, secondsToMs } from './listening/config.ts';
+
+const MAIL = {
+  uid: 17,
+  received_at: '2026-01-02T09:00:00.000Z',
+  size: 2048,
+  message_id: '<17@tea.example.com>',
+  in_reply_to: null,
+  from: { name: 'Ada', address: 'ada@example.com' },
+  to: [{ name: '', address: 'orders@tea.example.com' }],
+  cc: [],
+  reply_to: [],
+  subject: 'Order 4711',
+  date: '2026-01-02T08:59:58.000Z',
+  text: 'Two tins of Sencha, please.',
+  html: null,
+  attachments: [],
+  is_truncated: false,
+  error: null,
+};
+
+export const triggerEmail = checkedNode({
+  type: 'trigger.email',
+  title: 'New email',
+  description:
+    'Waits for mails in a folder of a mailbox (IMAP) and starts one execution for each. trigger.data has from, to, cc, reply_to, subject, date, text, html and attachments. Attachments are files that other nodes can use.',
+  icon: 'mail',
+  kind: 'trigger',
+  properties: {
+    credential_id: credentialProperty(['imap'], 'Credential', 'The mailbox.'),
+    folder: Type.String({
+      title: 'Folder',
+      description: 'Its name, with the separator of the server, such as INBOX/Invoices.',
+      minLength: 1,
+      maxLength: 255,
+      default: 'INBOX',
+      'x-placeholder': 'INBOX',
+    }),
+    only_unseen: Type.Boolean({
+      title: 'Only unread mails',
+      description: 'Mails that are marked as read when they are found start nothing.',
+      default: true,
+    }),
+    from_contains: Type.String({
+      title: 'From contains',
+      description: 'Only mails whose sender contains this text, in upper or lower case. Empty: any.',
+      maxLength: 255,
+      default: '',
+      'x-placeholder': '@example.com',
+    }),
+    subject_contains: Type.String({
+      title: 'Subject contains',
+      description: 'Only mails whose subject contains this text, in upper or lower case. Empty: any.',
+      maxLength: 255,
+      default: '',
+      'x-placeholder': 'Invoice',
+    }),
+    after: Type.Unsafe<'seen' | 'move' | 'nothing'>({
+      type: 'string',
+      enum: ['seen', 'move', 'nothing'],
+      title: 'Afterwards',
+      description: 'What happens to a mail once its execution is stored.',
+      default: 'seen',
+      'x-labels': { seen: 'Mark as read', move: 'Move to a folder', nothing: 'Leave it as it is' },
+    }),
+    move_to: Type.String({
+      title: 'Move to',
+      description: 'The folder that mails are moved to. It has to exist.',
+      maxLength: 255,
+      default: '',
+      'x-placeholder': 'Processed',
+      'x-when': { after: ['move'] },
+    }),
+    attachments: Type.Boolean({
+      title: 'Keep attachments',
+      description:
+        'As files, which count against the storage of the organisation. Otherwise only their names are there.',
+      default: true,
+    }),
+    existing: existingProperty(
+      'Mails that are already there',
+      'What happens to mails that are in the folder when the workflow is activated, or its mailbox or folder has changed.',
+    ),
+    interval_s: Type.Integer({
+      title: 'Interval',
+      description: 'Seconds between two looks at servers that do not report new mails by themselves (IDLE).',
+      minimum: 30,
+      maximum: 86_400,
+      default: 60,
+    }),
+  },
+  findGaps: ({ after, move_to: moveTo }) =>
+    after === 'move' && (moveTo ?? '') === ''
+      ? [{ pointer: '/move_to', message: message('nodes.move_to_empty') }]
+      : [],
+  form: {
+    main: ['credential_id', 'folder', 'only_unseen', 'after', 'move_to', 'attachments'],
+    sections: [
+      { title: 'Filter', fields: ['from_contains', 'subject_contains'] },
+      { title: 'Start', fields: ['existing', 'interval_s'] },
+    ],
+  },
+  synonyms: ['email', 'mail', 'imap', 'inbox', 'gmail', 'outlook', 'incoming mail', 'receive', 'attachment'],
+  examples: [
+    {
+      title: 'Each new order that arrives by mail',
+      config: { credential_id: 3, subject_contains: 'Order' },
+      trigger: MAIL,
+      expect: { output: { data: MAIL } },
+    },
+  ],
+  listening: {
+    place: ['credential_id', 'folder'],
+    source: (config) => ({
+      kind: 'imap',
+      credentialId: config.credential_id,
+      folder: config.folder.trim(),
+      onlyUnseen: config.only_unseen,
+      from: config.from_contains.trim(),
+      subject: config.subject_contains.trim(),
+      after: config.after,
+      moveTo: config.move_to.trim(),
+      attachments: config.attachments,
+      existing: config.existing,
+      intervalMs: secondsToMs(config.interval_s),
+    }),
+  },
+  run: (_config, context) => success({ data: context.triggerData }),
+});
