@@ -20,6 +20,7 @@ const MAY_IMPORT = {
   runtime: ['database', 'egress', 'engine'],
   files: ['database', 'engine', 'runtime'],
   polling: ['database', 'engine', 'runtime'],
+  chat: ['database', 'engine', 'runtime'],
   identity: ['admin-api', 'database', 'engine', 'errors', 'secrets'],
   ports: ['database', 'egress', 'engine', 'runtime'],
   listening: ['database', 'egress', 'engine', 'files', 'polling', 'ports', 'runtime'],
@@ -39,6 +40,7 @@ const MAY_IMPORT = {
   ],
   service: [
     'admin-api',
+    'chat',
     'credentials',
     'database',
     'egress',
@@ -57,6 +59,7 @@ const MAY_IMPORT = {
   http: ['admin-api', 'database', 'engine', 'errors', 'files', 'identity', 'runtime', 'secrets', 'service'],
   api: [
     'admin-api',
+    'chat',
     'connectors',
     'credentials',
     'database',

@@ -65,6 +65,7 @@ export type AuditAction =
   | 'workflow.changed'
   | 'workflow.created'
   | 'workflow.deleted'
+  | 'workflow.memory_forgotten'
   | 'workflow.moved'
   | 'workflow.restored'
   | 'workflow.sample_awaited'

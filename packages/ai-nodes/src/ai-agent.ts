@@ -3,13 +3,15 @@ import { message } from '@millrace/messages';
 import { checkedNode } from '@millrace/node-kit/define';
 import { serviceFailure } from '@millrace/node-kit/service-failure';
 import { Type } from 'typebox';
-import { agentRequest, openingOf, runAgent } from './agent/agent.ts';
+import { agentRequest, openingsOf, runAgent } from './agent/agent.ts';
 import { type AgentTool, findToolFaults, nameTaken, readTools, toolsProperty } from './agent/tools.ts';
 import { type McpServer, serversProperty } from './mcp/config.ts';
 import { type McpTools, openMcpTools } from './mcp/tools.ts';
 import { MODEL_REQUIRED, MODEL_RETRY, modelProperties } from './model/config.ts';
 import { exampleAnswer, exampleCredential } from './model/examples.ts';
 import { openModelFiles, readModelFiles } from './model/files.ts';
+import { recall } from './model/memory.ts';
+import { MEMORY_SECTION } from './model/memory-config.ts';
 import { describeRequest, limitOf, problemOf } from './model/request.ts';
 
 const MAX_TOTAL_TIMEOUT_MS = 3_600_000;
@@ -77,6 +79,7 @@ export const aiAgent = checkedNode({
     main: ['credential_id', 'model', 'system', 'prompt', 'files', 'tools', 'mcp_servers', 'output', 'schema'],
     sections: [
       { title: 'Model settings', fields: ['temperature', 'max_tokens'] },
+      MEMORY_SECTION,
       {
         title: 'Limits',
         fields: ['max_steps', 'token_budget', 'tool_result_chars', 'timeout_ms', 'total_timeout_ms'],
@@ -141,6 +144,7 @@ export const aiAgent = checkedNode({
     const tools = readTools(config.tools, (template, args) => context.render(template, args));
     if ('key' in tools) return failure('invalid_config', tools);
     const credential = await context.credentials.open(config.credential_id, { types: ['ai'] });
+    const recalled = await recall(config, context);
     const opened = await openModelFiles(config.files, context.files);
     if (!context.execution.isTestMode) {
       const files = await readModelFiles(opened);
@@ -148,13 +152,13 @@ export const aiAgent = checkedNode({
         const all = [...tools, ...more];
         const name = nameTaken(all);
         return name === undefined
-          ? runAgent(config, { tools: all, files }, credential, context)
+          ? runAgent(config, { tools: all, files }, credential, recalled, context)
           : failure('invalid_config', message('nodes.tool_name_taken', { name }));
       });
     }
     const { maxOutputTokens } = limitOf(config, { left: context.aiTokensLeft });
     const limits = { maxOutputTokens, timeoutMs: config.timeout_ms };
-    const request = agentRequest(config, tools, [openingOf(config)], limits);
+    const request = agentRequest(config, tools, recalled, openingsOf(config, recalled), limits);
     const servers = config.mcp_servers.map(({ name, url, tools: allowed }) => ({
       name,
       url,

@@ -11,6 +11,8 @@ import {
 import { exampleAnswer, exampleCredential } from './model/examples.ts';
 import { callFailure } from './model/failure.ts';
 import { openModelFiles, readModelFiles } from './model/files.ts';
+import { recall, recalledMessages, remember, withSummary } from './model/memory.ts';
+import { MEMORY_SECTION } from './model/memory-config.ts';
 import { describeRequest, limitOf, problemOf, promptText, requestOf, withFiles } from './model/request.ts';
 import { presentUsage } from './model/usage.ts';
 
@@ -30,6 +32,7 @@ export const aiGenerate = checkedNode({
     main: ['credential_id', 'model', 'system', 'prompt', 'files', 'output', 'schema'],
     sections: [
       { title: 'Model settings', fields: ['temperature', 'max_tokens'] },
+      MEMORY_SECTION,
       { title: 'Limits', fields: ['timeout_ms'] },
     ],
   },
@@ -108,22 +111,27 @@ export const aiGenerate = checkedNode({
       return failure('token_budget_exceeded', message('nodes.no_budget_left'));
     }
     const { maxOutputTokens, isCapped } = limitOf(config, allowance);
-    const request = requestOf(config, {
-      system: promptText(config.system),
-      messages: [{ role: 'user', text: promptText(config.prompt) }],
-      tools: [],
-      maxOutputTokens,
-      timeoutMs: config.timeout_ms,
-    });
     const opened = await openModelFiles(config.files, context.files);
     try {
+      const recalled = await recall(config, context);
+      const request = requestOf(config, {
+        system: withSummary(promptText(config.system), recalled),
+        messages: [...recalledMessages(recalled), { role: 'user', text: promptText(config.prompt) }],
+        tools: [],
+        maxOutputTokens,
+        timeoutMs: config.timeout_ms,
+      });
       const credential = await context.credentials.open(config.credential_id, { types: ['ai'] });
       if (context.execution.isTestMode) {
         return success({ dry_run: true, request: describeRequest(request, credential, opened) });
       }
       const messages = withFiles(request.messages, await readModelFiles(opened));
       const answer = await context.ai.generate(credential, { ...request, messages }, context.signal);
-      return resultOf(answer, config, isCapped);
+      const result = resultOf(answer, config, isCapped);
+      if (result.kind !== 'success') return result;
+      const left = allowance.left === null ? null : allowance.left - answer.usage.totalTokens;
+      const tokens = await remember(recalled, answer.text, config, credential, context, left);
+      return { ...result, consumedAiTokens: result.consumedAiTokens + tokens };
     } catch (error) {
       return callFailure(error, isCapped);
     }

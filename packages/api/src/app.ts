@@ -32,6 +32,7 @@ import { adminExecutionRoutes } from './admin/executions/routes.ts';
 import type { AppDeps } from './app-deps.ts';
 import { addRequestHooks } from './hooks.ts';
 import { callbackRoutes } from './public/callbacks/routes.ts';
+import { chatRoutes } from './public/chat/routes.ts';
 import { executionRoutes } from './public/executions/routes.ts';
 import { fileRoutes } from './public/files/routes.ts';
 import { formRoutes } from './public/forms/routes.ts';
@@ -66,6 +67,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     callbackRoutes(scope, urgent);
     webhookRoutes(scope, deps, starter);
     formRoutes(scope, deps, starter);
+    chatRoutes(scope, deps, starter);
     accountRoutes(scope, urgent);
     editorRoutes(scope, deps, starter);
     adminExecutionRoutes(scope, deps, starter, cancel);

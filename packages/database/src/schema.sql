@@ -131,6 +131,7 @@ BEGIN
   DELETE FROM execution_checkpoints r USING gone WHERE r.execution_id = gone.id;
   DELETE FROM execution_follow_ups r USING gone WHERE r.execution_id = gone.id;
   DELETE FROM execution_signals r USING gone WHERE r.execution_id = gone.id;
+  DELETE FROM chat_turns r USING gone WHERE r.execution_id = gone.id;
   RETURN NULL;
 END $function$;
 
@@ -315,6 +316,21 @@ CREATE SEQUENCE draft_revisions AS bigint START 1 INCREMENT 1;
 CREATE SEQUENCE execution_ids AS bigint START 1 INCREMENT 1;
 
 CREATE SEQUENCE trial_versions AS integer START -1 INCREMENT -1;
+
+CREATE TABLE ai_memories (
+  workflow_id bigint NOT NULL,
+  key text NOT NULL,
+  organisation_id bigint NOT NULL,
+  turns json NOT NULL,
+  summary text,
+  bytes integer NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT ai_memories_pkey PRIMARY KEY (workflow_id, key),
+  CONSTRAINT ai_memories_bytes_check CHECK (((bytes >= 0) AND (bytes <= 524288))),
+  CONSTRAINT ai_memories_key_check CHECK (((char_length(key) >= 1) AND (char_length(key) <= 255)))
+);
 
 CREATE TABLE alert_failing_workflows (
   rule_id bigint NOT NULL,
@@ -517,6 +533,50 @@ CREATE TABLE callbacks (
   CONSTRAINT callbacks_check1 CHECK ((((kind = 'approval'::text) AND (used_at IS NOT NULL)) = ((decision IS NOT NULL) AND (comment IS NOT NULL) AND (decided_by IS NOT NULL)))),
   CONSTRAINT callbacks_kind_check CHECK ((kind = ANY (ARRAY['callback'::text, 'approval'::text]))),
   CONSTRAINT callbacks_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+
+CREATE TABLE chat_sessions (
+  workflow_id bigint NOT NULL,
+  session_hash bytea NOT NULL,
+  organisation_id bigint NOT NULL,
+  turns integer DEFAULT 0 NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  last_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT chat_sessions_pkey PRIMARY KEY (workflow_id, session_hash),
+  CONSTRAINT chat_sessions_session_hash_check CHECK ((octet_length(session_hash) = 32)),
+  CONSTRAINT chat_sessions_turns_check CHECK ((turns >= 0))
+);
+
+CREATE TABLE chat_streams (
+  execution_id bigint NOT NULL,
+  organisation_id bigint NOT NULL,
+  node_ids text[] NOT NULL,
+  writer text,
+  text text DEFAULT ''::text NOT NULL,
+  written_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT chat_streams_pkey PRIMARY KEY (execution_id),
+  CONSTRAINT chat_streams_text_check CHECK ((octet_length(text) <= 262144))
+);
+
+CREATE TABLE chat_turns (
+  workflow_id bigint NOT NULL,
+  session_hash bytea NOT NULL,
+  number integer NOT NULL,
+  organisation_id bigint NOT NULL,
+  message_hash bytea NOT NULL,
+  execution_id bigint NOT NULL,
+  message text NOT NULL,
+  outcome text,
+  answer text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT chat_turns_workflow_id_session_hash_message_hash_key UNIQUE (workflow_id, session_hash, message_hash),
+  CONSTRAINT chat_turns_pkey PRIMARY KEY (workflow_id, session_hash, number),
+  CONSTRAINT chat_turns_answer_check CHECK ((octet_length(answer) <= 262144)),
+  CONSTRAINT chat_turns_check CHECK (((outcome IS NULL) = (answer IS NULL))),
+  CONSTRAINT chat_turns_message_check CHECK ((octet_length(message) <= 65536)),
+  CONSTRAINT chat_turns_message_hash_check CHECK ((octet_length(message_hash) = 32)),
+  CONSTRAINT chat_turns_number_check CHECK ((number >= 1)),
+  CONSTRAINT chat_turns_outcome_check CHECK ((outcome = ANY (ARRAY['answered'::text, 'failed'::text])))
 );
 
 CREATE TABLE credential_connections (
@@ -1392,6 +1452,10 @@ CREATE OR REPLACE FUNCTION public.present_id(organisation_id bigint, kind text, 
  STABLE
 RETURN (id + COALESCE((SELECT f.shift FROM former_ids f WHERE ((f.organisation_id = present_id.organisation_id) AND (f.kind = present_id.kind) AND ((present_id.id >= f.first_id) AND (present_id.id <= f.last_id)))), (0)::bigint));
 
+ALTER TABLE ai_memories ADD CONSTRAINT ai_memories_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE ai_memories ADD CONSTRAINT ai_memories_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
+
 ALTER TABLE alert_failing_workflows ADD CONSTRAINT alert_failing_workflows_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES alert_rules(id) ON DELETE CASCADE;
 
 ALTER TABLE alert_failing_workflows ADD CONSTRAINT alert_failing_workflows_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
@@ -1421,6 +1485,14 @@ ALTER TABLE api_keys ADD CONSTRAINT api_keys_organisation_id_fkey FOREIGN KEY (o
 ALTER TABLE audit_chains ADD CONSTRAINT audit_chains_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
 ALTER TABLE audit_log ADD CONSTRAINT audit_log_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE chat_sessions ADD CONSTRAINT chat_sessions_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE chat_sessions ADD CONSTRAINT chat_sessions_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
+
+ALTER TABLE chat_turns ADD CONSTRAINT chat_turns_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE chat_turns ADD CONSTRAINT chat_turns_workflow_id_session_hash_fkey FOREIGN KEY (workflow_id, session_hash) REFERENCES chat_sessions(workflow_id, session_hash) ON DELETE CASCADE;
 
 ALTER TABLE credential_connections ADD CONSTRAINT credential_connections_credential_id_fkey FOREIGN KEY (credential_id) REFERENCES credentials(id) ON DELETE CASCADE;
 
@@ -1564,6 +1636,10 @@ ALTER TABLE workflows ADD CONSTRAINT workflows_folder_fkey FOREIGN KEY (organisa
 
 ALTER TABLE workflows ADD CONSTRAINT workflows_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
+CREATE INDEX ai_memories_by_expiry ON public.ai_memories USING btree (expires_at);
+
+CREATE INDEX ai_memories_of_organisation ON public.ai_memories USING btree (organisation_id, updated_at);
+
 CREATE INDEX alert_failing_workflows_by_workflow ON public.alert_failing_workflows USING btree (workflow_id);
 
 CREATE INDEX alert_incidents_by_message ON public.alert_incidents USING btree (message_id) WHERE (message_id IS NOT NULL);
@@ -1611,6 +1687,14 @@ CREATE INDEX callbacks_by_execution ON public.callbacks USING btree (execution_i
 CREATE INDEX callbacks_decided_approvals ON public.callbacks USING btree (organisation_id, id) WHERE ((kind = 'approval'::text) AND (used_at IS NOT NULL));
 
 CREATE INDEX callbacks_pending_approvals ON public.callbacks USING btree (organisation_id, id) WHERE ((kind = 'approval'::text) AND (used_at IS NULL));
+
+CREATE INDEX chat_sessions_by_age ON public.chat_sessions USING btree (last_at);
+
+CREATE INDEX chat_sessions_by_start ON public.chat_sessions USING btree (workflow_id, created_at);
+
+CREATE INDEX chat_streams_by_age ON public.chat_streams USING btree (written_at);
+
+CREATE INDEX chat_turns_by_execution ON public.chat_turns USING btree (execution_id);
 
 CREATE INDEX credential_connections_by_credential ON public.credential_connections USING btree (credential_id);
 
@@ -1812,6 +1896,12 @@ CREATE TRIGGER vector_items_count_insert AFTER INSERT ON public.vector_items REF
 
 CREATE TRIGGER vector_items_count_update AFTER UPDATE ON public.vector_items REFERENCING OLD TABLE AS former NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_vector_bytes();
 
+ALTER TABLE ai_memories ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE ai_memories FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON ai_memories AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
 ALTER TABLE alert_failing_workflows ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE alert_failing_workflows FORCE ROW LEVEL SECURITY;
@@ -1877,6 +1967,24 @@ ALTER TABLE callbacks ENABLE ROW LEVEL SECURITY;
 ALTER TABLE callbacks FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON callbacks AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE chat_sessions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chat_sessions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON chat_sessions AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE chat_streams ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chat_streams FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON chat_streams AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE chat_turns ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chat_turns FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON chat_turns AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE credential_connections ENABLE ROW LEVEL SECURITY;
 

@@ -57,6 +57,7 @@ const BY_TYPE: { readonly [type: string]: Describe } = {
   'data.store': ({ operation, key, prefix }) =>
     join([plain(operation), plain(operation === 'list' ? prefix : key)]),
   'trigger.form': ({ title }) => plain(title),
+  'trigger.chat': ({ title }) => plain(title),
   'chat.notify': ({ channel, text, title }) => plain(channel) ?? plain(title) ?? plain(text),
   'email.send': ({ subject }) => plain(subject),
   'sql.query': ({ query }) => plain(query),

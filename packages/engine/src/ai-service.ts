@@ -57,6 +57,8 @@ export interface AiRequest {
   readonly temperature: number | null;
   readonly maxOutputTokens: number | null;
   readonly timeoutMs: number;
+  /** What the node asks for itself, such as a summary: nobody follows the answer while it is written. Absent: it is what the node says. */
+  readonly isInternal?: boolean;
 }
 
 export interface AiUsage {

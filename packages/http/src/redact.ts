@@ -1,9 +1,9 @@
-const SECRET_SEGMENT = /(\/(?:webhooks|forms|callbacks|approvals)\/)[^/?#]+/gi;
+const SECRET_SEGMENT = /(\/(?:webhooks|forms|chat|callbacks|approvals)\/)[^/?#]+/gi;
 const KEY = /mr_[A-Za-z0-9]{12}_[A-Za-z0-9_-]*/g;
 const LONGEST = 512;
 
 /**
- * The path of a URL, safe for logs and error responses: no query string, hash of a webhook or form, callback or approval token or API key; overlong
+ * The path of a URL, safe for logs and error responses: no query string, hash of a webhook, form or chat, callback or approval token or API key; overlong
  * paths are cut.
  */
 export function redactUrl(url: string): string {

@@ -273,12 +273,15 @@ describe('an agent with its parts', () => {
       system: 'You plan trips.',
       output: 'json',
       schema: { type: 'object', properties: { city: { type: 'string' }, days: { type: 'number' } } },
-      prompt: { message: '{{trigger.data.chatInput}}' },
+      prompt: '{{trigger.data.message}}',
+      memory_key: '{{trigger.data.session_id}}',
+      memory_turns: 5,
       tools: [
         { name: 'Post', type: 'http.request', config: { body: { channel: 'C1', text: '{{args.text}}' } } },
       ],
     });
-    expect(flowOf(result).nodes.map(({ type }) => type)).toContain('data.store');
+    expect(flowOf(result).nodes.map(({ type }) => type)).toEqual(['trigger.chat', 'ai.agent']);
+    expect(configOf(result, 'Chat')).toMatchObject({ title: 'Chat', answer: '{{nodes.agent.output.json}}' });
     const codes = new Set(findProblems(flowOf(result), registry).map(({ code }) => code));
     expect([...codes]).toEqual(['empty_config']);
   });

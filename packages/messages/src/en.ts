@@ -1,6 +1,7 @@
 import alert from './en/alert.json' with { type: 'json' };
 import api from './en/api.json' with { type: 'json' };
 import approval from './en/approval.json' with { type: 'json' };
+import chat from './en/chat.json' with { type: 'json' };
 import doctor from './en/doctor.json' with { type: 'json' };
 import egress from './en/egress.json' with { type: 'json' };
 import flow from './en/flow.json' with { type: 'json' };
@@ -18,6 +19,7 @@ export const en = {
   alert,
   api,
   approval,
+  chat,
   doctor,
   egress,
   flow,

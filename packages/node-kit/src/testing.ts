@@ -32,6 +32,7 @@ import { plainCode } from './testing-code.ts';
 import { memoryData } from './testing-data.ts';
 import { directDocuments } from './testing-documents.ts';
 import { directContents, memoryFiles } from './testing-files.ts';
+import { fakeMemory } from './testing-memory.ts';
 import { memoryVectors } from './testing-vectors.ts';
 import { fakeWaits } from './testing-waits.ts';
 
@@ -200,6 +201,7 @@ function fakeServices(
     contents: directContents,
     files: memoryFiles(),
     data: memoryData(() => TEST_NOW_MS),
+    memory: fakeMemory(),
     vectors: memoryVectors(),
     redis: { run: async () => redis },
     mongodb: { run: async () => mongodb },
@@ -274,6 +276,7 @@ const absentServices: NodeServices = {
   code: absent('code'),
   documents: absent('documents'),
   data: absent('data'),
+  memory: absent('memory'),
   vectors: absent('vectors'),
   workflows: absent('workflows'),
   callbacks: absent('callbacks'),

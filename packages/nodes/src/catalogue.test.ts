@@ -238,6 +238,7 @@ const MAY_BE_EMPTY: ReadonlySet<string> = new Set([
 
 /** By type, what is empty before anything has been filled in. */
 const TO_FILL_IN: { readonly [type: string]: readonly string[] } = {
+  'trigger.chat': ['title'],
   'trigger.form': ['title'],
   'trigger.rss': ['url'],
   'trigger.poll': ['url'],

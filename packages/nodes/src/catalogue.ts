@@ -3,6 +3,7 @@ import { connectorNodes } from '@millrace/connectors/connectors';
 import { dataNodes } from '@millrace/data-nodes';
 import type { NodeDefinition, NodeRegistry } from '@millrace/engine';
 import {
+  triggerChat,
   triggerEmail,
   triggerForm,
   triggerManual,
@@ -61,6 +62,7 @@ export const nodes: readonly NodeDefinition[] = [
   triggerManual,
   triggerSchedule,
   triggerWebhook,
+  triggerChat,
   triggerForm,
   triggerRss,
   triggerPoll,

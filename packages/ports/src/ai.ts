@@ -18,10 +18,21 @@ export interface AiServiceOptions {
   readonly maxAnswerBytes?: number;
   /** Epoch milliseconds; only for Retry-After with a date. */
   readonly now?: () => number;
+  /** For texts that somebody may follow while they are written; null for those that nobody may. */
+  readonly live?: (caller: Caller, secret: string | null) => LiveText | null;
+}
+
+/** Takes what a model writes. */
+export interface LiveText {
+  add(text: string): void;
+  close(): void;
 }
 
 /** The options for one organisation. */
-type Way = Omit<AiServiceOptions, 'outbound'> & { readonly outbound: Pick<GuardedFetch, 'fetch'> };
+type Way = Omit<AiServiceOptions, 'outbound' | 'live'> & {
+  readonly outbound: Pick<GuardedFetch, 'fetch'>;
+  readonly live: LiveText | null;
+};
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
@@ -31,19 +42,28 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
  */
 export function createAiService(options: AiServiceOptions): (caller: Caller) => AiService {
   const dialects = createDialects();
-  return ({ organisationId, waitForHost, trace }) => {
+  return (caller) => {
+    const { organisationId, waitForHost, trace } = caller;
     const guarded = options.outbound(organisationId);
     const outbound: Way['outbound'] = {
       fetch: (url, init, maxBytes) =>
         guarded.fetch(url, { ...withTraceparent(init, trace), wait: waitForHost?.() }, maxBytes),
     };
-    const way = { ...options, outbound };
     return {
-      generate(credential, request, signal) {
+      async generate(credential, request, signal) {
         const meter = createUsageMeter(credential.provider);
-        return withinTime({ credential, request, meter }, signal, options, (limited) =>
-          askInDialect(credential, request, limited, meter, dialects, way),
-        );
+        // JSON is for programs.
+        const live =
+          request.outputSchema === null && request.isInternal !== true
+            ? (options.live?.(caller, credential.api_key) ?? null)
+            : null;
+        try {
+          return await withinTime({ credential, request, meter }, signal, options, (limited) =>
+            askInDialect(credential, request, limited, meter, dialects, { ...options, outbound, live }),
+          );
+        } finally {
+          live?.close();
+        }
       },
       embed: (credential, request, signal) =>
         withinTime({ credential, request, meter: null }, signal, options, (limited) =>
@@ -93,7 +113,7 @@ async function askInDialect(
   signal: AbortSignal,
   meter: UsageMeter,
   dialects: Dialects,
-  { outbound, maxAnswerBytes = MAX_ANSWER_BYTES }: Way,
+  { outbound, maxAnswerBytes = MAX_ANSWER_BYTES, live }: Way,
 ): Promise<AiAnswer> {
   let dialect = dialects.of(credential, request.model);
   for (;;) {
@@ -106,6 +126,7 @@ async function askInDialect(
         maxAnswerBytes,
         meter,
         signal,
+        live,
       });
       return readOutput(answer, request);
     } catch (error) {

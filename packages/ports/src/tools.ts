@@ -65,7 +65,7 @@ function innerCaller(caller: Caller, callKey: string, secrets: Set<string>): Cal
     secrets.add(secret);
     caller.onSecret(secret);
   };
-  return { ...caller, idempotencyKey: `${caller.idempotencyKey}-${suffix}`, onSecret };
+  return { ...caller, idempotencyKey: `${caller.idempotencyKey}-${suffix}`, isTool: true, onSecret };
 }
 
 function innerContext(

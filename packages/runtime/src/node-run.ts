@@ -44,12 +44,13 @@ export interface NodeRunDeps {
   readonly limits: Pick<ExecutionLimits, 'inlineWaitMs' | 'maxOutputBytes'>;
 }
 
-/** What these do outside they do in the turn of a host; a credential or a file that is read again is the same. */
+/** What these do outside they do in the turn of a host; a credential or a file that is read again is the same, and so is a memory, which is written after a call. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'credentials',
   'files',
   'ai',
   'mail',
+  'memory',
   'sql',
   'redis',
   'mongodb',
@@ -90,6 +91,7 @@ export class NodeRun implements NodeContext {
   declare readonly code: NodeServices['code'];
   declare readonly documents: NodeServices['documents'];
   declare readonly data: NodeServices['data'];
+  declare readonly memory: NodeServices['memory'];
   declare readonly vectors: NodeServices['vectors'];
   declare readonly workflows: NodeServices['workflows'];
   declare readonly callbacks: NodeServices['callbacks'];

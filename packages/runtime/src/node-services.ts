@@ -13,6 +13,8 @@ export interface Caller {
   /** Stable across attempts and take-overs. */
   readonly idempotencyKey: string;
   readonly isTestMode: boolean;
+  /** It runs inside another node; absent if it doesn't. */
+  readonly isTool?: boolean;
   /** Its span; absent without tracing. */
   readonly trace?: OutgoingTrace;
   /** For a call that is about to be made; absent: it waits for its turn for as long as it takes. */
@@ -39,6 +41,7 @@ const NAMES: { readonly [Name in keyof NodeServices]: true } = {
   code: true,
   documents: true,
   data: true,
+  memory: true,
   vectors: true,
   workflows: true,
   callbacks: true,

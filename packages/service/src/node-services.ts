@@ -1,3 +1,5 @@
+import { createLiveTexts } from '@millrace/chat/live-text';
+import { createMemoryService } from '@millrace/chat/memory';
 import { createCredentialService } from '@millrace/credentials/service';
 import type { Database } from '@millrace/database/database';
 import type { Egress } from '@millrace/egress/egress';
@@ -33,7 +35,7 @@ export interface ServicesDeps {
   readonly log: Logger;
   readonly registry: NodeRegistry;
   readonly plans: PlanCache;
-  readonly notifier: Pick<ExecutionNotifier, 'subscribe'>;
+  readonly notifier: Pick<ExecutionNotifier, 'subscribe' | 'changed'>;
   readonly secretKeys: SecretKeys;
   readonly slots: BorrowedSlots;
   readonly egress: Egress;
@@ -56,10 +58,11 @@ export function createServices(deps: ServicesDeps): Services {
     sql: createSqlService({ sockets }),
     redis: createRedisService({ sockets }),
     mongodb: createMongoService({ sockets }),
-    ai: createAiService({ outbound: fetch }),
+    ai: createAiService({ outbound: fetch, live: createLiveTexts(db, deps.notifier) }),
     code: code.service,
     documents: code.documents,
     contents: contents.service,
+    memory: createMemoryService(db),
     data: createDataService({ db, maxBytes: config.storage.dataBytes }),
     vectors: createVectorService({ db, maxBytes: config.storage.dataBytes }),
     workflows: createWorkflowService({ ...deps, checkInput }),

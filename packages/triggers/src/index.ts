@@ -1,8 +1,10 @@
+export { type ChatOptions, readChatOptions } from './chat/options.ts';
 export { type FormField, type FormPage, MAX_TEXT, pagesOf } from './form/fields.ts';
 export { type FormOptions, readFormOptions } from './form/options.ts';
 export { type FieldFault, readFields } from './form/read-fields.ts';
 export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';
 export { jitterMs, nextFires } from './schedule/next-fires.ts';
+export { triggerChat } from './trigger-chat.ts';
 export { triggerEmail } from './trigger-email.ts';
 export { triggerForm } from './trigger-form.ts';
 export { triggerManual } from './trigger-manual.ts';

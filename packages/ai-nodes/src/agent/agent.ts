@@ -15,6 +15,7 @@ import { inEnglish } from '@millrace/messages/english';
 import { serviceFailure } from '@millrace/node-kit/service-failure';
 import type { ModelConfig } from '../model/config.ts';
 import { callFailure } from '../model/failure.ts';
+import { type Recalled, recalledMessages, remember, withSummary } from '../model/memory.ts';
 import { limitOf, promptText, requestOf, withFiles } from '../model/request.ts';
 import { presentUsage } from '../model/usage.ts';
 import { type AgentStep, readSteps, stepTurns, tokensOfSteps, usageOfSteps } from './steps.ts';
@@ -51,9 +52,10 @@ export async function runAgent(
   config: AgentConfig,
   { tools, files }: { readonly tools: readonly AgentTool[]; readonly files: readonly AiFile[] },
   credential: CredentialOf<'ai'>,
+  recalled: Recalled | null,
   context: NodeContext,
 ): Promise<NodeResult> {
-  const progress = beginAgain(config, files, context);
+  const progress = beginAgain(config, { recalled, files }, context);
   const endsAtMs = context.now() + config.total_timeout_ms;
   for (;;) {
     const stop = limitMet(config, progress, context, endsAtMs);
@@ -61,7 +63,7 @@ export async function runAgent(
     const left = tokensLeft(config, progress, context);
     const { maxOutputTokens, isCapped } = limitOf(config, { left });
     const timeoutMs = Math.min(config.timeout_ms, endsAtMs - context.now());
-    const request = agentRequest(config, tools, progress.messages, { maxOutputTokens, timeoutMs });
+    const request = agentRequest(config, tools, recalled, progress.messages, { maxOutputTokens, timeoutMs });
     let answer: AiAnswer;
     try {
       answer = await context.ai.generate(credential, request, context.signal);
@@ -69,7 +71,13 @@ export async function runAgent(
       return withProgress(callFailure(error, isCapped), progress);
     }
     count(progress, answer.usage.totalTokens);
-    if (answer.toolCalls.length === 0) return endOf(answer, config, isCapped, progress);
+    if (answer.toolCalls.length === 0) {
+      if (!(isCapped && answer.finishReason === 'length')) {
+        const leftNow = tokensLeft(config, progress, context);
+        count(progress, await remember(recalled, answer.text, config, credential, context, leftNow));
+      }
+      return endOf(answer, config, isCapped, progress);
+    }
     const fault = await runCalls(answer, config, tools, context, progress, endsAtMs);
     if (fault !== undefined) return withProgress(fault, progress);
   }
@@ -79,30 +87,38 @@ export async function runAgent(
 export function agentRequest(
   config: AgentConfig,
   tools: readonly AgentTool[],
+  recalled: Recalled | null,
   messages: readonly AiMessage[],
   limits: { readonly maxOutputTokens: number | null; readonly timeoutMs: number },
 ): ReturnType<typeof requestOf> {
   const own = promptText(config.system);
   const rules = tools.length === 0 ? [] : [DATA_RULE];
   return requestOf(config, {
-    system: [...(own === '' ? [] : [own]), ...rules].join('\n\n'),
+    system: withSummary([...(own === '' ? [] : [own]), ...rules].join('\n\n'), recalled),
     messages,
     tools: describeTools(tools),
     ...limits,
   });
 }
 
-/** The first messages of the conversation. */
-export function openingOf(config: Pick<AgentConfig, 'prompt'>): AiMessage {
-  return { role: 'user', text: promptText(config.prompt) };
+/** The first messages of the conversation: what is remembered, and the prompt. */
+export function openingsOf(
+  config: Pick<AgentConfig, 'prompt'>,
+  recalled: Recalled | null,
+): readonly AiMessage[] {
+  return [...recalledMessages(recalled), { role: 'user', text: promptText(config.prompt) }];
 }
 
-function beginAgain(config: AgentConfig, files: readonly AiFile[], context: NodeContext): Progress {
+function beginAgain(
+  config: AgentConfig,
+  { recalled, files }: { readonly recalled: Recalled | null; readonly files: readonly AiFile[] },
+  context: NodeContext,
+): Progress {
   const steps = readSteps(context.previousOutput);
   return {
     steps,
     messages: [
-      ...withFiles([openingOf(config)], files),
+      ...withFiles(openingsOf(config, recalled), files),
       ...steps.flatMap((step, index) => stepTurns(step, index + 1)),
     ],
     budgetUsed: tokensOfSteps(steps),

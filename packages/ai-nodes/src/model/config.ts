@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '@millrace/engine';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { type Static, Type } from 'typebox';
 import { filesProperty } from './files.ts';
+import { memoryProperties } from './memory-config.ts';
 
 export const MAX_CALL_TIMEOUT_MS = 600_000;
 const MAX_TOKENS = 1_000_000;
@@ -83,6 +84,7 @@ export const modelProperties = {
     'x-code': 'json',
     'x-json-schema': true,
   }),
+  ...memoryProperties,
 };
 
 export type ModelConfig = Static<ReturnType<typeof Type.Object<typeof modelProperties>>>;

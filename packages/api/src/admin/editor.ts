@@ -4,6 +4,7 @@ import type { AppDeps } from '../app-deps.ts';
 import { draftRoutes } from './drafts/routes.ts';
 import { firstStepRoutes } from './first-steps/routes.ts';
 import { folderRoutes } from './folders/routes.ts';
+import { memoryRoutes } from './memories/routes.ts';
 import { nodeTypeRoutes } from './node-types/routes.ts';
 import { pollingRoutes } from './polling/routes.ts';
 import { sampleRoutes } from './samples/routes.ts';
@@ -34,4 +35,5 @@ export function editorRoutes(app: FastifyInstance, deps: AppDeps, starter: Start
   webhookAdminRoutes(app, deps);
   scheduleRoutes(app, deps);
   pollingRoutes(app, deps);
+  memoryRoutes(app, deps);
 }

@@ -148,6 +148,7 @@ const SENT: { readonly [name: string]: { readonly query?: string; readonly body?
   'GET /orgs/:org/executions/:execution/files': { query: `?ids=${randomUUID()}` },
   'GET /orgs/:org/workflows/:id/runs': { query: '?range=day' },
   'POST /orgs/:org/executions/:execution/rerun': { body: { from: 'start' } },
+  'POST /orgs/:org/workflows/:id/memories/forget': { body: { key: null } },
   'POST /orgs/:org/approvals/:approval/decision': { body: { choice: 'approve' } },
   'PATCH /orgs/:org/members/:member': { body: { role: 'editor' } },
   'PATCH /orgs/:org/folders/:folder': { body: { name: 'changed' } },

@@ -236,7 +236,7 @@ describe('in test mode', () => {
     const isPdf = accept === '.pdf';
     const stored = await world.service.api('POST', `/files?name=file.${isPdf ? 'pdf' : 'csv'}`, {
       key: world.key,
-      raw: isPdf ? pdfFile(['Invoice 17']) : 'sku,counted\nBUOY-1,2\n',
+      raw: isPdf ? new Uint8Array(pdfFile(['Invoice 17'])) : 'sku,counted\nBUOY-1,2\n',
       headers: { 'content-type': isPdf ? 'application/pdf' : 'text/csv' },
     });
     expect(stored.status, stored.text).toBe(201);

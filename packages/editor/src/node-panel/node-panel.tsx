@@ -45,6 +45,8 @@ import { WebhookSender } from './webhook-sender.tsx';
 import { WithData } from './with-data.tsx';
 
 const FormPanel = lazyPart(async () => (await import('./form-panel.tsx')).FormPanel);
+const ChatPanel = lazyPart(async () => (await import('./chat-panel.tsx')).ChatPanel);
+const MemoryPanel = lazyPart(async () => (await import('./memory-panel.tsx')).MemoryPanel);
 const PollStatus = lazyPart(async () => (await import('../polling/poll-status.tsx')).PollStatus);
 
 /** A node's panel: its config, error handling, last output, and help. */
@@ -245,12 +247,14 @@ function Configure({ node, type, isNew }: { node: FlowNode; type: NodeType | und
         <Stack gap="md">
           {node.type === 'trigger.webhook' && <WebhookPanel />}
           {node.type === 'trigger.form' && <FormPanel />}
+          {node.type === 'trigger.chat' && <ChatPanel />}
           {node.type === 'trigger.webhook' && <WebhookSender config={config} onChange={setConfig} />}
           {shape.kind === 'group' ? (
             <GroupFields Field={Field} shape={shape} value={config} onChange={setConfig} pointer="" />
           ) : (
             <Muted>{t('forms.nothingToConfigure')}</Muted>
           )}
+          {(config.memory_key ?? '') !== '' && <MemoryPanel />}
           {node.type === 'trigger.schedule' && <SchedulePreview config={config} />}
           {(polls(type) || LISTENING.test(node.type)) && (
             <PollStatus isListening={LISTENING.test(node.type)} />

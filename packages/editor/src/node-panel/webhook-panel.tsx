@@ -266,7 +266,7 @@ export function Regenerate({ params }: WorkflowParams) {
     () => call('POST /orgs/:org/workflows/:id/webhook/regenerate', { params, body: {} }),
     {
       done: t('forms.regenerated'),
-      refreshes: ['GET /orgs/:org/workflows/:id/form'],
+      refreshes: ['GET /orgs/:org/workflows/:id/form', 'GET /orgs/:org/workflows/:id/chat'],
       onSuccess: (webhook) => {
         const { queryKey } = endpointQuery('GET /orgs/:org/workflows/:id/webhook', { params });
         queryClient.setQueryData(queryKey, webhook);

@@ -2,7 +2,17 @@ import type { ExecutionItem } from '@millrace/admin-api';
 import { EXECUTION_STATUSES } from '@millrace/engine';
 import { id, moment, oneOf, searchReader, text } from '@millrace/ui/api/search-params.ts';
 
-export const TRIGGERS = ['api', 'webhook', 'form', 'schedule', 'poll', 'manual', 'flow', 'error'] as const;
+export const TRIGGERS = [
+  'api',
+  'webhook',
+  'form',
+  'chat',
+  'schedule',
+  'poll',
+  'manual',
+  'flow',
+  'error',
+] as const;
 /** Besides the name. */
 export const SEARCHED_IN = ['keys', 'error', 'input'] as const;
 export const RANGES = ['hour', 'day', 'week', 'month', 'custom'] as const;

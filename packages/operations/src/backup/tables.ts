@@ -3,6 +3,7 @@ export type TableDecision = 'kept' | 'left_out';
 
 /** One decision for each table; a test fails if one has none. */
 export const TABLES: Readonly<Record<string, TableDecision>> = {
+  ai_memories: 'kept',
   alert_failing_workflows: 'kept',
   alert_incidents: 'kept',
   alert_marks: 'kept',
@@ -14,6 +15,10 @@ export const TABLES: Readonly<Record<string, TableDecision>> = {
   audit_pending: 'kept',
   audit_seals: 'kept',
   callbacks: 'kept',
+  chat_sessions: 'kept',
+  // What was being written when the backup was made.
+  chat_streams: 'left_out',
+  chat_turns: 'kept',
   // Whoever was at a provider has to begin again: their session isn't kept, either.
   credential_connections: 'left_out',
   credential_grants: 'kept',

@@ -28,6 +28,8 @@ export interface Question {
   readonly maxAnswerBytes: number;
   readonly meter: UsageMeter;
   readonly signal: AbortSignal;
+  /** Gets the text while it is written; null for nobody. */
+  readonly live: { add(text: string): void } | null;
 }
 
 type Library = typeof import('ai');
@@ -57,7 +59,7 @@ export async function askModel(question: Question): Promise<AiAnswer> {
     includeRawChunks: true,
     abortSignal: signal,
   });
-  return readStream(stream, question.meter);
+  return readStream(stream, question.meter, question.live);
 }
 
 /** How the response is constrained to the schema in this dialect. */
@@ -92,7 +94,7 @@ function toToolSet(library: Library, request: AiRequest): ToolSet {
   return Object.fromEntries(tools) as ToolSet;
 }
 
-async function readStream(stream: Stream, meter: UsageMeter): Promise<AiAnswer> {
+async function readStream(stream: Stream, meter: UsageMeter, live: Question['live']): Promise<AiAnswer> {
   const texts: string[] = [];
   const toolCalls: AiToolCall[] = [];
   const written = new Map<string, string>();
@@ -101,8 +103,10 @@ async function readStream(stream: Stream, meter: UsageMeter): Promise<AiAnswer> 
   for await (const part of stream) {
     turn.add(part);
     if (part.type === 'raw') meter.observe(part.rawValue);
-    else if (part.type === 'text-delta') texts.push(part.text);
-    else if (part.type === 'tool-input-delta')
+    else if (part.type === 'text-delta') {
+      texts.push(part.text);
+      live?.add(part.text);
+    } else if (part.type === 'tool-input-delta')
       written.set(part.id, (written.get(part.id) ?? '') + part.delta);
     else if (part.type === 'tool-call') toolCalls.push(toToolCall(part, written.get(part.toolCallId)));
     else if (part.type === 'model-call-end') finish = part;

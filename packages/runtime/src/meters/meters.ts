@@ -14,7 +14,7 @@ const LATENESS_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 3_600];
 /** Many more than there are codes; workflows can choose their own. */
 const MAX_CODES = 100;
 const MAX_TRIGGERS = 20;
-const TRIGGERS = ['api', 'webhook', 'form', 'schedule', 'poll', 'manual', 'flow', 'error'];
+const TRIGGERS = ['api', 'webhook', 'form', 'chat', 'schedule', 'poll', 'manual', 'flow', 'error'];
 /** Failures that alerts are about. */
 const FAILURES = ['worker_crashed', 'execution_timeout', 'internal_error', 'storage_timeout'];
 const REFUSALS = [

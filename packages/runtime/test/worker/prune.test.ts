@@ -165,6 +165,9 @@ test('audit entries, idempotency records and workers long gone are deleted', asy
     alerts: 1,
     dataEntries: 0,
     dataWrites: 0,
+    chats: 0,
+    chatTexts: 0,
+    memories: 0,
     sessions: 0,
     invitations: 0,
     setupLinks: 0,
@@ -233,6 +236,33 @@ test("expired entries of the data store are deleted, and writes that can't be re
   expect(await prune(db, RETENTION)).toMatchObject({ dataEntries: 1, dataWrites: 1 });
   const left = await db.query<{ key: string }>('SELECT key FROM data_entries ORDER BY key');
   expect(left.map((row) => row.key)).toEqual(['for ever', 'tomorrow']);
+});
+
+test('chats whose turns are gone are deleted, and what was written for nobody', async () => {
+  const { db } = database;
+  for (const [hash, age, hasTurn] of [
+    ['empty and new', '1 hour', false],
+    ['empty and old', '2 days', false],
+    ['used', '2 days', true],
+  ]) {
+    await db.query(
+      `INSERT INTO chat_sessions (workflow_id, organisation_id, session_hash, last_at)
+       VALUES ($1, $2, sha256($3::bytea), now() - $4::interval)`,
+      [ids.workflowId, ids.organisationId, hash, age],
+    );
+    if (hasTurn)
+      await db.query(
+        `INSERT INTO chat_turns (workflow_id, organisation_id, session_hash, number, message_hash, execution_id, message)
+         VALUES ($1, $2, sha256($3::bytea), 1, sha256('m'), 1, 'Hello')`,
+        [ids.workflowId, ids.organisationId, hash],
+      );
+    await db.query(
+      `INSERT INTO chat_streams (execution_id, organisation_id, node_ids, written_at)
+       SELECT count(*) + 1, $1, '{}', now() - $2::interval FROM chat_streams`,
+      [ids.organisationId, age],
+    );
+  }
+  expect(await prune(db, RETENTION)).toMatchObject({ chats: 1, chatTexts: 2 });
 });
 
 test('ended sessions are deleted, and invitations that ended long ago', async () => {

@@ -1,4 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { pruneLiveTexts } from '@millrace/chat/live-text';
+import { pruneMemories } from '@millrace/chat/memory-store';
+import { pruneSessions as pruneChats } from '@millrace/chat/turns';
 import type { Database, Queryable } from '@millrace/database/database';
 import { pruneInvitations } from '@millrace/identity/invitations/store';
 import { pruneSessions } from '@millrace/identity/sessions/store';
@@ -98,6 +101,9 @@ export async function prune(
     startRates: await repeat((tx) => pruneStartRates(tx, BATCH)),
     dataEntries: await repeat((tx) => pruneDataEntries(tx, BATCH)),
     dataWrites: await repeat((tx) => pruneDataWrites(tx, DATA_WRITE_DAYS, BATCH)),
+    chats: await repeat((tx) => pruneChats(tx, BATCH)),
+    chatTexts: await repeat((tx) => pruneLiveTexts(tx, BATCH)),
+    memories: await repeat((tx) => pruneMemories(tx, BATCH)),
     alerts: await repeat((tx) => pruneAlerts(tx, ALERT_DAYS, BATCH)),
     sessions: await repeat((tx) => pruneSessions(tx, idleSessionMs, BATCH)),
     invitations: await repeat((tx) => pruneInvitations(tx, INVITATION_DAYS, BATCH)),

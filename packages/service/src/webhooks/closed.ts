@@ -3,6 +3,7 @@ import type { WorkflowDetailRow } from '../workflows/store.ts';
 
 export const WEBHOOK_TRIGGER = 'trigger.webhook';
 export const FORM_TRIGGER = 'trigger.form';
+export const CHAT_TRIGGER = 'trigger.chat';
 
 /** The settings of a flow's trigger of a type; `{}` if it has none. */
 export function triggerConfigOf({ nodes }: Flow, type: string): JsonObject {
@@ -36,7 +37,15 @@ export function formClosedBecause(
   return row.trigger_type === FORM_TRIGGER ? statusClosedBecause(row) : 'no_form_trigger';
 }
 
+/** Why no message of its chat starts a workflow; null if messages do. */
+export function chatClosedBecause(
+  row: State,
+): 'no_chat_trigger' | 'workflow_inactive' | 'workflow_archived' | null {
+  return row.trigger_type === CHAT_TRIGGER ? statusClosedBecause(row) : 'no_chat_trigger';
+}
+
 /** Why nothing that comes from outside can become a workflow's sample; null if it can. */
 export function samplesClosedBecause(row: State): ReturnType<typeof webhookClosedBecause> {
-  return row.trigger_type === FORM_TRIGGER ? statusClosedBecause(row) : webhookClosedBecause(row);
+  const isPage = row.trigger_type === FORM_TRIGGER || row.trigger_type === CHAT_TRIGGER;
+  return isPage ? statusClosedBecause(row) : webhookClosedBecause(row);
 }

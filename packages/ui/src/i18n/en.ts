@@ -4,6 +4,7 @@ import audit from './en/audit.json';
 import canvas from './en/canvas.json';
 import commands from './en/commands.json';
 import common from './en/common.json';
+import conversations from './en/conversations.json';
 import credentials from './en/credentials.json';
 import debugging from './en/debugging.json';
 import editor from './en/editor.json';
@@ -32,6 +33,7 @@ export const en = {
   canvas,
   common,
   commands,
+  conversations,
   credentials,
   debugging,
   editor,

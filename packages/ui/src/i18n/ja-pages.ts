@@ -1,6 +1,7 @@
 import account from './ja/account.json';
 import alerts from './ja/alerts.json';
 import audit from './ja/audit.json';
+import conversations from './ja/conversations.json';
 import credentials from './ja/credentials.json';
 import gallery from './ja/gallery.json';
 import keys from './ja/keys.json';
@@ -19,6 +20,7 @@ export const texts = {
   keys,
   people,
   settings,
+  conversations,
   storage,
   system,
 };

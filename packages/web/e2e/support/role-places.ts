@@ -48,7 +48,10 @@ function opens(way: Locator, shows: Locator, ...actions: readonly Action[]): Vie
   return { way, shows, actions };
 }
 
-function workflowPlaces(page: Page, { workflowId, pollingId, params }: RoleWorld): readonly Place[] {
+function workflowPlaces(
+  page: Page,
+  { workflowId, pollingId, rememberingId, params }: RoleWorld,
+): readonly Place[] {
   const { button, item } = controlsOf(page);
   return [
     {
@@ -106,6 +109,18 @@ function workflowPlaces(page: Page, { workflowId, pollingId, params }: RoleWorld
           'POST /orgs/:org/workflows/:id/polling',
           button('Poll now'),
         ]),
+      ],
+    },
+    {
+      path: `workflows/${rememberingId}`,
+      needs: 'viewer',
+      views: [
+        { shows: page.getByTestId('canvas').getByText('Answerer'), actions: [] },
+        opens(
+          page.getByTestId('canvas').getByText('Answerer'),
+          page.getByRole('region', { name: 'Remembered conversations' }),
+          ['POST /orgs/:org/workflows/:id/memories/forget', button('Forget all')],
+        ),
       ],
     },
     {

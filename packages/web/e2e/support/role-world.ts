@@ -12,6 +12,8 @@ export interface RoleWorld extends BrowserService {
   readonly workflowId: number;
   /** Active, and started by a trigger that polls. */
   readonly pollingId: number;
+  /** Remembers a conversation. */
+  readonly rememberingId: number;
   readonly failedId: number;
   readonly waitingId: number;
   /** Values for path parameters of the admin API: ids that exist. */
@@ -29,6 +31,19 @@ const ORDERS = {
     },
   ],
   edges: [{ id: 'hook-refuse', source: 'hook', target: 'refuse' }],
+};
+
+const REMEMBERING = {
+  nodes: [
+    { id: 'start', type: 'trigger.manual', position: { x: 0, y: 0 }, data: {} },
+    {
+      id: 'answer',
+      type: 'ai.generate',
+      position: { x: 280, y: 0 },
+      data: { label: 'Answerer', config: { memory_key: 'the help desk' } },
+    },
+  ],
+  edges: [{ id: 'start-answer', source: 'start', target: 'answer' }],
 };
 
 const ASKING = {
@@ -87,13 +102,20 @@ export async function openRoleWorld(): Promise<RoleWorld> {
     { timeout: 120_000 },
   );
   await db.query('UPDATE api_keys SET locked_at = now() WHERE id = $1', [made.params.key]);
+  await db.query(
+    `INSERT INTO ai_memories (workflow_id, organisation_id, key, turns, bytes, expires_at)
+     VALUES ($1, $2, 'the help desk', '[]', 2, now() + interval '1 day')`,
+    [made.rememberingId, org],
+  );
   return { ...world, people, ...made };
 }
 
 async function furnish(
   admin: TestPerson,
   viewer: TestPerson,
-): Promise<Pick<RoleWorld, 'workflowId' | 'pollingId' | 'failedId' | 'waitingId' | 'params'>> {
+): Promise<
+  Pick<RoleWorld, 'workflowId' | 'pollingId' | 'rememberingId' | 'failedId' | 'waitingId' | 'params'>
+> {
   const { organisationId: org, call } = admin;
   const workflowId = await createWorkflow(admin, 'Orders', ORDERS);
   const label = { ...ORDERS, settings: { display_name: 'Order' } };
@@ -109,6 +131,7 @@ async function furnish(
     body: { name: 'News', flow_data: FOLLOWING as never, status: 'active' },
   });
   const pollingId = following.data.workflow.id;
+  const rememberingId = await createWorkflow(admin, 'Help desk', REMEMBERING);
   const run = async (id: number) =>
     (await call('POST /orgs/:org/workflows/:id/run', { params: { org, id }, body: { input: {} } })).data
       .execution_id;
@@ -166,5 +189,5 @@ async function furnish(
     // A forbidden role must get the same response whether or not it exists.
     approval: 1,
   };
-  return { workflowId, pollingId, failedId, waitingId, params };
+  return { workflowId, pollingId, rememberingId, failedId, waitingId, params };
 }

@@ -18,6 +18,7 @@ import { useTranslation } from 'react-i18next';
 const TRIGGER_ICONS = {
   'trigger.webhook': Webhook,
   'trigger.form': ClipboardList,
+  'trigger.chat': MessageSquare,
   'trigger.schedule': CalendarClock,
   'trigger.manual': Hand,
   'trigger.rss': Rss,

@@ -1,14 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import type { HostedForm, Webhook } from '@millrace/admin-api';
+import type { HostedChat, HostedForm, Webhook } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { formatTimestamp, parseJson } from '@millrace/engine';
 import { pathId } from '@millrace/http/ids';
 import { findSample, type SampleRow } from '@millrace/service/samples/store';
-import { formClosedBecause, webhookClosedBecause, webhookConfigOf } from '@millrace/service/webhooks/closed';
+import {
+  CHAT_TRIGGER,
+  chatClosedBecause,
+  formClosedBecause,
+  triggerConfigOf,
+  webhookClosedBecause,
+  webhookConfigOf,
+} from '@millrace/service/webhooks/closed';
 import { deleteFormerHashes, listFormerHashes, replaceHash } from '@millrace/service/webhooks/store';
 import { readLockedWorkflow, WEBHOOK_HASH_BYTES } from '@millrace/service/workflows/save';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
-import { readWebhookOptions, type SignatureOptions } from '@millrace/triggers';
+import { readChatOptions, readWebhookOptions, type SignatureOptions } from '@millrace/triggers';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
@@ -20,7 +27,7 @@ const OVERLAP_HOURS = 24;
 /** A longer sample would make the command unreadable. */
 const MAX_CURL_BODY = 4_000;
 
-/** The webhook or the form of a workflow: its URL and its rotation. */
+/** The webhook, the form or the chat of a workflow: its URL and its rotation. */
 export function webhookAdminRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db, config } = deps;
 
@@ -35,6 +42,13 @@ export function webhookAdminRoutes(app: FastifyInstance, deps: AppDeps): void {
     const id = pathId(params.id, 'workflow');
     return db.forOrganisation(organisation.id, async (tx) =>
       describeForm(tx, await requireWorkflow(tx, organisation.id, id), config.publicUrl),
+    );
+  });
+
+  adminRoute(app, deps, 'GET /orgs/:org/workflows/:id/chat', async ({ organisation, params }) => {
+    const id = pathId(params.id, 'workflow');
+    return db.forOrganisation(organisation.id, async (tx) =>
+      describeChat(tx, await requireWorkflow(tx, organisation.id, id), config.publicUrl),
     );
   });
 
@@ -84,6 +98,25 @@ async function describeForm(tx: Queryable, row: WorkflowDetailRow, publicUrl: st
   const former = await listFormerHashes(tx, row.id);
   return {
     url: urlOf(row.webhook_hash),
+    is_open: reason === null,
+    reason,
+    previous: former.map(({ hash, valid_until: until }) => ({
+      url: urlOf(hash),
+      valid_until: formatTimestamp(until),
+    })),
+  };
+}
+
+/** A chat has the same hash, too. */
+async function describeChat(tx: Queryable, row: WorkflowDetailRow, publicUrl: string): Promise<HostedChat> {
+  const urlOf = (hash: string) => `${publicUrl}/api/v1/chat/${hash}`;
+  const url = urlOf(row.webhook_hash);
+  const reason = chatClosedBecause(row);
+  const former = await listFormerHashes(tx, row.id);
+  return {
+    url,
+    snippet: `<script src="${url}/embed.js" async></script>`,
+    origins: readChatOptions(triggerConfigOf(parseJson(row.flow_data), CHAT_TRIGGER))?.allowed_origins ?? [],
     is_open: reason === null,
     reason,
     previous: former.map(({ hash, valid_until: until }) => ({

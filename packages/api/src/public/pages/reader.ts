@@ -16,5 +16,10 @@ export interface Reader {
 /** The available language that the reader's browser prefers, else English. */
 export function readerOf(headers: IncomingHttpHeaders): Reader {
   const [language = 'en'] = new Negotiator({ headers }).languages(Object.keys(LANGUAGES)) as Language[];
+  return readerIn(language);
+}
+
+/** Who reads a page in a language that its author has chosen. */
+export function readerIn(language: Language): Reader {
   return { language, say: LANGUAGES[language] };
 }

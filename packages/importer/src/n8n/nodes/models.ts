@@ -119,45 +119,24 @@ function schemaFor(example: JsonValue): JsonValue {
   return example === null ? {} : { type: 'string' };
 }
 
-/** The conversation so far, read from and written to Millrace's own store. */
-interface Memory {
-  readonly key: string;
-  readonly history: string;
-  readonly turns: number;
-}
+/** Nodes that keep a conversation only while n8n runs, as far as its author can tell; others name a database. */
+const PLAIN_MEMORY = /^memory(?:BufferWindow|Manager|Buffer)$/;
 
-function openMemory(step: Step): Memory | null {
+/** The settings of a node whose model remembers the conversation. */
+function memoryOf(step: Step): Config {
   const [memory] = step.compiler.partsOf(step.node.name, 'ai_memory');
-  if (memory === undefined) return null;
-  step.compiler.approximate(memory, message('import.memory_in_store'));
+  if (memory === undefined) return {};
+  if (PLAIN_MEMORY.test(memory.kind)) step.compiler.report.mapped({ node: memory.name, type: memory.type });
+  else step.compiler.approximate(memory, message('import.memory_kept_here'));
   const custom = textOf(memory.parameters.sessionKey);
   const isCustom =
     memory.parameters.sessionIdType === 'customKey' || (custom !== null && memory.version < 1.2);
   const session = isCustom && custom !== null ? step.value(custom) : step.expression('$json.sessionId');
-  const key = `memory/${step.compiler.builder.reserve(memory.name)}/${typeof session === 'string' ? session : JSON.stringify(session)}`;
-  const id = step.add('data.store', { operation: 'get', key }, { suffix: 'memory' });
   const turns = Number(memory.parameters.contextWindowLength ?? 5);
   return {
-    key,
-    history: `nodes.${id}.output.value`,
-    turns: Number.isInteger(turns) && turns > 0 ? turns : 5,
+    memory_key: typeof session === 'string' ? session : JSON.stringify(session),
+    memory_turns: Number.isInteger(turns) && turns > 0 ? Math.min(turns, 50) : 5,
   };
-}
-
-function closeMemory(step: Step, memory: Memory, question: JsonValue, answer: string): void {
-  const turns = step.add(
-    'core.code',
-    {
-      code: 'const turns = [...(input.history ?? []), { user: input.question, assistant: input.answer }];\nreturn turns.slice(-input.limit);',
-      input: { history: template(memory.history), question, answer: template(answer), limit: memory.turns },
-    },
-    { suffix: 'turns' },
-  );
-  step.add(
-    'data.store',
-    { operation: 'set', key: memory.key, value: template(`nodes.${turns}.output.result`) },
-    { suffix: 'remember' },
-  );
 }
 
 function agent(step: Step): readonly Out[] {
@@ -174,23 +153,13 @@ function agent(step: Step): readonly Out[] {
     ...(tools.length === 0 ? {} : { tools }),
     ...(Number.isInteger(steps) && steps >= 1 && steps <= 50 ? { max_steps: steps } : {}),
   };
-  return ask(step, 'ai.agent', config, prompt, parsed !== null);
+  return ask(step, 'ai.agent', config, parsed !== null);
 }
 
-function ask(step: Step, type: string, given: Config, question: JsonValue, isJson: boolean): readonly Out[] {
-  const memory = openMemory(step);
-  const config =
-    memory === null
-      ? given
-      : { ...given, prompt: { conversation: template(memory.history), message: question } };
-  const id = step.add(type, config);
-  const answer = `nodes.${id}.output.${isJson ? 'json' : 'text'}`;
-  if (memory !== null) closeMemory(step, memory, question, answer);
+function ask(step: Step, type: string, given: Config, isJson: boolean): readonly Out[] {
+  const id = step.add(type, { ...given, ...memoryOf(step) });
   const shape = { output: [isJson ? 'json' : 'text'], text: ['text'], response: ['text'] };
-  const { exit } = step.one(answer);
-  return [
-    { exit, ref: { ...step.one(`nodes.${id}.output`, shape).ref, owner: memory === null ? id : exit.id } },
-  ];
+  return [step.one(`nodes.${id}.output`, shape)];
 }
 
 function chain(step: Step): readonly Out[] {
@@ -213,7 +182,7 @@ function chain(step: Step): readonly Out[] {
     prompt: asked,
     ...parsed,
   };
-  return ask(step, 'ai.generate', config, asked, parsed !== null);
+  return ask(step, 'ai.generate', config, parsed !== null);
 }
 
 function summarize(step: Step): readonly Out[] {

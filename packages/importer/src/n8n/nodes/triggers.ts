@@ -4,12 +4,13 @@ import { isSecretName } from '@millrace/triggers';
 import { extend, firstOf, memberPath, type Shape, TOP, template } from '../../refs.ts';
 import type { Compiler, Out } from '../compiler.ts';
 import { arrayOf, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
+import { chatOf } from './chat.ts';
 import { formOf } from './form.ts';
 import { type ListeningPlan, listeningOf } from './listening.ts';
 import { addPolling, pollInterval } from './polling.ts';
 
 /** How an execution is answered. */
-export type Answer = 'none' | 'last_node' | 'respond_node' | 'chat';
+export type Answer = 'none' | 'last_node' | 'respond_node' | 'chat' | 'chat_page';
 
 /** A trigger that was added. */
 export interface Triggered {
@@ -23,10 +24,11 @@ interface TriggerPlan {
     | 'trigger.manual'
     | 'trigger.webhook'
     | 'trigger.form'
+    | 'trigger.chat'
     | 'trigger.schedule'
     | 'trigger.rss'
     | ListeningPlan['type'];
-  readonly config: { readonly [name: string]: JsonValue };
+  readonly config: { [name: string]: JsonValue };
   readonly shape?: Shape;
   /** Where the shape's places are; default: `trigger`. */
   readonly path?: string;
@@ -85,7 +87,10 @@ function planOf(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
   if (kind === 'webhook') return webhook(node);
   if (kind === 'scheduleTrigger' || kind === 'cron' || kind === 'interval') return schedule(node, zone);
   if (kind === 'rssFeedReadTrigger') return feed(node);
-  if (/^(?:chatTrigger|manualChatTrigger)$/.test(kind))
+  if (kind === 'manualChatTrigger' || (kind === 'chatTrigger' && node.parameters.mode !== 'webhook'))
+    return { type: 'trigger.chat', ...chatOf(node) };
+  // A page of its author's own asks it.
+  if (kind === 'chatTrigger')
     return {
       type: 'trigger.webhook',
       config: { respond: 'when_done' },
@@ -291,12 +296,17 @@ export function answerWith(compiler: Compiler, { id, answer }: Triggered): void 
   const config = compiler.builder.config(id);
   if (config === undefined || answer === 'none' || answer === 'respond_node') return;
   const ends = endsOf(compiler);
-  const member = answer === 'chat' ? ['output'] : [];
+  const isChat = answer === 'chat' || answer === 'chat_page';
+  const member = isChat ? ['output'] : [];
   const paths = ends.map(({ ref }) =>
     ref.kind === 'many' ? (ref.path.split(' | ')[0] ?? '') : (memberPath(ref, member) ?? ref.path),
   );
   if (paths.length === 0) return;
   const body = template(firstOf(paths));
+  if (answer === 'chat_page') {
+    config.answer = body;
+    return;
+  }
   config.response = { status: 200, body: answer === 'chat' ? { output: body } : body };
 }
 

@@ -1,0 +1,47 @@
+import type { Memory } from '@millrace/admin-api';
+import { deleteMemories, type ListedMemory, listMemories } from '@millrace/chat/memory-store';
+import { formatTimestamp } from '@millrace/engine';
+import { pathId } from '@millrace/http/ids';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../app-deps.ts';
+import { adminRoute } from '../http/route.ts';
+import { requireWorkflow } from '../workflows/detail.ts';
+import { recordWorkflow } from '../workflows/origin.ts';
+
+const LISTED = 50;
+
+/** What models remember of a workflow's conversations: which ones there are, and forgetting them. */
+export function memoryRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const { db } = deps;
+
+  adminRoute(app, deps, 'GET /orgs/:org/workflows/:id/memories', async ({ organisation, params }) => {
+    const id = pathId(params.id, 'workflow');
+    return db.forOrganisation(organisation.id, async (tx) => {
+      await requireWorkflow(tx, organisation.id, id);
+      const rows = await listMemories(tx, organisation.id, { workflowId: id, limit: LISTED + 1 });
+      return { items: rows.slice(0, LISTED).map(present), has_more: rows.length > LISTED };
+    });
+  });
+
+  adminRoute(app, deps, 'POST /orgs/:org/workflows/:id/memories/forget', async (call) => {
+    const { organisation, params, body } = call;
+    const id = pathId(params.id, 'workflow');
+    return db.forOrganisation(organisation.id, async (tx) => {
+      await requireWorkflow(tx, organisation.id, id);
+      const forgotten = await deleteMemories(tx, organisation.id, id, body.key);
+      if (forgotten > 0) await recordWorkflow(tx, call, 'workflow.memory_forgotten', id, { forgotten });
+      return { forgotten };
+    });
+  });
+}
+
+function present(row: ListedMemory): Memory {
+  return {
+    key: row.key,
+    turns: row.turns,
+    has_summary: row.has_summary,
+    bytes: row.bytes,
+    updated_at: formatTimestamp(row.updated_at),
+    expires_at: formatTimestamp(row.expires_at),
+  };
+}

@@ -1,0 +1,351 @@
+/*
+ * The script of a chat page, served inside it as it stands; nothing builds it. What visitors, models and authors write only ever becomes text
+ * nodes: the page's policy refuses everything else. `data-chat` of the page has its address, limits and texts.
+ */
+(() => {
+  const root = document.querySelector('main');
+  const { base, texts, maxChars, language } = JSON.parse(root.dataset.chat);
+  const log = document.querySelector('#log');
+  const suggestions = document.querySelector('#suggestions');
+  const form = document.querySelector('#compose');
+  const input = document.querySelector('#message');
+  const send = document.querySelector('#send');
+  const status = document.querySelector('#status');
+  const STORE = `millrace chat ${base}`;
+  const RETRY_MS = [1_000, 2_000, 5_000, 10_000, 30_000];
+  let session = readSession();
+  /** Conversations begun on this page: streams of a former one are no longer shown. */
+  let era = 0;
+
+  // ---- the session, a secret that only this browser has
+
+  function readSession() {
+    try {
+      const kept = localStorage.getItem(STORE);
+      if (kept !== null && /^[\w-]{43}$/.test(kept)) return kept;
+    } catch {
+      // Storage is closed to frames in some browsers: the conversation lasts as long as the page.
+    }
+    return null;
+  }
+
+  function beginSession() {
+    session = randomText(32);
+    try {
+      localStorage.setItem(STORE, session);
+    } catch {
+      // As above.
+    }
+  }
+
+  function forgetSession() {
+    session = null;
+    try {
+      localStorage.removeItem(STORE);
+    } catch {
+      // As above.
+    }
+  }
+
+  function randomText(bytes) {
+    const random = crypto.getRandomValues(new Uint8Array(bytes));
+    return btoa(String.fromCharCode(...random))
+      .replaceAll('+', '-')
+      .replaceAll('/', '_')
+      .replaceAll('=', '');
+  }
+
+  function call(path, options = {}) {
+    return fetch(base + path, {
+      ...options,
+      credentials: 'omit',
+      headers: {
+        ...(session === null ? {} : { 'x-chat-session': session }),
+        'accept-language': language,
+        ...options.headers,
+      },
+    });
+  }
+
+  // ---- text with the little formatting that models use
+
+  const BLOCK = /```[^\n`]*\n([\s\S]*?)(?:```|$)/g;
+  const INLINE =
+    /`([^`\n]+)`|\*\*([^*\n]+)\*\*|\[([^\]\n]+)\]\((https?:\/\/[^\s)]+)\)|(https?:\/\/[^\s<>"'）」]+[^\s<>"'.,;:!?)\]）」。、])/g;
+
+  function element(name, text, more = {}) {
+    return Object.assign(document.createElement(name), { textContent: text, ...more });
+  }
+
+  function link(text, href) {
+    return element('a', text, { href, target: '_blank', rel: 'noopener noreferrer nofollow' });
+  }
+
+  function inline(text) {
+    const parts = [];
+    let done = 0;
+    for (const match of text.matchAll(INLINE)) {
+      const [whole, code, bold, label, href, bare] = match;
+      parts.push(text.slice(done, match.index));
+      if (code !== undefined) parts.push(element('code', code));
+      else if (bold !== undefined) parts.push(element('strong', bold));
+      else if (href !== undefined) parts.push(link(label, href));
+      else parts.push(link(bare, bare));
+      done = match.index + whole.length;
+    }
+    parts.push(text.slice(done));
+    return parts;
+  }
+
+  function formatted(text) {
+    const parts = [];
+    let done = 0;
+    for (const match of text.matchAll(BLOCK)) {
+      parts.push(...inline(text.slice(done, match.index)));
+      const block = element('pre', match[1], { tabIndex: 0 });
+      parts.push(block);
+      done = match.index + match[0].length;
+    }
+    parts.push(...inline(text.slice(done)));
+    return parts;
+  }
+
+  // ---- the conversation
+
+  function isAtEnd() {
+    return log.scrollHeight - log.scrollTop - log.clientHeight < 80;
+  }
+
+  function scrollToEnd() {
+    log.scrollTop = log.scrollHeight;
+  }
+
+  function bubble(who, text) {
+    const article = document.createElement('article');
+    article.className = who;
+    const label = element('span', who === 'mine' ? texts.you : texts.them, { className: 'unseen' });
+    const body = element('div', '', { className: 'text' });
+    if (who === 'mine') body.textContent = text;
+    else body.replaceChildren(...formatted(text));
+    article.append(label, body);
+    log.append(article);
+    return article;
+  }
+
+  function setText(article, text) {
+    const follows = isAtEnd();
+    article.querySelector('.text').replaceChildren(...formatted(text));
+    if (follows) scrollToEnd();
+  }
+
+  /** Shows that something is under way: dots, or that somebody else has to act first. */
+  function setState(article, state) {
+    article.setAttribute('aria-busy', String(state === 'running'));
+    const follows = isAtEnd();
+    const text = article.querySelector('.text');
+    if (state === 'waiting') text.replaceChildren(element('em', texts.waiting));
+    else if (text.textContent === '' || text.querySelector('em') !== null) {
+      const dots = element('span', '', { className: 'dots', role: 'img' });
+      dots.setAttribute('aria-label', texts.writing);
+      dots.append(document.createElement('i'), document.createElement('i'), document.createElement('i'));
+      text.replaceChildren(dots);
+    }
+    if (follows) scrollToEnd();
+  }
+
+  function end(article, { outcome, answer }) {
+    article.removeAttribute('aria-busy');
+    if (outcome === 'failed') article.classList.add('failed');
+    setText(article, answer);
+  }
+
+  function say(text) {
+    status.textContent = text;
+  }
+
+  // ---- following an answer
+
+  async function* events(body) {
+    const decoder = new TextDecoder();
+    let text = '';
+    for await (const chunk of readable(body)) {
+      text += decoder.decode(chunk, { stream: true });
+      const blocks = text.split('\n\n');
+      text = blocks.pop();
+      for (const block of blocks) {
+        const lines = block.split('\n');
+        const event = lines.find((line) => line.startsWith('event: '))?.slice(7);
+        const data = lines.find((line) => line.startsWith('data: '))?.slice(6);
+        if (event !== undefined && data !== undefined) yield { event, data: JSON.parse(data) };
+      }
+    }
+  }
+
+  /** Not every browser can iterate over streams. */
+  async function* readable(body) {
+    const reader = body.getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  }
+
+  async function follow(number, article) {
+    const mine = era;
+    let failures = 0;
+    setState(article, 'running');
+    while (mine === era) {
+      try {
+        const response = await call(`/turns/${number}/events`, { headers: { accept: 'text/event-stream' } });
+        if (response.status === 404) return end(article, { outcome: 'failed', answer: texts.gone });
+        if (response.ok) {
+          let written = '';
+          for await (const { event, data } of events(response.body)) {
+            if (mine !== era) return;
+            failures = 0;
+            if (event === 'state') setState(article, data.state);
+            else if (event === 'end') return end(article, data);
+            else if (event === 'text') {
+              written = data.from === 0 ? data.text : written.slice(0, data.from) + data.text;
+              setText(article, written);
+            }
+          }
+        } else failures += 1;
+      } catch {
+        failures += 1;
+      }
+      await new Promise((resolve) => {
+        setTimeout(resolve, RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]);
+      });
+    }
+  }
+
+  // ---- sending
+
+  function newId() {
+    return randomText(16);
+  }
+
+  async function submit(text) {
+    if (session === null) beginSession();
+    suggestions.hidden = true;
+    say('');
+    const mine = bubble('mine', text);
+    scrollToEnd();
+    const sent = await post({ message_id: newId(), message: text });
+    if (sent.number !== undefined) {
+      const article = bubble('theirs', '');
+      scrollToEnd();
+      void follow(sent.number, article);
+      return;
+    }
+    // Not taken: the text goes back to where it can be sent again.
+    mine.remove();
+    if (input.value === '') input.value = text;
+    fitInput();
+    say(sent.problem);
+    if (sent.ends === true) status.append(' ', newConversationButton());
+  }
+
+  /** The same message is sent again with the same id, so it can't be taken twice. */
+  async function post(body) {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const response = await call('/messages', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+        const said = await response.json();
+        return response.ok
+          ? { number: said.number }
+          : { problem: said.problem ?? texts.failed, ends: said.ends };
+      } catch {
+        if (attempt === 2) return { problem: texts.offline };
+        await new Promise((resolve) => {
+          setTimeout(resolve, RETRY_MS[attempt]);
+        });
+      }
+    }
+  }
+
+  function newConversationButton() {
+    const button = element('button', texts.restart, { type: 'button' });
+    button.addEventListener('click', restart);
+    return button;
+  }
+
+  function restart() {
+    era += 1;
+    forgetSession();
+    for (const article of log.querySelectorAll('article:not(.greeting)')) article.remove();
+    suggestions.hidden = false;
+    say('');
+    input.focus();
+  }
+
+  function fitInput() {
+    input.style.height = 'auto';
+    input.style.height = `${Math.min(input.scrollHeight + 2, 160)}px`;
+  }
+
+  async function submitInput() {
+    const text = input.value.trim();
+    if (text === '') return;
+    if (text.length > maxChars) return say(texts.tooLong);
+    input.value = '';
+    fitInput();
+    send.disabled = true;
+    await submit(text);
+    send.disabled = false;
+    input.focus();
+  }
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (!send.disabled) void submitInput();
+  });
+  input.addEventListener('input', fitInput);
+  input.addEventListener('keydown', (event) => {
+    // Enter also confirms what an input method offers (Japanese), which sends nothing.
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
+  suggestions.addEventListener('click', (event) => {
+    const button = event.target.closest('button');
+    if (button !== null) void submit(button.textContent);
+  });
+  document.querySelector('#restart').addEventListener('click', restart);
+  if (window.parent !== window) {
+    document.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape' && !event.isComposing) window.parent.postMessage('millrace-chat:close', '*');
+    });
+  }
+
+  // ---- what was said before
+
+  async function load() {
+    if (session === null) return;
+    const mine = era;
+    try {
+      const response = await call('/turns');
+      if (mine !== era || !response.ok) return;
+      const { turns } = await response.json();
+      if (turns.length > 0) suggestions.hidden = true;
+      for (const turn of turns) {
+        bubble('mine', turn.message);
+        const article = bubble('theirs', '');
+        if (turn.outcome === null) void follow(turn.number, article);
+        else end(article, turn);
+      }
+      scrollToEnd();
+    } catch {
+      say(texts.offline);
+    }
+  }
+
+  form.hidden = false;
+  void load();
+})();

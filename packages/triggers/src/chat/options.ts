@@ -1,0 +1,142 @@
+import { type ConfigFault, type JsonObject, joinPointer } from '@millrace/engine';
+import { message } from '@millrace/messages';
+import { defaultsOf } from '@millrace/node-kit/defaults-of';
+import { validatorOf } from '@millrace/node-kit/validator';
+import { templatesIn } from '@millrace/node-kit/values';
+import { type Static, Type } from 'typebox';
+
+const MAX_SUGGESTIONS = 6;
+const MAX_ORIGINS = 20;
+
+/** The settings of a hosted chat, as the editor shows them. */
+export const chatProperties = {
+  title: Type.String({
+    title: 'Title',
+    description: 'The heading of the page.',
+    maxLength: 200,
+    default: '',
+    'x-filled': true,
+  }),
+  greeting: Type.String({
+    title: 'Greeting',
+    description: 'Shown before the first message.',
+    maxLength: 2_000,
+    default: '',
+    'x-multiline': true,
+  }),
+  suggestions: Type.Array(
+    Type.String({ title: 'Question', minLength: 1, maxLength: 200, default: 'What can you do?' }),
+    {
+      title: 'Suggested questions',
+      description: 'Buttons that send a first message. At most 6.',
+      maxItems: MAX_SUGGESTIONS,
+      default: [],
+    },
+  ),
+  placeholder: Type.String({
+    title: 'Placeholder',
+    description: 'What the empty message field says. Empty for a text in the language of the page.',
+    maxLength: 200,
+    default: '',
+  }),
+  language: Type.Enum(['auto', 'en', 'ja'], {
+    type: 'string',
+    title: 'Language',
+    description: "Of the page's own texts. Automatic: the language that the visitor's browser asks for.",
+    default: 'auto',
+    'x-labels': { auto: 'Automatic', en: 'English', ja: 'Japanese' },
+  }),
+  answer: Type.String({
+    title: 'Answer',
+    description:
+      'What the visitor gets when the workflow has finished. Empty: the text of the last node, such as an agent.',
+    maxLength: 10_000,
+    default: '',
+    'x-placeholder': '{{nodes.agent.output.text}}',
+  }),
+  live: Type.Boolean({
+    title: 'Show the answer while it is written',
+    description:
+      'Only what becomes the answer is shown: the text of the last node, or of the one that Answer names.',
+    default: true,
+  }),
+  message_chars: Type.Integer({
+    title: 'Characters per message',
+    description: 'Longer messages are refused.',
+    minimum: 1,
+    maximum: 16_000,
+    default: 4_000,
+  }),
+  messages_per_minute: Type.Integer({
+    title: 'Messages per minute',
+    description:
+      'How many messages one conversation, and one address, can send within a minute. 0 for any number.',
+    minimum: 0,
+    maximum: 1_000,
+    default: 10,
+  }),
+  messages_per_session: Type.Integer({
+    title: 'Messages per conversation',
+    description: 'After that the visitor has to begin a new one. 0 for any number.',
+    minimum: 0,
+    maximum: 10_000,
+    default: 200,
+  }),
+  sessions_per_hour: Type.Integer({
+    title: 'Conversations per hour',
+    description: 'How many conversations can begin within an hour. 0 for any number.',
+    minimum: 0,
+    maximum: 100_000,
+    default: 500,
+  }),
+  allowed_origins: Type.Array(
+    Type.String({ title: 'Website', minLength: 1, maxLength: 200, default: 'https://www.example.com' }),
+    {
+      title: 'Websites',
+      description: 'Websites that can show the chat, such as https://www.example.com. Empty: none.',
+      maxItems: MAX_ORIGINS,
+      default: [],
+    },
+  ),
+};
+
+/** The settings of a chat with all defaults filled in. */
+export type ChatOptions = Static<ReturnType<typeof Type.Object<typeof chatProperties>>>;
+
+const validator = validatorOf(Type.Object(chatProperties, { additionalProperties: false }));
+
+/** A chat trigger's config with defaults filled in; null when it can't be used. */
+export function readChatOptions(config: JsonObject): ChatOptions | null {
+  const complete: unknown = { ...defaultsOf(chatProperties), ...config };
+  if (!validator().Check(complete)) return null;
+  return complete.allowed_origins.every(isOrigin) ? complete : null;
+}
+
+/** Faults of a config that matches the schema. The answer is made when the workflow has finished, so it may have templates. */
+export function findChatFaults({ answer: _answer, ...config }: JsonObject): readonly ConfigFault[] {
+  const templates = templatesIn(config, message('nodes.template_before_run'));
+  if (templates.length > 0) return templates;
+  const complete: unknown = { ...defaultsOf(chatProperties), ...config };
+  if (!validator().Check(complete)) return [];
+  return complete.allowed_origins.flatMap((origin, index) =>
+    isOrigin(origin)
+      ? []
+      : [
+          {
+            pointer: joinPointer('/allowed_origins', String(index)),
+            message: message('nodes.not_an_origin'),
+          },
+        ],
+  );
+}
+
+/** Exactly an origin: what else an address has would be ignored by browsers, or end the policy that it becomes part of. */
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text);
+  // URLs allow more in the name of a host than names have, such as the * of policies.
+  if (url === null || url.origin !== text || !/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])$/.test(url.hostname))
+    return false;
+  return (
+    url.protocol === 'https:' || (url.protocol === 'http:' && /^(localhost|127\.0\.0\.1)$/.test(url.hostname))
+  );
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { addCredential } from '@millrace/credentials/credentials';
+import { createSecretKeys } from '@millrace/secrets/keys';
+import { type ModelServer, type ModelServerOptions, startModelServer } from '@millrace/testing/model-server';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectAccessible } from './support/accessible.ts';
+import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { editorOf } from './support/editor.ts';
+
+let world: BrowserService;
+let model: ModelServer;
+let answer: ModelServerOptions['answer'];
+/** A website that shows the chat. */
+let site: Server;
+let snippet = '';
+beforeAll(async () => {
+  model = await startModelServer({ answer: (request) => answer(request) });
+  site = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html');
+    response.end(
+      `<!doctype html><html lang="en"><title>Shop</title><main><h1>Shop</h1></main>${snippet}</html>`,
+    );
+  });
+  await new Promise<void>((resolve) => {
+    site.listen(0, '127.0.0.1', resolve);
+  });
+  world = await openBrowserService({
+    config: { allowHosts: [model.host], secretKeys: { current: randomBytes(32), previous: [] } },
+  });
+});
+afterAll(async () => {
+  await world.stop();
+  await model.close();
+  site.close();
+});
+
+test('an author makes a chat; a visitor reads the answer as it is written, finds it after a reload, and on another website', async () => {
+  const opened = await world.openAs('editor', 'workflows');
+  const { page, person } = opened;
+  const { deps } = world.service;
+  const fields = { provider: 'anthropic', base_url: model.baseUrl('anthropic'), api_key: 'sk-test' };
+  const { id: credentialId } = await addCredential(
+    { db: deps.db, keys: createSecretKeys(deps.config) },
+    { organisationId: person.organisationId, name: 'model', type: 'ai', hosts: [], fields },
+    { actor: 'operator' },
+  );
+  const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  const chat = {
+    title: 'Ask the mill',
+    greeting: 'Hello! Ask me about orders and deliveries.',
+    suggestions: ['Do you deliver on Sundays?', 'Where is my order?'],
+    allowed_origins: [origin],
+  };
+  const agent = {
+    credential_id: credentialId,
+    model: 'claude-sonnet-4-5',
+    prompt: '{{trigger.data.message}}',
+    memory_key: '{{trigger.data.session_id}}',
+  };
+  const { data } = await person.call('POST /orgs/:org/workflows', {
+    params: { org: person.organisationId },
+    body: {
+      name: 'Help desk',
+      status: 'active',
+      flow_data: {
+        nodes: [
+          { id: 'chat', type: 'trigger.chat', position: { x: 0, y: 0 }, data: { config: chat } },
+          { id: 'agent', type: 'ai.agent', position: { x: 0, y: 120 }, data: { config: agent } },
+        ],
+        edges: [{ source: 'chat', target: 'agent' }],
+      } as never,
+    },
+  });
+  await page.goto(`${world.url}/o/${person.organisationId}/workflows/${data.workflow.id}`);
+  const editor = editorOf(page);
+  await editor.node('chat').click();
+  const panel = editor.panel.getByRole('region', { name: 'Chat' });
+  const link = panel.getByRole('link', { name: 'Open the chat' });
+  await link.waitFor();
+  await panel.getByText(`Shown on: ${origin}`).waitFor();
+  await expectAccessible(page);
+  const { pathname } = new URL((await link.getAttribute('href')) ?? '');
+
+  let go: () => void = () => {};
+  const until = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  answer = () => ({
+    text: ['**Yes**, we ', 'do: see https://mill.example/sundays.\n', '<b>Bring</b> bread.'],
+    pauseAfter: { events: 5, until },
+  });
+  const visitor = await world.openPage();
+  const there = visitor.page;
+  await there.setViewportSize({ width: 390, height: 844 });
+  await there.goto(world.url + pathname);
+  await there.getByRole('heading', { name: chat.title }).waitFor();
+  await expectAccessible(there);
+  await there.getByRole('button', { name: 'Do you deliver on Sundays?' }).click();
+  const log = there.getByRole('log', { name: 'Conversation' });
+  await log.getByText('Yes, we').waitFor();
+  await expectAccessible(there);
+  go();
+  await log.getByText('<b>Bring</b> bread.').waitFor();
+  expect(await log.getByRole('link').getAttribute('href')).toBe('https://mill.example/sundays');
+  const asked: string[][] = [];
+  answer = ({ messages }) => {
+    asked.push(messages.map(({ text }) => text));
+    return 'In `Mill Lane`.';
+  };
+  await there.getByRole('textbox', { name: 'Message' }).fill('Where are you?');
+  await there.keyboard.press('Enter');
+  await log.getByText('In Mill Lane.').waitFor();
+  expect(asked[0]).toHaveLength(3);
+  await there.reload();
+  await log.getByText('In Mill Lane.').waitFor();
+  expect(await log.getByRole('article').count()).toBe(5);
+  expect(await there.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  await there.emulateMedia({ colorScheme: 'dark' });
+  await expectAccessible(there);
+  await there.getByRole('button', { name: 'New conversation' }).click();
+  await there.getByRole('button', { name: 'Where is my order?' }).waitFor();
+  expect(await log.getByRole('article').count()).toBe(1);
+  expectNoComplaints(visitor);
+
+  // The chat as part of another website.
+  snippet = `<script src="${world.url}${pathname}/embed.js" async></script>`;
+  const shopper = await world.openPage();
+  await shopper.page.goto(origin);
+  await shopper.page.getByRole('button', { name: 'Ask the mill' }).click();
+  const frame = shopper.page.frameLocator('iframe[title="Ask the mill"]');
+  await frame.getByRole('textbox', { name: 'Message' }).fill('Hello');
+  await frame.getByRole('button', { name: 'Send' }).click();
+  await frame.getByText('In Mill Lane.').waitFor();
+  await frame.getByRole('textbox', { name: 'Message' }).press('Escape');
+  await shopper.page.getByRole('button', { name: 'Ask the mill' }).waitFor();
+  expectNoComplaints(shopper);
+
+  // The author sees what the agent remembers, and has it forgotten.
+  await editor.node('agent').click();
+  const memory = editor.panel.getByRole('region', { name: 'Remembered conversations' });
+  await memory.getByText('2 messages').waitFor();
+  await expectAccessible(page);
+  await memory.getByRole('button', { name: 'Forget all' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Forget all' }).click();
+  await memory.getByText('Nothing is remembered yet.').waitFor();
+  expectNoComplaints(opened);
+});
