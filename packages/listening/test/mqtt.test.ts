@@ -44,6 +44,7 @@ test('a message whose acknowledgement was lost is not started again, and an equa
   broker.drop();
   broker.loses = false;
   await expect.poll(() => broker.acknowledged, PATIENCE).toEqual([1]);
+  expect(await world.started(id)).toHaveLength(1);
   published(20);
   await world.startedOf(id, 2);
   await expect.poll(() => broker.kept, PATIENCE).toEqual([]);
