@@ -1,6 +1,7 @@
 import { ACCOUNT_ENDPOINTS } from './accounts.ts';
 import { ALERT_ENDPOINTS } from './alerts.ts';
 import { AUDIT_ENDPOINTS } from './audit.ts';
+import { CHAT_ENDPOINTS } from './chats.ts';
 import { CREDENTIAL_ENDPOINTS } from './credentials.ts';
 import { DEBUGGING_ENDPOINTS } from './debugging.ts';
 import { EDITOR_ENDPOINTS } from './editor.ts';
@@ -30,6 +31,7 @@ export const ADMIN_API = {
   ...KEY_ENDPOINTS,
   ...PEOPLE_ENDPOINTS,
   ...SETTINGS_ENDPOINTS,
+  ...CHAT_ENDPOINTS,
   ...STORAGE_ENDPOINTS,
   ...SYSTEM_ENDPOINTS,
   ...WORKFLOW_ENDPOINTS,
@@ -64,6 +66,7 @@ export type {
   AuditItem,
   AuditProblemKind,
 } from './audit.ts';
+export type { HostedChat, Memory } from './chats.ts';
 export type {
   Credential,
   CredentialGuide,
@@ -120,11 +123,9 @@ export {
   FIRST_STEPS,
   type FirstStep,
   type FlowProblem,
-  type HostedChat,
   type HostedForm,
   type LastRun,
   MAX_TAGS,
-  type Memory,
   type Polling,
   type RecentRun,
   type Template,

@@ -76,6 +76,7 @@ export { parseWork, stringifyWork } from './json-work.ts';
 export { describeKeyword, type KeywordMessage, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
 export * from './listening.ts';
 export { extensionOf, mediaTypeOf } from './media-types.ts';
+export type { MemoryService, MemoryTurn } from './memory-service.ts';
 export * from './node.ts';
 export * from './node-result.ts';
 export { compareKeys, LAST_RANK, type OrderKey, orderKey } from './order-key.ts';

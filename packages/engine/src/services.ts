@@ -6,6 +6,7 @@ import type { ExecutionError, ExecutionStatus } from './execution.ts';
 import type { ContentTask } from './file-contents.ts';
 import type { FileValue } from './file-value.ts';
 import type { JsonObject, JsonValue } from './json.ts';
+import type { MemoryService } from './memory-service.ts';
 import type { LogLine, NodeResult } from './node-result.ts';
 import type { VectorService } from './vector-service.ts';
 
@@ -332,31 +333,6 @@ export interface DataService {
   delete(key: string): Promise<boolean>;
   /** Entries whose key starts with the prefix, by key. */
   list(prefix: string, limit: number): Promise<readonly DataEntry[]>;
-}
-
-/** A message to a model, and its answer. */
-export interface MemoryTurn {
-  readonly user: string;
-  readonly assistant: string;
-}
-
-/** What models remember of the workflow's conversations, each under a key. */
-export interface MemoryService {
-  /** What was said before, oldest first, without what this node has said itself. @throws ServiceError invalid_memory_key */
-  read(key: string): Promise<{ readonly summary: string | null; readonly turns: readonly MemoryTurn[] }>;
-  /**
-   * Remembers a turn, once for each node however often it runs.
-   * @param options.summary replaces the former summary and the turns it was made of
-   * @throws ServiceError invalid_memory_key
-   */
-  remember(
-    key: string,
-    turn: MemoryTurn,
-    options: {
-      readonly summary: { readonly text: string; readonly of: readonly MemoryTurn[] } | null;
-      readonly ttlS: number;
-    },
-  ): Promise<void>;
 }
 
 /** The state of another execution. */
