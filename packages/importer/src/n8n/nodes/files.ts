@@ -231,7 +231,7 @@ function readsFile({ kind, parameters }: N8nNode): boolean {
     case 'emailSend':
       return textOf(parameters.attachments ?? parameterAt(parameters, 'options.attachments')) !== null;
     case 'openAi':
-      return parameters.resource === 'audio' && /^trans/.test(asText(parameters.operation));
+      return parameters.resource === 'audio' && asText(parameters.operation).startsWith('trans');
     case 'httpRequest':
       return (
         parameters.contentType === 'binaryData' ||
