@@ -167,6 +167,20 @@ describe('files of n8n', () => {
     });
   });
 
+  it('of the kind PDF give their text', () => {
+    const result = chain({
+      Start: START,
+      Get: GET,
+      Pdf: { type: 'extractFromFile', parameters: { operation: 'pdf' } },
+    });
+    expect(flowOf(result).nodes.map(({ type }) => type)).toEqual([
+      'trigger.manual',
+      'http.request',
+      'file.pdf_text',
+    ]);
+    expect(configOf(result, 'Pdf')).toEqual({ file: '{{nodes.get.output.body}}' });
+  });
+
   it('that are not there drop the node', () => {
     const result = chain({
       Start: START,

@@ -22,6 +22,7 @@ export const FILES: Handlers = {
     ...forList((step) => writeFile(step, step.text('operation', 'csv')), { collects: true }),
     takes: ({ parameters }) => (WHOLE_LISTS.has(textOf(parameters.operation) ?? 'csv') ? 'list' : 'item'),
   },
+  readPDF: forItem((step) => readFile(step, 'pdf')),
   compression: forItem(compress),
 };
 
@@ -58,6 +59,7 @@ function nameOf(step: Step): string {
 function readFile(step: Step, operation: string): readonly Out[] {
   const reader = Object.hasOwn(READERS, operation) ? READERS[operation] : undefined;
   const file = step.file(nameOf(step));
+  if (operation === 'pdf') return readPdf(step, file);
   if (reader === undefined) throw new Unmappable(message('import.unknown_operation', { operation }));
   const { format, at } = reader;
   const sheet = textOf(step.raw('options.sheetName'));
@@ -74,6 +76,11 @@ function readFile(step: Step, operation: string): readonly Out[] {
   if (at === 'rows') return [step.many(`nodes.${id}.output.rows`)];
   const name = step.text('destinationKey', 'data') || 'data';
   return [step.one(`nodes.${id}.output`, { [name]: [at] })];
+}
+
+function readPdf(step: Step, file: string): readonly Out[] {
+  const id = step.add('file.pdf_text', { file: template(file) });
+  return [step.one(`nodes.${id}.output`, { text: ['text'], numpages: ['page_count'], info: ['info'] })];
 }
 
 /** Formats of written files, and their extensions. */
@@ -224,7 +231,7 @@ function readsFile({ kind, parameters }: N8nNode): boolean {
     case 'emailSend':
       return textOf(parameters.attachments ?? parameterAt(parameters, 'options.attachments')) !== null;
     case 'openAi':
-      return parameters.resource === 'audio' && /^trans/.test(asText(parameters.operation));
+      return parameters.resource === 'audio' && asText(parameters.operation).startsWith('trans');
     case 'httpRequest':
       return (
         parameters.contentType === 'binaryData' ||
