@@ -5,7 +5,7 @@ import type { AiMessage } from '@millrace/engine';
 export interface MarkedMessages {
   readonly messages: readonly AiMessage[];
   /** A body that was made of these messages, with the files in their places. */
-  insert(body: string): string;
+  readonly insert: (body: string) => string;
 }
 
 /**
