@@ -9,6 +9,7 @@ import { isTrigger, type Started, splitByTrigger, startedBy } from './graph.ts';
 import type { Handler } from './handler.ts';
 import { CORE } from './nodes/core.ts';
 import { CRYPTO } from './nodes/crypto.ts';
+import { FILES } from './nodes/files.ts';
 import { HTTP } from './nodes/http.ts';
 import { LISTS } from './nodes/lists.ts';
 import { MODELS } from './nodes/models.ts';
@@ -27,6 +28,7 @@ const HANDLERS: { readonly [kind: string]: Handler } = {
   ...LISTS,
   ...OUTSIDE,
   ...MODELS,
+  ...FILES,
   ...TEXTS,
 };
 

@@ -6,6 +6,7 @@ import { forItem, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
+import { isReadAsFile, noteFile } from './files.ts';
 import { AUTH } from './parts.ts';
 
 /** Calls that are written out in the original. */
@@ -50,17 +51,21 @@ function request(step: Step): readonly Out[] {
   )
     config.success_statuses = ['200-599'];
   if (format === 'file') {
-    config.response_type = 'base64';
-    config.max_response_bytes = 16_777_216;
-    step.approximate(message('import.file_as_base64'));
+    const isFile = nested !== true && isReadAsFile(step);
+    config.response_type = isFile ? 'file' : 'base64';
+    if (!isFile) {
+      config.max_response_bytes = 16_777_216;
+      step.approximate(message('import.file_as_base64'));
+    }
   }
   if (format === 'text' || format === 'string') config.response_type = 'text';
   const id = step.add('http.request', config);
+  if (config.response_type === 'file') noteFile(step, id);
   const property =
     step.text(isOld ? 'dataPropertyName' : 'options.response.response.outputPropertyName') || 'data';
   if (nested === true)
     return [step.one(`nodes.${id}.output`, { body: ['body'], headers: ['headers'], statusCode: ['status'] })];
-  if (config.response_type === 'text' || config.response_type === 'base64')
+  if (['text', 'base64', 'file'].includes(String(config.response_type)))
     return [step.one(`nodes.${id}.output.body`, { [property]: [] } satisfies Shape)];
   return [step.one(`nodes.${id}.output.body`)];
 }

@@ -5,6 +5,7 @@ import type { Out } from '../compiler.ts';
 import { forItem, type Handlers } from '../handler.ts';
 import { arrayOf, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
+import { readPdf } from './files.ts';
 
 /** Nodes that read text out of what was downloaded, or convert it. */
 export const TEXTS: Handlers = {
@@ -49,6 +50,7 @@ return lines.map((line) => Object.fromEntries(header.map((name, column) => [name
 /** Reads a file that the node before has downloaded as Base64. */
 function readFile(step: Step): readonly Out[] {
   const operation = step.text('operation', 'csv');
+  if (operation === 'pdf') return readPdf(step);
   const { input } = step;
   const isFile =
     input?.shape !== undefined && Object.hasOwn(input.shape, 'data') && input.shape.data?.length === 0;
