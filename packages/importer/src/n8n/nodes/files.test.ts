@@ -22,7 +22,7 @@ function imported(
     `Node ${at}`,
     { type: `n8n-nodes-base.${kind}`, version: 1, parameters },
   ]);
-  const names = ['Start', 'Download', ...made.map(([name]) => String(name)), 'Keep'];
+  const names = ['Start', 'Download', ...made.map((_, at) => `Node ${at}`), 'Keep'];
   const set = { mode: 'manual', assignments: { assignments: [{ name: 'a', type: 'string', value }] } };
   return read(
     n8n(

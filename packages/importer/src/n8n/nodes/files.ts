@@ -110,7 +110,7 @@ const ORDER = ['crop', 'rotate', 'resize'];
 
 /** Null: what the node can't do, or not in this order. */
 function settingsOf(step: Step, steps: readonly JsonObject[]): JsonObject | null {
-  const places = steps.map(({ operation }) => ORDER.indexOf(String(operation)));
+  const places = steps.map(({ operation }) => ORDER.indexOf(typeof operation === 'string' ? operation : ''));
   if (places.some((place, at) => place === -1 || place <= (places[at - 1] ?? -1))) return null;
   let config: JsonObject = {};
   for (const given of steps) {

@@ -65,7 +65,8 @@ function request(step: Step): readonly Out[] {
     step.text(isOld ? 'dataPropertyName' : 'options.response.response.outputPropertyName') || 'data';
   if (nested === true)
     return [step.one(`nodes.${id}.output`, { body: ['body'], headers: ['headers'], statusCode: ['status'] })];
-  if (['text', 'base64', 'file'].includes(String(config.response_type)))
+  const { response_type: type } = config;
+  if (type === 'text' || type === 'base64' || type === 'file')
     return [step.one(`nodes.${id}.output.body`, { [property]: [] } satisfies Shape)];
   return [step.one(`nodes.${id}.output.body`)];
 }
