@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { message } from '@millrace/messages';
 import { FileError } from './file-error.ts';
 import type { ByteRange, FileStore } from './file-store.ts';
@@ -268,9 +269,9 @@ async function* partsOf(
 
 /** Frees the connection for the next request. */
 async function discard({ body }: S3Response): Promise<void> {
-  for await (const _piece of body) {
-    // Short, and of no interest.
-  }
+  // Short, and of no interest.
+  body.resume();
+  await finished(body);
 }
 
 function missing(): FileError {

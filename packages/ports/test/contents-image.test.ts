@@ -140,7 +140,7 @@ describe('an image', () => {
     [{ width: 30, height: 5, fit: 'stretch' }, [30, 5]],
     [{ width: 120, fit: 'stretch' }, [120, 80]],
   ] as const)('of 60 × 40 pixels with %j has %j', async (task, [width, height]) => {
-    const image = await imageOf(Array.from({ length: 40 }, () => new Array<number>(60).fill(200)));
+    const image = await imageOf(Array.from({ length: 40 }, () => Array.from({ length: 60 }, () => 200)));
     const { output, rows } = await changed(image, task);
     expect([output.width, output.height, rows[0]?.length, rows.length]).toEqual([
       width,
@@ -244,7 +244,7 @@ describe('an image that cannot be changed', () => {
   });
 
   it('takes too long', async () => {
-    const large = await imageOf(Array.from({ length: 800 }, () => new Array<number>(800).fill(7)));
+    const large = await imageOf(Array.from({ length: 800 }, () => Array.from({ length: 800 }, () => 7)));
     const task = { ...CHANGE, format: 'webp' } as const;
     expect(await codeOf(work(task, fileOf(large), 1))).toBe('document_timeout');
   });

@@ -1,4 +1,6 @@
 import { getDocument, PasswordException, PDFWorker } from 'pdfjs-dist/legacy/build/pdf.mjs';
+// The bundler makes the export.
+// oxlint-disable-next-line import/default
 import PdfThread from 'pdfjs-dist/legacy/build/pdf.worker.mjs?worker';
 
 /** Pages that are drawn. */

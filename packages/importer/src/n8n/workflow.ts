@@ -11,6 +11,7 @@ import { CORE } from './nodes/core.ts';
 import { CRYPTO } from './nodes/crypto.ts';
 import { FILES } from './nodes/files.ts';
 import { HTTP } from './nodes/http.ts';
+import { IMAGES } from './nodes/images.ts';
 import { LISTS } from './nodes/lists.ts';
 import { MODELS } from './nodes/models.ts';
 import { OUTSIDE } from './nodes/outside.ts';
@@ -25,6 +26,7 @@ const HANDLERS: { readonly [kind: string]: Handler } = {
   ...CORE,
   ...CRYPTO,
   ...FILES,
+  ...IMAGES,
   ...HTTP,
   ...LISTS,
   ...OUTSIDE,

@@ -79,7 +79,9 @@ function readFile(step: Step, operation: string): readonly Out[] {
 }
 
 function readPdf(step: Step, file: string): readonly Out[] {
-  const id = step.add('file.pdf_text', { file: template(file) });
+  const pages = Number(step.raw('options.maxPages') ?? 0);
+  const isLimited = Number.isInteger(pages) && pages >= 1 && pages <= 5_000;
+  const id = step.add('file.pdf_text', { file: template(file), ...(isLimited ? { limit: pages } : {}) });
   return [step.one(`nodes.${id}.output`, { text: ['text'], numpages: ['page_count'], info: ['info'] })];
 }
 
