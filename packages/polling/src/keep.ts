@@ -3,56 +3,55 @@ import type { Queryable } from '@millrace/database/database';
 import {
   canonicalJson,
   type Flow,
+  type FlowNode,
   type JsonObject,
   type JsonText,
   type NodeRegistry,
   parseJson,
 } from '@millrace/engine';
-import { beginPolling, lockPolling, stopPolling } from './store.ts';
+import { beginPolling, deletePolling, lockPolling, stopPolling } from './store.ts';
 
 /** A workflow that has just been saved. */
 export interface SavedWorkflow {
   readonly id: number;
   readonly status: string;
-  readonly triggerType: string | null;
   /** Of the saved version. */
   readonly flowData: JsonText<Flow>;
 }
 
-/** Whether workflows with this trigger ask for what they are started for. */
+/** Whether a trigger of this type asks for what it starts executions for. */
 export function isPolling(triggerType: string | null, registry: NodeRegistry): boolean {
   return triggerType !== null && registry(triggerType)?.polling !== undefined;
 }
 
 /**
- * Syncs a workflow's polling with its saved version and status, in the transaction that saved them. A workflow that polls the same as before
+ * Syncs a workflow's polling with its saved version and status, in the transaction that saved them. A trigger that polls the same as before
  * continues; one that is new, active again or polls something else begins afresh.
  */
 export async function keepPolling(
   tx: Queryable,
-  workflow: SavedWorkflow,
+  { id, status, flowData }: SavedWorkflow,
   registry: NodeRegistry,
 ): Promise<void> {
-  const { id, status, triggerType } = workflow;
-  const stored = await lockPolling(tx, id);
-  if (status !== 'active' || !isPolling(triggerType, registry)) {
-    if (stored?.is_active === true) await stopPolling(tx, id);
-    return;
+  const stored = new Map((await lockPolling(tx, id)).map((row) => [row.node_id, row]));
+  const triggers = parseJson(flowData).nodes.filter(({ type }) => isPolling(type, registry));
+  const known = new Set(triggers.map((trigger) => trigger.id));
+  const gone = [...stored.keys()].filter((nodeId) => !known.has(nodeId));
+  if (gone.length > 0) await deletePolling(tx, id, gone);
+  for (const trigger of triggers) {
+    const key = { workflow_id: id, node_id: trigger.id };
+    const before = stored.get(trigger.id);
+    const source = sourceOf(trigger);
+    if (status !== 'active') {
+      if (before?.is_active === true) await stopPolling(tx, key);
+    } else if (before?.is_active !== true || !before.source.equals(source)) {
+      await beginPolling(tx, key, source);
+    }
   }
-  const source = sourceOf(workflow);
-  if (stored?.is_active === true && stored.source.equals(source)) return;
-  await beginPolling(tx, id, source);
 }
 
 /** What is polled, whatever the interval. */
-function sourceOf({ flowData, triggerType }: SavedWorkflow): Buffer {
-  const trigger = parseJson(flowData).nodes.find(({ type }) => type === triggerType);
-  const {
-    interval_s: _interval,
-    existing: _existing,
-    ...source
-  } = trigger?.data?.config ?? ({} as JsonObject);
-  return createHash('sha256')
-    .update(canonicalJson({ type: triggerType, source }))
-    .digest();
+function sourceOf({ type, data }: FlowNode): Buffer {
+  const { interval_s: _interval, existing: _existing, ...source } = data?.config ?? ({} as JsonObject);
+  return createHash('sha256').update(canonicalJson({ type, source })).digest();
 }

@@ -15,6 +15,7 @@ import {
   storeError,
   stringifyJson,
   success,
+  triggerAt,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { ExplainedError, reasonOf } from '@millrace/messages/explained-error';
@@ -22,7 +23,7 @@ import { drive } from '@millrace/runtime/drive';
 import { storeStarts } from '@millrace/runtime/held-starts';
 import { maskSecrets } from '@millrace/runtime/mask';
 import type { PlanCache } from '@millrace/runtime/plans';
-import { toStartRow } from '@millrace/runtime/start-row';
+import { recordsOfStart, toStartRow } from '@millrace/runtime/start-row';
 import { readDatabaseTime, reserveExecutionIds } from '@millrace/runtime/statements';
 import type { Logger } from 'pino';
 import { holderOf, type PollContextDeps, pollContextOf } from './poll-context.ts';
@@ -88,7 +89,7 @@ interface Subject {
  */
 export async function pollOnce(deps: PollDeps, claimed: ClaimedPoll, stopping: AbortSignal): Promise<Polled> {
   const compiled = await deps.plans.get(claimed.workflow_id, claimed.version);
-  const trigger = compiled.kind === 'plan' ? compiled.plan.trigger : undefined;
+  const trigger = compiled.kind === 'plan' ? triggerAt(compiled.plan, claimed.node_id) : undefined;
   const polling = trigger?.definition.polling;
   if (trigger === undefined || polling === undefined) {
     throw new Error(`the saved version of workflow ${claimed.workflow_id} does not poll`);
@@ -188,7 +189,7 @@ async function findFresh(
   { claimed }: Subject,
   hashes: readonly string[],
 ): Promise<readonly string[]> {
-  const known = await findKnown(db, claimed.workflow_id, hashes.map(bytesOf));
+  const known = await findKnown(db, claimed, hashes.map(bytesOf));
   const found = new Set(known.map((hash) => hash.toString('hex')));
   return hashes.filter((hash) => !found.has(hash));
 }
@@ -213,7 +214,7 @@ async function storeFound(
   const error = tooLarge === 0 ? null : tooLargeError(deps, subject, tooLarge);
   if (error !== null) await tell(deps, tx, subject, error);
   const ids = wanted.map(({ id }) => id);
-  await finishPoll(tx, claimed.workflow_id, {
+  await finishPoll(tx, claimed, {
     position: left.size > 0 || found.position === null ? null : stringifyJson(found.position),
     isPrimed: left.size === 0,
     unacknowledged: polling.acknowledge === undefined || ids.length === 0 ? null : stringifyJson(ids),
@@ -227,7 +228,7 @@ async function storeFound(
 
 async function startExecutions(
   tx: Queryable,
-  { claimed, compiled }: Subject,
+  { claimed, compiled, trigger }: Subject,
   items: readonly PolledItem[],
 ): Promise<void> {
   if (items.length === 0) return;
@@ -249,6 +250,7 @@ async function startExecutions(
       triggerType: 'poll',
       input: data,
       compiled,
+      records: recordsOfStart(compiled, trigger.id, { data }, acceptedAt),
     });
   });
   const { stored } = await storeStarts(tx, rows, null);
@@ -279,7 +281,7 @@ async function recordFailure(deps: PollDeps, subject: Subject, failed: Failure):
     if (!(await lockClaimed(tx, claimed))) return false;
     const isTelling = !failed.retryable || claimed.failures + 1 >= TOLD_AFTER;
     if (isTelling) await tell(deps, tx, subject, error);
-    await failPoll(tx, claimed.workflow_id, {
+    await failPoll(tx, claimed, {
       error,
       delayMs: pauseAfter(subject, failed),
       isTold: claimed.is_told || isTelling,

@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type JsonValue,
   type Plan,
+  type PlanNode,
 } from '../../src/index.ts';
 import { PLAIN_SCRIPT, type Script, testRegistry } from './nodes.ts';
 
@@ -46,6 +47,8 @@ export interface FlowOptions {
   readonly stops?: boolean;
   /** Nodes that time out. */
   readonly hangs?: boolean;
+  /** Maximum number of triggers; the one with `starts` in its config starts executions. */
+  readonly triggers?: number;
   /** Workflows that nodes may call, by number. */
   readonly children?: readonly number[];
 }
@@ -172,19 +175,29 @@ function arbitraryNode(options: FlowOptions): fc.Arbitrary<Sketch> {
  * and templates. Every edge leaves from a handle its node has.
  */
 export function arbitraryFlow(maxNodes = 12, options: FlowOptions = {}): fc.Arbitrary<Flow> {
-  return fc.array(arbitraryNode(options), { minLength: 0, maxLength: maxNodes }).map((sketches): Flow => {
-    const nodes: FlowNode[] = [{ id: 't', type: 'test.trigger', data: {} }];
+  const sketches = fc.array(arbitraryNode(options), { minLength: 0, maxLength: maxNodes });
+  const triggers = fc.record({ count: fc.integer({ min: 1, max: options.triggers ?? 1 }), start: fc.nat(9) });
+  return fc.tuple(sketches, triggers).map(([sketched, { count, start }]): Flow => {
+    const nodes = Array.from({ length: count }, (_, index): FlowNode => {
+      const config = count > 1 && index === start % count ? { starts: true } : {};
+      return { id: index === 0 ? 't' : `t${index + 1}`, type: 'test.trigger', data: { config } };
+    });
     const edges: FlowEdge[] = [];
-    addScope({ nodes, edges }, sketches, null, 't');
+    addScope({ nodes, edges }, sketched, null, 't');
     return { nodes, edges };
   });
+}
+
+/** The trigger that starts executions of a flow in tests. */
+export function startingTrigger(plan: Plan): PlanNode {
+  return plan.triggers.find(({ writtenConfig }) => writtenConfig.starts === true) ?? plan.trigger;
 }
 
 type Growing = { readonly nodes: FlowNode[]; readonly edges: FlowEdge[] };
 
 /** @param before a node that every node of the scope may read: the trigger, or the one before the loop */
 function addScope(flow: Growing, sketches: readonly Sketch[], parentId: string | null, before: string): void {
-  const siblings: FlowNode[] = parentId === null ? flow.nodes.slice(0, 1) : [];
+  const siblings: FlowNode[] = parentId === null ? [...flow.nodes] : [];
   sketches.forEach((sketch, index) => {
     const id = parentId === null ? `n${index + 1}` : `${parentId}_${index + 1}`;
     let source = before;
