@@ -74,7 +74,7 @@ export async function startSeveralTriggers(): Promise<ApiWorld> {
       ),
     async executionsOf(workflowId) {
       const { json } = await service.api('GET', `/executions?workflow_id=${workflowId}`, { key });
-      const ids = (json.data as { id: number }[]).map((item) => item.id);
+      const ids = (json.data as readonly { readonly id: number }[]).map((item) => item.id);
       return Promise.all(ids.map((id) => service.finished(id)));
     },
   };

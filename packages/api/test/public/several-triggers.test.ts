@@ -1,5 +1,6 @@
 import type { JsonObject } from '@millrace/engine';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ExecutionBody } from '../../../runtime/test/worker/service-with-worker.ts';
 import { type ApiWorld, startSeveralTriggers } from './several-triggers-world.ts';
 
 let world: ApiWorld;
@@ -9,8 +10,8 @@ beforeAll(async () => {
 afterAll(() => world.service.stop());
 
 /** The nodes that ran, and what `text` came to. */
-function summaryOf(execution: { readonly status: string; readonly node_outputs: JsonObject }) {
-  const nodes = Object.entries(execution.node_outputs) as [string, JsonObject][];
+function summaryOf(execution: Pick<ExecutionBody, 'status' | 'node_outputs'>) {
+  const nodes = Object.entries(execution.node_outputs);
   const ran = nodes.filter(([, { status }]) => status === 'success').map(([id]) => id);
   const skipped = nodes.filter(([, { status }]) => status === 'skipped').map(([id]) => id);
   return { status: execution.status, ran: ran.toSorted(), skipped: skipped.toSorted() };
@@ -124,10 +125,10 @@ describe('addresses', () => {
     expect([sent.status, sent.location]).toEqual([303, `/api/v1/forms/${hash}/nodes/other%2Fform/thanks`]);
     expect((await world.page(`/forms/${hash}/nodes/other%2Fform/thanks`)).status).toBe(200);
     const [execution] = await world.executionsOf(id);
-    expect(summaryOf(execution as never).ran).toEqual(['all', 'other/form']);
+    expect(summaryOf(execution as ExecutionBody).ran).toEqual(['all', 'other/form']);
     await world.submit(`/forms/${hash}`, { name: 'Bob' });
     const [first] = await world.executionsOf(id);
-    expect(summaryOf(first as never).ran).toEqual(BY_FORM.ran);
+    expect(summaryOf(first as ExecutionBody).ran).toEqual(BY_FORM.ran);
   });
 
   test('the public API still says where the webhook of the workflow is', async () => {

@@ -243,8 +243,8 @@ function Configure({ node, type, isNew }: { node: FlowNode; type: NodeType | und
     <NodeForm nodeId={node.id} base="/data/config" isNew={isNew} {...templatesOf(type)}>
       <WithData nodeId={node.id} hasData={type.kind !== 'trigger'}>
         <Stack gap="md">
-          {node.type === 'trigger.webhook' && <WebhookPanel />}
-          {node.type === 'trigger.form' && <FormPanel />}
+          {node.type === 'trigger.webhook' && <WebhookPanel nodeId={node.id} />}
+          {node.type === 'trigger.form' && <FormPanel nodeId={node.id} />}
           {node.type === 'trigger.webhook' && <WebhookSender config={config} onChange={setConfig} />}
           {shape.kind === 'group' ? (
             <GroupFields Field={Field} shape={shape} value={config} onChange={setConfig} pointer="" />
@@ -252,7 +252,9 @@ function Configure({ node, type, isNew }: { node: FlowNode; type: NodeType | und
             <Muted>{t('forms.nothingToConfigure')}</Muted>
           )}
           {node.type === 'trigger.schedule' && <SchedulePreview config={config} />}
-          {type.kind === 'trigger' && /\.(rss|poll|email)$/.test(node.type) && <PollStatus />}
+          {type.kind === 'trigger' && /\.(rss|poll|email)$/.test(node.type) && (
+            <PollStatus nodeId={node.id} />
+          )}
         </Stack>
       </WithData>
     </NodeForm>

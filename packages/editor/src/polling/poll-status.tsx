@@ -18,11 +18,11 @@ const LOOK_MS = 10_000;
 const LOOK_WHILE_POLLING_MS = 1_000;
 
 /** When a trigger polls, how the last poll ended, and a button to poll now. */
-export function PollStatus() {
+export function PollStatus({ nodeId }: { nodeId: string }) {
   const { t } = useTranslation();
   const params = { org: useOrg(), id: useWorkflowId() ?? 0 };
   const { data, error, refetch } = useQuery({
-    ...endpointQuery('GET /orgs/:org/workflows/:id/polling', { params }),
+    ...endpointQuery('GET /orgs/:org/workflows/:id/polling', { params, query: { node: nodeId } }),
     refetchInterval: ({ state }) =>
       state.data?.polling?.is_polling === true ? LOOK_WHILE_POLLING_MS : LOOK_MS,
   });
@@ -34,7 +34,7 @@ export function PollStatus() {
       {polling === null || polling.next_poll_at === null ? (
         <Hint>{t('forms.polling.inactive')}</Hint>
       ) : (
-        <Active polling={polling} next={polling.next_poll_at} params={params} />
+        <Active polling={polling} next={polling.next_poll_at} nodeId={nodeId} params={params} />
       )}
     </Stack>
   );
@@ -43,10 +43,12 @@ export function PollStatus() {
 function Active({
   polling,
   next,
+  nodeId,
   params,
 }: {
   polling: Polling;
   next: string;
+  nodeId: string;
   params: { readonly org: number; readonly id: number };
 }) {
   const { t } = useTranslation();
@@ -69,7 +71,7 @@ function Active({
         {polling.is_polling ? t('forms.polling.running') : <Moment at={next} />}
       </Line>
       <Line label={t('forms.polling.started')}>{polling.started}</Line>
-      <PollNow params={params} />
+      <PollNow nodeId={nodeId} params={params} />
     </>
   );
 }
@@ -87,12 +89,21 @@ function Line({ label, children }: { label: string; children: ReactNode }) {
   );
 }
 
-function PollNow({ params }: { params: { readonly org: number; readonly id: number } }) {
+function PollNow({
+  nodeId,
+  params,
+}: {
+  nodeId: string;
+  params: { readonly org: number; readonly id: number };
+}) {
   const { t } = useTranslation();
   const { can } = useRole();
-  const poll = useChange(() => call('POST /orgs/:org/workflows/:id/polling', { params }), {
-    refreshes: ['GET /orgs/:org/workflows/:id/polling'],
-  });
+  const poll = useChange(
+    () => call('POST /orgs/:org/workflows/:id/polling', { params, query: { node: nodeId } }),
+    {
+      refreshes: ['GET /orgs/:org/workflows/:id/polling'],
+    },
+  );
   if (!can('editor')) return null;
   return (
     <Button

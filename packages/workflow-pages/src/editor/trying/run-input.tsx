@@ -15,6 +15,25 @@ const InputForm = lazyPart(
   () => <Skeleton h={120} />,
 );
 
+/** Chooses where the run starts, in a workflow with several triggers. */
+export function RunTriggerChoice() {
+  const { t } = useTranslation();
+  const { runForm } = useEditorPage();
+  const { triggers, trigger, setTrigger } = runForm;
+  if (triggers.length < 2) return null;
+  return (
+    <Select
+      label={t('editor.trying.startAt')}
+      value={trigger}
+      data={triggers.map(({ id, title }) => ({ value: id, label: title }))}
+      allowDeselect={false}
+      onChange={(id) => {
+        if (id !== null) setTrigger(id);
+      }}
+    />
+  );
+}
+
 /** Chooses the input: a form generated from the input schema, JSON, the last sample, or a past execution's. */
 export function RunInputChoice() {
   const { t, i18n } = useTranslation();

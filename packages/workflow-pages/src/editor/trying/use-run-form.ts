@@ -1,5 +1,6 @@
 import type { WorkflowDetail } from '@millrace/admin-api';
-import { useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
+import { titleOf } from '@millrace/editor-model/flow-value.ts';
+import { useEditor, useEditorState, useEditorStore } from '@millrace/editor-model/store.ts';
 import { type Flow, isJsonObject } from '@millrace/engine';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useQuery } from '@tanstack/react-query';
@@ -28,6 +29,11 @@ export interface RunForm {
   /** JSON as typed; null: nothing yet. */
   readonly text: string | null;
   readonly isTest: boolean;
+  /** Where a run may start: the flow's triggers. */
+  readonly triggers: readonly RunTrigger[];
+  /** The id of the one where the next run starts; null while there is none. */
+  readonly trigger: string | null;
+  readonly setTrigger: (id: string) => void;
   readonly choose: (source: RunSource) => void;
   readonly write: (input: RunInput, text?: string) => void;
   readonly setTest: (isTest: boolean) => void;
@@ -35,6 +41,12 @@ export interface RunForm {
   readonly request: () => RunBody;
   /** Starts a run, unless one is in progress or the input is invalid. @param part of the flow on the canvas; absent: all of it */
   readonly start: (part?: Flow) => Promise<void>;
+}
+
+/** A trigger of the flow on the canvas. */
+export interface RunTrigger {
+  readonly id: string;
+  readonly title: string;
 }
 
 /** Keeps the chosen input while the editor is open. */
@@ -48,10 +60,16 @@ export function useRunForm(
   const execution = useChosenExecution();
   const inputs = useQuery(inputsQuery(org, workflow.id, execution));
   const [choice, setChoice] = useState<RunChoice>(NO_CHOICE);
-  const isThere = inputs.data?.executions.some((each) => each.execution_id === execution) === true;
+  const isPast = inputs.data?.executions.some((each) => each.execution_id === execution) === true;
   useEffect(() => {
-    if (execution !== null && isThere) setChoice(pastChoice(execution));
-  }, [execution, isThere]);
+    if (execution !== null && isPast) setChoice(pastChoice(execution));
+  }, [execution, isPast]);
+  const { nodes, nodeTypes } = useEditorState('nodes', 'nodeTypes');
+  const [chosenTrigger, setTrigger] = useState<string | null>(null);
+  const starts = nodes.filter(({ type }) => nodeTypes.get(type)?.kind === 'trigger');
+  const triggers = starts.map((node) => ({ id: node.id, title: titleOf(node, nodeTypes) }));
+  const manual = starts.find(({ type }) => type === 'trigger.manual') ?? starts[0];
+  const trigger = triggers.find(({ id }) => id === chosenTrigger)?.id ?? manual?.id ?? null;
   const [isTest, setTest] = useState(workflow.is_test_mode);
   useEffect(() => setTest(workflow.is_test_mode), [workflow.is_test_mode]);
   const hasForm = schema !== undefined && isJsonObject(schema) && isJsonObject(schema.properties ?? null);
@@ -64,6 +82,7 @@ export function useRunForm(
     ...(draftSync.state.getState().status === 'same' ? {} : { flow_data: store.getState().toFlow() }),
     ...(input.kind === 'value' ? { input: input.value } : {}),
     ...(input.kind === 'of' ? { input_of: input.executionId } : {}),
+    ...(triggers.length > 1 && trigger !== null ? { trigger } : {}),
     is_test_mode: isTest,
   });
   const input: RunInput = known === null ? { kind: 'value', value: {} } : inputOf(choice, known);
@@ -73,6 +92,9 @@ export function useRunForm(
     input,
     text: choice.text,
     isTest,
+    triggers,
+    trigger,
+    setTrigger,
     choose: (source) => known !== null && setChoice(chooseSource(choice, known, source)),
     write: (next, text = choice.text ?? undefined) =>
       setChoice({
@@ -92,7 +114,14 @@ export function useRunForm(
       if (first.kind === 'invalid') return;
       // Once it has run there is a past execution; keep showing the same input.
       setChoice({ ...choice, source: sourceOf(choice, now), input: first });
-      await trial.start({ ...toRequest(first), ...(part === undefined ? {} : { flow_data: part as never }) });
+      const { trigger: start, ...request } = toRequest(first);
+      // A part of the flow may not have the trigger that was chosen.
+      const isThere = part === undefined || part.nodes.some(({ id }) => id === start);
+      await trial.start({
+        ...request,
+        ...(start !== undefined && isThere ? { trigger: start } : {}),
+        ...(part === undefined ? {} : { flow_data: part as never }),
+      });
     },
   };
 }
