@@ -53,7 +53,7 @@ export function* importWork(value: JsonValue, options: ImportOptions): Work<Impo
     };
   if (nodes === 0) return { fault: { code: 'no_nodes', message: message('import.no_nodes') } };
   const part = options.isPart === true ? withTrigger(value) : { value, added: null };
-  const { name, workflows, report } = yield* importN8n(part.value, limits.nodes);
+  const { name, workflows, report } = yield* importN8n(part.value);
   const named = workflows.map((workflow) => ({
     ...workflow,
     name: nameOf(workflow.name, name, options.name),

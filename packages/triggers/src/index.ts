@@ -29,7 +29,9 @@ export {
 export {
   acceptedMethods,
   isSecretName,
+  isWebhookPath,
   keptRequest,
   matchPath,
   type ReceivedRequest,
+  shapeOfPath,
 } from './webhook/request.ts';

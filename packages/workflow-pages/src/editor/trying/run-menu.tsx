@@ -1,5 +1,5 @@
 import { Button, Menu } from '@mantine/core';
-import { Check, ChevronDown } from 'lucide-react';
+import { ChevronDown } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
 import type { RunSource } from './run-choice.ts';
@@ -33,23 +33,6 @@ export function RunMenu() {
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        {runForm.triggers.length > 1 && (
-          <>
-            {runForm.triggers.map(({ id, title }) => (
-              <Menu.Item
-                key={id}
-                {...(id === runForm.trigger ? { leftSection: <Check size={14} /> } : {})}
-                onClick={() => {
-                  runForm.setTrigger(id);
-                  showRun();
-                }}
-              >
-                {t('editor.trying.startAtTrigger', { title })}
-              </Menu.Item>
-            ))}
-            <Menu.Divider />
-          </>
-        )}
         {choices.map(
           ([name, label, isThere]) =>
             isThere && (

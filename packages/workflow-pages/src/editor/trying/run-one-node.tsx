@@ -82,8 +82,9 @@ export function useRunOneNode(nodeId: string): {
       const output = own(pins, id) ?? own(known, id);
       return output === undefined ? [] : [[id, output]];
     });
+    const { trigger: _, ...request } = runForm.request();
     void trial.start({
-      ...runForm.request(),
+      ...request,
       only_node: nodeId,
       pinned_outputs: Object.fromEntries(pinned),
     });

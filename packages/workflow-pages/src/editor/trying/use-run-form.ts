@@ -1,6 +1,5 @@
 import type { WorkflowDetail } from '@millrace/admin-api';
-import { titleOf } from '@millrace/editor-model/flow-value.ts';
-import { useEditor, useEditorState, useEditorStore } from '@millrace/editor-model/store.ts';
+import { useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import { type Flow, isJsonObject } from '@millrace/engine';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useQuery } from '@tanstack/react-query';
@@ -29,9 +28,7 @@ export interface RunForm {
   /** JSON as typed; null: nothing yet. */
   readonly text: string | null;
   readonly isTest: boolean;
-  /** Where a run may start: the flow's triggers. */
-  readonly triggers: readonly RunTrigger[];
-  /** The id of the one where the next run starts; null while there is none. */
+  /** The trigger that was chosen for the next run to start at; null: none, so the service decides. */
   readonly trigger: string | null;
   readonly setTrigger: (id: string) => void;
   readonly choose: (source: RunSource) => void;
@@ -41,12 +38,6 @@ export interface RunForm {
   readonly request: () => RunBody;
   /** Starts a run, unless one is in progress or the input is invalid. @param part of the flow on the canvas; absent: all of it */
   readonly start: (part?: Flow) => Promise<void>;
-}
-
-/** A trigger of the flow on the canvas. */
-export interface RunTrigger {
-  readonly id: string;
-  readonly title: string;
 }
 
 /** Keeps the chosen input while the editor is open. */
@@ -64,12 +55,7 @@ export function useRunForm(
   useEffect(() => {
     if (execution !== null && isPast) setChoice(pastChoice(execution));
   }, [execution, isPast]);
-  const { nodes, nodeTypes } = useEditorState('nodes', 'nodeTypes');
-  const [chosenTrigger, setTrigger] = useState<string | null>(null);
-  const starts = nodes.filter(({ type }) => nodeTypes.get(type)?.kind === 'trigger');
-  const triggers = starts.map((node) => ({ id: node.id, title: titleOf(node, nodeTypes) }));
-  const manual = starts.find(({ type }) => type === 'trigger.manual') ?? starts[0];
-  const trigger = triggers.find(({ id }) => id === chosenTrigger)?.id ?? manual?.id ?? null;
+  const [trigger, setTrigger] = useState<string | null>(null);
   const [isTest, setTest] = useState(workflow.is_test_mode);
   useEffect(() => setTest(workflow.is_test_mode), [workflow.is_test_mode]);
   const hasForm = schema !== undefined && isJsonObject(schema) && isJsonObject(schema.properties ?? null);
@@ -78,11 +64,12 @@ export function useRunForm(
     schema: hasForm ? schema : null,
   });
   const known = inputs.data === undefined ? null : knownWith(inputs.data);
-  const toRequest = (input: RunInput): RunBody => ({
+  /** @param nodes of the flow that runs, which may not have the chosen trigger */
+  const toRequest = (input: RunInput, { nodes }: Pick<Flow, 'nodes'> = store.getState()): RunBody => ({
     ...(draftSync.state.getState().status === 'same' ? {} : { flow_data: store.getState().toFlow() }),
     ...(input.kind === 'value' ? { input: input.value } : {}),
     ...(input.kind === 'of' ? { input_of: input.executionId } : {}),
-    ...(triggers.length > 1 && trigger !== null ? { trigger } : {}),
+    ...(trigger !== null && nodes.some(({ id }) => id === trigger) ? { trigger } : {}),
     is_test_mode: isTest,
   });
   const input: RunInput = known === null ? { kind: 'value', value: {} } : inputOf(choice, known);
@@ -92,7 +79,6 @@ export function useRunForm(
     input,
     text: choice.text,
     isTest,
-    triggers,
     trigger,
     setTrigger,
     choose: (source) => known !== null && setChoice(chooseSource(choice, known, source)),
@@ -114,12 +100,8 @@ export function useRunForm(
       if (first.kind === 'invalid') return;
       // Once it has run there is a past execution; keep showing the same input.
       setChoice({ ...choice, source: sourceOf(choice, now), input: first });
-      const { trigger: start, ...request } = toRequest(first);
-      // A part of the flow may not have the trigger that was chosen.
-      const isThere = part === undefined || part.nodes.some(({ id }) => id === start);
       await trial.start({
-        ...request,
-        ...(start !== undefined && isThere ? { trigger: start } : {}),
+        ...toRequest(first, part),
         ...(part === undefined ? {} : { flow_data: part as never }),
       });
     },
