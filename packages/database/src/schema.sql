@@ -487,6 +487,8 @@ CREATE TABLE callbacks (
   decision text,
   comment text,
   decided_by json,
+  fields json,
+  answers json,
   CONSTRAINT callbacks_token_hash_key UNIQUE (token_hash),
   CONSTRAINT callbacks_pkey PRIMARY KEY (id),
   CONSTRAINT callbacks_check CHECK (((kind = 'approval'::text) = ((title IS NOT NULL) AND (message IS NOT NULL) AND (choices IS NOT NULL)))),

@@ -1,7 +1,7 @@
-import { type Flow, findProblems, type JsonObject, type JsonValue } from '@millrace/engine';
+import { findProblems, type JsonObject, type JsonValue } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
 import { describe, expect, it } from 'vitest';
-import { importWork, importWorkflow, problemsOf } from './index.ts';
+import { importWorkflow, problemsOf } from './index.ts';
 import {
   configOf,
   faultOf,

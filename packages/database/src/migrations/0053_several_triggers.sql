@@ -1,4 +1,4 @@
--- A workflow may have several triggers. Processes of the previous release know only `trigger_type`, the type of the first.
+-- A workflow may have several triggers, and an approval fields. Processes of the previous release know only `trigger_type`, the type of the first.
 
 -- The types of the triggers after the first one, for look-ups by public addresses.
 ALTER TABLE workflows ADD COLUMN other_triggers text[] NOT NULL DEFAULT '{}';
@@ -28,3 +28,7 @@ ALTER TABLE polls ADD CONSTRAINT polls_pkey PRIMARY KEY (workflow_id, node_id);
 ALTER TABLE polled_items ADD CONSTRAINT polled_items_pkey PRIMARY KEY (workflow_id, node_id, item_hash);
 ALTER TABLE polled_items ADD CONSTRAINT polled_items_workflow_id_node_id_fkey
   FOREIGN KEY (workflow_id, node_id) REFERENCES polls (workflow_id, node_id) ON DELETE CASCADE;
+
+-- What a decision is asked for besides the choice, and what was entered: null for nothing.
+ALTER TABLE callbacks ADD COLUMN fields json;
+ALTER TABLE callbacks ADD COLUMN answers json;

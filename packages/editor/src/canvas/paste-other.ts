@@ -5,7 +5,7 @@ import type { FlowClip } from '@millrace/editor-model/editor-state.ts';
 import { n8nWorkflowOf } from '@millrace/editor-model/n8n-content.ts';
 import { isCurl } from '@millrace/editor-model/pasted-text.ts';
 import type { EditorStore } from '@millrace/editor-model/store.ts';
-import { type Flow, type FlowNode, type JsonObject, parseJson } from '@millrace/engine';
+import { type Flow, type JsonObject, parseJson } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { notifyDone, notifyFailure, notifyWarning } from '@millrace/ui/components/notify.ts';
 import type { TFunction } from 'i18next';
@@ -73,8 +73,8 @@ function pasteFlow(
     return [];
   }
   const isTrigger = ({ type }: { readonly type: string }) => nodeTypes.get(type)?.kind === 'trigger';
-  const isAdded = (node: FlowNode) => isTrigger(node) && !own.has(node.data?.label ?? '');
-  const kept = nodes.some(isTrigger) ? flow.nodes.filter((node) => !isAdded(node)) : flow.nodes;
+  const isOwn = flow.nodes.some((node) => isTrigger(node) && own.has(node.data?.label ?? ''));
+  const kept = isOwn || !nodes.some(isTrigger) ? flow.nodes : flow.nodes.filter((node) => !isTrigger(node));
   const ids = new Set(kept.map(({ id }) => id));
   const { notes } = (flow.settings ?? {}) as Pick<FlowClip, 'notes'>;
   paste({

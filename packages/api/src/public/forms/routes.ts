@@ -20,6 +20,7 @@ import { FORM_TRIGGER } from '@millrace/service/webhooks/closed';
 import { type FormOptions, MAX_TEXT, pagesOf, readFields } from '@millrace/triggers';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
+import type { Entered } from '../pages/fields.ts';
 import { saying, sendPage } from '../pages/hosted-page.ts';
 import { keepBodies, readWebhookBody } from '../webhooks/body.ts';
 import { capture } from '../webhooks/capture.ts';
@@ -28,7 +29,6 @@ import { keeperOf } from '../webhooks/keep-files.ts';
 import { createForms } from './form-of.ts';
 import {
   BACK_INPUT,
-  type Entered,
   formPage,
   newToken,
   PAGE_INPUT,
