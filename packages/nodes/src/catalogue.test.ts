@@ -230,7 +230,7 @@ const MAY_BE_EMPTY: ReadonlySet<string> = new Set([
   ...['http.request password', 'trigger.poll password', 'wait.callback password', 'wait.approval password'],
   ...['chat.notify label', 'chat.notify value', 'chat.notify url', 'ai.agent description'],
   // A page has no name; what else lacks one is a fault.
-  ...['trigger.form name', 'trigger.form label'],
+  ...['trigger.form name', 'trigger.form label', 'wait.approval name', 'wait.approval label'],
 ]);
 
 /** By type, what is empty before anything has been filled in. */

@@ -63,7 +63,13 @@ async function decide(form: { [name: string]: string }, link?: string): Promise<
 }
 
 const FIELDS = [
-  { label: 'Amount <gross>', name: 'choice', type: 'number', required: true, value: '{{trigger.data.id | string}}' },
+  {
+    label: 'Amount <gross>',
+    name: 'choice',
+    type: 'number',
+    required: true,
+    value: '{{trigger.data.id | string}}',
+  },
   { label: 'Reasons', name: 'reasons', type: 'choices', choices: ['Broken', 'Late & wet'], required: true },
   { label: 'Tell the customer', name: 'tell', type: 'checkbox' },
   { label: 'Note', name: 'note', type: 'paragraph', help: 'For the books' },

@@ -51,6 +51,7 @@ describe('the catalogue', () => {
       'lead-enrichment',
       'nightly-sync',
       'order-paid',
+      'purchase-request',
       'refund-approval',
       'support-triage',
       'webhook-fan-in',

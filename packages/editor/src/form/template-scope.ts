@@ -125,7 +125,8 @@ export function listSources(
     const isExample = output === undefined && value !== undefined;
     outputs.push({ path: `nodes${templateStep(id)}.output`, value, nodeId: id, isExample });
   }
-  const trigger = triggerBefore(flow, nodeId);
+  const isStart = (id: string) => isTrigger(flow, id);
+  const trigger = [nodeId, ...readable, ...flow.nodes.map(({ id }) => id)].find(isStart) ?? null;
   const vars = Object.entries(flow.settings?.vars ?? {});
   const request = requestOf(flow, trigger);
   const others = [
@@ -138,17 +139,6 @@ export function listSources(
     { path: 'now', value: undefined, nodeId: null },
   ];
   return [outputs, others.map((source) => ({ isExample: false, ...source }))];
-}
-
-/** A trigger that leads to a node, rather one that keeps more of its calls than the data; else the first. */
-function triggerBefore(flow: FlowPart, nodeId: string): string | null {
-  const triggers = flow.nodes.map(({ id }) => id).filter((id) => isTrigger(flow, id));
-  if (triggers.length < 2) return triggers[0] ?? null;
-  if (triggers.includes(nodeId)) return nodeId;
-  const outermost = loopsAround(flow, nodeId).at(-1) ?? nodeId;
-  const before = new Set(upstreamOf(flow, outermost));
-  const leading = triggers.filter((id) => before.has(id));
-  return leading.find((id) => requestOf(flow, id) !== null) ?? leading[0] ?? triggers[0] ?? null;
 }
 
 /** What a webhook keeps of its calls besides the body, with unknown values; null if nothing. */

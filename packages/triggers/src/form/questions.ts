@@ -19,14 +19,19 @@ const QUESTION_TYPES = [
 
 const MAX_QUESTIONS = 30;
 
-const { label, required, help, choices } = fieldSchema.properties;
+const { required, help, choices } = fieldSchema.properties;
 const { 'x-labels': labels } = fieldSchema.properties.type as unknown as {
   readonly 'x-labels': { readonly [type: string]: string };
 };
 
 const questionSchema = Type.Object(
   {
-    label,
+    label: Type.String({
+      title: 'Label',
+      description: 'What the reader sees above the field.',
+      maxLength: 200,
+      default: '',
+    }),
     name: Type.String({
       title: 'Name',
       description:

@@ -61,7 +61,7 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
     const isPartial = body.only_node !== undefined || body.from_node !== undefined;
     const again = repeated(body, former, compiled);
     const input = again?.input ?? read.input;
-    const trigger = body.trigger ?? null;
+    const trigger = isPartial ? null : (body.trigger ?? null);
     refuse(faultsOfTrigger(compiled, trigger, '/trigger'));
     // Between the transactions: it may take long, in a thread.
     if (!isPartial) await refuseInput(compiled, input, organisation.id, '/input');
@@ -149,8 +149,6 @@ const CLASHES: readonly (readonly [keyof RunBody, keyof RunBody])[] = [
   ['from_node', 'only_node'],
   ['input', 'from_node'],
   ['input_of', 'from_node'],
-  ['trigger', 'from_node'],
-  ['trigger', 'only_node'],
 ];
 /** A member, and those of which it needs one. */
 const NEEDED: readonly (readonly [keyof RunBody, ...(keyof RunBody)[]])[] = [

@@ -28,8 +28,8 @@ export function NodeRunMenu({ nodeId }: { nodeId: string }) {
   };
   const rerun = () => {
     if (trial.executionId === null) return;
-    // Its input and its trigger are those of the execution.
-    const { input: _, input_of: __, trigger: ___, ...request } = runForm.request();
+    // Its input is that of the execution.
+    const { input: _, input_of: __, ...request } = runForm.request();
     const last = loopsAround(store.getState(), nodeId).at(-1) ?? nodeId;
     void trial.start({ ...request, from_node: last, outputs_of: trial.executionId });
   };

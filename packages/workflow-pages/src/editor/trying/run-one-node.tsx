@@ -82,9 +82,8 @@ export function useRunOneNode(nodeId: string): {
       const output = own(pins, id) ?? own(known, id);
       return output === undefined ? [] : [[id, output]];
     });
-    const { trigger: _, ...request } = runForm.request();
     void trial.start({
-      ...request,
+      ...runForm.request(),
       only_node: nodeId,
       pinned_outputs: Object.fromEntries(pinned),
     });

@@ -92,7 +92,7 @@ export function RunPanel() {
             </Group>
           )}
           {trial.executionId === null ? (
-            !watch.isOn && <Muted>{t('editor.trying.nothingYet')}</Muted>
+            !watch.isOn && <Muted>{t('forms.nothingRunYet')}</Muted>
           ) : (
             <Group gap="xs" aria-live="polite">
               <TrialBadge />

@@ -28,8 +28,8 @@ export interface RunForm {
   /** JSON as typed; null: nothing yet. */
   readonly text: string | null;
   readonly isTest: boolean;
-  /** The trigger that was chosen for the next run to start at; null: none, so the service decides. */
-  readonly trigger: string | null;
+  /** The trigger that was chosen for the next run to start at; empty: none, so the service decides. */
+  readonly trigger: string;
   readonly setTrigger: (id: string) => void;
   readonly choose: (source: RunSource) => void;
   readonly write: (input: RunInput, text?: string) => void;
@@ -55,7 +55,7 @@ export function useRunForm(
   useEffect(() => {
     if (execution !== null && isPast) setChoice(pastChoice(execution));
   }, [execution, isPast]);
-  const [trigger, setTrigger] = useState<string | null>(null);
+  const [trigger, setTrigger] = useState('');
   const [isTest, setTest] = useState(workflow.is_test_mode);
   useEffect(() => setTest(workflow.is_test_mode), [workflow.is_test_mode]);
   const hasForm = schema !== undefined && isJsonObject(schema) && isJsonObject(schema.properties ?? null);
@@ -69,7 +69,7 @@ export function useRunForm(
     ...(draftSync.state.getState().status === 'same' ? {} : { flow_data: store.getState().toFlow() }),
     ...(input.kind === 'value' ? { input: input.value } : {}),
     ...(input.kind === 'of' ? { input_of: input.executionId } : {}),
-    ...(trigger !== null && nodes.some(({ id }) => id === trigger) ? { trigger } : {}),
+    ...(nodes.some(({ id }) => id === trigger) ? { trigger } : {}),
     is_test_mode: isTest,
   });
   const input: RunInput = known === null ? { kind: 'value', value: {} } : inputOf(choice, known);
