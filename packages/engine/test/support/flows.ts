@@ -7,8 +7,9 @@ import {
   type FlowNode,
   type JsonObject,
   type JsonValue,
+  type NodeRecord,
   type Plan,
-  type PlanNode,
+  startRecords,
 } from '../../src/index.ts';
 import { PLAIN_SCRIPT, type Script, testRegistry } from './nodes.ts';
 
@@ -188,9 +189,10 @@ export function arbitraryFlow(maxNodes = 12, options: FlowOptions = {}): fc.Arbi
   });
 }
 
-/** The trigger that starts executions of a flow in tests. */
-export function startingTrigger(plan: Plan): PlanNode {
-  return plan.triggers.find(({ writtenConfig }) => writtenConfig.starts === true) ?? plan.trigger;
+/** What executions of a flow start with in tests: the record of the trigger that says so, unless it is the plan's own. */
+export function firstRecords(plan: Plan, data: JsonValue, atMs: number): readonly NodeRecord[] {
+  const starting = plan.triggers.find(({ writtenConfig }) => writtenConfig.starts === true) ?? plan.trigger;
+  return startRecords(plan, starting, { data }, atMs);
 }
 
 type Growing = { readonly nodes: FlowNode[]; readonly edges: FlowEdge[] };
