@@ -492,3 +492,39 @@ test('the workflow page reads when it polls and what failed, and polls now', asy
   expect([refused.status, refused.json.code]).toEqual([409, 'workflow_inactive']);
   expect((await read())?.next_poll_at).toBeNull();
 });
+
+test('several triggers of a workflow poll on their own: each item starts an execution at its trigger', async () => {
+  source = () => ({ body: { items: [{ id: 'same' }] } });
+  const trigger = (id: string, path: string) => ({
+    ...{ id, type: 'trigger.poll' },
+    data: { config: { url: url(path), list_path: 'items', interval_s: 60, existing: 'start' } },
+  });
+  const flow = (...ids: string[]) => ({
+    nodes: [{ id: 'manual', type: 'trigger.manual', data: {} }, ...ids.map((id) => trigger(id, `/${id}`))],
+    edges: [],
+  });
+  const body = { name: 'polls', flow_data: flow('one', 'two'), status: 'active' };
+  const created = await service.api('POST', '/workflows', { key, body });
+  expect(created.status, created.text).toBe(201);
+  const { id } = created.json;
+  await poll(id);
+  await poll(id);
+  expect(requests.toSorted()).toEqual(['/one', '/one', '/two', '/two']);
+  const rows = await service.database.db.query<{ id: number }>(
+    'SELECT id FROM executions WHERE workflow_id = $1 ORDER BY id',
+    [id],
+  );
+  const starts = await Promise.all(rows.map((row) => service.api('GET', `/executions/${row.id}`, { key })));
+  const triggers = starts.map(({ json }) => Object.keys(json.node_outputs as object).join());
+  expect(triggers.toSorted()).toEqual(['one', 'two']);
+  // One is removed: the other goes on, and knows what it has found.
+  await change(id, { flow_data: flow('two') });
+  const due = await service.database.db.query(
+    'SELECT node_id FROM polls WHERE workflow_id = $1 AND next_poll_at IS NOT NULL',
+    [id],
+  );
+  expect(due).toEqual([{ node_id: 'two' }]);
+  await service.database.db.query("UPDATE polls SET next_poll_at = now() WHERE node_id = 'two'");
+  await poller().runDue();
+  expect(await started(id)).toHaveLength(2);
+});
