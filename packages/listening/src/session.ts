@@ -35,6 +35,7 @@ import {
   type ClaimedPoll,
   failPoll,
   lockClaimed,
+  type PollKey,
   recordAcknowledged,
   recordItems,
 } from '@millrace/polling/store';
@@ -369,8 +370,8 @@ function failureOf(error: unknown, { log }: SessionDeps, claimed: ClaimedPoll): 
   return failure('node_error', message('run.node_failed', { reason: reasonOf(error) }), { retryable: true });
 }
 
-/** Short, as brokers need not take more than 23 characters; the hash tells the triggers of a workflow apart. */
-export function nameOf({ workflow_id: workflowId, node_id: nodeId }: ClaimedPoll): string {
+/** By what a source knows a trigger. Short, as brokers need not take more than 23 characters; the hash tells the triggers of a workflow apart. */
+export function nameOf({ workflow_id: workflowId, node_id: nodeId }: PollKey): string {
   return `millrace-${workflowId}-${hashOf(nodeId).slice(0, 6)}`;
 }
 

@@ -411,7 +411,7 @@ async function pollGmail(person: Awaited<ReturnType<typeof createPerson>>) {
   const credential = (await person.call('POST /orgs/:org/credentials', { params, body })).data.id;
   const id = await create({ credential_id: credential }, 'trigger.gmail.new_message');
   const by = poller({ services: made.services, http: toGmail });
-  return { id, poll: () => poll(id, by), close: () => made.services.close() };
+  return { id, credential, poll: () => poll(id, by), close: () => made.services.close() };
 }
 
 test('reads each new item where the list has too little, and starts none that is gone', async () => {
@@ -527,4 +527,35 @@ test('several triggers of a workflow poll on their own: each item starts an exec
   await service.database.db.query("UPDATE polls SET next_poll_at = now() WHERE node_id = 'two'");
   await poller().runDue();
   expect(await started(id)).toHaveLength(2);
+});
+
+test('two triggers of a service in one workflow keep positions and items of their own', async () => {
+  const person = await createPerson(service, 'org_admin');
+  key = await service.createKey({ organisationId: person.organisationId });
+  const mail = await pollGmail(person);
+  source = () => ({
+    body: requests.at(-1)?.includes('/messages/') === true ? { id: 'm1' } : { messages: [{ id: 'm1' }] },
+  });
+  const trigger = (id: string) => ({
+    ...{ id, type: 'trigger.gmail.new_message' },
+    data: { config: { credential_id: mail.credential, query: `label:${id}`, existing: 'start' } },
+  });
+  await change(mail.id, { flow_data: { nodes: [trigger('one'), trigger('two')], edges: [] } });
+  await mail.poll();
+  await mail.poll();
+  expect(await started(mail.id)).toHaveLength(2);
+  const since: { readonly [id: string]: string } = {
+    one: '2026-01-01T00:00:00Z',
+    two: '2026-01-02T00:00:00Z',
+  };
+  for (const [id, time] of Object.entries(since)) {
+    const text = JSON.stringify({ since: time });
+    await service.database.db.query('UPDATE polls SET position = $2::json WHERE node_id = $1', [id, text]);
+  }
+  requests = [];
+  await mail.poll();
+  const asked = requests.map((path) => new URL(path, 'http://x').searchParams.get('q'));
+  expect(asked.toSorted()).toEqual(['label:one after:1767225600', 'label:two after:1767312000']);
+  expect(await started(mail.id)).toHaveLength(2);
+  await mail.close();
 });
