@@ -257,6 +257,8 @@ export const EDITOR_ENDPOINTS = {
       input: Type.Optional(AnyJson),
       /** Uses the input of this execution of the workflow instead. */
       input_of: Type.Optional(Id),
+      /** The node of the trigger to start at. Absent: the manual start, else the first one. A part of a flow starts where it can. */
+      trigger: Type.Optional(NodeId),
       /** Default: the workflow's setting. */
       is_test_mode: Type.Optional(Type.Boolean()),
       /**

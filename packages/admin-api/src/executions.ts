@@ -153,6 +153,19 @@ export const Approval = Closed({
   title: Type.String(),
   message: Type.String(),
   choices: Type.Array(Closed({ id: Type.String(), label: Type.String() })),
+  /** What to fill in with the decision. */
+  fields: Type.Array(
+    Closed({
+      name: Type.String(),
+      label: Type.String(),
+      type: Type.String(),
+      required: Type.Boolean(),
+      help: Type.String(),
+      choices: Type.Array(Type.String()),
+      /** Filled in beforehand. */
+      value: Type.String(),
+    }),
+  ),
   created_at: Timestamp,
   expires_at: Timestamp,
   /** Null until decided. */
@@ -164,6 +177,8 @@ export const Approval = Closed({
       via: Type.Enum(['link', 'member'], { type: 'string' }),
       /** E-mail address of a member, or the name that was typed in; null for none. */
       decided_by: Nullable(Type.String()),
+      /** What was entered, by the names of the fields. */
+      values: AnyObject,
     }),
   ),
 });
@@ -378,6 +393,8 @@ export const EXECUTION_ENDPOINTS = {
     body: Closed({
       choice: Type.String({ minLength: 1, maxLength: 200 }),
       comment: Type.Optional(Type.String({ maxLength: 5_000 })),
+      /** By the names of the fields: a text, several choices, or whether a box is ticked. */
+      values: Type.Optional(AnyObject),
     }),
   },
 } as const satisfies Endpoints;

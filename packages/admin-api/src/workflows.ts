@@ -71,8 +71,10 @@ const summary = {
   status: WorkflowStatus,
   tags: Type.Array(Type.String()),
   is_test_mode: Type.Boolean(),
-  /** Type of the saved version's trigger node; null if it has none. */
+  /** Type of the saved version's first trigger node; null if it has none. */
   trigger_type: Nullable(Type.String()),
+  /** Types of its other trigger nodes, each once. */
+  other_triggers: Type.Array(Type.String()),
   /** The saved version. */
   version: Id,
   created_at: Timestamp,
@@ -284,6 +286,9 @@ export const HostedForm = Closed({
 });
 export type HostedForm = Static<typeof HostedForm>;
 
+/** Which trigger of a workflow; absent: the first of the kind. */
+const OfTrigger = Closed({ node: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })) });
+
 export const WORKFLOW_ENDPOINTS = {
   'GET /orgs/:org/workflows': {
     access: 'viewer',
@@ -450,27 +455,32 @@ export const WORKFLOW_ENDPOINTS = {
   'GET /orgs/:org/workflows/:id/webhook': {
     access: 'viewer',
     summary: 'URL and settings of the webhook',
+    query: OfTrigger,
     response: Webhook,
   },
   'POST /orgs/:org/workflows/:id/webhook/regenerate': {
     access: 'editor',
     summary: 'Create a new hash; the old one works for 24 more hours unless it is to end now',
+    query: OfTrigger,
     body: Closed({ ends_previous_now: Type.Optional(Type.Boolean()) }),
     response: Webhook,
   },
   'GET /orgs/:org/workflows/:id/form': {
     access: 'viewer',
     summary: 'URL of the hosted form',
+    query: OfTrigger,
     response: HostedForm,
   },
   'GET /orgs/:org/workflows/:id/polling': {
     access: 'viewer',
     summary: 'When the trigger of a workflow polls, and how its last poll ended. Null if it never polled',
+    query: OfTrigger,
     response: Closed({ polling: Nullable(Polling) }),
   },
   'POST /orgs/:org/workflows/:id/polling': {
     access: 'editor',
     summary: 'Poll now. 409 workflow_inactive if the workflow does not poll',
+    query: OfTrigger,
     response: Closed({ polling: Polling }),
   },
   'POST /orgs/:org/schedule-previews': {

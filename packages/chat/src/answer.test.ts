@@ -22,7 +22,11 @@ function planOf(nodes: readonly Made[], answer = ''): Plan {
     writtenConfig: { answer },
     deferred: [],
   };
-  return { trigger, root: { nodes: made, sinks: made.filter(({ isLast }) => isLast) } } as unknown as Plan;
+  return {
+    trigger,
+    triggers: [trigger],
+    root: { nodes: made, sinks: made.filter(({ isLast }) => isLast) },
+  } as unknown as Plan;
 }
 
 describe('what a visitor may read while it is written', () => {

@@ -4,6 +4,7 @@ import {
   type JsonValue,
   type NodeRecord,
   type Plan,
+  type PlanNode,
   renderAtEnd,
   type ShownRecord,
   stringifyJson,
@@ -48,7 +49,7 @@ export function answerOf(
   },
 ): string | null {
   if (writtenAnswer(plan) !== '') {
-    const answer = renderAtEnd(plan, plan.trigger, of).answer ?? null;
+    const answer = renderAtEnd(plan, chatIn(plan), of).answer ?? null;
     return typeof answer === 'string' || answer === null ? textOf(answer) : stringifyJson(answer);
   }
   const latest = new Map<string, ShownRecord>();
@@ -65,9 +66,14 @@ export function answerOf(
   return null;
 }
 
+/** The chat of a plan, which has one at most. */
+export function chatIn({ triggers, trigger }: Plan): PlanNode {
+  return triggers.find(({ type }) => type === 'trigger.chat') ?? trigger;
+}
+
 /** The trigger's setting `answer` as it was saved. */
-export function writtenAnswer({ trigger }: Plan): string {
-  const { answer } = trigger.writtenConfig;
+export function writtenAnswer(plan: Plan): string {
+  const { answer } = chatIn(plan).writtenConfig;
   return typeof answer === 'string' ? answer.trim() : '';
 }
 

@@ -221,7 +221,7 @@ describe('removal', () => {
       database.db,
       { organisationId, apiKeyId: null },
       { name: 'caller', flow_data: flow } as never,
-      { flow: flow as never, triggerType: 'trigger.manual' },
+      { flow: flow as never, triggers: { first: 'trigger.manual', others: [] } },
       registry,
     );
     return row.id;

@@ -527,6 +527,8 @@ CREATE TABLE callbacks (
   decision text,
   comment text,
   decided_by json,
+  fields json,
+  answers json,
   CONSTRAINT callbacks_token_hash_key UNIQUE (token_hash),
   CONSTRAINT callbacks_pkey PRIMARY KEY (id),
   CONSTRAINT callbacks_check CHECK (((kind = 'approval'::text) = ((title IS NOT NULL) AND (message IS NOT NULL) AND (choices IS NOT NULL)))),
@@ -988,7 +990,8 @@ CREATE TABLE polled_items (
   item_hash bytea NOT NULL,
   organisation_id bigint NOT NULL,
   seen_at timestamp with time zone DEFAULT now() NOT NULL,
-  CONSTRAINT polled_items_pkey PRIMARY KEY (workflow_id, item_hash),
+  node_id text NOT NULL,
+  CONSTRAINT polled_items_pkey PRIMARY KEY (workflow_id, node_id, item_hash),
   CONSTRAINT polled_items_item_hash_check CHECK ((octet_length(item_hash) = 32))
 );
 
@@ -1010,7 +1013,8 @@ CREATE TABLE polls (
   last_error json,
   is_told boolean DEFAULT false NOT NULL,
   listens boolean DEFAULT false NOT NULL,
-  CONSTRAINT polls_pkey PRIMARY KEY (workflow_id),
+  node_id text NOT NULL,
+  CONSTRAINT polls_pkey PRIMARY KEY (workflow_id, node_id),
   CONSTRAINT polls_failures_check CHECK ((failures >= 0)),
   CONSTRAINT polls_last_started_check CHECK ((last_started >= 0)),
   CONSTRAINT polls_source_check CHECK ((octet_length(source) = 32)),
@@ -1046,6 +1050,7 @@ CREATE TABLE schedule_fires (
   execution_id bigint,
   is_open boolean NOT NULL,
   recorded_at timestamp with time zone DEFAULT now() NOT NULL,
+  node_id text,
   CONSTRAINT schedule_fires_pkey PRIMARY KEY (workflow_id, fire_time),
   CONSTRAINT schedule_fires_check CHECK (((outcome = 'started'::text) = (execution_id IS NOT NULL))),
   CONSTRAINT schedule_fires_check1 CHECK (((outcome = 'skipped'::text) = (reason IS NOT NULL))),
@@ -1356,6 +1361,7 @@ CREATE TABLE workflows (
   name_key text GENERATED ALWAYS AS ("left"(lower(name), 100)) STORED NOT NULL,
   is_archived boolean GENERATED ALWAYS AS ((status = 'archived'::text)) STORED NOT NULL,
   template_id text,
+  other_triggers text[] DEFAULT '{}'::text[] NOT NULL,
   CONSTRAINT workflows_webhook_hash_key UNIQUE (webhook_hash),
   CONSTRAINT workflows_pkey PRIMARY KEY (id),
   CONSTRAINT workflows_description_check CHECK ((char_length(description) <= 10000)),
@@ -1562,7 +1568,7 @@ ALTER TABLE pinned_outputs ADD CONSTRAINT pinned_outputs_workflow_id_fkey FOREIG
 
 ALTER TABLE polled_items ADD CONSTRAINT polled_items_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
-ALTER TABLE polled_items ADD CONSTRAINT polled_items_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES polls(workflow_id) ON DELETE CASCADE;
+ALTER TABLE polled_items ADD CONSTRAINT polled_items_workflow_id_node_id_fkey FOREIGN KEY (workflow_id, node_id) REFERENCES polls(workflow_id, node_id) ON DELETE CASCADE;
 
 ALTER TABLE polls ADD CONSTRAINT polls_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 

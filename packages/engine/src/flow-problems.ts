@@ -22,6 +22,9 @@ import { finishWork, Meter, type Work } from './work.ts';
 /** Further problems aren't reported; a flow with this many has a single cause. */
 const MAX_PROBLEMS = 500;
 
+/** A flow's triggers. */
+const MAX_TRIGGERS = 20;
+
 /** By-products of the search that a plan also needs. */
 export interface Analysis {
   readonly problems: readonly Problem[];
@@ -188,15 +191,15 @@ class Search {
     const triggers = this.#definitions.flatMap((definition, index) =>
       definition?.kind === 'trigger' ? [index] : [],
     );
-    const [first, ...others] = triggers;
-    if (first === undefined) {
+    if (triggers.length === 0) {
       this.#add(null, '/nodes', 'no_trigger', message('flow.no_trigger'));
       return;
     }
-    for (const index of others) {
-      const problem = message('flow.several_triggers', { trigger: this.#label(first) });
-      this.#add(index, `/nodes/${index}`, 'several_triggers', problem);
+    for (const index of triggers.slice(MAX_TRIGGERS)) {
+      const problem = message('flow.too_many_triggers', { max: MAX_TRIGGERS });
+      this.#add(index, `/nodes/${index}`, 'too_many_triggers', problem);
     }
+    this.#addresses(triggers);
     const ids = this.#flow.nodes.map((node) => node.id);
     const inside = this.#flow.nodes.flatMap(({ id, parentId }) =>
       typeof parentId === 'string' ? [{ source: parentId, target: id }] : [],
@@ -207,6 +210,25 @@ class Search {
       if (reached) return;
       this.#add(index, `/nodes/${index}`, 'unreachable_node', message('flow.unreachable_node'));
     });
+  }
+
+  /** Triggers of one type that nothing tells apart: what comes to their address would start only the first. */
+  #addresses(triggers: readonly number[]): void {
+    const known = new Map<string, number>();
+    for (const index of triggers) {
+      const { addressOf, type } = this.#definitions[index] ?? {};
+      const config = this.#flow.nodes[index]?.data?.config ?? {};
+      const address = addressOf === undefined || this.#faulty.has(index) ? null : addressOf(config);
+      if (address === null) continue;
+      const key = `${type} ${address}`;
+      const first = known.get(key);
+      if (first === undefined) {
+        known.set(key, index);
+        continue;
+      }
+      const problem = message('flow.same_address', { trigger: this.#label(first) });
+      this.#add(index, `/nodes/${index}`, 'same_address', problem);
+    }
   }
 
   loops(): void {

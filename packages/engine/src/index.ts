@@ -48,6 +48,7 @@ export {
 export { findProblems, findProblemsWork, handlesOf } from './flow-problems.ts';
 export { type StructureLimits, validateStructure } from './flow-structure.ts';
 export { foldRecords, type RecordChunks, recordsToShow, resultOf } from './fold.ts';
+export { buildGraph, reachableFrom } from './graph.ts';
 export * from './http.ts';
 export {
   canonicalJson,
@@ -93,6 +94,7 @@ export {
   type PlanEdge,
   type PlanNode,
   type Scope,
+  triggersOf,
   triggerTypeOf,
 } from './plan.ts';
 export { renderAtEnd } from './render-at-end.ts';
@@ -154,7 +156,14 @@ export { render, type TemplateScope } from './template-render.ts';
 export { listTemplates } from './template-spans.ts';
 export { includesText, includesTextWork, searchFor } from './text-search.ts';
 export { formatTimestamp, parseTimestamp } from './timestamp.ts';
-export { requestIn, requestRecord } from './trigger-request.ts';
+export {
+  recordedTrigger,
+  requestIn,
+  startedBy,
+  startRecords,
+  type TriggerCall,
+  triggerAt,
+} from './trigger-request.ts';
 export * from './vector-service.ts';
 export {
   finishWork,

@@ -81,7 +81,7 @@ function scopeOf(state: ExecutionState, frame: Frame, nowMs: number): TemplateSc
   const { input, plan } = state;
   const scope = {
     triggerData: input.triggerData,
-    request: outputOf(state.root.slots[plan.trigger.place] as Slot)?.request,
+    request: outputOf(state.root.slots[state.trigger.place] as Slot)?.request,
     executionId: input.executionId,
     vars: plan.vars,
     timezone: plan.timezone,

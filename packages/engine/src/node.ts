@@ -224,6 +224,10 @@ export interface NodeDefinition<Config = JsonObject> {
   readonly deferred?: { readonly [member: string]: DeferredUntil };
   /** Required for kind `loop`, and only allowed there. */
   readonly loop?: LoopDefinition;
+  /** Of the trigger where starts by hand and by the API begin, in a workflow with others. */
+  readonly isManual?: true;
+  /** What tells a trigger with this (unrendered) config apart from others of its type in the workflow; null: nothing has to. */
+  addressOf?(config: JsonObject): string | null;
   /** Of a trigger that asks for what it starts executions for. Its config has `interval_s` and `existing`. */
   readonly polling?: PollingDefinition;
   /** Of a trigger that stays connected to what it starts executions for. */

@@ -23,7 +23,10 @@ export interface Plan {
   readonly nodeIndexes: ReadonlyMap<string, number>;
   /** The top level. */
   readonly root: Scope;
+  /** Where a start begins that names no trigger: the manual one, else the first. */
   readonly trigger: PlanNode;
+  /** All of them, in the flow's order. An execution is started by one. */
+  readonly triggers: readonly PlanNode[];
   readonly vars: JsonObject;
   readonly displayName: Template | null;
   /** Schema of the `input_data` of an API start; null for anything. */
@@ -142,15 +145,21 @@ function buildPlan(
 ): Plan {
   const nodes = planNodes(flow, registry, configs);
   const root = nodes[0]?.scope;
-  const trigger = nodes.find((node) => node.kind === 'trigger');
+  const nodeIndexes = new Map(nodes.map((node) => [node.id, node.index]));
+  const triggers = flow.nodes.flatMap(({ id }) => {
+    const node = nodes[nodeIndexes.get(id) ?? -1];
+    return node?.kind === 'trigger' ? [node] : [];
+  });
+  const trigger = triggers.find(({ definition }) => definition.isManual === true) ?? triggers[0];
   if (trigger === undefined || root === undefined)
     throw new Error('a plan was made of a flow without a trigger');
   const { settings } = flow;
   return {
     nodes,
-    nodeIndexes: new Map(nodes.map((node) => [node.id, node.index])),
+    nodeIndexes,
     root,
     trigger,
+    triggers,
     vars: settings?.vars ?? {},
     displayName,
     inputSchema: settings?.input_schema ?? null,
@@ -318,9 +327,14 @@ export function outcomeOfProblem({
   return { status: 'failed', error: { code: 'invalid_workflow', message: said, nodeId } };
 }
 
-/** The type of a flow's trigger node; null while an unfinished flow has none. */
+/** The type of a flow's first trigger node; null while an unfinished flow has none. */
 export function triggerTypeOf(flow: Flow, registry: NodeRegistry): string | null {
-  return flow.nodes.find((node) => registry(node.type)?.kind === 'trigger')?.type ?? null;
+  return triggersOf(flow, registry)[0]?.type ?? null;
+}
+
+/** A flow's trigger nodes, in its order. */
+export function triggersOf(flow: Flow, registry: NodeRegistry): readonly FlowNode[] {
+  return flow.nodes.filter((node) => registry(node.type)?.kind === 'trigger');
 }
 
 const MAX_DISPLAY_NAME_LENGTH = 255;

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from './json.ts';
 import { setOwn } from './json.ts';
 import type { Plan, PlanNode } from './plan.ts';
 import { render } from './template-render.ts';
+import { startedBy } from './trigger-request.ts';
 
 /**
  * A node's config when the execution has ended: members deferred to `end` are rendered with the outputs of all top-level nodes, everything
@@ -30,7 +31,7 @@ export function renderAtEnd(
   }
   const scope = {
     triggerData: of.triggerData,
-    request: outputs.get(plan.trigger.id)?.request,
+    request: outputs.get(startedBy(plan, of.records).id)?.request,
     executionId: of.executionId,
     vars: plan.vars,
     timezone: plan.timezone,

@@ -27,13 +27,18 @@ export function recordsToKeep(
     if (record.status !== 'iteration_ended' && record.iteration === undefined)
       latest.set(record.nodeId, record);
   }
+  // Where it begins must have a record: if the trigger is gone, the rerun begins at the plan's own.
+  const isBegun = plan.triggers.some(
+    (trigger) => latest.get(trigger.id)?.status === 'success' && !hasChanged(trigger, plan, former),
+  );
   const again = plan.root.nodes.map(() => false);
   const kept: NodeRecord[] = [];
   for (const node of plan.nodes) {
     const { id, incoming, place, scope } = node;
     const record = latest.get(id);
     const hasEnded = record?.status === 'success' || record?.status === 'skipped';
-    const isWanted = id === from || !hasEnded || hasChanged(node, plan, former);
+    const isFirst = !isBegun && node === plan.trigger;
+    const isWanted = id === from || isFirst || !hasEnded || hasChanged(node, plan, former);
     if (scope === plan.root && (isWanted || incoming.some((edge) => again[edge.source] === true))) {
       again[place] = true;
     } else if (record !== undefined && again[topLoopOf(node).place] !== true) {

@@ -63,13 +63,13 @@ function restoreFrame(state: ExecutionState, frame: Frame, folded: FoldedFrame, 
 
 function restoreUnknown(state: ExecutionState, slot: Slot): void {
   const { node, frame, undecided, live } = slot;
-  if (node.kind === 'trigger') {
+  if (node === state.trigger) {
     const progress = { ...progressOf(slot, state.nowMs), attempts: 1 };
     const output = { data: state.input.triggerData };
     setRecord(state, slot, successRecord(progress, output, [DEFAULT_HANDLE], state.nowMs));
     for (const edge of node.outgoing) markEdge(frame, edge);
   } else if (undecided === 0) {
-    // In a body, nodes without incoming edges are where an iteration starts.
+    // In a body, nodes without incoming edges are where an iteration starts; at the top level, they are triggers that didn't start this.
     if (live > 0 || (frame.run !== null && node.incoming.length === 0)) {
       state.ready.push(slot);
     } else {

@@ -379,6 +379,8 @@ export interface CallbackService {
     readonly text: string;
     /** Labels of the choices; their ids are the node's handles. */
     readonly choices: readonly { readonly id: string; readonly label: string }[];
+    /** Fields to fill in with the decision, as JSON; absent for none. */
+    readonly fields?: readonly JsonObject[];
   }): Promise<{
     /** The page that shows the request and all choices. */
     readonly url: string;

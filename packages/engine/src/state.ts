@@ -11,7 +11,7 @@ import {
   type Slot,
 } from './frames.ts';
 import type { JsonValue } from './json.ts';
-import type { Plan, PlanEdge } from './plan.ts';
+import type { Plan, PlanEdge, PlanNode } from './plan.ts';
 import { recordBytes } from './record-bytes.ts';
 import { skipInside } from './summaries.ts';
 import { Timers } from './timers.ts';
@@ -59,6 +59,8 @@ export interface QueuedSignal {
  */
 export interface ExecutionState {
   readonly plan: Plan;
+  /** The trigger that started it. */
+  readonly trigger: PlanNode;
   readonly input: ExecutionInput;
   phase: Phase;
   /** Time of the latest event; never goes back. */
@@ -101,9 +103,15 @@ export interface ExecutionState {
   signalsSeen: number;
 }
 
-export function newState(plan: Plan, input: ExecutionInput, nowMs: number): ExecutionState {
+export function newState(
+  plan: Plan,
+  input: ExecutionInput,
+  nowMs: number,
+  trigger = plan.trigger,
+): ExecutionState {
   return {
     plan,
+    trigger,
     input,
     phase: { kind: 'running' },
     nowMs,

@@ -14,13 +14,14 @@ import { failNode, succeed, takeResult } from './results.ts';
 import { deliverTimeout, keepSignals, takeSignal } from './signals.ts';
 import { type ExecutionInput, type ExecutionState, markResuming, newState, setRecord } from './state.ts';
 import type { StoredSignal } from './store.ts';
+import { startedBy } from './trigger-request.ts';
 
 export interface Step {
   readonly state: ExecutionState;
   readonly effects: readonly Effect[];
 }
 
-/** Starts an execution: the trigger has ended with `{data: <trigger data>}`. */
+/** Starts an execution at the plan's own trigger, which has ended with `{data: <trigger data>}`; others start with their record. */
 export function begin(plan: Plan, input: ExecutionInput, atMs: number): Step {
   return resume(plan, input, [], atMs);
 }
@@ -37,7 +38,7 @@ export function resume(
   atMs: number,
   signals: readonly StoredSignal[] = [],
 ): Step {
-  const state = newState(plan, input, atMs);
+  const state = newState(plan, input, atMs, startedBy(plan, records));
   const effects: Effect[] = [];
   keepSignals(state, signals);
   // What a rerun keeps was stored by its start, which counts nothing.

@@ -1,21 +1,57 @@
 import type { NodeRecord } from './execution.ts';
 import { successRecord } from './execution.ts';
-import { isJsonObject, type JsonValue } from './json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import { DEFAULT_HANDLE } from './node-result.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, PlanNode } from './plan.ts';
 
-/** What a trigger keeps of a call. */
-interface KeptCall {
-  /** The body. */
+/** What a trigger starts an execution with. */
+export interface TriggerCall {
+  /** The body of a call, or what a schedule or form passes on. */
   readonly data: JsonValue;
-  /** Everything else, read as `trigger.request`. */
-  readonly request: JsonValue;
+  /** What it keeps of a call besides the body, read as `trigger.request`; absent for nothing. */
+  readonly request?: JsonValue | undefined;
 }
 
-/** The record of a trigger that keeps more of a call than its body; an execution starts with it. */
-export function requestRecord(plan: Plan, { data, request }: KeptCall, atMs: number): NodeRecord {
-  const progress = { nodeId: plan.trigger.id, attempts: 1, startedAtMs: atMs, consumedAiTokens: 0 };
-  return successRecord(progress, { data, request }, [DEFAULT_HANDLE], atMs);
+/**
+ * The records that an execution starts with: that of its trigger, unless that is the one that starts without records begin at and it keeps
+ * no more than the data.
+ */
+export function startRecords(
+  plan: Plan,
+  trigger: PlanNode,
+  { data, request }: TriggerCall,
+  atMs: number,
+): readonly NodeRecord[] {
+  if (trigger === plan.trigger && request === undefined) return [];
+  const progress = { nodeId: trigger.id, attempts: 1, startedAtMs: atMs, consumedAiTokens: 0 };
+  const output: JsonObject = request === undefined ? { data } : { data, request };
+  return [successRecord(progress, output, [DEFAULT_HANDLE], atMs)];
+}
+
+/** The trigger that started an execution with these records. */
+export function startedBy(plan: Plan, records: readonly NodeRecord[]): PlanNode {
+  return recordedTrigger(plan, records) ?? plan.trigger;
+}
+
+/** The trigger whose success is among the records; undefined if none is. */
+export function recordedTrigger(plan: Plan, records: readonly NodeRecord[]): PlanNode | undefined {
+  const { triggers, trigger } = plan;
+  if (triggers.length > 1) {
+    const byId = new Map(triggers.map((each) => [each.id, each]));
+    for (const { nodeId, status } of records) {
+      const found = status === 'success' ? byId.get(nodeId) : undefined;
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  return records.some(({ nodeId, status }) => status === 'success' && nodeId === trigger.id)
+    ? trigger
+    : undefined;
+}
+
+/** The trigger with this id; undefined if the plan has none. */
+export function triggerAt(plan: Plan, nodeId: string): PlanNode | undefined {
+  return plan.triggers.find(({ id }) => id === nodeId);
 }
 
 /** What the trigger of an execution kept besides the body, and when; null if nothing. */
@@ -23,7 +59,8 @@ export function requestIn(
   plan: Plan,
   records: readonly NodeRecord[],
 ): { readonly request: JsonValue; readonly atMs: number } | null {
-  const record = records.find(({ nodeId }) => nodeId === plan.trigger.id);
+  const { id } = startedBy(plan, records);
+  const record = records.find(({ nodeId }) => nodeId === id);
   if (record?.status !== 'success' || !isJsonObject(record.output)) return null;
   const { request } = record.output;
   return request === undefined ? null : { request, atMs: record.startedAtMs };

@@ -41,13 +41,27 @@ describe('problems of a flow', () => {
     expect([...compileWork(flow as unknown as JsonValue, testRegistry)].length).toBeGreaterThanOrEqual(5);
   });
 
-  it('P2: no trigger, or more than one', () => {
+  it('P2: no trigger, more than 20, or two with one address', () => {
     expect(findProblems({ nodes: [], edges: [] }, testRegistry)).toEqual([
       expect.objectContaining({ pointer: '/flow_data/nodes', node_id: null, code: 'no_trigger' }),
     ]);
-    expect(codes(flowOf({ t2: { type: 'test.trigger' }, t3: { type: 'test.trigger' } }, []))).toEqual([
-      't2 several_triggers',
-      't3 several_triggers',
+    const triggers = (count: number) =>
+      Object.fromEntries(
+        Array.from({ length: count }, (_, index) => [`u${index}`, { type: 'test.trigger' }] as const),
+      );
+    expect(codes(flowOf(triggers(19), []))).toEqual([]);
+    expect(codes(flowOf(triggers(21), []))).toEqual(['u19 too_many_triggers', 'u20 too_many_triggers']);
+    const at = (address: string) => ({ type: 'test.trigger', config: { address } });
+    const flow = flowOf({ u: at('/a'), v: at('/b'), w: at('/a') }, []);
+    expect(findProblems(flow, testRegistry)).toEqual([
+      expect.objectContaining({
+        pointer: '/flow_data/nodes/3',
+        node_id: 'w',
+        code: 'same_address',
+        message: saying(
+          '"w": has the same address as "u", which would be started instead; change one of them',
+        ),
+      }),
     ]);
   });
 
@@ -56,8 +70,8 @@ describe('problems of a flow', () => {
       'b unreachable_node',
       'c unreachable_node',
     ]);
+    expect(codes(flowOf({ t2: { type: 'test.trigger' }, a: {} }, ['t2 -> a']))).toEqual([]);
     expect(codes(flowOf({ t2: { type: 'test.trigger' }, a: {} }, ['t -> a', 'a -> t2']))).toEqual([
-      't2 several_triggers',
       't2 edge_into_trigger',
     ]);
   });
@@ -234,7 +248,7 @@ describe('problems of a flow', () => {
     }
     expect(codes(flowOf({ l: loop, z: {} }, ['t -> l', 'l -> z']))).toEqual(['l empty_loop']);
     expect(codes(flowOf({ l: loop, u: { in: 'l', type: 'test.trigger' } }, ['t -> l']))).toEqual([
-      ...['u several_triggers', 'u trigger_in_loop'],
+      'u trigger_in_loop',
     ]);
     expect(findProblems(flowOf(nodes, [...sound, 't -> b']), testRegistry)[0]).toMatchObject({
       pointer: '/flow_data/edges/3',

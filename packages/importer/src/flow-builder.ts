@@ -115,6 +115,12 @@ export class FlowBuilder {
     this.#edges.set(`${id} ${handle} ${target}`, { source: id, sourceHandle: handle, target });
   }
 
+  /** Connects a node to everything that another one leads to. */
+  connectAs(source: string, other: string): void {
+    for (const edge of [...this.#edges.values()])
+      if (edge.source === source) this.connect({ id: other, handle: edge.sourceHandle }, edge.target);
+  }
+
   /** Connects a loop that exists already to another source. */
   connectLoop(exit: Exit, loop: string): void {
     if (exit.id !== loop) this.connect(exit, loop);
@@ -141,6 +147,14 @@ export class FlowBuilder {
       if (capture !== undefined) captures.push(capture);
     }
     return new Before(open, this.#sources, captures);
+  }
+
+  typeOf(id: string): string | undefined {
+    return this.#nodes.get(id)?.type;
+  }
+
+  hasType(type: string): boolean {
+    return [...this.#nodes.values()].some((node) => node.type === type);
   }
 
   config(id: string): { [name: string]: JsonValue } | undefined {

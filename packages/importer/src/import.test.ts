@@ -1,7 +1,7 @@
-import { type Flow, findProblems, type JsonObject, type JsonValue } from '@millrace/engine';
+import { findProblems, type JsonObject, type JsonValue } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
 import { describe, expect, it } from 'vitest';
-import { importWork, importWorkflow } from './index.ts';
+import { importWorkflow, problemsOf } from './index.ts';
 import {
   configOf,
   faultOf,
@@ -190,18 +190,21 @@ describe('a trigger that listens', () => {
   );
 });
 
-describe('one workflow per trigger', () => {
-  it('makes companions for triggers that lead elsewhere, and none for a manual one that leads to the same', () => {
+describe('several triggers', () => {
+  const nightly = {
+    type: 'scheduleTrigger',
+    version: 1.2,
+    parameters: { rule: { interval: [{ field: 'hours', hoursInterval: 6 }, { field: 'days' }] } },
+  };
+
+  it('are all in one workflow, and each leads where it led', () => {
     const result = read(
       n8n(
         {
           Hook: { type: 'webhook', version: 2 },
           Manual: START,
-          Nightly: {
-            type: 'scheduleTrigger',
-            version: 1.2,
-            parameters: { rule: { interval: [{ field: 'hours', hoursInterval: 6 }] } },
-          },
+          Nightly: nightly,
+          Alone: START,
           Shared: { type: 'noOp' },
           Clean: { type: 'noOp' },
         },
@@ -212,17 +215,67 @@ describe('one workflow per trigger', () => {
         ],
       ),
     );
-    expect([result.workflow?.name, result.companions.map(({ name }) => name)]).toEqual([
-      'Sketch',
-      ['Sketch: Nightly'],
+    expect([result.workflow?.name, result.companions]).toEqual(['Sketch', []]);
+    const { nodes, edges } = flowOf(result);
+    const triggers = nodes.filter(({ type }) => type.startsWith('trigger.'));
+    expect(triggers.map(({ id, type }) => [id, type])).toEqual([
+      ['hook', 'trigger.webhook'],
+      ['nightly', 'trigger.schedule'],
+      ['manual', 'trigger.manual'],
+      ['nightly_2', 'trigger.schedule'],
     ]);
-    expect(outcomeOf(result, 'Manual')?.kind).toBe('approximated');
-    const [companion] = result.companions;
-    const { nodes } = (companion?.flow_data ?? { nodes: [] }) as unknown as Flow;
-    expect(nodes.map(({ type }) => type)).toEqual(['trigger.schedule', 'core.set']);
-    expect(nodes[0]?.data?.config).toMatchObject({
-      schedule: { type: 'cron', cron: '0 */6 * * *' },
+    expect(triggers.map(({ data }) => data?.config?.schedule)).toMatchObject([
+      ...[undefined, { cron: '0 */6 * * *' }, undefined, { cron: '0 0 * * *' }],
+    ]);
+    const from = (id: string) => edges.filter(({ source }) => source === id).map(({ target }) => target);
+    expect(from('nightly_2')).toEqual(from('nightly'));
+    expect(outcomeOf(result, 'Manual')?.kind).toBe('mapped');
+    expect(outcomeOf(result, 'Alone')?.kind).toBe('approximated');
+    expect(problemsOf(result)).toEqual([]);
+  });
+
+  it('with different data: what follows reads that of the one that started', () => {
+    const result = read(
+      n8n(
+        {
+          Hook: { type: 'webhook', version: 2 },
+          Manual: START,
+          Set: {
+            type: 'set',
+            version: 3.4,
+            parameters: {
+              assignments: { assignments: [{ name: 'x', type: 'string', value: '={{ $json.body.x }}' }] },
+            },
+          },
+        },
+        [
+          ['Hook', 'Set'],
+          ['Manual', 'Set'],
+        ],
+      ),
+    );
+    const { nodes } = flowOf(result);
+    const configOfId = (id: string) => nodes.find((node) => node.id === id)?.data?.config;
+    expect(configOfId('pass_on')).toMatchObject({ values: { item: { body: '{{trigger.data}}' } } });
+    expect(configOfId('set_input')).toEqual({
+      values: { item: '{{nodes.pass_on.output.item | default: trigger.data}}' },
     });
+    expect(problemsOf(result)).toEqual([]);
+  });
+
+  it('of which several are called have different addresses', () => {
+    const hook = (path: string) => ({ type: 'webhook', version: 2, parameters: { path } });
+    const leading = read(
+      n8n({ First: hook('a'), Orders: hook('orders'), Again: hook('orders'), End: { type: 'noOp' } }, [
+        ['First', 'End'],
+        ['Orders', 'End'],
+        ['Again', 'End'],
+      ]),
+    );
+    const webhooks = flowOf(leading).nodes.filter(({ type }) => type === 'trigger.webhook');
+    expect(webhooks.map(({ data }) => data?.config?.path ?? '')).toEqual(['', 'orders', 'again']);
+    expect(outcomeOf(leading, 'Orders')?.kind).toBe('approximated');
+    expect(problemsOf(leading)).toEqual([]);
   });
 });
 
@@ -363,26 +416,6 @@ describe('a hostile file', () => {
     for (const value of [null, 1, 'x', [], [[]]]) expect(faultOf(value)).toBe('unknown_product');
   });
 
-  it('makes at most ten times the nodes of one workflow, however many triggers lead to them', () => {
-    const steps = Array.from({ length: 25 }, (_, index) => `Step ${index}`);
-    const hooks = Array.from({ length: 25 }, (_, index) => `Hook ${index}`);
-    const file = n8n(
-      Object.fromEntries([
-        ...hooks.map((name): [string, Sketch] => [name, { type: 'webhook', parameters: { path: name } }]),
-        ...steps.map((name): [string, Sketch] => [name, { type: 'noOp' }]),
-      ]),
-      [
-        ...hooks.map((name): [string, string] => [name, 'Step 0']),
-        ...steps.slice(1).map((name, index): [string, string] => [`Step ${index}`, name]),
-      ],
-    );
-    const options = { ...OPTIONS, limits: { nodes: 50, depth: 100 } };
-    const outcome = importWorkflow(file, options);
-    // Twenty of 26 nodes each are the first to exceed 500.
-    expect('result' in outcome && outcome.result.companions.length + 1).toBe(20);
-    expect([...importWork(file, options)].length).toBeGreaterThan(500);
-  });
-
   it.each([
     ['deep parentheses', `={{ ${'('.repeat(9_000)}$json.a${')'.repeat(9_000)} }}`],
     ['a long chain', `={{ $json${'.a'.repeat(9_000)} }}`],
@@ -437,7 +470,7 @@ describe('a hostile file', () => {
         names.map((name) => [name, 'End'] as const),
       ),
     );
-    expect(result.companions).toHaveLength(49);
+    expect(flowOf(result).nodes.filter(({ type }) => type === 'trigger.webhook')).toHaveLength(20);
     expect(outcomeOf(result, 'T99')).toMatchObject({ kind: 'dropped' });
   });
 

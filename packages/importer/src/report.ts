@@ -25,7 +25,7 @@ export interface ImportResult {
   readonly name: string;
   /** Null if nothing in the file can be started. */
   readonly workflow: ImportedWorkflow | null;
-  /** Workflows for the other triggers of the file, which can't be in the same workflow. */
+  /** Further workflows that were made from the file. */
   readonly companions: readonly ImportedWorkflow[];
   /** One entry for each node of the original. */
   readonly outcomes: readonly Outcome[];

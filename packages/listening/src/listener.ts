@@ -2,7 +2,7 @@ import type { ClaimedPoll } from '@millrace/polling/store';
 import { Meters } from '@millrace/runtime/meters/meters';
 import { Wakeup } from '@millrace/runtime/wakeup';
 import { listen, type SessionDeps } from './session.ts';
-import { claimListener, listWaiting, readUntilClaimable, renewListeners } from './store.ts';
+import { claimListener, keyOf, listWaiting, readUntilClaimable, renewListeners } from './store.ts';
 
 export interface ListenerDeps extends Omit<SessionDeps, 'onStarted'> {
   /** What this process counts; if absent, nobody reads it. */
@@ -55,7 +55,8 @@ class PgListener implements Listener {
   readonly #meters: Meters;
   readonly #wakeup = new Wakeup();
   readonly #stopping = new AbortController();
-  readonly #held = new Map<number, Held>();
+  /** By trigger. */
+  readonly #held = new Map<string, Held>();
   #renewedAt = 0;
   #loop: Promise<void> = Promise.resolve();
 
@@ -110,7 +111,7 @@ class PgListener implements Listener {
         held.map(({ claimed }) => claimed),
         LEASE_MS,
       );
-      for (const { claimed, ending } of held) if (!kept.has(claimed.workflow_id)) ending.abort();
+      for (const { claimed, ending } of held) if (!kept.has(keyOf(claimed))) ending.abort();
     }
     this.#renewedAt = startedAt;
   }
@@ -162,12 +163,12 @@ class PgListener implements Listener {
 
   #connect(claimed: ClaimedPoll): void {
     const ending = new AbortController();
-    const { workflow_id: id } = claimed;
+    const key = keyOf(claimed);
     const ended = this.#listen(claimed, ending.signal).finally(() => {
-      this.#held.delete(id);
+      this.#held.delete(key);
       this.#wakeup.wake();
     });
-    this.#held.set(id, { claimed, ending, since: performance.now(), ended });
+    this.#held.set(key, { claimed, ending, since: performance.now(), ended });
   }
 
   async #listen(claimed: ClaimedPoll, signal: AbortSignal): Promise<void> {

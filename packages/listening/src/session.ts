@@ -15,6 +15,7 @@ import {
   ServiceError,
   storeError,
   stringifyJson,
+  triggerAt,
 } from '@millrace/engine';
 import type { Files } from '@millrace/files/files';
 import { fileName, mediaType } from '@millrace/files/names';
@@ -34,6 +35,7 @@ import {
   type ClaimedPoll,
   failPoll,
   lockClaimed,
+  type PollKey,
   recordAcknowledged,
   recordItems,
 } from '@millrace/polling/store';
@@ -148,28 +150,31 @@ class Session {
     await db.transaction(async (tx) => {
       if (!(await lockClaimed(tx, this.#claimed))) return;
       if (isTelling) await this.#tell(tx, error);
-      await failPoll(tx, this.#claimed.workflow_id, { error, delayMs, isTold: this.#isTold || isTelling });
+      await failPoll(tx, this.#claimed, { error, delayMs, isTold: this.#isTold || isTelling });
     });
   }
 
   async #subject(claimed: ClaimedPoll): Promise<FoundFor> {
     const compiled = await this.#deps.plans.get(claimed.workflow_id, claimed.version);
-    const trigger = compiled.kind === 'plan' ? compiled.plan.trigger : undefined;
+    const trigger = compiled.kind === 'plan' ? triggerAt(compiled.plan, claimed.node_id) : undefined;
     if (trigger === undefined)
-      throw new Error(`the saved version of workflow ${claimed.workflow_id} has no trigger`);
+      throw new Error(
+        `the saved version of workflow ${claimed.workflow_id} has no trigger ${claimed.node_id}`,
+      );
     this.#trigger = trigger;
     return { claimed, compiled, trigger, secrets: this.#secrets, signal: this.#signal };
   }
 
   #contextOf(trigger: PlanNode, source: ConnectContext['source']): ConnectContext {
-    const { organisation_id: organisationId, workflow_id: workflowId } = this.#claimed;
+    const { organisation_id: organisationId } = this.#claimed;
     const position = this.#claimed.position === null ? null : parseJson(this.#claimed.position);
     const { contents, credentials, http } = pollContextOf(this.#deps, {
       ...{ claimed: this.#claimed, trigger, position, signal: this.#signal, secrets: this.#secrets },
       onPutOff: () => undefined,
     });
     return {
-      ...{ contents, credentials, http, source, position, workflowId },
+      ...{ contents, credentials, http, source, position },
+      name: nameOf(this.#claimed),
       now: () => Date.now(),
       signal: this.#signal,
       unacknowledged: idsOf(this.#claimed.unacknowledged),
@@ -275,7 +280,6 @@ class Session {
       readonly keepsUnacknowledged: boolean;
     },
   ): Promise<{ readonly started: number; readonly acknowledged: readonly string[] } | null> {
-    const { workflow_id: workflowId } = subject.claimed;
     if (!(await lockClaimed(tx, subject.claimed))) return null;
     const hashes = [...messages.keys()];
     const fresh = (await findFresh(tx, subject, hashes)).flatMap((hash) => messages.get(hash) ?? []);
@@ -288,7 +292,7 @@ class Session {
     if (error !== null) await this.#tell(tx, error);
     this.#isTold = error !== null;
     const acknowledged = [...messages.values()].filter((each) => !tooLarge.has(each)).map(({ id }) => id);
-    await recordBatch(tx, workflowId, {
+    await recordBatch(tx, subject.claimed, {
       position: textOf(batch.position),
       unacknowledged: keepsUnacknowledged && acknowledged.length > 0 ? stringifyJson(acknowledged) : null,
       started: wanted.length,
@@ -364,6 +368,11 @@ function failureOf(error: unknown, { log }: SessionDeps, claimed: ClaimedPoll): 
   }
   log.error({ err: error, workflow_id: claimed.workflow_id }, 'a listening trigger has failed');
   return failure('node_error', message('run.node_failed', { reason: reasonOf(error) }), { retryable: true });
+}
+
+/** By what a source knows a trigger. Short, as brokers need not take more than 23 characters; the hash tells the triggers of a workflow apart. */
+export function nameOf({ workflow_id: workflowId, node_id: nodeId }: PollKey): string {
+  return `millrace-${workflowId}-${hashOf(nodeId).slice(0, 6)}`;
 }
 
 function textOf(value: JsonValue): string | null {

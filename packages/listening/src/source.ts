@@ -30,7 +30,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** What a connection is made with, for one workflow. */
+/** What a connection is made with, for one trigger. */
 export interface ConnectContext<Source extends ListenSource = ListenSource>
   extends Pick<NodeContext, 'contents' | 'credentials' | 'http' | 'signal' | 'now'> {
   readonly source: Source;
@@ -38,7 +38,8 @@ export interface ConnectContext<Source extends ListenSource = ListenSource>
   readonly position: JsonValue;
   /** Ids of messages that were started, and of which the source may not have been told. */
   readonly unacknowledged: readonly string[];
-  readonly workflowId: number;
+  /** By what the source knows this trigger, on all of its connections. */
+  readonly name: string;
   /** Under the rules of the organisation. */
   readonly sockets: GuardedSockets;
   /** Stores a file for the execution that is about to start. */

@@ -1,11 +1,11 @@
 import type { Queryable } from '@millrace/database/database';
-import type { ClaimedPoll } from '@millrace/polling/store';
+import type { ClaimedPoll, PollKey } from '@millrace/polling/store';
 import { OF_PAUSED } from '@millrace/runtime/paused';
 
 /** Nothing is received in test mode: a message that was taken from a queue would be missing elsewhere. */
 const IN_TEST_MODE = 'EXISTS (SELECT FROM workflows t WHERE t.id = workflow_id AND t.is_test_mode)';
 
-type Claim = Pick<ClaimedPoll, 'workflow_id' | 'claim'>;
+type Claim = Pick<ClaimedPoll, 'workflow_id' | 'node_id' | 'claim'>;
 
 /**
  * Claims the listener that has waited the longest, those of organisations with the fewest connections in this process first.
@@ -21,46 +21,56 @@ export async function claimListener(
   const [row] = await db.query<ClaimedPoll>(
     `UPDATE polls p SET claim = claim + 1, leased_until = now() + $4::double precision * interval '1 millisecond'
      FROM workflows w
-     WHERE w.id = p.workflow_id AND p.workflow_id = (
-       SELECT workflow_id FROM polls
+     WHERE w.id = p.workflow_id AND (p.workflow_id, p.node_id) = (
+       SELECT workflow_id, node_id FROM polls
        WHERE listens AND next_poll_at <= now() AND (leased_until IS NULL OR leased_until <= now())
          AND organisation_id <> ALL ($3::bigint[]) AND NOT ${OF_PAUSED} AND NOT ${IN_TEST_MODE}
        ORDER BY coalesce((SELECT r.count FROM unnest($1::bigint[], $2::integer[]) AS r (id, count)
          WHERE r.id = organisation_id), 0), next_poll_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-     RETURNING p.workflow_id, p.organisation_id, p.claim, w.name, w.version, w.is_test_mode, p.position, p.is_primed,
+     RETURNING p.workflow_id, p.node_id, p.organisation_id, p.claim, w.name, w.version, w.is_test_mode, p.position, p.is_primed,
        p.unacknowledged, p.failures, p.is_told`,
     [[...running.keys()], [...running.values()], full, leaseMs],
   );
   return row;
 }
 
-/** Renews the leases of connections. @returns the workflows whose connections may go on */
+/** Tells the triggers of all workflows apart. */
+export function keyOf({ workflow_id: id, node_id: nodeId }: PollKey): string {
+  return `${id} ${nodeId}`;
+}
+
+/** Renews the leases of connections. @returns the keys of the triggers whose connections may go on */
 export async function renewListeners(
   db: Queryable,
   held: readonly Claim[],
   leaseMs: number,
-): Promise<Set<number>> {
-  const rows = await db.query<{ workflow_id: number }>(
+): Promise<Set<string>> {
+  const rows = await db.query<PollKey>(
     `UPDATE polls SET leased_until = now() + $3::double precision * interval '1 millisecond'
-     WHERE (workflow_id, claim) IN (SELECT * FROM unnest($1::bigint[], $2::bigint[]))
+     WHERE (workflow_id, node_id, claim) IN (SELECT * FROM unnest($1::bigint[], $4::text[], $2::bigint[]))
        AND next_poll_at IS NOT NULL AND NOT ${OF_PAUSED} AND NOT ${IN_TEST_MODE}
-     RETURNING workflow_id`,
-    [held.map(({ workflow_id: id }) => id), held.map(({ claim }) => claim), leaseMs],
+     RETURNING workflow_id, node_id`,
+    [
+      held.map(({ workflow_id: id }) => id),
+      held.map(({ claim }) => claim),
+      leaseMs,
+      held.map(({ node_id: nodeId }) => nodeId),
+    ],
   );
-  return new Set(rows.map(({ workflow_id: id }) => id));
+  return new Set(rows.map(keyOf));
 }
 
 /** What a claimed listener starts now; undefined if it is claimed by another process, or stopped. */
 export async function readClaimed(
   db: Queryable,
-  { workflow_id: id, claim }: Claim,
+  { workflow_id: id, node_id: nodeId, claim }: Claim,
 ): Promise<ClaimedPoll | undefined> {
   const [row] = await db.query<ClaimedPoll>(
-    `SELECT p.workflow_id, p.organisation_id, p.claim, w.name, w.version, w.is_test_mode, p.position, p.is_primed,
+    `SELECT p.workflow_id, p.node_id, p.organisation_id, p.claim, w.name, w.version, w.is_test_mode, p.position, p.is_primed,
        p.unacknowledged, p.failures, p.is_told
      FROM polls p JOIN workflows w ON w.id = p.workflow_id
-     WHERE p.workflow_id = $1 AND p.claim = $2 AND p.next_poll_at IS NOT NULL`,
-    [id, claim],
+     WHERE p.workflow_id = $1 AND p.node_id = $3 AND p.claim = $2 AND p.next_poll_at IS NOT NULL`,
+    [id, claim, nodeId],
   );
   return row;
 }
@@ -68,22 +78,25 @@ export async function readClaimed(
 /** Records that a connection is there. @param position JSON text; null keeps the one there is */
 export async function recordConnected(
   db: Queryable,
-  { workflow_id: id, claim }: Claim,
+  { workflow_id: id, node_id: nodeId, claim }: Claim,
   position: string | null,
 ): Promise<void> {
   await db.query(
     `UPDATE polls SET position = coalesce($3::json, position), is_primed = true, last_poll_at = now()
-     WHERE workflow_id = $1 AND claim = $2`,
-    [id, claim, position],
+     WHERE workflow_id = $1 AND node_id = $4 AND claim = $2`,
+    [id, claim, position, nodeId],
   );
 }
 
 /** Records that a connection lasts: what went wrong before is over. */
-export async function recordSteady(db: Queryable, { workflow_id: id, claim }: Claim): Promise<void> {
+export async function recordSteady(
+  db: Queryable,
+  { workflow_id: id, node_id: nodeId, claim }: Claim,
+): Promise<void> {
   await db.query(
     `UPDATE polls SET failures = 0, last_error = NULL, is_told = false, last_success_at = now()
-     WHERE workflow_id = $1 AND claim = $2`,
-    [id, claim],
+     WHERE workflow_id = $1 AND node_id = $3 AND claim = $2`,
+    [id, claim, nodeId],
   );
 }
 
@@ -100,27 +113,30 @@ export interface StoredBatch {
 }
 
 /** Records a batch; the lease stays. The row must be locked. */
-export async function recordBatch(tx: Queryable, workflowId: number, batch: StoredBatch): Promise<void> {
+export async function recordBatch(
+  tx: Queryable,
+  { workflow_id: id, node_id: nodeId }: PollKey,
+  batch: StoredBatch,
+): Promise<void> {
   await tx.query(
     `UPDATE polls SET position = coalesce($2::json, position), unacknowledged = $3::json, last_started = $4::integer,
        started = started + $4::integer, failures = 0, last_error = $5::json, is_told = $6, last_poll_at = now(),
        last_success_at = now()
-     WHERE workflow_id = $1`,
-    [workflowId, batch.position, batch.unacknowledged, batch.started, batch.error, batch.isTold],
+     WHERE workflow_id = $1 AND node_id = $7`,
+    [id, batch.position, batch.unacknowledged, batch.started, batch.error, batch.isTold, nodeId],
   );
 }
 
 /** Records why messages that were received have to wait. @param error JSON text */
 export async function recordWaiting(
   db: Queryable,
-  { workflow_id: id, claim }: Claim,
+  { workflow_id: id, node_id: nodeId, claim }: Claim,
   error: string,
 ): Promise<void> {
-  await db.query('UPDATE polls SET last_error = $3::json WHERE workflow_id = $1 AND claim = $2', [
-    id,
-    claim,
-    error,
-  ]);
+  await db.query(
+    'UPDATE polls SET last_error = $3::json WHERE workflow_id = $1 AND node_id = $4 AND claim = $2',
+    [id, claim, error, nodeId],
+  );
 }
 
 /** Organisations whose listeners wait for a connection, those that have waited the longest first. */
@@ -144,10 +160,13 @@ export async function readUntilClaimable(db: Queryable): Promise<number | null> 
 }
 
 /** Gives a claim back, and notifies the processes that may take it. */
-export async function releaseListener(db: Queryable, { workflow_id: id, claim }: Claim): Promise<void> {
+export async function releaseListener(
+  db: Queryable,
+  { workflow_id: id, node_id: nodeId, claim }: Claim,
+): Promise<void> {
   await db.query(
     `UPDATE polls SET leased_until = NULL, next_poll_at = now()
-     WHERE workflow_id = $1 AND claim = $2 AND next_poll_at IS NOT NULL RETURNING pg_notify('millrace_schedules', '')`,
-    [id, claim],
+     WHERE workflow_id = $1 AND node_id = $3 AND claim = $2 AND next_poll_at IS NOT NULL RETURNING pg_notify('millrace_schedules', '')`,
+    [id, claim, nodeId],
   );
 }

@@ -212,3 +212,34 @@ test('forgets ids a day before the last success, and no sooner', async () => {
   await age(25);
   expect(await pruneItems(world.db(), 30, 100)).toBe(2);
 });
+
+test('two triggers of a workflow have connections and ids of their own, and one that is removed ends', async () => {
+  const other = await SqsQueue.start();
+  const trigger = (id: string, { url }: SqsQueue) => ({
+    ...{ id, type: 'trigger.sqs', data: { config: { credential_id: credential, queue_url: url } } },
+  });
+  const manual = { id: 'manual', type: 'trigger.manual' };
+  const flowOf = (...nodes: object[]) => ({ flow_data: { nodes: [manual, ...nodes], edges: [] } });
+  await world.listener();
+  const id = await receiver();
+  await world.change(id, flowOf(trigger('one', queue), trigger('two', other)));
+  await expect.poll(() => [queue.receivers, other.receivers], PATIENCE).toEqual([1, 1]);
+  queue.send('1');
+  other.send('1');
+  await world.startedOf(id, 2);
+  const rows = await world
+    .db()
+    .query<{ id: number }>('SELECT id FROM executions WHERE workflow_id = $1', [id]);
+  const read = (row: { id: number }) =>
+    world.service().api('GET', `/executions/${row.id}`, { key: world.key() });
+  const starts = await Promise.all(rows.map(read));
+  const triggers = starts.map(({ json }) => Object.keys(json.node_outputs as object).join());
+  expect(triggers.toSorted()).toEqual(['one', 'two']);
+  await world.change(id, flowOf(trigger('two', other)));
+  await expect.poll(() => [queue.receivers, other.receivers], PATIENCE).toEqual([0, 1]);
+  queue.send('2');
+  other.send('3');
+  await world.startedOf(id, 3);
+  expect(queue.messages.map(({ body }) => body)).toEqual(['2']);
+  await other.stop();
+});

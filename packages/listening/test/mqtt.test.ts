@@ -1,5 +1,6 @@
 import type { JsonObject } from '@millrace/engine';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { nameOf } from '../src/session.ts';
 import { MqttBroker } from './mqtt-broker.ts';
 import { PATIENCE, useListening } from './world.ts';
 
@@ -20,7 +21,7 @@ const subscriber = (more: JsonObject = {}) =>
   world.workflow('trigger.mqtt', { credential_id: credential, topics: ['mill/+/temperature'], ...more });
 const published = (celsius: number) => broker.publish('mill/3/temperature', JSON.stringify({ celsius }));
 
-test('starts each message once, and acknowledges it after the start, in the session of the workflow', async () => {
+test('starts each message once, and acknowledges it after the start, in the session of the trigger', async () => {
   await world.listener();
   const id = await subscriber();
   await world.connected(id);
@@ -31,7 +32,7 @@ test('starts each message once, and acknowledges it after the start, in the sess
     { text: null, base64: '/wA=' },
   ]);
   await expect.poll(() => broker.acknowledged, PATIENCE).toEqual([1, 2]);
-  expect(broker.clientIds).toEqual([`millrace-${id}`]);
+  expect(broker.clientIds).toEqual([nameOf({ workflow_id: id, node_id: 'start' })]);
 });
 
 test('a message whose acknowledgement was lost is not started again, and an equal one is', async () => {

@@ -4,6 +4,7 @@ import { createGuardedSockets } from '@millrace/egress/guarded-socket';
 import { freePort } from '@millrace/testing/free-port';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { RedisClient } from '../src/redis/client.ts';
+import { nameOf } from '../src/session.ts';
 import { PATIENCE, useListening } from './world.ts';
 
 const hasServer = spawnSync('redis-server', ['--version']).status === 0;
@@ -87,7 +88,8 @@ describe.skipIf(!hasServer)('a Redis server', () => {
     const id = await reader({ existing: 'start' });
     await redis.call('XGROUP', 'CREATE', 'orders', 'millrace', '0', 'MKSTREAM');
     await add('id', '1');
-    await redis.call('XREADGROUP', 'GROUP', 'millrace', `millrace-${id}`, 'STREAMS', 'orders', '>');
+    const name = nameOf({ workflow_id: id, node_id: 'start' });
+    await redis.call('XREADGROUP', 'GROUP', 'millrace', name, 'STREAMS', 'orders', '>');
     await world.listener();
     await world.startedOf(id, 1);
     await expect.poll(pending, PATIENCE).toBe(0);

@@ -124,6 +124,7 @@ export function useListening() {
   return {
     ...{ db, listener, credential, workflow, change, started, stateOf },
     service: () => service,
+    key: () => key,
     organisationId: () => person.organisationId,
     connected: (id: number) => expect.poll(async () => (await stateOf(id)).is_connected, PATIENCE).toBe(true),
     /** Waits until exactly so many executions have been started. */

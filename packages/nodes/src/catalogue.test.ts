@@ -233,7 +233,7 @@ const MAY_BE_EMPTY: ReadonlySet<string> = new Set([
   ...['chat.notify label', 'chat.notify value', 'chat.notify url', 'ai.agent description'],
   ...['ai.classify description', 'ai.extract description'],
   // A page has no name; what else lacks one is a fault.
-  ...['trigger.form name', 'trigger.form label'],
+  ...['trigger.form name', 'trigger.form label', 'wait.approval name', 'wait.approval label'],
 ]);
 
 /** By type, what is empty before anything has been filled in. */

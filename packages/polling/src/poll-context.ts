@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   type HostWait,
   type HttpClient,
@@ -50,7 +51,8 @@ export function pollContextOf(
   { claimed, trigger, position, signal, secrets, onPutOff }: PollScene,
 ): NodeContext & PollContext {
   const { organisation_id: organisationId, workflow_id: workflowId, is_test_mode: isTestMode } = claimed;
-  const idempotencyKey = `poll-${workflowId}-${claimed.claim}`;
+  // Claims are counted for each trigger.
+  const idempotencyKey = `poll-${workflowId}-${hashOf(trigger.id)}-${claimed.claim}`;
   const waitForHost = (): HostWait => ({
     maxWaitMs: MAX_HOST_WAIT_MS,
     begin: () => () => undefined,
@@ -83,6 +85,10 @@ export function pollContextOf(
   made.context = Object.defineProperties(own, Object.getOwnPropertyDescriptors(ofCaller)) as typeof own &
     NodeServices;
   return made.context;
+}
+
+function hashOf(nodeId: string): string {
+  return createHash('sha256').update(nodeId).digest('hex').slice(0, 12);
 }
 
 type PollOwn = Pick<PollContext, 'position' | 'isFirst' | 'isTestMode'>;

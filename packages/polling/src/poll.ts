@@ -12,6 +12,7 @@ import {
   parseJson,
   storeError,
   stringifyJson,
+  triggerAt,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { ExplainedError, reasonOf } from '@millrace/messages/explained-error';
@@ -77,7 +78,7 @@ interface Subject extends FoundFor {
  */
 export async function pollOnce(deps: PollDeps, claimed: ClaimedPoll, stopping: AbortSignal): Promise<Polled> {
   const compiled = await deps.plans.get(claimed.workflow_id, claimed.version);
-  const trigger = compiled.kind === 'plan' ? compiled.plan.trigger : undefined;
+  const trigger = compiled.kind === 'plan' ? triggerAt(compiled.plan, claimed.node_id) : undefined;
   const polling = trigger?.definition.polling;
   if (trigger === undefined || polling === undefined) {
     throw new Error(`the saved version of workflow ${claimed.workflow_id} does not poll`);
@@ -218,7 +219,7 @@ async function storeFound(
   const error = tooLarge === 0 ? null : tooLargeError(deps, subject, tooLarge);
   if (error !== null) await tell(deps, tx, subject, error);
   const ids = wanted.map(({ id }) => id);
-  await finishPoll(tx, claimed.workflow_id, {
+  await finishPoll(tx, claimed, {
     position: left.size > 0 || found.position === null ? null : stringifyJson(found.position),
     isPrimed: left.size === 0,
     unacknowledged: polling.acknowledge === undefined || ids.length === 0 ? null : stringifyJson(ids),
@@ -253,7 +254,7 @@ async function recordFailure(deps: PollDeps, subject: Subject, failed: Failure):
     if (!(await lockClaimed(tx, claimed))) return false;
     const isTelling = !failed.retryable || claimed.failures + 1 >= TOLD_AFTER;
     if (isTelling) await tell(deps, tx, subject, error);
-    await failPoll(tx, claimed.workflow_id, {
+    await failPoll(tx, claimed, {
       error,
       delayMs: pauseAfter(subject, failed),
       isTold: claimed.is_told || isTelling,

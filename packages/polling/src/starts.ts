@@ -4,7 +4,7 @@ import { type CompileResult, isJsonArray, type PlanNode, type PolledItem, succes
 import { drive } from '@millrace/runtime/drive';
 import { storeStarts } from '@millrace/runtime/held-starts';
 import { maskSecrets } from '@millrace/runtime/mask';
-import { toStartRow } from '@millrace/runtime/start-row';
+import { recordsOfStart, toStartRow } from '@millrace/runtime/start-row';
 import { readDatabaseTime, reserveExecutionIds } from '@millrace/runtime/statements';
 import { holderOf } from './poll-context.ts';
 import { type ClaimedPoll, findKnown } from './store.ts';
@@ -29,7 +29,7 @@ export async function findFresh(
   { claimed }: Pick<FoundFor, 'claimed'>,
   hashes: readonly string[],
 ): Promise<readonly string[]> {
-  const known = await findKnown(db, claimed.workflow_id, hashes.map(bytesOf));
+  const known = await findKnown(db, claimed, hashes.map(bytesOf));
   const found = new Set(known.map((hash) => hash.toString('hex')));
   return hashes.filter((hash) => !found.has(hash));
 }
@@ -37,7 +37,7 @@ export async function findFresh(
 /** Starts an execution for each item, in the transaction that records them. */
 export async function startExecutions(
   tx: Queryable,
-  { claimed, compiled }: Pick<FoundFor, 'claimed' | 'compiled'>,
+  { claimed, compiled, trigger }: Pick<FoundFor, 'claimed' | 'compiled' | 'trigger'>,
   items: readonly StartedItem[],
 ): Promise<void> {
   if (items.length === 0) return;
@@ -59,6 +59,7 @@ export async function startExecutions(
       triggerType: 'poll',
       input: data,
       compiled,
+      records: recordsOfStart(compiled, trigger.id, { data }, acceptedAt),
       ...(files === undefined ? {} : { files }),
     });
   });

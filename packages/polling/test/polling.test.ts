@@ -411,7 +411,7 @@ async function pollGmail(person: Awaited<ReturnType<typeof createPerson>>) {
   const credential = (await person.call('POST /orgs/:org/credentials', { params, body })).data.id;
   const id = await create({ credential_id: credential }, 'trigger.gmail.new_message');
   const by = poller({ services: made.services, http: toGmail });
-  return { id, poll: () => poll(id, by), close: () => made.services.close() };
+  return { id, credential, poll: () => poll(id, by), close: () => made.services.close() };
 }
 
 test('reads each new item where the list has too little, and starts none that is gone', async () => {
@@ -491,4 +491,71 @@ test('the workflow page reads when it polls and what failed, and polls now', asy
   const refused = await person.call('POST /orgs/:org/workflows/:id/polling', { params });
   expect([refused.status, refused.json.code]).toEqual([409, 'workflow_inactive']);
   expect((await read())?.next_poll_at).toBeNull();
+});
+
+test('several triggers of a workflow poll on their own: each item starts an execution at its trigger', async () => {
+  source = () => ({ body: { items: [{ id: 'same' }] } });
+  const trigger = (id: string, path: string) => ({
+    ...{ id, type: 'trigger.poll' },
+    data: { config: { url: url(path), list_path: 'items', interval_s: 60, existing: 'start' } },
+  });
+  const flow = (...ids: string[]) => ({
+    nodes: [{ id: 'manual', type: 'trigger.manual', data: {} }, ...ids.map((id) => trigger(id, `/${id}`))],
+    edges: [],
+  });
+  const body = { name: 'polls', flow_data: flow('one', 'two'), status: 'active' };
+  const created = await service.api('POST', '/workflows', { key, body });
+  expect(created.status, created.text).toBe(201);
+  const { id } = created.json;
+  await poll(id);
+  await poll(id);
+  expect(requests.toSorted()).toEqual(['/one', '/one', '/two', '/two']);
+  const rows = await service.database.db.query<{ id: number }>(
+    'SELECT id FROM executions WHERE workflow_id = $1 ORDER BY id',
+    [id],
+  );
+  const starts = await Promise.all(rows.map((row) => service.api('GET', `/executions/${row.id}`, { key })));
+  const triggers = starts.map(({ json }) => Object.keys(json.node_outputs as object).join());
+  expect(triggers.toSorted()).toEqual(['one', 'two']);
+  // One is removed: the other goes on, and knows what it has found.
+  await change(id, { flow_data: flow('two') });
+  const due = await service.database.db.query(
+    'SELECT node_id FROM polls WHERE workflow_id = $1 AND next_poll_at IS NOT NULL',
+    [id],
+  );
+  expect(due).toEqual([{ node_id: 'two' }]);
+  await service.database.db.query("UPDATE polls SET next_poll_at = now() WHERE node_id = 'two'");
+  await poller().runDue();
+  expect(await started(id)).toHaveLength(2);
+});
+
+test('two triggers of a service in one workflow keep positions and items of their own', async () => {
+  const person = await createPerson(service, 'org_admin');
+  key = await service.createKey({ organisationId: person.organisationId });
+  const mail = await pollGmail(person);
+  source = () => ({
+    body: requests.at(-1)?.includes('/messages/') === true ? { id: 'm1' } : { messages: [{ id: 'm1' }] },
+  });
+  const trigger = (id: string) => ({
+    ...{ id, type: 'trigger.gmail.new_message' },
+    data: { config: { credential_id: mail.credential, query: `label:${id}`, existing: 'start' } },
+  });
+  await change(mail.id, { flow_data: { nodes: [trigger('one'), trigger('two')], edges: [] } });
+  await mail.poll();
+  await mail.poll();
+  expect(await started(mail.id)).toHaveLength(2);
+  const since: { readonly [id: string]: string } = {
+    one: '2026-01-01T00:00:00Z',
+    two: '2026-01-02T00:00:00Z',
+  };
+  for (const [id, time] of Object.entries(since)) {
+    const text = JSON.stringify({ since: time });
+    await service.database.db.query('UPDATE polls SET position = $2::json WHERE node_id = $1', [id, text]);
+  }
+  requests = [];
+  await mail.poll();
+  const asked = requests.map((path) => new URL(path, 'http://x').searchParams.get('q'));
+  expect(asked.toSorted()).toEqual(['label:one after:1767225600', 'label:two after:1767312000']);
+  expect(await started(mail.id)).toHaveLength(2);
+  await mail.close();
 });

@@ -10,8 +10,11 @@ import {
   PRIORITIES,
   searchKeysOf,
   startKeyOf,
+  startRecords,
   stringifyJson,
   type Template,
+  type TriggerCall,
+  triggerAt,
   USUAL_PRIORITY,
 } from '@millrace/engine';
 import type { GivenFiles, KeyedConcurrency, KeyedResponse, StartHold, StartRow } from './statements.ts';
@@ -123,6 +126,20 @@ function givenFilesJsonOf(order: StartOrder, texts: readonly (string | null)[]):
   const named = findFiles([order.input, ...kept]).map(({ id }) => id);
   const ids = isMember ? named : named.filter((id) => order.files?.includes(id));
   return ids.length === 0 ? null : stringifyJson({ ids, of } satisfies GivenFiles);
+}
+
+/** What an execution starts with: the record of its trigger, if it needs one. @param nodeId of the trigger; null for the one that starts by hand begin at */
+export function recordsOfStart(
+  compiled: CompileResult,
+  nodeId: string | null,
+  call: TriggerCall,
+  acceptedAt: Date,
+): readonly NodeRecord[] {
+  if (compiled.kind === 'invalid') return [];
+  const { plan } = compiled;
+  const trigger = nodeId === null ? plan.trigger : triggerAt(plan, nodeId);
+  if (trigger === undefined) throw new Error(`the plan has no trigger ${nodeId}`);
+  return startRecords(plan, trigger, call, acceptedAt.getTime());
 }
 
 /** The row of an accepted start, to be queued. */

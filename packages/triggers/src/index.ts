@@ -1,6 +1,7 @@
 export { type ChatOptions, readChatOptions } from './chat/options.ts';
 export { type FormField, type FormPage, MAX_TEXT, pagesOf } from './form/fields.ts';
 export { type FormOptions, readFormOptions } from './form/options.ts';
+export { faultOfQuestions, questionsSchema, readQuestions, writeQuestion } from './form/questions.ts';
 export { type FieldFault, readFields } from './form/read-fields.ts';
 export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';
 export { jitterMs, nextFires } from './schedule/next-fires.ts';
@@ -36,7 +37,9 @@ export {
 export {
   acceptedMethods,
   isSecretName,
+  isWebhookPath,
   keptRequest,
   matchPath,
   type ReceivedRequest,
+  shapeOfPath,
 } from './webhook/request.ts';

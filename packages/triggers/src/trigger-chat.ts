@@ -9,6 +9,8 @@ export const triggerChat = checkedNode({
     'Starts an execution for each message on a chat page that this service hosts at a public address, also as part of other websites. trigger.data has the message and session_id, which stays the same for a conversation.',
   icon: 'message-square',
   kind: 'trigger',
+  // Its address is that of the workflow.
+  addressOf: () => '',
   properties: chatProperties,
   required: ['title'],
   deferred: { answer: 'end' },

@@ -7,6 +7,7 @@ export const triggerManual = checkedNode({
   description: 'Starts an execution from the API, the command line or the admin area.',
   icon: 'play',
   kind: 'trigger',
+  isManual: true,
   properties: {},
   form: { main: [] },
   synonyms: ['start', 'button', 'api', 'cli', 'by hand', 'subworkflow', 'called by workflow'],

@@ -32,7 +32,7 @@ export const triggerMqtt = checkedNode({
     client_id: Type.String({
       title: 'Client ID',
       description:
-        'By which the broker knows the session that it keeps. Nobody else may use it. Empty: made from the ID of the workflow.',
+        'By which the broker knows the session that it keeps. Nobody else may use it. Empty: made from the IDs of the workflow and of this trigger.',
       maxLength: 255,
       default: '',
     }),

@@ -2,6 +2,7 @@ import { success } from '@millrace/engine';
 import { checkedNode } from '@millrace/node-kit/define';
 import { findWebhookFaults } from './webhook/faults.ts';
 import { webhookProperties } from './webhook/options.ts';
+import { shapeOfPath } from './webhook/request.ts';
 
 export const triggerWebhook = checkedNode({
   type: 'trigger.webhook',
@@ -12,6 +13,7 @@ export const triggerWebhook = checkedNode({
   kind: 'trigger',
   properties: webhookProperties,
   deferred: { response: 'end' },
+  addressOf: ({ path }) => shapeOfPath(typeof path === 'string' ? path : ''),
   findFaults: findWebhookFaults,
   form: {
     main: [],

@@ -245,7 +245,7 @@ test('JSON from a text editor is pasted; a mistake in it is reported with its po
   await page.keyboard.press('Control+z');
   await eventually(requests).toEqual([]);
 
-  // Nodes of n8n, without what starts them, because there is a trigger.
+  // Nodes of n8n, with what starts them beside the trigger that there is.
   const set = {
     name: 'Edit',
     type: 'n8n-nodes-base.set',
@@ -257,7 +257,6 @@ test('JSON from a text editor is pasted; a mistake in it is reported with its po
   const connections = { Hook: { main: [[{ node: 'Edit', type: 'main', index: 0 }]] } };
   await paste(JSON.stringify({ nodes: [hook, set], connections, settings: { timezone: 'Asia/Tokyo' } }));
   await page.getByText('2 nodes of n8n imported').waitFor();
-  await page.getByText('This workflow already has a trigger, so the pasted one was left out.').waitFor();
   await page
     .getByText('This workflow keeps its own settings. Not taken over from what was pasted: Time zone')
     .waitFor();
@@ -265,7 +264,8 @@ test('JSON from a text editor is pasted; a mistake in it is reported with its po
     'Edit',
   );
   const triggers = (await draftOf(opened)).nodes.filter(({ type }) => type.startsWith('trigger.'));
-  expect(triggers).toHaveLength(1);
+  expect(triggers.map(({ data }) => data?.label)).toContain('Hook');
+  expect(triggers).toHaveLength(2);
 
   // An app of Dify, as the YAML that it exports.
   const nodes = '    - {id: s, data: {type: start}}\n    - {id: e, data: {type: end, title: Said}}';

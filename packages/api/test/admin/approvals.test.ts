@@ -22,8 +22,10 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** Starts an execution that requests an approval; returns its id and that of the approval. */
-async function asking(): Promise<{ readonly executionId: number; readonly approval: number }> {
-  const config = { title: 'Refund order {{trigger.data.id}}?', text: 'Arrived broken' };
+async function asking(
+  more: object = {},
+): Promise<{ readonly executionId: number; readonly approval: number }> {
+  const config = { title: 'Refund order {{trigger.data.id}}?', text: 'Arrived broken', ...more };
   const flow = flowOf([['ask', 'wait.approval', { config }]], ['start>ask']);
   const executionId = await service.execute(await service.createWorkflow(flow), { id: 17 });
   const approval = await expect
@@ -82,6 +84,31 @@ test('a decision continues the execution and records who, when and why', async (
       user_id: editor.userId,
     },
   ]);
+});
+
+test('fields are filled in with the decision', async () => {
+  const fields = [
+    { label: 'Amount', name: 'amount', type: 'number', required: true },
+    { label: 'Ways', name: 'ways', type: 'choices', choices: ['Bank', 'Cash'] },
+    { label: 'Urgent', name: 'a/b', type: 'checkbox', required: true },
+  ];
+  const { executionId, approval } = await asking({ fields });
+  const [shown] = (await pending()).filter(({ id }) => id === approval);
+  expect(shown?.fields).toMatchObject(fields);
+  const body = { choice: 'approve', values: { amount: 'much', ways: ['Bank'] } };
+  const refused = await editor.call(DECIDE, { ...at(approval), body });
+  expect(refused).toMatchObject({
+    status: 422,
+    json: { errors: [{ pointer: '/values/amount' }, { pointer: '/values/a~1b' }] },
+  });
+  const values = { amount: '12', ways: ['Bank'], 'a/b': true, other: 'x' };
+  const decided = await editor.call(DECIDE, { ...at(approval), body: { ...body, values } });
+  expect(decided.status, decided.text).toBe(204);
+  const stored = { amount: 12, ways: ['Bank'], 'a/b': true };
+  const execution = await service.finished(executionId);
+  expect(execution.node_outputs.ask?.output).toMatchObject({ decision: 'approve', values: stored });
+  const [after] = (await pending(viewer, 'decided')).filter(({ id }) => id === approval);
+  expect(after?.decision?.values).toEqual(stored);
 });
 
 test("a system administrator who isn't a member can decide", async () => {

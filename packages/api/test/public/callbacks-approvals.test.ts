@@ -62,6 +62,73 @@ async function decide(form: { [name: string]: string }, link?: string): Promise<
   return send(link ?? (await linkOf()), 'POST', { raw: new URLSearchParams(form).toString(), headers });
 }
 
+const FIELDS = [
+  {
+    label: 'Amount <gross>',
+    name: 'choice',
+    type: 'number',
+    required: true,
+    value: '{{trigger.data.id | string}}',
+  },
+  { label: 'Reasons', name: 'reasons', type: 'choices', choices: ['Broken', 'Late & wet'], required: true },
+  { label: 'Tell the customer', name: 'tell', type: 'checkbox' },
+  { label: 'Note', name: 'note', type: 'paragraph', help: 'For the books' },
+];
+
+describe('fields', () => {
+  test('are shown, checked, and in the output with the decision', async () => {
+    const id = await asking({ fields: FIELDS });
+    const page = await read();
+    expect(page.text).toContain('Amount &lt;gross&gt;');
+    expect(page.text).toMatch(/name="field\.choice" required[^>]* value="17"/);
+    expect(page.text).toContain('name="field.reasons" value="Late &amp; wet"');
+    expect(page.text).toContain('For the books');
+
+    const entered = { 'field.choice': 'a lot', 'field.note': ' <b>', comment: 'my comment', name: 'Ada' };
+    const refused = await decide({ choice: 'approve', ...entered });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toMatch(/aria-invalid="true"[^>]* value="a lot"/);
+    for (const kept of ['\n &lt;b&gt;</textarea>', 'my comment', 'value="Ada"'])
+      expect(refused.text).toContain(kept);
+    expect((await service.read(id)).node_outputs.ask?.status).toBe('waiting');
+
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      'accept-language': 'ja',
+    };
+    const japanese = await send(await linkOf(), 'POST', { raw: 'choice=approve&field.choice=1', headers });
+    expect([japanese.status, japanese.text.includes('入力してください')]).toEqual([422, true]);
+
+    const form = new URLSearchParams([
+      ['choice', 'approve'],
+      ['field.choice', '１７.50'],
+      ['field.reasons', 'Broken'],
+      ['field.reasons', 'Late & wet'],
+      ['field.unknown', 'x'],
+      ['comment', 'fine'],
+    ]);
+    const accepted = await send(await linkOf(), 'POST', { raw: form.toString(), headers });
+    expect(accepted.status).toBe(200);
+    const { node_outputs: outputs } = await service.finished(id);
+    expect(outputs.ask?.output).toMatchObject({
+      decision: 'approve',
+      comment: 'fine',
+      values: { choice: 17.5, reasons: ['Broken', 'Late & wet'], tell: false, note: null },
+    });
+    expect(outputs.refund?.status).toBe('success');
+  });
+
+  test("that can't be asked for fail the node, also if a template makes them so", async () => {
+    const twice = [
+      { label: 'A', name: 'a', type: 'text' },
+      { label: 'B', name: '{{trigger.data.name}}', type: 'text' },
+    ];
+    const flow = flowOf([['ask', 'wait.approval', { config: { title: 'x', fields: twice } }]], ['start>ask']);
+    const id = await service.execute(await service.createWorkflow(flow), { name: 'a' });
+    expect(await service.finished(id)).toMatchObject({ status: 'failed', error: { code: 'invalid_config' } });
+  });
+});
+
 describe('the page', () => {
   test('shows the question, and reading it decides nothing', async () => {
     const id = await asking();

@@ -3,12 +3,13 @@ import { SCOPES } from '@millrace/admin-api';
 import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/retry';
-import { stringifyJson, triggerTypeOf } from '@millrace/engine';
+import { stringifyJson } from '@millrace/engine';
 import { issueKey } from '@millrace/identity/api-keys/keys';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { makeSetupToken } from '@millrace/identity/setup/setup';
 import { registry } from '@millrace/nodes';
 import { getTemplate, SAMPLE_TEMPLATE, type Template } from '@millrace/service/templates/catalogue';
+import { triggerTypesOf } from '@millrace/service/workflows/rules';
 import { insertWorkflow } from '@millrace/service/workflows/store';
 
 /** What an empty database is initialised with. */
@@ -63,6 +64,7 @@ async function fill(
   const issue = { organisationId, name: 'First key', scopes: SCOPES };
   const key = makesKey ? await issueKey(joined, issue, SERVICE) : null;
   const { name, description = '', tags = [], flow_data: flow } = sample.workflow;
+  const triggers = triggerTypesOf(flow, registry);
   const workflow = await insertWorkflow(tx, {
     organisationId,
     name,
@@ -70,7 +72,8 @@ async function fill(
     status: 'active',
     tags,
     isTestMode: false,
-    triggerType: triggerTypeOf(flow, registry),
+    triggerType: triggers.first,
+    otherTriggers: triggers.others,
     webhookHash: randomBytes(32).toString('base64url'),
     flowData: stringifyJson(flow),
     apiKeyId: key?.row.id ?? null,

@@ -66,6 +66,7 @@ describe('the catalogue', () => {
       'nightly-sync',
       'order-paid',
       'page-watch',
+      'purchase-request',
       'refund-approval',
       'slash-command',
       'stock-count',

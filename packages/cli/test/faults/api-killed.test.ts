@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import type { Queryable } from '@millrace/database/database';
 import { describe, expect, it } from 'vitest';
 import { call, callUntilAccepted, whenCalled } from './support/caller.ts';
 import { type Client, chain, post, type Start, set } from './support/client.ts';
@@ -28,6 +30,14 @@ async function sendBatch(client: Client, workflow: number, name: string): Promis
   if (response?.status !== 202 || text === null || text === undefined) return { name, ids: null };
   const { data } = JSON.parse(text) as { data: { receipt: { execution_id: number } }[] };
   return { name, ids: data.map(({ receipt }) => receipt.execution_id) };
+}
+
+/** The secret part of a workflow's addresses. */
+async function hashOf(db: Queryable, workflowId: number): Promise<string> {
+  const [row] = await db.query<{ hash: string }>('SELECT webhook_hash AS hash FROM workflows WHERE id = $1', [
+    workflowId,
+  ]);
+  return row?.hash ?? '';
 }
 
 describe('SIGKILL of the process that accepts starts', () => {
@@ -109,6 +119,43 @@ describe('SIGKILL of the process that accepts starts', () => {
     expect(rows).toHaveLength(names.length * ITEMS);
     expect(new Set(rows.map(({ marker }) => marker)).size).toBe(rows.length);
     expect(rows.filter(({ status }) => status !== 'completed')).toEqual([]);
+  });
+
+  it('before it has answered the submission of a form: sent again, it has started one execution', async () => {
+    const { db, receiver } = world();
+    const api = await (await world().spawn('api')).ready();
+    const client = world().client(api);
+    const { nodes, edges } = chain(post('tell', receiver.url('/form')));
+    const [start, ...others] = nodes;
+    const config = { title: 'Order', fields: [{ label: 'What', name: 'marker', type: 'text' }] };
+    const form = { id: start?.id ?? '', type: 'trigger.form', data: { config } };
+    const workflow = await client.createWorkflow('form', { nodes: [form, ...others] as typeof nodes, edges });
+    const path = `/api/v1/forms/${await hashOf(db, workflow)}`;
+    const page = await (await fetch(`${api.url}${path}`)).text();
+    const token = /name="_token" value="([^"]+)"/.exec(page)?.[1] ?? '';
+    const body = new URLSearchParams({ _token: token, marker: 'desk' }).toString();
+
+    // Nobody reads what it answers, if it gets that far.
+    const { hostname, port } = new URL(api.url);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await until('the execution of a form', async () => (await readExecutions(db, workflow)).length === 1);
+    await api.end('SIGKILL');
+    socket.destroy();
+
+    const again = await (await world().spawn('api')).ready();
+    await world().worker(LONG_LEASE);
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    for (let times = 0; times < 2; times += 1) {
+      const sent = await fetch(`${again.url}${path}`, { method: 'POST', body, headers, redirect: 'manual' });
+      expect([sent.status, sent.headers.get('location')]).toEqual([303, `${path}/thanks`]);
+    }
+    const rows = await allFinished(db, workflow);
+    expect(rows.map(({ marker, status }) => [marker, status])).toEqual([['desk', 'completed']]);
+    expect(receiver.to('/form')).toHaveLength(1);
   });
 
   it("while a webhook's caller waits for a node: the execution goes on, and the repeated call gets its receipt", async () => {

@@ -42,37 +42,40 @@ export async function pasteImported(
       params: { org },
       body: { content: content as never },
     });
-    const [first, ...others] = imported.workflows;
+    const [first] = imported.workflows;
     if (first === undefined) {
       notifyWarning(t('pasting.nothingRuns'));
       return;
     }
-    const leftOut = pasteFlow(store, first.flow_data as Flow, paste);
-    report(imported, others.length, t);
-    // Copied nodes get a trigger that isn't theirs: nobody misses it.
-    if (imported.nodes.some(({ node }) => node === leftOut.trigger)) notifyWarning(t('pasting.hasTrigger'));
-    warnOfSettings(leftOut.settings, t);
+    const own = new Set(imported.nodes.map(({ node }) => node));
+    const leftOut = pasteFlow(store, first.flow_data as Flow, own, paste);
+    report(imported, t);
+    warnOfSettings(leftOut, t);
   } catch (error) {
     notifyFailure(error as Error);
   }
 }
 
-/** What a flow has and the workflow it was pasted into doesn't take. */
-interface LeftOut {
-  /** The name of its trigger. */
-  readonly trigger: string | undefined;
-  readonly settings: readonly string[];
-}
-
-/** On an empty canvas the whole workflow; else its nodes, without the trigger if there is one already. One step for undo. */
-function pasteFlow(store: EditorStore, flow: Flow, paste: Paste): LeftOut {
+/**
+ * On an empty canvas the whole workflow; else its nodes. Copied nodes get a trigger that isn't theirs, which is left out if there is one already.
+ * One step for undo.
+ * @param own the names of the nodes that were copied
+ * @returns names of the settings that the workflow doesn't take
+ */
+function pasteFlow(
+  store: EditorStore,
+  flow: Flow,
+  own: ReadonlySet<string>,
+  paste: Paste,
+): readonly string[] {
   const { nodes, nodeTypes, replaceFlow, settings } = store.getState();
   if (nodes.length === 0 && (settings.notes ?? []).length === 0) {
     replaceFlow(flow);
-    return { trigger: undefined, settings: [] };
+    return [];
   }
   const isTrigger = ({ type }: { readonly type: string }) => nodeTypes.get(type)?.kind === 'trigger';
-  const kept = nodes.some(isTrigger) ? flow.nodes.filter((node) => !isTrigger(node)) : flow.nodes;
+  const isOwn = flow.nodes.some((node) => isTrigger(node) && own.has(node.data?.label ?? ''));
+  const kept = isOwn || !nodes.some(isTrigger) ? flow.nodes : flow.nodes.filter((node) => !isTrigger(node));
   const ids = new Set(kept.map(({ id }) => id));
   const { notes } = (flow.settings ?? {}) as Pick<FlowClip, 'notes'>;
   paste({
@@ -80,8 +83,7 @@ function pasteFlow(store: EditorStore, flow: Flow, paste: Paste): LeftOut {
     edges: flow.edges.filter(({ source, target }) => ids.has(source) && ids.has(target)),
     ...(notes === undefined || notes.length === 0 ? {} : { notes }),
   });
-  const trigger = flow.nodes.find((node) => !kept.includes(node));
-  return { trigger: trigger?.data?.label, settings: namesOfOther(flow.settings ?? {}, settings) };
+  return namesOfOther(flow.settings ?? {}, settings);
 }
 
 /** The settings of a pasted workflow: taken over if the canvas was empty, else named, since the workflow keeps its own. */
@@ -110,7 +112,7 @@ function warnOfSettings(names: readonly string[], t: TFunction): void {
 /** Products by the names that the service has for them. */
 const PRODUCTS: { readonly [name: string]: string } = { dify: 'Dify', flowise: 'Flowise' };
 
-function report({ product, nodes }: Imported, otherCount: number, t: TFunction): void {
+function report({ product, nodes }: Imported, t: TFunction): void {
   const named = (outcome: Imported['nodes'][number]['outcome']) =>
     nodes.filter((node) => node.outcome === outcome).map(({ node }) => node);
   const [differing, dropped] = [named('approximated'), named('dropped')];
@@ -118,7 +120,6 @@ function report({ product, nodes }: Imported, otherCount: number, t: TFunction):
   const warnings = [
     ...(differing.length === 0 ? [] : [t('pasting.differs', { nodes: namesIn(differing, t) })]),
     ...(dropped.length === 0 ? [] : [t('pasting.dropped', { nodes: namesIn(dropped, t) })]),
-    ...(otherCount === 0 ? [] : [t('pasting.otherTriggers', { count: otherCount })]),
   ];
   for (const warning of warnings) notifyWarning(warning);
 }

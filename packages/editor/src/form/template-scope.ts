@@ -125,7 +125,8 @@ export function listSources(
     const isExample = output === undefined && value !== undefined;
     outputs.push({ path: `nodes${templateStep(id)}.output`, value, nodeId: id, isExample });
   }
-  const trigger = flow.nodes.find(({ id }) => isTrigger(flow, id))?.id ?? null;
+  const isStart = (id: string) => isTrigger(flow, id);
+  const trigger = [nodeId, ...readable, ...flow.nodes.map(({ id }) => id)].find(isStart) ?? null;
   const vars = Object.entries(flow.settings?.vars ?? {});
   const request = requestOf(flow, trigger);
   const others = [

@@ -10,11 +10,13 @@ import { ExternalLink } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { CopyableText, Former, Listener, Regenerate } from './webhook-panel.tsx';
 
-/** A form's URL, a link that opens it, URL regeneration, and listening for a submission to test with. */
-export function FormPanel() {
+/** A form's URL, a link that opens it, URL regeneration, and listening for a submission to test with. @param nodeId of its trigger */
+export function FormPanel({ nodeId }: { nodeId: string }) {
   const { t } = useTranslation();
   const params = { org: useOrg(), id: useWorkflowId() ?? 0 };
-  const { data, error, refetch } = useQuery(endpointQuery('GET /orgs/:org/workflows/:id/form', { params }));
+  const { data, error, refetch } = useQuery(
+    endpointQuery('GET /orgs/:org/workflows/:id/form', { params, query: { node: nodeId } }),
+  );
   const { can } = useRole();
   if (error !== null) return <ErrorState error={error} onRetry={refetch} />;
   if (data === undefined) return <Skeleton height={120} />;

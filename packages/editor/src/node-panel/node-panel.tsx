@@ -245,8 +245,8 @@ function Configure({ node, type, isNew }: { node: FlowNode; type: NodeType | und
     <NodeForm nodeId={node.id} base="/data/config" isNew={isNew} {...templatesOf(type)}>
       <WithData nodeId={node.id} hasData={type.kind !== 'trigger'}>
         <Stack gap="md">
-          {node.type === 'trigger.webhook' && <WebhookPanel />}
-          {node.type === 'trigger.form' && <FormPanel />}
+          {node.type === 'trigger.webhook' && <WebhookPanel nodeId={node.id} />}
+          {node.type === 'trigger.form' && <FormPanel nodeId={node.id} />}
           {node.type === 'trigger.chat' && <ChatPanel />}
           {node.type === 'trigger.webhook' && <WebhookSender config={config} onChange={setConfig} />}
           {shape.kind === 'group' ? (
@@ -257,7 +257,7 @@ function Configure({ node, type, isNew }: { node: FlowNode; type: NodeType | und
           {(config.memory_key ?? '') !== '' && <MemoryPanel />}
           {node.type === 'trigger.schedule' && <SchedulePreview config={config} />}
           {(polls(type) || LISTENING.test(node.type)) && (
-            <PollStatus isListening={LISTENING.test(node.type)} />
+            <PollStatus nodeId={node.id} isListening={LISTENING.test(node.type)} />
           )}
         </Stack>
       </WithData>

@@ -24,14 +24,14 @@ import { formatLongDuration } from '../fields/format-amount.ts';
 import { SaveFlow } from '../form/save-flow.ts';
 import { ExecutionLink } from './execution-link.tsx';
 
-/** A webhook's URL, example calls, URL regeneration, and listening for a test call. */
-export function WebhookPanel() {
+/** A webhook's URL, example calls, URL regeneration, and listening for a test call. @param nodeId of its trigger */
+export function WebhookPanel({ nodeId }: { nodeId: string }) {
   const { t } = useTranslation();
   const org = useOrg();
   const id = useWorkflowId() ?? 0;
   const params = { org, id };
   const { data, error, refetch } = useQuery(
-    endpointQuery('GET /orgs/:org/workflows/:id/webhook', { params }),
+    endpointQuery('GET /orgs/:org/workflows/:id/webhook', { params, query: { node: nodeId } }),
   );
   const { can } = useRole();
   if (error !== null) return <ErrorState error={error} onRetry={refetch} />;
@@ -49,7 +49,7 @@ export function WebhookPanel() {
       )}
       <CopyableText label="curl" text={data.curl} />
       {data.signature !== null && <Hint>{t('forms.webhookSigned')}</Hint>}
-      <UnsavedSignature saved={data.signature} />
+      <UnsavedSignature nodeId={nodeId} saved={data.signature} />
       {data.previous.map(({ hash, url, valid_until: until }) => (
         <Former key={hash} url={url} until={until} />
       ))}
@@ -59,9 +59,9 @@ export function WebhookPanel() {
 }
 
 /** Changes here apply to calls only after saving. */
-function UnsavedSignature({ saved }: { saved: Webhook['signature'] }) {
+function UnsavedSignature({ nodeId, saved }: { nodeId: string; saved: Webhook['signature'] }) {
   const { t } = useTranslation();
-  const trigger = useEditor(({ nodes }) => nodes.find(({ type }) => type === 'trigger.webhook'));
+  const trigger = useEditor(({ nodes }) => nodes.find(({ id }) => id === nodeId));
   const here = trigger?.data?.config?.signature;
   const own = here !== undefined && here !== null && isJsonObject(here) ? here : null;
   const isSame =
@@ -260,18 +260,17 @@ function Arrived({ sample }: { sample: Sample }) {
 /** Creates a new URL; the previous one works for one more day. */
 export function Regenerate({ params }: WorkflowParams) {
   const { t } = useTranslation();
-  const queryClient = useQueryClient();
   const [isAsking, setIsAsking] = useState(false);
   const regenerate = useChange(
     () => call('POST /orgs/:org/workflows/:id/webhook/regenerate', { params, body: {} }),
     {
       done: t('forms.regenerated'),
-      refreshes: ['GET /orgs/:org/workflows/:id/form', 'GET /orgs/:org/workflows/:id/chat'],
-      onSuccess: (webhook) => {
-        const { queryKey } = endpointQuery('GET /orgs/:org/workflows/:id/webhook', { params });
-        queryClient.setQueryData(queryKey, webhook);
-        setIsAsking(false);
-      },
+      refreshes: [
+        'GET /orgs/:org/workflows/:id/webhook',
+        'GET /orgs/:org/workflows/:id/form',
+        'GET /orgs/:org/workflows/:id/chat',
+      ],
+      onSuccess: () => setIsAsking(false),
     },
   );
   return (

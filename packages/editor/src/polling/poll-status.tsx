@@ -18,11 +18,11 @@ const LOOK_MS = 10_000;
 const LOOK_WHILE_POLLING_MS = 1_000;
 
 /** When a trigger polls, how the last poll ended, and a button to poll now; or whether it is connected. */
-export function PollStatus({ isListening }: { isListening: boolean }) {
+export function PollStatus({ nodeId, isListening }: { nodeId: string; isListening: boolean }) {
   const { t } = useTranslation();
   const params = { org: useOrg(), id: useWorkflowId() ?? 0 };
   const { data, error, refetch } = useQuery({
-    ...endpointQuery('GET /orgs/:org/workflows/:id/polling', { params }),
+    ...endpointQuery('GET /orgs/:org/workflows/:id/polling', { params, query: { node: nodeId } }),
     refetchInterval: ({ state }) =>
       state.data?.polling?.is_polling === true ? LOOK_WHILE_POLLING_MS : LOOK_MS,
   });
@@ -38,15 +38,15 @@ export function PollStatus({ isListening }: { isListening: boolean }) {
       {polling === null || polling.next_poll_at === null ? (
         <Hint>{t(isListening ? 'polling.connection.inactive' : 'polling.inactive')}</Hint>
       ) : polling.listens ? (
-        <Listening polling={polling} next={polling.next_poll_at} params={params} />
+        <Listening polling={polling} next={polling.next_poll_at} of={{ params, nodeId }} />
       ) : (
-        <Active polling={polling} next={polling.next_poll_at} params={params} />
+        <Active polling={polling} next={polling.next_poll_at} of={{ params, nodeId }} />
       )}
     </Stack>
   );
 }
 
-function Active({ polling, next, params }: { polling: Polling; next: string; params: Params }) {
+function Active({ polling, next, of }: { polling: Polling; next: string; of: Subject }) {
   const { t } = useTranslation();
   const { last_poll_at: last, last_error: failure, failures } = polling;
   return (
@@ -60,18 +60,19 @@ function Active({ polling, next, params }: { polling: Polling; next: string; par
         {polling.is_polling ? t('polling.running') : <Moment at={next} />}
       </Line>
       <Line label={t('polling.started')}>{polling.started}</Line>
-      <PollNow params={params} label={t('polling.now')} />
+      <PollNow of={of} label={t('polling.now')} />
     </>
   );
 }
 
-interface Params {
-  readonly org: number;
-  readonly id: number;
+/** A trigger of a workflow. */
+interface Subject {
+  readonly params: { readonly org: number; readonly id: number };
+  readonly nodeId: string;
 }
 
 /** Of a trigger that keeps a connection. */
-function Listening({ polling, next, params }: { polling: Polling; next: string; params: Params }) {
+function Listening({ polling, next, of }: { polling: Polling; next: string; of: Subject }) {
   const { t } = useTranslation();
   const { last_poll_at: last, last_error: failure, failures, is_polling: isConnected } = polling;
   if (polling.is_test_mode) return <Hint>{t('polling.connection.testMode')}</Hint>;
@@ -93,7 +94,7 @@ function Listening({ polling, next, params }: { polling: Polling; next: string; 
         {last === null ? t('polling.never') : <Moment at={last} />}
       </Line>
       <Line label={t('polling.started')}>{polling.started}</Line>
-      {isRetrying && <PollNow params={params} label={t('polling.connection.now')} />}
+      {isRetrying && <PollNow of={of} label={t('polling.connection.now')} />}
     </>
   );
 }
@@ -120,11 +121,14 @@ function Line({ label, children }: { label: string; children: ReactNode }) {
   );
 }
 
-function PollNow({ params, label }: { params: Params; label: string }) {
+function PollNow({ of: { params, nodeId }, label }: { of: Subject; label: string }) {
   const { can } = useRole();
-  const poll = useChange(() => call('POST /orgs/:org/workflows/:id/polling', { params }), {
-    refreshes: ['GET /orgs/:org/workflows/:id/polling'],
-  });
+  const poll = useChange(
+    () => call('POST /orgs/:org/workflows/:id/polling', { params, query: { node: nodeId } }),
+    {
+      refreshes: ['GET /orgs/:org/workflows/:id/polling'],
+    },
+  );
   if (!can('editor')) return null;
   return (
     <Button

@@ -7,7 +7,9 @@ import {
   type FlowNode,
   type JsonObject,
   type JsonValue,
+  type NodeRecord,
   type Plan,
+  startRecords,
 } from '../../src/index.ts';
 import { PLAIN_SCRIPT, type Script, testRegistry } from './nodes.ts';
 
@@ -46,6 +48,8 @@ export interface FlowOptions {
   readonly stops?: boolean;
   /** Nodes that time out. */
   readonly hangs?: boolean;
+  /** Maximum number of triggers; the one with `starts` in its config starts executions. */
+  readonly triggers?: number;
   /** Workflows that nodes may call, by number. */
   readonly children?: readonly number[];
 }
@@ -172,19 +176,30 @@ function arbitraryNode(options: FlowOptions): fc.Arbitrary<Sketch> {
  * and templates. Every edge leaves from a handle its node has.
  */
 export function arbitraryFlow(maxNodes = 12, options: FlowOptions = {}): fc.Arbitrary<Flow> {
-  return fc.array(arbitraryNode(options), { minLength: 0, maxLength: maxNodes }).map((sketches): Flow => {
-    const nodes: FlowNode[] = [{ id: 't', type: 'test.trigger', data: {} }];
+  const sketches = fc.array(arbitraryNode(options), { minLength: 0, maxLength: maxNodes });
+  const triggers = fc.record({ count: fc.integer({ min: 1, max: options.triggers ?? 1 }), start: fc.nat(9) });
+  return fc.tuple(sketches, triggers).map(([sketched, { count, start }]): Flow => {
+    const nodes = Array.from({ length: count }, (_, index): FlowNode => {
+      const config = count > 1 && index === start % count ? { starts: true } : {};
+      return { id: index === 0 ? 't' : `t${index + 1}`, type: 'test.trigger', data: { config } };
+    });
     const edges: FlowEdge[] = [];
-    addScope({ nodes, edges }, sketches, null, 't');
+    addScope({ nodes, edges }, sketched, null, 't');
     return { nodes, edges };
   });
+}
+
+/** What executions of a flow start with in tests: the record of the trigger that says so, unless it is the plan's own. */
+export function firstRecords(plan: Plan, data: JsonValue, atMs: number): readonly NodeRecord[] {
+  const starting = plan.triggers.find(({ writtenConfig }) => writtenConfig.starts === true) ?? plan.trigger;
+  return startRecords(plan, starting, { data }, atMs);
 }
 
 type Growing = { readonly nodes: FlowNode[]; readonly edges: FlowEdge[] };
 
 /** @param before a node that every node of the scope may read: the trigger, or the one before the loop */
 function addScope(flow: Growing, sketches: readonly Sketch[], parentId: string | null, before: string): void {
-  const siblings: FlowNode[] = parentId === null ? flow.nodes.slice(0, 1) : [];
+  const siblings: FlowNode[] = parentId === null ? [...flow.nodes] : [];
   sketches.forEach((sketch, index) => {
     const id = parentId === null ? `n${index + 1}` : `${parentId}_${index + 1}`;
     let source = before;

@@ -152,6 +152,9 @@ function scripted(type: string, kind: NodeDefinition['kind']): NodeDefinition {
       ...['out', 'left', 'right'],
       ...((config.script as Partial<Script> | undefined)?.handles ?? []),
     ],
+    ...(kind === 'trigger'
+      ? { addressOf: ({ address }) => (typeof address === 'string' ? address : null) }
+      : {}),
     examples: [],
     run: (context) =>
       playScript(

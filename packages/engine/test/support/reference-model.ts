@@ -66,10 +66,18 @@ class Evaluation {
     if (before !== undefined) return before;
     const node = this.#flow.nodes.find((candidate) => candidate.id === id);
     if (node === undefined) throw new Error(`no node ${id}`);
-    const expected = node.type === 'test.trigger' ? TRIGGER : this.#evaluateNode(node, scope);
+    const expected =
+      node.type === 'test.trigger' ? this.#evaluateTrigger(node) : this.#evaluateNode(node, scope);
     scope.ends.set(id, expected);
     this.#known.set([id, ...scope.iteration].join(' '), expected);
     return expected;
+  }
+
+  /** One trigger starts an execution: the one that says so, else the first. */
+  #evaluateTrigger(node: FlowNode): Expected {
+    const triggers = this.#flow.nodes.filter(({ type }) => type === 'test.trigger');
+    const starting = triggers.find(({ data }) => data?.config?.starts === true) ?? triggers[0];
+    return node === starting ? TRIGGER : SKIPPED;
   }
 
   #evaluateNode(node: FlowNode, scope: Scope): Expected {

@@ -17,15 +17,15 @@ import {
   stepAll,
 } from '../../src/index.ts';
 import { recordBytes } from '../../src/record-bytes.ts';
+import { firstRecords } from './flows.ts';
 import { awaitedRound, isHanging, playScript, playSignal } from './nodes.ts';
 import { isEnded, nameOf, type Schedule, type WorldEnd } from './world-schedule.ts';
 
 const LIMITS = { maxOutputBytes: 1_000_000, maxExecutionBytes: 1_000_000_000, inlineWaitMs: 5_000 };
-/** Later times are limits of nodes, which never expire in these tests. */
-const SOON_MS = 3_600_000;
-/** For how long attempts are put off, one after the other: some may wait in memory, others are parked. */
+const SOON_MS = 3_600_000; // later times are limits of nodes, which never expire in these tests
+/** For how long attempts are put off, in turn: some wait in memory, others are parked. */
 const PUT_OFFS_MS = [20_000, 0, 3_000];
-const START_MS = 1_000;
+const [START_MS, DATA] = [1_000, { x: 1 }];
 
 /** A worker's memory. */
 interface Memory {
@@ -70,6 +70,9 @@ export class World {
     this.#schedule = schedule;
     this.#shutdowns = new Set(schedule.shutdownsAt);
     this.#deadlineAtMs = schedule.timeoutMs === undefined ? null : START_MS + schedule.timeoutMs;
+    this.#journal.push(...firstRecords(plan, DATA, START_MS));
+    for (const record of this.#journal) this.#latest.set(record.nodeId, record);
+    for (const record of this.#journal) this.#storedBytes += recordBytes(record);
   }
 
   /** @throws when a rule is broken, or when the execution doesn't end */
@@ -93,7 +96,7 @@ export class World {
   #live(): void {
     const input: ExecutionInput = {
       executionId: 7,
-      triggerData: { x: 1 },
+      triggerData: DATA,
       deadlineAtMs: this.#deadlineAtMs,
       limits: { ...LIMITS, maxExecutionBytes: this.#schedule.maxBytes ?? LIMITS.maxExecutionBytes },
       storedBytes: this.#storedBytes,

@@ -1,6 +1,7 @@
 import '@millrace/ui/i18n/parts/executions.ts';
 import { Anchor, Button, Group, Paper, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import type { Approval } from '@millrace/admin-api';
+import { isJsonArray, type JsonValue } from '@millrace/engine';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
 import { useFilters } from '@millrace/ui/api/search-params.ts';
@@ -11,6 +12,7 @@ import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { Link } from '@tanstack/react-router';
+import type { TFunction } from 'i18next';
 import { BadgeCheck, FlaskConical } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -157,6 +159,7 @@ function Question({ item, onDecide }: { item: Approval; onDecide: (choice: Choic
 }
 
 function Decision({ item, decision }: { item: Approval; decision: NonNullable<Approval['decision']> }) {
+  const { t } = useTranslation();
   const nameChoices = useChoiceNames();
   const chosen = nameChoices(item.choices).find(({ id }) => id === decision.choice);
   return (
@@ -169,6 +172,17 @@ function Decision({ item, decision }: { item: Approval; decision: NonNullable<Ap
           <ByWhom decision={decision} /> · <Moment at={decision.decided_at} />
         </Text>
       </Group>
+      {item.fields.map(({ name, label }) => {
+        const value = Object.hasOwn(decision.values, name) ? decision.values[name] : null;
+        return (
+          <Text key={name} size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+            <Text span c="dimmed">
+              {label}:
+            </Text>{' '}
+            {shownValue(value ?? null, t)}
+          </Text>
+        );
+      })}
       {decision.comment !== '' && (
         <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
           {decision.comment}
@@ -176,6 +190,13 @@ function Decision({ item, decision }: { item: Approval; decision: NonNullable<Ap
       )}
     </Stack>
   );
+}
+
+/** A value as people read it. */
+function shownValue(value: JsonValue, t: TFunction): string {
+  if (value === null || value === '') return '–';
+  if (typeof value === 'boolean') return t(value ? 'executions.approvals.yes' : 'executions.approvals.no');
+  return isJsonArray(value) ? value.map(String).join(t('common.listSeparator')) : String(value);
 }
 
 function ByWhom({ decision: { via, decided_by: name } }: { decision: NonNullable<Approval['decision']> }) {

@@ -1,16 +1,23 @@
 import '@millrace/ui/i18n/parts/executions.ts';
 import { Text, Textarea } from '@mantine/core';
 import type { Approval } from '@millrace/admin-api';
-import { call } from '@millrace/ui/api/client.ts';
+import { type JsonObject, joinPointer } from '@millrace/engine';
+import { ApiProblem, call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { AnswerFields, presetsOf } from './answer-fields.tsx';
 
-/** Decides, with an optional comment. Whatever the outcome, the approval is refetched. */
+function isOfField({ pointer }: ApiProblem['errors'][number]): boolean {
+  return pointer.startsWith('/values/');
+}
+
+/** Decides, with what else is asked for and an optional comment. Whatever the outcome, the approval is refetched. */
 export function DecisionDialog({
   item,
   choice,
@@ -24,20 +31,37 @@ export function DecisionDialog({
   const org = useOrg();
   const client = useQueryClient();
   const [comment, setComment] = useState('');
+  const [answers, setAnswers] = useState(() => presetsOf(item.fields));
   const decide = useChange(
     () =>
       call('POST /orgs/:org/approvals/:approval/decision', {
         params: { org, approval: item.id },
-        body: { choice: choice.id, comment },
+        body: {
+          choice: choice.id,
+          comment,
+          ...(item.fields.length === 0 ? {} : { values: answers as JsonObject }),
+        },
       }),
     {
       done: t('executions.approvals.done', { choice: choice.label }),
-      onSettled: async () => {
+      onError: (error) => {
+        if (!(error instanceof ApiProblem) || !error.errors.some(isOfField)) notifyFailure(error);
+      },
+      onSettled: async (_done, error) => {
+        // What isn't filled in as it must be can be mended here.
+        if (error instanceof ApiProblem && error.errors.some(isOfField)) return;
         onClose();
         await client.invalidateQueries({ queryKey: ['GET /orgs/:org/approvals'] });
         await client.invalidateQueries({ queryKey: ['GET /orgs/:org/executions/:execution'] });
       },
     },
+  );
+  const errors = decide.error instanceof ApiProblem ? decide.error.errors : [];
+  const faults = new Map(
+    item.fields.flatMap(({ name }): [string, string][] => {
+      const error = errors.find(({ pointer }) => pointer === joinPointer('/values', name));
+      return error === undefined ? [] : [[name, error.message]];
+    }),
   );
   return (
     <FormDialog
@@ -50,8 +74,9 @@ export function DecisionDialog({
       <Text size="sm" fw={500} style={{ overflowWrap: 'anywhere' }}>
         {item.title}
       </Text>
+      <AnswerFields fields={item.fields} answers={answers} faults={faults} onChange={setAnswers} />
       <Textarea
-        data-autofocus
+        {...(item.fields.length === 0 ? { 'data-autofocus': true } : {})}
         label={t('executions.approvals.comment')}
         description={t('executions.approvals.commentHint')}
         autosize

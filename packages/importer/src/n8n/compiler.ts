@@ -35,11 +35,6 @@ const MAX_CHOICES = 15;
 /** Makes one list of lists, and of items among them; null stands for a branch that wasn't taken. */
 const FLATTEN = 'return input.lists.flat().filter((item) => item !== null);';
 
-/** Whether what an output passes on is, unchanged, what the node where its edges leave from has made. */
-function isOwn({ exit, ref }: Out): boolean {
-  return ref.owner === exit.id && ref.shape === undefined;
-}
-
 /** What compiling one workflow of a file shares. */
 export interface Compilation {
   readonly workflow: N8nWorkflow;
@@ -128,6 +123,15 @@ export class Compiler {
     return outs[output] ?? (outs.length === 1 ? outs[0] : undefined);
   }
 
+  /**
+   * Whether what an output passes on is, unchanged, what the node where its edges leave from has made: null if that is skipped. `trigger.data` is
+   * there whichever of several triggers has started the execution.
+   */
+  #isOwn({ exit, ref }: Out): boolean {
+    if (ref.owner !== exit.id || ref.shape !== undefined) return false;
+    return this.started.triggers.length === 1 || !ref.path.startsWith('trigger');
+  }
+
   /** Everything that arrives at an input, as one item or one list. */
   arrivalAt(node: N8nNode, input: number | null = null): Arrival | null {
     const key = `${node.name}\n${input ?? ''}`;
@@ -175,10 +179,10 @@ export class Compiler {
   /** One item that comes from one of several branches. */
   #choose(node: N8nNode, outs: readonly Out[], scope: Scope): Arrival {
     // What a node passes on is there even if its branch isn't taken: one such item may come last.
-    const last = outs.find((out) => !isOwn(out) && out.ref.shape === undefined);
+    const last = outs.find((out) => !this.#isOwn(out) && out.ref.shape === undefined);
     const others = outs.filter((out) => out !== last);
     const all = [
-      ...others.map((out) => (isOwn(out) ? out : this.#mark(node, out))),
+      ...others.map((out) => (this.#isOwn(out) ? out : this.#mark(node, out))),
       ...(last === undefined ? [] : [last]),
     ];
     const item = template(firstOf(all.map(({ ref }) => this.pathIn(ref, scope))));
@@ -197,7 +201,9 @@ export class Compiler {
 
   /** All items of several branches, one after the other. */
   #concatenate(node: N8nNode, given: readonly Out[], scope: Scope): Arrival {
-    const outs = given.map((out) => (isOwn(out) || out.ref.kind === 'many' ? out : this.#mark(node, out)));
+    const outs = given.map((out) =>
+      this.#isOwn(out) || out.ref.kind === 'many' ? out : this.#mark(node, out),
+    );
     const id = this.add(node, {
       type: 'core.code',
       label: `${node.name}: input`,
@@ -243,7 +249,7 @@ export class Compiler {
       const loop = inner.id ?? '';
       const { parent } = inner;
       if (parent === null) break;
-      if (!isOwn(out)) out = this.#mark(node, out);
+      if (!this.#isOwn(out)) out = this.#mark(node, out);
       const path = this.builder.loopResult(loop, out.ref);
       const exit = { id: loop, handle: 'out' };
       if (out.ref.kind === 'one') {
@@ -340,7 +346,7 @@ export class Compiler {
     const config = this.builder.config(id);
     const [first] = back;
     if (config !== undefined && first !== undefined) {
-      const plain = back.map((out) => (isOwn(out) ? out : this.#mark(node, out)));
+      const plain = back.map((out) => (this.#isOwn(out) ? out : this.#mark(node, out)));
       config.result = template(firstOf(plain.map(({ ref }) => this.pathIn(ref, scope))));
     }
     const isFlat =

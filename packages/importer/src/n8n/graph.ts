@@ -1,8 +1,8 @@
 import type { N8nLink, N8nNode, N8nWorkflow } from './read.ts';
 
-/** The part of a workflow that one trigger starts. */
+/** The part of a workflow that its triggers start. */
 export interface Started {
-  readonly trigger: N8nNode;
+  readonly triggers: readonly N8nNode[];
   /** In the order in which they can be compiled: each after all that come before it. */
   readonly order: readonly N8nNode[];
   /** Links without those that lead back. */
@@ -36,10 +36,10 @@ export function batchOutputs({ version }: N8nNode): { readonly loop: number; rea
 }
 
 /**
- * Splits a workflow by its triggers: Millrace has one trigger per workflow. A manual trigger of something that another trigger starts, too,
- * needs no workflow of its own.
+ * The triggers of a workflow, those first that start by themselves. Spare are those that start nothing, and disabled ones of what another trigger
+ * starts, too.
  */
-export function splitByTrigger(workflow: N8nWorkflow): {
+export function triggersOf(workflow: N8nWorkflow): {
   triggers: readonly N8nNode[];
   spare: readonly N8nNode[];
 } {
@@ -55,22 +55,20 @@ export function splitByTrigger(workflow: N8nWorkflow): {
     const isCovered = [...nodes].every(
       (name) => name === trigger.name || kept.some((other) => reached.get(other)?.has(name) === true),
     );
-    if (kept.length > 0 && (isEmpty || (isCovered && rank(trigger) === MANUAL))) spare.push(trigger);
+    if (kept.length > 0 && (isEmpty || (isCovered && trigger.raw.disabled === true))) spare.push(trigger);
     else kept.push(trigger);
   }
   return { triggers: kept, spare };
 }
 
-const MANUAL = 3;
-
 function rank({ kind, raw }: N8nNode): number {
   if (raw.disabled === true) return 4;
-  if (/^(?:manualTrigger|start)$/.test(kind)) return MANUAL;
+  if (/^(?:manualTrigger|start)$/.test(kind)) return 3;
   return /^(?:executeWorkflowTrigger|errorTrigger|evaluationTrigger)$/.test(kind) ? 2 : 1;
 }
 
-/** Everything that a trigger starts. */
-export function startedBy(trigger: N8nNode, workflow: N8nWorkflow): Started {
+/** Everything that triggers start. */
+export function startedBy(triggers: readonly N8nNode[], workflow: N8nWorkflow): Started {
   const outgoing = Map.groupBy(workflow.links, ({ from }) => from);
   const links: N8nLink[] = [];
   const returns: N8nLink[] = [];
@@ -78,11 +76,18 @@ export function startedBy(trigger: N8nNode, workflow: N8nWorkflow): Started {
   const state = new Map<string, 'open' | 'done'>();
   const finished: string[] = [];
   // Depth first without recursion: a hostile file may have a very long path.
-  const stack: { name: string; next: number }[] = [{ name: trigger.name, next: 0 }];
-  state.set(trigger.name, 'open');
-  while (stack.length > 0) {
+  const stack: { name: string; next: number }[] = [];
+  const waiting = [...triggers];
+  let trigger: N8nNode | undefined;
+  for (;;) {
     const top = stack.at(-1);
-    if (top === undefined) break;
+    if (top === undefined) {
+      trigger = waiting.shift();
+      if (trigger === undefined) break;
+      state.set(trigger.name, 'open');
+      stack.push({ name: trigger.name, next: 0 });
+      continue;
+    }
     const link = inOrder(outgoing.get(top.name) ?? [], workflow.nodes.get(top.name))[top.next];
     top.next += 1;
     if (link === undefined) {
@@ -105,7 +110,7 @@ export function startedBy(trigger: N8nNode, workflow: N8nWorkflow): Started {
     }
   }
   const order = finished.toReversed().flatMap((name) => workflow.nodes.get(name) ?? []);
-  return { trigger, order, links, returns, cycles };
+  return { triggers, order, links, returns, cycles };
 }
 
 /** What follows the end of a loop is visited first, so that it comes last in the order. */

@@ -5,7 +5,7 @@ import { listScope, type Scope, template } from '../refs.ts';
 import { type ImportedWorkflow, Report } from '../report.ts';
 import { withoutSecrets } from '../secrets.ts';
 import { type Arrival, Compiler, type Out } from './compiler.ts';
-import { isTrigger, type Started, splitByTrigger, startedBy } from './graph.ts';
+import { isTrigger, type Started, startedBy, triggersOf } from './graph.ts';
 import type { Handler } from './handler.ts';
 import { CORE } from './nodes/core.ts';
 import { CRYPTO } from './nodes/crypto.ts';
@@ -16,7 +16,14 @@ import { LISTS } from './nodes/lists.ts';
 import { MODELS } from './nodes/models.ts';
 import { OUTSIDE } from './nodes/outside.ts';
 import { TEXTS } from './nodes/texts.ts';
-import { addTrigger, answerWith, keepWhatIsRead } from './nodes/triggers.ts';
+import {
+  addTrigger,
+  answerWith,
+  keepWhatIsRead,
+  repeatTimes,
+  separateWebhooks,
+  type Triggered,
+} from './nodes/triggers.ts';
 import { at, placeBackLinks, placeholder, skip } from './placeholders.ts';
 import { type N8nNode, type N8nWorkflow, readN8n } from './read.ts';
 import { settingsOf } from './settings.ts';
@@ -41,34 +48,22 @@ export interface N8nImport {
   readonly report: Report;
 }
 
-/** Each trigger of a file makes a workflow with all nodes that it leads to. */
-const MAX_WORKFLOWS = 50;
+/** Triggers of a workflow. */
+const MAX_TRIGGERS = 20;
 
-/** All workflows of a file together have at most so many times the nodes of one: each trigger may lead to the same thousands. */
-const MAX_TIMES_NODES = 10;
-
-/**
- * Makes Millrace workflows from an n8n export: one for each trigger.
- * @param maxNodes of one workflow
- */
-export function* importN8n(value: JsonValue, maxNodes: number): Work<N8nImport> {
+/** Makes a Millrace workflow from an n8n export, with all of its triggers; none if there are no triggers. */
+export function* importN8n(value: JsonValue): Work<N8nImport> {
   const report = new Report();
   const workflow = yield* clean(readN8n(value), report);
-  const { triggers, spare } = splitByTrigger(workflow);
-  const workflows: ImportedWorkflow[] = [];
-  let nodes = 0;
-  for (const [index, trigger] of triggers.entries()) {
-    yield 1;
-    const mayBeMade = index < MAX_WORKFLOWS && nodes < maxNodes * MAX_TIMES_NODES;
-    const started = mayBeMade ? startedBy(trigger, workflow) : null;
-    if (started === null) {
-      report.dropped(at(trigger), message('import.too_many_triggers', { max: workflows.length }));
-      continue;
-    }
-    const name = index === 0 ? workflow.name : `${workflow.name}: ${trigger.name}`;
-    workflows.push({ name, flow_data: yield* compile(workflow, started, report) });
-    nodes += started.order.length;
-  }
+  const { triggers, spare } = triggersOf(workflow);
+  for (const trigger of triggers.slice(MAX_TRIGGERS))
+    report.dropped(at(trigger), message('import.triggers_left_out', { max: MAX_TRIGGERS }));
+  yield 1;
+  const started = startedBy(triggers.slice(0, MAX_TRIGGERS), workflow);
+  const workflows: ImportedWorkflow[] =
+    triggers.length === 0
+      ? []
+      : [{ name: workflow.name, flow_data: yield* compile(workflow, started, report) }];
   for (const node of spare) report.approximated(at(node), message('import.spare_trigger'));
   return { name: workflow.name, workflows: completed(workflow, workflows, report), report };
 }
@@ -87,12 +82,19 @@ function* clean(workflow: N8nWorkflow, report: Report): Work<N8nWorkflow> {
 
 function* compile(workflow: N8nWorkflow, started: Started, report: Report): Work<JsonObject> {
   const compiler = new Compiler({ workflow, started, report });
-  const triggered = addTrigger(compiler, started.trigger);
-  report.mapped(at(started.trigger));
-  compiler.outs.set(started.trigger.name, [triggered.out]);
-  compiler.guards.note(started.trigger.name, false);
+  const triggered: Triggered[] = [];
+  for (const trigger of started.triggers) {
+    const added = addTrigger(compiler, trigger);
+    report.mapped(at(trigger));
+    compiler.outs.set(trigger.name, [added.out]);
+    if (started.triggers.length > 1) compiler.guards.noteTrigger(trigger.name);
+    else compiler.guards.note(trigger.name, false);
+    triggered.push(added);
+  }
+  separateWebhooks(compiler, triggered);
+  const triggers = new Set(started.triggers);
   for (const node of started.order) {
-    if (node === started.trigger) continue;
+    if (triggers.has(node)) continue;
     report.mapped(at(node));
     const outs = compileNode(compiler, node);
     compiler.outs.set(node.name, outs);
@@ -101,8 +103,11 @@ function* compile(workflow: N8nWorkflow, started: Started, report: Report): Work
   for (const node of started.order) if (node.kind === 'splitInBatches') compiler.finishBatches(node);
   placeBackLinks(compiler);
   yield 1;
-  answerWith(compiler, triggered);
-  keepWhatIsRead(compiler, triggered);
+  for (const each of triggered) {
+    answerWith(compiler, each);
+    keepWhatIsRead(compiler, each);
+  }
+  repeatTimes(compiler, triggered, MAX_TRIGGERS);
   compiler.builder.fillEmptyLoops();
   yield 1;
   return compiler.finish(settingsOf(compiler));

@@ -12,9 +12,9 @@ const REMEMBERED = 200;
 
 /** Connects to a broker with the session of the workflow and subscribes. */
 export async function connectToMqtt(context: Context): Promise<Connection> {
-  const { source, credentials, sockets, signal, workflowId } = context;
+  const { source, credentials, sockets, signal, name } = context;
   const credential = await credentials.open(source.credentialId, { types: ['mqtt'] });
-  const clientId = source.clientId === '' ? `millrace-${workflowId}` : source.clientId;
+  const clientId = source.clientId === '' ? name : source.clientId;
   const client = await MqttClient.open(sockets, credential, clientId, signal);
   await client.subscribe(source.topics);
   return new Subscription(client, context.position);

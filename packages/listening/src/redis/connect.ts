@@ -37,10 +37,10 @@ class StreamReader implements Connection {
   /** Where the look for entries of other consumers continues, and when the next one begins; null: the server can't do that. */
   #claims: { readonly cursor: string; readonly at: number } | null = { cursor: '0-0', at: 0 };
 
-  constructor(client: RedisClient, { source, workflowId, now }: Context) {
+  constructor(client: RedisClient, { source, name, now }: Context) {
     this.#client = client;
     this.#source = source;
-    this.#consumer = `millrace-${workflowId}`;
+    this.#consumer = name;
     this.#now = now;
   }
 

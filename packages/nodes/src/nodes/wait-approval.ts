@@ -13,6 +13,13 @@ import { type Message, message } from '@millrace/messages';
 import { checkedNode } from '@millrace/node-kit/define';
 import { MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';
 import { requestProperty, sendRequest } from '@millrace/node-kit/http/send-request';
+import {
+  faultOfQuestions,
+  questionsSchema,
+  readFields,
+  readQuestions,
+  writeQuestion,
+} from '@millrace/triggers';
 import { type Static, Type } from 'typebox';
 import { CALLBACK_GRACE_MS, DAY_S, expiryText, timeoutProperty } from '../waits.ts';
 
@@ -91,6 +98,7 @@ const properties = {
     maxItems: 10,
     default: DEFAULT_CHOICES,
   }),
+  fields: questionsSchema,
   timeout_s: timeoutProperty(
     'How many seconds to wait for the decision. After that, the branch timeout is taken.',
     7 * DAY_S,
@@ -124,7 +132,7 @@ export const waitApproval = checkedNode({
   defaultTimeoutMs: MAX_TIMEOUT_MS + 10_000,
   handles: (config) => [...choiceIds(config.choices), 'timeout'],
   form: {
-    main: ['title', 'text', 'choices', 'timeout_s'],
+    main: ['title', 'text', 'choices', 'fields', 'timeout_s'],
     sections: [{ title: 'Tell people', fields: ['notify', 'request'] }],
   },
   synonyms: ['approve', 'human', 'confirm', 'review', 'decision', 'ask', 'manual step'],
@@ -163,6 +171,17 @@ export const waitApproval = checkedNode({
       expect: { awaitsSignal: true, output: { title: 'Where shall it go?' } },
     },
     {
+      title: 'Ask for more than a decision',
+      config: {
+        title: 'Order a replacement?',
+        fields: [
+          { label: 'Quantity', name: 'quantity', type: 'number', required: true },
+          { label: 'Reason', name: 'reason', type: 'paragraph' },
+        ],
+      },
+      expect: { awaitsSignal: true, output: { title: 'Order a replacement?' } },
+    },
+    {
       title: 'Two choices with the same ID',
       config: {
         title: 'Which?',
@@ -179,17 +198,21 @@ export const waitApproval = checkedNode({
     if (fault !== null) return failure('invalid_config', fault);
     const expiresAtMs = context.now() + config.timeout_s * 1_000;
     const { title, text, choices } = config;
-    const asked = { title: cut(title), text, choices };
+    const fields = (readQuestions(config.fields as JsonValue) ?? []).map(writeQuestion);
+    const asked = { title: cut(title), text, choices, ...(fields.length === 0 ? {} : { fields }) };
     const { url, choiceUrls } = await context.callbacks.createApproval({ expiresAtMs, ...asked });
     const sent = await sendMessages(config, context, argumentsOf(url, choiceUrls));
     if ('failure' in sent) return sent.failure;
-    if (context.execution.isTestMode) return testDecision(choices, sent.outputs);
+    if (context.execution.isTestMode) return testDecision(config, sent.outputs);
     const output = { ...asked, expires_at: expiryText(expiresAtMs), ...sent.outputs };
     return awaitSignal(expiresAtMs + CALLBACK_GRACE_MS, output);
   },
-  resume(_config, _context, signal) {
+  resume({ fields }, _context, signal) {
     if (signal.kind === 'timeout') {
-      const nobody = { decision: null, comment: '', decided_by: null, decided_at: null };
+      const nobody = {
+        ...{ decision: null, comment: '', decided_by: null, decided_at: null },
+        ...(fields.length === 0 ? {} : { values: {} }),
+      };
       return success({ ...nobody, timed_out: true }, { handles: ['timeout'] });
     }
     const { payload } = signal;
@@ -200,7 +223,10 @@ export const waitApproval = checkedNode({
   },
 });
 
-function faultOf({ choices }: Config): Message | null {
+function faultOf({ choices, fields }: Config): Message | null {
+  const questions = readQuestions(fields as JsonValue);
+  const asked = questions === null ? null : faultOfQuestions(questions);
+  if (asked !== null) return asked;
   const ids = choices.map(({ id }) => id);
   const reserved = ids.find((id) => RESERVED_IDS.includes(id));
   if (reserved !== undefined) return message('nodes.reserved_choice', { id: reserved });
@@ -251,10 +277,21 @@ async function sendNotice(template: JsonValue, context: NodeContext, args: JsonO
 }
 
 /** There is nobody to ask, so the first choice is taken. */
-function testDecision(choices: Config['choices'], outputs: JsonObject): NodeResult {
+function testDecision({ choices, fields }: Config, outputs: JsonObject): NodeResult {
   const decision = choices[0]?.id ?? '';
-  const nobody = { comment: '', decided_by: null, decided_at: null };
+  const values = fields.length === 0 ? {} : { values: presetsOf(fields as JsonValue) };
+  const nobody = { comment: '', decided_by: null, decided_at: null, ...values };
   return success({ dry_run: true, decision, ...nobody, ...outputs }, { handles: [decision] });
+}
+
+/** What the fields would come to if nobody changed them; what isn't filled in is null. */
+function presetsOf(fields: JsonValue): JsonObject {
+  const questions = readQuestions(fields) ?? [];
+  const optional = questions.map((field) => ({ ...field, required: false }));
+  const given = Object.fromEntries(
+    optional.flatMap(({ name, value }) => (value === '' ? [] : [[name, value] as const])),
+  );
+  return readFields(optional, given).values;
 }
 
 function cut(title: string): string {

@@ -1,5 +1,5 @@
 import type { Database } from '@millrace/database/database';
-import type { CallbackService } from '@millrace/engine';
+import { type CallbackService, stringifyJson } from '@millrace/engine';
 import type { Caller } from '@millrace/runtime/node-services';
 import { retryForNode } from '@millrace/runtime/retry-for-node';
 import type { SecretKeys } from '@millrace/secrets/keys';
@@ -21,11 +21,12 @@ export function createCallbackService(deps: CallbackServiceDeps): (caller: Calle
       const token = await put(deps, makeToken, caller, { kind: 'callback', expiresAtMs, question: null });
       return { url: `${deps.publicUrl()}/api/v1/callbacks/${token}` };
     },
-    async createApproval({ expiresAtMs, title, text, choices }) {
+    async createApproval({ expiresAtMs, title, text, choices, fields = [] }) {
       const question = {
         title: storable(title),
         message: storable(text),
         choicesJson: JSON.stringify(choices.map(({ id, label }) => ({ id, label: storable(label) }))),
+        fieldsJson: fields.length === 0 ? null : stringifyJson(fields),
       };
       const token = await put(deps, makeToken, caller, { kind: 'approval', expiresAtMs, question });
       const url = `${deps.publicUrl()}/api/v1/approvals/${token}`;

@@ -28,6 +28,8 @@ export interface NewCallback {
     readonly message: string;
     /** JSON text of a list of `{id, label}`. */
     readonly choicesJson: string;
+    /** JSON text of a list of fields; null for none. */
+    readonly fieldsJson: string | null;
   } | null;
 }
 
@@ -39,9 +41,9 @@ export async function putCallback(db: Queryable, callback: NewCallback): Promise
   const { question } = callback;
   await db.query(
     `INSERT INTO callbacks AS c (organisation_id, execution_id, node_id, iteration, kind, token_hash, expires_at, title,
-       message, choices)
+       message, choices, fields)
      SELECT $1::bigint, id, $3::text, $4::integer[], $5::text, $6::bytea, to_timestamp($7::double precision / 1000), $8::text,
-       $9::text, $10::json
+       $9::text, $10::json, $11::json
      FROM executions WHERE id = $2 FOR KEY SHARE
      ON CONFLICT (token_hash) DO UPDATE SET expires_at = greatest(c.expires_at, EXCLUDED.expires_at)
        WHERE c.used_at IS NULL`,
@@ -56,6 +58,7 @@ export async function putCallback(db: Queryable, callback: NewCallback): Promise
       question?.title ?? null,
       question?.message ?? null,
       question?.choicesJson ?? null,
+      question?.fieldsJson ?? null,
     ],
   );
 }
@@ -77,6 +80,8 @@ export interface CallbackRow {
   readonly message: string;
   /** JSON text of a list of `{id, label}`. */
   readonly choices: JsonText<Choice[]>;
+  /** JSON text of a list of fields; null for none. */
+  readonly fields: string | null;
   readonly decision: string | null;
 }
 
@@ -86,7 +91,7 @@ export async function readCallback(db: Queryable, callbackId: number): Promise<C
     `SELECT c.id, c.organisation_id, c.execution_id, c.node_id, c.iteration, u.used_at, c.expires_at,
        c.expires_at <= clock_timestamp() AS is_expired, e.completed_at IS NOT NULL AS has_ended,
        EXISTS (SELECT FROM organisations p WHERE p.id = c.organisation_id AND p.paused_at IS NOT NULL) AS is_paused,
-       c.title, c.message, c.choices, u.decision
+       c.title, c.message, c.choices, c.fields, u.decision
      FROM callbacks c JOIN executions e ON e.id = c.execution_id
      LEFT JOIN LATERAL (
        SELECT used_at, decision FROM callbacks s
@@ -141,6 +146,8 @@ export interface StoredDecision {
   readonly comment: string;
   /** JSON text. */
   readonly decidedByJson: string;
+  /** JSON text; null if nothing was asked for. */
+  readonly answersJson: string | null;
   readonly decidedAt: Date;
 }
 
@@ -150,8 +157,15 @@ export async function markDecided(
   decision: StoredDecision,
 ): Promise<void> {
   await tx.query(
-    `UPDATE callbacks SET used_at = $2, decision = $3, comment = $4, decided_by = $5::json WHERE id = $1`,
-    [approvalId, decision.decidedAt, decision.choice, decision.comment, decision.decidedByJson],
+    `UPDATE callbacks SET used_at = $2, decision = $3, comment = $4, decided_by = $5::json, answers = $6::json WHERE id = $1`,
+    [
+      approvalId,
+      decision.decidedAt,
+      decision.choice,
+      decision.comment,
+      decision.decidedByJson,
+      decision.answersJson,
+    ],
   );
 }
 
@@ -168,13 +182,15 @@ export interface PendingApprovalRow {
   readonly message: string;
   /** JSON text of a list of `{id, label}`. */
   readonly choices: JsonText<Choice[]>;
+  /** JSON text of a list of fields; null for none. */
+  readonly fields: string | null;
   readonly created_at: Date;
   readonly expires_at: Date;
 }
 
 /** Columns of a {@link PendingApprovalRow} `c` with its execution `e`. */
 const APPROVAL_COLUMNS = `c.id, c.execution_id, e.workflow_id, e.display_name, e.is_test_mode, c.node_id, c.iteration, c.title,
-  c.message, c.choices, c.created_at, c.expires_at`;
+  c.message, c.choices, c.fields, c.created_at, c.expires_at`;
 
 /** A wait `c` of an execution `e` that can still end: neither it nor a later one of the same wait was used. */
 const IS_OPEN = `c.used_at IS NULL AND c.expires_at > now() AND e.completed_at IS NULL AND NOT EXISTS (
@@ -220,6 +236,8 @@ export interface DecidedApprovalRow extends PendingApprovalRow {
   readonly comment: string;
   /** JSON text of `{via: link, name}` or `{via: member, member_id, email}`. */
   readonly decided_by: JsonText<DecidedBy>;
+  /** JSON text of the values by name; null if nothing was asked for. */
+  readonly answers: string | null;
   readonly used_at: Date;
 }
 
@@ -231,7 +249,7 @@ export async function listDecidedApprovals(
   limit: number,
 ): Promise<DecidedApprovalRow[]> {
   return tx.query<DecidedApprovalRow>(
-    `SELECT ${APPROVAL_COLUMNS}, c.decision, c.comment, c.decided_by, c.used_at
+    `SELECT ${APPROVAL_COLUMNS}, c.decision, c.comment, c.decided_by, c.answers, c.used_at
      FROM callbacks c JOIN executions e ON e.id = c.execution_id
      WHERE c.kind = 'approval' AND c.used_at IS NOT NULL AND c.organisation_id = $1 AND c.id < $2
      ORDER BY c.id DESC LIMIT $3`,

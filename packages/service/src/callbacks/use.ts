@@ -2,6 +2,7 @@ import type { Database, Queryable } from '@millrace/database/database';
 import { formatTimestamp, type JsonObject, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 import { insertSignal } from '@millrace/runtime/signal-statements';
 import { readDatabaseTime } from '@millrace/runtime/statements';
+import { type FieldFault, type FormField, readFields, readQuestions } from '@millrace/triggers';
 import { organisationPaused } from '../executions/startable.ts';
 import {
   type CallbackRow,
@@ -61,14 +62,20 @@ export interface Decision {
   readonly choice: string;
   readonly comment: string;
   readonly decidedBy: DecidedBy;
+  /** What was entered, by the names of the fields. */
+  readonly given?: JsonObject;
 }
 
+/** A decision that isn't taken yet, because fields aren't filled in as they must be. */
+export interface UnfitAnswers {
+  readonly faults: readonly FieldFault[];
+}
+
+/** What becomes of a decision. */
+export type Decided = Use | 'no_such_choice' | UnfitAnswers;
+
 /** Decides through the link in a message. */
-export function decideByLink(
-  db: Database,
-  tokenHash: Buffer,
-  decision: Decision,
-): Promise<Use | 'no_such_choice'> {
+export function decideByLink(db: Database, tokenHash: Buffer, decision: Decision): Promise<Decided> {
   return db.transaction(async (tx) => decide(tx, await findCallback(tx, 'approval', tokenHash), decision));
 }
 
@@ -82,7 +89,7 @@ export function decideApproval(
   approvalId: number,
   decision: Decision,
   record?: (tx: Queryable, approval: CallbackRow) => Promise<void>,
-): Promise<Use | 'no_such_choice'> {
+): Promise<Decided> {
   return db.forOrganisation(organisationId, async (tx) => {
     const use = await decide(tx, await findOwnApproval(tx, organisationId, approvalId), decision);
     const row = use === 'accepted' ? await readCallback(tx, approvalId) : undefined;
@@ -94,30 +101,40 @@ export function decideApproval(
 async function decide(
   tx: Queryable,
   found: readonly { readonly id: number }[],
-  { choice, comment, decidedBy }: Decision,
-): Promise<Use | 'no_such_choice'> {
+  { choice, comment, decidedBy, given = {} }: Decision,
+): Promise<Decided> {
   const row = await hold(tx, found);
   if (row === undefined) return 'unknown';
   const obstacle = obstacleOf(row);
   if (obstacle !== null) return obstacle;
   if (row.is_paused) throw organisationPaused();
   if (!choicesOf(row).some(({ id }) => id === choice)) return 'no_such_choice';
+  const fields = fieldsOf(row);
+  const { values, faults } = readFields(fields, given);
+  if (faults.length > 0) return { faults };
   const decidedAt = new Date(await readDatabaseTime(tx));
   const decided: JsonObject = {
     decision: choice,
     comment,
     decided_by: { ...decidedBy },
     decided_at: formatTimestamp(decidedAt),
+    ...(fields.length === 0 ? {} : { values }),
   };
   if (!(await send(tx, row, decided))) return 'ended';
   const decidedByJson = stringifyJson({ ...decidedBy });
-  await markDecided(tx, row.id, { choice, comment, decidedByJson, decidedAt });
+  const answersJson = fields.length === 0 ? null : stringifyJson(values);
+  await markDecided(tx, row.id, { choice, comment, decidedByJson, answersJson, decidedAt });
   return 'accepted';
 }
 
 /** The choices of an approval, in the order its author wrote them. */
 export function choicesOf({ choices }: Pick<CallbackRow, 'choices'>): Choice[] {
   return parseJson(choices);
+}
+
+/** What an approval asks for besides the choice, in the order of its author. */
+export function fieldsOf({ fields }: Pick<CallbackRow, 'fields'>): readonly FormField[] {
+  return fields === null ? [] : (readQuestions(parseJson(fields) as JsonValue) ?? []);
 }
 
 async function send(tx: Queryable, row: CallbackRow, payload: JsonValue): Promise<boolean> {

@@ -3,13 +3,18 @@ import type { CompileResult, JsonObject, JsonValue } from '@millrace/engine';
 import { ApiError, type FieldError, validationError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { PlanCache } from '@millrace/runtime/plans';
-import type { StartableWorkflow, StartOrder, StartOrigin } from '@millrace/runtime/start-row';
+import {
+  recordsOfStart,
+  type StartableWorkflow,
+  type StartOrder,
+  type StartOrigin,
+} from '@millrace/runtime/start-row';
 import { isTurnSpent, yieldTurn } from '@millrace/runtime/turns';
 import { fingerprintOf } from '../idempotency/fingerprint.ts';
 import type { IdempotencyKey, IdempotencyRecord, StoredResponse } from '../idempotency/store.ts';
 import type { Turns } from '../turns.ts';
 import type { Starter } from './accept.ts';
-import { faultsOfInput, startable } from './startable.ts';
+import { faultsOfInput, faultsOfTrigger, startable } from './startable.ts';
 import type { StartLookup } from './store.ts';
 
 /** Maximum items of one batch; part of the public API. */
@@ -19,7 +24,7 @@ export const MAX_BATCH_ITEMS = 1_000;
 const MAX_CHECK_MS = 20_000;
 
 export interface BatchItem {
-  /** The body a single start would have: `{}` or `{"input_data": {...}}`. */
+  /** The body a single start would have: `input_data` and `trigger`, both optional. */
   readonly body: JsonObject;
   /** Null for none. */
   readonly key: string | null;
@@ -121,7 +126,11 @@ export function createStartBatch({ plans, starter, turns }: BatchDeps): StartBat
         return;
       }
       const input = items[index]?.body.input_data ?? {};
-      const faults = faultsOf[index] ?? [];
+      const named = items[index]?.body.trigger ?? null;
+      const faults = [
+        ...(faultsOf[index] ?? []),
+        ...(compiled === null ? [] : faultsOfTrigger(compiled, named, pointerTo(index, 'trigger'))),
+      ];
       if (faults.length > 0 || workflow === null || compiled === null) {
         results.push({ outcome: 'refused', error: validationError(faults) });
         return;
@@ -129,7 +138,7 @@ export function createStartBatch({ plans, starter, turns }: BatchDeps): StartBat
       const receipt = request.receiptOf(found.executionId, found.now);
       if (key !== null) firsts.set(key.key, { ...receipt, fingerprint: key.fingerprint });
       results.push({ outcome: 'started', receipt });
-      orders.push(toOrder(request, { workflow, compiled, found, input, key, receipt }));
+      orders.push(toOrder(request, { workflow, compiled, found, input, trigger: named, key, receipt }));
     });
     return { results, orders };
   }
@@ -161,12 +170,15 @@ interface OrderParts {
   readonly compiled: StartOrder['compiled'];
   readonly found: StartLookup;
   readonly input: JsonValue;
+  /** Id of the trigger's node; null for the one that such starts begin at. */
+  readonly trigger: JsonValue;
   readonly key: IdempotencyKey | null;
   readonly receipt: StoredResponse;
 }
 
 function toOrder({ triggerType, origin }: BatchRequest, parts: OrderParts): StartOrder {
-  const { workflow, compiled, found, input, key, receipt } = parts;
+  const { workflow, compiled, found, input, trigger, key, receipt } = parts;
+  const nodeId = typeof trigger === 'string' ? trigger : null;
   return {
     executionId: found.executionId,
     acceptedAt: found.now,
@@ -175,6 +187,7 @@ function toOrder({ triggerType, origin }: BatchRequest, parts: OrderParts): Star
     triggerType,
     input,
     compiled,
+    records: recordsOfStart(compiled, nodeId, { data: input }, found.now),
     ...(origin === undefined ? {} : { origin }),
     ...(key === null
       ? {}

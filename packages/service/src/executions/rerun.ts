@@ -4,10 +4,13 @@ import {
   isFinalStatus,
   type JsonValue,
   type NodeRecord,
+  type Plan,
   parseJson,
+  recordedTrigger,
   recordsToKeep,
   requestIn,
-  requestRecord,
+  startRecords,
+  triggerAt,
 } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
@@ -40,22 +43,33 @@ export async function rerunFromStart(
   const isTestMode = staysInTestMode(source, workflow);
   const { trigger_type: triggerType } = source;
   const content = { version, isTestMode, input, triggerType, compiled, rerunOf: id };
-  const kept = await requestOf(plans, source);
-  if (kept === null || compiled.kind === 'invalid') return content;
-  const { request, atMs } = kept;
-  return { ...content, request, records: [requestRecord(compiled.plan, { data: input, request }, atMs)] };
+  const former = compiled.kind === 'invalid' ? null : await beginningOf(plans, source, compiled.plan);
+  if (former === null || compiled.kind === 'invalid') return content;
+  const { plan } = compiled;
+  const { kept, nodeId } = former;
+  const trigger = (nodeId === null ? undefined : triggerAt(plan, nodeId)) ?? plan.trigger;
+  const request = kept?.request;
+  const atMs = kept?.atMs ?? Date.now();
+  return { ...content, request, records: startRecords(plan, trigger, { data: input, request }, atMs) };
 }
 
 /** How the record of a trigger that kept more than the data begins; most executions have none and aren't parsed for it. */
 const KEPT = '"request":{"method":';
 
-/** What the trigger of an execution kept of the call besides its body. */
-async function requestOf(plans: PlanCache, source: RerunSource): Promise<ReturnType<typeof requestIn>> {
-  if (source.trigger_type !== 'webhook' || source.chunks?.includes(KEPT) !== true) return null;
+/** How an execution began, if a rerun can't know that from the plan alone: its trigger, and what that kept of the call besides its body. */
+async function beginningOf(
+  plans: PlanCache,
+  source: RerunSource,
+  plan: Plan,
+): Promise<{ readonly nodeId: string | null; readonly kept: ReturnType<typeof requestIn> } | null> {
+  if (source.chunks === null) return null;
+  const keepsMore = source.trigger_type === 'webhook' && source.chunks.includes(KEPT);
+  if (plan.triggers.length === 1 && !keepsMore) return null;
   const former = await plans.get(source.workflow_id, source.workflow_version);
   if (former.kind === 'invalid') return null;
-  const [first] = parseChunks(source.chunks);
-  return requestIn(former.plan, first?.records ?? []);
+  const records = parseChunks(source.chunks).flatMap((chunk) => chunk.records);
+  const nodeId = recordedTrigger(former.plan, records)?.id ?? null;
+  return { nodeId, kept: requestIn(former.plan, records) };
 }
 
 /** Which version a rerun from the failed node runs: the one that failed, or the one that is saved now. */

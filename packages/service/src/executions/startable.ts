@@ -1,4 +1,4 @@
-import type { CompileResult, JsonValue } from '@millrace/engine';
+import { type CompileResult, type JsonValue, triggerAt } from '@millrace/engine';
 import { ApiError, type FieldError, notFound } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { checkInput } from '@millrace/ports/input-checks';
@@ -35,6 +35,18 @@ export function organisationPaused(): ApiError {
   return new ApiError('organisation_paused', message('service.organisation_paused'), {
     headers: { 'retry-after': String(PAUSED_RETRY_S) },
   });
+}
+
+/** The fault of a start that names a trigger which the workflow doesn't have; empty for none. @param at JSON Pointer of the name in the body */
+export function faultsOfTrigger(
+  compiled: CompileResult,
+  nodeId: JsonValue,
+  at: string,
+): readonly FieldError[] {
+  if (typeof nodeId !== 'string' || compiled.kind === 'invalid') return [];
+  if (triggerAt(compiled.plan, nodeId) !== undefined) return [];
+  const ids = compiled.plan.triggers.map(({ id }) => id).join(', ');
+  return [{ pointer: at, code: 'not_found', message: message('service.start_no_such_trigger', { ids }) }];
 }
 
 /**

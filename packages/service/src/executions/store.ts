@@ -135,7 +135,7 @@ export async function lookUpAddresses(db: Queryable, calls: readonly AddressCall
        FROM former_webhook_hashes f JOIN workflows present ON present.id = f.workflow_id
        WHERE f.hash = r.hash AND f.valid_until > now()) former ON true
      LEFT JOIN workflows w ON w.webhook_hash = coalesce(former.webhook_hash, r.hash)
-       AND w.trigger_type = r.trigger AND w.status IN ('draft', 'active')`,
+       AND (w.trigger_type = r.trigger OR r.trigger = ANY (w.other_triggers)) AND w.status IN ('draft', 'active')`,
     [calls.map(({ hash }) => hash), calls.map(({ trigger }) => trigger)],
     'look_up_addresses',
   );

@@ -1,11 +1,12 @@
 import type { Queryable } from '@millrace/database/database';
-import { parseJson } from '@millrace/engine';
+import type { CompileResult } from '@millrace/engine';
 import { storeStarts } from '@millrace/runtime/held-starts';
 import type { PlanCache } from '@millrace/runtime/plans';
-import { toStartRow } from '@millrace/runtime/start-row';
+import { recordsOfStart, toStartRow } from '@millrace/runtime/start-row';
 import { reserveExecutionIds } from '@millrace/runtime/statements';
-import { readSchedule, type ScheduleDefinition } from '@millrace/triggers';
+import type { ScheduleDefinition } from '@millrace/triggers';
 import { type DueFire, dueTime, takeDue } from './due.ts';
+import { SCHEDULE_TRIGGER } from './keep.ts';
 import {
   advanceSchedule,
   type ClaimedSchedule,
@@ -13,11 +14,13 @@ import {
   closeEndedFires,
   countUnfinishedFires,
   type FireOutcome,
+  type FiringTrigger,
   findFirstQueued,
   insertFires,
   type NewFire,
   startQueuedFire,
 } from './store.ts';
+import { nextOf, readSchedules, type ScheduledTrigger, toStored } from './stored.ts';
 
 /** Fires of one schedule that may be queued. */
 const MAX_QUEUED = 1_000;
@@ -44,24 +47,51 @@ export async function fireSchedule(
 ): Promise<RecordedFire[]> {
   const { workflow_id: workflowId, next_fire_time: nextFireTime } = schedule;
   if (nextFireTime === null) throw new Error(`schedule ${workflowId} is due without a next fire`);
-  const definition = readDefinition(schedule);
-  const { fires, nextMs } = takeDue(definition, workflowId, nextFireTime.getTime(), nowMs);
-  const decided = await withIds(tx, await decide(tx, definition, workflowId, fires), schedule.fire_count);
-  const recorded = new Set((await insertFires(tx, schedule, decided)).map((time) => time.getTime()));
+  const dueOf = (definition: ScheduleDefinition, fireMs: number) => dueTime(definition, workflowId, fireMs);
+  const triggers: ScheduledTrigger[] = [];
+  const all: RecordedFire[] = [];
+  for (const [place, trigger] of readSchedules(schedule).entries()) {
+    const { definition, nextMs } = trigger;
+    if (nextMs === null || dueOf(definition, nextMs) > nowMs) {
+      triggers.push(trigger);
+      continue;
+    }
+    const { fires, nextMs: after } = await fireTrigger(
+      tx,
+      plans,
+      schedule,
+      { ...trigger, nextMs, place },
+      nowMs,
+    );
+    triggers.push({ ...trigger, nextMs: after, fireCount: trigger.fireCount + fires.length });
+    for (const { outcome, fireMs } of fires) {
+      const lateMs = nowMs - dueOf(definition, fireMs);
+      all.push({ organisationId: schedule.organisation_id, outcome, lateMs });
+    }
+  }
+  const next = nextOf(triggers, dueOf);
+  const times = next === null ? null : { fireTime: new Date(next.fireMs), dueAt: new Date(next.dueMs) };
+  await advanceSchedule(tx, workflowId, toStored(triggers), times, triggers[0]?.fireCount ?? 0);
+  return all;
+}
+
+async function fireTrigger(
+  tx: Queryable,
+  plans: PlanCache,
+  schedule: ClaimedSchedule,
+  trigger: ScheduledTrigger & FiringTrigger & { readonly nextMs: number },
+  nowMs: number,
+): Promise<{ readonly fires: readonly NewFire[]; readonly nextMs: number | null }> {
+  const { workflow_id: workflowId } = schedule;
+  const { definition, fireCount } = trigger;
+  const { fires, nextMs } = takeDue(definition, workflowId, trigger.nextMs, nowMs);
+  const decided = await withIds(tx, await decide(tx, trigger, workflowId, fires), fireCount);
+  const recorded = new Set((await insertFires(tx, schedule, trigger, decided)).map((time) => time.getTime()));
   const started = decided.flatMap((fire) =>
     fire.outcome === 'started' && recorded.has(fire.fireMs) ? [fire] : [],
   );
-  await startExecutions(tx, plans, schedule, definition, started, nowMs);
-  const next =
-    nextMs === null
-      ? null
-      : { fireTime: new Date(nextMs), dueAt: new Date(dueTime(definition, workflowId, nextMs)) };
-  await advanceSchedule(tx, workflowId, next, decided.length);
-  return decided.map(({ outcome, fireMs }) => ({
-    organisationId: schedule.organisation_id,
-    outcome,
-    lateMs: nowMs - dueTime(definition, workflowId, fireMs),
-  }));
+  await startExecutions(tx, plans, schedule, trigger, started, nowMs);
+  return { fires: decided, nextMs };
 }
 
 /**
@@ -79,8 +109,9 @@ export async function startQueued(
   // Another process may have started one between the statement's view of the fires and its lock.
   await closeEndedFires(tx, workflowId);
   const fire = await findFirstQueued(tx, workflowId);
-  if (fire === undefined || (await countUnfinishedFires(tx, workflowId)).open > 0)
-    return { startedFor: null };
+  if (fire === undefined) return { startedFor: null };
+  const trigger = readSchedules(schedule).find(({ nodeId }) => nodeId === fire.node_id);
+  if (trigger === undefined) throw new Error(`schedule ${workflowId} has no trigger for a queued fire`);
   const [reserved] = await reserveExecutionIds(tx, 1);
   if (reserved === undefined) throw new Error('no id was reserved');
   const started = {
@@ -89,15 +120,9 @@ export async function startQueued(
     isMissed: fire.is_missed,
     executionId: reserved.id,
   };
-  await startExecutions(tx, plans, schedule, readDefinition(schedule), [started], nowMs);
-  await startQueuedFire(tx, workflowId, fire.fire_time, reserved.id);
+  await startExecutions(tx, plans, schedule, trigger, [started], nowMs);
+  await startQueuedFire(tx, workflowId, fire, reserved.id);
   return { startedFor: schedule.organisation_id };
-}
-
-function readDefinition({ workflow_id: workflowId, definition }: ClaimedSchedule): ScheduleDefinition {
-  const read = readSchedule(parseJson(definition));
-  if (read === null) throw new Error(`the definition of schedule ${workflowId} cannot be read`);
-  return read;
 }
 
 /** A fire's outcome before ids are reserved. */
@@ -106,12 +131,12 @@ type DecidedFire = DueFire & { readonly decision: Decision };
 
 async function decide(
   tx: Queryable,
-  { overlap }: ScheduleDefinition,
+  { nodeId, definition: { overlap } }: ScheduledTrigger,
   workflowId: number,
   fires: readonly DueFire[],
 ): Promise<DecidedFire[]> {
   await closeEndedFires(tx, workflowId);
-  let { open, queued } = await countUnfinishedFires(tx, workflowId);
+  let { open, queued } = await countUnfinishedFires(tx, workflowId, nodeId);
   const decideOne = (fire: DueFire): Decision => {
     if (!fire.isWanted) return { outcome: 'skipped', reason: 'missed' };
     const isBusy = open > 0 || queued > 0;
@@ -151,16 +176,25 @@ async function startExecutions(
   tx: Queryable,
   plans: PlanCache,
   schedule: ClaimedSchedule,
-  definition: ScheduleDefinition,
+  { nodeId, definition }: ScheduledTrigger,
   fires: readonly StartingFire[],
   nowMs: number,
 ): Promise<void> {
   if (fires.length === 0) return;
   const compiled = await plans.get(schedule.workflow_id, schedule.version);
-  const rows = fires.map((fire) =>
-    toStartRow({
+  const trigger = nodeId ?? onlyScheduleOf(compiled);
+  const acceptedAt = new Date(Math.floor(nowMs));
+  const rows = fires.map((fire) => {
+    const input = {
+      scheduled_at: new Date(fire.fireMs).toISOString(),
+      timezone: definition.timezone,
+      fire_number: fire.number,
+      missed: fire.isMissed,
+      input: definition.input,
+    };
+    return toStartRow({
       executionId: fire.executionId,
-      acceptedAt: new Date(Math.floor(nowMs)),
+      acceptedAt,
       workflow: {
         id: schedule.workflow_id,
         organisationId: schedule.organisation_id,
@@ -169,16 +203,11 @@ async function startExecutions(
       },
       version: schedule.version,
       triggerType: 'schedule',
-      input: {
-        scheduled_at: new Date(fire.fireMs).toISOString(),
-        timezone: definition.timezone,
-        fire_number: fire.number,
-        missed: fire.isMissed,
-        input: definition.input,
-      },
+      input,
       compiled,
-    }),
-  );
+      records: recordsOfStart(compiled, trigger, { data: input }, acceptedAt),
+    });
+  });
   for (let from = 0; from < rows.length; from += BATCH) {
     // A fire is never refused: a schedule has its own bound on what it queues.
     const batch = rows.slice(from, from + BATCH);
@@ -187,4 +216,10 @@ async function startExecutions(
     if (stored.length < batch.length)
       throw new Error('the organisation was paused while a schedule of it fired');
   }
+}
+
+/** The trigger of a workflow with one schedule; null for a flow that can't run. */
+function onlyScheduleOf(compiled: CompileResult): string | null {
+  if (compiled.kind === 'invalid') return null;
+  return compiled.plan.triggers.find(({ type }) => type === SCHEDULE_TRIGGER)?.id ?? null;
 }

@@ -1,6 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { rowSet } from '@millrace/database/row-set';
 import { OF_PAUSED } from '@millrace/runtime/paused';
+import type { StoredSchedule } from './stored.ts';
 
 /** A schedule and the workflow it starts, locked until the transaction ends. */
 export interface ClaimedSchedule {
@@ -16,12 +17,9 @@ export interface ClaimedSchedule {
 }
 
 /** A workflow's stored schedule, locked until the transaction ends; undefined if there is none yet. */
-export async function lockSchedule(
-  tx: Queryable,
-  workflowId: number,
-): Promise<{ definition: string; next_fire_time: Date | null } | undefined> {
-  const [row] = await tx.query<{ definition: string; next_fire_time: Date | null }>(
-    'SELECT definition, next_fire_time FROM schedules WHERE workflow_id = $1 FOR UPDATE',
+export async function lockSchedule(tx: Queryable, workflowId: number): Promise<StoredSchedule | undefined> {
+  const [row] = await tx.query<StoredSchedule>(
+    'SELECT definition, next_fire_time, fire_count FROM schedules WHERE workflow_id = $1 FOR UPDATE',
     [workflowId],
   );
   return row;
@@ -34,17 +32,19 @@ export interface ScheduleChange {
   /** Both null if it has no next fire. */
   readonly nextFireTime: Date | null;
   readonly nextFireAt: Date | null;
+  /** Of the first trigger. */
+  readonly fireCount: number;
 }
 
 /** Stores a schedule and notifies the processes that are waiting for the next fire. */
 export async function putSchedule(tx: Queryable, change: ScheduleChange): Promise<void> {
   await tx.query(
-    `INSERT INTO schedules (workflow_id, organisation_id, definition, next_fire_time, next_fire_at)
-     SELECT id, organisation_id, $2::json, $3, $4 FROM workflows WHERE id = $1
-     ON CONFLICT (workflow_id) DO UPDATE SET definition = EXCLUDED.definition,
+    `INSERT INTO schedules (workflow_id, organisation_id, definition, next_fire_time, next_fire_at, fire_count)
+     SELECT id, organisation_id, $2::json, $3, $4, $5 FROM workflows WHERE id = $1
+     ON CONFLICT (workflow_id) DO UPDATE SET definition = EXCLUDED.definition, fire_count = EXCLUDED.fire_count,
        next_fire_time = EXCLUDED.next_fire_time, next_fire_at = EXCLUDED.next_fire_at
      RETURNING pg_notify('millrace_schedules', '')`,
-    [change.workflowId, change.definition, change.nextFireTime, change.nextFireAt],
+    [change.workflowId, change.definition, change.nextFireTime, change.nextFireAt, change.fireCount],
   );
 }
 
@@ -63,6 +63,31 @@ export async function dropQueuedFires(tx: Queryable, workflowId: number): Promis
   );
 }
 
+/**
+ * Gives unfinished fires to the triggers as they are named from now on, and drops what is queued for triggers that are gone; the schedule must
+ * be locked.
+ * @param named all names from now on; null is that of a workflow's only schedule
+ */
+export async function assignFires(
+  tx: Queryable,
+  workflowId: number,
+  renamed: readonly { readonly from: string | null; readonly to: string | null }[],
+  named: readonly (string | null)[],
+): Promise<void> {
+  await tx.query(
+    `WITH renamed AS (SELECT * FROM unnest($2::text[], $3::text[]) AS r (former, present))
+     UPDATE schedule_fires f SET node_id = r.present FROM renamed r
+     WHERE f.workflow_id = $1 AND (f.is_open OR f.outcome = 'queued') AND f.node_id IS NOT DISTINCT FROM r.former`,
+    [workflowId, renamed.map(({ from }) => from), renamed.map(({ to }) => to)],
+  );
+  await tx.query(
+    `UPDATE schedule_fires f SET outcome = 'skipped', reason = 'inactive'
+     WHERE f.workflow_id = $1 AND f.outcome = 'queued'
+       AND NOT EXISTS (SELECT FROM unnest($2::text[]) AS n (name) WHERE n.name IS NOT DISTINCT FROM f.node_id)`,
+    [workflowId, named],
+  );
+}
+
 const CLAIMED_SCHEDULES = `SELECT s.workflow_id, s.organisation_id, s.definition, s.next_fire_time, s.fire_count, w.name,
   w.version, w.is_test_mode
   FROM schedules s JOIN workflows w ON w.id = s.workflow_id
@@ -78,13 +103,14 @@ export async function claimDueSchedule(tx: Queryable, now: Date): Promise<Claime
   return row;
 }
 
-/** A schedule with a queued fire that is next, and not locked by another process. Check again once it is locked. */
+/** A schedule with a queued fire whose trigger has nothing running, and not locked by another process. Check again once it is locked. */
 export async function claimQueuedSchedule(tx: Queryable): Promise<ClaimedSchedule | undefined> {
   const [row] = await tx.query<ClaimedSchedule>(
     `${CLAIMED_SCHEDULES}
-     AND s.workflow_id IN (SELECT workflow_id FROM schedule_fires WHERE outcome = 'queued')
+     AND s.workflow_id IN (SELECT q.workflow_id FROM schedule_fires q WHERE q.outcome = 'queued'
        AND NOT EXISTS (SELECT FROM schedule_fires f JOIN executions e ON e.id = f.execution_id
-         WHERE f.workflow_id = s.workflow_id AND f.is_open AND e.status IN ('queued', 'running', 'waiting_async'))
+         WHERE f.workflow_id = q.workflow_id AND f.node_id IS NOT DISTINCT FROM q.node_id AND f.is_open
+           AND e.status IN ('queued', 'running', 'waiting_async')))
      LIMIT 1 FOR UPDATE OF s SKIP LOCKED`,
   );
   return row;
@@ -100,15 +126,18 @@ export async function closeEndedFires(tx: Queryable, workflowId: number): Promis
   );
 }
 
-/** How many fires of a schedule have an unfinished execution, and how many are queued. */
+/** How many fires of a trigger have an unfinished execution, and how many are queued. */
 export async function countUnfinishedFires(
   tx: Queryable,
   workflowId: number,
+  nodeId: string | null,
 ): Promise<{ open: number; queued: number }> {
   const [row] = await tx.query<{ open: number; queued: number }>(
-    `SELECT (SELECT count(*) FROM schedule_fires WHERE workflow_id = $1 AND is_open) AS open,
-       (SELECT count(*) FROM schedule_fires WHERE workflow_id = $1 AND outcome = 'queued') AS queued`,
-    [workflowId],
+    `SELECT (SELECT count(*) FROM schedule_fires
+        WHERE workflow_id = $1 AND is_open AND node_id IS NOT DISTINCT FROM $2) AS open,
+       (SELECT count(*) FROM schedule_fires
+        WHERE workflow_id = $1 AND outcome = 'queued' AND node_id IS NOT DISTINCT FROM $2) AS queued`,
+    [workflowId, nodeId],
   );
   return row ?? { open: 0, queued: 0 };
 }
@@ -133,36 +162,50 @@ const FIRES = rowSet<NewFire>(
     reason: ['text', (fire) => (fire.outcome === 'skipped' ? fire.reason : null)],
     execution_id: ['bigint', (fire) => (fire.outcome === 'started' ? fire.executionId : null)],
   },
-  3,
+  5,
 );
 
-/** Records fires; returns the times of those not recorded before. */
+/** Of which trigger fires are. */
+export interface FiringTrigger {
+  /** Null for the workflow's only one. */
+  readonly nodeId: string | null;
+  /** Among the workflow's schedules. */
+  readonly place: number;
+}
+
+/**
+ * Records fires; returns the times of those not recorded before. What keeps a fire from being recorded twice is its time, so those of several
+ * triggers are stored a microsecond apart.
+ */
 export async function insertFires(
   tx: Queryable,
   schedule: Pick<ClaimedSchedule, 'workflow_id' | 'organisation_id'>,
+  { nodeId, place }: FiringTrigger,
   fires: readonly NewFire[],
 ): Promise<Date[]> {
   const rows = await tx.query<{ fire_time: Date }>(
-    `INSERT INTO schedule_fires (workflow_id, organisation_id, ${FIRES.list()}, is_open)
-     SELECT $1, $2, ${FIRES.list('f')}, f.outcome = 'started'
+    `INSERT INTO schedule_fires (workflow_id, organisation_id, node_id, ${FIRES.list()}, is_open)
+     SELECT $1, $2, $3, f.fire_time + $4::integer * interval '1 microsecond', f.fire_number, f.is_missed, f.outcome, f.reason,
+       f.execution_id, f.outcome = 'started'
      FROM ${FIRES.sql} AS f (${FIRES.list()})
      ON CONFLICT (workflow_id, fire_time) DO NOTHING
-     RETURNING fire_time`,
-    [schedule.workflow_id, schedule.organisation_id, ...FIRES.values(fires)],
+     RETURNING date_trunc('milliseconds', fire_time) AS fire_time`,
+    [schedule.workflow_id, schedule.organisation_id, nodeId, place, ...FIRES.values(fires)],
   );
   return rows.map((row) => row.fire_time);
 }
 
-/** Sets when a locked schedule fires next, and counts the recorded fires. */
+/** Sets when a locked schedule fires next, and how often its first trigger has fired. @param definition JSON text */
 export async function advanceSchedule(
   tx: Queryable,
   workflowId: number,
+  definition: string,
   next: { readonly fireTime: Date; readonly dueAt: Date } | null,
-  recorded: number,
+  fireCount: number,
 ): Promise<void> {
   await tx.query(
-    `UPDATE schedules SET next_fire_time = $2, next_fire_at = $3, fire_count = fire_count + $4 WHERE workflow_id = $1`,
-    [workflowId, next?.fireTime ?? null, next?.dueAt ?? null, recorded],
+    `UPDATE schedules SET definition = $2::json, next_fire_time = $3, next_fire_at = $4, fire_count = $5 WHERE workflow_id = $1`,
+    [workflowId, definition, next?.fireTime ?? null, next?.dueAt ?? null, fireCount],
   );
 }
 
@@ -181,16 +224,19 @@ export async function postponeSchedule(
 }
 
 export interface QueuedFire {
+  readonly node_id: string | null;
   readonly fire_time: Date;
   readonly fire_number: number;
   readonly is_missed: boolean;
 }
 
-/** The fire of a locked schedule that has been queued the longest. */
+/** The fire of a locked schedule that has been queued the longest, of a trigger with nothing open. */
 export async function findFirstQueued(tx: Queryable, workflowId: number): Promise<QueuedFire | undefined> {
   const [row] = await tx.query<QueuedFire>(
-    `SELECT fire_time, fire_number, is_missed FROM schedule_fires
-     WHERE workflow_id = $1 AND outcome = 'queued' ORDER BY fire_time LIMIT 1`,
+    `SELECT node_id, date_trunc('milliseconds', fire_time) AS fire_time, fire_number, is_missed FROM schedule_fires q
+     WHERE workflow_id = $1 AND outcome = 'queued' AND NOT EXISTS (SELECT FROM schedule_fires f
+       WHERE f.workflow_id = q.workflow_id AND f.node_id IS NOT DISTINCT FROM q.node_id AND f.is_open)
+     ORDER BY fire_time LIMIT 1`,
     [workflowId],
   );
   return row;
@@ -200,13 +246,14 @@ export async function findFirstQueued(tx: Queryable, workflowId: number): Promis
 export async function startQueuedFire(
   tx: Queryable,
   workflowId: number,
-  fireTime: Date,
+  { node_id: nodeId, fire_time: fireTime }: QueuedFire,
   executionId: number,
 ): Promise<void> {
   await tx.query(
     `UPDATE schedule_fires SET outcome = 'started', execution_id = $3, is_open = true
-     WHERE workflow_id = $1 AND fire_time = $2`,
-    [workflowId, fireTime, executionId],
+     WHERE workflow_id = $1 AND date_trunc('milliseconds', fire_time) = $2 AND node_id IS NOT DISTINCT FROM $4
+       AND outcome = 'queued'`,
+    [workflowId, fireTime, executionId, nodeId],
   );
 }
 

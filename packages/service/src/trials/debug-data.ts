@@ -119,8 +119,8 @@ export function rerunPreview(
 ): NonNullable<DebugData['rerun']> {
   const keptIds = new Set(kept.map(({ nodeId }) => nodeId));
   if (saved.kind === 'invalid') return { kept: [], again: [] };
-  const { root, trigger } = saved.plan;
-  const nodes = new Set(root.nodes.filter((node) => node !== trigger).map(({ id }) => id));
+  const { root } = saved.plan;
+  const nodes = new Set(root.nodes.filter(({ kind }) => kind !== 'trigger').map(({ id }) => id));
   const ids = records
     .filter(({ nodeId, status }) => status === 'success' && nodes.has(nodeId))
     .map(({ nodeId }) => nodeId);

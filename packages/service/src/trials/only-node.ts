@@ -1,4 +1,5 @@
 import {
+  buildGraph,
   type Flow,
   type FlowEdge,
   type FlowNode,
@@ -10,6 +11,8 @@ import {
   type NodeRecord,
   type NodeRegistry,
   parseTemplates,
+  reachableFrom,
+  triggersOf,
 } from '@millrace/engine';
 import { type ApiError, type FieldError, validationError } from '@millrace/errors/errors';
 import { type Message, message } from '@millrace/messages';
@@ -31,10 +34,11 @@ export interface OnlyNode {
  */
 export function reduceToNode(flow: Flow, registry: NodeRegistry, only: OnlyNode): Flow {
   const node = requireNode(flow, registry, only.nodeId);
-  const trigger = flow.nodes.find((each) => registry(each.type)?.kind === 'trigger');
+  const triggers = triggersOf(flow, registry);
+  const trigger = leadingTo(flow, triggers, node.id);
   if (trigger === undefined) throw cannotRunAlone(message('service.trial_no_trigger'));
   const inside = nodesInside(flow, node.id);
-  const { read, before, isDirect } = surroundings(flow, trigger, node, inside, only);
+  const { read, before, isDirect } = surroundings(flow, { trigger, triggers }, node, inside, only);
   const outputs = pinnedOutputs(only, [...read, ...before]);
   const standIns = flow.nodes.filter(({ id }) => outputs.has(id));
   const nameOf = freeNames(flow);
@@ -70,9 +74,17 @@ interface Surroundings {
   readonly isDirect: boolean;
 }
 
+/** The first trigger from which a path leads to a node, or the first of all. */
+function leadingTo(flow: Flow, triggers: readonly FlowNode[], nodeId: string): FlowNode | undefined {
+  const ids = flow.nodes.map(({ id }) => id);
+  const graph = buildGraph(ids, flow.edges);
+  const at = ids.indexOf(nodeId);
+  return triggers.find(({ id }) => reachableFrom(graph, [ids.indexOf(id)])[at] === true) ?? triggers[0];
+}
+
 function surroundings(
   flow: Flow,
-  trigger: FlowNode,
+  { trigger, triggers }: { readonly trigger: FlowNode; readonly triggers: readonly FlowNode[] },
   node: FlowNode,
   inside: readonly FlowNode[],
   only: OnlyNode,
@@ -81,8 +93,9 @@ function surroundings(
   const read = readIds(flow, [node, ...inside]).filter((id) => !kept.has(id));
   refuseUnpinned(read, only);
   const sources = flow.edges.filter((edge) => edge.target === node.id).map((edge) => edge.source);
-  const predecessors = [...new Set(sources)].filter((id) => id !== trigger.id);
-  const isDirect = sources.includes(trigger.id) || predecessors.length === 0;
+  const starts = new Set(triggers.map(({ id }) => id));
+  const predecessors = [...new Set(sources)].filter((id) => !starts.has(id));
+  const isDirect = sources.some((id) => starts.has(id)) || predecessors.length === 0;
   const taken = predecessors.filter((id) => outputOf(only, id) !== undefined);
   return { read, before: taken.length > 0 || isDirect ? taken : predecessors, isDirect };
 }

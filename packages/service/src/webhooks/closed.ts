@@ -1,21 +1,25 @@
 import type { Flow, JsonObject } from '@millrace/engine';
 import type { WorkflowDetailRow } from '../workflows/store.ts';
+import { triggersIn } from '../workflows/trigger-types.ts';
 
 export const WEBHOOK_TRIGGER = 'trigger.webhook';
 export const FORM_TRIGGER = 'trigger.form';
 export const CHAT_TRIGGER = 'trigger.chat';
 
-/** The settings of a flow's trigger of a type; `{}` if it has none. */
-export function triggerConfigOf({ nodes }: Flow, type: string): JsonObject {
-  return nodes.find((node) => node.type === type)?.data?.config ?? {};
+/** A trigger with an address: its node, and its settings as they are written. */
+export interface AddressedTrigger {
+  readonly nodeId: string;
+  readonly config: JsonObject;
 }
 
-/** The settings of a flow's webhook; `{}` if it has none. */
-export function webhookConfigOf(flow: Flow): JsonObject {
-  return triggerConfigOf(flow, WEBHOOK_TRIGGER);
+/** A flow's triggers of a type, in its order. */
+export function triggersOfType({ nodes }: Flow, type: string): readonly AddressedTrigger[] {
+  return nodes.flatMap((node) =>
+    node.type === type ? [{ nodeId: node.id, config: node.data?.config ?? {} }] : [],
+  );
 }
 
-type State = Pick<WorkflowDetailRow, 'status' | 'trigger_type'>;
+type State = Pick<WorkflowDetailRow, 'status' | 'trigger_type' | 'other_triggers'>;
 
 /** Why nothing that comes to its address starts a workflow that has the right trigger; null if it does. */
 function statusClosedBecause({ status }: State): 'workflow_inactive' | 'workflow_archived' | null {
@@ -27,25 +31,26 @@ function statusClosedBecause({ status }: State): 'workflow_inactive' | 'workflow
 export function webhookClosedBecause(
   row: State,
 ): 'no_webhook_trigger' | 'workflow_inactive' | 'workflow_archived' | null {
-  return row.trigger_type === WEBHOOK_TRIGGER ? statusClosedBecause(row) : 'no_webhook_trigger';
+  return triggersIn(row).includes(WEBHOOK_TRIGGER) ? statusClosedBecause(row) : 'no_webhook_trigger';
 }
 
 /** Why no submission of its form starts a workflow; null if submissions do. */
 export function formClosedBecause(
   row: State,
 ): 'no_form_trigger' | 'workflow_inactive' | 'workflow_archived' | null {
-  return row.trigger_type === FORM_TRIGGER ? statusClosedBecause(row) : 'no_form_trigger';
+  return triggersIn(row).includes(FORM_TRIGGER) ? statusClosedBecause(row) : 'no_form_trigger';
 }
 
 /** Why no message of its chat starts a workflow; null if messages do. */
 export function chatClosedBecause(
   row: State,
 ): 'no_chat_trigger' | 'workflow_inactive' | 'workflow_archived' | null {
-  return row.trigger_type === CHAT_TRIGGER ? statusClosedBecause(row) : 'no_chat_trigger';
+  return triggersIn(row).includes(CHAT_TRIGGER) ? statusClosedBecause(row) : 'no_chat_trigger';
 }
 
 /** Why nothing that comes from outside can become a workflow's sample; null if it can. */
 export function samplesClosedBecause(row: State): ReturnType<typeof webhookClosedBecause> {
-  const isPage = row.trigger_type === FORM_TRIGGER || row.trigger_type === CHAT_TRIGGER;
+  const types = triggersIn(row);
+  const isPage = types.includes(FORM_TRIGGER) || types.includes(CHAT_TRIGGER);
   return isPage ? statusClosedBecause(row) : webhookClosedBecause(row);
 }

@@ -5,6 +5,7 @@ import type { WorkflowRow } from './store.ts';
 /** A workflow as the admin area's list shows it. */
 export interface WorkflowItemRow extends WorkflowRow {
   readonly trigger_type: string | null;
+  readonly other_triggers: readonly string[];
   readonly folder_id: number | null;
   /** Whether the requesting user has a draft of it. */
   readonly has_draft: boolean;
@@ -30,7 +31,7 @@ export interface ListPosition {
   readonly key: string;
 }
 
-const COLUMNS = `w.id, w.name, w.description, w.status, w.tags, w.is_test_mode, w.version, w.trigger_type, w.created_at,
+const COLUMNS = `w.id, w.name, w.description, w.status, w.tags, w.is_test_mode, w.version, w.trigger_type, w.other_triggers, w.created_at,
        w.updated_at, w.folder_id`;
 
 /**

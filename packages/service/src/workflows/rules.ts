@@ -5,7 +5,7 @@ import {
   type JsonValue,
   type NodeRegistry,
   type Problem,
-  triggerTypeOf,
+  triggersOf,
   validateStructure,
 } from '@millrace/engine';
 import { ApiError, validationError } from '@millrace/errors/errors';
@@ -15,7 +15,18 @@ import { finishInTurns } from '@millrace/runtime/turns';
 /** A `flow_data` that may be saved. */
 export interface CheckedFlow {
   readonly flow: Flow;
-  readonly triggerType: string | null;
+  readonly triggers: TriggerTypes;
+}
+
+/** The types of a flow's triggers, each once: the first one's, and the others. */
+export interface TriggerTypes {
+  readonly first: string | null;
+  readonly others: readonly string[];
+}
+
+export function triggerTypesOf(flow: Flow, registry: NodeRegistry): TriggerTypes {
+  const [first = null, ...others] = new Set(triggersOf(flow, registry).map(({ type }) => type));
+  return { first, others };
 }
 
 /**
@@ -26,7 +37,7 @@ export function checkFlow(value: JsonValue, registry: NodeRegistry, maxNodes: nu
   const errors = validateStructure(value, { maxNodes });
   refuse(errors);
   const flow = value as Flow;
-  return { flow, triggerType: triggerTypeOf(flow, registry) };
+  return { flow, triggers: triggerTypesOf(flow, registry) };
 }
 
 /**

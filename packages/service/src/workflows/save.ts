@@ -8,14 +8,20 @@ import {
   type NodeRegistry,
   parseJson,
   stringifyJson,
-  triggerTypeOf,
 } from '@millrace/engine';
 import { notFound, validationError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { registry as catalogue } from '@millrace/nodes';
 import { isPolling, keepPolling } from '@millrace/polling/keep';
-import { keepSchedule, SCHEDULE_TRIGGER } from '../schedules/keep.ts';
-import { archivedError, type CheckedFlow, checkTransition, refuseProblems } from './rules.ts';
+import { keepSchedules, SCHEDULE_TRIGGER } from '../schedules/keep.ts';
+import {
+  archivedError,
+  type CheckedFlow,
+  checkTransition,
+  refuseProblems,
+  type TriggerTypes,
+  triggerTypesOf,
+} from './rules.ts';
 import {
   findVersion,
   findWorkflow,
@@ -25,6 +31,7 @@ import {
   updateWorkflow,
   type WorkflowDetailRow,
 } from './store.ts';
+import { triggersIn } from './trigger-types.ts';
 import type { NewWorkflow, WorkflowPatch } from './workflow.ts';
 
 /** Who saves: an API key's principal, a signed-in user, or the operator, who is neither. */
@@ -90,7 +97,8 @@ export async function createWorkflow(
     status,
     tags: body.tags ?? [],
     isTestMode: body.is_test_mode ?? false,
-    triggerType: flow.triggerType,
+    triggerType: flow.triggers.first,
+    otherTriggers: flow.triggers.others,
     webhookHash: randomBytes(WEBHOOK_HASH_BYTES).toString('base64url'),
     flowData: stringifyJson(flow.flow),
     apiKeyId: author.apiKeyId,
@@ -98,7 +106,7 @@ export async function createWorkflow(
     folderId: body.folder_id ?? null,
     templateId,
   });
-  await keepInStep(tx, row, null);
+  await keepInStep(tx, row, []);
   return row;
 }
 
@@ -138,7 +146,7 @@ export async function changeWorkflow(
     status,
     tags: body.tags ?? row.tags,
     is_test_mode: body.is_test_mode ?? row.is_test_mode,
-    ...(isNewFlow ? { flow_data: stringifyJson(flow.flow), trigger_type: flow.triggerType } : {}),
+    ...(isNewFlow ? { flow_data: stringifyJson(flow.flow), ...columnsOf(flow.triggers) } : {}),
   };
   const differs = isNewFlow || differsBesideStatus(row, change);
   checkTransition(row.status, status);
@@ -168,7 +176,7 @@ export async function restoreVersion(
   const flow = parseJson(source.flow_data);
   if (row.status === 'active') await refuseUnfinished(tx, author.organisationId, flow, registry);
   const { flow_data } = source;
-  const change = { ...row, flow_data, trigger_type: triggerTypeOf(flow, registry) };
+  const change = { ...row, flow_data, ...columnsOf(triggerTypesOf(flow, registry)) };
   return appendVersion(tx, author, row, change, version);
 }
 
@@ -219,19 +227,23 @@ async function writeChange(
   change: WorkflowDetailRow,
 ): Promise<WorkflowDetailRow> {
   const changed = await updateWorkflow(tx, change);
-  await keepInStep(tx, changed, row.trigger_type);
+  await keepInStep(tx, changed, triggersIn(row));
   return changed;
 }
 
-/** @param triggerBefore the trigger's type before the change; null for a new workflow */
+function columnsOf({ first, others }: TriggerTypes) {
+  return { trigger_type: first, other_triggers: others };
+}
+
+/** @param triggersBefore the types of the triggers before the change */
 async function keepInStep(
   tx: Queryable,
   row: WorkflowDetailRow,
-  triggerBefore: string | null,
+  triggersBefore: readonly string[],
 ): Promise<void> {
-  const { id, status, trigger_type: triggerType, flow_data: flowData } = row;
-  const saved = { id, status, triggerType, flowData };
-  const triggers = [triggerType, triggerBefore];
-  if (triggers.includes(SCHEDULE_TRIGGER)) await keepSchedule(tx, saved);
+  const { id, status, flow_data: flowData } = row;
+  const saved = { id, status, flowData };
+  const triggers = [...triggersIn(row), ...triggersBefore];
+  if (triggers.includes(SCHEDULE_TRIGGER)) await keepSchedules(tx, saved);
   if (triggers.some((each) => isPolling(each, catalogue))) await keepPolling(tx, saved, catalogue);
 }

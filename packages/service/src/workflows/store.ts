@@ -20,8 +20,10 @@ export interface WorkflowRow {
 export interface WorkflowDetailRow extends WorkflowRow {
   /** JSON text as stored. */
   readonly flow_data: JsonText<Flow>;
-  /** Type of the saved version's trigger node; null if a draft has none yet. */
+  /** Type of the saved version's first trigger node; null if a draft has none yet. */
   readonly trigger_type: string | null;
+  /** Types of the other triggers, each once. */
+  readonly other_triggers: readonly string[];
   readonly webhook_hash: string;
 }
 
@@ -45,6 +47,7 @@ export interface NewWorkflow {
   readonly tags: readonly string[];
   readonly isTestMode: boolean;
   readonly triggerType: string | null;
+  readonly otherTriggers: readonly string[];
   readonly webhookHash: string;
   /** JSON text. */
   readonly flowData: JsonText<Flow>;
@@ -64,8 +67,8 @@ export async function insertWorkflow(tx: Queryable, workflow: NewWorkflow): Prom
     tx,
     `WITH w AS (
        INSERT INTO workflows (organisation_id, name, description, status, tags, is_test_mode, version, trigger_type,
-         webhook_hash, folder_id, template_id, created_at, updated_at)
-       VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8,
+         webhook_hash, other_triggers, folder_id, template_id, created_at, updated_at)
+       VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8, $14,
          (SELECT id FROM workflow_folders WHERE organisation_id = $1 AND id = $12 FOR KEY SHARE), $13,
          date_trunc('milliseconds', now()), date_trunc('milliseconds', now()))
        RETURNING *
@@ -75,7 +78,7 @@ export async function insertWorkflow(tx: Queryable, workflow: NewWorkflow): Prom
        RETURNING flow_data
      )
      SELECT w.id, w.name, w.description, w.status, w.tags, w.is_test_mode, w.version, w.created_at, w.updated_at,
-       w.trigger_type, w.webhook_hash, v.flow_data
+       w.trigger_type, w.other_triggers, w.webhook_hash, v.flow_data
      FROM w, v`,
     [
       workflow.organisationId,
@@ -91,6 +94,7 @@ export async function insertWorkflow(tx: Queryable, workflow: NewWorkflow): Prom
       workflow.userId ?? null,
       workflow.folderId ?? null,
       workflow.templateId ?? null,
+      workflow.otherTriggers,
     ],
   );
   return row;
@@ -104,7 +108,7 @@ export async function findWorkflow(
 ): Promise<WorkflowDetailRow | undefined> {
   const [row] = await tx.query<WorkflowDetailRow>(
     `SELECT w.id, w.name, w.description, w.status, w.tags, w.is_test_mode, w.version, w.created_at, w.updated_at,
-       w.trigger_type, w.webhook_hash, v.flow_data
+       w.trigger_type, w.other_triggers, w.webhook_hash, v.flow_data
      FROM workflows w JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
      WHERE w.organisation_id = $1 AND w.id = $2`,
     [organisationId, id],
@@ -139,7 +143,7 @@ export async function updateWorkflow(tx: Queryable, row: WorkflowDetailRow): Pro
   const stored = await queryRow<{ updated_at: Date }>(
     tx,
     `UPDATE workflows SET name = $2, description = $3, status = $4, tags = $5, is_test_mode = $6, version = $7,
-       trigger_type = $8,
+       trigger_type = $8, other_triggers = $9,
        updated_at = greatest(date_trunc('milliseconds', now()), updated_at + interval '1 millisecond')
      WHERE id = $1
      RETURNING updated_at`,
@@ -152,6 +156,7 @@ export async function updateWorkflow(tx: Queryable, row: WorkflowDetailRow): Pro
       row.is_test_mode,
       row.version,
       row.trigger_type,
+      row.other_triggers,
     ],
   );
   return { ...row, ...stored };

@@ -72,6 +72,11 @@ export function readFormOptions(config: JsonObject): FormOptions | null {
 /** As names stand in templates; those that begin with _ are the form's own. */
 const NAME = /^[^_\s{}"\\\p{Cc}](?:[^{}"\\\p{Cc}]*[^\s{}"\\\p{Cc}])?$/u;
 
+/** Whether a field may have this name. */
+export function isFieldName(name: string): boolean {
+  return NAME.test(name);
+}
+
 /** Faults of a config that matches the schema. */
 export function findFormFaults(config: JsonObject): readonly ConfigFault[] {
   const templates = templatesIn(config, message('nodes.template_before_run'));
@@ -95,7 +100,7 @@ function fieldFaults(field: FormField, fields: readonly FormField[], index: numb
   const at = `/fields/${index}`;
   if (type === 'page') return [];
   const faults: ConfigFault[] = [];
-  if (!NAME.test(name)) faults.push({ pointer: `${at}/name`, message: message('nodes.form_field_name') });
+  if (!isFieldName(name)) faults.push({ pointer: `${at}/name`, message: message('nodes.form_field_name') });
   else if (fields.findIndex((each) => each.type !== 'page' && each.name === name) < index)
     faults.push({ pointer: `${at}/name`, message: message('nodes.form_field_twice', { name }) });
   if (label.trim() === '' && type !== 'hidden')

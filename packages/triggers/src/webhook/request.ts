@@ -113,6 +113,14 @@ export function matchPath(path: string, rest: string): JsonObject | null {
   return params;
 }
 
+/** What a path matches, whatever its parameters are called. */
+export function shapeOfPath(path: string): string {
+  return path
+    .split('/')
+    .map((part) => (PARAMETER.test(part) ? ':' : part))
+    .join('/');
+}
+
 function decoded(text: string): string | null {
   try {
     return decodeURIComponent(text);

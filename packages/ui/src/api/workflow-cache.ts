@@ -3,7 +3,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { endpointKey } from './query.ts';
 
 /**
- * Caches a workflow returned by a change, and refetches what depends on it: its versions, its webhook and the lists
+ * Caches a workflow returned by a change, and refetches what depends on it: its versions, its addresses and the lists
  * that include it.
  */
 export function showChangedWorkflow(
@@ -16,6 +16,7 @@ export function showChangedWorkflow(
     [
       endpointKey('GET /orgs/:org/workflows/:id/versions', { params }),
       endpointKey('GET /orgs/:org/workflows/:id/webhook', { params }),
+      endpointKey('GET /orgs/:org/workflows/:id/form', { params }),
       ['GET /orgs/:org/workflows'],
       ['GET /orgs/:org/workflow-tags'],
     ].map((queryKey) => queryClient.invalidateQueries({ queryKey })),

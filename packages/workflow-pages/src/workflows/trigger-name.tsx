@@ -33,20 +33,35 @@ type Known = keyof typeof TRIGGER_ICONS;
 type NameOf<Type extends Known> = Type extends `trigger.${infer Name}` ? Name : never;
 type Name = NameOf<Known>;
 
-/** A workflow's trigger: icon and label. */
-export function TriggerName({ type }: { type: string | null }) {
+/** A workflow's trigger: icon and label. @param others types of its other triggers, which are shown as icons beside it */
+export function TriggerName({ type, others = [] }: { type: string | null; others?: readonly string[] }) {
   const { t } = useTranslation();
-  // Those of services poll.
-  const shown = type !== null && /^trigger\.\w+\./.test(type) ? 'trigger.poll' : type;
-  const known = Object.keys(TRIGGER_ICONS).find((each) => each === shown) as Known | undefined;
+  const knownOf = (name: string | null) => {
+    // Those of services poll.
+    const shown = name !== null && /^trigger\.\w+\./.test(name) ? 'trigger.poll' : name;
+    return Object.keys(TRIGGER_ICONS).find((each) => each === shown) as Known | undefined;
+  };
+  const nameOf = (known: Known | undefined) => (known?.slice('trigger.'.length) ?? 'none') as Name | 'none';
+  const known = knownOf(type);
   const Icon = known === undefined ? CircleHelp : TRIGGER_ICONS[known];
-  const name = (known?.slice('trigger.'.length) ?? 'none') as Name | 'none';
+  const name = nameOf(known);
   return (
     <Group gap={6} wrap="nowrap">
       <Icon size={14} aria-hidden />
       <Text size="sm" truncate>
         {t(`workflows.triggerName.${name}`)}
       </Text>
+      {others.flatMap((each) => {
+        const other = knownOf(each);
+        if (other === undefined) return [];
+        const OtherIcon = TRIGGER_ICONS[other];
+        const title = t(`workflows.triggerName.${nameOf(other)}`);
+        return [
+          <OtherIcon key={each} size={14} role="img" aria-label={title}>
+            <title>{title}</title>
+          </OtherIcon>,
+        ];
+      })}
     </Group>
   );
 }

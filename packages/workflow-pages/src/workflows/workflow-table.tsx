@@ -47,7 +47,7 @@ function columnsOf(t: TFunction, isSelectable: boolean): readonly Column<Workflo
     {
       head: t('workflows.trigger'),
       width: 150,
-      cell: (item) => <TriggerName type={item.trigger_type} />,
+      cell: (item) => <TriggerName type={item.trigger_type} others={item.other_triggers} />,
     },
     { head: t('workflows.lastRuns'), width: 172, cell: (item) => <RunStrip runs={item.last_runs} /> },
     { head: t('workflows.lastRun'), width: 184, cell: (item) => <LastRunCell item={item} /> },

@@ -1,3 +1,4 @@
+import { joinPointer } from '@millrace/engine';
 import { ApiError, notFound, validationError } from '@millrace/errors/errors';
 import { pathId } from '@millrace/http/ids';
 import { insertAudit } from '@millrace/identity/audit/store';
@@ -8,7 +9,7 @@ import {
   listPendingApprovals,
   type PendingApprovalRow,
 } from '@millrace/service/callbacks/store';
-import { clean, decideApproval, type Use } from '@millrace/service/callbacks/use';
+import { clean, type Decided, decideApproval } from '@millrace/service/callbacks/use';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { MAX_COMMENT } from '../../public/callbacks/approval-page.ts';
@@ -45,6 +46,7 @@ export function adminApprovalRoutes(app: FastifyInstance, deps: AppDeps): void {
       choice: body.choice,
       comment: clean(body.comment ?? '', MAX_COMMENT),
       decidedBy: { via: 'member', member_id: memberId, email: session.email },
+      given: body.values ?? {},
     } as const;
     const use = await decideApproval(db, organisation.id, approvalId, decision, (tx, approval) =>
       insertAudit(tx, {
@@ -63,7 +65,15 @@ export function adminApprovalRoutes(app: FastifyInstance, deps: AppDeps): void {
   });
 }
 
-function refusal(use: Exclude<Use, 'accepted'> | 'no_such_choice'): ApiError {
+function refusal(use: Exclude<Decided, 'accepted'>): ApiError {
+  if (typeof use !== 'string')
+    return validationError(
+      use.faults.map(({ name, message: said }) => ({
+        pointer: joinPointer('/values', name),
+        code: 'invalid_value',
+        message: said,
+      })),
+    );
   switch (use) {
     case 'unknown':
       return notFound('approval');

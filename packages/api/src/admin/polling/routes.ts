@@ -15,28 +15,34 @@ import { requireWorkflow } from '../workflows/detail.ts';
 export function pollingRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
 
-  adminRoute(app, deps, 'GET /orgs/:org/workflows/:id/polling', async ({ organisation, params }) => {
+  adminRoute(app, deps, 'GET /orgs/:org/workflows/:id/polling', async ({ organisation, params, query }) => {
     const id = pathId(params.id, 'workflow');
     return db.forOrganisation(organisation.id, async (tx) => {
       await requireWorkflow(tx, organisation.id, id);
-      return { polling: await read(tx, organisation.id, id) };
+      return { polling: await read(tx, organisation.id, id, query.node ?? null) };
     });
   });
 
-  adminRoute(app, deps, 'POST /orgs/:org/workflows/:id/polling', async ({ organisation, params }) => {
+  adminRoute(app, deps, 'POST /orgs/:org/workflows/:id/polling', async ({ organisation, params, query }) => {
     const id = pathId(params.id, 'workflow');
     return db.forOrganisation(organisation.id, async (tx) => {
       await requireWorkflow(tx, organisation.id, id);
-      const isPolling = await hastenPoll(tx, id);
-      const polling = isPolling ? await read(tx, organisation.id, id) : null;
+      const nodeId = query.node ?? null;
+      const isPolling = await hastenPoll(tx, id, nodeId);
+      const polling = isPolling ? await read(tx, organisation.id, id, nodeId) : null;
       if (polling === null) throw new ApiError('workflow_inactive', message('api.not_polling'));
       return { polling };
     });
   });
 }
 
-async function read(tx: Queryable, organisationId: number, workflowId: number): Promise<Polling | null> {
-  const row = await findPolling(tx, organisationId, workflowId);
+async function read(
+  tx: Queryable,
+  organisationId: number,
+  workflowId: number,
+  nodeId: string | null,
+): Promise<Polling | null> {
+  const row = await findPolling(tx, organisationId, workflowId, nodeId);
   return row === undefined ? null : present(row);
 }
 

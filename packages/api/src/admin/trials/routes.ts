@@ -18,10 +18,11 @@ import { startOrigin } from '@millrace/http/origin';
 import { insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
 import { parseChunks } from '@millrace/runtime/chunks';
+import { recordsOfStart } from '@millrace/runtime/start-row';
 import { finishInTurns } from '@millrace/runtime/turns';
 import type { Starter } from '@millrace/service/executions/accept';
 import { recordsKept, refuseUnended } from '@millrace/service/executions/rerun';
-import { organisationPaused } from '@millrace/service/executions/startable';
+import { faultsOfTrigger, organisationPaused } from '@millrace/service/executions/startable';
 import { findRerunSource, type RerunSource } from '@millrace/service/executions/store';
 import { findPastInput } from '@millrace/service/samples/past-inputs';
 import { outputsOf, reduceToNode, trialSettings } from '@millrace/service/trials/only-node';
@@ -30,7 +31,7 @@ import { archivedError, checkFlow, refuseProblems } from '@millrace/service/work
 import { findVersion, holdStatus, type WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { refuseInput } from '../../public/executions/execute-route.ts';
+import { refuse, refuseInput } from '../../public/executions/execute-route.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';
 import { requireWorkflow } from '../workflows/detail.ts';
 
@@ -60,6 +61,8 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
     const isPartial = body.only_node !== undefined || body.from_node !== undefined;
     const again = repeated(body, former, compiled);
     const input = again?.input ?? read.input;
+    const trigger = isPartial ? null : (body.trigger ?? null);
+    refuse(faultsOfTrigger(compiled, trigger, '/trigger'));
     // Between the transactions: it may take long, in a thread.
     if (!isPartial) await refuseInput(compiled, input, organisation.id, '/input');
     const { workflow } = read;
@@ -72,7 +75,9 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
         name: workflow.name,
         isTestMode: (body.is_test_mode ?? workflow.is_test_mode) || again?.isTestMode === true,
       },
-      ...(again === null ? {} : { rerunOf: again.rerunOf, records: again.records }),
+      ...(again === null
+        ? { records: recordsOfStart(compiled, trigger, { data: input }, now) }
+        : { rerunOf: again.rerunOf, records: again.records }),
       triggerType: 'manual',
       input,
       compiled,

@@ -7,10 +7,11 @@ import { findSample, type SampleRow } from '@millrace/service/samples/store';
 import {
   CHAT_TRIGGER,
   chatClosedBecause,
+  FORM_TRIGGER,
   formClosedBecause,
-  triggerConfigOf,
+  triggersOfType,
+  WEBHOOK_TRIGGER,
   webhookClosedBecause,
-  webhookConfigOf,
 } from '@millrace/service/webhooks/closed';
 import { deleteFormerHashes, listFormerHashes, replaceHash } from '@millrace/service/webhooks/store';
 import { readLockedWorkflow, WEBHOOK_HASH_BYTES } from '@millrace/service/workflows/save';
@@ -31,17 +32,17 @@ const MAX_CURL_BODY = 4_000;
 export function webhookAdminRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db, config } = deps;
 
-  adminRoute(app, deps, 'GET /orgs/:org/workflows/:id/webhook', async ({ organisation, params }) => {
+  adminRoute(app, deps, 'GET /orgs/:org/workflows/:id/webhook', async ({ organisation, params, query }) => {
     const id = pathId(params.id, 'workflow');
     return db.forOrganisation(organisation.id, async (tx) =>
-      describeWebhook(tx, await requireWorkflow(tx, organisation.id, id), config.publicUrl),
+      describeWebhook(tx, await requireWorkflow(tx, organisation.id, id), query.node, config.publicUrl),
     );
   });
 
-  adminRoute(app, deps, 'GET /orgs/:org/workflows/:id/form', async ({ organisation, params }) => {
+  adminRoute(app, deps, 'GET /orgs/:org/workflows/:id/form', async ({ organisation, params, query }) => {
     const id = pathId(params.id, 'workflow');
     return db.forOrganisation(organisation.id, async (tx) =>
-      describeForm(tx, await requireWorkflow(tx, organisation.id, id), config.publicUrl),
+      describeForm(tx, await requireWorkflow(tx, organisation.id, id), query.node, config.publicUrl),
     );
   });
 
@@ -62,18 +63,32 @@ export function webhookAdminRoutes(app: FastifyInstance, deps: AppDeps): void {
       await replaceHash(tx, id, hash, endsNow ? 0 : OVERLAP_HOURS);
       if (endsNow) await deleteFormerHashes(tx, id);
       await recordWorkflow(tx, call, 'workflow.webhook_regenerated', id, { ends_previous_now: endsNow });
-      return describeWebhook(tx, { ...row, webhook_hash: hash }, config.publicUrl);
+      return describeWebhook(tx, { ...row, webhook_hash: hash }, call.query.node, config.publicUrl);
     });
   });
 }
 
-async function describeWebhook(tx: Queryable, row: WorkflowDetailRow, publicUrl: string): Promise<Webhook> {
-  const options = readWebhookOptions(webhookConfigOf(parseJson(row.flow_data)));
+/** The trigger that is asked for, or the first of its type; undefined: the saved version doesn't have it. */
+function findTrigger(row: WorkflowDetailRow, type: string, nodeId: string | undefined) {
+  const triggers = triggersOfType(parseJson(row.flow_data), type);
+  const index = nodeId === undefined ? 0 : triggers.findIndex((each) => each.nodeId === nodeId);
+  const trigger = triggers[index];
+  return trigger === undefined ? undefined : { ...trigger, isFirst: index === 0 };
+}
+
+async function describeWebhook(
+  tx: Queryable,
+  row: WorkflowDetailRow,
+  nodeId: string | undefined,
+  publicUrl: string,
+): Promise<Webhook> {
+  const trigger = findTrigger(row, WEBHOOK_TRIGGER, nodeId);
+  const options = readWebhookOptions(trigger?.config ?? {});
   const path = options === null || options.path === '' ? '' : `/${options.path}`;
   const urlOf = (hash: string) => `${publicUrl}/api/v1/webhooks/${hash}${path}`;
   const url = urlOf(row.webhook_hash);
   const sample = await findSample(tx, row.id);
-  const reason = webhookClosedBecause(row);
+  const reason = trigger === undefined ? 'no_webhook_trigger' : webhookClosedBecause(row);
   const signature = options?.signature ?? null;
   const former = await listFormerHashes(tx, row.id);
   return {
@@ -91,10 +106,18 @@ async function describeWebhook(tx: Queryable, row: WorkflowDetailRow, publicUrl:
   };
 }
 
-/** A form has the hash of a webhook: a workflow has one of them. */
-async function describeForm(tx: Queryable, row: WorkflowDetailRow, publicUrl: string): Promise<HostedForm> {
-  const urlOf = (hash: string) => `${publicUrl}/api/v1/forms/${hash}`;
-  const reason = formClosedBecause(row);
+/** A form has the hash of its workflow; all but the first are told apart by their nodes. */
+async function describeForm(
+  tx: Queryable,
+  row: WorkflowDetailRow,
+  nodeId: string | undefined,
+  publicUrl: string,
+): Promise<HostedForm> {
+  const trigger = findTrigger(row, FORM_TRIGGER, nodeId);
+  const isFirst = trigger?.isFirst ?? triggersOfType(parseJson(row.flow_data), FORM_TRIGGER).length === 0;
+  const rest = isFirst || nodeId === undefined ? '' : `/nodes/${encodeURIComponent(nodeId)}`;
+  const urlOf = (hash: string) => `${publicUrl}/api/v1/forms/${hash}${rest}`;
+  const reason = trigger === undefined ? 'no_form_trigger' : formClosedBecause(row);
   const former = await listFormerHashes(tx, row.id);
   return {
     url: urlOf(row.webhook_hash),
@@ -107,16 +130,17 @@ async function describeForm(tx: Queryable, row: WorkflowDetailRow, publicUrl: st
   };
 }
 
-/** A chat has the same hash, too. */
+/** A chat has the same hash, too; a workflow has one at most. */
 async function describeChat(tx: Queryable, row: WorkflowDetailRow, publicUrl: string): Promise<HostedChat> {
   const urlOf = (hash: string) => `${publicUrl}/api/v1/chat/${hash}`;
   const url = urlOf(row.webhook_hash);
-  const reason = chatClosedBecause(row);
+  const trigger = findTrigger(row, CHAT_TRIGGER, undefined);
+  const reason = trigger === undefined ? 'no_chat_trigger' : chatClosedBecause(row);
   const former = await listFormerHashes(tx, row.id);
   return {
     url,
     snippet: `<script src="${url}/embed.js" async></script>`,
-    origins: readChatOptions(triggerConfigOf(parseJson(row.flow_data), CHAT_TRIGGER))?.allowed_origins ?? [],
+    origins: readChatOptions(trigger?.config ?? {})?.allowed_origins ?? [],
     is_open: reason === null,
     reason,
     previous: former.map(({ hash, valid_until: until }) => ({

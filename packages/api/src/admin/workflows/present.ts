@@ -2,11 +2,13 @@ import type { FlowCheck, LastRun, VersionDetail, VersionItem, WorkflowItem } fro
 import { type Flow, formatTimestamp, type JsonText, parseJson } from '@millrace/engine';
 import type { RecentRunRow, VersionItemRow } from '@millrace/service/workflows/admin-store';
 import type { WorkflowItemRow } from '@millrace/service/workflows/list-store';
-import type { WorkflowRow } from '@millrace/service/workflows/store';
+import type { WorkflowDetailRow, WorkflowRow } from '@millrace/service/workflows/store';
 import { presentExecutionError } from '../executions/present-error.ts';
 
 /** Shared by list and detail of a workflow. */
-export function presentSummary(row: WorkflowRow & { readonly trigger_type: string | null }) {
+export function presentSummary(
+  row: WorkflowRow & Pick<WorkflowDetailRow, 'trigger_type' | 'other_triggers'>,
+) {
   return {
     id: row.id,
     name: row.name,
@@ -15,6 +17,7 @@ export function presentSummary(row: WorkflowRow & { readonly trigger_type: strin
     tags: [...row.tags],
     is_test_mode: row.is_test_mode,
     trigger_type: row.trigger_type,
+    other_triggers: [...row.other_triggers],
     version: row.version,
     created_at: formatTimestamp(row.created_at),
     updated_at: formatTimestamp(row.updated_at),

@@ -1,7 +1,8 @@
 import type { Approval, ExecutionDetail } from '@millrace/admin-api';
-import { formatTimestamp, parseJson } from '@millrace/engine';
+import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
 import type { DecidedApprovalRow, OpenWaitRow, PendingApprovalRow } from '@millrace/service/callbacks/store';
-import { choicesOf } from '@millrace/service/callbacks/use';
+import { choicesOf, fieldsOf } from '@millrace/service/callbacks/use';
+import type { FormField } from '@millrace/triggers';
 
 /** A node's question to a person, decided or not. */
 export function presentApproval(row: PendingApprovalRow | DecidedApprovalRow): Approval {
@@ -15,10 +16,15 @@ export function presentApproval(row: PendingApprovalRow | DecidedApprovalRow): A
     title: row.title,
     message: row.message,
     choices: choicesOf(row),
+    fields: fieldsOf(row).map(presentField),
     created_at: formatTimestamp(row.created_at),
     expires_at: formatTimestamp(row.expires_at),
     decision: 'decided_by' in row ? presentDecision(row) : null,
   };
+}
+
+function presentField({ name, label, type, required, help, choices, value }: FormField) {
+  return { name, label, type, required, help, choices: [...choices], value };
 }
 
 function presentDecision(row: DecidedApprovalRow): NonNullable<Approval['decision']> {
@@ -29,6 +35,7 @@ function presentDecision(row: DecidedApprovalRow): NonNullable<Approval['decisio
     decided_at: formatTimestamp(row.used_at),
     via: by.via,
     decided_by: by.via === 'member' ? by.email : by.name,
+    values: row.answers === null ? {} : (parseJson(row.answers) as JsonObject),
   };
 }
 

@@ -27,7 +27,7 @@ import { toApiError } from '@millrace/http/problem';
 import { createRateLimiter, sourceOf } from '@millrace/http/rate-limit';
 import { type Message, message } from '@millrace/messages';
 import { readChunks } from '@millrace/runtime/chunks';
-import type { StartableWorkflow, StartOrder } from '@millrace/runtime/start-row';
+import { recordsOfStart, type StartableWorkflow, type StartOrder } from '@millrace/runtime/start-row';
 import type { Starter } from '@millrace/service/executions/accept';
 import { organisationPaused } from '@millrace/service/executions/startable';
 import { findExecution, type StartLookup } from '@millrace/service/executions/store';
@@ -61,6 +61,8 @@ interface OpenChat {
   readonly found: StartLookup;
   readonly workflow: StartableWorkflow;
   readonly compiled: CompileResult;
+  /** Of its trigger. */
+  readonly nodeId: string;
   readonly options: ChatOptions;
 }
 
@@ -164,8 +166,8 @@ function addChats(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
       return null;
     }
     const compiled = await deps.plans.get(workflow.id, workflow.version);
-    const options = await chatOf(workflow, compiled);
-    return options === null ? 'unfinished' : { found, workflow, compiled, options };
+    const chat = await chatOf(workflow, compiled);
+    return chat === null ? 'unfinished' : { found, workflow, compiled, ...chat };
   }
 
   /** By address and by session: neither many sessions nor many addresses help. */
@@ -179,7 +181,7 @@ function addChats(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
 
   /** Stores the message and its start before it returns; the same message sent again starts nothing. */
   async function start(
-    { found, workflow, compiled, options }: OpenChat,
+    { found, workflow, compiled, nodeId, options }: OpenChat,
     session: SessionKey,
     sent: { readonly messageId: string; readonly text: string },
     request: FastifyRequest,
@@ -197,21 +199,25 @@ function addChats(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
       sessionsPerHour: options.sessions_per_hour,
       turnsPerSession: options.messages_per_session,
     };
-    const orderOf = (number: number): StartOrder => ({
-      executionId,
-      acceptedAt,
-      workflow,
-      version: workflow.version,
-      triggerType: 'chat',
-      input: {
+    const orderOf = (number: number): StartOrder => {
+      const input = {
         session_id: sessionIdOf(session.hash),
         message: sent.text,
         message_id: sent.messageId,
         number,
-      },
-      compiled,
-      origin: startOrigin(request),
-    });
+      };
+      return {
+        executionId,
+        acceptedAt,
+        workflow,
+        version: workflow.version,
+        triggerType: 'chat',
+        input,
+        compiled,
+        records: recordsOfStart(compiled, nodeId, { data: input }, acceptedAt),
+        origin: startOrigin(request),
+      };
+    };
     const began = await db.transaction(async (tx) => {
       const begun = await beginTurn(tx, session, turn, limits);
       if (begun.kind === 'new')

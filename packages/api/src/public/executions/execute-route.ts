@@ -1,12 +1,13 @@
 import type { CompileResult, JsonValue } from '@millrace/engine';
-import { validationError } from '@millrace/errors/errors';
+import { type FieldError, validationError } from '@millrace/errors/errors';
 import { principalOf } from '@millrace/http/context';
 import { sendStoredResponse } from '@millrace/http/idempotency';
 import { pathId } from '@millrace/http/ids';
 import { originOfStart } from '@millrace/http/origin';
 import { HEADERS, response } from '@millrace/http/responses';
+import { recordsOfStart } from '@millrace/runtime/start-row';
 import type { Starter } from '@millrace/service/executions/accept';
-import { faultsOfInput } from '@millrace/service/executions/startable';
+import { faultsOfInput, faultsOfTrigger } from '@millrace/service/executions/startable';
 import type { StartLookup } from '@millrace/service/executions/store';
 import { refuseUnknownFiles } from '@millrace/service/files/input-files';
 import { checkFingerprint } from '@millrace/service/idempotency/store';
@@ -86,6 +87,7 @@ export function executeRoute(
     },
     async (request, reply) => {
       const input = (request.body.input_data ?? {}) as JsonValue;
+      const { trigger = null } = request.body;
       const found = lookups.get(request) ?? (await lookUp(request));
       return respondToStart(
         {
@@ -95,11 +97,13 @@ export function executeRoute(
           lookUp: () => lookUp(request),
           prepare: async (workflow) => {
             const compiled = await plans.get(workflow.id, workflow.version);
+            refuse(faultsOfTrigger(compiled, trigger, '/trigger'));
             await refuseInput(compiled, input, workflow.organisationId);
             if (request.bodyMayNameFiles) {
               await refuseUnknownFiles(files, workflow.organisationId, input, '/input_data');
             }
-            return { version: workflow.version, input, triggerType: 'api', compiled };
+            const records = recordsOfStart(compiled, trigger, { data: input }, found.now);
+            return { version: workflow.version, input, triggerType: 'api', compiled, records };
           },
         },
         reply,
@@ -118,6 +122,10 @@ export async function refuseInput(
   organisationId: number,
   at = '/input_data',
 ): Promise<void> {
-  const errors = await faultsOfInput(compiled, input, organisationId, at);
+  refuse(await faultsOfInput(compiled, input, organisationId, at));
+}
+
+/** @throws ApiError 422 unless the list is empty */
+export function refuse(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw validationError(errors);
 }

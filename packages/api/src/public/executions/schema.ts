@@ -215,6 +215,15 @@ export const ExecuteBody = Type.Object(
         examples: [{ name: 'Ada' }],
       }),
     ),
+    trigger: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1_000,
+        description:
+          'Extension: the node id of the trigger to start at, in a workflow with several. Absent: the manual start, else the first trigger.',
+        examples: ['start'],
+      }),
+    ),
   },
   { additionalProperties: false },
 );

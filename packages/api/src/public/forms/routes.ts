@@ -12,7 +12,7 @@ import { startOrigin } from '@millrace/http/origin';
 import { toApiError } from '@millrace/http/problem';
 import { createRateLimiter, sourceOf } from '@millrace/http/rate-limit';
 import { type Message, message } from '@millrace/messages';
-import type { StartableWorkflow, StartOrder } from '@millrace/runtime/start-row';
+import { recordsOfStart, type StartableWorkflow, type StartOrder } from '@millrace/runtime/start-row';
 import type { Starter } from '@millrace/service/executions/accept';
 import { organisationPaused } from '@millrace/service/executions/startable';
 import type { StartLookup } from '@millrace/service/executions/store';
@@ -20,6 +20,7 @@ import { FORM_TRIGGER } from '@millrace/service/webhooks/closed';
 import { type FormOptions, MAX_TEXT, pagesOf, readFields } from '@millrace/triggers';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
+import type { Entered } from '../pages/fields.ts';
 import { saying, sendPage } from '../pages/hosted-page.ts';
 import { keepBodies, readWebhookBody } from '../webhooks/body.ts';
 import { capture } from '../webhooks/capture.ts';
@@ -28,7 +29,6 @@ import { keeperOf } from '../webhooks/keep-files.ts';
 import { createForms } from './form-of.ts';
 import {
   BACK_INPUT,
-  type Entered,
   formPage,
   newToken,
   PAGE_INPUT,
@@ -44,13 +44,15 @@ const MAX_FORM_BYTES = 10 * 1024 * 1024;
 /** How long the same submission, sent again, starts nothing. */
 const REPEAT_WINDOW_S = 24 * 60 * 60;
 
-type Call = { Params: { hash: string } };
+type Call = { Params: { hash: string; node?: string } };
 
 /** A form that somebody may fill in. */
 interface OpenForm {
   readonly found: StartLookup;
   readonly workflow: StartableWorkflow;
   readonly compiled: CompileResult;
+  /** Of its trigger. */
+  readonly nodeId: string;
   readonly options: FormOptions;
 }
 
@@ -70,30 +72,29 @@ function addForms(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
   const config = { public: true, webhook: true, extension: true, produces: ['text/html'] } as const;
   const schema = { hide: true } as const;
 
-  app.get<Call>('/api/v1/forms/:hash', { config, schema }, async (request, reply) => {
-    const form = await find(request);
-    if (form === null || form === 'unfinished') return sendMissing(reply, form);
-    return show(request, reply, 200, form.options, { entered: presetsOf(form.options, request) });
-  });
+  // The first form of a workflow, and each one by its node.
+  for (const path of ['/api/v1/forms/:hash', '/api/v1/forms/:hash/nodes/:node']) {
+    app.get<Call>(path, { config, schema }, async (request, reply) => {
+      const form = await find(request);
+      if (form === null || form === 'unfinished') return sendMissing(reply, form);
+      return show(request, reply, 200, form.options, { entered: presetsOf(form.options, request) });
+    });
 
-  app.get<Call>('/api/v1/forms/:hash/thanks', { config, schema }, async (request, reply) => {
-    const form = await find(request);
-    if (form === null || form === 'unfinished') return sendMissing(reply, form);
-    return sendThanks(reply, form.options);
-  });
+    app.get<Call>(`${path}/thanks`, { config, schema }, async (request, reply) => {
+      const form = await find(request);
+      if (form === null || form === 'unfinished') return sendMissing(reply, form);
+      return sendThanks(reply, form.options);
+    });
 
-  app.post<Call>(
-    '/api/v1/forms/:hash',
-    { config, schema, bodyLimit: MAX_FORM_BYTES },
-    async (request, reply) => {
+    app.post<Call>(path, { config, schema, bodyLimit: MAX_FORM_BYTES }, async (request, reply) => {
       const form = await find(request);
       if (form === null || form === 'unfinished') return sendMissing(reply, form);
       return submit(form, request, reply);
-    },
-  );
+    });
+  }
 
   async function find(request: FastifyRequest<Call>): Promise<OpenForm | null | 'unfinished'> {
-    const { hash } = request.params;
+    const { hash, node = null } = request.params;
     const found = HASH.test(hash) ? await starter.lookUpAddress({ hash, trigger: FORM_TRIGGER }) : null;
     const workflow = found?.workflow ?? null;
     if (found === null || workflow === null) {
@@ -101,8 +102,10 @@ function addForms(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
       return null;
     }
     const compiled = await deps.plans.get(workflow.id, workflow.version);
-    const options = await formOf(workflow, compiled);
-    return options === null ? 'unfinished' : { found, workflow, compiled, options };
+    const form = await formOf(workflow, compiled, node);
+    if (form === undefined) return null;
+    const { nodeId, options } = form;
+    return options === null ? 'unfinished' : { found, workflow, compiled, nodeId, options };
   }
 
   async function submit(
@@ -164,21 +167,23 @@ function addForms(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
 
   /** Stores the start before it returns. */
   async function start(
-    { found, workflow, compiled }: OpenForm,
+    { found, workflow, compiled, nodeId }: OpenForm,
     request: FastifyRequest,
     submitted: { readonly token: string; readonly values: JsonObject; readonly files: readonly string[] },
   ): Promise<void> {
     if (found.isPaused) throw organisationPaused();
     const { token, values, files } = submitted;
     const { executionId, now: acceptedAt } = found;
+    const input = { ...values };
     const order: StartOrder = {
       executionId,
       acceptedAt,
       workflow,
       version: workflow.version,
       triggerType: 'form',
-      input: { ...values },
+      input,
       compiled,
+      records: recordsOfStart(compiled, nodeId, { data: input }, acceptedAt),
       origin: startOrigin(request),
       ...(files.length === 0 ? {} : { files }),
     };
@@ -248,7 +253,7 @@ function show(
     token = newToken(),
   }: Partial<ShownForm> & Pick<ShownForm, 'entered'>,
 ): FastifyReply {
-  const action = `/api/v1/forms/${request.params.hash}`;
+  const action = addressOf(request);
   const shown = { options, entered, page, faults, problem, token, action };
   return sendPage(reply, status, (reader) => formPage(shown, reader));
 }
@@ -259,7 +264,12 @@ function sendThere(
   reply: FastifyReply,
   { redirect_url: url }: FormOptions,
 ): FastifyReply {
-  return reply.redirect(url === '' ? `/api/v1/forms/${request.params.hash}/thanks` : url, 303);
+  return reply.redirect(url === '' ? `${addressOf(request)}/thanks` : url, 303);
+}
+
+/** The path of the form that was asked for. */
+function addressOf({ params: { hash, node } }: FastifyRequest<Call>): string {
+  return `/api/v1/forms/${hash}${node === undefined ? '' : `/nodes/${encodeURIComponent(node)}`}`;
 }
 
 function sendThanks(reply: FastifyReply, { title, thanks }: FormOptions): FastifyReply {

@@ -8,6 +8,7 @@ import type { Starter } from '@millrace/service/executions/accept';
 import { findDelivery, insertDelivery } from '@millrace/service/webhooks/store';
 import { type DeduplicateOptions, eventIdOf } from '@millrace/triggers';
 import type { FastifyRequest } from 'fastify';
+import type { Guard } from './guard.ts';
 
 /** Identifies the event of a call. */
 export interface EventKey {
@@ -26,6 +27,7 @@ export interface StartedCall {
  * @throws ApiError 422 if the webhook requires an id
  */
 export function eventOf(
+  { nodeId, isFirst }: Pick<Guard, 'nodeId' | 'isFirst'>,
   options: DeduplicateOptions,
   request: FastifyRequest,
   body: JsonValue,
@@ -33,7 +35,9 @@ export function eventOf(
   const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
   const id = eventIdOf(options, body, request.headers, query);
   if (id !== null) {
-    return { hash: createHash('sha256').update(id).digest(), windowS: options.window_s };
+    // Events of other webhooks of the workflow are others, whatever their ids.
+    const text = isFirst ? id : `${JSON.stringify(nodeId)} ${id}`;
+    return { hash: createHash('sha256').update(text).digest(), windowS: options.window_s };
   }
   if (options.missing === 'refuse') throw missingId(options);
   return null;

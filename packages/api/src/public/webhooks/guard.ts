@@ -2,6 +2,7 @@ import {
   type CompileResult,
   type JsonObject,
   type Plan,
+  type PlanNode,
   parseJson,
   render,
   ServiceError,
@@ -10,7 +11,7 @@ import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
 import { publicKeyOf, type SignedCall } from '@millrace/service/webhooks/claims';
-import { webhookConfigOf } from '@millrace/service/webhooks/closed';
+import { type AddressedTrigger, triggersOfType, WEBHOOK_TRIGGER } from '@millrace/service/webhooks/closed';
 import { type AllowsAddress, createAllowList } from '@millrace/service/webhooks/ip-allow-list';
 import { type KeySets, verifyJwt } from '@millrace/service/webhooks/jwt';
 import type { OpenSecret } from '@millrace/service/webhooks/secrets';
@@ -27,22 +28,37 @@ import type { AppDeps } from '../../app-deps.ts';
 
 /** A webhook's settings in usable form. */
 export interface Guard extends WebhookOptions {
+  /** Of the trigger. */
+  readonly nodeId: string;
+  /** Whether it is the workflow's first webhook. */
+  readonly isFirst: boolean;
   /** Null: any. */
   readonly allows: AllowsAddress | null;
 }
 
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
-/** Settings of the version's trigger, read once per plan. */
+/** What a call of a workflow's address may reach: its webhooks, in the flow's order, with the settings of each made usable when it is reached. */
+export interface Reachable {
+  /** As it follows the hash in the address. */
+  readonly path: string;
+  /** @throws ApiError `invalid_signature` for settings that no call can satisfy */
+  readonly guard: () => Guard;
+}
+
+/** Settings of the version's webhooks, read once per plan. */
 export function createGuards({
   db,
-}: Pick<AppDeps, 'db'>): (workflow: StartableWorkflow, compiled: CompileResult) => Promise<Guard> | Guard {
-  const ofPlans = new WeakMap<Plan, Guard>();
+}: Pick<AppDeps, 'db'>): (
+  workflow: StartableWorkflow,
+  compiled: CompileResult,
+) => Promise<readonly Reachable[]> | readonly Reachable[] {
+  const ofPlans = new WeakMap<Plan, readonly Reachable[]>();
 
   /** A flow that can't run is guarded too: its executions fail, but not everyone may start them. */
-  async function ofUnfinished({ id, organisationId, version }: StartableWorkflow): Promise<Guard> {
+  async function ofUnfinished({ id, organisationId, version }: StartableWorkflow) {
     const row = await findVersion(db, organisationId, id, version);
-    return toGuard(row === undefined ? {} : webhookConfigOf(parseJson(row.flow_data)));
+    return row === undefined ? [] : toReachable(triggersOfType(parseJson(row.flow_data), WEBHOOK_TRIGGER));
   }
 
   return (workflow, compiled) => {
@@ -50,15 +66,30 @@ export function createGuards({
     const { plan } = compiled;
     const known = ofPlans.get(plan);
     if (known !== undefined) return known;
-    const guard = toGuard(configOf(plan));
-    ofPlans.set(plan, guard);
-    return guard;
+    const webhooks = plan.triggers.filter(({ type }) => type === WEBHOOK_TRIGGER);
+    const reachable = toReachable(
+      webhooks.map((trigger) => ({ nodeId: trigger.id, config: configOf(trigger, plan.vars) })),
+    );
+    ofPlans.set(plan, reachable);
+    return reachable;
   };
 }
 
+function toReachable(triggers: readonly AddressedTrigger[]): readonly Reachable[] {
+  return triggers.map(({ nodeId, config }, index) => {
+    let known: Guard | null = null;
+    return {
+      path: typeof config.path === 'string' ? config.path : '',
+      guard: () => {
+        known ??= { ...toGuard(config), nodeId, isFirst: index === 0 };
+        return known;
+      },
+    };
+  });
+}
+
 /** The trigger's config; its response is rendered when the execution has ended. */
-function configOf({ trigger, vars }: Plan): JsonObject {
-  const { config } = trigger;
+function configOf({ config }: PlanNode, vars: JsonObject): JsonObject {
   const scope = { triggerData: null, executionId: 0, vars, nodeOutput: () => null };
   return render(config, scope, MAX_CONFIG_BYTES) as JsonObject;
 }
@@ -66,7 +97,7 @@ function configOf({ trigger, vars }: Plan): JsonObject {
 const BY_PUBLIC_KEY: ReadonlySet<string> = new Set(['discord', 'sendgrid', 'jwt_public_key']);
 
 /** @throws ApiError `invalid_signature` for settings that no call can satisfy */
-function toGuard(config: JsonObject): Guard {
+function toGuard(config: JsonObject): Omit<Guard, 'nodeId' | 'isFirst'> {
   const options = readWebhookOptions(config);
   try {
     if (options === null) throw new Error('the settings of the webhook do not fit');

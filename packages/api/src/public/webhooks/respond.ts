@@ -1,5 +1,5 @@
 import { validateHeaderValue } from 'node:http';
-import { type Plan, parseJson, renderAtEnd, stringifyJson } from '@millrace/engine';
+import { type Plan, parseJson, renderAtEnd, startedBy, stringifyJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { PROBLEM_TYPE, toProblem } from '@millrace/http/problem';
 import { message } from '@millrace/messages';
@@ -78,10 +78,11 @@ function sendFailure(
 
 /** @throws Error if the templates render something that can't be sent */
 function renderResponse(plan: Plan, row: ExecutionDetailRow, maxBytes: number): WebhookResponse {
-  const config = renderAtEnd(plan, plan.trigger, {
+  const records = parseChunks(row.chunks).flatMap((chunk) => chunk.records);
+  const config = renderAtEnd(plan, startedBy(plan, records), {
     executionId: row.id,
     triggerData: parseJson(row.input),
-    records: parseChunks(row.chunks).flatMap(({ records }) => records),
+    records,
     maxBytes,
   });
   const response = readWebhookResponse(config.response ?? {});

@@ -1,16 +1,10 @@
 import type { Queryable } from '@millrace/database/database';
-import {
-  type CompileResult,
-  type FileValue,
-  type JsonObject,
-  type JsonValue,
-  requestRecord,
-} from '@millrace/engine';
+import type { CompileResult, FileValue, JsonObject, JsonValue } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { startOrigin } from '@millrace/http/origin';
 import { response } from '@millrace/http/responses';
 import { message } from '@millrace/messages';
-import type { StartableWorkflow, StartOrder } from '@millrace/runtime/start-row';
+import { recordsOfStart, type StartableWorkflow, type StartOrder } from '@millrace/runtime/start-row';
 import { type Watch, waitForEnd } from '@millrace/runtime/watch';
 import type { Starter } from '@millrace/service/executions/accept';
 import { organisationPaused } from '@millrace/service/executions/startable';
@@ -34,7 +28,7 @@ import { type Reached, respondingNodes, waitForResponse } from './by-node.ts';
 import { capture } from './capture.ts';
 import { sendChallenge } from './challenge.ts';
 import { eventOf, type StartedCall, startEvent } from './deliver.ts';
-import { checkAddress, checkCall, createGuards, type Guard } from './guard.ts';
+import { checkAddress, checkCall, createGuards, type Guard, type Reachable } from './guard.ts';
 import { keeperOf } from './keep-files.ts';
 import { readPatiently } from './patient.ts';
 import { respondFromNode, respondWithResult } from './respond.ts';
@@ -103,7 +97,7 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
       },
     },
   };
-  const guardOf = createGuards(deps);
+  const guardsOf = createGuards(deps);
   const { openSecret } = deps;
   const check = { openSecret, publicUrl: deps.config.publicUrl, keySets: createKeySets(deps.egress) };
   const callers = new WaitingCallers(deps.config.limits);
@@ -133,9 +127,9 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
       throw unknownAddress(received, body);
     }
     const compiled = await deps.plans.get(workflow.id, workflow.version);
-    const guard = await guardOf(workflow, compiled);
-    const params = matchPath(guard.path, received.rest);
-    if (params === null) throw unknownAddress(received, body);
+    const reached = reach(await guardsOf(workflow, compiled), received);
+    if (reached === null) throw unknownAddress(received, body);
+    const { guard, params } = reached;
     checkAddress(guard, request);
     const open = (credentialId: number) => openSecret(workflow.organisationId, credentialId);
     const { challenge } = guard;
@@ -155,7 +149,7 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
     const proven = challenge === null ? null : answerProven(challenge, data);
     if (proven !== null) return sendChallenge(reply, proven, guard, open);
     if (found.isPaused) throw organisationPaused();
-    const order = orderOf(found, workflow, compiled, request, {
+    const order = orderOf(found, workflow, compiled, guard.nodeId, request, {
       data,
       files: kept.map(({ $file }) => $file),
       request: keptRequest(guard, received, params, provingNames(guard.signature)),
@@ -177,13 +171,13 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
       request.bodyRoom?.release();
       const { executionId } = order;
       const reading = { organisationId, executionId, watch, timeoutMs: guard.timeout_s * 1_000 };
-      const reached = nodeIds === null ? await untilEnd(reading) : await untilAnswered(reading, nodeIds);
+      const came = nodeIds === null ? await untilEnd(reading) : await untilAnswered(reading, nodeIds);
       const failure = { status: guard.failure_status, maxBytes: deps.config.limits.nodeOutputBytes };
-      if (reached?.kind === 'response')
-        return respondFromNode(request, reply, reached.response, failure.status, executionId);
-      if (reached !== null && (nodeIds === null || reached.row.status !== 'completed'))
-        return respondWithResult(request, reply, compiled.plan, reached.row, failure);
-      if (reached !== null)
+      if (came?.kind === 'response')
+        return respondFromNode(request, reply, came.response, failure.status, executionId);
+      if (came !== null && (nodeIds === null || came.row.status !== 'completed'))
+        return respondWithResult(request, reply, compiled.plan, came.row, failure);
+      if (came !== null)
         return sendReceipt(reply, started, 'The workflow was started and has finished without a response.');
       // A closing service waits for its connections, and this one would be kept open for the next request.
       if (watch.isOver) reply.header('connection', 'close');
@@ -237,7 +231,7 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
   }
 
   async function startOnce(request: FastifyRequest, guard: Guard, order: StartOrder): Promise<StartedCall> {
-    const event = guard.deduplicate === null ? null : eventOf(guard.deduplicate, request, order.input);
+    const event = guard.deduplicate === null ? null : eventOf(guard, guard.deduplicate, request, order.input);
     if (event !== null) return startEvent(deps.db, starter, event, order);
     await starter.start(order);
     return { executionId: order.executionId, isFirst: true };
@@ -248,6 +242,7 @@ function orderOf(
   { executionId, now: acceptedAt }: StartLookup,
   workflow: StartableWorkflow,
   compiled: CompileResult,
+  nodeId: string,
   request: FastifyRequest,
   call: {
     readonly data: JsonValue;
@@ -269,9 +264,24 @@ function orderOf(
     origin,
     ...(files.length === 0 ? {} : { files }),
   };
-  if (kept === null || compiled.kind === 'invalid') return order;
-  const record = requestRecord(compiled.plan, { data: input, request: kept }, acceptedAt.getTime());
-  return { ...order, request: kept, records: [record] };
+  const more = kept === null ? {} : { request: kept };
+  return {
+    ...order,
+    ...(compiled.kind === 'invalid' ? {} : more),
+    records: recordsOfStart(compiled, nodeId, { data: input, ...more }, acceptedAt),
+  };
+}
+
+/** The first webhook whose path matches what follows the hash, and the parts of it that have names. */
+function reach(
+  reachable: readonly Reachable[],
+  { rest }: ReceivedRequest,
+): { readonly guard: Guard; readonly params: JsonObject } | null {
+  for (const { path, guard } of reachable) {
+    const params = matchPath(path, rest);
+    if (params !== null) return { guard: guard(), params };
+  }
+  return null;
 }
 
 /** What follows the hash in the address of a call. */

@@ -19,6 +19,7 @@ import {
   readLockedWorkflow,
 } from '@millrace/service/workflows/save';
 import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflows/store';
+import { triggersIn } from '@millrace/service/workflows/trigger-types';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app-deps.ts';
@@ -219,14 +220,14 @@ function addWebhookInfo(app: FastifyInstance, { db, config }: AppDeps): void {
     operationId: 'getWebhookInfo',
     summary: 'Get the webhook URL of a workflow',
     description:
-      'Anyone who knows the URL can call it. A workflow with another trigger gives 404 `no_webhook_trigger`.',
+      'Anyone who knows the URL can call it. A workflow without a webhook trigger gives 404 `no_webhook_trigger`. If it has several, they have this URL followed by their paths.',
     tags: ['Workflows'],
     response: { 200: response('The webhook.', Type.Ref('WebhookInfo#'), { example: EXAMPLES.webhook }) },
   };
   const options = { config: { scope: 'workflows:read', problems: ['no_webhook_trigger'] }, schema } as const;
   app.get<ById>(`${ONE}/webhook-info`, options, async (request) => {
     const row = await readWorkflow(request, db);
-    if (row.trigger_type !== WEBHOOK_TRIGGER) {
+    if (!triggersIn(row).includes(WEBHOOK_TRIGGER)) {
       throw new ApiError(
         'no_webhook_trigger',
         message('api.webhook_trigger_missing', { type: WEBHOOK_TRIGGER }),

@@ -63,6 +63,22 @@ test('a chat that was not public, or allowed every website, says what is differe
   expect(nodeOf(result, 'trigger.chat')?.data.config).toMatchObject({ title: 'Chat' });
 });
 
+test('a second chat becomes a webhook, as a workflow has one at most', () => {
+  const chat = { type: '@n8n/n8n-nodes-langchain.chatTrigger', version: 1.1, parameters: { public: true } };
+  const set = { type: 'n8n-nodes-base.set', version: 3.4, parameters: {} };
+  const result = read(
+    n8n({ One: chat, Two: chat, Set: set }, [
+      ['One', 'Set'],
+      ['Two', 'Set'],
+    ]),
+  );
+  const types = flowOf(result).nodes.map(({ type }) => type);
+  expect(types.filter((type) => type.startsWith('trigger.'))).toEqual(['trigger.chat', 'trigger.webhook']);
+  expect(result.outcomes).toContainEqual(expect.objectContaining({ node: 'Two', kind: 'approximated' }));
+  const codes = findProblems(flowOf(result) as never, registry).map(({ code }) => code);
+  expect(codes).not.toContain('same_address');
+});
+
 test('a chat that a page of its own asks stays a webhook', () => {
   const result = importChat({ mode: 'webhook', public: true });
   expect(nodeOf(result, 'trigger.webhook')?.data.config).toMatchObject({

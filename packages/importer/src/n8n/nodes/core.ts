@@ -128,7 +128,8 @@ function withOthers(step: Step, values: { [name: string]: JsonValue }): readonly
         : step.raw('keepOnlySet') !== true;
   const hasSpread = Object.hasOwn(values, '...');
   const isEmptyStart =
-    step.input?.path === 'trigger.data' && step.compiler.started.trigger.kind === 'manualTrigger';
+    step.input?.path === 'trigger.data' &&
+    step.compiler.started.triggers.every(({ kind }) => kind === 'manualTrigger');
   if (!hasSpread && (!keepsOthers || isEmptyStart || step.input === null)) {
     const id = step.add('core.set', { values });
     return [step.one(`nodes.${id}.output`)];

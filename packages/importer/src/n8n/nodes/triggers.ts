@@ -1,6 +1,6 @@
 import { isJsonArray, isNamedZone, type JsonValue } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
-import { isSecretName } from '@millrace/triggers';
+import { isSecretName, isWebhookPath, shapeOfPath } from '@millrace/triggers';
 import { extend, firstOf, memberPath, type Shape, TOP, template } from '../../refs.ts';
 import type { Compiler, Out } from '../compiler.ts';
 import { arrayOf, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
@@ -17,6 +17,9 @@ export interface Triggered {
   readonly id: string;
   readonly out: Out;
   readonly answer: Answer;
+  readonly node: N8nNode;
+  /** Further times of a schedule, each of which needs a trigger of its own. */
+  readonly times: readonly JsonValue[];
 }
 
 interface TriggerPlan {
@@ -34,6 +37,7 @@ interface TriggerPlan {
   readonly path?: string;
   readonly answer?: Answer;
   readonly notes?: readonly Message[];
+  readonly times?: readonly JsonValue[];
   /** Set if nothing here starts it the same way. */
   readonly reason?: Message;
 }
@@ -41,8 +45,9 @@ interface TriggerPlan {
 /** Adds the trigger of a workflow. */
 export function addTrigger(compiler: Compiler, node: N8nNode): Triggered {
   const polling = addPolling(compiler, node);
-  if (polling !== null) return { ...polling, answer: 'none' };
-  const plan = planOf(node, compiler.workflow.settings.timezone);
+  if (polling !== null) return { ...polling, answer: 'none', node, times: [] };
+  const hasChat = compiler.builder.hasType('trigger.chat');
+  const plan = planOf(node, compiler.workflow.settings.timezone, hasChat);
   const id = compiler.add(node, { type: plan.type, config: plan.config, scope: TOP, after: [] });
   for (const note of plan.notes ?? []) compiler.approximate(node, note);
   if (plan.reason !== undefined) compiler.report.dropped({ node: node.name, type: node.type }, plan.reason);
@@ -51,7 +56,8 @@ export function addTrigger(compiler: Compiler, node: N8nNode): Triggered {
   const files = kindOfFiles(node, plan.config);
   const ref = { kind: 'one' as const, path, scope: TOP, owner: id, ...(files === null ? {} : { files }) };
   const shaped = plan.shape === undefined ? ref : { ...ref, shape: plan.shape };
-  return { id, out: { exit: { id, handle: 'out' }, ref: shaped }, answer: plan.answer ?? 'none' };
+  const { answer = 'none', times = [] } = plan;
+  return { id, out: { exit: { id, handle: 'out' }, ref: shaped }, answer, node, times };
 }
 
 /** Files that a form asks for, by both names that n8n has for them; null if there are none. */
@@ -75,7 +81,8 @@ function kindOfFiles(
 const CALLED =
   /^(?:telegram|github|gitlab|stripe|typeform|pipedrive|lemlist|calendly|jotForm|jira|shopify|wooCommerce|slack|facebook|facebookLeadAds|whatsApp|hubspot|trello|asana|clickUp|linear|mailchimp|intercom|webflow|wise|sendPulse|mondayCom|bitbucket|zendesk|twilio|figma|calCom|surveyMonkey|box|acuityScheduling|activeCampaign|chargebee|convertKit|customerIo|eventbrite|formstack|getResponse|gumroad|helpScout|keap|kobo|mailerLite|mautic|netlify|payPal|postmark|strava|taiga|toggl|workable|wufoo|zoom|ko-fi|koFi|brevo|sendInBlue|formIo|copper|emelia|iterable|onfleet|rocketchat|microsoftTeams|discord)Trigger$/;
 
-function planOf(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
+/** @param hasChat whether there is a chat already: a workflow has one at most */
+function planOf(node: N8nNode, zone: JsonValue | undefined, hasChat: boolean): TriggerPlan {
   const { kind } = node;
   const listening = listeningOf(node);
   if (listening !== null) return listening;
@@ -87,10 +94,11 @@ function planOf(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
   if (kind === 'webhook') return webhook(node);
   if (kind === 'scheduleTrigger' || kind === 'cron' || kind === 'interval') return schedule(node, zone);
   if (kind === 'rssFeedReadTrigger') return feed(node);
-  if (kind === 'manualChatTrigger' || (kind === 'chatTrigger' && node.parameters.mode !== 'webhook'))
-    return { type: 'trigger.chat', ...chatOf(node) };
+  const isPage =
+    kind === 'manualChatTrigger' || (kind === 'chatTrigger' && node.parameters.mode !== 'webhook');
+  if (isPage && !hasChat) return { type: 'trigger.chat', ...chatOf(node) };
   // A page of its author's own asks it.
-  if (kind === 'chatTrigger')
+  if (isPage || kind === 'chatTrigger')
     return {
       type: 'trigger.webhook',
       config: { respond: 'when_done' },
@@ -184,10 +192,49 @@ const CHECKS: { readonly [name: string]: { readonly [member: string]: JsonValue 
 const IN_TEMPLATES = /trigger\.request\.(headers|query)(?:\.([\w$-]+)|\[\\"([^"\\]+)\\"\])?/g;
 const IN_CODE = /\b(headers|query)(?:\?\.|\.)?(?:([A-Za-z_$][\w$]*)|\[(?:\\"|')([^"'\\]+)(?:\\"|')\])/g;
 
+/** Gives the webhooks of a workflow different paths, by which calls of its one address are told apart. */
+export function separateWebhooks(compiler: Compiler, triggered: readonly Triggered[]): void {
+  const taken = new Set<string>();
+  for (const { id, node } of triggered) {
+    const config = compiler.builder.config(id);
+    if (config === undefined || compiler.builder.typeOf(id) !== 'trigger.webhook') continue;
+    const own = textOf(config.path) ?? '';
+    const written = (textOf(node.parameters.path) ?? '').replace(/^\/|\/$/g, '');
+    const slug = id.replaceAll('_', '-');
+    const path = [own, written, slug].find((each) => isWebhookPath(each) && !taken.has(shapeOfPath(each)));
+    const chosen = path ?? `${slug}-${taken.size + 1}`;
+    taken.add(shapeOfPath(chosen));
+    if (chosen === own) continue;
+    config.path = chosen;
+    compiler.approximate(node, message('import.webhook_path', { path: chosen }));
+  }
+}
+
+/** A schedule of several times becomes several triggers, which lead to the same nodes. */
+export function repeatTimes(compiler: Compiler, triggered: readonly Triggered[], max: number): void {
+  let count = triggered.length;
+  for (const { id, node, times } of triggered) {
+    const config = compiler.builder.config(id);
+    for (const [index, schedule] of times.entries()) {
+      if (count >= max || config === undefined) {
+        compiler.approximate(node, message('import.times_left_out', { max }));
+        break;
+      }
+      count += 1;
+      const label = `${node.name} ${index + 2}`;
+      const other = compiler.add(node, {
+        ...{ type: 'trigger.schedule', label, scope: TOP, after: [] },
+        config: { ...config, schedule },
+      });
+      compiler.builder.connectAs(id, other);
+    }
+  }
+}
+
 /** Lists what the workflow reads of its calls: nothing else is kept. */
-export function keepWhatIsRead(compiler: Compiler, { id }: Triggered): void {
+export function keepWhatIsRead(compiler: Compiler, { id, node }: Triggered): void {
   const config = compiler.builder.config(id);
-  if (config === undefined) return;
+  if (config === undefined || compiler.builder.typeOf(id) !== 'trigger.webhook') return;
   const lists = { headers: new Set<string>(), query: new Set<string>() };
   const text = compiler.builder.text();
   const read = [...text.matchAll(IN_TEMPLATES)];
@@ -198,11 +245,10 @@ export function keepWhatIsRead(compiler: Compiler, { id }: Triggered): void {
   }
   for (const [member, names] of Object.entries(lists)) {
     const kept = [...names].filter((each) => !isSecretName(each)).slice(0, 50);
-    if (kept.length < names.size)
-      compiler.approximate(compiler.started.trigger, message('import.secret_not_kept'));
+    if (kept.length < names.size) compiler.approximate(node, message('import.secret_not_kept'));
     if (kept.length > 0) config[member] = kept;
   }
-  if (isWhole) compiler.approximate(compiler.started.trigger, message('import.list_what_is_kept'));
+  if (isWhole) compiler.approximate(node, message('import.list_what_is_kept'));
 }
 
 function schedule(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
@@ -218,7 +264,7 @@ function schedule(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
   return {
     type: 'trigger.schedule',
     config: { schedule: first, timezone },
-    notes: others.length === 0 ? [] : [message('import.several_times')],
+    times: others,
   };
 }
 

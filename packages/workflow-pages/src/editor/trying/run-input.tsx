@@ -1,5 +1,7 @@
 import { Button, SegmentedControl, Select, Skeleton, Stack } from '@mantine/core';
 import { TableAsJson } from '@millrace/editor/fields/rows-target.tsx';
+import { titleOf } from '@millrace/editor-model/flow-value.ts';
+import { useEditorState } from '@millrace/editor-model/store.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { Code, JsonText } from '@millrace/ui/components/code.tsx';
@@ -14,6 +16,29 @@ const InputForm = lazyPart(
   async () => (await import('./input-form.tsx')).InputForm,
   () => <Skeleton h={120} />,
 );
+
+/** Chooses where the run starts, in a workflow with several triggers. */
+export function RunTriggerChoice() {
+  const { t } = useTranslation();
+  const { runForm } = useEditorPage();
+  const { nodes, nodeTypes } = useEditorState('nodes', 'nodeTypes');
+  const triggers = nodes.filter(({ type }) => nodeTypes.get(type)?.kind === 'trigger');
+  if (triggers.length < 2) return null;
+  const chosen = triggers.find(({ id }) => id === runForm.trigger);
+  // As the service chooses.
+  const first = triggers.find(({ type }) => type === 'trigger.manual') ?? triggers[0];
+  return (
+    <Select
+      label={t('forms.startAt')}
+      value={(chosen ?? first)?.id ?? null}
+      data={triggers.map((node) => ({ value: node.id, label: titleOf(node, nodeTypes) }))}
+      allowDeselect={false}
+      onChange={(id) => {
+        if (id !== null) runForm.setTrigger(id);
+      }}
+    />
+  );
+}
 
 /** Chooses the input: a form generated from the input schema, JSON, the last sample, or a past execution's. */
 export function RunInputChoice() {

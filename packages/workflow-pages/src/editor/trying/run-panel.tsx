@@ -30,7 +30,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
 import { NodeResult } from './node-result.tsx';
-import { RunInputChoice } from './run-input.tsx';
+import { RunInputChoice, RunTriggerChoice } from './run-input.tsx';
 import { RunOneNode } from './run-one-node.tsx';
 
 /** Runs the flow on the canvas: its input, and each node's result. */
@@ -68,6 +68,7 @@ export function RunPanel() {
               </Button>
             )}
           </Group>
+          <RunTriggerChoice />
           <RunInputChoice />
           <Checkbox
             size="xs"
@@ -91,7 +92,7 @@ export function RunPanel() {
             </Group>
           )}
           {trial.executionId === null ? (
-            !watch.isOn && <Muted>{t('editor.trying.nothingYet')}</Muted>
+            !watch.isOn && <Muted>{t('forms.nothingRunYet')}</Muted>
           ) : (
             <Group gap="xs" aria-live="polite">
               <TrialBadge />

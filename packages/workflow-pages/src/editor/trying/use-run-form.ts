@@ -28,6 +28,9 @@ export interface RunForm {
   /** JSON as typed; null: nothing yet. */
   readonly text: string | null;
   readonly isTest: boolean;
+  /** The trigger that was chosen for the next run to start at; empty: none, so the service decides. */
+  readonly trigger: string;
+  readonly setTrigger: (id: string) => void;
   readonly choose: (source: RunSource) => void;
   readonly write: (input: RunInput, text?: string) => void;
   readonly setTest: (isTest: boolean) => void;
@@ -48,10 +51,11 @@ export function useRunForm(
   const execution = useChosenExecution();
   const inputs = useQuery(inputsQuery(org, workflow.id, execution));
   const [choice, setChoice] = useState<RunChoice>(NO_CHOICE);
-  const isThere = inputs.data?.executions.some((each) => each.execution_id === execution) === true;
+  const isPast = inputs.data?.executions.some((each) => each.execution_id === execution) === true;
   useEffect(() => {
-    if (execution !== null && isThere) setChoice(pastChoice(execution));
-  }, [execution, isThere]);
+    if (execution !== null && isPast) setChoice(pastChoice(execution));
+  }, [execution, isPast]);
+  const [trigger, setTrigger] = useState('');
   const [isTest, setTest] = useState(workflow.is_test_mode);
   useEffect(() => setTest(workflow.is_test_mode), [workflow.is_test_mode]);
   const hasForm = schema !== undefined && isJsonObject(schema) && isJsonObject(schema.properties ?? null);
@@ -60,10 +64,12 @@ export function useRunForm(
     schema: hasForm ? schema : null,
   });
   const known = inputs.data === undefined ? null : knownWith(inputs.data);
-  const toRequest = (input: RunInput): RunBody => ({
+  /** @param nodes of the flow that runs, which may not have the chosen trigger */
+  const toRequest = (input: RunInput, { nodes }: Pick<Flow, 'nodes'> = store.getState()): RunBody => ({
     ...(draftSync.state.getState().status === 'same' ? {} : { flow_data: store.getState().toFlow() }),
     ...(input.kind === 'value' ? { input: input.value } : {}),
     ...(input.kind === 'of' ? { input_of: input.executionId } : {}),
+    ...(nodes.some(({ id }) => id === trigger) ? { trigger } : {}),
     is_test_mode: isTest,
   });
   const input: RunInput = known === null ? { kind: 'value', value: {} } : inputOf(choice, known);
@@ -73,6 +79,8 @@ export function useRunForm(
     input,
     text: choice.text,
     isTest,
+    trigger,
+    setTrigger,
     choose: (source) => known !== null && setChoice(chooseSource(choice, known, source)),
     write: (next, text = choice.text ?? undefined) =>
       setChoice({
@@ -92,7 +100,10 @@ export function useRunForm(
       if (first.kind === 'invalid') return;
       // Once it has run there is a past execution; keep showing the same input.
       setChoice({ ...choice, source: sourceOf(choice, now), input: first });
-      await trial.start({ ...toRequest(first), ...(part === undefined ? {} : { flow_data: part as never }) });
+      await trial.start({
+        ...toRequest(first, part),
+        ...(part === undefined ? {} : { flow_data: part as never }),
+      });
     },
   };
 }
