@@ -229,7 +229,10 @@ module.exports = {
       name: 'nodes-reach-outside-through-their-context',
       comment: 'Hashing is computing; files, sockets and the clock are not.',
       severity: 'error',
-      from: { path: '^packages/(ai-nodes|node-kit|connectors|data-nodes|nodes|triggers)/src/', pathNot: TEST_CODE },
+      from: {
+        path: '^packages/(ai-nodes|node-kit|connectors|data-nodes|nodes|triggers)/src/',
+        pathNot: TEST_CODE,
+      },
       to: { ...NODE_BUILT_IN, pathNot: '^(node:)?(crypto|buffer|util)$' },
     },
     {

@@ -133,6 +133,10 @@ const nodesHaveTests: TidyRule = {
 
 /** Statements whose text can't be a parameter, and why. */
 const SQL_MADE_FROM_STRINGS_ON_PURPOSE = new Map<string, string>([
+  [
+    'packages/listening/src/postgresql/connect.ts',
+    'LISTEN takes no parameters; the channel is quoted as an identifier',
+  ],
   ['packages/operations/src/backup/file-contents.ts', 'the table is the one of the target, of two constants'],
   ['packages/operations/src/backup/moved-flows.ts', 'tables and columns are from a constant list'],
   ['packages/operations/src/backup/moved-rows.ts', 'tables and columns are from constant lists'],

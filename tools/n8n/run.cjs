@@ -6,11 +6,11 @@
  */
 const { readFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
-const { join, resolve } = require('node:path');
+const path = require('node:path');
 
 const [folder = '.', file = ''] = process.argv.slice(2);
-process.env.N8N_USER_FOLDER ??= resolve(folder, 'home');
-const load = createRequire(join(resolve(folder), 'package.json'));
+process.env.N8N_USER_FOLDER ??= path.resolve(folder, 'home');
+const load = createRequire(path.join(path.resolve(folder), 'package.json'));
 const { ExecutionLifecycleHooks, WorkflowExecute } = load('n8n-core');
 const { NodeHelpers, Workflow } = load('n8n-workflow');
 const nodes = load('n8n-nodes-base/dist/known/nodes.json');

@@ -43,6 +43,16 @@ test('starts each notification of its channels, whatever they are called', async
   ]);
 });
 
+test('listens on nothing else, even if a name would end the statement', async () => {
+  await world.listener();
+  const name = 'x"; LISTEN "other';
+  const id = await listening(name);
+  await world.connected(id);
+  await notify('other', '1');
+  await notify(name, '2');
+  expect(await world.startedOf(id, 1)).toMatchObject([{ channel: name, text: '2' }]);
+});
+
 test('connects again after the connection was lost', async () => {
   await world.listener();
   const id = await listening('orders');

@@ -1,4 +1,4 @@
-import { success } from '@millrace/engine';
+import { type JsonValue, success } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { checkedNode } from '@millrace/node-kit/define';
@@ -94,10 +94,12 @@ export const triggerEmail = checkedNode({
       default: 60,
     }),
   },
-  findGaps: ({ after, move_to: moveTo }) =>
-    after === 'move' && (moveTo ?? '') === ''
+  findGaps: ({ folder, after, move_to: moveTo = '' }) => [
+    ...(isBlank(folder) ? [{ pointer: '/folder', message: message('flow.no_value') }] : []),
+    ...(after === 'move' && isBlank(moveTo)
       ? [{ pointer: '/move_to', message: message('nodes.move_to_empty') }]
-      : [],
+      : []),
+  ],
   form: {
     main: ['credential_id', 'folder', 'only_unseen', 'after', 'move_to', 'attachments'],
     sections: [
@@ -132,3 +134,8 @@ export const triggerEmail = checkedNode({
   },
   run: (_config, context) => success({ data: context.triggerData }),
 });
+
+/** Whether it is a text of which nothing is left without spaces. */
+function isBlank(value: JsonValue | undefined): boolean {
+  return typeof value === 'string' && value.trim() === '';
+}

@@ -3,7 +3,7 @@ import { copyFiles } from '@millrace/files/copy-files';
 import { openStore } from '@millrace/files/open-store';
 import { readInstallationId } from '@millrace/files/owned-store';
 import { parseBucket } from '../settings/bucket.ts';
-import { type Config, loadConfig } from '../settings/config.ts';
+import { type Config, loadFileSettings } from '../settings/config.ts';
 import { BackupProgress, formatBytes } from './backup-progress.ts';
 import { withAnyDatabase } from './running-service.ts';
 import { countOf } from './shared.ts';
@@ -45,7 +45,7 @@ function sourceOf(from: string): Source {
   if (parseBucket(from) === undefined) {
     throw new UsageError('invalid_argument', `"${from}" isn't s3:// with a bucket and, if wanted, a prefix.`);
   }
-  return loadConfig({ ...process.env, MILLRACE_FILES_STORE: from }).files;
+  return loadFileSettings(from);
 }
 
 /** @throws UsageError */

@@ -9,7 +9,9 @@ export function addFilesCommands(program: Command): void {
     usage: 'copy <from>',
     description:
       'copy the content of all files from a folder or bucket to where the settings say, before the service uses it; can be repeated',
-    argumentHelp: ['the folder, or s3://BUCKET/PREFIX, which MILLRACE_FILES_S3_ variables describe'],
+    argumentHelp: [
+      'the folder, or s3://BUCKET/PREFIX, reached with MILLRACE_FILES_S3_ENDPOINT, MILLRACE_FILES_S3_REGION, MILLRACE_FILES_S3_ACCESS_KEY and MILLRACE_FILES_S3_SECRET_KEY',
+    ],
     examples: [
       'millrace files copy /srv/millrace/files',
       'millrace files copy s3://millrace-files/production',

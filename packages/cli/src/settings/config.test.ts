@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, loadConfig } from './config.ts';
+import { ConfigError, loadConfig, loadFileSettings } from './config.ts';
 import { VARIABLES } from './variables.ts';
 
 function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
@@ -182,6 +182,7 @@ describe('loadConfig', () => {
       MILLRACE_FILES_S3_ENDPOINT: 'http://minio:9000/',
     };
     expect(s3(endpoint)).toMatchObject({ endpoint: 'http://minio:9000', prefix: '' });
+    expect(loadFileSettings('s3://other', { ...keys, ...endpoint }).s3?.bucket).toBe('other');
     expect(() => loadConfig({ MILLRACE_FILES_STORE: 's3://mill-files' })).toThrow(
       'MILLRACE_FILES_S3_ACCESS_KEY',
     );

@@ -314,6 +314,15 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return config;
 }
 
+/**
+ * The settings of files as they would be if these were in another bucket.
+ * @param place what would be in MILLRACE_FILES_STORE
+ * @throws ConfigError
+ */
+export function loadFileSettings(place: string, env: NodeJS.ProcessEnv = process.env): FileSettings {
+  return loadConfig({ ...env, MILLRACE_FILES_STORE: place }).files;
+}
+
 /** Bytes: one of so many parts of the memory that JavaScript may use in this process. */
 function partOfHeap(parts: number): number {
   return Math.floor(getHeapStatistics().heap_size_limit / parts);

@@ -228,10 +228,12 @@ describe('in test mode', () => {
     const form = nodes.find(({ type }) => type === 'trigger.form')?.data?.config?.fields ?? [];
     const values: { [name: string]: JsonValue } = {};
     for (const field of form as readonly JsonObject[]) {
-      values[String(field.name)] = field.type === 'file' ? await addFile(field) : 'ada@example.com';
+      values[textOf(field.name)] = field.type === 'file' ? await addFile(field) : 'ada@example.com';
     }
     return [{ ...FIRED, ...values }];
   }
+
+  const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
 
   async function addFile({ accept }: JsonObject): Promise<JsonValue> {
     const isPdf = accept === '.pdf';

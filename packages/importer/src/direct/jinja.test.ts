@@ -1,7 +1,8 @@
 import vm from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { extend } from '../refs.ts';
-import { JinjaError, readJinja } from './jinja.ts';
+import { readJinja } from './jinja.ts';
+import { JinjaError } from './jinja-error.ts';
 
 const asPath = (name: string, members: readonly string[]) => extend(`vars.${name}`, members);
 

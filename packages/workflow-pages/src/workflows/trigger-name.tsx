@@ -5,7 +5,6 @@ import {
   ClipboardList,
   Database,
   Hand,
-  ListOrdered,
   type LucideIcon,
   Mail,
   MessageSquare,
@@ -27,7 +26,7 @@ const TRIGGER_ICONS = {
   'trigger.redis': Database,
   'trigger.mqtt': MessageSquare,
   'trigger.postgresql': Database,
-  'trigger.sqs': ListOrdered,
+  'trigger.sqs': MessageSquare,
 } as const satisfies { readonly [type: `trigger.${string}`]: LucideIcon };
 
 type Known = keyof typeof TRIGGER_ICONS;

@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { chooseByModel } from '../../direct/choice.ts';
-import { JinjaError, readJinja } from '../../direct/jinja.ts';
+import { readJinja } from '../../direct/jinja.ts';
+import { JinjaError } from '../../direct/jinja-error.ts';
 import type { DirectStep, Made, Make } from '../../direct/maker.ts';
 import { asked, modelSettings, schemaIn, schemaOf } from '../../direct/model.ts';
 import { extend, literal, template } from '../../refs.ts';

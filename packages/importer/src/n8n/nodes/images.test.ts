@@ -18,11 +18,11 @@ function imported(
   nodes: readonly (readonly [kind: string, parameters: object])[],
   value: string,
 ): ImportResult {
-  const made = nodes.map(([kind, parameters], at) => [
+  const made = nodes.map(([kind, parameters], at): [string, object] => [
     `Node ${at}`,
     { type: `n8n-nodes-base.${kind}`, version: 1, parameters },
   ]);
-  const names = ['Start', 'Download', ...made.map(([name]) => String(name)), 'Keep'];
+  const names = ['Start', 'Download', ...made.map(([name]) => name), 'Keep'];
   const set = { mode: 'manual', assignments: { assignments: [{ name: 'a', type: 'string', value }] } };
   return read(
     n8n(

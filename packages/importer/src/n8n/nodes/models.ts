@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { forItem, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';

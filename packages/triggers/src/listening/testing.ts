@@ -1,0 +1,18 @@
+import { findProblems, type JsonObject, type ListenSource, type NodeDefinition } from '@millrace/engine';
+import { inEnglish } from '@millrace/messages/english';
+import { registry } from '@millrace/nodes';
+
+/** What a trigger listens to under a config. @throws ServiceError if it doesn't match the schema */
+export function sourceOf({ type, listening }: NodeDefinition, config: JsonObject): ListenSource {
+  if (listening === undefined) throw new Error(`${type} does not listen`);
+  return listening.source(config);
+}
+
+/** What a workflow whose only node is this trigger lacks: the setting, and what is said about it. */
+export function faultsOf({ type }: NodeDefinition, config: JsonObject): readonly (readonly string[])[] {
+  const nodes = [{ id: 'start', type, data: { config } }];
+  return findProblems({ nodes, edges: [] }, registry).map(({ pointer, message }) => [
+    pointer.replace('/flow_data/nodes/0/data/config', ''),
+    inEnglish(message).replace('"start": ', ''),
+  ]);
+}
