@@ -71,9 +71,8 @@ const summary = {
   status: WorkflowStatus,
   tags: Type.Array(Type.String()),
   is_test_mode: Type.Boolean(),
-  /** Type of the saved version's first trigger node; null if it has none. */
+  /** Type of the saved version's first trigger node, null if it has none, and those of the others, each once. */
   trigger_type: Nullable(Type.String()),
-  /** Types of its other trigger nodes, each once. */
   other_triggers: Type.Array(Type.String()),
   /** The saved version. */
   version: Id,
