@@ -380,6 +380,7 @@ export const EXECUTION_ENDPOINTS = {
   },
   'GET /orgs/:org/approvals': {
     access: 'viewer',
+    isExact: true,
     summary: 'Pending or decided approvals, newest first',
     query: Closed({
       ...pageQuery,
