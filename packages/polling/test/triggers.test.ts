@@ -152,8 +152,8 @@ test('two triggers of a service in one workflow keep positions and items of thei
   }
   world.requests = [];
   await mail.poll();
-  const asked = world.requests.map((path) => new URL(path, 'http://x').searchParams.get('q'));
-  expect(asked.toSorted()).toEqual(['label:one after:1767225600', 'label:two after:1767312000']);
+  const asked = world.requests.map((path) => new URL(path, 'http://x').searchParams.get('q') ?? '');
+  expect(new Set(asked)).toEqual(new Set(['label:one after:1767225600', 'label:two after:1767312000']));
   expect(await started(mail.id)).toHaveLength(2);
   await mail.close();
 });
