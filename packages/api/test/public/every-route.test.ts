@@ -268,15 +268,21 @@ describe.each(STREAMED)('%s sends a single response', (url) => {
   async function open(): Promise<{ readonly headers: Identity['headers']; readonly path: string }> {
     const { id } = await createWorkflow(person, WEBHOOK_FLOW as never);
     const params = { org: person.organisationId, id };
-    const run = await person.call('POST /orgs/:org/workflows/:id/run', { params, body: {} });
     await person.call('POST /orgs/:org/workflows/:id/sample-listener', { params });
-    const own = await service.createKey({ organisationId: person.organisationId });
+    const key = await service.createKey({ organisationId: person.organisationId });
+    const stored = await service.api('POST', '/files?name=a.txt', {
+      ...{ key, raw: 'text' },
+      headers: { 'content-type': 'text/plain' },
+    });
+    const { $file: file } = stored.json as unknown as { readonly $file: string };
+    const body = { input_data: { file: { $file: file } } };
+    const { json } = await service.api('POST', `/workflows/${id}/execute`, { key, body });
     const values: { readonly [name: string]: string | number } = {
-      ...params,
-      execution: run.data.execution_id,
+      ...{ ...params, file },
+      execution: json.execution_id,
     };
     const query = url.includes('sample-listener') ? '?after=0' : '';
-    const authorization = `Bearer ${own.text}`;
+    const authorization = `Bearer ${key.text}`;
     return {
       headers: () => ({ cookie: person.cookie, 'sec-fetch-site': 'same-origin', authorization }),
       path: `${url.replace(/:(\w+)/g, (_match, name: string) => String(values[name]))}${query}`,
