@@ -70,7 +70,7 @@ test('a run or activation refused for problems shows their list', async () => {
   const loose = { ...CHAIN, edges: [{ source: 'start', target: 'first' }] } as Flow;
   const { page, editor } = await openChain(loose);
   await editor.bottom.getByText('2 problems').waitFor();
-  const problem = editor.bottom.getByText('Cannot be reached from the trigger');
+  const problem = editor.bottom.getByText('Cannot be reached from a trigger');
   await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
   await problem.waitFor();
   await page.getByText('Fix these problems first.').waitFor();

@@ -214,13 +214,13 @@ describe('the list of workflows', () => {
       const isRefused = route.request().postDataJSON()?.name === 'Second';
       return isRefused ? route.abort() : route.continue();
     });
-    await dialog.getByRole('button', { name: 'Import 4 workflows' }).click();
+    await dialog.getByRole('button', { name: 'Import 3 workflows' }).click();
     await dialog.getByRole('alert').getByText("Couldn't reach the service", { exact: false }).waitFor();
-    expect(await dialog.getByText('Imported', { exact: true }).count()).toBe(3);
+    expect(await dialog.getByText('Imported', { exact: true }).count()).toBe(2);
     await page.unroute('**/api/admin/orgs/*/workflows');
     await dialog.getByRole('button', { name: 'Import 1 workflow' }).click();
     await dialog.waitFor({ state: 'detached' });
-    expect(await listNames()).toEqual(['Ours', 'Second', 'Theirs', expect.stringMatching(/^Theirs: /)]);
+    expect(await listNames()).toEqual(['Ours', 'Second', 'Theirs']);
     await page.getByRole('link', { name: 'Second' }).waitFor();
   });
 
