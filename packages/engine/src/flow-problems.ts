@@ -216,11 +216,11 @@ class Search {
   #addresses(triggers: readonly number[]): void {
     const known = new Map<string, number>();
     for (const index of triggers) {
-      const { addressOf, type } = this.#definitions[index] ?? {};
+      const definition = this.#definitions[index];
       const config = this.#flow.nodes[index]?.data?.config ?? {};
-      const address = addressOf === undefined || this.#faulty.has(index) ? null : addressOf(config);
+      const address = this.#faulty.has(index) ? null : (definition?.addressOf?.(config) ?? null);
       if (address === null) continue;
-      const key = `${type} ${address}`;
+      const key = `${definition?.type} ${address}`;
       const first = known.get(key);
       if (first === undefined) {
         known.set(key, index);

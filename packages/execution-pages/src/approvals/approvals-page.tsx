@@ -196,7 +196,8 @@ function Decision({ item, decision }: { item: Approval; decision: NonNullable<Ap
 function shownValue(value: JsonValue, t: TFunction): string {
   if (value === null || value === '') return '–';
   if (typeof value === 'boolean') return t(value ? 'executions.approvals.yes' : 'executions.approvals.no');
-  return isJsonArray(value) ? value.map(String).join(t('common.listSeparator')) : String(value);
+  if (isJsonArray(value)) return value.map((each) => shownValue(each, t)).join(t('common.listSeparator'));
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 function ByWhom({ decision: { via, decided_by: name } }: { decision: NonNullable<Approval['decision']> }) {
