@@ -12,7 +12,10 @@ import { ensureWebPage, pageSources } from './web-page.mjs';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** undici needs it; of what is bundled, nothing needs a later one. */
 const OLDEST_NODE = '22.19.0';
-const FILES = ['bin', 'lib', 'migrations', 'code', 'docs', 'examples', 'web', 'licences.txt'];
+const FILES = [
+  ...['bin', 'lib', 'migrations', 'code', 'docs', 'examples', 'web', 'licences.txt'],
+  ...['chat', 'image', 'pdf'],
+];
 
 /**
  * Ensures a build of the current sources; of several concurrent processes, one builds and the others wait.

@@ -7,8 +7,15 @@ export interface FoundGroup {
 }
 
 /** Node types that fit a search, best first, by group; all of them, in the catalogue's order, for an empty one. */
-export function findTypes(types: readonly NodeType[], search: string): readonly FoundGroup[] {
-  return grouped(findRanked(types, search, (type) => type));
+export function findTypes(
+  types: readonly NodeType[],
+  search: string,
+  { putsTriggersLast = false } = {},
+): readonly FoundGroup[] {
+  const found = findRanked(types, search, (type) => type);
+  if (!putsTriggersLast || search.trim() === '') return grouped(found);
+  const isTrigger = ({ kind }: NodeType) => kind === 'trigger';
+  return grouped([...found.filter((type) => !isTrigger(type)), ...found.filter(isTrigger)]);
 }
 
 function grouped(types: readonly NodeType[]): readonly FoundGroup[] {

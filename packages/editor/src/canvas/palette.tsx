@@ -53,6 +53,9 @@ export function Palette({
   const { t } = useTranslation();
   const listId = useId();
   const nodeTypes = useEditor((state) => state.nodeTypes);
+  const hasTrigger = useEditor(({ nodes }) =>
+    nodes.some(({ type }) => nodeTypes.get(type)?.kind === 'trigger'),
+  );
   useConnectors(true);
   const [at, setAt] = useState(0);
   const [recent] = useState(recentTypes);
@@ -61,8 +64,8 @@ export function Palette({
   // Triggers have no incoming edges.
   const isJoined = request.place !== undefined && !('at' in request.place && !('after' in request.place));
   const { groups, isFallback } = useMemo(
-    () => listTypes(nodeTypes, search, isJoined, recent),
-    [nodeTypes, search, isJoined, recent],
+    () => listTypes(nodeTypes, search, { isJoined, hasTrigger }, recent),
+    [nodeTypes, search, isJoined, hasTrigger, recent],
   );
   const found = groups.flatMap(({ types }) => types);
   const active = found[Math.min(at, found.length - 1)];
@@ -218,13 +221,14 @@ const FALLBACK = 'http.request';
 function listTypes(
   nodeTypes: ReadonlyMap<string, NodeType>,
   search: string,
-  isJoined: boolean,
+  { isJoined, hasTrigger }: { readonly isJoined: boolean; readonly hasTrigger: boolean },
   recent: readonly string[],
 ): { readonly groups: readonly FoundGroup[]; readonly isFallback: boolean } {
   const all = [...nodeTypes.values()].filter(
     ({ kind, is_replaced: isReplaced }) => isReplaced !== true && !(isJoined && kind === 'trigger'),
   );
-  const groups = findTypes(all, search);
+  // Who has a trigger rather looks for what comes after it.
+  const groups = findTypes(all, search, { putsTriggersLast: hasTrigger });
   const other = nodeTypes.get(FALLBACK);
   if (groups.length === 0 && other !== undefined)
     return { groups: [{ group: other.group, types: [other] }], isFallback: true };
