@@ -59,3 +59,13 @@ describe('searching the palette', () => {
     expect(found(' ')).toEqual(TYPES.map(({ type }) => type));
   });
 });
+
+test('in a workflow that has a trigger, others come after what follows it, and are still found', () => {
+  const chat: NodeType = { ...typeOf('trigger.chat', 'Chat', []), kind: 'trigger' };
+  const typesOf = (search: string, putsTriggersLast: boolean) =>
+    findTypes([...TYPES, chat], search, { putsTriggersLast }).flatMap(({ types }) =>
+      types.map(({ type }) => type),
+    );
+  expect(typesOf('chat', false)).toEqual(['trigger.chat', 'chat.notify']);
+  expect(typesOf('chat', true)).toEqual(['chat.notify', 'trigger.chat']);
+});
