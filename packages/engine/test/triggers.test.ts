@@ -45,9 +45,8 @@ function start(plan: Plan, trigger: string, request?: JsonValue): Map<string, No
 }
 
 const statuses = (records: ReadonlyMap<string, NodeRecord>) =>
-  Object.fromEntries(
-    [...records].map(([id, { status }]) => [id, status]).toSorted(([a], [b]) => (a < b ? -1 : 1)),
-  );
+  Object.fromEntries([...records].map(([id, { status }]): [string, string] => [id, status]).toSorted(byId));
+const byId = ([a]: [string, string], [b]: [string, string]) => (a < b ? -1 : 1);
 
 describe('several triggers', () => {
   it('E32: what only the others lead to is skipped, and nothing waits for it', () => {
