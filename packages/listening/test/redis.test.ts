@@ -57,7 +57,8 @@ describe.skipIf(!hasServer)('a Redis server', () => {
       tls: 'off',
     }) as const;
   const add = (...fields: string[]) => redis.call('XADD', 'orders', '*', ...fields);
-  const pending = async () => ((await redis.call('XPENDING', 'orders', 'millrace')) as readonly unknown[])[0];
+  const pending = async () =>
+    Number(((await redis.call('XPENDING', 'orders', 'millrace')) as readonly unknown[])[0]);
   const reader = (more = {}) =>
     world.workflow('trigger.redis', { credential_id: credential, stream: 'orders', ...more });
 

@@ -14,6 +14,7 @@ import { countedSockets } from './counted-sockets.ts';
 import { RedisConnection } from './redis/connection.ts';
 import { refusal } from './redis/errors.ts';
 import { RedisReplyError } from './redis/reply.ts';
+import { jsonOf, ORDER_LIMITS } from './redis/values.ts';
 import { hidePassword } from './sql/errors.ts';
 import { createGates } from './sql/gates.ts';
 
@@ -70,7 +71,7 @@ async function run(
     const socket = await sockets.connect(target, until).catch((error: unknown) => {
       throw signal.aborted || !limit.aborted ? notConnected(error, credential) : error;
     });
-    connection = new RedisConnection(socket);
+    connection = new RedisConnection(socket, ORDER_LIMITS);
     until.addEventListener('abort', stop, { once: true });
     if (until.aborted) throw new Error('stopped');
     await signIn(connection, credential);
@@ -106,7 +107,7 @@ async function call(
 ): Promise<JsonValue> {
   const reply = await connection.call(args);
   if (reply instanceof RedisReplyError) throw refusal(reply, `${host}:${port}`);
-  return reply;
+  return jsonOf(reply);
 }
 
 async function callAll(

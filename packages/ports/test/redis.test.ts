@@ -4,6 +4,7 @@ import type { Caller } from '@millrace/runtime/node-services';
 import { findRedis, type RedisSays, startFakeRedis, startRealRedis } from '@millrace/testing/redis-server';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ReplyReader } from '../src/redis/reply.ts';
+import { jsonOf, ORDER_LIMITS } from '../src/redis/values.ts';
 import { createRedisService } from '../src/redis.ts';
 import { TEST_CERTIFICATE, TEST_KEY, trustTestCertificate } from './certificate.ts';
 
@@ -59,7 +60,7 @@ async function fake(says: Parameters<typeof startFakeRedis>[0], options = {}) {
 describe('replies', () => {
   const read = (text: string, step: number): unknown[] => {
     const replies: unknown[] = [];
-    const reader = new ReplyReader((reply) => replies.push(reply));
+    const reader = new ReplyReader(ORDER_LIMITS, (reply) => replies.push(jsonOf(reply)));
     const bytes = Buffer.from(text, 'latin1');
     for (let at = 0; at < bytes.length; at += step) reader.take(bytes.subarray(at, at + step));
     return replies;

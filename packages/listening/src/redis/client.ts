@@ -1,33 +1,33 @@
-import type { Socket } from 'node:net';
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import { type CredentialOf, ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { connectError } from '@millrace/ports/connect-error';
-import { encodeCommand, type Reply, ReplyError, ReplyReader } from './resp.ts';
+import { RedisConnection } from '@millrace/ports/redis/connection';
+import {
+  RedisProtocolError,
+  type RedisReply,
+  RedisReplyError,
+  type ReplyLimits,
+} from '@millrace/ports/redis/reply';
 
 /** Largest reply: a batch of entries. */
 const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 
+/** Of one reply. Errors end the connection, which is opened again. */
+const LIMITS: ReplyLimits = {
+  ...{ bytes: MAX_REPLY_BYTES, bytesOf: 'reply', listItems: 100_000, depth: 8 },
+  tooLarge: () =>
+    new RedisProtocolError(`a reply of more than ${MAX_REPLY_BYTES} bytes, or with too many parts`),
+};
+
 /** A connection to a Redis server that sends one command after the other. */
 export class RedisClient {
-  readonly #socket: Socket;
+  readonly #connection: RedisConnection;
   readonly #where: string;
-  readonly #waiting: PromiseWithResolvers<Reply>[] = [];
-  #ended: Error | null = null;
 
-  private constructor(socket: Socket, where: string) {
-    this.#socket = socket;
+  private constructor(connection: RedisConnection, where: string) {
+    this.#connection = connection;
     this.#where = where;
-    const reader = new ReplyReader(MAX_REPLY_BYTES);
-    socket.on('data', (piece: Buffer) => {
-      try {
-        for (const reply of reader.push(piece)) this.#waiting.shift()?.resolve(reply);
-      } catch (error) {
-        this.#end(error instanceof Error ? error : new Error(String(error)));
-      }
-    });
-    socket.on('error', (error) => this.#end(error));
-    socket.on('close', () => this.#end(new Error('the server closed the connection')));
   }
 
   /**
@@ -44,7 +44,7 @@ export class RedisClient {
       throw connectError(error, 'redis_connection_failed');
     });
     const where = `${host}:${port}`;
-    const client = new RedisClient(socket, where);
+    const client = new RedisClient(new RedisConnection(socket, LIMITS), where);
     const onAbort = (): void => client.close();
     signal.addEventListener('abort', onAbort, { once: true });
     try {
@@ -52,7 +52,7 @@ export class RedisClient {
         const login = ['AUTH', ...(username === null ? [] : [username]), password ?? ''];
         const reply = await client.#send(login);
         // The server's words may repeat what it was sent.
-        if (reply instanceof ReplyError) {
+        if (reply instanceof RedisReplyError) {
           throw new ServiceError('redis_auth_failed', message('ports.sign_in_refused', { host: where }));
         }
       }
@@ -67,9 +67,9 @@ export class RedisClient {
   }
 
   /** @throws ServiceError redis_command_failed if the server refuses it, redis_connection_failed */
-  async call(...parts: string[]): Promise<Exclude<Reply, ReplyError>> {
+  async call(...parts: string[]): Promise<Exclude<RedisReply, RedisReplyError>> {
     const reply = await this.#send(parts);
-    if (!(reply instanceof ReplyError)) return reply;
+    if (!(reply instanceof RedisReplyError)) return reply;
     const needsLogin = /^(NOAUTH|WRONGPASS)\b/.test(reply.message);
     throw needsLogin
       ? new ServiceError('redis_auth_failed', message('ports.sign_in_required', { host: this.#where }))
@@ -85,25 +85,13 @@ export class RedisClient {
   }
 
   close(): void {
-    this.#socket.destroy();
+    this.#connection.end(new Error('the connection was closed'));
   }
 
-  async #send(parts: readonly string[]): Promise<Reply> {
-    if (this.#ended !== null) throw this.#failure(this.#ended);
-    const waiting = Promise.withResolvers<Reply>();
-    this.#waiting.push(waiting);
-    this.#socket.write(encodeCommand(parts));
-    return await waiting.promise;
-  }
-
-  #end(error: Error): void {
-    this.#ended ??= error;
-    this.#socket.destroy();
-    for (const { reject } of this.#waiting.splice(0)) reject(this.#failure(this.#ended));
-  }
-
-  #failure(cause: Error): ServiceError {
-    const explanation = message('ports.connection_failed', { host: this.#where, reason: cause.message });
-    return new ServiceError('redis_connection_failed', explanation, { retryable: true, cause });
+  async #send(parts: readonly string[]): Promise<RedisReply> {
+    return await this.#connection.call(parts).catch((cause: Error) => {
+      const explanation = message('ports.connection_failed', { host: this.#where, reason: cause.message });
+      throw new ServiceError('redis_connection_failed', explanation, { retryable: true, cause });
+    });
   }
 }

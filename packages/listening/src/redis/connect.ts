@@ -1,8 +1,8 @@
 import { type JsonObject, type JsonValue, type ListenSourceOf, ServiceError } from '@millrace/engine';
+import { type RedisReply, RedisReplyError } from '@millrace/ports/redis/reply';
 import { contentOf } from '../content.ts';
 import type { Batch, ConnectContext, Connection, Received } from '../source.ts';
 import { RedisClient } from './client.ts';
-import { type Reply, ReplyError } from './resp.ts';
 
 type Context = ConnectContext<ListenSourceOf<'redis'>>;
 
@@ -77,7 +77,7 @@ class StreamReader implements Connection {
     if (this.#claims === null || this.#claims.at > this.#now()) return null;
     const { stream, group, claimAfterMs } = this.#source;
     const { cursor } = this.#claims;
-    let reply: Reply;
+    let reply: RedisReply;
     try {
       reply = await this.#client.call(
         'XAUTOCLAIM',
@@ -127,7 +127,7 @@ interface Entry {
   readonly fields: JsonObject | null;
 }
 
-function entryOf(reply: Reply): Entry[] {
+function entryOf(reply: RedisReply): Entry[] {
   const [id, pairs] = listOf(reply);
   if (!(id instanceof Buffer)) return [];
   if (pairs === null || pairs === undefined) return [{ id: textOf(id), fields: null }];
@@ -147,16 +147,18 @@ function entryOf(reply: Reply): Entry[] {
   return [{ id: textOf(id), fields: { fields: Object.fromEntries(fields), is_too_large: isCut } }];
 }
 
-function listOf(reply: Reply | undefined): readonly Reply[] {
+function listOf(reply: RedisReply | undefined): readonly RedisReply[] {
   return Array.isArray(reply) ? reply : [];
 }
 
-function textOf(reply: Reply | undefined): string {
+function textOf(reply: RedisReply | undefined): string {
   return reply instanceof Buffer ? reply.toString('utf8').replaceAll('\0', '\ufffd') : '';
 }
 
 function causedBy(error: unknown, code: string): boolean {
   return (
-    error instanceof ServiceError && error.cause instanceof ReplyError && error.cause.message.startsWith(code)
+    error instanceof ServiceError &&
+    error.cause instanceof RedisReplyError &&
+    error.cause.message.startsWith(code)
   );
 }

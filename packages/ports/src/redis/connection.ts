@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { type RedisReply, ReplyReader } from './reply.ts';
+import { type RedisReply, type ReplyLimits, ReplyReader } from './reply.ts';
 
 /** One connection to Redis, which sends a command after the answer to the one before. */
 export class RedisConnection {
@@ -7,9 +7,9 @@ export class RedisConnection {
   readonly #waiting: { resolve: (reply: RedisReply) => void; reject: (error: unknown) => void }[] = [];
   #ended: Error | null = null;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, limits: ReplyLimits) {
     this.#socket = socket;
-    const reader = new ReplyReader((reply) => this.#waiting.shift()?.resolve(reply));
+    const reader = new ReplyReader(limits, (reply) => this.#waiting.shift()?.resolve(reply));
     socket.on('data', (bytes: Buffer) => {
       try {
         reader.take(bytes);
@@ -25,7 +25,7 @@ export class RedisConnection {
     return new Promise((resolve, reject) => {
       if (this.#ended !== null) return reject(this.#ended);
       this.#waiting.push({ resolve, reject });
-      this.#socket.write(encode(args));
+      this.#socket.write(encodeCommand(args));
     });
   }
 
@@ -38,7 +38,7 @@ export class RedisConnection {
 }
 
 /** A command as an array of texts (RESP), whose lengths are sent before them: no value can become a command. */
-function encode(args: readonly string[]): string {
+export function encodeCommand(args: readonly string[]): string {
   const parts = args.map((arg) => `$${Buffer.byteLength(arg)}\r\n${arg}\r\n`);
   return `*${args.length}\r\n${parts.join('')}`;
 }

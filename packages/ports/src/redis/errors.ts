@@ -17,7 +17,7 @@ const DENIED = ['NOAUTH', 'WRONGPASS', 'NOPERM', 'DENIED'];
 const ELSEWHERE = ['MOVED', 'ASK', 'CROSSSLOT'];
 
 /** What the server said, for a workflow's author. */
-export function refusal({ text }: RedisReplyError, where: string): ServiceError {
+export function refusal({ message: text }: Pick<RedisReplyError, 'message'>, where: string): ServiceError {
   const word = /^[A-Z]+/.exec(text)?.[0] ?? '';
   if (DENIED.includes(word) || /invalid password|without any password|AUTH/.test(text)) {
     return new ServiceError('db_auth_failed', message('ports.redis_auth', { host: where, said: text }));

@@ -1,38 +1,42 @@
-import { isUtf8 } from 'node:buffer';
-import { type JsonValue, ServiceError } from '@millrace/engine';
-import { message } from '@millrace/messages';
-import { exactNumber } from '../sql/result.ts';
-
-/** Maximum bytes of what one node receives: anything larger wouldn't be a valid output either. */
-const MAX_BYTES = 16 * 1024 * 1024;
-const MAX_ITEMS = 200_000;
-const MAX_DEPTH = 16;
 /** The longest line that isn't data: a number or an error. */
 const MAX_LINE = 64 * 1024;
 
 /** An answer of the server that is an error: `NOAUTH Authentication required.` */
-export class RedisReplyError {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
+export class RedisReplyError extends Error {
+  override readonly name = 'RedisReplyError';
 }
 
-export type RedisReply = JsonValue | RedisReplyError;
+/** What arrived isn't Redis, or more than is taken. */
+export class RedisProtocolError extends Error {
+  override readonly name = 'RedisProtocolError';
+}
 
-/** What arrived isn't Redis. */
-export class RedisProtocolError extends Error {}
+/** Texts as they were sent, integers as their digits. */
+export type RedisReply = Buffer | string | null | RedisReplyError | readonly RedisReply[];
+
+export interface ReplyLimits {
+  /** Of one reply, or of all replies of a connection together. */
+  readonly bytes: number;
+  readonly bytesOf: 'reply' | 'connection';
+  /** Of one list. */
+  readonly listItems: number;
+  /** Of all replies of a connection together. */
+  readonly items?: number;
+  readonly depth: number;
+  readonly tooLarge: () => Error;
+}
 
 interface List {
-  readonly items: JsonValue[];
+  readonly items: RedisReply[];
   left: number;
 }
 
 /**
- * Reads replies (RESP 2) from bytes as they arrive. Texts that aren't UTF-8 become `{ "base64": ... }`, integers are exact.
- * @throws ServiceError `db_result_too_large`; RedisProtocolError
+ * Reads replies (RESP 2) from bytes as they arrive.
+ * @throws RedisProtocolError; what its limits throw
  */
 export class ReplyReader {
+  readonly #limits: ReplyLimits;
   readonly #onReply: (reply: RedisReply) => void;
   #rest: Buffer = Buffer.alloc(0);
   #chunks: Buffer[] = [];
@@ -42,28 +46,38 @@ export class ReplyReader {
   #items = 0;
   readonly #lists: List[] = [];
 
-  constructor(onReply: (reply: RedisReply) => void) {
+  constructor(limits: ReplyLimits, onReply: (reply: RedisReply) => void) {
+    this.#limits = limits;
     this.#onReply = onReply;
   }
 
   take(bytes: Buffer): void {
     this.#bytes += bytes.length;
-    if (this.#bytes > MAX_BYTES) throw tooLarge();
+    const isPerReply = this.#limits.bytesOf === 'reply';
+    if (!isPerReply && this.#bytes > this.#limits.bytes) throw this.#limits.tooLarge();
     this.#chunks.push(bytes);
     this.#held += bytes.length;
     // A long text is put together once, when all of it is there.
-    if (this.#held < this.#needed) return;
-    this.#rest = Buffer.concat([this.#rest, ...this.#chunks]);
-    this.#chunks = [];
+    if (this.#held >= this.#needed) {
+      this.#rest = Buffer.concat([this.#rest, ...this.#chunks]);
+      this.#chunks = [];
+      const at = this.#readAll();
+      this.#needed = Math.max(0, this.#needed - this.#rest.length);
+      this.#rest = this.#rest.subarray(at);
+      this.#held = 0;
+    }
+    if (isPerReply && this.#bytes > this.#limits.bytes) throw this.#limits.tooLarge();
+  }
+
+  /** @returns where what isn't complete begins */
+  #readAll(): number {
     let at = 0;
     for (;;) {
       const next = this.#read(at);
-      if (next === null) break;
+      if (next === null) return at;
       at = next;
+      if (this.#lists.length === 0 && this.#limits.bytesOf === 'reply') this.#bytes = this.#rest.length - at;
     }
-    this.#needed = Math.max(0, this.#needed - this.#rest.length);
-    this.#rest = this.#rest.subarray(at);
-    this.#held = 0;
   }
 
   /** Reads one element. @returns where the next one begins; null if it isn't complete */
@@ -74,17 +88,17 @@ export class ReplyReader {
       if (this.#rest.length - start > MAX_LINE) throw new RedisProtocolError('a line is too long');
       return null;
     }
-    const line = this.#rest.toString('utf8', start + 1, end);
+    const line = this.#rest.subarray(start + 1, end);
     const next = end + 2;
     switch (String.fromCharCode(this.#rest[start] ?? 0)) {
       case '+':
         this.#add(line);
         return next;
       case '-':
-        this.#addError(line);
+        this.#add(new RedisReplyError(line.toString()));
         return next;
       case ':':
-        this.#add(exactNumber(line));
+        this.#add(line.toString());
         return next;
       case '$':
         return this.#readText(lengthIn(line), next);
@@ -101,33 +115,27 @@ export class ReplyReader {
       this.#add(null);
       return start;
     }
-    if (length > MAX_BYTES) throw tooLarge();
+    if (length > this.#limits.bytes) throw this.#limits.tooLarge();
     const end = start + length;
     if (this.#rest.length < end + 2) {
       this.#needed = end + 2;
       return null;
     }
-    const bytes = this.#rest.subarray(start, end);
-    this.#add(isUtf8(bytes) ? bytes.toString() : { base64: bytes.toString('base64') });
+    this.#add(this.#rest.subarray(start, end));
     return end + 2;
   }
 
   #openList(length: number): void {
-    if (length > MAX_ITEMS || this.#lists.length >= MAX_DEPTH) throw tooLarge();
+    const { listItems, depth, tooLarge } = this.#limits;
+    if (length > listItems || this.#lists.length >= depth) throw tooLarge();
     if (length > 0) this.#lists.push({ items: [], left: length });
     else this.#add(length < 0 ? null : []);
   }
 
-  /** An error within a list (of a script) stands as text. */
-  #addError(text: string): void {
-    if (this.#lists.length > 0) this.#add(text);
-    else this.#onReply(new RedisReplyError(text));
-  }
-
-  #add(value: JsonValue): void {
+  #add(value: RedisReply): void {
     this.#items += 1;
-    if (this.#items > MAX_ITEMS) throw tooLarge();
-    let done: JsonValue = value;
+    if (this.#items > (this.#limits.items ?? Number.POSITIVE_INFINITY)) throw this.#limits.tooLarge();
+    let done: RedisReply = value;
     for (;;) {
       const list = this.#lists.at(-1);
       if (list === undefined) {
@@ -143,11 +151,8 @@ export class ReplyReader {
   }
 }
 
-function lengthIn(line: string): number {
-  if (!/^-?\d{1,15}$/.test(line)) throw new RedisProtocolError('a length is not a number');
-  return Number(line);
-}
-
-function tooLarge(): ServiceError {
-  return new ServiceError('db_result_too_large', message('ports.db_too_large', { max: MAX_BYTES }));
+function lengthIn(line: Buffer): number {
+  const text = line.toString();
+  if (!/^-?\d{1,15}$/.test(text)) throw new RedisProtocolError('a length is not a number');
+  return Number(text);
 }
