@@ -8,24 +8,14 @@ import {
   ServiceError,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import type { Caller } from '@millrace/runtime/node-services';
 import { broken, notConnected } from './broken.ts';
-import { countedSockets } from './counted-sockets.ts';
 import { RedisConnection } from './redis/connection.ts';
 import { refusal } from './redis/errors.ts';
 import { RedisReplyError } from './redis/reply.ts';
 import { jsonOf, ORDER_LIMITS } from './redis/values.ts';
-import { hidePassword } from './sql/errors.ts';
-import { createGates } from './sql/gates.ts';
+import { createSessions, type SessionCaller, type SessionDeps } from './sessions.ts';
 
 type Credential = CredentialOf<'redis'>;
-
-export interface RedisDeps {
-  /** Egress of an organisation. */
-  readonly sockets: (organisationId: number) => GuardedSockets;
-  /** Maximum connections from this process to one server as one user. Default 10. */
-  readonly maxConnections?: number;
-}
 
 /** Keys that the server looks at in one step of a search. */
 const SCAN_COUNT = '1000';
@@ -34,22 +24,13 @@ const SCAN_COUNT = '1000';
  * Sends commands to Redis over guarded sockets. Each order has its own connection, closed afterwards, so that nothing (a chosen database, a
  * transaction) carries over to another workflow's.
  */
-export function createRedisService({
-  sockets,
-  maxConnections = 10,
-}: RedisDeps): (caller: Pick<Caller, 'organisationId' | 'waitForHost'>) => RedisService {
-  const gates = createGates(maxConnections);
+export function createRedisService(deps: SessionDeps): (caller: SessionCaller) => RedisService {
+  const inSession = createSessions(deps);
   return (caller) => ({
-    async run(credential, order, signal) {
-      const { host, port, username } = credential;
-      const leave = await gates.enter(JSON.stringify([host, port, username]), signal);
-      try {
-        return await run(countedSockets(sockets, caller), credential, order, signal);
-      } catch (error) {
-        throw error instanceof ServiceError ? hidePassword(error, credential.password ?? '') : error;
-      } finally {
-        leave();
-      }
+    run: (credential, order, signal) => {
+      const { host, port, username, password } = credential;
+      const target = { place: [host, port, username], password };
+      return inSession(caller, target, signal, (sockets) => run(sockets, credential, order, signal));
     },
   });
 }

@@ -5,6 +5,7 @@ import type { Host } from './host.ts';
 import { decodeImage, encodeImage, resizeImage } from './image-codecs.ts';
 import { type ImageFormat, type ImageHeader, readHeader } from './image-header.ts';
 import { crop, flatten, type Pixels, turn, upright } from './image-pixels.ts';
+import { readWhole } from './whole-file.ts';
 
 /** The file is read as a whole. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -18,7 +19,7 @@ type ChangeTask = Extract<ContentTask, { kind: 'image_change' }>;
 
 /** @throws DocumentFault invalid_data, document_too_complex, invalid_config */
 export async function workOnImage(host: Host, task: InfoTask | ChangeTask): Promise<string> {
-  const bytes = await wholeFile(host);
+  const bytes = await readWhole(host, MAX_BYTES, message('ports.image_too_large', { max: MAX_BYTES }));
   const header = readHeader(Buffer.from(bytes.buffer));
   if (header === null) throw new DocumentFault('invalid_data', message('ports.image_unknown'));
   if (task.kind === 'image_info') return stringifyJson(infoOf(header, bytes.byteLength));
@@ -34,20 +35,6 @@ export async function workOnImage(host: Host, task: InfoTask | ChangeTask): Prom
   const name = nameOf(task.name === '' ? (host.inputs[0]?.name ?? 'image') : task.name, format);
   const file = await host.save({ name, type: TYPES[format] }, inPieces(content));
   return stringifyJson({ file, format, width: made.width, height: made.height });
-}
-
-async function wholeFile(host: Host): Promise<Uint8Array<ArrayBuffer>> {
-  const size = host.inputs[0]?.size ?? 0;
-  if (size > MAX_BYTES) {
-    throw new DocumentFault('document_too_complex', message('ports.image_too_large', { max: MAX_BYTES }));
-  }
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for await (const piece of host.read(0)) {
-    whole.set(piece, at);
-    at += piece.byteLength;
-  }
-  return whole;
 }
 
 function infoOf({ format, width, height, orientation, hasMetadata }: ImageHeader, size: number): JsonObject {

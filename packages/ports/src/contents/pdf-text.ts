@@ -4,6 +4,7 @@ import type { PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { DocumentFault } from '../documents/fault.ts';
 import { type Host, UnservedError } from './host.ts';
 import { BlockTooLargeError, CharacterMaps, loadPdfLibrary, withBoundedBlocks } from './pdf-library.ts';
+import { readWhole } from './whole-file.ts';
 
 /** The file is read as a whole. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -22,7 +23,7 @@ type PdfTask = Extract<ContentTask, { kind: 'pdf_text' }>;
 
 /** @throws DocumentFault invalid_data for what is no PDF file, broken or encrypted; document_too_complex, document_output_too_large */
 export async function readPdfText(host: Host, task: PdfTask, maxOutputBytes: number): Promise<string> {
-  const data = await wholeFile(host);
+  const data = await readWhole(host, MAX_BYTES, message('ports.pdf_too_large', { max: MAX_BYTES }));
   const library = await loadPdfLibrary();
   try {
     return await withBoundedBlocks(async () => {
@@ -47,20 +48,6 @@ export async function readPdfText(host: Host, task: PdfTask, maxOutputBytes: num
   } catch (error) {
     throw faultOf(error, error instanceof library.PasswordException);
   }
-}
-
-async function wholeFile(host: Host): Promise<Uint8Array> {
-  const size = host.inputs[0]?.size ?? 0;
-  if (size > MAX_BYTES) {
-    throw new DocumentFault('document_too_complex', message('ports.pdf_too_large', { max: MAX_BYTES }));
-  }
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for await (const piece of host.read(0)) {
-    whole.set(piece, at);
-    at += piece.byteLength;
-  }
-  return whole;
 }
 
 async function textOf(
