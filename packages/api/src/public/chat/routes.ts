@@ -13,14 +13,7 @@ import {
   sessionIdOf,
   type TurnRow,
 } from '@millrace/chat/turns';
-import {
-  type CompileResult,
-  isFinalStatus,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-} from '@millrace/engine';
+import { isFinalStatus, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
 import type { ApiError } from '@millrace/errors/errors';
 import { startOrigin } from '@millrace/http/origin';
 import { toApiError } from '@millrace/http/problem';
@@ -30,14 +23,15 @@ import { readChunks } from '@millrace/runtime/chunks';
 import { recordsOfStart, type StartableWorkflow, type StartOrder } from '@millrace/runtime/start-row';
 import type { Starter } from '@millrace/service/executions/accept';
 import { organisationPaused } from '@millrace/service/executions/startable';
-import { findExecution, type StartLookup } from '@millrace/service/executions/store';
+import { findExecution } from '@millrace/service/executions/store';
 import { CHAT_TRIGGER } from '@millrace/service/webhooks/closed';
 import type { ChatOptions } from '@millrace/triggers';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { sendEvents } from '../executions/follow.ts';
 import { createWatcher, endingAfter } from '../executions/watcher.ts';
-import { saying, sendPage } from '../pages/hosted-page.ts';
+import { sendNotice } from '../pages/hosted-page.ts';
+import { type OpenAddress, openAddress } from '../pages/open-address.ts';
 import type { Reader } from '../pages/reader.ts';
 import { capture } from '../webhooks/capture.ts';
 import { WaitingCallers } from '../webhooks/waiting-callers.ts';
@@ -45,7 +39,6 @@ import { createChats } from './chat-of.ts';
 import { chatReader, sendChatPage } from './chat-page.ts';
 import { followTurn, type TurnEnd } from './follow-turn.ts';
 
-const HASH = /^[A-Za-z0-9_-]{43}$/;
 const SESSION = /^[A-Za-z0-9_-]{43}$/;
 const MESSAGE_ID = /^[A-Za-z0-9_-]{16,64}$/;
 /** Room for the longest message in any script, as JSON. */
@@ -57,10 +50,7 @@ type Call = { Params: { hash: string } };
 type TurnCall = { Params: { hash: string; number: string } };
 
 /** A chat that somebody may use. */
-interface OpenChat {
-  readonly found: StartLookup;
-  readonly workflow: StartableWorkflow;
-  readonly compiled: CompileResult;
+interface OpenChat extends OpenAddress {
   /** Of its trigger. */
   readonly nodeId: string;
   readonly options: ChatOptions;
@@ -158,16 +148,10 @@ function addChats(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
   );
 
   async function find(request: FastifyRequest<Call>): Promise<OpenChat | null | 'unfinished'> {
-    const { hash } = request.params;
-    const found = HASH.test(hash) ? await starter.lookUpAddress({ hash, trigger: CHAT_TRIGGER }) : null;
-    const workflow = found?.workflow ?? null;
-    if (found === null || workflow === null) {
-      request.forgetSecret?.();
-      return null;
-    }
-    const compiled = await deps.plans.get(workflow.id, workflow.version);
-    const chat = await chatOf(workflow, compiled);
-    return chat === null ? 'unfinished' : { found, workflow, compiled, ...chat };
+    const address = await openAddress({ starter, plans: deps.plans }, request, CHAT_TRIGGER);
+    if (address === null) return null;
+    const chat = await chatOf(address.workflow, address.compiled);
+    return chat === null ? 'unfinished' : { ...address, ...chat };
   }
 
   /** By address and by session: neither many sessions nor many addresses help. */
@@ -337,10 +321,6 @@ function readMessage(
   if (text === '') throw new ChatRefusal(422, message('chat.empty'));
   if (text.length > max) throw new ChatRefusal(422, message('chat.too_long', { max }));
   return { messageId, text };
-}
-
-function sendNotice(reply: FastifyReply, status: number, heading: Message, text: Message): FastifyReply {
-  return sendPage(reply, status, ({ say }) => saying(say(heading), say(heading), say(text)));
 }
 
 const BUSY: ReadonlySet<number> = new Set([429, 503]);

@@ -1,16 +1,9 @@
 import type { Database } from '@millrace/database/database';
-import {
-  type CompileResult,
-  type JsonObject,
-  type Plan,
-  type PlanNode,
-  parseJson,
-  render,
-} from '@millrace/engine';
+import type { CompileResult, JsonObject } from '@millrace/engine';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
-import { FORM_TRIGGER, triggersOfType } from '@millrace/service/webhooks/closed';
-import { findVersion } from '@millrace/service/workflows/store';
+import { FORM_TRIGGER } from '@millrace/service/webhooks/closed';
 import { type FormOptions, readFormOptions } from '@millrace/triggers';
+import { createTriggerReader } from '../addressed-triggers.ts';
 
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
@@ -27,37 +20,15 @@ export type FormOf = (
   nodeId: string | null,
 ) => Promise<WorkflowForm | undefined>;
 
-/** Reads each form once per plan. A flow that can't run has a form as well: its executions fail, as those of its other starts do. */
 export function createForms(db: Database): FormOf {
-  const ofPlans = new WeakMap<Plan, readonly WorkflowForm[]>();
-  const formsOf = async (
-    { id, organisationId, version }: StartableWorkflow,
-    compiled: CompileResult,
-  ): Promise<readonly WorkflowForm[]> => {
-    if (compiled.kind === 'invalid') {
-      const row = await findVersion(db, organisationId, id, version);
-      const triggers = row === undefined ? [] : triggersOfType(parseJson(row.flow_data), FORM_TRIGGER);
-      return triggers.map(({ nodeId, config }) => ({ nodeId, options: usable(config) }));
-    }
-    const { plan } = compiled;
-    let forms = ofPlans.get(plan);
-    if (forms === undefined) {
-      forms = plan.triggers
-        .filter(({ type }) => type === FORM_TRIGGER)
-        .map((trigger) => ({ nodeId: trigger.id, options: usable(configOf(trigger, plan.vars)) }));
-      ofPlans.set(plan, forms);
-    }
-    return forms;
-  };
+  const formsOf = createTriggerReader<WorkflowForm>(db, {
+    ...{ type: FORM_TRIGGER, maxConfigBytes: MAX_CONFIG_BYTES },
+    read: (triggers) => triggers.map(({ nodeId, config }) => ({ nodeId, options: usable(config) })),
+  });
   return async (workflow, compiled, nodeId) => {
     const forms = await formsOf(workflow, compiled);
     return nodeId === null ? forms[0] : forms.find((form) => form.nodeId === nodeId);
   };
-}
-
-function configOf({ config }: PlanNode, vars: JsonObject): JsonObject {
-  const scope = { triggerData: null, executionId: 0, vars, nodeOutput: () => null };
-  return render(config, scope, MAX_CONFIG_BYTES) as JsonObject;
 }
 
 function usable(config: JsonObject): FormOptions | null {

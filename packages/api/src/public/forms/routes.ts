@@ -1,27 +1,20 @@
 import { createHash } from 'node:crypto';
-import {
-  type CompileResult,
-  type FileValue,
-  isJsonArray,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-} from '@millrace/engine';
+import { type FileValue, isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { startOrigin } from '@millrace/http/origin';
 import { toApiError } from '@millrace/http/problem';
 import { createRateLimiter, sourceOf } from '@millrace/http/rate-limit';
 import { type Message, message } from '@millrace/messages';
-import { recordsOfStart, type StartableWorkflow, type StartOrder } from '@millrace/runtime/start-row';
+import { recordsOfStart, type StartOrder } from '@millrace/runtime/start-row';
 import type { Starter } from '@millrace/service/executions/accept';
 import { organisationPaused } from '@millrace/service/executions/startable';
-import type { StartLookup } from '@millrace/service/executions/store';
 import { FORM_TRIGGER } from '@millrace/service/webhooks/closed';
 import { type FormOptions, MAX_TEXT, pagesOf, readFields } from '@millrace/triggers';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import type { Entered } from '../pages/fields.ts';
-import { saying, sendPage } from '../pages/hosted-page.ts';
+import { saying, sendNotice, sendPage } from '../pages/hosted-page.ts';
+import { type OpenAddress, openAddress } from '../pages/open-address.ts';
 import { keepBodies, readWebhookBody } from '../webhooks/body.ts';
 import { capture } from '../webhooks/capture.ts';
 import { startEvent } from '../webhooks/deliver.ts';
@@ -37,7 +30,6 @@ import {
   TRAP_INPUT,
 } from './form-page.ts';
 
-const HASH = /^[A-Za-z0-9_-]{43}$/;
 const TOKEN = /^[A-Za-z0-9_-]{22}$/;
 /** With the files of its last page, which are held in memory until they are stored. */
 const MAX_FORM_BYTES = 10 * 1024 * 1024;
@@ -47,10 +39,7 @@ const REPEAT_WINDOW_S = 24 * 60 * 60;
 type Call = { Params: { hash: string; node?: string } };
 
 /** A form that somebody may fill in. */
-interface OpenForm {
-  readonly found: StartLookup;
-  readonly workflow: StartableWorkflow;
-  readonly compiled: CompileResult;
+interface OpenForm extends OpenAddress {
   /** Of its trigger. */
   readonly nodeId: string;
   readonly options: FormOptions;
@@ -94,18 +83,12 @@ function addForms(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
   }
 
   async function find(request: FastifyRequest<Call>): Promise<OpenForm | null | 'unfinished'> {
-    const { hash, node = null } = request.params;
-    const found = HASH.test(hash) ? await starter.lookUpAddress({ hash, trigger: FORM_TRIGGER }) : null;
-    const workflow = found?.workflow ?? null;
-    if (found === null || workflow === null) {
-      request.forgetSecret?.();
-      return null;
-    }
-    const compiled = await deps.plans.get(workflow.id, workflow.version);
-    const form = await formOf(workflow, compiled, node);
+    const address = await openAddress({ starter, plans: deps.plans }, request, FORM_TRIGGER);
+    if (address === null) return null;
+    const form = await formOf(address.workflow, address.compiled, request.params.node ?? null);
     if (form === undefined) return null;
     const { nodeId, options } = form;
-    return options === null ? 'unfinished' : { found, workflow, compiled, nodeId, options };
+    return options === null ? 'unfinished' : { ...address, nodeId, options };
   }
 
   async function submit(
@@ -281,10 +264,6 @@ function sendThanks(reply: FastifyReply, { title, thanks }: FormOptions): Fastif
 function sendMissing(reply: FastifyReply, form: null | 'unfinished'): FastifyReply {
   if (form === null) return sendNotice(reply, 404, message('form.unknown'), message('form.unknown_text'));
   return sendNotice(reply, 503, message('form.unfinished'), message('form.unfinished_text'));
-}
-
-function sendNotice(reply: FastifyReply, status: number, heading: Message, text: Message): FastifyReply {
-  return sendPage(reply, status, ({ say }) => saying(say(heading), say(heading), say(text)));
 }
 
 const BUSY: ReadonlySet<number> = new Set([429, 503]);

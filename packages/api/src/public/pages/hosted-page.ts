@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { escapeHtml } from '@millrace/http/html';
+import type { Message } from '@millrace/messages';
 import type { FastifyReply } from 'fastify';
 import { type Reader, readerOf } from './reader.ts';
 
@@ -100,4 +101,14 @@ export function saying(title: string, heading: string, text: string): HostedPage
     body: `<h1>${escapeHtml(heading)}</h1>
 <p class="message">${escapeHtml(text)}</p>`,
   };
+}
+
+/** Sends a page that only says something, in the reader's language. */
+export function sendNotice(
+  reply: FastifyReply,
+  status: number,
+  heading: Message,
+  text: Message,
+): FastifyReply {
+  return sendPage(reply, status, ({ say }) => saying(say(heading), say(heading), say(text)));
 }

@@ -1,22 +1,13 @@
-import {
-  type CompileResult,
-  type JsonObject,
-  type Plan,
-  type PlanNode,
-  parseJson,
-  render,
-  ServiceError,
-} from '@millrace/engine';
+import { type JsonObject, ServiceError } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
 import { publicKeyOf, type SignedCall } from '@millrace/service/webhooks/claims';
-import { type AddressedTrigger, triggersOfType, WEBHOOK_TRIGGER } from '@millrace/service/webhooks/closed';
+import { type AddressedTrigger, WEBHOOK_TRIGGER } from '@millrace/service/webhooks/closed';
 import { type AllowsAddress, createAllowList } from '@millrace/service/webhooks/ip-allow-list';
 import { type KeySets, verifyJwt } from '@millrace/service/webhooks/jwt';
 import type { OpenSecret } from '@millrace/service/webhooks/secrets';
 import { verifySignature } from '@millrace/service/webhooks/signature';
-import { findVersion } from '@millrace/service/workflows/store';
 import {
   needsSecret,
   readWebhookOptions,
@@ -25,6 +16,7 @@ import {
 } from '@millrace/triggers';
 import type { FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
+import { createTriggerReader, type ReadTriggers } from '../addressed-triggers.ts';
 
 /** A webhook's settings in usable form. */
 export interface Guard extends WebhookOptions {
@@ -46,33 +38,13 @@ export interface Reachable {
   readonly guard: () => Guard;
 }
 
-/** Settings of the version's webhooks, read once per plan. */
-export function createGuards({
-  db,
-}: Pick<AppDeps, 'db'>): (
-  workflow: StartableWorkflow,
-  compiled: CompileResult,
-) => Promise<readonly Reachable[]> | readonly Reachable[] {
-  const ofPlans = new WeakMap<Plan, readonly Reachable[]>();
-
-  /** A flow that can't run is guarded too: its executions fail, but not everyone may start them. */
-  async function ofUnfinished({ id, organisationId, version }: StartableWorkflow) {
-    const row = await findVersion(db, organisationId, id, version);
-    return row === undefined ? [] : toReachable(triggersOfType(parseJson(row.flow_data), WEBHOOK_TRIGGER));
-  }
-
-  return (workflow, compiled) => {
-    if (compiled.kind === 'invalid') return ofUnfinished(workflow);
-    const { plan } = compiled;
-    const known = ofPlans.get(plan);
-    if (known !== undefined) return known;
-    const webhooks = plan.triggers.filter(({ type }) => type === WEBHOOK_TRIGGER);
-    const reachable = toReachable(
-      webhooks.map((trigger) => ({ nodeId: trigger.id, config: configOf(trigger, plan.vars) })),
-    );
-    ofPlans.set(plan, reachable);
-    return reachable;
-  };
+/** Settings of a version's webhooks. A flow that can't run is guarded too: its executions fail, but not everyone may start them. */
+export function createGuards({ db }: Pick<AppDeps, 'db'>): ReadTriggers<Reachable> {
+  return createTriggerReader(db, {
+    type: WEBHOOK_TRIGGER,
+    maxConfigBytes: MAX_CONFIG_BYTES,
+    read: toReachable,
+  });
 }
 
 function toReachable(triggers: readonly AddressedTrigger[]): readonly Reachable[] {
@@ -86,12 +58,6 @@ function toReachable(triggers: readonly AddressedTrigger[]): readonly Reachable[
       },
     };
   });
-}
-
-/** The trigger's config; its response is rendered when the execution has ended. */
-function configOf({ config }: PlanNode, vars: JsonObject): JsonObject {
-  const scope = { triggerData: null, executionId: 0, vars, nodeOutput: () => null };
-  return render(config, scope, MAX_CONFIG_BYTES) as JsonObject;
 }
 
 const BY_PUBLIC_KEY: ReadonlySet<string> = new Set(['discord', 'sendgrid', 'jwt_public_key']);
