@@ -1,6 +1,7 @@
 import { cpSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import http from 'node:http';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Plugin, RolldownMagicString, rolldown } from 'rolldown';
 
@@ -126,6 +127,28 @@ function withoutFetch(): Plugin {
   };
 }
 
+/**
+ * V8 keeps the text of a module and a second copy of its literals; the text of a JSON file is gone once it is parsed. Each becomes a file of
+ * its own beside the code.
+ */
+function jsonBesideCode(): Plugin {
+  return {
+    name: 'json-beside-code',
+    load: {
+      filter: { id: new RegExp(`^${RegExp.escape(join(ROOT, 'packages'))}/.*\\.json$`) },
+      async handler(id) {
+        const source = JSON.stringify(JSON.parse(await readFile(id, 'utf8')));
+        const file = this.emitFile({ type: 'asset', name: basename(id), source });
+        return {
+          code: `import { readFileSync } from 'node:fs';
+export default JSON.parse(readFileSync(new URL(import.meta.ROLLUP_FILE_URL_${file}), 'utf8'));`,
+          moduleType: 'js',
+        };
+      },
+    },
+  };
+}
+
 async function bundle(folder: string): Promise<void> {
   const used = new Set<string>();
   const input = Object.fromEntries(
@@ -139,7 +162,7 @@ async function bundle(folder: string): Promise<void> {
     external: ['pg-native', 'pyodide'],
     // Its main file finds its parts by a name that a bundler can't see.
     resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
-    plugins: [moveFiles(used), withoutFetch()],
+    plugins: [moveFiles(used), withoutFetch(), jsonBesideCode()],
     transform: { target: 'node22' },
     onLog(level, log, report) {
       // Left as it is, it would fail when the artefact starts.

@@ -2,7 +2,7 @@ import { lookup as dnsLookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { rootCertificates, type SecureContextOptions } from 'node:tls';
 import type { ClientCertificate } from '@millrace/engine';
-import { buildConnector } from 'undici';
+import type { buildConnector } from 'undici';
 import { type Target, targetOf } from './allow-hosts.ts';
 import type { TargetPolicy } from './target-policy.ts';
 
@@ -32,7 +32,7 @@ export function createGuardedConnector(
     /** Shown to the server. */
     readonly certificate?: ClientCertificate;
   },
-  build: (options: buildConnector.BuildOptions) => Connector = buildConnector,
+  build: (options: buildConnector.BuildOptions) => Connector,
 ): Connector {
   const target = targetOf(origin);
   const lookup = createGuardedLookup(target, policy, options.resolve);

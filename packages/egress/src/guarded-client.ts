@@ -10,9 +10,9 @@ import {
   ServiceError,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
-import { Agent, type Dispatcher, Pool } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
+import { type AgentOptions, AgentWhenUsed, createAgent } from './agent.ts';
 import { toClientError } from './client-errors.ts';
-import { createGuardedConnector, type Resolve, systemResolve } from './connector.ts';
 import { startDeadline } from './deadline.ts';
 import type { HostPass } from './host-limits.ts';
 import { type NarrowRules, narrowPolicy } from './narrowed.ts';
@@ -21,15 +21,9 @@ import { followRedirect, type Hop, redirectLocation } from './redirects.ts';
 import { ACCEPT_ENCODING, isDecodable, readBody, streamBody } from './response-body.ts';
 import { createTargetPolicy, type TargetPolicy } from './target-policy.ts';
 
-export interface GuardedHttpClientOptions {
+export interface GuardedHttpClientOptions extends AgentOptions {
   /** Entries of MILLRACE_ALLOW_HOSTS: `host`, `host:port`, `*.suffix`, an IP address or a network. */
   readonly allowHosts: readonly string[];
-  /** Default 10,000. */
-  readonly connectTimeoutMs?: number;
-  /** Bytes of a response's headers. Default 32 KiB. */
-  readonly maxHeaderBytes?: number;
-  /** Default: the operating system's resolver. */
-  readonly resolve?: Resolve;
 }
 
 export interface GuardedHttpClient extends HttpClient {
@@ -57,9 +51,9 @@ const REDIRECT_BODY_BYTES = 64 * 1024;
  */
 export function createGuardedHttpClient(options: GuardedHttpClientOptions): GuardedHttpClient {
   const policy = createTargetPolicy(options.allowHosts);
-  const agent = createAgent(policy, options);
+  const shared = new AgentWhenUsed(policy, options);
   const agents: Agents = {
-    shared: agent,
+    shared,
     // A connection that has shown a certificate must serve nobody else, so it lasts for one exchange.
     showing: (certificate, origin) => createAgent(policy, options, { certificate, origin }),
   };
@@ -67,14 +61,14 @@ export function createGuardedHttpClient(options: GuardedHttpClientOptions): Guar
     ...createSender(agents, policy),
     ofOrganisation: (rules, turns) =>
       createSender(agents, rules === null ? policy : narrowPolicy(policy, rules), turns),
-    close: () => agent.destroy(),
+    close: () => shared.destroy(),
   };
 }
 
 interface Agents {
-  readonly shared: Agent;
+  readonly shared: AgentWhenUsed;
   /** One whose connections to this origin show a certificate. */
-  showing(certificate: ClientCertificate, origin: string): Agent;
+  showing(certificate: ClientCertificate, origin: string): Promise<Agent>;
 }
 
 function createSender(agents: Agents, policy: TargetPolicy, turns?: OrganisationTurns): HttpClient {
@@ -88,10 +82,10 @@ function createSender(agents: Agents, policy: TargetPolicy, turns?: Organisation
         late: () => message('egress.response_timeout', { host: hostOf(request), ms: request.timeoutMs }),
       });
       const { clientCertificate: certificate } = request;
-      const own = certificate === undefined ? null : agents.showing(certificate, hop.url.origin);
+      const own = certificate === undefined ? null : await agents.showing(certificate, hop.url.origin);
       try {
         return await exchange(
-          { agent: own ?? agents.shared, policy, room, turns },
+          { agent: own ?? (await agents.shared.get()), policy, room, turns },
           { request, hop, pass },
           deadline.signal,
         );
@@ -102,30 +96,6 @@ function createSender(agents: Agents, policy: TargetPolicy, turns?: Organisation
       }
     },
   };
-}
-
-/** Connection pools that only open guarded connections. They have no timeouts of their own. */
-export function createAgent(
-  policy: TargetPolicy,
-  options: GuardedHttpClientOptions,
-  shown?: { readonly certificate: ClientCertificate; readonly origin: string },
-): Agent {
-  const { connectTimeoutMs = 10_000, maxHeaderBytes = 32 * 1024, resolve = systemResolve } = options;
-  return new Agent({
-    factory: (origin) =>
-      new Pool(origin, {
-        connect: createGuardedConnector(new URL(origin), policy, {
-          resolve,
-          connectTimeoutMs,
-          ...(shown?.origin === String(origin) ? { certificate: shown.certificate } : {}),
-        }),
-        maxHeaderSize: maxHeaderBytes,
-        allowH2: false,
-        // The deadline of the whole exchange applies; two timeouts would only disagree.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      }),
-  });
 }
 
 function hostOf({ url }: HttpRequest): string | Message {

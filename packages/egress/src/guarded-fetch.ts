@@ -3,8 +3,9 @@ import { ReadableStream } from 'node:stream/web';
 import { type HostWait, HttpClientError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Dispatcher } from 'undici';
+import { AgentWhenUsed } from './agent.ts';
 import { toClientError } from './client-errors.ts';
-import { createAgent, type GuardedHttpClientOptions, pauseOf } from './guarded-client.ts';
+import { type GuardedHttpClientOptions, pauseOf } from './guarded-client.ts';
 import type { OrganisationTurns } from './organisation-turns.ts';
 import { createTargetPolicy } from './target-policy.ts';
 
@@ -40,7 +41,7 @@ const NEVER = new AbortController().signal;
  */
 export function createGuardedFetch(options: GuardedHttpClientOptions): GuardedFetch {
   const policy = createTargetPolicy(options.allowHosts);
-  const agent = createAgent(policy, options);
+  const agents = new AgentWhenUsed(policy, options);
   return {
     async fetch(text, { method = 'GET', headers: given, body, signal = null, wait }, maxBytes, turns) {
       const url = policy.checkUrl(text);
@@ -48,6 +49,7 @@ export function createGuardedFetch(options: GuardedHttpClientOptions): GuardedFe
       const pass = await turns?.enter({ url, headers }, signal ?? NEVER, wait);
       try {
         signal?.throwIfAborted();
+        const agent = await agents.get();
         const answer = await agent.request({
           origin: url.origin,
           path: `${url.pathname}${url.search}`,
@@ -66,7 +68,7 @@ export function createGuardedFetch(options: GuardedHttpClientOptions): GuardedFe
         throw failureOf(error, url.host, signal);
       }
     },
-    close: () => agent.destroy(),
+    close: () => agents.destroy(),
   };
 }
 

@@ -1,0 +1,67 @@
+import type { ClientCertificate } from '@millrace/engine';
+import type { Agent } from 'undici';
+import { createGuardedConnector, type Resolve, systemResolve } from './connector.ts';
+import type { TargetPolicy } from './target-policy.ts';
+
+export interface AgentOptions {
+  /** Default 10,000. */
+  readonly connectTimeoutMs?: number;
+  /** Bytes of a response's headers. Default 32 KiB. */
+  readonly maxHeaderBytes?: number;
+  /** Default: the operating system's resolver. */
+  readonly resolve?: Resolve;
+}
+
+/** Connection pools that only open guarded connections. They have no timeouts of their own. */
+export async function createAgent(
+  policy: TargetPolicy,
+  options: AgentOptions,
+  shown?: { readonly certificate: ClientCertificate; readonly origin: string },
+): Promise<Agent> {
+  const { connectTimeoutMs = 10_000, maxHeaderBytes = 32 * 1024, resolve = systemResolve } = options;
+  const { Agent, buildConnector, Pool } = await import('undici');
+  return new Agent({
+    factory: (origin) =>
+      new Pool(origin, {
+        connect: createGuardedConnector(
+          new URL(origin),
+          policy,
+          {
+            resolve,
+            connectTimeoutMs,
+            ...(shown?.origin === String(origin) ? { certificate: shown.certificate } : {}),
+          },
+          buildConnector,
+        ),
+        maxHeaderSize: maxHeaderBytes,
+        allowH2: false,
+        // The deadline of the whole exchange applies; two timeouts would only disagree.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      }),
+  });
+}
+
+/** An agent that is created with the first request: undici's code takes some MiB, and some processes never send one. */
+export class AgentWhenUsed {
+  readonly #create: () => Promise<Agent>;
+  #agent: Promise<Agent> | null = null;
+  #isDestroyed = false;
+
+  constructor(policy: TargetPolicy, options: AgentOptions) {
+    this.#create = () => createAgent(policy, options);
+  }
+
+  async get(): Promise<Agent> {
+    this.#agent ??= this.#create();
+    const agent = await this.#agent;
+    if (this.#isDestroyed) await agent.destroy();
+    return agent;
+  }
+
+  /** Aborts what is in progress and closes all connections; later requests fail. */
+  async destroy(): Promise<void> {
+    this.#isDestroyed = true;
+    await (await this.#agent)?.destroy();
+  }
+}
