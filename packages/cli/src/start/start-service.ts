@@ -30,6 +30,10 @@ export async function startService(options: StartOptions): Promise<Service> {
   await Promise.race([launched.promise, opening]);
   // What runs on the database takes most of a start to load, and PostgreSQL starts meanwhile. Whether that failed is seen afterwards.
   opening.catch(() => {});
-  const { startOn } = await import('./start-on.ts');
+  const { startOn } = await import('./start-on.ts').catch(async (error: unknown) => {
+    const database = await opening;
+    await database.stop();
+    throw error;
+  });
   return await startOn(await opening, options, retry);
 }
