@@ -50,8 +50,14 @@ export class LoopDelay {
     return Math.max(0, delayMs);
   }
 
+  /** The next look covers what comes from now on. */
+  start(): void {
+    this.#before = this.#sources.utilization();
+  }
+
   stop(): void {
     this.#sources.delays.disable();
+    this.#isMeasuring = false;
   }
 }
 

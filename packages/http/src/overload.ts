@@ -9,6 +9,8 @@ import { Pressure } from './pressure.ts';
 import type { HttpSettings } from './settings.ts';
 
 const SAMPLE_MS = 500;
+/** How long after the last request that may be refused samples are taken. Nobody needs them until the next one, and they would wake an idle process. */
+const WATCHED_MS = 10_000;
 
 interface OverloadDeps {
   readonly config: Pick<HttpSettings, 'shedding'>;
@@ -30,30 +32,48 @@ export function addOverloadProtection(
   const pressure = new Pressure(config.shedding);
   if (meters !== undefined) meters.isShedding = () => pressure.episode !== null;
   const delay = new LoopDelay();
-  let sampledAt = performance.now();
-  const timer = setInterval(() => {
+  let sampledAt = 0;
+  let requestedAt = 0;
+  let timer: NodeJS.Timeout | null = null;
+
+  function sample(): void {
     const now = performance.now();
     const sinceMs = now - sampledAt;
     sampledAt = now;
     const delayMs = delay.read(sinceMs - SAMPLE_MS, sinceMs);
-    const sample = { loopDelayMs: Math.round(delayMs), poolWaitMs: Math.round(poolWaitMs()) };
-    const change = pressure.note(sample, now);
+    const sampled = { loopDelayMs: Math.round(delayMs), poolWaitMs: Math.round(poolWaitMs()) };
+    const change = pressure.note(sampled, now);
+    if (pressure.isCalm && now - requestedAt > WATCHED_MS) stop();
     if (change === null) return;
     if ('began' in change) {
-      log.warn(sample, 'overloaded: new starts and reads are refused');
+      log.warn(sampled, 'overloaded: new starts and reads are refused');
     } else {
       const { refused, sinceMs } = change.ended;
       log.warn({ refused, seconds: Math.round((now - sinceMs) / 1000) }, 'overload ended');
     }
-  }, SAMPLE_MS);
-  timer.unref();
-  app.addHook('onClose', async () => {
-    clearInterval(timer);
+  }
+
+  function stop(): void {
+    if (timer !== null) clearInterval(timer);
+    timer = null;
     delay.stop();
-  });
+  }
+
+  function watch(): void {
+    requestedAt = performance.now();
+    if (timer !== null) return;
+    sampledAt = requestedAt;
+    delay.start();
+    timer = setInterval(sample, SAMPLE_MS);
+    timer.unref();
+  }
+
+  app.addHook('onClose', async () => stop());
   app.addHook('onRequest', async (request) => {
+    if (!isSheddable(request)) return;
+    watch();
     const { episode } = pressure;
-    if (episode === null || !isSheddable(request)) return;
+    if (episode === null) return;
     const retryAfterSeconds = pressure.refuse(episode, performance.now());
     throw unavailable('overloaded', message('api.overloaded'), { retryAfterSeconds });
   });

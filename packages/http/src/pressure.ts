@@ -40,6 +40,11 @@ export class Pressure {
     return this.#episode;
   }
 
+  /** The last sample was below the limits, and work is accepted. */
+  get isCalm(): boolean {
+    return this.#episode === null && this.#overSinceMs === null;
+  }
+
   /** @returns the episode that began or ended with this sample, if any */
   note(sample: PressureSample, nowMs: number): { began: Episode } | { ended: Episode } | null {
     const episode = this.#episode;

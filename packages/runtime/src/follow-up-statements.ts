@@ -2,7 +2,7 @@ import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 import type { JsonText, StoredError } from '@millrace/engine';
 import { NEXT_HELD_MS } from './held-start-statements.ts';
-import { DUE, QUEUED } from './lease-statements.ts';
+import { DUE, QUEUED, WAITING } from './lease-statements.ts';
 
 /** What there is to do for a worker; checked in every claiming round. */
 export interface WaitingWork {
@@ -17,6 +17,10 @@ export interface WaitingWork {
   readonly has_failures: boolean;
   /** How long until something held may be released; 0 or less: now. Null if nothing is held. */
   readonly next_held_ms: number | null;
+  /** No execution runs, and none waits for a place among those of its workflow. */
+  readonly is_quiet: boolean;
+  /** How long until the next wait is over, of those that need no such place; Infinity if all wait for a signal, null if there is none. */
+  readonly next_wake_ms: number | null;
 }
 
 export async function lookForWork(db: Queryable): Promise<WaitingWork> {
@@ -35,7 +39,12 @@ export async function lookForWork(db: Queryable): Promise<WaitingWork> {
        EXISTS (SELECT FROM execution_follow_ups WHERE kind IN ('tell_parent', 'cancel_children')) AS has_follow_ups,
        EXISTS (SELECT FROM execution_follow_ups
          WHERE kind IN ('start_error_workflow', 'start_default_error_workflow')) AS has_failures,
-       ${NEXT_HELD_MS} AS next_held_ms`,
+       ${NEXT_HELD_MS} AS next_held_ms,
+       NOT EXISTS (SELECT FROM executions WHERE status = 'running')
+         AND NOT EXISTS (SELECT FROM executions WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL) AS is_quiet,
+       -- Each is converted by itself: PostgreSQL before 17 can't subtract from infinity.
+       (SELECT (extract(epoch FROM min(wake_at)) - extract(epoch FROM now())) * 1000
+         FROM executions WHERE ${WAITING})::double precision AS next_wake_ms`,
     [],
     'look_for_work',
   );

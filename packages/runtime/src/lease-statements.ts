@@ -252,7 +252,7 @@ export async function claimExecutions(
 const ROOM = roomFrom(16);
 /** Can be claimed by {@link claimExecutions}: not started yet, or given back. */
 export const QUEUED = "status = 'queued' AND max_concurrency IS NULL AND held_until IS NULL";
-const WAITING = "status = 'waiting_async' AND max_concurrency IS NULL";
+export const WAITING = "status = 'waiting_async' AND max_concurrency IS NULL";
 /** Can be claimed by {@link claimExecutions}: its wait is over. */
 export const DUE = `${WAITING} AND wake_at <= now()`;
 

@@ -74,6 +74,7 @@ export class PgExecutionStore implements ExecutionStore {
   readonly #unsettled = new Set<number>();
   #claims = 0;
   #nextHeldMs: number | null = null;
+  #quietMs = 0;
   /** The organisation that had the last turn when free slots were claimed. */
   #lastOrganisation = 0;
   /** How many executions it was given of a turn that isn't over; 0 if it is. */
@@ -154,6 +155,11 @@ export class PgExecutionStore implements ExecutionStore {
   /** How long after the last claim something held may be released, in milliseconds; null if nothing was held. */
   get nextHeldMs(): number | null {
     return this.#nextHeldMs;
+  }
+
+  /** For how long after the last claim nothing will be there to claim unless a notification says so, in milliseconds. */
+  get quietMs(): number {
+    return this.#quietMs;
   }
 
   /**
@@ -327,6 +333,7 @@ export class PgExecutionStore implements ExecutionStore {
       work = await lookForWork(this.#db);
     }
     this.#nextHeldMs = work.next_held_ms;
+    this.#quietMs = quietMsOf(work);
     return work;
   }
 
@@ -404,4 +411,11 @@ function without(shares: SlotShares, claimed: readonly ClaimedRow[]): SlotShares
   const held = new Map(shares.held);
   for (const { organisation_id: id } of claimed) held.set(id, (held.get(id) ?? 0) + 1);
   return { ...shares, free: shares.free - claimed.length, held };
+}
+
+/** What runs may end or park at any time, and other processes tell nobody when a wait of theirs is over. */
+function quietMsOf(work: WaitingWork): number {
+  const { is_quiet: isQuiet, next_held_ms: nextHeldMs, next_wake_ms: nextWakeMs, ...found } = work;
+  if (!isQuiet || nextHeldMs !== null || Object.values(found).includes(true)) return 0;
+  return Math.max(0, nextWakeMs ?? Infinity);
 }

@@ -50,6 +50,9 @@ const STALL_SHARE = 0.25;
 const SHARES_CHANGED = 'shares';
 /** Between two releases of what is held; rates that need more let several go at once. */
 const MIN_RELEASE_PAUSE_MS = 10;
+/** How many times as long the pause between two polls is while nothing runs or is due, up to a number of milliseconds. */
+const QUIET_POLLS = 5;
+const MAX_QUIET_POLL_MS = 5_000;
 /** What it says when a start may be skipped or cancel older executions. */
 const UNDECIDED = 'undecided';
 /** How long a stopping worker waits for the executions it hands back to be stored. */
@@ -57,6 +60,11 @@ const HAND_BACK_MS = 5_000;
 
 export function createWorker(deps: WorkerDeps): Worker {
   return new PgWorker(deps);
+}
+
+/** Notifications tell of new work. Whatever else comes up while nothing runs or is due is noticed after so long. */
+function quietPollMs(pollMs: number): number {
+  return Math.min(QUIET_POLLS * pollMs, Math.max(pollMs, MAX_QUIET_POLL_MS));
 }
 
 class PgWorker implements Worker {
@@ -84,6 +92,8 @@ class PgWorker implements Worker {
   #isAdoptionDue = false;
   /** The queue may hold more than could be claimed: free slots go to the queue first. */
   #hasBacklog = false;
+  /** Nothing runs or is due, so the loop that claims pauses for longer. */
+  #isQuiet = false;
   /** Organisations that hold their share of the slots: the queue may hold more of theirs, which goes first. */
   #atShare = new Set<number>();
   #registration: Registration | null = null;
@@ -368,15 +378,20 @@ class PgWorker implements Worker {
         this.#heartbeatWakeup.wake();
         return true;
       });
-      if (claimedAll) await this.#wakeup.wait(this.#pauseMs());
+      if (claimedAll) await this.#pause();
     }
   }
 
-  /** Until the next poll, or until something held may be released if that is sooner and there are slots for it. */
-  #pauseMs(): number {
-    const { nextHeldMs } = this.#store;
-    if (nextHeldMs === null || this.#slots.free <= 0) return this.#config.pollMs;
-    return Math.min(this.#config.pollMs, Math.max(nextHeldMs, MIN_RELEASE_PAUSE_MS));
+  async #pause(): Promise<void> {
+    const { nextHeldMs, quietMs } = this.#store;
+    const { pollMs } = this.#config;
+    const isIdle = this.#running.size === 0 && this.#reserved.size === 0;
+    this.#isQuiet = isIdle && quietMs > pollMs;
+    if (this.#isQuiet) await this.#wakeup.wait(Math.min(quietMs, quietPollMs(pollMs)));
+    else if (nextHeldMs === null || this.#slots.free <= 0) await this.#wakeup.wait(pollMs);
+    // Until something held may be released, if that is sooner and there are slots for it.
+    else await this.#wakeup.wait(Math.min(pollMs, Math.max(nextHeldMs, MIN_RELEASE_PAUSE_MS)));
+    this.#isQuiet = false;
   }
 
   /** True if nothing more can be claimed now. */
@@ -438,6 +453,8 @@ class PgWorker implements Worker {
     const slot = new ExecutionSlot(this.#slots, claimed.organisationId, () => this.#slotFreed());
     const execution = new RunningExecution(claimed, registration.lease, data, slot);
     this.#running.set(executionId, execution);
+    // It may park for less than a quiet worker's pause.
+    if (this.#isQuiet) this.#wakeup.wake();
     if (this.#isStopping) execution.stop('shutdown');
     const isSignalled = this.#signalledMeanwhile.delete(executionId);
     const rest = ahead?.rest ?? undefined;

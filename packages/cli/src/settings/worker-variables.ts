@@ -218,7 +218,8 @@ export const WORKER_VARIABLES = {
     unit: 'seconds',
   }),
   MILLRACE_POLL_MS: integer({
-    about: 'Interval at which the queue is polled when there are no notifications',
+    about:
+      'Interval at which the queue is polled when there are no notifications; while nothing runs or is due, five seconds, or one such interval if it is longer',
     fallback: '1000',
     example: '5000',
     min: 10,

@@ -16,6 +16,16 @@ export async function trySealLock(tx: Queryable): Promise<boolean> {
   return row?.locked === true;
 }
 
+/** Asked without a transaction, because mostly there is nothing to seal. */
+export async function hasSealable(db: Queryable): Promise<boolean> {
+  const [row] = await db.query<{ found: boolean }>(
+    'SELECT EXISTS (SELECT FROM audit_pending WHERE sealable_at <= now()) AS found',
+    [],
+    'has_sealable',
+  );
+  return row?.found === true;
+}
+
 /** Entries that can't change any more and that no seal covers, in the order in which they are to be sealed. */
 export async function listSealable(tx: Queryable, limit: number): Promise<ChainedEntry[]> {
   return tx.query<ChainedEntry>(

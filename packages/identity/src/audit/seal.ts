@@ -3,6 +3,7 @@ import { type ChainHead, chainHash } from './chain.ts';
 import {
   type ChainEnd,
   extendChains,
+  hasSealable,
   insertSeals,
   listSealable,
   lockChains,
@@ -29,6 +30,7 @@ export async function sealAuditLog(
   } = {},
 ): Promise<number> {
   let total = 0;
+  if (!(await hasSealable(db))) return total;
   while (!isStopping()) {
     const { count, heads } = await sealBatch(db, BATCH);
     total += count;

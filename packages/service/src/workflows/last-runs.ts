@@ -26,9 +26,19 @@ export function createLastRunNotes({
 
 /** Notes everything that has started since the last time, unless another process is doing it. */
 export async function noteLastRuns(db: Database, isStopping: () => boolean = () => false): Promise<void> {
-  for (let hasMore = true; hasMore && !isStopping(); ) {
+  for (let hasMore = await hasNewRuns(db); hasMore && !isStopping(); ) {
     hasMore = await db.transaction(async (tx) => (await tryLock(tx)) && (await noteBatch(tx, BATCH)));
   }
+}
+
+/** Asked without a transaction, because mostly there is nothing. */
+async function hasNewRuns(db: Queryable): Promise<boolean> {
+  const [row] = await db.query<{ found: boolean }>(
+    'SELECT EXISTS (SELECT FROM executions WHERE id > (SELECT execution_id FROM last_run_marks)) AS found',
+    [],
+    'has_new_runs',
+  );
+  return row?.found === true;
 }
 
 /** Held until the end of the transaction; false if another process holds it. */
