@@ -1,9 +1,9 @@
 import type { Sample } from '@millrace/admin-api';
 import { formatTimestamp, parseJson } from '@millrace/engine';
+import { formatEvent } from '@millrace/http/event-stream';
 import { presentMessage } from '@millrace/messages/english';
 import type { Watch } from '@millrace/runtime/watch';
 import type { ListeningRow } from '@millrace/service/samples/store';
-import { formatEvent } from '../../public/executions/events.ts';
 
 /** Regular comment lines keep proxies from closing a quiet stream, and reveal that the client is gone. */
 const HEARTBEAT_MS = 15_000;

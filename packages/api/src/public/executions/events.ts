@@ -1,4 +1,5 @@
-import { isFinalStatus, type JsonValue, type ShownRecord, stringifyJson } from '@millrace/engine';
+import { isFinalStatus, type ShownRecord } from '@millrace/engine';
+import { formatEvent } from '@millrace/http/event-stream';
 import { type Chunk, parseChunks } from '@millrace/runtime/chunks';
 import type { Watch } from '@millrace/runtime/watch';
 import type { ChildTokens, ExecutionDetailRow } from '@millrace/service/executions/store';
@@ -111,9 +112,4 @@ function describeChunk(
       return formatEvent('node', node, index === last ? seq : null);
     })
     .join('');
-}
-
-/** One server-sent event. JSON text has no line breaks, so it fits in one data line. */
-export function formatEvent(event: string, data: JsonValue, id: number | null): string {
-  return `event: ${event}\n${id === null ? '' : `id: ${id}\n`}data: ${stringifyJson(data)}\n\n`;
 }
