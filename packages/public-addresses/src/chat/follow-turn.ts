@@ -1,10 +1,7 @@
 import type { FollowedTurn } from '@millrace/chat/turns';
 import { isFinalStatus, type JsonValue } from '@millrace/engine';
-import { formatEvent } from '@millrace/http/event-stream';
+import { eventsOf, formatEvent } from '@millrace/http/event-stream';
 import type { Watch } from '@millrace/runtime/watch';
-
-/** Regular comment lines keep proxies from closing a quiet stream, and reveal that the reader is gone. */
-const HEARTBEAT_MS = 15_000;
 
 /** What became of a turn, in the words of the page. */
 export type TurnEnd = { readonly outcome: 'answered' | 'failed'; readonly answer: string };
@@ -14,41 +11,28 @@ export type TurnEnd = { readonly outcome: 'answered' | 'failed'; readonly answer
  * replaced, as by the next step of an agent, is sent from where it differs.
  * @param endOf what became of a turn whose execution has ended
  */
-export async function* followTurn(
+export function followTurn(
   read: () => Promise<FollowedTurn | undefined>,
   watch: Watch,
   endOf: (turn: FollowedTurn) => Promise<TurnEnd>,
 ): AsyncGenerator<string> {
   let shownState = '';
   let shown = '';
-  let quietSince = performance.now();
-  try {
-    for (;;) {
-      const turn = await read();
-      if (turn === undefined) return;
-      if (turn.outcome !== null || isFinalStatus(turn.status)) {
-        yield event('end', { ...(await endOf(turn)) });
-        return;
-      }
-      const state = turn.status === 'waiting_async' ? 'waiting' : 'running';
-      if (state !== shownState) yield event('state', { state });
-      if (turn.written !== null && turn.written !== shown) {
-        const from = commonLength(shown, turn.written);
-        yield event('text', { from, text: turn.written.slice(from) });
-        shown = turn.written;
-        quietSince = performance.now();
-      }
-      shownState = state;
-      await watch.next();
-      if (watch.isOver) return;
-      if (performance.now() - quietSince > HEARTBEAT_MS) {
-        quietSince = performance.now();
-        yield ': nothing new\n\n';
-      }
+  return eventsOf(watch, async () => {
+    const turn = await read();
+    if (turn === undefined) return { text: '', isLast: true };
+    if (turn.outcome !== null || isFinalStatus(turn.status))
+      return { text: event('end', { ...(await endOf(turn)) }), isLast: true };
+    const state = turn.status === 'waiting_async' ? 'waiting' : 'running';
+    let text = state === shownState ? '' : event('state', { state });
+    shownState = state;
+    if (turn.written !== null && turn.written !== shown) {
+      const from = commonLength(shown, turn.written);
+      text += event('text', { from, text: turn.written.slice(from) });
+      shown = turn.written;
     }
-  } finally {
-    watch.close();
-  }
+    return { text, isLast: false };
+  });
 }
 
 function event(name: string, data: JsonValue): string {
