@@ -3,6 +3,7 @@ import { escapeHtml } from '@millrace/http/html';
 import { message } from '@millrace/messages';
 import type { ChatOptions } from '@millrace/triggers';
 import type { FastifyReply } from 'fastify';
+import { sendDocument } from '../pages/hosted-page.ts';
 import { type Reader, readerIn, readerOf } from '../pages/reader.ts';
 
 const SCRIPT_HASH = policyHash(CHAT_SCRIPT);
@@ -21,7 +22,6 @@ export function sendChatPage(reply: FastifyReply, options: ChatOptions, base: st
   const reader = chatReader(options, reply.request.headers);
   const { allowed_origins: origins } = options;
   const policy = [
-    "default-src 'none'",
     `script-src ${SCRIPT_HASH}`,
     `style-src ${STYLE_HASH}`,
     "connect-src 'self'",
@@ -30,20 +30,15 @@ export function sendChatPage(reply: FastifyReply, options: ChatOptions, base: st
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
     `frame-ancestors ${origins.length === 0 ? "'none'" : origins.join(' ')}`,
-  ].join('; ');
+  ];
   // The older header knows no list.
   if (origins.length > 0) reply.removeHeader('x-frame-options');
-  return reply
-    .code(200)
-    .header('content-security-policy', policy)
-    .header('x-robots-tag', 'noindex, nofollow')
-    .header('content-language', reader.language)
-    .header('vary', 'accept-language')
-    .type('text/html; charset=utf-8')
-    .send(pageOf(options, base, reader));
+  const { title } = options;
+  const body = bodyOf(options, base, reader);
+  return sendDocument(reply, 200, { reader, title, style: CHAT_STYLE, policy, body });
 }
 
-function pageOf(options: ChatOptions, base: string, reader: Reader): string {
+function bodyOf(options: ChatOptions, base: string, reader: Reader): string {
   const { title, greeting, suggestions, placeholder, message_chars: maxChars } = options;
   const { language, say } = reader;
   const texts = {
@@ -58,17 +53,7 @@ function pageOf(options: ChatOptions, base: string, reader: Reader): string {
     tooLong: say(message('chat.too_long', { max: maxChars })),
   };
   const hint = placeholder === '' ? say(message('chat.placeholder')) : placeholder;
-  return `<!doctype html>
-<html lang="${language}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex, nofollow">
-<title>${escapeHtml(title)}</title>
-<style>${CHAT_STYLE}</style>
-</head>
-<body>
-<main data-chat="${escapeHtml(JSON.stringify({ base, language, maxChars, texts }))}">
+  return `<main data-chat="${escapeHtml(JSON.stringify({ base, language, maxChars, texts }))}">
 <header><h1>${escapeHtml(title)}</h1><button type="button" id="restart">${escapeHtml(say(message('chat.restart')))}</button></header>
 <div id="log" role="log" tabindex="0" aria-label="${escapeHtml(say(message('chat.conversation')))}">
 ${greeting === '' ? '' : `<article class="theirs greeting"><div class="text">${escapeHtml(greeting)}</div></article>`}
@@ -84,8 +69,5 @@ ${greeting === '' ? '' : `<article class="theirs greeting"><div class="text">${e
 <p id="status" role="status"></p>
 <noscript><p>${escapeHtml(say(message('chat.no_script')))}</p></noscript>
 </main>
-<script>${CHAT_SCRIPT}</script>
-</body>
-</html>
-`;
+<script>${CHAT_SCRIPT}</script>`;
 }

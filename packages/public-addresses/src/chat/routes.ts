@@ -33,6 +33,7 @@ import type { AddressDeps } from '../deps.ts';
 import { sendNotice } from '../pages/hosted-page.ts';
 import { type OpenAddress, openAddress } from '../pages/open-address.ts';
 import type { Reader } from '../pages/reader.ts';
+import { busyForSeconds, logDefect, setHeaders } from '../pages/refusals.ts';
 import { capture } from '../webhooks/capture.ts';
 import { WaitingCallers } from '../webhooks/waiting-callers.ts';
 import { createChats } from './chat-of.ts';
@@ -323,12 +324,10 @@ function readMessage(
   return { messageId, text };
 }
 
-const BUSY: ReadonlySet<number> = new Set([429, 503]);
-
 function refusalOf(error: ApiError): ChatRefusal {
   if (error.cause instanceof ChatRefusal) return error.cause;
-  const seconds = Math.max(1, Number(error.headers['retry-after'] ?? 0));
-  if (BUSY.has(error.status))
+  const seconds = busyForSeconds(error);
+  if (seconds !== null)
     return new ChatRefusal(error.status, message('chat.busy', { seconds }), { retryAfterS: seconds });
   if (error.status === 413) return new ChatRefusal(413, message('chat.too_large'));
   return new ChatRefusal(error.status, message('chat.not_taken'));
@@ -337,9 +336,8 @@ function refusalOf(error: ApiError): ChatRefusal {
 /** A refusal, or a defect, in the language of the page. */
 function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refused = refusalOf(error);
-  if (refused.status >= 500 && error.cause !== refused)
-    request.log.error({ err: error.cause ?? error, code: error.code }, 'request error');
-  for (const [name, value] of Object.entries(error.headers)) reply.header(name, value);
+  if (refused.status >= 500 && error.cause !== refused) logDefect(request, error);
+  setHeaders(reply, error);
   if (refused.retryAfterS !== null) reply.header('retry-after', String(refused.retryAfterS));
   if (request.routeOptions.config.produces?.includes('text/html') === true)
     return sendNotice(reply, refused.status, message('form.unfinished'), refused.said);

@@ -15,6 +15,7 @@ import type { AddressDeps } from '../deps.ts';
 import type { Entered } from '../pages/fields.ts';
 import { saying, sendNotice, sendPage } from '../pages/hosted-page.ts';
 import { type OpenAddress, openAddress } from '../pages/open-address.ts';
+import { busyForSeconds, logDefect, setHeaders } from '../pages/refusals.ts';
 import { keepBodies, readWebhookBody } from '../webhooks/body.ts';
 import { capture } from '../webhooks/capture.ts';
 import { startEvent } from '../webhooks/deliver.ts';
@@ -137,7 +138,7 @@ function addForms(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
     } catch (error) {
       const refused = toApiError(error, request);
       if (refused.status === 500) throw error;
-      for (const [name, value] of Object.entries(refused.headers)) reply.header(name, value);
+      setHeaders(reply, refused);
       return show(request, reply, refused.status, options, {
         entered,
         token,
@@ -266,20 +267,17 @@ function sendMissing(reply: FastifyReply, form: null | 'unfinished'): FastifyRep
   return sendNotice(reply, 503, message('form.unfinished'), message('form.unfinished_text'));
 }
 
-const BUSY: ReadonlySet<number> = new Set([429, 503]);
-
 /** What a reader can do about a submission that wasn't taken. */
 function problemOf(refused: ApiError): Message {
-  const seconds = Number(refused.headers['retry-after'] ?? 0);
-  if (BUSY.has(refused.status)) return message('form.busy', { seconds: Math.max(1, seconds) });
+  const seconds = busyForSeconds(refused);
+  if (seconds !== null) return message('form.busy', { seconds });
   return message('form.refused', { reason: refused.explanation });
 }
 
 /** A refusal before the form was found, or a defect, as a page. */
 function sendError(refused: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (refused.status >= 500)
-    request.log.error({ err: refused.cause ?? refused, code: refused.code }, 'request error');
-  for (const [name, value] of Object.entries(refused.headers)) reply.header(name, value);
+  if (refused.status >= 500) logDefect(request, refused);
+  setHeaders(reply, refused);
   const problem =
     refused.status === 413
       ? message('form.too_large', { megabytes: MAX_FORM_BYTES / (1024 * 1024) })

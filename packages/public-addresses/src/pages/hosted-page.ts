@@ -41,37 +41,37 @@ button.ready { background: var(--main); border-color: var(--main); color: var(--
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
 /** Runs and loads nothing; its forms can only be submitted to this origin, and lead to `target` from there. */
-function policyOf(target: string | null): string {
+function policyOf(target: string | null): readonly string[] {
   return [
-    "default-src 'none'",
     `style-src 'sha256-${STYLE_HASH}'`,
     // Browsers apply this to the redirect after a submission, too.
     `form-action 'self'${target === null ? '' : ` ${target}`}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
-  ].join('; ');
+  ];
 }
 
-/** A page as HTML; everything foreign in it is escaped. */
-export interface HostedPage {
+/** A whole document for people; everything foreign in it is escaped. */
+export interface HostedDocument {
+  readonly reader: Reader;
   readonly title: string;
+  /** CSS. */
+  readonly style: string;
+  /** What the page may do besides nothing, as a content security policy says it. */
+  readonly policy: readonly string[];
   /** HTML. */
   readonly body: string;
-  /** The origin to which its form leads in the end; absent for this one. */
-  readonly target?: string;
 }
 
-/** Sends a page in the reader's language; caches in between must not serve it to the next reader. */
-export function sendPage(
+/** Sends a document that search engines don't list; caches in between must not serve it to the next reader. */
+export function sendDocument(
   reply: FastifyReply,
   status: number,
-  pageFor: (reader: Reader) => HostedPage,
+  { reader, title, style, policy, body }: HostedDocument,
 ): FastifyReply {
-  const reader = readerOf(reply.request.headers);
-  const { title, body, target = null } = pageFor(reader);
   return reply
     .code(status)
-    .header('content-security-policy', policyOf(target))
+    .header('content-security-policy', ["default-src 'none'", ...policy].join('; '))
     .header('x-robots-tag', 'noindex, nofollow')
     .header('content-language', reader.language)
     .header('vary', 'accept-language')
@@ -83,15 +83,39 @@ export function sendPage(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex, nofollow">
 <title>${escapeHtml(title)}</title>
-<style>${STYLE}</style>
+<style>${style}</style>
 </head>
 <body>
-<main>
 ${body}
-</main>
 </body>
 </html>
 `);
+}
+
+/** A page as HTML; everything foreign in it is escaped. */
+export interface HostedPage {
+  readonly title: string;
+  /** HTML. */
+  readonly body: string;
+  /** The origin to which its form leads in the end; absent for this one. */
+  readonly target?: string;
+}
+
+/** Sends a page in the reader's language. */
+export function sendPage(
+  reply: FastifyReply,
+  status: number,
+  pageFor: (reader: Reader) => HostedPage,
+): FastifyReply {
+  const reader = readerOf(reply.request.headers);
+  const { title, body, target = null } = pageFor(reader);
+  return sendDocument(reply, status, {
+    reader,
+    title,
+    style: STYLE,
+    policy: policyOf(target),
+    body: `<main>\n${body}\n</main>`,
+  });
 }
 
 /** A page that only says something. */
