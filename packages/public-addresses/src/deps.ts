@@ -14,7 +14,7 @@ export interface AddressDeps {
   readonly plans: PlanCache;
   readonly notifier: ExecutionNotifier;
   readonly files: Files;
-  /** For the keys that calls are checked with, where a webhook's settings give their address. */
+  /** For the keys that calls are checked with, if a webhook's settings give their address. */
   readonly egress: Egress;
   /** Decrypts the secrets that signatures of webhooks are checked with. */
   readonly openSecret: OpenSecret;
