@@ -4,7 +4,9 @@
 /** What each package may import of the others, besides `messages`; tests and their helpers may import what stands above them, too. */
 const MAY_IMPORT = {
   messages: [],
-  engine: [],
+  values: [],
+  templates: ['values'],
+  engine: ['templates', 'values'],
   'admin-api': ['engine'],
   'node-kit': ['engine'],
   connectors: ['engine', 'node-kit'],
@@ -57,6 +59,19 @@ const MAY_IMPORT = {
   ],
   operations: ['admin-api', 'credentials', 'database', 'engine', 'files', 'identity', 'secrets', 'service'],
   http: ['admin-api', 'database', 'engine', 'errors', 'files', 'identity', 'runtime', 'secrets', 'service'],
+  'public-addresses': [
+    'chat',
+    'database',
+    'egress',
+    'engine',
+    'errors',
+    'files',
+    'http',
+    'nodes',
+    'runtime',
+    'service',
+    'triggers',
+  ],
   api: [
     'admin-api',
     'chat',
@@ -73,6 +88,7 @@ const MAY_IMPORT = {
     'nodes',
     'operations',
     'polling',
+    'public-addresses',
     'runtime',
     'secrets',
     'service',
@@ -161,6 +177,7 @@ const FLOORS = {
     'retention',
     'secret-rotation',
   ],
+  'packages/public-addresses/src': ['pages', 'webhooks', 'callbacks', 'forms', 'chat'],
   'packages/ui/src': ['i18n', 'api', 'components'],
   'packages/editor/src': ['canvas', 'form', 'templates', 'schedule', 'fields', 'pins', 'node-panel'],
   'packages/execution-pages/src': ['common', 'approvals', 'list', 'timeline', 'detail', 'comparison'],
@@ -216,12 +233,12 @@ module.exports = {
       comment:
         'The engine knows neither Node nor PostgreSQL nor HTTP: messages, typebox, hashing, linear-time patterns and places in JSON in plain JavaScript are all it may import.',
       severity: 'error',
-      from: { path: '^packages/engine/src/' },
+      from: { path: '^packages/(engine|templates|values)/src/' },
       to: {
         path: '.',
         pathNot: [
-          '^packages/(engine|messages)/src/',
-          '^(packages/engine/)?node_modules/(typebox|@noble/hashes|jsonc-parser|re2js)/',
+          '^packages/(engine|templates|values|messages)/src/',
+          '^(packages/values/)?node_modules/(typebox|@noble/hashes|jsonc-parser|re2js)/',
         ],
       },
     },
@@ -251,9 +268,10 @@ module.exports = {
     },
     {
       name: 'http-in-api-only',
-      comment: 'Rules know no HTTP: requests and responses end in packages/http and packages/api.',
+      comment:
+        'Rules know no HTTP: requests and responses end in packages/http, packages/public-addresses and packages/api.',
       severity: 'error',
-      from: { path: '^packages/(?!api/|cli/|http/)[^/]+/src/', pathNot: TEST_CODE },
+      from: { path: '^packages/(?!api/|cli/|http/|public-addresses/)[^/]+/src/', pathNot: TEST_CODE },
       to: { path: '^node_modules/(fastify|@fastify/[^/]+)/' },
     },
     {

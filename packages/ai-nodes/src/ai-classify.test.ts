@@ -1,16 +1,16 @@
-import {
-  type AiAnswer,
-  type AiRequest,
-  type JsonObject,
-  type JsonValue,
-  ServiceError,
-} from '@millrace/engine';
-import { verbatim } from '@millrace/messages';
+import type { JsonObject } from '@millrace/engine';
 import { saying } from '@millrace/messages/testing';
-import { type RunOptions, runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
 import { aiClassify } from './ai-classify.ts';
-import { exampleAnswer, exampleCredential } from './model/examples.ts';
+import {
+  type Answers,
+  type AskOptions,
+  ask,
+  expectRefused,
+  expectShown,
+  misfit,
+  saysThat,
+} from './model/testing.ts';
 
 const CLASSES = [
   { name: 'order', description: 'About an order.' },
@@ -19,37 +19,8 @@ const CLASSES = [
 ];
 const CONFIG = { credential_id: 4, model: 'gpt-4.1-mini', text: 'Where is my parcel?', classes: CLASSES };
 
-function saysThat(object: JsonValue): AiAnswer {
-  return { ...exampleAnswer(JSON.stringify(object), 100, 10), object };
-}
-
-/** What the port reports about an answer that doesn't fit. */
-function misfit(text: string, ...errors: readonly string[]): ServiceError {
-  return new ServiceError('ai_invalid_output', verbatim('It does not fit.'), {
-    retryable: true,
-    consumedAiTokens: 40,
-    details: { text, ...(errors.length === 0 ? {} : { errors }) },
-  });
-}
-
-async function classify(
-  config: JsonObject,
-  answers: readonly (AiAnswer | ServiceError)[],
-  options: Omit<RunOptions, 'config' | 'ai'> = {},
-) {
-  const asked: AiRequest[] = [];
-  const { result } = await runNode(aiClassify, {
-    credential: exampleCredential('openai_compatible'),
-    ...options,
-    config: { ...CONFIG, ...config },
-    ai: (request) => {
-      asked.push(request);
-      const answer = answers[asked.length - 1];
-      if (answer === undefined) throw new Error('the script has no more answers');
-      return answer instanceof ServiceError ? Promise.reject(answer) : answer;
-    },
-  });
-  return { result, asked, request: asked[0] };
+function classify(config: JsonObject, answers: Answers, options?: AskOptions) {
+  return ask(aiClassify, { ...CONFIG, ...config }, answers, options);
 }
 
 describe('ai.classify: the request', () => {
@@ -197,10 +168,7 @@ describe('ai.classify: refused without a request', () => {
     [{ classes: [{ name: 'other', description: '' }] }, /The class name "other" is used twice or reserved/],
     [{ min_confidence: 2 }, /min_confidence/],
   ])('%j', async (config, message) => {
-    const { result, asked } = await classify(config as JsonObject, []);
-    expect(result).toMatchObject({ kind: 'failure', code: 'invalid_config', retryable: false });
-    expect(result).toHaveProperty('message', saying(message));
-    expect(asked).toEqual([]);
+    expectRefused(await classify(config as JsonObject, []), message);
   });
 
   it('with nothing left of the budget', async () => {
@@ -217,12 +185,8 @@ describe('ai.classify: refused without a request', () => {
 });
 
 it('ai.classify: in test mode, shows the request and takes `other`', async () => {
-  const { result, asked } = await classify({}, [], { isTestMode: true });
-  expect(asked).toEqual([]);
-  expect(result).toMatchObject({
-    kind: 'success',
+  expectShown(await classify({}, [], { isTestMode: true }), {
     handles: ['other'],
     output: { dry_run: true, request: { model: 'gpt-4.1-mini', output_schema: { type: 'object' } } },
   });
-  expect(JSON.stringify(result)).not.toContain('your-key');
 });

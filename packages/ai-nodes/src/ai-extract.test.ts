@@ -1,16 +1,16 @@
-import {
-  type AiAnswer,
-  type AiRequest,
-  type JsonObject,
-  type JsonValue,
-  ServiceError,
-} from '@millrace/engine';
+import { type JsonObject, ServiceError } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
-import { saying } from '@millrace/messages/testing';
-import { type RunOptions, runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
 import { aiExtract } from './ai-extract.ts';
-import { exampleAnswer, exampleCredential } from './model/examples.ts';
+import {
+  type Answers,
+  type AskOptions,
+  ask,
+  expectRefused,
+  expectShown,
+  misfit,
+  saysThat,
+} from './model/testing.ts';
 
 const FIELDS = [
   { name: 'article', type: 'string', description: ' The number. ', required: true },
@@ -21,36 +21,8 @@ const FIELDS = [
 ];
 const CONFIG = { credential_id: 4, model: 'gpt-4.1-mini', text: '3 of A-1', fields: FIELDS };
 
-function saysThat(object: JsonValue): AiAnswer {
-  return { ...exampleAnswer(JSON.stringify(object), 100, 10), object };
-}
-
-function misfit(text: string): ServiceError {
-  return new ServiceError('ai_invalid_output', verbatim('It does not fit.'), {
-    retryable: true,
-    consumedAiTokens: 40,
-    details: { text, errors: [`/pieces of ${text} must be an integer`] },
-  });
-}
-
-async function extract(
-  config: JsonObject,
-  answers: readonly (AiAnswer | ServiceError)[],
-  options: Omit<RunOptions, 'config' | 'ai'> = {},
-) {
-  const asked: AiRequest[] = [];
-  const { result } = await runNode(aiExtract, {
-    credential: exampleCredential('openai_compatible'),
-    ...options,
-    config: { ...CONFIG, ...config },
-    ai: (request) => {
-      asked.push(request);
-      const answer = answers[asked.length - 1];
-      if (answer === undefined) throw new Error('the script has no more answers');
-      return answer instanceof ServiceError ? Promise.reject(answer) : answer;
-    },
-  });
-  return { result, asked, request: asked[0] };
+function extract(config: JsonObject, answers: Answers, options?: AskOptions) {
+  return ask(aiExtract, { ...CONFIG, ...config }, answers, options);
 }
 
 describe('ai.extract: the request', () => {
@@ -87,12 +59,16 @@ describe('ai.extract: the request', () => {
 
 describe('ai.extract: an answer that does not match', () => {
   it('is sent back with its faults; only the last one is', async () => {
-    const { result, asked } = await extract({}, [misfit('{"a":1}'), misfit('{"b":2}'), saysThat({ c: 3 })]);
+    const { result, asked } = await extract({}, [
+      misfit('{"a":1}', '/pieces must be an integer'),
+      misfit('{"b":2}', '/pieces is too large'),
+      saysThat({ c: 3 }),
+    ]);
     expect(asked.map(({ messages }) => messages.length)).toEqual([1, 3, 3]);
     expect(asked[2]?.messages).toEqual([
       { role: 'user', text: '3 of A-1' },
       { role: 'assistant', text: '{"b":2}', toolCalls: [] },
-      { role: 'user', text: expect.stringContaining('/pieces of {"b":2} must be an integer') },
+      { role: 'user', text: expect.stringContaining('- /pieces is too large') },
     ]);
     expect(result).toMatchObject({
       kind: 'success',
@@ -107,7 +83,7 @@ describe('ai.extract: an answer that does not match', () => {
     // Then it is the node that is retried.
     [0, 1, true],
   ])('%j corrections are %j answers', async (repairs, answers, retryable) => {
-    const { result, asked } = await extract({ repairs }, Array(4).fill(misfit('x')));
+    const { result, asked } = await extract({ repairs }, Array(4).fill(misfit('x', '/pieces is missing')));
     expect(asked).toHaveLength(answers);
     expect(result).toMatchObject({
       kind: 'failure',
@@ -118,7 +94,11 @@ describe('ai.extract: an answer that does not match', () => {
   });
 
   it('counts what is left of the budget for each answer', async () => {
-    const { result, asked } = await extract({}, [misfit('x'), misfit('y')], { aiTokensLeft: 60 });
+    const { result, asked } = await extract(
+      {},
+      [misfit('x', '/pieces is missing'), misfit('y', '/pieces is missing')],
+      { aiTokensLeft: 60 },
+    );
     expect(asked.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([60, 20]);
     expect(result).toMatchObject({ code: 'token_budget_exceeded', consumedAiTokens: 80 });
   });
@@ -129,7 +109,7 @@ describe('ai.extract: an answer that does not match', () => {
       retryAfterMs: 9_000,
       consumedAiTokens: 1,
     });
-    const { result } = await extract({}, [misfit('x'), limited]);
+    const { result } = await extract({}, [misfit('x', '/pieces is missing'), limited]);
     expect(result).toMatchObject({
       code: 'ai_rate_limited',
       retryable: true,
@@ -149,21 +129,14 @@ describe('ai.extract: refused without a request', () => {
     [{ define: 'schema', schema: { $ref: 'https://example.com/s' } }, /config\.schema cannot be used/],
     [{ repairs: 6 }, /repairs/],
   ])('%j', async (config, message) => {
-    const { result, asked } = await extract(config as JsonObject, []);
-    expect(result).toMatchObject({ kind: 'failure', code: 'invalid_config', retryable: false });
-    expect(result).toHaveProperty('message', saying(message));
-    expect(asked).toEqual([]);
+    expectRefused(await extract(config as JsonObject, []), message);
   });
 });
 
 it('ai.extract: in test mode, shows the request without the key', async () => {
-  const { result, asked } = await extract({}, [], { isTestMode: true });
-  expect(asked).toEqual([]);
-  expect(result).toMatchObject({
-    kind: 'success',
+  expectShown(await extract({}, [], { isTestMode: true }), {
     handles: ['out'],
     consumedAiTokens: 0,
     output: { dry_run: true, request: { messages: [{ role: 'user', text: '3 of A-1' }] } },
   });
-  expect(JSON.stringify(result)).not.toContain('your-key');
 });

@@ -22,10 +22,10 @@ import { addTracing } from '@millrace/http/tracing';
 import { warnOfUntrustedProxy } from '@millrace/http/untrusted-proxy';
 import { unsupportedCharacter } from '@millrace/http/validation';
 import { message } from '@millrace/messages';
+import { reportRefusal } from '@millrace/public-addresses/webhooks/refusals';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createAdminEntry } from './admin/http/route.ts';
 import type { AppDeps } from './app-deps.ts';
-import { reportRefusal } from './public/webhooks/refusals.ts';
 
 /**
  * Installs the checks of every request, in this order: 401, 403, 429, negotiation, body syntax, idempotency; then validation and the

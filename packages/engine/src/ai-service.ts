@@ -1,5 +1,5 @@
+import type { JsonObject, JsonSchema, JsonValue } from '@millrace/values/json';
 import type { CredentialOf } from './credentials.ts';
-import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 
 /** An image or a PDF file for a model. */
 export interface AiFile {

@@ -1,4 +1,4 @@
-import type { Template } from './template.ts';
+import type { Template } from '@millrace/templates/template';
 
 /** What happens to a start when as many executions with its key as allowed haven't ended. */
 export const ON_LIMIT = ['queue', 'skip', 'cancel_running'] as const;

@@ -1,8 +1,8 @@
 import type { Message } from '@millrace/messages';
+import type { JsonSchema } from '@millrace/values/json';
+import { isRawNumber, type JsonObject } from '@millrace/values/json';
 import { Compile } from 'typebox/schema';
 import { describeConfigFault } from './config-problems.ts';
-import type { JsonSchema } from './json.ts';
-import { isRawNumber, type JsonObject } from './json.ts';
 
 /** Schemas of the catalogue are code, not data, so they may be compiled, each once. */
 const compiled = new WeakMap<JsonSchema, (value: unknown) => boolean>();

@@ -1,6 +1,7 @@
 import { type Message, message } from '@millrace/messages';
-import { findDefinitionProblems, placed } from './config-problems.ts';
-import type { JsonSchema } from './json.ts';
+import { parseTemplates, type Template } from '@millrace/templates/template';
+import { readPath } from '@millrace/templates/template-filter';
+import type { JsonSchema } from '@millrace/values/json';
 import {
   isJsonArray,
   isJsonObject,
@@ -9,11 +10,10 @@ import {
   joinPointer,
   pointerTokens,
   setOwn,
-} from './json.ts';
+} from '@millrace/values/json';
+import { findDefinitionProblems, placed } from './config-problems.ts';
 import type { NodeDefinition, NodeRegistry } from './node.ts';
 import { findSchemaFaults } from './schema-faults.ts';
-import { parseTemplates, type Template } from './template.ts';
-import { readPath } from './template-filter.ts';
 
 /**
  * What a config still lacks for activation although it matches its schema. A run fails on such a gap only when it reaches it, so a gap

@@ -1,9 +1,16 @@
 import { type Message, message } from '@millrace/messages';
-import type { JsonSchema } from './json.ts';
-import { isJsonArray, isRawNumber, type JsonObject, type JsonValue, joinPointer, setOwn } from './json.ts';
+import type { Template } from '@millrace/templates/template';
+import type { JsonSchema } from '@millrace/values/json';
+import {
+  isJsonArray,
+  isRawNumber,
+  type JsonObject,
+  type JsonValue,
+  joinPointer,
+  setOwn,
+} from '@millrace/values/json';
 import type { NodeDefinition } from './node.ts';
 import { type SchemaError, validateValue } from './schema.ts';
-import type { Template } from './template.ts';
 
 /** A fault of a node's config before rendering; `pointer` starts at the config. */
 export interface ConfigProblem {

@@ -1,5 +1,5 @@
+import type { JsonObject, JsonValue } from '@millrace/values/json';
 import type { NodeRecord } from './execution.ts';
-import type { JsonObject, JsonValue } from './json.ts';
 import type { NodeSignal } from './node.ts';
 import type { AttemptResult } from './node-result.ts';
 import type { PlanNode } from './plan.ts';

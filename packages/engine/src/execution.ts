@@ -1,5 +1,5 @@
 import type { Message } from '@millrace/messages';
-import type { JsonObject, JsonValue } from './json.ts';
+import type { JsonObject, JsonValue } from '@millrace/values/json';
 import type { FailureOrigin, LogLine } from './node-result.ts';
 
 export const EXECUTION_STATUSES = [

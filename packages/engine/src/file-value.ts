@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/values/json';
 
 /** A file in an input or output. Only the id counts; the other members are a copy for whoever reads the value. */
 export type FileValue = JsonObject & {

@@ -1,4 +1,7 @@
 import { type Message, message } from '@millrace/messages';
+import { listPaths, parseTemplate, parseTemplates, type Template } from '@millrace/templates/template';
+import { isJsonObject, type JsonObject, type JsonValue, joinPointer } from '@millrace/values/json';
+import { finishWork, Meter, type Work } from '@millrace/values/work';
 import { findConfigGaps } from './config-gaps.ts';
 import { findDefinitionProblems, placed } from './config-problems.ts';
 import {
@@ -11,13 +14,10 @@ import {
   type Problem,
 } from './flow.ts';
 import { areAncestors, buildGraph, type Graph, reachableFrom } from './graph.ts';
-import { isJsonObject, type JsonObject, type JsonValue, joinPointer } from './json.ts';
 import type { DeferredUntil, NodeDefinition, NodeRegistry } from './node.ts';
 import { DEFAULT_HANDLE, ERROR_HANDLE } from './node-result.ts';
 import { findSchemaFaults } from './schema-faults.ts';
 import type { SearchKey } from './search-keys.ts';
-import { listPaths, parseTemplate, parseTemplates, type Template } from './template.ts';
-import { finishWork, Meter, type Work } from './work.ts';
 
 /** Further problems aren't reported; a flow with this many has a single cause. */
 const MAX_PROBLEMS = 500;

@@ -1,4 +1,13 @@
 import { type Message, message } from '@millrace/messages';
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  joinPointer,
+  pointerToField,
+} from '@millrace/values/json';
+import { isNamedZone } from '@millrace/values/zoned-time';
 import { PRIORITIES } from './claim-order.ts';
 import { ON_LIMIT } from './concurrency.ts';
 import {
@@ -10,16 +19,7 @@ import {
   type StructureError,
 } from './flow.ts';
 import { buildGraph, findCycle } from './graph.ts';
-import {
-  isJsonArray,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  joinPointer,
-  pointerToField,
-} from './json.ts';
 import { MAX_SEARCH_KEY_NAME_LENGTH, MAX_SEARCH_KEYS } from './search-keys.ts';
-import { isNamedZone } from './zoned-time.ts';
 
 export interface StructureLimits {
   readonly maxNodes: number;

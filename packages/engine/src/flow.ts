@@ -1,7 +1,7 @@
 import type { Message } from '@millrace/messages';
+import type { JsonObject } from '@millrace/values/json';
 import type { Priority } from './claim-order.ts';
 import type { OnLimit } from './concurrency.ts';
-import type { JsonObject } from './json.ts';
 import { DEFAULT_HANDLE } from './node-result.ts';
 import { NO_RETRY, type RetryPolicy } from './retry.ts';
 

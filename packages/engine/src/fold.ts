@@ -1,5 +1,5 @@
+import { type JsonObject, setOwn } from '@millrace/values/json';
 import type { IterationRecord, NodeRecord, ShownRecord } from './execution.ts';
-import { type JsonObject, setOwn } from './json.ts';
 import type { Plan } from './plan.ts';
 
 /** Stored records of one frame: the top level, or one iteration of a loop. */

@@ -1,5 +1,5 @@
+import type { JsonObject, JsonValue } from '@millrace/values/json';
 import type { ExecutionError, IterationRecord, NodeProgress, ShownRecord } from './execution.ts';
-import type { JsonObject, JsonValue } from './json.ts';
 import type { NodeSignal } from './node.ts';
 import type { PlanEdge, PlanNode, Scope } from './plan.ts';
 import type { Timer } from './timers.ts';

@@ -1,17 +1,27 @@
 /** The engine's public API. Pure: time, randomness and everything external are arguments. */
 
-export * from './ai-service.ts';
-export { canonicalWork } from './canonical-work.ts';
-export { isTurnOfOldest, PRIORITIES, type Priority, USUAL_PRIORITY } from './claim-order.ts';
 export {
-  CANCELLED_BY_CONCURRENCY,
-  type Concurrency,
-  ON_LIMIT,
-  type OnLimit,
-} from './concurrency.ts';
-export * from './credentials.ts';
-export { compareDecimals, type Decimal, decimalText, parseDecimal } from './decimal.ts';
-export type { AbortReason, Effect, StepEvent, StopReason } from './effects.ts';
+  listPaths,
+  type PlacedTemplateError,
+  parseTemplate,
+  parseTemplates,
+  type Template,
+} from '@millrace/templates/template';
+export type { TemplateError } from '@millrace/templates/template-expression';
+export { RenderLimitError, readField } from '@millrace/templates/template-filter';
+export { FILTERS } from '@millrace/templates/template-filters';
+export { formatDate, momentOf } from '@millrace/templates/template-filters-date';
+export { toNumber } from '@millrace/templates/template-filters-number';
+export {
+  listNodeReferences,
+  type NodeReference,
+  renameNodeReferences,
+  templateStep,
+} from '@millrace/templates/template-references';
+export { render, type TemplateScope } from '@millrace/templates/template-render';
+export { listTemplates } from '@millrace/templates/template-spans';
+export { canonicalWork } from '@millrace/values/canonical-work';
+export { compareDecimals, type Decimal, decimalText, parseDecimal } from '@millrace/values/decimal';
 export {
   addExact,
   divideExact,
@@ -22,7 +32,56 @@ export {
   subtractExact,
   toDecimal,
   toExact,
-} from './exact-number.ts';
+} from '@millrace/values/exact-number';
+export {
+  canonicalJson,
+  escapePointer,
+  findUnsupportedCharacters,
+  isJsonArray,
+  isJsonObject,
+  isNumber,
+  isRawNumber,
+  type JsonObject,
+  type JsonSchema,
+  type JsonText,
+  type JsonValue,
+  joinPointer,
+  parseJson,
+  pointerToField,
+  type RawJsonNumber,
+  setOwn,
+  stringifyJson,
+  tryParseJson,
+} from '@millrace/values/json';
+export { jsonDepthExceeds } from '@millrace/values/json-depth';
+export { findJsonMistake } from '@millrace/values/json-mistake';
+export { checkJsonSize, measureWork, type SizeVerdict } from '@millrace/values/json-size';
+export { parseWork, stringifyWork } from '@millrace/values/json-work';
+export { compareKeys, LAST_RANK, type OrderKey, orderKey } from '@millrace/values/order-key';
+export { searchForPattern } from '@millrace/values/pattern';
+export { includesText, includesTextWork, searchFor } from '@millrace/values/text-search';
+export { formatTimestamp, parseTimestamp } from '@millrace/values/timestamp';
+export {
+  finishWork,
+  isWork,
+  Meter,
+  mapWork,
+  sortWork,
+  stepsToRead,
+  TooManyStepsError,
+  type Work,
+} from '@millrace/values/work';
+export { inZone, isNamedZone, type ZonedTime } from '@millrace/values/zoned-time';
+export * from './ai-service.ts';
+export { isTurnOfOldest, PRIORITIES, type Priority, USUAL_PRIORITY } from './claim-order.ts';
+export {
+  CANCELLED_BY_CONCURRENCY,
+  type Concurrency,
+  ON_LIMIT,
+  type OnLimit,
+} from './concurrency.ts';
+export * from './credentials.ts';
+export type { AbortReason, Effect, StepEvent, StopReason } from './effects.ts';
 export * from './execution.ts';
 export {
   describeError,
@@ -50,38 +109,12 @@ export { type StructureLimits, validateStructure } from './flow-structure.ts';
 export { foldRecords, type RecordChunks, recordsToShow, resultOf } from './fold.ts';
 export { buildGraph, reachableFrom } from './graph.ts';
 export * from './http.ts';
-export {
-  canonicalJson,
-  escapePointer,
-  findUnsupportedCharacters,
-  isJsonArray,
-  isJsonObject,
-  isNumber,
-  isRawNumber,
-  type JsonObject,
-  type JsonSchema,
-  type JsonText,
-  type JsonValue,
-  joinPointer,
-  parseJson,
-  pointerToField,
-  type RawJsonNumber,
-  setOwn,
-  stringifyJson,
-  tryParseJson,
-} from './json.ts';
-export { jsonDepthExceeds } from './json-depth.ts';
-export { findJsonMistake } from './json-mistake.ts';
-export { checkJsonSize, measureWork, type SizeVerdict } from './json-size.ts';
-export { parseWork, stringifyWork } from './json-work.ts';
 export { describeKeyword, type KeywordMessage, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
 export * from './listening.ts';
 export { extensionOf, mediaTypeOf } from './media-types.ts';
 export type { MemoryService, MemoryTurn } from './memory-service.ts';
 export * from './node.ts';
 export * from './node-result.ts';
-export { compareKeys, LAST_RANK, type OrderKey, orderKey } from './order-key.ts';
-export { searchForPattern } from './pattern.ts';
 export {
   type CompileResult,
   compile,
@@ -135,28 +168,6 @@ export {
   undeclaredProperty,
 } from './table-input.ts';
 export {
-  listPaths,
-  type PlacedTemplateError,
-  parseTemplate,
-  parseTemplates,
-  type Template,
-} from './template.ts';
-export type { TemplateError } from './template-expression.ts';
-export { RenderLimitError, readField } from './template-filter.ts';
-export { FILTERS } from './template-filters.ts';
-export { formatDate, momentOf } from './template-filters-date.ts';
-export { toNumber } from './template-filters-number.ts';
-export {
-  listNodeReferences,
-  type NodeReference,
-  renameNodeReferences,
-  templateStep,
-} from './template-references.ts';
-export { render, type TemplateScope } from './template-render.ts';
-export { listTemplates } from './template-spans.ts';
-export { includesText, includesTextWork, searchFor } from './text-search.ts';
-export { formatTimestamp, parseTimestamp } from './timestamp.ts';
-export {
   recordedTrigger,
   requestIn,
   startedBy,
@@ -165,14 +176,3 @@ export {
   triggerAt,
 } from './trigger-request.ts';
 export * from './vector-service.ts';
-export {
-  finishWork,
-  isWork,
-  Meter,
-  mapWork,
-  sortWork,
-  stepsToRead,
-  TooManyStepsError,
-  type Work,
-} from './work.ts';
-export { inZone, isNamedZone, type ZonedTime } from './zoned-time.ts';

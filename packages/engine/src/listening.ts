@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '@millrace/values/json';
 
 /** Where a listening trigger receives from. Connections are made by the package `listening`; this only says to what. */
 export type ListenSource =

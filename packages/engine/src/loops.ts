@@ -1,4 +1,8 @@
 import { message } from '@millrace/messages';
+import { MAX_TEMPLATE_STEPS } from '@millrace/templates/template-filter';
+import type { JsonObject, JsonValue } from '@millrace/values/json';
+import { jsonBytes } from '@millrace/values/json-size';
+import { finishWork, TooManyStepsError } from '@millrace/values/work';
 import { describeRenderedFault } from './config-check.ts';
 import type { Effect } from './effects.ts';
 import { closeFrame, closeRun, leaveFrame, leaveRun } from './endings.ts';
@@ -17,8 +21,6 @@ import {
   progressOf,
   type Slot,
 } from './frames.ts';
-import type { JsonObject, JsonValue } from './json.ts';
-import { jsonBytes } from './json-size.ts';
 import { DEFAULT_HANDLE, type Failure, failure } from './node-result.ts';
 import { renderDeferred } from './node-start.ts';
 import type { PlanNode } from './plan.ts';
@@ -26,11 +28,9 @@ import { checkOutput } from './result.ts';
 import { failNode, succeed } from './results.ts';
 import { type ExecutionState, endTime, setRecord } from './state.ts';
 import { summarise } from './summaries.ts';
-import { MAX_TEMPLATE_STEPS } from './template-filter.ts';
 import { tokensOf, withTokens } from './tokens.ts';
 import { checkTotal } from './total-bytes.ts';
 import { looseRecord } from './unstored.ts';
-import { finishWork, TooManyStepsError } from './work.ts';
 
 /** Limit per step; beyond it the driver is asked to call again at once. */
 const MAX_STARTED_PER_STEP = 500;

@@ -1,5 +1,5 @@
 import type { Message } from '@millrace/messages';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '@millrace/values/json';
 import { type Tokens, tokensOf } from './tokens.ts';
 
 /** The default handle of an edge. */

@@ -1,12 +1,12 @@
+import { parseTemplates, type Template } from '@millrace/templates/template';
+import { RenderLimitError } from '@millrace/templates/template-filter';
+import { render, type TemplateScope } from '@millrace/templates/template-render';
+import { type JsonObject, type JsonValue, setOwn } from '@millrace/values/json';
 import { describeRenderedFault } from './config-check.ts';
 import { type Frame, frameAround, indexOf, isLive, outputOf, progressOf, type Slot } from './frames.ts';
-import { type JsonObject, type JsonValue, setOwn } from './json.ts';
 import { type Failure, failure } from './node-result.ts';
 import type { DeferredMember } from './plan.ts';
 import type { ExecutionState } from './state.ts';
-import { parseTemplates, type Template } from './template.ts';
-import { RenderLimitError } from './template-filter.ts';
-import { render, type TemplateScope } from './template-render.ts';
 
 /**
  * A node's config with its templates rendered, or why the node fails before it runs. `now` is when the node first started, as its record

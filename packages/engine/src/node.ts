@@ -1,13 +1,13 @@
 import type { Message } from '@millrace/messages';
+import type { JsonObject, JsonSchema, JsonValue } from '@millrace/values/json';
+import type { Meter, Work } from '@millrace/values/work';
 import type { AiAnswer } from './ai-service.ts';
 import type { Credential } from './credentials.ts';
 import type { HttpClient, HttpResponse } from './http.ts';
-import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { ListeningDefinition } from './listening.ts';
 import type { Failure, NodeResult } from './node-result.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { NodeServices } from './services.ts';
-import type { Meter, Work } from './work.ts';
 
 /**
  * What a node's type guarantees about running it again.

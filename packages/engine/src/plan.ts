@@ -1,4 +1,8 @@
 import { message } from '@millrace/messages';
+import type { Template } from '@millrace/templates/template';
+import { render } from '@millrace/templates/template-render';
+import type { JsonObject, JsonSchema, JsonValue } from '@millrace/values/json';
+import { finishWork, type Work } from '@millrace/values/work';
 import { type Priority, USUAL_PRIORITY } from './claim-order.ts';
 import type { Concurrency } from './concurrency.ts';
 import type { Flow, FlowEdge, FlowNode, FlowSettings, OnError, Problem } from './flow.ts';
@@ -6,15 +10,11 @@ import { handleOf, labelOf, retryPolicyOf } from './flow.ts';
 import { type Analysis, analyseWork } from './flow-problems.ts';
 import { validateStructure } from './flow-structure.ts';
 import { buildGraph, topologicalOrder } from './graph.ts';
-import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { DeferredUntil, NodeDefinition, NodeKind, NodeRegistry } from './node.ts';
 import type { RetryPolicy } from './retry.ts';
 import { type SearchKey, storable } from './search-keys.ts';
 import type { StartDebounce, StartRate } from './start-holds.ts';
 import type { Outcome } from './store.ts';
-import type { Template } from './template.ts';
-import { render } from './template-render.ts';
-import { finishWork, type Work } from './work.ts';
 
 /** A runnable flow, prepared once per version. Immutable, so any number of executions share it. */
 export interface Plan {

@@ -1,6 +1,6 @@
+import type { JsonValue } from '@millrace/values/json';
+import { jsonBytes } from '@millrace/values/json-size';
 import type { NodeRecord } from './execution.ts';
-import type { JsonValue } from './json.ts';
-import { jsonBytes } from './json-size.ts';
 
 /** UTF-8 bytes of what a record contains of a node's data, as JSON text. Its other members have a limited size. */
 export function recordBytes(record: NodeRecord): number {

@@ -1,8 +1,8 @@
+import { render } from '@millrace/templates/template-render';
+import type { JsonObject, JsonValue } from '@millrace/values/json';
+import { setOwn } from '@millrace/values/json';
 import type { NodeRecord } from './execution.ts';
-import type { JsonObject, JsonValue } from './json.ts';
-import { setOwn } from './json.ts';
 import type { Plan, PlanNode } from './plan.ts';
-import { render } from './template-render.ts';
 import { startedBy } from './trigger-request.ts';
 
 /**

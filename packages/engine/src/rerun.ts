@@ -1,7 +1,7 @@
+import { listPaths } from '@millrace/templates/template';
+import { canonicalJson, type JsonValue } from '@millrace/values/json';
 import type { NodeRecord, ShownRecord } from './execution.ts';
-import { canonicalJson, type JsonValue } from './json.ts';
 import type { Plan, PlanEdge, PlanNode } from './plan.ts';
-import { listPaths } from './template.ts';
 import type { Tokens } from './tokens.ts';
 
 /** What a rerun runs again although it succeeded. */

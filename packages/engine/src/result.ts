@@ -1,6 +1,6 @@
 import { type Message, mapTexts, message, readMessage } from '@millrace/messages';
-import { isJsonObject, type JsonObject } from './json.ts';
-import { checkJsonSize } from './json-size.ts';
+import { isJsonObject, type JsonObject } from '@millrace/values/json';
+import { checkJsonSize } from '@millrace/values/json-size';
 import { DEFAULT_HANDLE, failure, type LogLine, type NodeResult } from './node-result.ts';
 import { type Tokens, tokensOf } from './tokens.ts';
 

@@ -1,4 +1,5 @@
 import { message } from '@millrace/messages';
+import type { JsonObject } from '@millrace/values/json';
 import type { Effect, StepEvent } from './effects.ts';
 import { blame, completeExecution, failExecution } from './endings.ts';
 import type { NodeError, NodeProgress } from './execution.ts';
@@ -13,7 +14,6 @@ import {
 } from './execution.ts';
 import { describeError } from './failures.ts';
 import { findSlot, isAtWork, type LoopRun, previousOutputOf, progressOf, type Slot } from './frames.ts';
-import type { JsonObject } from './json.ts';
 import {
   type AttemptResult,
   DEFAULT_HANDLE,

@@ -7,8 +7,8 @@ import {
   type JsonValue,
   joinPointer,
   pointerTokens,
-} from './json.ts';
-import { findPatternFault } from './pattern.ts';
+} from '@millrace/values/json';
+import { findPatternFault } from '@millrace/values/pattern';
 import { isInPlace, type PartKind, partsOf, RULES } from './schema-keywords.ts';
 
 /** A fault in a user's JSON Schema; `pointer` starts at the schema. */

@@ -1,5 +1,5 @@
 import { type Message, message } from '@millrace/messages';
-import { isJsonArray, isJsonObject, isRawNumber, type JsonValue } from './json.ts';
+import { isJsonArray, isJsonObject, isRawNumber, type JsonValue } from '@millrace/values/json';
 
 /** The allowed values of a JSON Schema keyword. */
 export interface KeywordRule {

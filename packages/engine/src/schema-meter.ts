@@ -1,5 +1,5 @@
-import { canonicalJson, isJsonArray, type JsonValue, setOwn } from './json.ts';
-import { stepsToRead } from './work.ts';
+import { canonicalJson, isJsonArray, type JsonValue, setOwn } from '@millrace/values/json';
+import { stepsToRead } from '@millrace/values/work';
 
 /**
  * Limit of one check of a value by a schema. A step is about what looking at one keyword takes: 10,000 rows of five members with a schema take

@@ -1,6 +1,5 @@
 import { type Message, message } from '@millrace/messages';
 import { reasonOf } from '@millrace/messages/explained-error';
-import { Errors } from 'typebox/schema';
 import {
   isJsonArray,
   isJsonObject,
@@ -10,9 +9,10 @@ import {
   type JsonValue,
   joinPointer,
   setOwn,
-} from './json.ts';
+} from '@millrace/values/json';
+import { LinearRegExp, listMatches } from '@millrace/values/pattern';
+import { Errors } from 'typebox/schema';
 import { describeKeyword, NOT_UNIQUE, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
-import { LinearRegExp, listMatches } from './pattern.ts';
 import { MAX_SCHEMA_STEPS, SchemaMeter, TooManySchemaStepsError } from './schema-meter.ts';
 
 /** One violation of a schema by a value; `pointer` starts at the value. */

@@ -1,11 +1,11 @@
 import type { Message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
+import type { JsonObject, JsonValue } from '@millrace/values/json';
 import type { AiService } from './ai-service.ts';
 import type { CredentialOf, CredentialService } from './credentials.ts';
 import type { ExecutionError, ExecutionStatus } from './execution.ts';
 import type { ContentTask } from './file-contents.ts';
 import type { FileValue } from './file-value.ts';
-import type { JsonObject, JsonValue } from './json.ts';
 import type { MemoryService } from './memory-service.ts';
 import type { LogLine, NodeResult } from './node-result.ts';
 import type { VectorService } from './vector-service.ts';

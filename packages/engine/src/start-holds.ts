@@ -1,6 +1,6 @@
-import { type JsonObject, type JsonValue, stringifyJson } from './json.ts';
-import type { Template } from './template.ts';
-import { render } from './template-render.ts';
+import type { Template } from '@millrace/templates/template';
+import { render } from '@millrace/templates/template-render';
+import { type JsonObject, type JsonValue, stringifyJson } from '@millrace/values/json';
 
 /** `settings.rate`: how many starts with the same key are released in any period. */
 export interface StartRate {

@@ -1,3 +1,4 @@
+import type { JsonValue } from '@millrace/values/json';
 import type { ExecutionError, NodeRecord, ShownRecord } from './execution.ts';
 import { skippedRecord } from './execution.ts';
 import {
@@ -10,7 +11,6 @@ import {
   placeOf,
   type Slot,
 } from './frames.ts';
-import type { JsonValue } from './json.ts';
 import type { Plan, PlanEdge, PlanNode } from './plan.ts';
 import { recordBytes } from './record-bytes.ts';
 import { skipInside } from './summaries.ts';

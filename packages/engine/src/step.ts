@@ -1,9 +1,9 @@
 import { message } from '@millrace/messages';
+import type { JsonObject } from '@millrace/values/json';
 import type { Effect, StepEvent } from './effects.ts';
 import { abort, failExecution, finish, halt, takeWrite } from './endings.ts';
 import { type NodeProgress, type NodeRecord, runningRecord } from './execution.ts';
 import { isAtWork, previousOutputOf, progressOf, type Slot } from './frames.ts';
-import type { JsonObject } from './json.ts';
 import { failLoop, resumeStalled, settle, startLoop } from './loops.ts';
 import { DEFAULT_HANDLE, failure } from './node-result.ts';
 import { inputsOf, loopAttemptsOf, renderConfig, rendererOf } from './node-start.ts';

@@ -1,5 +1,5 @@
+import type { JsonValue } from '@millrace/values/json';
 import type { ExecutionError, FinalStatus, NodeRecord } from './execution.ts';
-import type { JsonValue } from './json.ts';
 
 /**
  * A worker's right to write to one execution. Every write carries it; a write with an outdated lease (taken over, cancelled, finished)

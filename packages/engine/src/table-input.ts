@@ -6,7 +6,7 @@ import {
   type JsonValue,
   setOwn,
   tryParseJson,
-} from './json.ts';
+} from '@millrace/values/json';
 
 /** A member of a workflow's input, as its schema declares it. */
 export interface InputProperty {

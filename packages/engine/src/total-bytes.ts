@@ -1,7 +1,7 @@
 import { message } from '@millrace/messages';
+import type { JsonObject } from '@millrace/values/json';
+import { jsonBytes } from '@millrace/values/json-size';
 import type { Slot } from './frames.ts';
-import type { JsonObject } from './json.ts';
-import { jsonBytes } from './json-size.ts';
 import { type Failure, failure } from './node-result.ts';
 import type { ExecutionState } from './state.ts';
 import type { Tokens } from './tokens.ts';

@@ -1,6 +1,6 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/values/json';
 import type { NodeRecord } from './execution.ts';
 import { successRecord } from './execution.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import { DEFAULT_HANDLE } from './node-result.ts';
 import type { Plan, PlanNode } from './plan.ts';
 

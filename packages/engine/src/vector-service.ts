@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from './json.ts';
+import type { JsonObject, JsonValue } from '@millrace/values/json';
 
 /** A text that is found by its meaning. */
 export interface VectorItem {

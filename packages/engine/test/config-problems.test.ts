@@ -1,7 +1,7 @@
+import { parseTemplates } from '@millrace/templates/template';
+import type { JsonObject } from '@millrace/values/json';
 import { expect, it } from 'vitest';
 import { findConfigProblems } from '../src/config-problems.ts';
-import type { JsonObject } from '../src/json.ts';
-import { parseTemplates } from '../src/template.ts';
 
 /** Two kinds distinguished by a constant, like `auth` of http.request. */
 const schema = {

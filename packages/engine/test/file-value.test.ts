@@ -1,6 +1,6 @@
+import type { JsonValue } from '@millrace/values/json';
 import { expect, test } from 'vitest';
 import { findFiles } from '../src/file-value.ts';
-import type { JsonValue } from '../src/json.ts';
 
 const idOf = (digit: number) => `${String(digit).repeat(8)}-0000-4000-8000-000000000000`;
 const file = (digit: number) => ({

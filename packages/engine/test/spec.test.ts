@@ -13,7 +13,11 @@ function defined(): string[] {
 /** Names of tests and suites: the first string after `it(`, `it.each(...)(` and so on. */
 function cited(): Map<string, string[]> {
   const rules = new Map<string, string[]>();
-  const folders = [join(ROOT, 'test'), join(ROOT, 'test/support')];
+  const folders = [
+    ...[join(ROOT, 'test'), join(ROOT, 'test/support')],
+    // The rules of templates and of values are in the same document.
+    ...['templates', 'values'].map((name) => join(ROOT, '..', name, 'test')),
+  ];
   for (const folder of folders) {
     for (const file of readdirSync(folder).filter(
       (name) => name.endsWith('.ts') && name !== 'spec.test.ts',

@@ -1,5 +1,5 @@
+import { stringifyJson } from '@millrace/values/json';
 import { expect, test } from 'vitest';
-import { stringifyJson } from '../src/json.ts';
 import { inputOfRow, inputPropertiesOf, undeclaredProperty } from '../src/table-input.ts';
 
 const SCHEMA = {

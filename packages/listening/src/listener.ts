@@ -1,6 +1,6 @@
 import type { ClaimedPoll } from '@millrace/polling/store';
 import { Meters } from '@millrace/runtime/meters/meters';
-import { Wakeup } from '@millrace/runtime/wakeup';
+import { createTriggerRounds, type TriggerRounds } from '@millrace/runtime/trigger-rounds';
 import { listen, type SessionDeps } from './session.ts';
 import { claimListener, keyOf, listWaiting, readUntilClaimable, renewListeners } from './store.ts';
 
@@ -28,7 +28,6 @@ const RENEW_MS = 5_000;
 const LOST_MS = 25_000;
 /** Between two rounds, however often this is woken. */
 const ROUND_MS = 250;
-const RETRY_MS = 1_000;
 
 /** Keeps the connections of listening triggers. Any number of processes may do so on one database: each connection is kept by one of them. */
 export interface Listener {
@@ -53,42 +52,33 @@ class PgListener implements Listener {
   readonly #deps: ListenerDeps;
   readonly #limits: ListenerLimits;
   readonly #meters: Meters;
-  readonly #wakeup = new Wakeup();
-  readonly #stopping = new AbortController();
+  readonly #rounds: TriggerRounds;
   /** By trigger. */
   readonly #held = new Map<string, Held>();
   #renewedAt = 0;
-  #loop: Promise<void> = Promise.resolve();
 
   constructor(deps: ListenerDeps) {
     this.#deps = deps;
     this.#limits = { ...LIMITS, ...deps.limits };
     this.#meters = deps.meters ?? new Meters();
+    this.#rounds = createTriggerRounds({
+      db: deps.db,
+      round: async () => Math.max(await this.#round(), ROUND_MS),
+      onFailure: (error) => {
+        deps.log.warn({ err: error }, 'could not look after listening triggers; retrying');
+        this.#endLost();
+      },
+    });
   }
 
-  async start(): Promise<void> {
-    const wake = (): void => this.#wakeup.wake();
-    await this.#deps.db.listen('millrace_schedules', wake, wake);
-    this.#loop = this.#run();
+  start(): Promise<void> {
+    return this.#rounds.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    this.#wakeup.wake();
-    await this.#loop;
+    await this.#rounds.stop();
     for (const { ending } of this.#held.values()) ending.abort();
     await Promise.all([...this.#held.values()].map(({ ended }) => ended));
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      const waitMs = await this.#round().catch((error: unknown) => {
-        this.#deps.log.warn({ err: error }, 'could not look after listening triggers; retrying');
-        this.#endLost();
-        return RETRY_MS;
-      });
-      if (!this.#stopping.signal.aborted) await this.#wakeup.wait(Math.max(waitMs, ROUND_MS));
-    }
   }
 
   /** @returns the milliseconds until the next one */
@@ -122,7 +112,7 @@ class PgListener implements Listener {
   }
 
   async #connectDue(): Promise<void> {
-    while (this.#held.size < this.#limits.connections && !this.#stopping.signal.aborted) {
+    while (this.#held.size < this.#limits.connections && !this.#rounds.stopping.aborted) {
       const counts = this.#counts();
       const full = [...counts].filter(([, count]) => count >= this.#limits.ofOrganisation).map(([id]) => id);
       const claimed = await claimListener(this.#deps.db, counts, full, LEASE_MS);
@@ -166,7 +156,7 @@ class PgListener implements Listener {
     const key = keyOf(claimed);
     const ended = this.#listen(claimed, ending.signal).finally(() => {
       this.#held.delete(key);
-      this.#wakeup.wake();
+      this.#rounds.kick();
     });
     this.#held.set(key, { claimed, ending, since: performance.now(), ended });
   }

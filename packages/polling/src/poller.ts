@@ -1,5 +1,5 @@
 import { Meters } from '@millrace/runtime/meters/meters';
-import { Wakeup } from '@millrace/runtime/wakeup';
+import { createTriggerRounds, type TriggerRounds } from '@millrace/runtime/trigger-rounds';
 import { POLL_MS, type PollDeps, pollOnce } from './poll.ts';
 import { type ClaimedPoll, claimDuePoll, readUntilDue, releasePoll } from './store.ts';
 
@@ -29,7 +29,6 @@ const PARALLEL_OF_ORGANISATION = 3;
 const LEASE_MS = 2 * POLL_MS + 30_000;
 /** Longest sleep, in case a notification is lost. */
 const IDLE_MS = 60_000;
-const RETRY_MS = 1_000;
 /** Pause while what is due can't begin. */
 const BUSY_MS = 1_000;
 /** A poll that can't be run is retried after this, and doesn't hold up the others. */
@@ -42,28 +41,27 @@ export function createPoller(deps: PollerDeps): Poller {
 class PgPoller implements Poller {
   readonly #deps: PollerDeps;
   readonly #meters: Meters;
-  readonly #wakeup = new Wakeup();
-  readonly #stopping = new AbortController();
+  readonly #rounds: TriggerRounds;
   readonly #running = new Set<Promise<void>>();
   /** How many polls run for each organisation. */
   readonly #byOrganisation = new Map<number, number>();
-  #loop: Promise<void> = Promise.resolve();
 
   constructor(deps: PollerDeps) {
     this.#deps = deps;
     this.#meters = deps.meters ?? new Meters();
+    this.#rounds = createTriggerRounds({
+      db: deps.db,
+      round: () => this.#round(),
+      onFailure: (error) => deps.log.warn({ err: error }, 'could not look for due polls; retrying'),
+    });
   }
 
-  async start(): Promise<void> {
-    const wake = (): void => this.#wakeup.wake();
-    await this.#deps.db.listen('millrace_schedules', wake, wake);
-    this.#loop = this.#run();
+  start(): Promise<void> {
+    return this.#rounds.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    this.#wakeup.wake();
-    await this.#loop;
+    await this.#rounds.stop();
     await Promise.all(this.#running);
   }
 
@@ -76,25 +74,18 @@ class PgPoller implements Poller {
     return readUntilDue(this.#deps.db);
   }
 
-  async #run(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      const waitMs = await this.#beginDue()
-        .then(() => readUntilDue(this.#deps.db))
-        .then(
-          // Whatever is due waits for the end of a poll of its organisation, or another process has just claimed it.
-          (untilDueMs) => Math.max(Math.min(untilDueMs ?? IDLE_MS, IDLE_MS), BUSY_MS),
-          (error: unknown) => {
-            this.#deps.log.warn({ err: error }, 'could not look for due polls; retrying');
-            return RETRY_MS;
-          },
-        );
-      if (!this.#stopping.signal.aborted) await this.#wakeup.wait(Math.ceil(waitMs) + 1);
-    }
+  /** @returns the milliseconds until the next one */
+  async #round(): Promise<number> {
+    await this.#beginDue();
+    const untilDueMs = await readUntilDue(this.#deps.db);
+    // Whatever is due waits for the end of a poll of its organisation, or another process has just claimed it.
+    const waitMs = Math.max(Math.min(untilDueMs ?? IDLE_MS, IDLE_MS), BUSY_MS);
+    return Math.ceil(waitMs) + 1;
   }
 
   /** Begins polls until none is due or every place is taken. */
   async #beginDue(): Promise<void> {
-    while (this.#running.size < PARALLEL && !this.#stopping.signal.aborted) {
+    while (this.#running.size < PARALLEL && !this.#rounds.stopping.aborted) {
       const claimed = await this.#claim();
       if (claimed === undefined) return;
       this.#begin(claimed);
@@ -115,7 +106,7 @@ class PgPoller implements Poller {
     const running = this.#poll(claimed).finally(() => {
       this.#count(claimed, -1);
       this.#running.delete(running);
-      this.#wakeup.wake();
+      this.#rounds.kick();
     });
     this.#running.add(running);
   }
@@ -129,7 +120,7 @@ class PgPoller implements Poller {
   async #poll(claimed: ClaimedPoll): Promise<void> {
     const { organisation_id: organisationId, workflow_id: workflowId } = claimed;
     try {
-      const { outcome, started } = await pollOnce(this.#deps, claimed, this.#stopping.signal);
+      const { outcome, started } = await pollOnce(this.#deps, claimed, this.#rounds.stopping);
       this.#meters.polls.add(outcome);
       this.#meters.startsAccepted('poll', organisationId, started);
     } catch (error) {

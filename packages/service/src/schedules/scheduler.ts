@@ -4,7 +4,7 @@ import { Meters } from '@millrace/runtime/meters/meters';
 import type { ExecutionNotifier } from '@millrace/runtime/notifier';
 import type { PlanCache } from '@millrace/runtime/plans';
 import { readDatabaseTime } from '@millrace/runtime/statements';
-import { Wakeup } from '@millrace/runtime/wakeup';
+import { createTriggerRounds, type TriggerRounds } from '@millrace/runtime/trigger-rounds';
 import type { Logger } from 'pino';
 import { fireSchedule, type RecordedFire, startQueued } from './fire.ts';
 import { claimDueSchedule, listAwaitedExecutions, postponeSchedule, readNextDue } from './store.ts';
@@ -39,9 +39,8 @@ export interface Scheduler {
 const POLL_MS = 60_000;
 /** The same while fires are waiting for an execution to end. */
 const QUEUE_POLL_MS = 5_000;
-/** Pause while another process is handling what is due, or the database is unavailable. */
+/** Pause while another process is handling what is due. */
 const BUSY_MS = 100;
-const RETRY_MS = 1_000;
 /** A schedule that can't be fired is retried after this, and doesn't hold up the others. */
 const FAULT_MS = 60_000;
 /** Concurrent transactions: on the hour many schedules are due, and requests need connections too. */
@@ -57,56 +56,39 @@ class PgScheduler implements Scheduler {
   readonly #deps: SchedulerDeps;
   readonly #meters: Meters;
   readonly #now: () => Promise<number>;
-  readonly #wakeup = new Wakeup();
+  readonly #rounds: TriggerRounds;
   /** Functions that stop listening for the end of an execution, by its id. */
   readonly #awaited = new Map<number, () => void>();
-  #loop: Promise<void> = Promise.resolve();
-  #isStopping = false;
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
     this.#meters = deps.meters ?? new Meters();
     this.#now = deps.now ?? (() => readDatabaseTime(deps.db));
+    this.#rounds = createTriggerRounds({
+      db: deps.db,
+      round: async () => this.#pause(await this.runDue()),
+      onFailure: (error) => deps.log.warn({ err: error }, 'could not check schedules; retrying'),
+    });
   }
 
-  async start(): Promise<void> {
-    await this.#deps.db.listen(
-      'millrace_schedules',
-      () => this.#wakeup.wake(),
-      () => this.#wakeup.wake(),
-    );
-    this.#loop = this.#run();
+  start(): Promise<void> {
+    return this.#rounds.start();
   }
 
   async stop(): Promise<void> {
-    this.#isStopping = true;
-    this.#wakeup.wake();
-    await this.#loop;
+    await this.#rounds.stop();
     this.#listenFor([]);
   }
 
   async runDue(): Promise<number | null> {
     const { db } = this.#deps;
     await Promise.all(Array.from({ length: PARALLEL }, () => this.#fireAll()));
-    while (!this.#isStopping && (await this.#startQueued())) {
+    while (!this.#rounds.stopping.aborted && (await this.#startQueued())) {
       // One at a time: each may be the one that others of its schedule are waiting for.
     }
     this.#listenFor(await listAwaitedExecutions(db, MAX_AWAITED));
     const dueAt = await readNextDue(db);
     return dueAt === null ? null : dueAt.getTime() - (await this.#now());
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#isStopping) {
-      const waitMs = await this.runDue().then(
-        (untilNextMs) => this.#pause(untilNextMs),
-        (error: unknown) => {
-          this.#deps.log.warn({ err: error }, 'could not check schedules; retrying');
-          return RETRY_MS;
-        },
-      );
-      if (!this.#isStopping) await this.#wakeup.wait(waitMs);
-    }
   }
 
   #pause(untilNextMs: number | null): number {
@@ -117,7 +99,7 @@ class PgScheduler implements Scheduler {
   }
 
   async #fireAll(): Promise<void> {
-    while (!this.#isStopping) {
+    while (!this.#rounds.stopping.aborted) {
       const nowMs = await this.#now();
       let claimedId: number | null = null;
       try {
@@ -170,7 +152,7 @@ class PgScheduler implements Scheduler {
       if (this.#awaited.has(id)) continue;
       this.#awaited.set(
         id,
-        this.#deps.notifier.subscribe(id, () => this.#wakeup.wake()),
+        this.#deps.notifier.subscribe(id, () => this.#rounds.kick()),
       );
     }
   }

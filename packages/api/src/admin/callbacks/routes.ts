@@ -3,6 +3,7 @@ import { ApiError, notFound, validationError } from '@millrace/errors/errors';
 import { pathId } from '@millrace/http/ids';
 import { insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
+import { MAX_COMMENT } from '@millrace/public-addresses/callbacks/approval-page';
 import {
   type DecidedApprovalRow,
   listDecidedApprovals,
@@ -12,10 +13,9 @@ import {
 import { clean, type Decided, decideApproval } from '@millrace/service/callbacks/use';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { MAX_COMMENT } from '../../public/callbacks/approval-page.ts';
-import { presentApproval } from '../../public/callbacks/present.ts';
 import { createReadPage } from '../http/list.ts';
 import { adminRoute } from '../http/route.ts';
+import { presentApproval } from './present.ts';
 
 /** Approvals in the admin area. */
 export function adminApprovalRoutes(app: FastifyInstance, deps: AppDeps): void {

@@ -1,7 +1,9 @@
 import type { Queryable } from '@millrace/database/database';
 import { parseJson } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
+import { sendEvents } from '@millrace/http/event-stream';
 import { pathId } from '@millrace/http/ids';
+import { createWatcher, endingAfter } from '@millrace/http/watcher';
 import { listOpenWaits } from '@millrace/service/callbacks/store';
 import type { Starter } from '@millrace/service/executions/accept';
 import { readIterations, readRecord } from '@millrace/service/executions/admin-iterations';
@@ -14,9 +16,8 @@ import {
 import type { Cancel } from '@millrace/service/executions/cancel';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { presentApproval, presentCallback } from '../../public/callbacks/present.ts';
-import { followExecution, sendEvents } from '../../public/executions/follow.ts';
-import { createWatcher, endingAfter } from '../../public/executions/watcher.ts';
+import { followExecution } from '../../public/executions/follow.ts';
+import { presentApproval, presentCallback } from '../callbacks/present.ts';
 import { adminRoute } from '../http/route.ts';
 import { adminActionRoutes } from './actions.ts';
 import { executionFileRoutes } from './files.ts';

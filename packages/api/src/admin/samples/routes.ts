@@ -1,7 +1,9 @@
 import type { PastInput, Sample } from '@millrace/admin-api';
 import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
+import { sendEvents } from '@millrace/http/event-stream';
 import { pathId } from '@millrace/http/ids';
+import { createWatcher, endingAfter } from '@millrace/http/watcher';
 import { message } from '@millrace/messages';
 import { listPastInputs, type PastInputRow } from '@millrace/service/samples/past-inputs';
 import { createSampleSignals } from '@millrace/service/samples/signals';
@@ -17,8 +19,6 @@ import { samplesClosedBecause } from '@millrace/service/webhooks/closed';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { sendEvents } from '../../public/executions/follow.ts';
-import { createWatcher, endingAfter } from '../../public/executions/watcher.ts';
 import { adminRoute } from '../http/route.ts';
 import { requireWorkflow } from '../workflows/detail.ts';
 import { recordWorkflow } from '../workflows/origin.ts';

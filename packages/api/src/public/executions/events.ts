@@ -1,11 +1,10 @@
-import { isFinalStatus, type JsonValue, type ShownRecord, stringifyJson } from '@millrace/engine';
+import { isFinalStatus, type ShownRecord } from '@millrace/engine';
+import { eventsOf, formatEvent } from '@millrace/http/event-stream';
 import { type Chunk, parseChunks } from '@millrace/runtime/chunks';
 import type { Watch } from '@millrace/runtime/watch';
 import type { ChildTokens, ExecutionDetailRow } from '@millrace/service/executions/store';
 import { parseChildTokens, presentItem, presentNode } from './present.ts';
 
-/** Regular comment lines keep proxies from closing a quiet stream, and reveal that the client is gone. */
-const HEARTBEAT_MS = 15_000;
 /** Minimum interval between reads of a loop: one with many short iterations would send more than anyone can read. */
 const LOOP_PAUSE_MS = 200;
 /** Milliseconds after which a client that lost the stream reconnects. */
@@ -25,33 +24,17 @@ export async function* streamEvents(
 ): AsyncGenerator<string> {
   let seq = afterSeq;
   let shownStatus: string | null = null;
-  let quietSince = performance.now();
   yield `retry: ${RETRY_MS}\n\n`;
-  try {
-    for (;;) {
-      const row = await read(seq);
-      if (row === undefined) return;
-      const isFinal = isFinalStatus(row.status);
-      const { text, isLooping } = describeChanges(row, row.status !== shownStatus && !isFinal);
-      shownStatus = row.status;
-      seq = Math.max(seq, row.checkpoint_seq);
-      if (text !== '') quietSince = performance.now();
-      if (text !== '') yield text;
-      if (isFinal) {
-        yield formatEvent('execution', presentItem(row), finalEventId(row));
-        return;
-      }
-      if (isLooping) await new Promise((resolve) => setTimeout(resolve, LOOP_PAUSE_MS));
-      await watch.next();
-      if (watch.isOver) return;
-      if (performance.now() - quietSince > HEARTBEAT_MS) {
-        quietSince = performance.now();
-        yield ': nothing new\n\n';
-      }
-    }
-  } finally {
-    watch.close();
-  }
+  yield* eventsOf(watch, async () => {
+    const row = await read(seq);
+    if (row === undefined) return { text: '', isLast: true };
+    const isFinal = isFinalStatus(row.status);
+    const { text, isLooping } = describeChanges(row, row.status !== shownStatus && !isFinal);
+    shownStatus = row.status;
+    seq = Math.max(seq, row.checkpoint_seq);
+    const end = isFinal ? formatEvent('execution', presentItem(row), finalEventId(row)) : '';
+    return { text: text + end, isLast: isFinal, pauseMs: isLooping ? LOOP_PAUSE_MS : 0 };
+  });
 }
 
 /** The id of the event with the final status. */
@@ -111,9 +94,4 @@ function describeChunk(
       return formatEvent('node', node, index === last ? seq : null);
     })
     .join('');
-}
-
-/** One server-sent event. JSON text has no line breaks, so it fits in one data line. */
-export function formatEvent(event: string, data: JsonValue, id: number | null): string {
-  return `event: ${event}\n${id === null ? '' : `id: ${id}\n`}data: ${stringifyJson(data)}\n\n`;
 }

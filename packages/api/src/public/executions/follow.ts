@@ -1,7 +1,7 @@
-import { Readable } from 'node:stream';
 import type { Database } from '@millrace/database/database';
 import { isFinalStatus } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
+import { sendEvents } from '@millrace/http/event-stream';
 import type { Watch } from '@millrace/runtime/watch';
 import { findChanges } from '@millrace/service/executions/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -25,14 +25,6 @@ export async function followExecution(
   if (first === undefined) throw notFound('execution');
   if (isFinalStatus(first.status) && seen >= finalEventId(first)) return reply.code(204).send();
   return sendEvents(reply, streamEvents(read, watch(), seen));
-}
-
-/** Responds with server-sent events. */
-export function sendEvents(reply: FastifyReply, events: AsyncIterable<string>): FastifyReply {
-  reply.header('content-type', 'text/event-stream; charset=utf-8');
-  // Buffering proxies would delay events.
-  reply.header('x-accel-buffering', 'no');
-  return reply.send(Readable.from(events, { objectMode: false }));
 }
 
 /** Anything that isn't a checkpoint number counts as nothing seen. */

@@ -5,6 +5,7 @@ import { presentWorkflowId } from '@millrace/http/former-ids';
 import { pathId } from '@millrace/http/ids';
 import { createCursors, toPage } from '@millrace/http/pagination';
 import { response } from '@millrace/http/responses';
+import { createWatcher, type Watcher } from '@millrace/http/watcher';
 import { waitForEnd } from '@millrace/runtime/watch';
 import {
   type ExecutionFilters,
@@ -18,7 +19,6 @@ import type { AppDeps } from '../../app-deps.ts';
 import { followExecution } from './follow.ts';
 import { presentDetail, presentItem } from './present.ts';
 import { ExecutionPage, ListExecutionsQuery, ReadExecutionQuery } from './schema.ts';
-import { createWatcher, type Watcher } from './watcher.ts';
 
 type ById = { Params: { id: string } };
 
