@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Extent } from './row.ts';
 
-export const HELP = `Measures Millrace against a bare server on this machine, in one run. About 10 minutes.
+export const HELP = `Measures Millrace against a bare server on this machine, in one run. About 45 minutes on two idle cores.
 
   npm run bench -- [options]
 
