@@ -29,7 +29,7 @@ async function makeDocument(): Promise<string> {
     db,
     log,
     registry,
-    plans: createPlanCache(db, registry),
+    plans: createPlanCache(db, async () => ({ registry, isFinal: true })),
     executor: NO_EXECUTOR,
     notifier: createNotifier(db, log),
     readiness: async () => ({ ready: true }),

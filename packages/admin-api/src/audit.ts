@@ -18,6 +18,8 @@ export type AuditAction =
   | 'api_key.scope_violation'
   | 'api_key.unlocked'
   | 'audit_log.exported'
+  | 'connector.deleted'
+  | 'connector.uploaded'
   | 'credential.connected'
   | 'credential.created'
   | 'credential.deleted'

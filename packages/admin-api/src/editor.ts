@@ -52,7 +52,7 @@ export const NodeType = Closed({
 });
 export type NodeType = Static<typeof NodeType>;
 
-const TextTable = Type.Record(Type.String(), Type.String());
+export const TextTable = Type.Record(Type.String(), Type.String());
 
 /** The result of checking a flow. */
 export const FlowCheck = Closed({

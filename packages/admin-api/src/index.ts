@@ -2,6 +2,7 @@ import { ACCOUNT_ENDPOINTS } from './accounts.ts';
 import { ALERT_ENDPOINTS } from './alerts.ts';
 import { AUDIT_ENDPOINTS } from './audit.ts';
 import { CHAT_ENDPOINTS } from './chats.ts';
+import { CONNECTOR_ENDPOINTS } from './connectors.ts';
 import { CREDENTIAL_ENDPOINTS } from './credentials.ts';
 import { DEBUGGING_ENDPOINTS } from './debugging.ts';
 import { EDITOR_ENDPOINTS } from './editor.ts';
@@ -22,6 +23,7 @@ export const ADMIN_API = {
   ...ACCOUNT_ENDPOINTS,
   ...ALERT_ENDPOINTS,
   ...AUDIT_ENDPOINTS,
+  ...CONNECTOR_ENDPOINTS,
   ...CREDENTIAL_ENDPOINTS,
   ...DEBUGGING_ENDPOINTS,
   ...EXECUTION_ENDPOINTS,
@@ -67,6 +69,7 @@ export type {
   AuditProblemKind,
 } from './audit.ts';
 export type { HostedChat, Memory } from './chats.ts';
+export type { OwnConnector } from './connectors.ts';
 export type {
   Credential,
   CredentialGuide,

@@ -11,7 +11,7 @@ import { type Message, message } from '@millrace/messages';
 import { readBody } from '@millrace/node-kit/http/answer';
 import type { Asked, ErrorRule, Refusal } from './format.ts';
 import type { Call } from './request.ts';
-import { fillIn, fillInText } from './templates.ts';
+import { fillIn, fillInText, type TemplateBudget } from './templates.ts';
 
 /** An answer that isn't a refusal. */
 export interface Accepted {
@@ -40,7 +40,7 @@ export async function readAnswer(
   const shown: JsonObject = { status, headers, body: read.body };
   const args: JsonObject = { ...call.args, response: shown };
   const rules = [...(call.operation.errors ?? []), ...(call.connector.errors ?? [])];
-  const rule = rules.find(({ when }) => fillIn(when, args) === true);
+  const rule = rules.find(({ when }) => fillIn(when, args, call.budget) === true);
   const as = rule?.as ?? refusalOf(status);
   if (as !== null) return refusalFailure(as, rule, call, args, context.now());
   if (!isFile && read.body_type !== 'json' && read.body_type !== 'empty') {
@@ -69,11 +69,11 @@ function refusalFailure(
   nowMs: number,
 ): Failure {
   const { status, headers, body } = args.response as { status: number; headers: JsonObject; body: JsonValue };
-  const said = fillInText(call.connector.reason, args).trim().slice(0, MAX_REASON);
+  const said = fillInText(call.connector.reason, args, call.budget).trim().slice(0, MAX_REASON);
   const reason = said === '' ? `status ${status}` : said;
   const header = headers['retry-after'];
   const asked = typeof header === 'string' ? retryAfterMs(header, nowMs) : undefined;
-  const delayMs = asked ?? (rule === undefined ? undefined : ownDelayMs(rule, args, nowMs));
+  const delayMs = asked ?? (rule === undefined ? undefined : ownDelayMs(rule, args, call.budget, nowMs));
   const { code, said: explanation } = explain(as, call.connector.title, reason);
   return failure(code, explanation, {
     retryable: as === 'rate_limited' || (as === 'unavailable' && mayRepeat(call.operation)),
@@ -83,9 +83,14 @@ function refusalFailure(
 }
 
 /** The pause that a service asks for in its own way. */
-function ownDelayMs(rule: ErrorRule, args: JsonObject, nowMs: number): number | undefined {
+function ownDelayMs(
+  rule: ErrorRule,
+  args: JsonObject,
+  budget: TemplateBudget,
+  nowMs: number,
+): number | undefined {
   const read = (template: string | undefined): number =>
-    template === undefined ? Number.NaN : Number.parseFloat(fillInText(template, args));
+    template === undefined ? Number.NaN : Number.parseFloat(fillInText(template, args, budget));
   const afterMs = read(rule.retry_after_s) * 1000;
   const delayMs = Number.isNaN(afterMs) ? read(rule.retry_at_s) * 1000 - nowMs : afterMs;
   return delayMs > 0 ? Math.min(Math.ceil(delayMs), MAX_OWN_DELAY_MS) : undefined;

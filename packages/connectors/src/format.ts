@@ -209,8 +209,8 @@ export type ConnectorTrigger = Static<typeof trigger>;
 /** What a request is made of and how its response is read: an operation, or a trigger's list or detail. */
 export type Asked = Pick<Operation, 'request' | 'effect' | 'repetition' | 'key' | 'errors' | 'response'>;
 
-/** The schema of a connector's file. */
-export const connectorSchema = closed({
+/** The members of a connector's file. */
+const members = {
   id: name(),
   title: text(),
   icon: Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$' }),
@@ -256,7 +256,36 @@ export const connectorSchema = closed({
   triggers: Type.Optional(Type.Array(trigger, { minItems: 1, maxItems: 20 })),
   /** Japanese texts by their English ones. */
   ja: Type.Record(Type.String(), text()),
-});
+};
+
+/** The schema of a connector's file. */
+export const connectorSchema = closed(members);
 
 /** A service's operations, as described by a file. */
-export type Connector = Static<typeof connectorSchema>;
+export type Connector = Static<typeof connectorSchema> & {
+  /** An organisation has uploaded it. Not part of the file. */
+  readonly own?: true;
+};
+
+const ownOperation = closed({
+  ...operation.properties,
+  exchanges: Type.Optional(Type.Array(exchange, { maxItems: 20 })),
+});
+const ownTrigger = closed({
+  ...trigger.properties,
+  exchanges: Type.Optional(Type.Array(pollExchange, { maxItems: 20 })),
+});
+const { compared: _compared, ...ownMembers } = members;
+
+/** The schema of a file that an organisation uploads: nobody translates it, and the service has no tests to replay its exchanges. */
+export const ownConnectorSchema = closed({
+  ...ownMembers,
+  icon: Type.Optional(members.icon),
+  synonyms: Type.Optional(members.synonyms),
+  reference: Type.Optional(members.reference),
+  written_on: Type.Optional(members.written_on),
+  ja: Type.Optional(members.ja),
+  operations: Type.Array(ownOperation, { maxItems: 100 }),
+  triggers: Type.Optional(Type.Array(ownTrigger, { maxItems: 20 })),
+});
+export type OwnConnectorFile = Static<typeof ownConnectorSchema>;

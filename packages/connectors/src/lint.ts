@@ -33,6 +33,11 @@ export function lintConnector(file: JsonValue): readonly ConnectorFault[] {
     }));
   }
   const connector = file as Connector;
+  return [...lintContents(connector), ...lintJapanese(connector)];
+}
+
+/** Faults of what a file that matches its schema says. */
+export function lintContents(connector: Connector): readonly ConnectorFault[] {
   const operations = connector.operations.flatMap((operation, index) =>
     lintOperation(connector, operation, `/operations/${index}`),
   );
@@ -46,7 +51,6 @@ export function lintConnector(file: JsonValue): readonly ConnectorFault[] {
     ...lintVersions(connector.triggers ?? [], '/triggers'),
     ...operations,
     ...triggers,
-    ...lintJapanese(connector),
   ];
 }
 
@@ -63,6 +67,7 @@ function lintBase({
   operations,
   triggers = [],
   authentication,
+  own,
 }: Connector): ConnectorFault[] {
   const parts = url.split(/\{\{.*?\}\}/);
   if (parts.length > 2 || url.replace(/\{\{.*?\}\}/, '').includes('{{')) {
@@ -79,7 +84,8 @@ function lintBase({
       { pointer: '/base_url', message: 'is no plain address; write https://host/path without a query.' },
     ];
   }
-  if (target.protocol !== 'https:') {
+  // Services within a house often have no certificate, as those that http.request calls.
+  if (target.protocol !== 'https:' && own !== true) {
     return [{ pointer: '/base_url', message: 'is not https; credentials would be sent in the clear.' }];
   }
   const faults: ConnectorFault[] = [];
@@ -278,26 +284,32 @@ function lintTrigger(connector: Connector, trigger: ConnectorTrigger, at: string
     if (Number.isNaN(Date.parse(exchange.now))) add(`${pointer}/now`, 'is no time in ISO 8601.');
     faults.push(...lintConfig(exchange.config, [...names, ...SET_IN_EXCHANGES], `${at}/${pointer}`));
   }
-  if (trigger.exchanges.every((exchange) => (exchange.items ?? []).length === 0)) {
+  const mayHaveNone = connector.own === true && trigger.exchanges.length === 0;
+  if (!mayHaveNone && trigger.exchanges.every((exchange) => (exchange.items ?? []).length === 0)) {
     add('exchanges', 'show no item; record a poll that finds one.');
   }
   return faults;
 }
 
 function lintJapanese(connector: Connector): ConnectorFault[] {
-  const texts = new Set(textsOf(connector));
-  const missing = [...texts].filter((text) => !Object.hasOwn(connector.ja, text));
-  const unused = Object.keys(connector.ja).filter((text) => !texts.has(text));
+  const missing = [...new Set(textsOf(connector))].filter((text) => !Object.hasOwn(connector.ja, text));
   return [
     ...missing.map((text) => ({
       pointer: '/ja',
       message: `has no Japanese for ${JSON.stringify(text)}; add it.`,
     })),
-    ...unused.map((text) => ({
-      pointer: joinPointer('/ja', text),
-      message: 'translates a text that is not in the file; remove it.',
-    })),
+    ...lintUnusedJapanese(connector),
   ];
+}
+
+/** Translations of texts that the file doesn't have. */
+export function lintUnusedJapanese(connector: Connector): ConnectorFault[] {
+  const texts = new Set(textsOf(connector));
+  const unused = Object.keys(connector.ja).filter((text) => !texts.has(text));
+  return unused.map((text) => ({
+    pointer: joinPointer('/ja', text),
+    message: 'translates a text that is not in the file; remove it.',
+  }));
 }
 
 /** Every text of a connector that people see. */

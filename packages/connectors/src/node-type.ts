@@ -15,9 +15,12 @@ import { type TProperties, type TSchema, Type } from 'typebox';
 import type { Connector, Exchange, Operation } from './format.ts';
 import { MAX_ITEMS } from './pages.ts';
 import { runOperation } from './run-operation.ts';
+import { TemplateBudget } from './templates.ts';
 
-/** What every type made from a connector begins with. */
+/** What every type made from a connector of the catalogue begins with. */
 const CONNECTOR_FAMILY = 'connector.';
+/** The same for those that an organisation has uploaded. No connector of the catalogue has this id, so that none can be mistaken for another. */
+export const OWN_FAMILY = 'own.';
 /** Settings that every operation has besides its own. */
 export const COMMON_SETTINGS = ['credential_id', 'limit', 'timeout_ms'] as const;
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -25,8 +28,21 @@ const DEFAULT_LIMIT = 100;
 const RETRY = { maxAttempts: 3, backoffMs: 1_000, maxBackoffMs: 60_000 };
 
 /** The node type of an operation. Its version is part of it, so that a stored workflow keeps what it was saved with. */
-export function typeOf({ id }: Pick<Connector, 'id'>, operation: Pick<Operation, 'id' | 'version'>): string {
-  return `${CONNECTOR_FAMILY}${id}.${operation.id}${versionOf(operation)}`;
+export function typeOf(
+  connector: Pick<Connector, 'id' | 'own'>,
+  operation: Pick<Operation, 'id' | 'version'>,
+): string {
+  return `${familyOf(connector, CONNECTOR_FAMILY)}${connector.id}.${operation.id}${versionOf(operation)}`;
+}
+
+/** What stands before a connector's id. */
+export function familyOf(connector: Pick<Connector, 'own'>, ofCatalogue: string): string {
+  return isOwn(connector) ? OWN_FAMILY : ofCatalogue;
+}
+
+/** Whether an organisation has uploaded it. */
+export function isOwn({ own }: Pick<Connector, 'own'>): boolean {
+  return own === true;
 }
 
 /** What a version adds to a type. */
@@ -48,6 +64,7 @@ export function nodeOf(connector: Connector, operation: Operation): NodeDefiniti
     description: operation.description,
     icon: connector.icon,
     kind: 'effect',
+    isInterpreted: isOwn(connector),
     properties,
     required: ['credential_id', ...operation.required],
     // The config's own timeout_ms decides about each request; this only has to exceed those of a few pages.
@@ -59,7 +76,8 @@ export function nodeOf(connector: Connector, operation: Operation): NodeDefiniti
     run(config, context) {
       const { credential_id, timeout_ms, limit = 0, ...args } = config as JsonObject;
       const limits = { credential_id: Number(credential_id), timeout_ms: Number(timeout_ms) };
-      const call = { connector, operation, args, limits, idempotencyKey: context.idempotencyKey };
+      const budget = new TemplateBudget();
+      const call = { connector, operation, args, limits, budget, idempotencyKey: context.idempotencyKey };
       return runOperation(call, Number(limit), context);
     },
   });

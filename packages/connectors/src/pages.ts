@@ -12,7 +12,7 @@ import { type Message, message } from '@millrace/messages';
 import type { Accepted } from './answer.ts';
 import type { Pagination, Place } from './format.ts';
 import type { Call, PageRequest } from './request.ts';
-import { fillIn } from './templates.ts';
+import { fillIn, type TemplateBudget } from './templates.ts';
 
 /** Within one attempt. */
 export const MAX_PAGES = 100;
@@ -77,11 +77,18 @@ export async function fetchItems(
     if (answer.kind === 'failure') return answer;
     ({ response } = answer);
     const args: JsonObject = { ...call.args, response };
-    const found = fillIn(pagination.items, args) ?? (pagination.optional === true ? [] : null);
+    const found = fillIn(pagination.items, args, call.budget) ?? (pagination.optional === true ? [] : null);
     if (!isJsonArray(found)) return unreadable(message('nodes.connector_no_list', { service }));
     items.push(...found);
     bytesLeft -= answer.bytes;
-    next = nextPage(pagination, { args, found: found.length, size, page, total: items.length });
+    next = nextPage(pagination, {
+      args,
+      budget: call.budget,
+      found: found.length,
+      size,
+      page,
+      total: items.length,
+    });
     if (next !== null && isEnough(found)) next = null;
     if (next === null) break;
     if (next.url !== undefined && !isSameService(call, next.url)) {
@@ -108,6 +115,7 @@ function firstPage({ type, into, first = 1 }: Pagination): Next {
 /** What is known when a page has arrived. */
 interface Arrived {
   readonly args: JsonObject;
+  readonly budget: TemplateBudget;
   readonly found: number;
   readonly size: number;
   /** From 0. */
@@ -116,12 +124,12 @@ interface Arrived {
 }
 
 function nextPage({ type, into, next, first = 1 }: Pagination, arrived: Arrived): Next | null {
-  const { args, found, size, page, total } = arrived;
+  const { args, budget, found, size, page, total } = arrived;
   if (type === 'link') {
     const url = nextLink((args.response as JsonObject).headers as JsonObject);
     return url === null ? null : { url };
   }
-  const given = next === undefined ? null : fillIn(next, args);
+  const given = next === undefined ? null : fillIn(next, args, budget);
   if (type === 'next_url') return typeof given === 'string' && given !== '' ? { url: given } : null;
   if (into === undefined) return null;
   if (type === 'cursor') {

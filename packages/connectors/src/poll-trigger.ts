@@ -18,7 +18,7 @@ import type { Asked, Connector, ConnectorTrigger } from './format.ts';
 import { type Fetched, fetchItems } from './pages.ts';
 import type { Call } from './request.ts';
 import { ask } from './run-operation.ts';
-import { fillIn, fillInText } from './templates.ts';
+import { fillIn, fillInText, type TemplateBudget } from './templates.ts';
 
 /** Of one list with pages. What is beyond them waits, or is refused: a poll has a minute. */
 const MAX_PAGES = 20;
@@ -36,6 +36,8 @@ export interface PolledTrigger {
   readonly startsExisting: boolean;
   /** The trigger's own settings by name. */
   readonly args: JsonObject;
+  /** Of the whole poll. */
+  readonly budget: TemplateBudget;
 }
 
 /** What a poll begins with. */
@@ -45,6 +47,7 @@ interface Beginning {
   readonly sinceMs: number | null;
   readonly cursor: JsonValue;
   readonly args: JsonObject;
+  readonly budget: TemplateBudget;
 }
 
 /**
@@ -61,7 +64,7 @@ export async function pollTrigger(polled: PolledTrigger, context: PollContext): 
   // A value leads behind what is there, so nothing of it has to be remembered.
   const skips = context.isFirst && !polled.startsExisting && cursor?.type === 'value';
   for (let round = 1; skips && fetched.hasMore && round < MAX_PAGES; round++) {
-    const position = positionAfter(trigger, beginning, fetched, rowsOf(trigger, fetched, beginning.args));
+    const position = positionAfter(trigger, beginning, fetched, rowsOf(trigger, fetched, beginning));
     if (!isJsonObject(position)) break;
     beginning = beginningOf(polled, context, position);
     fetched = await listItems(polled, beginning, context);
@@ -75,7 +78,7 @@ export async function pollTrigger(polled: PolledTrigger, context: PollContext): 
       message('nodes.poll_trigger_too_many', { service, max: fetched.items.length }),
     );
   }
-  const listed = rowsOf(trigger, fetched, beginning.args);
+  const listed = rowsOf(trigger, fetched, beginning);
   const wanted = listed.filter((item) => isWanted(trigger, item, beginning));
   if (wanted.length > MAX_LISTED) {
     return failure('too_many_items', message('nodes.poll_trigger_too_many', { service, max: MAX_LISTED }));
@@ -85,11 +88,11 @@ export async function pollTrigger(polled: PolledTrigger, context: PollContext): 
   const items: PolledItem[] = [];
   for (const [at, item] of (isSkipped ? [] : wanted).entries()) {
     const args = { ...beginning.args, item };
-    const id = scalarText(fillIn(trigger.id_of, args));
+    const id = scalarText(fillIn(trigger.id_of, args, polled.budget));
     if (id === undefined || id === '') {
       return failure('invalid_response', message('nodes.poll_trigger_no_id', { service, at }));
     }
-    items.push({ id, data: trigger.data === undefined ? item : fillIn(trigger.data, args) });
+    items.push({ id, data: trigger.data === undefined ? item : fillIn(trigger.data, args, polled.budget) });
   }
   return { kind: 'polled', items: order === 'newest_first' ? items.toReversed() : items, position };
 }
@@ -105,13 +108,14 @@ export async function readDetails(
 ): Promise<readonly PolledItem[] | Failure> {
   const { detail } = polled.trigger;
   if (detail === undefined) return items;
-  const { args } = beginningOf(polled, context, context.position);
+  const { args, budget } = beginningOf(polled, context, context.position);
   const complete: PolledItem[] = [];
-  for (const { id, data } of items) {
-    const call = callOf(polled, detail.request, { ...args, item: data });
+  for (const { id, data: item } of items) {
+    const call = callOf(polled, detail.request, { ...args, item });
     const answer = await ask(call, context);
     if (answer.kind === 'accepted') {
-      complete.push({ id, data: fillIn(detail.output, { ...call.args, response: answer.response }) });
+      const data = fillIn(detail.output, { ...call.args, response: answer.response }, budget);
+      complete.push({ id, data });
       continue;
     }
     // Deleted since it was listed.
@@ -121,7 +125,7 @@ export async function readDetails(
 }
 
 function beginningOf(
-  { trigger, args, startsExisting }: PolledTrigger,
+  { trigger, args, startsExisting, budget }: PolledTrigger,
   context: Pick<PollContext, 'now'>,
   position: JsonValue,
 ): Beginning {
@@ -139,7 +143,7 @@ function beginningOf(
     since_s: sinceMs === null ? null : Math.floor(sinceMs / SECOND_MS),
     cursor: value,
   };
-  return { nowMs, sinceMs, cursor: value, args: { ...args, ...times } };
+  return { nowMs, sinceMs, cursor: value, args: { ...args, ...times }, budget };
 }
 
 /** With whole seconds: not every service reads fractions. */
@@ -148,13 +152,14 @@ function isoOf(ms: number): string {
 }
 
 function callOf(polled: PolledTrigger, request: Asked['request'], args: JsonObject): Call {
-  const { connector, trigger, credentialId } = polled;
+  const { connector, trigger, credentialId, budget } = polled;
   const { errors } = trigger;
   return {
     connector,
     operation: { request, effect: false, ...(errors === undefined ? {} : { errors }) },
     args,
     limits: { credential_id: credentialId, timeout_ms: REQUEST_MS },
+    budget,
     // Reading needs no key that makes repeats harmless.
     idempotencyKey: '',
   };
@@ -162,15 +167,16 @@ function callOf(polled: PolledTrigger, request: Asked['request'], args: JsonObje
 
 async function listItems(
   polled: PolledTrigger,
-  { args, sinceMs }: Beginning,
+  beginning: Beginning,
   context: PollContext,
 ): Promise<Fetched | Failure> {
+  const { args } = beginning;
   const { trigger, connector } = polled;
   const { pagination, order, request, more } = trigger;
   const call = callOf(polled, request, args);
   const isEnough = (found: readonly JsonValue[]): boolean => {
     const oldest = order === 'newest_first' ? found.at(-1) : undefined;
-    return oldest !== undefined && isBefore(trigger, oldest, args, sinceMs);
+    return oldest !== undefined && isBefore(trigger, oldest, beginning);
   };
   if (pagination !== undefined) {
     const bounds = { limit: MAX_PAGED_ITEMS, maxPages: MAX_PAGES, isEnough };
@@ -179,11 +185,11 @@ async function listItems(
   const answer = await ask(call, context);
   if (answer.kind === 'failure') return answer;
   const { response } = answer;
-  const given = fillIn(trigger.items ?? '', { ...args, response });
+  const given = fillIn(trigger.items ?? '', { ...args, response }, polled.budget);
   // An empty sheet has no rows.
   const items = trigger.table !== undefined && !isJsonArray(given) ? [] : given;
   if (isJsonArray(items)) {
-    const isCut = more !== undefined && fillIn(more, { ...args, response }) === true;
+    const isCut = more !== undefined && fillIn(more, { ...args, response }, polled.budget) === true;
     return { kind: 'fetched', items, hasMore: isCut && !isEnough(items), response };
   }
   return failure('invalid_response', message('nodes.connector_no_list', { service: connector.title }));
@@ -193,10 +199,10 @@ async function listItems(
 function rowsOf(
   { table }: ConnectorTrigger,
   { items, response }: Fetched,
-  args: JsonObject,
+  { args, budget }: Beginning,
 ): readonly JsonValue[] {
   if (table === undefined) return items;
-  const header = fillIn(table.header, { ...args, response });
+  const header = fillIn(table.header, { ...args, response }, budget);
   const names = isJsonArray(header)
     ? header.map((name) => (name === null ? '' : (scalarText(name) ?? '')))
     : [];
@@ -208,45 +214,43 @@ function rowsOf(
   });
 }
 
-function isWanted(trigger: ConnectorTrigger, item: JsonValue, { args, sinceMs }: Beginning): boolean {
-  if (isBefore(trigger, item, args, sinceMs)) return false;
-  return trigger.when === undefined || fillIn(trigger.when, { ...args, item }) === true;
+function isWanted(trigger: ConnectorTrigger, item: JsonValue, beginning: Beginning): boolean {
+  if (isBefore(trigger, item, beginning)) return false;
+  const { args, budget } = beginning;
+  return trigger.when === undefined || fillIn(trigger.when, { ...args, item }, budget) === true;
 }
 
 /** Whether an item appeared before the time that is asked for. What says nothing of its time may be new. */
-function isBefore(
-  trigger: ConnectorTrigger,
-  item: JsonValue,
-  args: JsonObject,
-  sinceMs: number | null,
-): boolean {
-  const timeMs = timeOf(trigger, item, args);
+function isBefore(trigger: ConnectorTrigger, item: JsonValue, beginning: Beginning): boolean {
+  const { sinceMs } = beginning;
+  const timeMs = timeOf(trigger, item, beginning);
   return sinceMs !== null && timeMs !== null && timeMs < sinceMs - (sinceMs % SECOND_MS);
 }
 
-function timeOf({ cursor }: ConnectorTrigger, item: JsonValue, args: JsonObject): number | null {
+function timeOf({ cursor }: ConnectorTrigger, item: JsonValue, { args, budget }: Beginning): number | null {
   if (cursor?.item_time === undefined) return null;
-  const given = fillInText(cursor.item_time, { ...args, item });
+  const given = fillInText(cursor.item_time, { ...args, item }, budget);
   const ms = /^\d+(?:\.\d+)?$/.test(given) ? Number(given) * SECOND_MS : Date.parse(given);
   return Number.isNaN(ms) ? null : ms;
 }
 
 function positionAfter(
   trigger: ConnectorTrigger,
-  { nowMs, args, cursor: before }: Beginning,
+  beginning: Beginning,
   { hasMore, response }: Fetched,
   listed: readonly JsonValue[],
 ): JsonValue {
+  const { nowMs, args, budget, cursor: before } = beginning;
   const { cursor } = trigger;
   if (cursor === undefined) return null;
   if (cursor.type === 'value') {
-    const next = fillIn(cursor.next ?? '', { ...args, items: listed, response });
+    const next = fillIn(cursor.next ?? '', { ...args, items: listed, response }, budget);
     const isKept = next === null || next === '' || (isJsonObject(next) && !isRawNumber(next));
     return isKept && before === null ? null : { cursor: isKept ? before : next };
   }
   const last = listed.at(-1);
   // Of a list that was cut, the next poll continues behind its end.
-  const endMs = hasMore && last !== undefined ? timeOf(trigger, last, args) : nowMs;
+  const endMs = hasMore && last !== undefined ? timeOf(trigger, last, beginning) : nowMs;
   const overlapMs = hasMore ? 0 : (cursor.overlap_s ?? DEFAULT_OVERLAP_S) * SECOND_MS;
   return endMs === null ? null : { since: isoOf(endMs - overlapMs) };
 }

@@ -11,7 +11,7 @@ import { sha256Hex } from '@millrace/node-kit/digest';
 import type { HttpConfig } from '@millrace/node-kit/http/config';
 import { NodeProblem } from '@millrace/node-kit/node-problem';
 import type { Asked, Connector, Place } from './format.ts';
-import { fillIn, fillInGiven, fillInPath } from './templates.ts';
+import { fillIn, fillInGiven, fillInPath, type TemplateBudget } from './templates.ts';
 
 const MIB = 1024 * 1024;
 /** Of one answer. */
@@ -30,6 +30,8 @@ export interface Call {
   /** The operation's settings by name. */
   readonly args: JsonObject;
   readonly limits: Limits;
+  /** Of the whole run. */
+  readonly budget: TemplateBudget;
   /** Empty where nothing but reading is done outside an execution: no key is sent. */
   readonly idempotencyKey: string;
 }
@@ -47,7 +49,7 @@ export interface PageRequest {
  * @throws RenderLimitError
  */
 export async function requestOf(call: Call, page: PageRequest = { values: [] }): Promise<HttpConfig> {
-  const { connector, operation, args, limits } = call;
+  const { connector, operation, args, limits, budget } = call;
   const { method, query = {}, headers = {}, body, body_type: bodyType = 'json' } = operation.request;
   const key = await keyOf(call);
   const valuesIn = (where: Place['in']): JsonObject =>
@@ -55,7 +57,7 @@ export async function requestOf(call: Call, page: PageRequest = { values: [] }):
       page.values.flatMap(([place, value]) => (place.in === where ? [[place.name, value]] : [])),
     );
   const inBody = { ...valuesIn('body'), ...key.body };
-  const filled = body === undefined ? null : fillInGiven(body, args);
+  const filled = body === undefined ? null : fillInGiven(body, args, budget);
   const whole = Object.keys(inBody).length === 0 ? filled : { ...objectOf(filled), ...inBody };
   return {
     method,
@@ -63,11 +65,12 @@ export async function requestOf(call: Call, page: PageRequest = { values: [] }):
     headers: {
       accept: 'application/json',
       ...connector.headers,
-      ...objectOf(fillInGiven(headers, args)),
+      ...objectOf(fillInGiven(headers, args, budget)),
       ...key.headers,
     },
     // The address of a further page has its query.
-    query: page.url === undefined ? { ...objectOf(fillInGiven(query, args)), ...valuesIn('query') } : {},
+    query:
+      page.url === undefined ? { ...objectOf(fillInGiven(query, args, budget)), ...valuesIn('query') } : {},
     body: bodyType === 'form' ? flattened(objectOf(whole)) : whole,
     body_type: bodyType,
     auth: { type: 'credential', credential_id: limits.credential_id },
@@ -128,9 +131,9 @@ function uuidOf(hex: string): string {
 }
 
 /** @throws NodeProblem */
-function addressOf({ connector, operation: { request }, args }: Call): string {
-  const base = baseOf(connector, args);
-  const path = fillInPath(request.path, args, request.whole ?? []);
+function addressOf({ connector, operation: { request }, args, budget }: Call): string {
+  const base = baseOf(connector, args, budget);
+  const path = fillInPath(request.path, args, request.whole ?? [], budget);
   const url = new URL(base.href.replace(/\/$/, '') + path);
   const expected = base.pathname.replace(/\/$/, '') + path;
   // Every value is encoded, so this holds; if it ever didn't, the request would go somewhere else.
@@ -145,11 +148,11 @@ const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
 const MAX_HOST = 253;
 
 /** @throws NodeProblem when a setting isn't a part of a host's name */
-function baseOf(connector: Connector, args: JsonObject): URL {
+function baseOf(connector: Connector, args: JsonObject, budget: TemplateBudget): URL {
   const { base_url: template, hosts, several_labels: isSeveral = false } = connector;
   const [before = '', expression, after = ''] = template.split(/(\{\{.*?\}\})/);
   if (expression === undefined) return new URL(template);
-  const given = fillIn(expression, args);
+  const given = fillIn(expression, args, budget);
   const labels = typeof given !== 'string' ? [] : isSeveral ? given.slice(0, MAX_HOST).split('.') : [given];
   if (labels.length === 0 || !labels.every((label) => LABEL.test(label))) {
     const name = /args\.(\w+)/.exec(expression)?.[1] ?? '';

@@ -46,7 +46,7 @@ export async function runOperation(
   }
   const answer = await ask(call, context);
   if (answer.kind === 'failure') return answer;
-  const output = fillIn(operation.output ?? null, { ...call.args, response: answer.response });
+  const output = fillIn(operation.output ?? null, { ...call.args, response: answer.response }, call.budget);
   if (isJsonObject(output)) return success(output);
   const { title: service } = call.connector;
   return failure('invalid_response', message('nodes.connector_no_object', { service }), {

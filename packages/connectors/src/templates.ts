@@ -6,6 +6,7 @@ import {
   type JsonValue,
   listPaths,
   parseTemplate,
+  RenderLimitError,
   render,
   setOwn,
   stringifyJson,
@@ -19,16 +20,56 @@ import { scalarText, typeName } from '@millrace/node-kit/values';
 /** No text that is filled in may be larger than this. */
 const MAX_FILLED_BYTES = 16 * 1024 * 1024;
 
-/** By their text. There are as many as connectors have. */
+/** By their text, the ones used last. Connectors that organisations upload add to them. */
 const parsed = new Map<string, Template>();
+const MAX_PARSED = 20_000;
 
 function templateOf(text: string): Template {
   const known = parsed.get(text);
   if (known !== undefined) return known;
   const result = parseTemplate(text);
   if (!result.ok) throw new Error(`a connector has a template that can't be parsed: ${text}`);
+  const [oldest] = parsed.keys();
+  if (parsed.size >= MAX_PARSED && oldest !== undefined) parsed.delete(oldest);
   parsed.set(text, result.template);
   return result.template;
+}
+
+/** Thrown when the templates of one run take more than {@link MAX_STEPS}. */
+class TooManyTemplateStepsError extends RenderLimitError {
+  override readonly code = 'template_too_expensive';
+  constructor() {
+    super(message('run.template_too_expensive', { max: MAX_STEPS }));
+  }
+}
+
+class TemplatesTooLargeError extends RenderLimitError {
+  override readonly code = 'template_too_large';
+  constructor() {
+    super(message('run.template_too_large', { max: MAX_TEXT_BYTES }));
+  }
+}
+
+/** Of one run. A single template has the limits of the engine besides. */
+const MAX_STEPS = 3_000_000;
+/** Of the texts that one run makes. */
+const MAX_TEXT_BYTES = 64 * 1024 * 1024;
+
+/** What the templates of one run of an operation, or of one poll, may take together: a file has many, and a list many items. */
+export class TemplateBudget {
+  #stepsLeft = MAX_STEPS;
+  #charactersLeft = MAX_TEXT_BYTES;
+
+  /** @throws RenderLimitError */
+  render(template: Template, args: JsonObject): JsonValue {
+    const rendered = render(template, scopeOf(args), MAX_FILLED_BYTES, (steps) => {
+      this.#stepsLeft -= steps;
+    });
+    if (this.#stepsLeft < 0) throw new TooManyTemplateStepsError();
+    if (template.kind === 'text' && typeof rendered === 'string') this.#charactersLeft -= rendered.length;
+    if (this.#charactersLeft < 0) throw new TemplatesTooLargeError();
+    return rendered;
+  }
 }
 
 function scopeOf(args: JsonObject): TemplateScope {
@@ -39,12 +80,12 @@ function scopeOf(args: JsonObject): TemplateScope {
  * Fills in the templates of a value. Nothing in `args` is taken for a template.
  * @throws RenderLimitError
  */
-export function fillIn(value: JsonValue, args: JsonObject): JsonValue {
-  if (typeof value === 'string') return render(templateOf(value), scopeOf(args), MAX_FILLED_BYTES);
-  if (isJsonArray(value)) return value.map((item) => fillIn(item, args));
+export function fillIn(value: JsonValue, args: JsonObject, budget: TemplateBudget): JsonValue {
+  if (typeof value === 'string') return budget.render(templateOf(value), args);
+  if (isJsonArray(value)) return value.map((item) => fillIn(item, args, budget));
   if (!isJsonObject(value) || isRawNumber(value)) return value;
   const filled: { [name: string]: JsonValue } = {};
-  for (const [name, member] of Object.entries(value)) setOwn(filled, name, fillIn(member, args));
+  for (const [name, member] of Object.entries(value)) setOwn(filled, name, fillIn(member, args, budget));
   return filled;
 }
 
@@ -60,27 +101,27 @@ function isEmpty(value: JsonValue): boolean {
  * @returns null if nothing is left
  * @throws RenderLimitError
  */
-export function fillInGiven(value: JsonValue, args: JsonObject): JsonValue {
+export function fillInGiven(value: JsonValue, args: JsonObject, budget: TemplateBudget): JsonValue {
   if (typeof value === 'string') {
-    const filled = fillIn(value, args);
+    const filled = fillIn(value, args, budget);
     return value.includes('{{') && isEmpty(filled) ? null : filled;
   }
   if (isJsonArray(value)) {
-    const items = value.map((item) => fillInGiven(item, args)).filter((item) => item !== null);
+    const items = value.map((item) => fillInGiven(item, args, budget)).filter((item) => item !== null);
     return items.length === 0 && value.length > 0 ? null : items;
   }
   if (!isJsonObject(value) || isRawNumber(value)) return value;
   const filled: { [name: string]: JsonValue } = {};
   for (const [name, member] of Object.entries(value)) {
-    const given = fillInGiven(member, args);
+    const given = fillInGiven(member, args, budget);
     if (given !== null) setOwn(filled, name, given);
   }
   return Object.keys(filled).length === 0 && Object.keys(value).length > 0 ? null : filled;
 }
 
 /** The text of one template. Lists and objects become JSON. */
-export function fillInText(text: string, args: JsonObject): string {
-  const filled = fillIn(text, args);
+export function fillInText(text: string, args: JsonObject, budget: TemplateBudget): string {
+  const filled = fillIn(text, args, budget);
   if (filled === null) return '';
   return scalarText(filled) ?? stringifyJson(filled);
 }
@@ -90,7 +131,12 @@ export function fillInText(text: string, args: JsonObject): string {
  * @param whole settings whose value may consist of several segments
  * @throws NodeProblem for a value that would be no segment, or another one
  */
-export function fillInPath(path: string, args: JsonObject, whole: readonly string[]): string {
+export function fillInPath(
+  path: string,
+  args: JsonObject,
+  whole: readonly string[],
+  budget: TemplateBudget,
+): string {
   const template = templateOf(path);
   if (template.kind === 'constant') return path;
   const parts = template.kind === 'text' ? template.parts : [];
@@ -99,7 +145,7 @@ export function fillInPath(path: string, args: JsonObject, whole: readonly strin
       if (typeof part === 'string') return part;
       const one: Template = { kind: 'expression', expression: part };
       const setting = settingOf(one);
-      const segments = textOf(render(one, scopeOf(args), MAX_FILLED_BYTES), setting);
+      const segments = textOf(budget.render(one, args), setting);
       return (whole.includes(setting) ? segments.split('/') : [segments])
         .map((segment) => encoded(segment, setting))
         .join('/');

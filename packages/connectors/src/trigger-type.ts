@@ -9,8 +9,9 @@ import { checkedNode, type FormLayout } from '@millrace/node-kit/define';
 import { pollingProperties } from '@millrace/node-kit/polling-settings';
 import type { TProperties } from 'typebox';
 import type { Connector, ConnectorTrigger, PollExchange } from './format.ts';
-import { credentialOf, ownProperties, synonymsOf, titleOf, versionOf } from './node-type.ts';
+import { credentialOf, familyOf, isOwn, ownProperties, synonymsOf, titleOf, versionOf } from './node-type.ts';
 import { type PolledTrigger, pollTrigger, readDetails } from './poll-trigger.ts';
+import { TemplateBudget } from './templates.ts';
 
 /** Settings that every trigger has besides its own. */
 export const TRIGGER_SETTINGS = ['credential_id', ...Object.keys(pollingProperties)];
@@ -19,10 +20,10 @@ export const TRIGGER_VALUES = ['now', 'since', 'since_s', 'cursor', 'item', 'ite
 
 /** The node type of a trigger: in the family of triggers, under its service. */
 export function triggerTypeOf(
-  { id }: Pick<Connector, 'id'>,
+  connector: Pick<Connector, 'id' | 'own'>,
   trigger: Pick<ConnectorTrigger, 'id' | 'version'>,
 ): string {
-  return `trigger.${id}.${trigger.id}${versionOf(trigger)}`;
+  return `trigger.${familyOf(connector, '')}${connector.id}.${trigger.id}${versionOf(trigger)}`;
 }
 
 /** The node of a trigger, which polls. */
@@ -35,6 +36,7 @@ export function triggerNodeOf(connector: Connector, trigger: ConnectorTrigger): 
       credentialId: Number(credential_id),
       startsExisting: existing === 'start',
       args,
+      budget: new TemplateBudget(),
     };
   };
   return checkedNode<TProperties>({
@@ -43,6 +45,7 @@ export function triggerNodeOf(connector: Connector, trigger: ConnectorTrigger): 
     description: trigger.description,
     icon: connector.icon,
     kind: 'trigger',
+    isInterpreted: isOwn(connector),
     properties: { ...credentialOf(connector), ...ownProperties(trigger), ...pollingProperties },
     required: ['credential_id', ...trigger.required],
     form: formOf(trigger),

@@ -973,6 +973,38 @@ CREATE TABLE organisations (
   CONSTRAINT organisations_slot_weight_check CHECK (((slot_weight >= 1) AND (slot_weight <= 100)))
 );
 
+CREATE TABLE own_connector_revisions (
+  organisation_id bigint NOT NULL,
+  name text NOT NULL,
+  revision integer NOT NULL,
+  title text NOT NULL,
+  file text NOT NULL,
+  file_hash bytea NOT NULL,
+  bytes integer NOT NULL,
+  operations integer NOT NULL,
+  triggers integer NOT NULL,
+  user_id bigint,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT own_connector_revisions_pkey PRIMARY KEY (organisation_id, name, revision),
+  CONSTRAINT own_connector_revisions_bytes_check CHECK (((bytes >= 1) AND (bytes <= 262144))),
+  CONSTRAINT own_connector_revisions_file_check CHECK ((octet_length(file) <= 262144)),
+  CONSTRAINT own_connector_revisions_file_hash_check CHECK ((octet_length(file_hash) = 32)),
+  CONSTRAINT own_connector_revisions_operations_check CHECK ((operations >= 0)),
+  CONSTRAINT own_connector_revisions_revision_check CHECK ((revision >= 1)),
+  CONSTRAINT own_connector_revisions_triggers_check CHECK ((triggers >= 0))
+);
+
+CREATE TABLE own_connectors (
+  organisation_id bigint NOT NULL,
+  name text NOT NULL,
+  revision integer NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  deleted_at timestamp with time zone,
+  CONSTRAINT own_connectors_pkey PRIMARY KEY (organisation_id, name),
+  CONSTRAINT own_connectors_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,59}$'::text)),
+  CONSTRAINT own_connectors_revision_check CHECK ((revision >= 1))
+);
+
 CREATE TABLE pinned_outputs (
   workflow_id bigint NOT NULL,
   user_id bigint NOT NULL,
@@ -1255,6 +1287,15 @@ CREATE TABLE workers (
   heartbeat_at timestamp with time zone DEFAULT now() NOT NULL,
   lease_expires_at timestamp with time zone NOT NULL,
   CONSTRAINT workers_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE workflow_connectors (
+  workflow_id bigint NOT NULL,
+  version integer NOT NULL,
+  name text NOT NULL,
+  organisation_id bigint NOT NULL,
+  revision integer NOT NULL,
+  CONSTRAINT workflow_connectors_pkey PRIMARY KEY (workflow_id, version, name)
 );
 
 CREATE TABLE workflow_drafts (
@@ -1560,6 +1601,12 @@ ALTER TABLE organisation_settings ADD CONSTRAINT organisation_settings_error_wor
 
 ALTER TABLE organisation_settings ADD CONSTRAINT organisation_settings_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
+ALTER TABLE own_connector_revisions ADD CONSTRAINT own_connector_revisions_organisation_id_name_fkey FOREIGN KEY (organisation_id, name) REFERENCES own_connectors(organisation_id, name) ON DELETE CASCADE;
+
+ALTER TABLE own_connector_revisions ADD CONSTRAINT own_connector_revisions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE SET NULL;
+
+ALTER TABLE own_connectors ADD CONSTRAINT own_connectors_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
 ALTER TABLE pinned_outputs ADD CONSTRAINT pinned_outputs_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
 ALTER TABLE pinned_outputs ADD CONSTRAINT pinned_outputs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
@@ -1607,6 +1654,10 @@ ALTER TABLE vector_items ADD CONSTRAINT vector_items_organisation_id_collection_
 ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
 ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
+
+ALTER TABLE workflow_connectors ADD CONSTRAINT workflow_connectors_organisation_id_name_revision_fkey FOREIGN KEY (organisation_id, name, revision) REFERENCES own_connector_revisions(organisation_id, name, revision) ON DELETE CASCADE;
+
+ALTER TABLE workflow_connectors ADD CONSTRAINT workflow_connectors_workflow_id_version_fkey FOREIGN KEY (workflow_id, version) REFERENCES workflow_versions(workflow_id, version) ON DELETE CASCADE;
 
 ALTER TABLE workflow_drafts ADD CONSTRAINT workflow_drafts_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
@@ -1819,6 +1870,8 @@ CREATE INDEX start_rates_idle ON public.start_rates USING btree (due_at) WHERE (
 CREATE UNIQUE INDEX users_by_email ON public.users USING btree (email) WHERE (removed_at IS NULL);
 
 CREATE INDEX webhook_deliveries_by_age ON public.webhook_deliveries USING btree (expires_at);
+
+CREATE INDEX workflow_connectors_by_revision ON public.workflow_connectors USING btree (organisation_id, name, revision);
 
 CREATE INDEX workflow_favourites_by_organisation ON public.workflow_favourites USING btree (organisation_id);
 
@@ -2136,6 +2189,18 @@ ALTER TABLE organisation_settings FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON organisation_settings AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
+ALTER TABLE own_connector_revisions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE own_connector_revisions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON own_connector_revisions AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE own_connectors ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE own_connectors FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON own_connectors AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
 ALTER TABLE pinned_outputs ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE pinned_outputs FORCE ROW LEVEL SECURITY;
@@ -2213,6 +2278,12 @@ ALTER TABLE webhook_deliveries ENABLE ROW LEVEL SECURITY;
 ALTER TABLE webhook_deliveries FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON webhook_deliveries AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE workflow_connectors ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE workflow_connectors FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON workflow_connectors AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE workflow_drafts ENABLE ROW LEVEL SECURITY;
 

@@ -79,6 +79,8 @@ export interface PlanNode {
   readonly label: string;
   readonly kind: NodeKind;
   readonly definition: NodeDefinition;
+  /** What it may run as tools: the types its workflow was compiled with. */
+  readonly types: NodeRegistry;
   /** As saved. */
   readonly writtenConfig: JsonObject;
   /** Rendered when the node starts; deferred members are constants here. */
@@ -225,6 +227,7 @@ function planNodes(flow: Flow, registry: NodeRegistry, configs: readonly Templat
       const planned: Building<PlanNode> = {
         ...{ index: nodes.length, place, scope, body: null },
         ...{ id: node.id, type: node.type, label: labelOf(node), kind: definition.kind, definition },
+        types: registry,
         writtenConfig: node.data?.config ?? {},
         ...splitConfig(definition, node.data?.config ?? {}, config),
         retry: retryPolicyOf(node, definition.defaultRetry),

@@ -1,6 +1,7 @@
 import {
   defineNode,
   describeKeyword,
+  type SchemaError as EngineSchemaError,
   type Failure,
   failure,
   isWork,
@@ -22,6 +23,7 @@ import {
   readField,
   ServiceError,
   UNKNOWN_FIELD,
+  validateValue,
   type Work,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
@@ -53,6 +55,8 @@ interface CheckedNode<Properties extends TProperties>
   readonly form: FormLayout<keyof Properties & string>;
   readonly synonyms: readonly string[];
   readonly required?: readonly (keyof Properties & string)[];
+  /** Its schema was written by users: it is interpreted within bounds, never compiled to code. */
+  readonly isInterpreted?: boolean;
   /**
    * Deferred members contain their templates and aren't checked; render them first.
    * @throws NodeProblem, ServiceError, HttpClientError, which become failures
@@ -96,7 +100,18 @@ interface CheckedNode<Properties extends TProperties>
  */
 export function checkedNode<Properties extends TProperties>(node: CheckedNode<Properties>): NodeDefinition {
   type Config = Static<TObject<Properties>>;
-  const { properties, required = [], form, run, resume, loop, polling, listening, ...rest } = node;
+  const {
+    properties,
+    required = [],
+    form,
+    run,
+    resume,
+    loop,
+    polling,
+    listening,
+    isInterpreted,
+    ...rest
+  } = node;
   const configSchema: JsonSchema = {
     type: 'object',
     properties,
@@ -114,8 +129,14 @@ export function checkedNode<Properties extends TProperties>(node: CheckedNode<Pr
       (schema as { default?: JsonValue }).default ?? null,
     ]);
   const withConfig = <Result>(given: JsonObject, use: (config: Config) => Result): Result | Failure => {
-    const config: unknown = withDefaults(given, defaults);
-    if (validator().Check(config)) return use(config);
+    const config = withDefaults(given, defaults);
+    if (isInterpreted === true) {
+      const [error] = validateValue(checked, config);
+      return error === undefined
+        ? use(config as Config)
+        : failure('invalid_config', describeInterpreted(error));
+    }
+    if (validator().Check(config)) return use(config as Config);
     const problem = describeProblem(validator().Errors(config), given);
     return failure('invalid_config', problem);
   };
@@ -243,6 +264,10 @@ function describeProblem(errors: readonly SchemaError[], config: JsonObject): Me
   return error.keyword === 'type'
     ? message('nodes.wrong_setting_type', { path, fault, given: typeName(readField(config, inside)) })
     : message('nodes.wrong_setting', { path, fault });
+}
+
+function describeInterpreted({ pointer, message: fault }: EngineSchemaError): Message {
+  return message('nodes.wrong_setting', { path: `config${pointer.replaceAll('/', '.')}`, fault });
 }
 
 /** The fault with the path of the invalid member; for a missing or unknown member, the error's own path is that of the object. */

@@ -28,7 +28,7 @@ export function createToolService(
 ): (caller: Caller, context: NodeContext) => ToolService {
   return (caller, context) => ({
     async run({ type, config, callKey, aiTokensLeft = context.aiTokensLeft }) {
-      const definition = allowedDefinition(registry, type);
+      const definition = allowedDefinition(caller.types ?? registry, type);
       const secrets = new Set<string>();
       const inner = innerCaller(caller, callKey, secrets);
       // Declared before it exists, because tools of the tool see it.

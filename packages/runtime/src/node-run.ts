@@ -308,6 +308,7 @@ export class NodeRun implements NodeContext {
       ...(this.#effect.loopAttempts === undefined ? {} : { loopAttempts: this.#effect.loopAttempts }),
       idempotencyKey: this.idempotencyKey,
       isTestMode,
+      types: this.#effect.node.types,
       ...(this.#trace === null ? {} : { trace: this.#trace }),
       waitForHost: () => this.#waitForHost(),
       onSecret: (secret) => {

@@ -1,4 +1,4 @@
-import type { HostWait, NodeContext, NodeServices } from '@millrace/engine';
+import type { HostWait, NodeContext, NodeRegistry, NodeServices } from '@millrace/engine';
 import type { OutgoingTrace } from './tracing/outgoing.ts';
 
 /** The attempt of a node that a service acts for. */
@@ -13,6 +13,8 @@ export interface Caller {
   /** Stable across attempts and take-overs. */
   readonly idempotencyKey: string;
   readonly isTestMode: boolean;
+  /** The types of its workflow; absent: those of everybody. */
+  readonly types?: NodeRegistry;
   /** It runs inside another node; absent if it doesn't. */
   readonly isTool?: boolean;
   /** Its span; absent without tracing. */

@@ -3,6 +3,15 @@ import type { Queryable } from '@millrace/database/database';
 import { type CompileResult, compileWork, type NodeRegistry, parseJson } from '@millrace/engine';
 import { finishInTurns } from './turns.ts';
 
+/**
+ * The node types with which a version runs, besides those of everybody. Not `isFinal`: they may be others the next time, so the plan isn't
+ * kept.
+ */
+export type TypesOfVersion = (
+  version: { readonly workflowId: number; readonly version: number },
+  flowJson: string,
+) => Promise<{ readonly registry: NodeRegistry; readonly isFinal: boolean }>;
+
 /** Compiled workflow versions. A version never changes, so a cached one is never stale. */
 export interface PlanCache {
   /** @throws Error if there is no such version; DatabaseUnavailableError */
@@ -19,16 +28,18 @@ interface VersionKey {
 }
 
 /** Keeps the most recently used plans; concurrent look-ups of missing versions share a statement. */
-export function createPlanCache(db: Queryable, registry: NodeRegistry, maxPlans = MAX_PLANS): PlanCache {
+export function createPlanCache(db: Queryable, typesOf: TypesOfVersion, maxPlans = MAX_PLANS): PlanCache {
   const plans = new Map<string, Promise<CompileResult>>();
   const load = coalesce<VersionKey, string | undefined>({
     run: (keys) => loadFlows(db, keys),
     maxItems: MAX_LOADED_AT_ONCE,
   });
 
-  async function compileVersion(key: VersionKey): Promise<CompileResult> {
+  async function compileVersion(key: VersionKey, onPassing: () => void): Promise<CompileResult> {
     const flowJson = await load(key);
     if (flowJson === undefined) throw new Error(`workflow ${key.workflowId} has no version ${key.version}`);
+    const { registry, isFinal } = await typesOf(key, flowJson);
+    if (!isFinal) onPassing();
     return finishInTurns(compileWork(parseJson(flowJson), registry));
   }
 
@@ -36,7 +47,8 @@ export function createPlanCache(db: Queryable, registry: NodeRegistry, maxPlans 
     get(workflowId, version) {
       const name = `${workflowId}.${version}`;
       const known = plans.get(name);
-      const plan = known ?? compileVersion({ workflowId, version });
+      const forget = (): void => void plans.delete(name);
+      const plan = known ?? compileVersion({ workflowId, version }, forget);
       // Deleted and reinserted so that the Map's order is the order of use.
       plans.delete(name);
       plans.set(name, plan);

@@ -16,6 +16,7 @@ import { readInstallationId } from '@millrace/files/owned-store';
 import { issueKey } from '@millrace/identity/api-keys/keys';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { registry } from '@millrace/nodes';
+import { typesOfVersions } from '@millrace/own-connectors/types';
 import { type BorrowedSlots, createBorrowedSlots } from '@millrace/runtime/borrowed-slots';
 import { type Executor, NO_EXECUTOR } from '@millrace/runtime/executor';
 import { Meters } from '@millrace/runtime/meters/meters';
@@ -154,7 +155,7 @@ function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverri
     log,
     meters,
     registry,
-    plans: createPlanCache(db, registry),
+    plans: createPlanCache(db, typesOfVersions(registry, db)),
     notifier: createNotifier(db, log),
     egress,
     store,

@@ -1,6 +1,7 @@
 import type { Starter } from '@millrace/service/executions/accept';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../app-deps.ts';
+import { connectorRoutes } from './connectors/routes.ts';
 import { draftRoutes } from './drafts/routes.ts';
 import { firstStepRoutes } from './first-steps/routes.ts';
 import { folderRoutes } from './folders/routes.ts';
@@ -21,6 +22,7 @@ import { workflowRunRoutes } from './workflows/runs.ts';
 /** The workflow list and the editor of the admin area. */
 export function editorRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
   nodeTypeRoutes(app, deps);
+  connectorRoutes(app, deps);
   templateRoutes(app, deps);
   firstStepRoutes(app, deps);
   adminWorkflowRoutes(app, deps);

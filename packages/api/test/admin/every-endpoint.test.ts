@@ -101,10 +101,35 @@ const ALERT_RULE = {
   ...{ language: 'en' as const, group_seconds: 0, quiet_hours: null, is_enabled: true },
 };
 
+const CONNECTOR = {
+  title: 'Things',
+  base_url: 'https://things.example.com',
+  hosts: ['things.example.com'],
+  authentication: { types: ['bearer'], description: 'A token.' },
+  reason: '{{args.response.body.error}}',
+  operations: [
+    {
+      ...{
+        id: 'list',
+        title: 'List',
+        description: 'Lists things.',
+        effect: false,
+        settings: {},
+        required: [],
+      },
+      request: { method: 'GET', path: '/things' },
+      output: { things: '{{args.response.body}}' },
+    },
+  ],
+};
+
 async function createRest(person: TestPerson): Promise<Params> {
   const params = { org: person.organisationId };
   const member = await createPerson(service, 'viewer', { organisationId: person.organisationId });
-  const ids: { [name: string]: number } = { member: member.memberId };
+  const connector = `things_${person.organisationId}`;
+  const file = JSON.stringify({ ...CONNECTOR, id: connector });
+  await person.call('POST /orgs/:org/connectors', { params, body: { file } });
+  const ids: { [name: string]: number | string } = { member: member.memberId, connector };
   for (const name of ['first', 'second']) {
     const key = { name, scopes: ['workflows:read' as const], expires_at: null };
     ids.key = (await person.call('POST /orgs/:org/keys', { params, body: key })).data.key.id;

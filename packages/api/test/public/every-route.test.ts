@@ -7,6 +7,7 @@ import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { WEBHOOK_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { exampleText } from '../../../own-connectors/test/world.ts';
 import { createWorkflow } from '../admin/workflows-world.ts';
 
 /** No request to any route may cause a server error. */
@@ -269,6 +270,11 @@ describe.each(STREAMED)('%s sends a single response', (url) => {
     const { id } = await createWorkflow(person, WEBHOOK_FLOW as never);
     const params = { org: person.organisationId, id };
     await person.call('POST /orgs/:org/workflows/:id/sample-listener', { params });
+    const connector = await exampleText();
+    await person.call('POST /orgs/:org/connectors', {
+      params: { org: person.organisationId },
+      body: { file: connector },
+    });
     const key = await service.createKey({ organisationId: person.organisationId });
     const stored = await service.api('POST', '/files?name=a.txt', {
       ...{ key, raw: 'text' },
@@ -278,7 +284,7 @@ describe.each(STREAMED)('%s sends a single response', (url) => {
     const body = { input_data: { file: { $file: file } } };
     const { json } = await service.api('POST', `/workflows/${id}/execute`, { key, body });
     const values: { readonly [name: string]: string | number } = {
-      ...{ ...params, file },
+      ...{ ...params, file, connector: 'helpdesk' },
       execution: json.execution_id,
     };
     const query = url.includes('sample-listener') ? '?after=0' : '';

@@ -6,6 +6,7 @@ import { ApiError, notFound } from '@millrace/errors/errors';
 import { insertAudit } from '@millrace/identity/audit/store';
 import { inEnglish } from '@millrace/messages/english';
 import { registry } from '@millrace/nodes';
+import { typesOfVersions } from '@millrace/own-connectors/types';
 import { NO_EXECUTOR } from '@millrace/runtime/executor';
 import { createPlanCache, type PlanCache } from '@millrace/runtime/plans';
 import { createStarter } from '@millrace/service/executions/accept';
@@ -106,7 +107,7 @@ interface Target {
 
 async function findTarget(db: PgDatabase, config: Config, workflowId: number): Promise<Target> {
   const organisationId = await findOwner(db, 'workflow', workflowId);
-  const plans = createPlanCache(db, registry);
+  const plans = createPlanCache(db, typesOfVersions(registry, db));
   const turns = createTurns();
   const starter = createStarter({ db, executor: NO_EXECUTOR, config });
   const startBatch = createStartBatch({ plans, starter, turns });

@@ -2,6 +2,7 @@ import { SERVICE_VERSION } from '@millrace/api/version';
 import { Command } from 'commander';
 import { addAuditCommands } from './audit.ts';
 import { addBackupCommands } from './backup.ts';
+import { addConnectorCommands } from './connectors.ts';
 import { addCredentialCommands } from './credentials.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addExecutionCommands } from './executions.ts';
@@ -35,7 +36,7 @@ export function buildProgram(quiet = false): Command {
       'after',
       `
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.
-Commands other than start, api, worker, migrate, backup, restore, files copy, doctor, audit verify, support-bundle, import --dry-run and secrets reset need a running service.
+Commands other than start, api, worker, migrate, backup, restore, files copy, doctor, audit verify, support-bundle, import --dry-run, connectors upload --check and secrets reset need a running service.
 docs/cli.md shows every command with its output.`,
     );
   addServiceCommands(program);
@@ -50,6 +51,7 @@ docs/cli.md shows every command with its output.`,
   addSetupLinkCommand(program);
   addKeyCommands(program);
   addCredentialCommands(program);
+  addConnectorCommands(program);
   addSecretCommands(program);
   addWorkflowCommands(program);
   addImportCommand(program);

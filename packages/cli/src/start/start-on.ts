@@ -13,6 +13,7 @@ import { hasUser } from '@millrace/identity/users/store';
 import { createListener } from '@millrace/listening/listener';
 import { registry } from '@millrace/nodes';
 import { examine } from '@millrace/operations/doctor/doctor';
+import { typesOfVersions } from '@millrace/own-connectors/types';
 import { createPoller } from '@millrace/polling/poller';
 import { createBorrowedSlots } from '@millrace/runtime/borrowed-slots';
 import { NO_EXECUTOR } from '@millrace/runtime/executor';
@@ -78,7 +79,7 @@ export async function startOn(
       retryWhileUnavailable(() => notifier.start(), retry),
     ]);
     const firstStart = roles.api ? await prepareFirstStart(db, config.printsFirstKey, retry) : null;
-    const plans = createPlanCache(db, registry);
+    const plans = createPlanCache(db, typesOfVersions(registry, db));
     const egress = createEgress(config.allowHosts, createAllowedHostsReader(db), config.hostLimits);
     meters.hosts = () => egress.hosts.state;
     undo.push(() => egress.close());

@@ -21,13 +21,16 @@ const NO_PROBLEMS: readonly FlowProblem[] = [];
  */
 export function useNodeTypes(): ReadonlyMap<string, NodeType> {
   const { data } = useQuery({ ...endpointQuery('GET /node-types'), staleTime: Number.POSITIVE_INFINITY });
-  const connectors = useConnectors(false);
+  const { common, own } = useConnectors(false);
   const translate = useTranslateNodeTypes();
   return useMemo(() => {
-    const own = translate(data?.items ?? []);
-    const all = own.length === 0 ? own : [...own, ...translate(connectors?.items ?? [], connectors?.ja)];
-    return new Map(all.map((type) => [type.type, type]));
-  }, [data, connectors, translate]);
+    const first = translate(data?.items ?? []);
+    if (first.length === 0) return new Map();
+    const ofServices = translate(common?.items ?? [], common?.ja);
+    // Each with its own texts: what a file says is said of its nodes only.
+    const ofOrganisation = (own?.items ?? []).flatMap(({ items, ja }) => translate(items, ja));
+    return new Map([...first, ...ofOrganisation, ...ofServices].map((type) => [type.type, type]));
+  }, [data, common, own, translate]);
 }
 
 /**

@@ -16,7 +16,7 @@ export const CONTENTS: readonly { readonly title: string; readonly guides: reado
   },
   {
     title: 'Reaching other services',
-    guides: ['credentials', 'connectors', 'reaching-out', 'ai', 'outbound', 'import'],
+    guides: ['credentials', 'connectors', 'own-connectors', 'reaching-out', 'ai', 'outbound', 'import'],
   },
   { title: 'Watching and calling', guides: ['executions', 'api', 'cli'] },
   {

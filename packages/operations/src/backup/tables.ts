@@ -46,6 +46,8 @@ export const TABLES: Readonly<Record<string, TableDecision>> = {
   members: 'kept',
   organisation_settings: 'kept',
   organisations: 'kept',
+  own_connector_revisions: 'kept',
+  own_connectors: 'kept',
   pinned_outputs: 'kept',
   polled_items: 'kept',
   polls: 'kept',
@@ -74,6 +76,7 @@ export const TABLES: Readonly<Record<string, TableDecision>> = {
   webhook_deliveries: 'kept',
   // Leases of processes that don't work on the restored instance.
   workers: 'left_out',
+  workflow_connectors: 'kept',
   workflow_drafts: 'kept',
   workflow_favourites: 'kept',
   workflow_folders: 'kept',

@@ -9,6 +9,7 @@ import {
   success,
 } from '@millrace/engine';
 import { registry as catalogue } from '@millrace/nodes';
+import { typesOfVersions } from '@millrace/own-connectors/types';
 import { createToolService } from '@millrace/ports/tools';
 import {
   createTestServices,
@@ -111,7 +112,7 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
     },
   });
   const { db, notifier, log, config, egress, files } = service.deps;
-  plans = createPlanCache(db, registry);
+  plans = createPlanCache(db, typesOfVersions(registry, db));
   const client = overrides.http ?? createGuardedHttpClient({ allowHosts: ['127.0.0.1'] });
   const http = () => client;
   const made = createTestServices({ config, db, plans, notifier, log, registry, egress, files });

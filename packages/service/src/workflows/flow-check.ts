@@ -12,15 +12,20 @@ import {
   type NodeRegistry,
   type Problem,
   setOwn,
+  stringifyJson,
   validateStructure,
 } from '@millrace/engine';
 import { presentMessage } from '@millrace/messages/english';
+import { mayNameOwn } from '@millrace/own-connectors/names';
+import { typesForFlow, typesToCheck } from '@millrace/own-connectors/types';
 import { finishInTurns } from '@millrace/runtime/turns';
 
 /** What a flow is checked against. */
 export interface CheckContext {
   readonly registry: NodeRegistry;
   readonly maxNodes: number;
+  /** The saved version that the flow is; absent: it is new, and checked with the newest connectors. */
+  readonly saved?: { readonly workflowId: number; readonly version: number };
 }
 
 /** Everything the editor shows about a flow, finished or not. `tx` sees the organisation's credentials. */
@@ -28,8 +33,9 @@ export async function checkFlowData(
   tx: Queryable,
   organisationId: number,
   value: JsonValue,
-  { registry, maxNodes }: CheckContext,
+  { registry: base, maxNodes, saved }: CheckContext,
 ): Promise<FlowCheck> {
+  const registry = await typesOf(tx, organisationId, value, { base, saved });
   const faults = validateStructure(value, { maxNodes });
   const handles = listHandles(value, registry);
   if (faults.length > 0) {
@@ -50,6 +56,17 @@ export async function checkFlowData(
     handles,
     structure_errors: [],
   };
+}
+
+/** With the connectors that a saved version runs with, or the newest. */
+function typesOf(
+  tx: Queryable,
+  organisationId: number,
+  value: JsonValue,
+  { base, saved }: { readonly base: NodeRegistry; readonly saved: CheckContext['saved'] },
+): Promise<NodeRegistry> {
+  if (saved === undefined || !mayNameOwn(value)) return typesForFlow(base, tx, organisationId, value);
+  return typesToCheck(base, tx, saved, stringifyJson(value));
 }
 
 /** By node id; the flow's structure may be invalid. */

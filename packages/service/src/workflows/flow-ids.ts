@@ -7,6 +7,7 @@ import {
   type JsonValue,
   type NodeRegistry,
 } from '@millrace/engine';
+import { isOwnType } from '@millrace/own-connectors/names';
 
 /** What flows name by an id. */
 export type NamedKind = 'workflows' | 'credentials';
@@ -24,7 +25,7 @@ export function changeFlowIds(flow: Flow, registry: NodeRegistry, change: Change
   const walk = new Walk(flow.settings?.vars ?? {}, registry, change);
   const nodes = flow.nodes.map((node) => {
     const { data } = node;
-    const schema = registry(node.type)?.configSchema;
+    const schema = schemaOfType(node.type, registry);
     if (schema === undefined || data?.config === undefined) return node;
     const config = walk.value(data.config as JsonValue, schema);
     return config === data.config ? node : { ...node, data: { ...data, config } };
@@ -104,8 +105,15 @@ class Walk {
     const besides = schema['x-node-config'];
     if (typeof besides !== 'string') return schema;
     const type = members[besides];
-    return typeof type === 'string' ? this.#registry(type)?.configSchema : undefined;
+    return typeof type === 'string' ? schemaOfType(type, this.#registry) : undefined;
   }
+}
+
+/** Nodes of an organisation's own connectors name a credential, and nothing else; a registry needs to know none of them. */
+const OF_OWN: JsonSchema = { properties: { credential_id: { 'x-credential': [] } } };
+
+function schemaOfType(type: string, registry: NodeRegistry): JsonSchema | undefined {
+  return registry(type)?.configSchema ?? (isOwnType(type) ? OF_OWN : undefined);
 }
 
 /** 0 is the initial value in the editor's form. */

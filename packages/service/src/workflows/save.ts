@@ -12,6 +12,8 @@ import {
 import { notFound, validationError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { registry as catalogue } from '@millrace/nodes';
+import { isOwnTrigger, ownNamesIn } from '@millrace/own-connectors/names';
+import { pinTypes, pinTypesOf, typesToCheck, typesToRun } from '@millrace/own-connectors/types';
 import { isPolling, keepPolling } from '@millrace/polling/keep';
 import { keepSchedules, SCHEDULE_TRIGGER } from '../schedules/keep.ts';
 import {
@@ -106,6 +108,7 @@ export async function createWorkflow(
     folderId: body.folder_id ?? null,
     templateId,
   });
+  await pin(tx, author, row, registry);
   await keepInStep(tx, row, []);
   return row;
 }
@@ -148,14 +151,62 @@ export async function changeWorkflow(
     is_test_mode: body.is_test_mode ?? row.is_test_mode,
     ...(isNewFlow ? { flow_data: stringifyJson(flow.flow), ...columnsOf(flow.triggers) } : {}),
   };
-  const differs = isNewFlow || differsBesideStatus(row, change);
+  if (!isNewFlow) return changeRest(tx, author, { row, change }, registry);
   checkTransition(row.status, status);
-  if (row.status === 'archived' && differs) throw archivedError();
-  if (status === 'active' && (isNewFlow || row.status !== 'active')) {
+  if (row.status === 'archived') throw archivedError();
+  if (status === 'active') {
     await refuseUnfinished(tx, author.organisationId, parseJson(change.flow_data), registry);
   }
+  return appendVersion(tx, author, { row, change }, { registry });
+}
+
+/** A workflow before and after a change. */
+interface RowChange {
+  readonly row: WorkflowDetailRow;
+  readonly change: WorkflowDetailRow;
+}
+
+/** Applies a change that leaves the flow as it is. */
+async function changeRest(
+  tx: Queryable,
+  author: Author,
+  { row, change: asked }: RowChange,
+  registry: NodeRegistry,
+): Promise<WorkflowDetailRow> {
+  const { status } = asked;
+  const differs = differsBesideStatus(row, asked);
+  checkTransition(row.status, status);
+  if (row.status === 'archived' && differs) throw archivedError();
+  const change =
+    status === 'active' && row.status !== 'active' ? await readied(tx, author, asked, registry) : asked;
   if (!differs && status === row.status) return row;
-  return isNewFlow ? appendVersion(tx, author, row, change, null) : writeChange(tx, row, change);
+  return writeChange(tx, row, change);
+}
+
+/**
+ * The workflow as it may become active: it is checked with the connectors it will run with, which may have been uploaded after it was saved.
+ */
+async function readied(
+  tx: Queryable,
+  author: Author,
+  row: WorkflowDetailRow,
+  registry: NodeRegistry,
+): Promise<WorkflowDetailRow> {
+  const { organisationId } = author;
+  const types = await typesToCheck(registry, tx, versionOf(row), row.flow_data);
+  const flow = parseJson(row.flow_data);
+  await refuseUnfinished(tx, organisationId, flow, types);
+  if (ownNamesIn(row.flow_data).length === 0) return row;
+  await pin(tx, author, row, types);
+  return { ...row, ...columnsOf(triggerTypesOf(flow, types)) };
+}
+
+function versionOf({ id, version }: WorkflowDetailRow) {
+  return { workflowId: id, version };
+}
+
+function pin(tx: Queryable, author: Author, row: WorkflowDetailRow, types: NodeRegistry): Promise<void> {
+  return pinTypes(tx, author.organisationId, versionOf(row), row.flow_data, types);
 }
 
 /**
@@ -174,10 +225,11 @@ export async function restoreVersion(
   if (source === undefined) throw notFound('version');
   if (row.status === 'archived') throw archivedError();
   const flow = parseJson(source.flow_data);
-  if (row.status === 'active') await refuseUnfinished(tx, author.organisationId, flow, registry);
+  const types = await typesToCheck(registry, tx, { workflowId: row.id, version }, source.flow_data);
+  if (row.status === 'active') await refuseUnfinished(tx, author.organisationId, flow, types);
   const { flow_data } = source;
-  const change = { ...row, flow_data, ...columnsOf(triggerTypesOf(flow, registry)) };
-  return appendVersion(tx, author, row, change, version);
+  const change = { ...row, flow_data, ...columnsOf(triggerTypesOf(flow, types)) };
+  return appendVersion(tx, author, { row, change }, { registry: types, restoredFrom: version });
 }
 
 /** Archives a locked workflow; does nothing if it is already archived. Running executions continue. */
@@ -203,9 +255,11 @@ function isSameJson(one: JsonValue, other: JsonValue): boolean {
 async function appendVersion(
   tx: Queryable,
   author: Author,
-  row: WorkflowDetailRow,
-  change: WorkflowDetailRow,
-  restoredFrom: number | null,
+  { row, change }: RowChange,
+  {
+    registry,
+    restoredFrom = null,
+  }: { readonly registry: NodeRegistry; readonly restoredFrom?: number | null },
 ): Promise<WorkflowDetailRow> {
   const version = row.version + 1;
   await insertVersion(tx, {
@@ -218,7 +272,28 @@ async function appendVersion(
     restoredFrom,
     message: author.message ?? null,
   });
-  return writeChange(tx, row, { ...change, version });
+  const next = { ...change, version };
+  if (restoredFrom !== null) await pinTypesOf(tx, versionOf(next), restoredFrom, next.flow_data);
+  await pin(tx, author, next, registry);
+  return writeChange(tx, row, next);
+}
+
+/**
+ * Saves a workflow's flow again, as a version that runs with the newest revisions of the organisation's connectors.
+ * @param types of the organisation
+ * @throws ApiError `workflow_archived`, 422 if it is active and would have problems
+ */
+export async function renewTypes(
+  tx: Queryable,
+  author: Author,
+  row: WorkflowDetailRow,
+  types: NodeRegistry,
+): Promise<WorkflowDetailRow> {
+  if (row.status === 'archived') throw archivedError();
+  const flow = parseJson(row.flow_data);
+  if (row.status === 'active') await refuseUnfinished(tx, author.organisationId, flow, types);
+  const change = { ...row, ...columnsOf(triggerTypesOf(flow, types)) };
+  return appendVersion(tx, author, { row, change }, { registry: types });
 }
 
 async function writeChange(
@@ -245,5 +320,7 @@ async function keepInStep(
   const saved = { id, status, flowData };
   const triggers = [...triggersIn(row), ...triggersBefore];
   if (triggers.includes(SCHEDULE_TRIGGER)) await keepSchedules(tx, saved);
-  if (triggers.some((each) => isPolling(each, catalogue))) await keepPolling(tx, saved, catalogue);
+  if (!triggers.some((each) => isPolling(each, catalogue) || isOwnTrigger(each))) return;
+  const types = await typesToRun(catalogue, tx, versionOf(row), flowData);
+  await keepPolling(tx, saved, types.registry);
 }

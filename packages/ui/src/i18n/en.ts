@@ -4,6 +4,7 @@ import audit from './en/audit.json';
 import canvas from './en/canvas.json';
 import commands from './en/commands.json';
 import common from './en/common.json';
+import connectors from './en/connectors.json';
 import conversations from './en/conversations.json';
 import credentials from './en/credentials.json';
 import debugging from './en/debugging.json';
@@ -33,6 +34,7 @@ export const en = {
   canvas,
   common,
   commands,
+  connectors,
   conversations,
   credentials,
   debugging,

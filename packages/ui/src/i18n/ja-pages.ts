@@ -1,6 +1,7 @@
 import account from './ja/account.json';
 import alerts from './ja/alerts.json';
 import audit from './ja/audit.json';
+import connectors from './ja/connectors.json';
 import conversations from './ja/conversations.json';
 import credentials from './ja/credentials.json';
 import gallery from './ja/gallery.json';
@@ -15,6 +16,7 @@ export const texts = {
   account,
   alerts,
   audit,
+  connectors,
   credentials,
   gallery,
   keys,

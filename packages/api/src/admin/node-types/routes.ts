@@ -49,7 +49,7 @@ function present(definition: NodeDefinition): NodeType {
 }
 
 /** An operation of a connector, in the group of its service. */
-function presentOperation({ connector, node, isReplaced }: ConnectorNode): NodeType {
+export function presentOperation({ connector, node, isReplaced }: ConnectorNode): NodeType {
   return { ...present(node), group: connector.title, ...(isReplaced ? { is_replaced: true } : {}) };
 }
 

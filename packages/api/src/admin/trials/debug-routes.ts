@@ -2,6 +2,7 @@ import type { Queryable } from '@millrace/database/database';
 import { parseJson, recordsToShow, type ShownRecord } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
 import { pathId } from '@millrace/http/ids';
+import { typesForFlow } from '@millrace/own-connectors/types';
 import { parseChunks } from '@millrace/runtime/chunks';
 import { findDraft } from '@millrace/service/drafts/store';
 import { recordsKept, refuseUnended } from '@millrace/service/executions/rerun';
@@ -67,7 +68,9 @@ export function debugRoutes(app: FastifyInstance, deps: AppDeps): void {
     const workflow = await requireWorkflow(tx, organisationId, source.workflow_id);
     const draft = await findDraft(tx, workflow.id, userId);
     const records = recordsToShow(parseChunks(source.chunks));
-    const outputs = pinnableOutputs(records, parseJson(draft?.flow_data ?? workflow.flow_data), registry);
+    const flow = parseJson(draft?.flow_data ?? workflow.flow_data);
+    const types = await typesForFlow(registry, tx, organisationId, flow);
+    const outputs = pinnableOutputs(records, flow, types);
     return { source, workflow, owner: { organisationId, workflowId: workflow.id, userId }, records, outputs };
   }
 

@@ -17,6 +17,8 @@ import { pathId } from '@millrace/http/ids';
 import { startOrigin } from '@millrace/http/origin';
 import { insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
+import { mayNameOwn } from '@millrace/own-connectors/names';
+import { pinTypes, typesForNewFlow, typesOfSaved } from '@millrace/own-connectors/types';
 import { parseChunks } from '@millrace/runtime/chunks';
 import { recordsOfStart } from '@millrace/runtime/start-row';
 import { finishInTurns } from '@millrace/runtime/turns';
@@ -56,8 +58,10 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
     if (isPaused) throw organisationPaused();
     const former = await formerOf(organisation.id, id, body);
     const read = await db.forOrganisation(organisation.id, (tx) => readRun(tx, organisation.id, id, body));
-    const content = contentOf(read, body, former, deps);
-    const compiled = await compileSound(content.flow, registry, body.only_node !== undefined);
+    const chosen = flowOf(read, body);
+    const types = await typesOfRun(organisation.id, id, chosen);
+    const content = contentOf(chosen, body, former, { registry: types, config: deps.config });
+    const compiled = await compileSound(content.flow, types, body.only_node !== undefined);
     const isPartial = body.only_node !== undefined || body.from_node !== undefined;
     const again = repeated(body, former, compiled);
     const input = again?.input ?? read.input;
@@ -87,6 +91,10 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
       // It may have been archived or deleted since it was read.
       refuseArchived(await holdStatus(tx, organisation.id, id));
       const version = content.version ?? (await storeTrial(tx, call, id, content.flow));
+      if (types !== registry) {
+        const pinned = { workflowId: id, version };
+        await pinTypes(tx, organisation.id, pinned, stringifyJson(content.flow), types);
+      }
       // Queued, so that it is stored together with its flow and the audit entry; any worker with a free slot takes it.
       await starter.storeQueued(tx, organisation.id, [{ ...order, version }]);
       await record(tx, call, { execution_id: executionId, workflow_id: id, version: Math.max(version, 0) });
@@ -95,6 +103,14 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
     starter.stored(stored);
     return { execution_id: executionId };
   });
+
+  /** A saved version runs with the connectors it was saved with, anything else with the newest. */
+  async function typesOfRun(organisationId: number, workflowId: number, { version, flow }: RunFlow) {
+    if (!mayNameOwn(flow)) return registry;
+    if (version === null) return typesForNewFlow(registry, db, organisationId, flow);
+    const saved = { id: workflowId, version, flow_data: stringifyJson(flow) };
+    return typesOfSaved(registry, db, organisationId, saved);
+  }
 
   /** The execution whose outputs are used, if any, with its version: read before the transaction, which needs a connection itself. */
   async function formerOf(
@@ -208,12 +224,11 @@ async function chosenFlow(
 }
 
 function contentOf(
-  read: RunRead,
+  { version, flow }: RunFlow,
   body: RunBody,
   former: Former | null,
   { registry, config }: Pick<AppDeps, 'registry' | 'config'>,
 ): RunContent {
-  const { version, flow } = flowOf(read, body);
   const checked = checkFlow(flow, registry, config.limits.nodes).flow;
   if (body.only_node !== undefined) {
     const only = {
@@ -227,11 +242,14 @@ function contentOf(
   return { version: null, flow: { ...checked, settings: trialSettings(checked.settings) } };
 }
 
+/** What was asked to run; without a version it isn't saved. */
+interface RunFlow {
+  readonly version: number | null;
+  readonly flow: JsonValue;
+}
+
 /** A draft identical to the saved version isn't a draft any longer. */
-function flowOf(
-  { workflow, chosenFlow: chosen }: RunRead,
-  { flow_data: draft, version }: RunBody,
-): { readonly version: number | null; readonly flow: JsonValue } {
+function flowOf({ workflow, chosenFlow: chosen }: RunRead, { flow_data: draft, version }: RunBody): RunFlow {
   if (version !== undefined && chosen !== null) return { version, flow: chosen };
   const saved = parseJson(workflow.flow_data);
   if (draft === undefined) return { version: workflow.version, flow: saved };

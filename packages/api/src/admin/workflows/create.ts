@@ -4,6 +4,7 @@ import { parseJson } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
 import { pathId } from '@millrace/http/ids';
 import { message } from '@millrace/messages';
+import { typesForFlow } from '@millrace/own-connectors/types';
 import { findPlaceOf } from '@millrace/service/favourites/store';
 import { folderAt } from '@millrace/service/folders/folders';
 import { createFromTemplate } from '@millrace/service/templates/create';
@@ -73,9 +74,11 @@ async function createOne(
   const { organisation, session, body } = call;
   const { name } = body;
   if (name === undefined) throw nameMissing();
-  const flow = checkFlow(body.flow_data ?? EMPTY_FLOW, registry, config.limits.nodes);
+  const flowData = body.flow_data ?? EMPTY_FLOW;
+  const types = await typesForFlow(registry, tx, organisation.id, flowData);
+  const flow = checkFlow(flowData, types, config.limits.nodes);
   const complete: NewWorkflow = { ...writable(body), name, folder_id: await folderOf(tx, call, deps) };
-  const row = await createWorkflow(tx, authorOf(session, organisation.id), complete, flow, registry);
+  const row = await createWorkflow(tx, authorOf(session, organisation.id), complete, flow, types);
   await recordWorkflow(tx, call, 'workflow.created', row.id, { name: row.name });
   return row;
 }
@@ -106,11 +109,13 @@ async function copyWorkflow(
   name: string,
   { registry, config }: Pick<AppDeps, 'registry' | 'config'>,
 ): Promise<WorkflowDetailRow> {
-  const flow = checkFlow(parseJson(source.flow_data), registry, config.limits.nodes);
+  const flowData = parseJson(source.flow_data);
+  const types = await typesForFlow(registry, tx, organisation.id, flowData);
+  const flow = checkFlow(flowData, types, config.limits.nodes);
   const { description, tags, is_test_mode: isTestMode } = source;
   const { folder_id } = await findPlaceOf(tx, organisation.id, session.userId, source.id);
   const body = { name, description, tags: [...tags], is_test_mode: isTestMode, folder_id };
-  return createWorkflow(tx, authorOf(session, organisation.id), body, flow, registry);
+  return createWorkflow(tx, authorOf(session, organisation.id), body, flow, types);
 }
 
 function nameMissing(): Error {

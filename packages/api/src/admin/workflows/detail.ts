@@ -46,7 +46,9 @@ export async function describeWorkflow(
 ): Promise<WorkflowDetail> {
   const { organisationId, userId } = viewer;
   const flow = parseJson(row.flow_data);
-  const { problems, handles } = await checkFlowData(tx, organisationId, flow, viewer.check);
+  const saving = { workflowId: row.id, version: row.version };
+  const context = { ...viewer.check, saved: saving };
+  const { problems, handles } = await checkFlowData(tx, organisationId, flow, context);
   const saved = await findVersionItem(tx, organisationId, row.id, row.version);
   if (saved === undefined) throw new Error(`workflow ${row.id} has no version ${row.version}`);
   const others = await listOtherDrafts(tx, row.id, userId);
@@ -75,7 +77,8 @@ export async function describeVersion(
   const { organisationId, userId } = viewer;
   const row = await findVersionItem(tx, organisationId, workflow.id, version);
   if (row === undefined) throw notFound('version');
-  const check = await checkFlowData(tx, organisationId, parseJson(row.flow_data), viewer.check);
+  const context = { ...viewer.check, saved: { workflowId: workflow.id, version } };
+  const check = await checkFlowData(tx, organisationId, parseJson(row.flow_data), context);
   return presentVersionDetail(row, { current: workflow.version, userId }, check);
 }
 

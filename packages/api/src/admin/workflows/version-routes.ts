@@ -1,6 +1,7 @@
 import { type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
 import { LARGEST_VERSION, pathId, pathVersion } from '@millrace/http/ids';
+import { typesForNewFlow } from '@millrace/own-connectors/types';
 import { deleteDraft } from '@millrace/service/drafts/store';
 import { findFolderPath } from '@millrace/service/folders/store';
 import { findVersionItem, listVersionItems, setPinned } from '@millrace/service/workflows/admin-store';
@@ -32,13 +33,15 @@ function addSave(app: FastifyInstance, deps: AppDeps): void {
     const { organisation, session, body } = call;
     const id = pathId(call.params.id, 'workflow');
     const viewer = viewerOf(session, organisation.id, deps);
-    const flow = checkFlow(body.flow_data as JsonValue, registry, config.limits.nodes);
+    const flowData = body.flow_data as JsonValue;
+    const types = await typesForNewFlow(registry, db, organisation.id, flowData);
+    const flow = checkFlow(flowData, types, config.limits.nodes);
     return db.forOrganisation(organisation.id, async (tx) => {
       const author = authorOf(session, organisation.id, body.message);
       const current = await readLockedWorkflow(tx, author, id);
       await refuseStaleBase(tx, viewer, current, body.base_version);
       if (body.draft_revision !== undefined) await refuseUnseenDraft(tx, viewer, id, body.draft_revision);
-      const row = await changeWorkflow(tx, author, current, {}, flow, registry);
+      const row = await changeWorkflow(tx, author, current, {}, flow, types);
       await deleteDraft(tx, id, session.userId, body.draft_revision);
       if (row !== current) await recordWorkflow(tx, call, 'workflow.saved', id, { version: row.version });
       return describeWorkflow(tx, viewer, row);

@@ -8,6 +8,7 @@ import { pathId } from '@millrace/http/ids';
 import { recordedByKey } from '@millrace/http/origin';
 import { HEADERS, response } from '@millrace/http/responses';
 import { message } from '@millrace/messages';
+import { typesForNewFlow, typesOfSaved } from '@millrace/own-connectors/types';
 import { createIdempotentRunner, type StoredResponse } from '@millrace/service/idempotency/store';
 import { WEBHOOK_TRIGGER } from '@millrace/service/webhooks/closed';
 import { changeDetails, recordWorkflowChange } from '@millrace/service/workflows/record';
@@ -72,7 +73,8 @@ function addRead(app: FastifyInstance, { db, registry }: AppDeps): void {
     const etag = entityTag(row.version, row.updated_at);
     reply.header('etag', etag);
     if (isUnchanged(request, etag)) return reply.code(304).send();
-    return presentDetail(row, registry);
+    const { organisationId } = principalOf(request);
+    return presentDetail(row, await typesOfSaved(registry, db, organisationId, row));
   });
 }
 
@@ -85,7 +87,7 @@ async function readWorkflow(request: FastifyRequest<ById>, db: AppDeps['db']): P
 }
 
 function addCreate(app: FastifyInstance, deps: AppDeps): void {
-  const { db, registry, config } = deps;
+  const { db, config } = deps;
   const runOnce = createIdempotentRunner(db);
   const schema = {
     operationId: 'createWorkflow',
@@ -114,14 +116,14 @@ function addCreate(app: FastifyInstance, deps: AppDeps): void {
   app.post<{ Body: CreateWorkflow }>('/api/v1/workflows', options, async (request, reply) => {
     const { body } = request;
     const principal = principalOf(request);
-    const flow = checkFlowOf(request, deps, body.flow_data);
+    const { flow, types } = await checkFlowOf(request, deps, body.flow_data);
     const work = async (tx: Parameters<typeof createWorkflow>[0]): Promise<StoredResponse> => {
-      const row = await createWorkflow(tx, principal, body, flow, registry);
+      const row = await createWorkflow(tx, principal, body, flow, types);
       await recordWorkflowChange(tx, recordedByKey(request), 'workflow.created', row.id, { name: row.name });
       return {
         status: 201,
         location: `${config.publicUrl}/api/v1/workflows/${row.id}`,
-        body: stringifyJson(await presentDetail(row, registry)),
+        body: stringifyJson(await presentDetail(row, types)),
       };
     };
     const result =
@@ -134,8 +136,11 @@ function addCreate(app: FastifyInstance, deps: AppDeps): void {
 }
 
 /** @throws ApiError 422 if it can't be saved */
-function checkFlowOf(request: FastifyRequest, { registry, config }: AppDeps, flowData: unknown) {
-  return withPresentIds(request, checkFlow(flowData as JsonValue, registry, config.limits.nodes), registry);
+async function checkFlowOf(request: FastifyRequest, { db, registry, config }: AppDeps, flowData: unknown) {
+  const { organisationId } = principalOf(request);
+  const types = await typesForNewFlow(registry, db, organisationId, flowData as JsonValue);
+  const checked = checkFlow(flowData as JsonValue, types, config.limits.nodes);
+  return { flow: withPresentIds(request, checked, types), types };
 }
 
 /** The entity tag isn't stored with a response but derived from its body. */
@@ -168,19 +173,20 @@ function addUpdate(app: FastifyInstance, deps: AppDeps): void {
   app.put<ById & { Body: UpdateWorkflow }>(ONE, options, async (request, reply) => {
     const { body } = request;
     const principal = principalOf(request);
-    const flow = body.flow_data === undefined ? null : checkFlowOf(request, deps, body.flow_data);
+    const given = body.flow_data === undefined ? null : await checkFlowOf(request, deps, body.flow_data);
+    const flow = given?.flow ?? null;
     const id = pathId(request.params.id, 'workflow');
     const row = await db.forOrganisation(principal.organisationId, async (tx) => {
       const current = await readLockedWorkflow(tx, principal, id);
       checkIfMatch(request, entityTag(current.version, current.updated_at));
-      const changed = await changeWorkflow(tx, principal, current, body, flow, registry);
+      const changed = await changeWorkflow(tx, principal, current, body, flow, given?.types ?? registry);
       const action = current.status === 'archived' ? 'workflow.restored' : 'workflow.changed';
       if (changed !== current)
         await recordWorkflowChange(tx, recordedByKey(request), action, id, changeDetails(current, changed));
       return changed;
     });
     reply.header('etag', entityTag(row.version, row.updated_at));
-    return presentDetail(row, registry);
+    return presentDetail(row, await typesOfSaved(registry, db, principal.organisationId, row));
   });
 }
 

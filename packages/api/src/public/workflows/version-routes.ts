@@ -5,6 +5,7 @@ import { LARGEST_VERSION, pathId, pathVersion } from '@millrace/http/ids';
 import { recordedByKey } from '@millrace/http/origin';
 import { createCursors, toPage } from '@millrace/http/pagination';
 import { HEADERS, response } from '@millrace/http/responses';
+import { typesOfSaved } from '@millrace/own-connectors/types';
 import { recordWorkflowChange } from '@millrace/service/workflows/record';
 import { readLockedWorkflow, restoreVersion } from '@millrace/service/workflows/save';
 import { findVersion, findWorkflow, listVersions } from '@millrace/service/workflows/store';
@@ -109,6 +110,6 @@ function addRestore(app: FastifyInstance, { db, registry }: AppDeps): void {
       return restored;
     });
     reply.header('etag', entityTag(row.version, row.updated_at));
-    return presentDetail(row, registry);
+    return presentDetail(row, await typesOfSaved(registry, db, principal.organisationId, row));
   });
 }

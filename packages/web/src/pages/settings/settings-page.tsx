@@ -12,6 +12,7 @@ import { notifyUnlessOfFields, useChange } from '@millrace/ui/components/use-cha
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { ConnectorsSection } from './connectors-section.tsx';
 import { ErrorWorkflowSection } from './error-workflow-section.tsx';
 import { problemOf, type SectionProps, useSaveSettings } from './save-settings.ts';
 import { Section } from './section.tsx';
@@ -32,6 +33,7 @@ export function SettingsPage() {
           <ErrorWorkflowSection settings={settings.data} />
           <LimitsSection settings={settings.data} />
           <HostsSection settings={settings.data} />
+          <ConnectorsSection />
           <StorageSection />
         </div>
       )}

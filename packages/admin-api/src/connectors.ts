@@ -1,0 +1,79 @@
+import { type Static, Type } from 'typebox';
+import { NodeType, TextTable } from './editor.ts';
+import type { Endpoints } from './endpoint.ts';
+import { Closed, explanation, Id, Nullable, Timestamp } from './forms.ts';
+
+/** A connector that the organisation has uploaded. */
+export const OwnConnector = Closed({
+  /** The id in its file. */
+  name: Type.String(),
+  title: Type.String(),
+  /** Counts its uploads. */
+  revision: Type.Integer({ minimum: 1 }),
+  bytes: Type.Integer({ minimum: 1 }),
+  operations: Type.Integer({ minimum: 0 }),
+  triggers: Type.Integer({ minimum: 0 }),
+  uploaded_at: Timestamp,
+  /** Address of the person; null for the operator, and if the account is gone. */
+  uploaded_by: Nullable(Type.String()),
+  /** Workflows that aren't archived whose saved version has it. */
+  workflows: Type.Integer({ minimum: 0 }),
+  /** Of those, the ones that still run with an earlier revision. */
+  outdated: Type.Integer({ minimum: 0 }),
+});
+export type OwnConnector = Static<typeof OwnConnector>;
+
+export const CONNECTOR_ENDPOINTS = {
+  'GET /orgs/:org/connectors': {
+    access: 'viewer',
+    summary: "The organisation's own connectors, by name",
+    response: Closed({ items: Type.Array(OwnConnector) }),
+  },
+  'GET /orgs/:org/connector-types': {
+    access: 'viewer',
+    isExact: true,
+    summary: "The node types of the organisation's own connectors, with their texts in Japanese",
+    response: Closed({
+      items: Type.Array(
+        Closed({
+          items: Type.Array(NodeType),
+          /** As those of `GET /connectors`, but of this connector alone. */
+          ja: Closed({ nodes: TextTable, choices: TextTable }),
+        }),
+      ),
+    }),
+  },
+  'POST /orgs/:org/connectors': {
+    access: 'org_admin',
+    summary:
+      'Upload the file of a connector, as its first or next revision. 422 invalid_connector with a pointer into the file per fault; 409 too_many_connectors',
+    body: Closed({ file: Type.String({ minLength: 1, maxLength: 300_000 }) }),
+    response: Closed({
+      name: Type.String(),
+      revision: Type.Integer({ minimum: 1 }),
+      /** False: the newest revision has the same file. */
+      is_new: Type.Boolean(),
+    }),
+  },
+  'GET /orgs/:org/connectors/:connector/file': {
+    access: 'viewer',
+    summary: 'The file of the newest revision, as it was uploaded',
+    file: 'application/json',
+  },
+  'POST /orgs/:org/connectors/:connector/workflows': {
+    access: 'org_admin',
+    summary:
+      'Save the workflows that run with an earlier revision as new versions with the newest one, at most 100 at a time. Those that would get problems stay as they are',
+    response: Closed({
+      saved: Type.Integer({ minimum: 0 }),
+      /** Those that stay, and why: as `refused` of `POST /workflow-changes`. */
+      refused: Type.Array(
+Closed({ id: Id, name: Type.String(), code: Type.String(), message: Type.String(), ...explanation }),
+      ),
+    }),
+  },
+  'DELETE /orgs/:org/connectors/:connector': {
+    access: 'org_admin',
+    summary: 'Delete a connector. 409 connector_in_use while a workflow that is not archived has it',
+  },
+} as const satisfies Endpoints;

@@ -1,0 +1,126 @@
+import { readFile, stat } from 'node:fs/promises';
+import { text as readAll } from 'node:stream/consumers';
+import { notFound } from '@millrace/errors/errors';
+import { inEnglish } from '@millrace/messages/english';
+import { registry } from '@millrace/nodes';
+import { checkConnectorFile, MAX_FILE_BYTES } from '@millrace/own-connectors/check';
+import {
+  deleteConnector,
+  listConnectors,
+  readUpload,
+  uploadConnector,
+} from '@millrace/own-connectors/connectors';
+import { isConnectorName } from '@millrace/own-connectors/names';
+import { renewWorkflows } from '@millrace/service/workflows/renew';
+import { organisationOrAsk } from './ask.ts';
+import { withDatabase } from './running-service.ts';
+import { countOf, OPERATOR } from './shared.ts';
+import { type CommandResult, RefusedError } from './shell.ts';
+import { moment, table } from './table.ts';
+
+interface OrgOption {
+  readonly org?: string;
+}
+
+/** @throws RefusedError `file_unreadable`, `file_too_large` */
+async function readSource(path: string): Promise<string> {
+  try {
+    if (path === '-') return await readAll(process.stdin);
+    const { size } = await stat(path);
+    if (size <= MAX_FILE_BYTES) return await readFile(path, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new RefusedError('file_unreadable', `Couldn't read the file: ${reason}`);
+  }
+  throw new RefusedError('file_too_large', `${path} is larger than ${MAX_FILE_BYTES} bytes.`);
+}
+
+/** `connectors upload --check` */
+export async function checkFile(path: string): Promise<CommandResult> {
+  const checked = checkConnectorFile(await readSource(path));
+  if (checked.kind === 'faulty') {
+    const lines = checked.faults.map(({ pointer, message }) => `  ${pointer} ${message}`.trimEnd());
+    return {
+      json: { faults: checked.faults },
+      text: `${path}: ${countOf(checked.faults.length, 'fault')}\n${lines.join('\n')}`,
+      isFailure: true,
+    };
+  }
+  const { id, title, operations, triggers = [] } = checked.file.connector;
+  const counts = [
+    countOf(operations.length, 'operation'),
+    ...(triggers.length === 0 ? [] : [countOf(triggers.length, 'trigger')]),
+  ];
+  return { json: { id, faults: [] }, text: `${path}: ${title}, ${counts.join(', ')}. No faults.` };
+}
+
+/** `connectors upload` */
+export async function uploadFile(path: string, options: OrgOption): Promise<CommandResult> {
+  const file = await readUpload(await readSource(path));
+  return withDatabase(async (db) => {
+    const { id } = await organisationOrAsk(db, options);
+    const { name, revision, isNew } = await uploadConnector(db, id, file, OPERATOR);
+    return {
+      json: { name, revision, is_new: isNew },
+      text: isNew
+        ? `Uploaded ${name}, revision ${revision}.`
+        : `${name} already has this file, as revision ${revision}.`,
+    };
+  });
+}
+
+/** `connectors list` */
+export function listByCommand(options: OrgOption & { json?: boolean }): Promise<CommandResult> {
+  return withDatabase(async (db) => {
+    const { id, name: organisation } = await organisationOrAsk(db, options);
+    const rows = await db.forOrganisation(id, (tx) => listConnectors(tx, id));
+    const text = table(
+      rows,
+      [
+        { title: 'ID', cell: (row) => row.name },
+        { title: 'NAME', cell: (row) => row.title },
+        { title: 'REVISION', align: 'right', cell: (row) => String(row.revision) },
+        { title: 'UPLOADED', cell: (row) => moment(row.uploaded_at) },
+        { title: 'WORKFLOWS', align: 'right', cell: (row) => String(row.workflows) },
+        { title: 'OUTDATED', align: 'right', cell: (row) => String(row.outdated) },
+      ],
+      `"${organisation}" has no connectors of its own. Upload one: millrace connectors upload FILE`,
+    );
+    return { json: rows, text };
+  });
+}
+
+/** `connectors update` */
+export async function updateByCommand(connector: string, options: OrgOption): Promise<CommandResult> {
+  requireName(connector);
+  return withDatabase(async (db) => {
+    const { id: organisationId } = await organisationOrAsk(db, options);
+    const author = { organisationId, apiKeyId: null };
+    const { saved, refused } = await renewWorkflows({ db, registry }, author, connector, OPERATOR);
+    const left = refused.map(({ workflow: { id, name }, error }) => {
+      const said = error.errors?.[0]?.message ?? error.explanation;
+      return { id, name, code: error.code, message: inEnglish(said) };
+    });
+    const lines = left.map(({ id, name, message }) => `\n  ${id}, "${name}", stays as it is: ${message}`);
+    return {
+      json: { saved, refused: left },
+      text: `${countOf(saved, 'workflow')} saved with the newest revision.${lines.join('')}`,
+      isFailure: left.length > 0,
+    };
+  });
+}
+
+/** `connectors remove` */
+export async function removeByCommand(connector: string, options: OrgOption): Promise<CommandResult> {
+  requireName(connector);
+  return withDatabase(async (db) => {
+    const { id } = await organisationOrAsk(db, options);
+    await deleteConnector(db, id, connector, OPERATOR);
+    return { json: { name: connector }, text: `Removed connector ${connector}.` };
+  });
+}
+
+/** @throws ApiError `not_found` */
+function requireName(connector: string): void {
+  if (!isConnectorName(connector)) throw notFound('connector');
+}

@@ -1,0 +1,200 @@
+import '@millrace/ui/i18n/parts/connectors.ts';
+import { Alert, Anchor, Box, Button, FileButton, Group, Stack, Text, Title } from '@mantine/core';
+import type { OwnConnector } from '@millrace/admin-api';
+import { ApiProblem, addressOf, call } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
+import { QueryState } from '@millrace/ui/components/paged-list.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
+import { Moment } from '@millrace/ui/components/time.tsx';
+import { useChange } from '@millrace/ui/components/use-change.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
+import { useQuery } from '@tanstack/react-query';
+import { Download, FileUp, RefreshCw, Trash2 } from 'lucide-react';
+import { type DragEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+
+/** What a change of connectors changes elsewhere. */
+const REFRESHES = ['GET /orgs/:org/connectors', 'GET /orgs/:org/connector-types'] as const;
+
+/** The organisation's own connectors: upload, list, update workflows, delete. */
+export function ConnectorsSection() {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const connectors = useQuery(endpointQuery('GET /orgs/:org/connectors', { params: { org } }));
+  return (
+    <Box
+      component="section"
+      aria-label={t('connectors.title')}
+      py="md"
+      style={{ borderTop: '1px solid var(--mantine-color-default-border)' }}
+    >
+      <Group align="flex-start" gap="lg" wrap="wrap">
+        <Stack gap={4} w={{ base: '100%', sm: 240 }}>
+          <Title order={2}>{t('connectors.title')}</Title>
+          <Hint>{t('connectors.about')}</Hint>
+        </Stack>
+        <Stack gap="sm" flex={1} miw={{ base: '100%', sm: 300 }}>
+          <Upload />
+          <QueryState query={connectors} />
+          {connectors.data?.items.map((item) => (
+            <Item key={item.name} item={item} />
+          ))}
+        </Stack>
+      </Group>
+    </Box>
+  );
+}
+
+/** A file that was refused. */
+interface Refused {
+  readonly fileName: string;
+  readonly problem: ApiProblem;
+}
+
+function Upload() {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const [refused, setRefused] = useState<Refused | null>(null);
+  const upload = useChange(
+    async (file: File) =>
+      call('POST /orgs/:org/connectors', { params: { org }, body: { file: await file.text() } }),
+    {
+      done: ({ name, revision, is_new: isNew }) =>
+        isNew ? t('connectors.uploaded', { name, revision }) : t('connectors.same', { name, revision }),
+      refreshes: REFRESHES,
+      onError: () => {},
+    },
+  );
+  const take = (file: File | null | undefined) => {
+    if (file === null || file === undefined || upload.isPending) return;
+    setRefused(null);
+    upload.mutate(file, {
+      onError: (error) => {
+        if (error instanceof ApiProblem && error.errors.length > 0)
+          setRefused({ fileName: file.name, problem: error });
+        else notifyFailure(error);
+      },
+    });
+  };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    take(event.dataTransfer.files[0]);
+  };
+  return (
+    <Stack gap="xs" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
+      <Group gap="xs">
+        <FileButton accept="application/json,.json" onChange={take}>
+          {(props) => (
+            <Button
+              {...props}
+              variant="default"
+              leftSection={<FileUp size={14} />}
+              loading={upload.isPending}
+            >
+              {t('connectors.upload')}
+            </Button>
+          )}
+        </FileButton>
+        <Hint>{t('connectors.drop')}</Hint>
+      </Group>
+      {refused !== null && (
+        <Alert
+          color="red"
+          title={t('connectors.faults', { file: refused.fileName, interpolation: { escapeValue: false } })}
+        >
+          <Stack gap={4} component="ul" m={0} pl="md">
+            {refused.problem.errors.map(({ pointer, message }) => (
+              <Text key={`${pointer} ${message}`} component="li" size="sm">
+                {pointer !== '' && <code>{pointer}</code>} {message}
+              </Text>
+            ))}
+          </Stack>
+        </Alert>
+      )}
+    </Stack>
+  );
+}
+
+function Item({ item }: { item: OwnConnector }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const params = { org, connector: item.name };
+  const [isDeleting, setIsDeleting] = useState(false);
+  const renew = useChange(() => call('POST /orgs/:org/connectors/:connector/workflows', { params }), {
+    done: ({ saved }) => t('connectors.renewed', { count: saved }),
+    refreshes: REFRESHES,
+  });
+  const remove = useChange(() => call('DELETE /orgs/:org/connectors/:connector', { params }), {
+    refreshes: REFRESHES,
+    onSuccess: () => setIsDeleting(false),
+  });
+  const counts = [
+    t('connectors.operations', { count: item.operations }),
+    ...(item.triggers === 0 ? [] : [t('connectors.triggers', { count: item.triggers })]),
+    t('connectors.workflows', { count: item.workflows }),
+  ];
+  return (
+    <Stack gap={4} role="group" aria-label={item.title}>
+      <Group justify="space-between" wrap="nowrap" align="flex-start">
+        <Stack gap={0} miw={0}>
+          <Text size="sm" fw={500} truncate>
+            {item.title}
+          </Text>
+          <Hint>
+            <code>{item.name}</code> {t('connectors.revision', { revision: item.revision })}{' '}
+            <Moment at={item.uploaded_at} />
+          </Hint>
+          <Hint>{counts.join(' · ')}</Hint>
+        </Stack>
+        <Group gap={4} wrap="nowrap">
+          <Anchor
+            href={addressOf('GET /orgs/:org/connectors/:connector/file', { params })}
+            aria-label={t('connectors.download', { name: item.title })}
+          >
+            <Download size={16} aria-hidden />
+          </Anchor>
+          <IconButton
+            icon={Trash2}
+            variant="subtle"
+            label={t('connectors.delete', { name: item.title })}
+            onClick={() => setIsDeleting(true)}
+          />
+        </Group>
+      </Group>
+      {item.outdated > 0 && (
+        <Group gap="xs">
+          <Hint>{t('connectors.outdated', { count: item.outdated })}</Hint>
+          <Button
+            size="compact-xs"
+            variant="default"
+            leftSection={<RefreshCw size={12} />}
+            loading={renew.isPending}
+            onClick={() => renew.mutate()}
+          >
+            {t('connectors.renew')}
+          </Button>
+        </Group>
+      )}
+      {renew.data?.refused.map((refused) => (
+        <Text key={refused.id} size="xs" c="var(--mantine-color-error)">
+          {refused.name}: {translateMessage(refused)}
+        </Text>
+      ))}
+      {isDeleting && (
+        <ConfirmDialog
+          title={t('connectors.deleteTitle', { name: item.title, interpolation: { escapeValue: false } })}
+          action={t('connectors.deleteAction')}
+          isBusy={remove.isPending}
+          onConfirm={() => remove.mutate()}
+          onClose={() => setIsDeleting(false)}
+        >
+          {t('connectors.deleteHint')}
+        </ConfirmDialog>
+      )}
+    </Stack>
+  );
+}
