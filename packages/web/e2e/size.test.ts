@@ -88,15 +88,22 @@ function fetchGzip(url: string): Promise<LoadedScript> {
 /** The page of an execution has the canvas of its flow, a timeline and its data; it isn't within the limit yet. */
 const EXECUTION_BYTES = 405 * 1024;
 
-const PAGES: readonly (readonly [what: string, path: () => string, shows: string, limit?: number])[] = [
-  ['the list of workflows', () => 'workflows', 'a[href*="/workflows/"]'],
-  ['the editor', () => `workflows/${workflowId}`, '.react-flow__node'],
-  ['an execution', () => `executions/${executionId}`, 'h1', EXECUTION_BYTES],
-  ['the gallery', () => 'templates', 'h1'],
-  ['credentials', () => 'credentials', 'h1'],
+interface Place {
+  readonly what: string;
+  readonly path: () => string;
+  readonly shows: string;
+  readonly limit?: number;
+}
+
+const PLACES: readonly Place[] = [
+  { what: 'the list of workflows', path: () => 'workflows', shows: 'a[href*="/workflows/"]' },
+  { what: 'the editor', path: () => `workflows/${workflowId}`, shows: '.react-flow__node' },
+  { what: 'an execution', path: () => `executions/${executionId}`, shows: 'h1', limit: EXECUTION_BYTES },
+  { what: 'the gallery', path: () => 'templates', shows: 'h1' },
+  { what: 'credentials', path: () => 'credentials', shows: 'h1' },
 ];
 
-describe.each(PAGES)('%s', (_what, path, shows, limit = LIMIT_BYTES) => {
+describe.each(PLACES)('$what', ({ path, shows, limit = LIMIT_BYTES }) => {
   test.each(['en', 'ja'] as const)(
     'needs few requests and little script, compressed with gzip, until it is complete: %s',
     async (language) => {
