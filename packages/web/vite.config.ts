@@ -46,6 +46,22 @@ function listFirstFiles(): Plugin {
   };
 }
 
+const NO_COLOURS = '\0no-colours';
+
+/** What React Flow animates is numbers. d3 could blend colours, too, and would bring every way to read and write them. */
+function leaveOutColours(): Plugin {
+  return {
+    name: 'leave-out-colours',
+    apply: 'build',
+    enforce: 'pre',
+    resolveId: (id) => (id === 'd3-color' ? NO_COLOURS : null),
+    load: (id) =>
+      id === NO_COLOURS
+        ? 'export const color = () => null;\nexport { color as rgb, color as hsl, color as lab, color as hcl, color as cubehelix };\n'
+        : null,
+  };
+}
+
 /** Used by most pages, but by none when it is first shown: texts, dialogs and the fields of forms. */
 const LOADED_LATER = new RegExp(
   [
@@ -54,8 +70,10 @@ const LOADED_LATER = new RegExp(
     'ui/src/components/form-dialog',
     'editor/src/(form|fields|templates)/',
     'editor-model/src/problem-text',
+    'react-i18next/dist/es/Trans|html-parse-stringify',
     '@mantine/core/esm/components/(Modal|ModalBase|Drawer|Combobox|Select|NativeSelect|Table|Textarea|Code)/',
-    '@mantine/core/esm/components/(InputsGroup|FocusTrap|PillsInput|Accordion)/',
+    '@mantine/notifications/esm/(Notification|get-)|react-transition-group',
+    '@mantine/core/esm/components/(Notification|InputsGroup|FocusTrap|PillsInput|Accordion)/',
   ].join('|'),
 );
 
@@ -95,6 +113,24 @@ const EDITOR_PARTS = new RegExp(
   ].join('|'),
 );
 
+/** What the canvas shares with lists of changes and with panels. */
+const CANVAS_PARTS = new RegExp(
+  [
+    'editor/src/canvas/(clipboard|about-node-text|diff-sign|run-mark)\\.',
+    'editor-model/src/(about-node|pasted-text)\\.',
+    'icons/maximize\\.',
+  ].join('|'),
+);
+
+/** What the page of an execution shares with lists of executions and approvals. */
+const EXECUTION_PARTS = new RegExp(
+  [
+    'execution-pages/src/common/(status|under-way|use-in-sight|to-executions|executions\\.module)',
+    'execution-pages/src/detail/(config-of|execution-facts|node-names|use-execution)',
+    'execution-pages/src/(approvals/choice-name|files/files)\\.',
+  ].join('|'),
+);
+
 /** What the first view of the list of workflows shares with parts loaded later. */
 const LIST_PARTS = new RegExp(
   [
@@ -104,7 +140,7 @@ const LIST_PARTS = new RegExp(
 );
 
 export default defineConfig({
-  plugins: [react(), listFirstFiles(), packAssets()],
+  plugins: [react(), leaveOutColours(), listFirstFiles(), packAssets()],
   // The server replaces it with a fresh nonce in every response.
   html: { cspNonce: '__CSP_NONCE__' },
   build: {
@@ -128,6 +164,8 @@ export default defineConfig({
             // Before those with parts that need them, which would take them in.
             { name: 'workflow-texts', priority: 1, test: /ui\/src\/i18n\/(en|parts)\/workflows\./ },
             { name: 'editor-parts', priority: 0, test: EDITOR_PARTS },
+            { name: 'canvas-parts', priority: 0, test: CANVAS_PARTS },
+            { name: 'execution-parts', priority: 0, test: EXECUTION_PARTS },
             { name: 'list-parts', priority: 0, test: LIST_PARTS },
           ],
         },

@@ -275,6 +275,10 @@ export type Webhook = Static<typeof Webhook>;
 
 export const HostedForm = Closed({
   url: Type.String(),
+  /** HTML that shows the form on the websites of `origins`. */
+  snippet: Type.String(),
+  /** Websites that may show it. */
+  origins: Type.Array(Type.String()),
   /** Whether it is shown, and a submission starts the workflow; see `reason`. */
   is_open: Type.Boolean(),
   reason: Nullable(
@@ -466,7 +470,7 @@ export const WORKFLOW_ENDPOINTS = {
   },
   'GET /orgs/:org/workflows/:id/form': {
     access: 'viewer',
-    summary: 'URL of the hosted form',
+    summary: 'URL of the hosted form, and how other websites show it',
     query: OfTrigger,
     response: HostedForm,
   },

@@ -5,6 +5,7 @@ import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { QueryState } from '@millrace/ui/components/paged-list.tsx';
 import { RowMenu } from '@millrace/ui/components/row-menu.tsx';
 import { Muted } from '@millrace/ui/components/text.tsx';
@@ -14,10 +15,11 @@ import { Link } from '@tanstack/react-router';
 import { CalendarClock, ListTree, Pencil, PlugZap, Trash2, Unplug } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ConnectDialog } from './connect-dialog.tsx';
-import { CredentialDialog } from './credential-dialog.tsx';
-import { ExpiryDialog } from './expiry-dialog.tsx';
-import { TestDialog } from './test-dialog.tsx';
+
+const ConnectDialog = lazyPart(async () => (await import('./connect-dialog.tsx')).ConnectDialog);
+const CredentialDialog = lazyPart(async () => (await import('./credential-dialog.tsx')).CredentialDialog);
+const ExpiryDialog = lazyPart(async () => (await import('./expiry-dialog.tsx')).ExpiryDialog);
+const TestDialog = lazyPart(async () => (await import('./test-dialog.tsx')).TestDialog);
 
 type Dialog = 'edit' | 'connect' | 'expiry' | 'test' | 'usage' | 'remove' | null;
 

@@ -6,6 +6,7 @@ import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { DataTable } from '@millrace/ui/components/data-table.tsx';
 import { IconBadge } from '@millrace/ui/components/icon-badge.tsx';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { QueryState } from '@millrace/ui/components/paged-list.tsx';
 import { EmptyState } from '@millrace/ui/components/states.tsx';
@@ -19,8 +20,10 @@ import { useTranslation } from 'react-i18next';
 import { readConnectionSearch } from './connection-search.ts';
 import { ConnectionBadge, ConnectionNotices } from './connection-state.tsx';
 import { CredentialActions } from './credential-actions.tsx';
-import { CredentialDialog } from './credential-dialog.tsx';
 import { isKnownType, targetOf } from './credential-text.ts';
+
+/** Its form is as large as a page. */
+const CredentialDialog = lazyPart(async () => (await import('./credential-dialog.tsx')).CredentialDialog);
 
 /** Credentials that workflows use for other services. */
 export function CredentialsPage() {

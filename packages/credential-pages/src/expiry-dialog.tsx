@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/credentials.ts';
 import { TextInput } from '@mantine/core';
 import type { Credential } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/credentials.ts';
 import { Alert, Button, Code, Group, Loader, Modal, Stack, Text, TextInput } from '@mantine/core';
 import type { Credential, CredentialTest } from '@millrace/admin-api';
 import { ApiProblem, call } from '@millrace/ui/api/client.ts';

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { en } from '../src/en.ts';
 import { inEnglish } from '../src/english.ts';
 import { ja } from '../src/ja.ts';
+import { inJapanese } from '../src/japanese.ts';
 import { isMessage, type Message, type MessageKey, message, readMessage, verbatim } from '../src/message.ts';
 import released from '../src/released-keys.json' with { type: 'json' };
 import { render } from '../src/render.ts';
@@ -126,8 +127,10 @@ describe('a message', () => {
     expect(all.filter(([key, text]) => key === text || text === '')).toEqual([]);
   });
 
-  test('has Japanese whatever its parameters', () => {
+  test('has Japanese whatever its parameters, the same with i18next and without', () => {
     for (const sample of samples) expect(translated(sample, 'ja')).not.toBe(sample.key);
+    const all = samples.map((sample) => [sample.key, inJapanese(sample)]);
+    expect(samples.map((sample) => [sample.key, translated(sample, 'ja')])).toEqual(all);
   });
 
   test('treats its parameters as data', () => {

@@ -119,6 +119,28 @@ describe('the page', () => {
     expect(page.html).toContain('送信</button>');
   });
 
+  test('may be shown by the websites that its author lists, from the first page to the thanks', async () => {
+    const { url } = await createForm({ ...CONTACT, allowed_origins: ['https://shop.example.com'] });
+    const page = await read(url);
+    const wrong = await submit(url, { email: '' }, page);
+    const tooLarge = await submit(url, { message: 'x'.repeat(11 * 1024 * 1024) }, page);
+    const thanks = await read(`${url}/thanks`);
+    expect([page, wrong, tooLarge, thanks].map(({ status }) => status)).toEqual([200, 422, 413, 200]);
+    for (const { headers } of [page, wrong, tooLarge, thanks]) {
+      expect(headers.get('content-security-policy')).toMatch(
+        /; frame-ancestors https:\/\/shop\.example\.com$/,
+      );
+      expect(headers.get('x-frame-options')).toBeNull();
+    }
+  });
+
+  test('is shown by no website unless its author lists one', async () => {
+    const { url } = await createForm();
+    expect((await read(url)).headers.get('x-frame-options')).toBe('DENY');
+    const unknown = await read(`${service.url}/api/v1/forms/${'x'.repeat(43)}`);
+    expect(unknown.headers.get('x-frame-options')).toBe('DENY');
+  });
+
   test('fills in what the author or the link presets, and only there', async () => {
     const fields = [
       { label: 'Name', name: 'name', type: 'text', value: 'Ada' },

@@ -3,7 +3,7 @@ import { inEnglish } from '@millrace/messages/english';
 import { runNode } from '@millrace/node-kit/testing';
 import { describe, expect, test } from 'vitest';
 import { completeFields, pagesOf } from './form/fields.ts';
-import { findFormFaults } from './form/options.ts';
+import { findFormFaults, readFormOptions } from './form/options.ts';
 import { readFields } from './form/read-fields.ts';
 import { triggerForm } from './trigger-form.ts';
 
@@ -48,6 +48,17 @@ describe('faults', () => {
     ['javascript:alert(1)', ['/redirect_url']],
   ])('a page afterwards at %s', (url, expected) => {
     expect(faultsOf({ fields: [{ ...field({}) }], redirect_url: url })).toEqual(expected);
+  });
+
+  test.each([
+    ['https://shop.example.com', true],
+    ['https://shop.example.com/page', false],
+    ["https://a.example 'self'", false],
+    ['*', false],
+  ])('the website %s: %s', (origin, isFine) => {
+    const config = { title: 'Form', fields: [{ ...field({}) }], allowed_origins: [origin] };
+    expect(faultsOf(config)).toEqual(isFine ? [] : ['/allowed_origins/0']);
+    expect(readFormOptions(config) !== null).toBe(isFine);
   });
 });
 

@@ -6,7 +6,7 @@ export const triggerForm = checkedNode({
   type: 'trigger.form',
   title: 'Form',
   description:
-    'Starts an execution for each submission of a form that this service hosts at a public address. trigger.data has the values by the names of their fields. Files can be passed on to other nodes.',
+    'Starts an execution for each submission of a form that this service hosts at a public address, also as part of other websites. trigger.data has the values by the names of their fields. Files can be passed on to other nodes.',
   icon: 'clipboard-list',
   kind: 'trigger',
   properties: formProperties,
@@ -16,6 +16,7 @@ export const triggerForm = checkedNode({
     main: ['title', 'description', 'fields'],
     sections: [
       { title: 'After submitting', fields: ['button', 'thanks', 'redirect_url'] },
+      { title: 'On other websites', fields: ['allowed_origins'] },
       { title: 'Limits', fields: ['submissions_per_minute'] },
     ],
   },
@@ -28,6 +29,8 @@ export const triggerForm = checkedNode({
     'upload',
     'typeform',
     'google forms',
+    'embed',
+    'iframe',
     'tally',
   ],
   examples: [

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { expectAccessible } from './support/accessible.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { editorOf } from './support/editor.ts';
@@ -91,6 +93,76 @@ test('an author makes a form and opens it; a visitor fills in its pages, and the
   ]);
   expectNoComplaints(opened);
   expectNoComplaints(visitor);
+});
+
+test('another website shows a form in a frame, by the snippet of its panel, if the form lists it', async () => {
+  let snippet = '';
+  const site = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html');
+    response.end(
+      `<!doctype html><html lang="en"><title>Shop</title><main><h1>Shop</h1>${snippet}</main></html>`,
+    );
+  });
+  await new Promise<void>((resolve) => {
+    site.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => void site.close());
+  const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  const opened = await world.openAs('editor', 'workflows');
+  const { page, person } = opened;
+  const config = {
+    title: 'Ask the "mill"',
+    fields: [{ label: 'Question', name: 'question', type: 'text', required: true }],
+  };
+  const { data } = await person.call('POST /orgs/:org/workflows', {
+    params: { org: person.organisationId },
+    body: {
+      name: 'Questions',
+      status: 'active',
+      flow_data: {
+        nodes: [
+          {
+            id: 'form',
+            type: 'trigger.form',
+            position: { x: 0, y: 0 },
+            data: { config: { ...config, allowed_origins: [origin] } },
+          },
+          { id: 'other', type: 'trigger.form', position: { x: 300, y: 0 }, data: { config } },
+        ],
+        edges: [],
+      } as never,
+    },
+  });
+  await page.goto(`${world.url}/o/${person.organisationId}/workflows/${data.workflow.id}`);
+  const editor = editorOf(page);
+  const panel = editor.panel.getByRole('region', { name: 'Form' });
+  const snippetOf = async (node: string) => {
+    await editor.node(node).click();
+    const [found = ''] = await panel.getByText('<iframe').allTextContents();
+    // Tests reach the service by another address than its public one.
+    return found.replace(/https?:\/\/[^/"]+/, world.url);
+  };
+  await editor.node('form').click();
+  await panel.getByText(`Shown on: ${origin}`).waitFor();
+  await expectAccessible(page);
+  snippet = await snippetOf('form');
+  const visitor = await world.openPage();
+  await visitor.page.goto(origin);
+  const frame = visitor.page.frameLocator(`iframe[title='Ask the "mill"']`);
+  await frame.getByRole('button', { name: 'Submit' }).waitFor();
+  await frame.getByRole('textbox', { name: 'Question' }).fill('Open on Sundays?');
+  await frame.getByRole('button', { name: 'Submit' }).click();
+  await frame.getByRole('heading', { name: 'Thank you' }).waitFor();
+  expectNoComplaints(visitor);
+
+  await editor.node('other').click();
+  await panel.getByText('No website can show the form yet.').waitFor();
+  snippet = await snippetOf('other');
+  const refused = visitor.page.waitForEvent('console', (said) => said.text().includes('frame-ancestors'));
+  await visitor.page.goto(origin);
+  await refused;
+  expect(await frame.getByRole('textbox', { name: 'Question' }).count()).toBe(0);
+  expectNoComplaints(opened);
 });
 
 test('an empty workflow can start by a form', async () => {

@@ -5,6 +5,7 @@ import { listTemplates } from '@millrace/service/templates/catalogue';
 import { ja } from '@millrace/ui/i18n/ja.ts';
 import guidesJa from '@millrace/ui/i18n/service/ja/credential-guides.json';
 import templatesJa from '@millrace/ui/i18n/service/ja/templates.json';
+import titlesJa from '@millrace/ui/i18n/service/ja/titles.json';
 import { serviceJa } from '@millrace/ui/i18n/service/ja.ts';
 import { describe, expect, test } from 'vitest';
 import { nodes } from '../../nodes/src/catalogue.ts';
@@ -59,6 +60,18 @@ describe('the node catalogue has Japanese for', () => {
       ({ at, text }) => !Object.hasOwn(serviceJa.nodes, text) && !Object.hasOwn(serviceJa.nodes, at),
     );
     expect(lost).toEqual([]);
+  });
+
+  test('every title in the file that the canvas loads, with what an empty one says of triggers, and nothing else', () => {
+    const shown = nodes.flatMap(({ type, title, description }) => [
+      { at: `${type}/title`, text: title },
+      ...(type.startsWith('trigger.') ? [{ at: `${type}/description`, text: description }] : []),
+    ]);
+    const keys = new Set(shown.flatMap(({ at, text }) => [at, text]));
+    expect(
+      shown.filter(({ at, text }) => !Object.hasOwn(titlesJa, text) && !Object.hasOwn(titlesJa, at)),
+    ).toEqual([]);
+    expect(Object.keys(titlesJa).filter((key) => !keys.has(key))).toEqual([]);
   });
 
   test("every value of a choice that isn't a name", () => {

@@ -3,7 +3,6 @@ import '@mantine/notifications/styles.css';
 import '@millrace/ui/components/global.css';
 import '@millrace/ui/components/forced-colors.css';
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { createQueryClient, endpointKey } from '@millrace/ui/api/query.ts';
 import { watchUserActivity } from '@millrace/ui/api/user-activity.ts';
 import { styleNonce } from '@millrace/ui/components/nonce.ts';
@@ -15,6 +14,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createAppRouter } from './router.tsx';
 import { cssVariables, theme } from './theme.ts';
+import { Toasts } from './toasts.tsx';
 
 // The style sheet that locks scrolling behind dialogs needs the nonce too.
 setNonce(styleNonce());
@@ -43,7 +43,7 @@ createRoot(root).render(
       getStyleNonce={styleNonce}
     >
       <QueryClientProvider client={queryClient}>
-        <Notifications position="bottom-right" limit={3} />
+        <Toasts />
         <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>

@@ -1,5 +1,6 @@
 import '@millrace/ui/i18n/parts/canvas.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
+import '@millrace/ui/i18n/service/whole.ts';
 import { CloseButton, Group, Kbd, Paper, ScrollArea, TextInput } from '@mantine/core';
 import { useClickOutside } from '@mantine/hooks';
 import type { NodeType } from '@millrace/editor-model/editor-state.ts';

@@ -6,11 +6,10 @@ import { Skeleton } from '@mantine/core';
 import { useOrg, useWorkflowId } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
-import { Hint } from '@millrace/ui/components/text.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { AddressPanel } from './address-panel.tsx';
-import { CopyableText } from './webhook-panel.tsx';
+import { ForWebsites } from './for-websites.tsx';
 
 /** A chat's address, what other websites include, and listening for a message to test with. */
 export function ChatPanel() {
@@ -27,14 +26,7 @@ export function ChatPanel() {
   };
   return (
     <AddressPanel params={params} address={data} isSaved={data.reason !== 'no_chat_trigger'} texts={texts}>
-      <div>
-        <CopyableText label={t('conversations.chat.snippet')} text={data.snippet} />
-        <Hint mt={4}>
-          {data.origins.length === 0
-            ? t('conversations.chat.noWebsite')
-            : t('conversations.chat.websites', { websites: data.origins.join(', ') })}
-        </Hint>
-      </div>
+      <ForWebsites page={data} none={t('conversations.websites.noneForChat')} />
     </AddressPanel>
   );
 }

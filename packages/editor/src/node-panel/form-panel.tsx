@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/conversations.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/executions.ts';
 import '@millrace/ui/i18n/parts/forms.ts';
@@ -8,8 +9,9 @@ import { ErrorState } from '@millrace/ui/components/states.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { AddressPanel } from './address-panel.tsx';
+import { ForWebsites } from './for-websites.tsx';
 
-/** A form's address, and listening for a submission to test with. @param nodeId of its trigger */
+/** A form's address, what other websites include, and listening for a submission to test with. @param nodeId of its trigger */
 export function FormPanel({ nodeId }: { nodeId: string }) {
   const { t } = useTranslation();
   const params = { org: useOrg(), id: useWorkflowId() ?? 0 };
@@ -23,5 +25,9 @@ export function FormPanel({ nodeId }: { nodeId: string }) {
     closed: data.reason === null ? null : t(`forms.formClosed.${data.reason}`),
   };
   const isSaved = data.reason !== 'no_form_trigger';
-  return <AddressPanel params={params} address={data} isSaved={isSaved} texts={texts} />;
+  return (
+    <AddressPanel params={params} address={data} isSaved={isSaved} texts={texts}>
+      {isSaved && <ForWebsites page={data} none={t('conversations.websites.noneForForm')} />}
+    </AddressPanel>
+  );
 }

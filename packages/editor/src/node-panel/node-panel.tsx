@@ -2,6 +2,7 @@ import '@millrace/ui/i18n/parts/canvas.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/executions.ts';
 import '@millrace/ui/i18n/parts/forms.ts';
+import '@millrace/ui/i18n/service/whole.ts';
 import './node-panel.css';
 import {
   Alert,

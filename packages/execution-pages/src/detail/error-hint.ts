@@ -1,5 +1,6 @@
 import errorHints from '@millrace/ui/i18n/en/error-hints.json';
-import { addJapanese, i18next } from '@millrace/ui/i18n/index.ts';
+import { i18next } from '@millrace/ui/i18n/index.ts';
+import { addJapanese } from '@millrace/ui/i18n/japanese.ts';
 import { useTranslation } from 'react-i18next';
 
 // Loaded with this page, to keep it out of the initial bundle.

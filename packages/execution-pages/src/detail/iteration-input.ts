@@ -8,9 +8,9 @@ import {
   type JsonValue,
   setOwn,
 } from '@millrace/engine';
+import { configOf } from './config-of.ts';
 import {
   configAtStart,
-  configOf,
   type InputSource,
   nodesReadBy,
   readsNow,

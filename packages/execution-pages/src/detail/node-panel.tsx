@@ -15,12 +15,12 @@ import { useTranslation } from 'react-i18next';
 import classes from '../common/executions.module.css';
 import { NodeStatus } from '../common/status.tsx';
 import { isUnderWay } from '../common/under-way.ts';
+import { configOf } from './config-of.ts';
 import { ErrorPanel } from './error-panel.tsx';
 import { Fact } from './execution-facts.tsx';
 import { Iterations } from './iterations.tsx';
 import type { NodeNames } from './node-names.ts';
 import { NodeOutput } from './node-output.tsx';
-import { configOf } from './rendered-input.ts';
 import { nodeRunQuery } from './use-execution.ts';
 
 const NodeInput = lazyPart(

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { configOf, nodesReadBy, renderInput } from './rendered-input.ts';
+import { configOf } from './config-of.ts';
+import { nodesReadBy, renderInput } from './rendered-input.ts';
 
 const CONFIG = {
   url: 'https://example.com/{{trigger.data.order}}?of={{execution.id}}',

@@ -32,12 +32,6 @@ export interface InputSource {
   readonly nowMs?: number | undefined;
 }
 
-/** A node's settings as written in this flow; null if there are none. */
-export function configOf(flow: Flow | undefined, nodeId: string): JsonObject | null {
-  const config = flow?.nodes.find(({ id }) => id === nodeId)?.data?.config;
-  return isJsonObject(config) && Object.keys(config).length > 0 ? config : null;
-}
-
 /** The settings without those a loop renders after each iteration. */
 export function configAtStart(config: JsonObject, type: string): JsonObject {
   if (!LOOP_TYPES.has(type)) return config;

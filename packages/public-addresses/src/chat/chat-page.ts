@@ -20,7 +20,6 @@ export function chatReader(options: ChatOptions | null, headers: Parameters<type
  */
 export function sendChatPage(reply: FastifyReply, options: ChatOptions, base: string): FastifyReply {
   const reader = chatReader(options, reply.request.headers);
-  const { allowed_origins: origins } = options;
   const policy = [
     `script-src ${SCRIPT_HASH}`,
     `style-src ${STYLE_HASH}`,
@@ -29,13 +28,10 @@ export function sendChatPage(reply: FastifyReply, options: ChatOptions, base: st
     "form-action 'none'",
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
-    `frame-ancestors ${origins.length === 0 ? "'none'" : origins.join(' ')}`,
   ];
-  // The older header knows no list.
-  if (origins.length > 0) reply.removeHeader('x-frame-options');
-  const { title } = options;
+  const { title, allowed_origins: frames } = options;
   const body = bodyOf(options, base, reader);
-  return sendDocument(reply, 200, { reader, title, style: CHAT_STYLE, policy, body });
+  return sendDocument(reply, 200, { reader, title, style: CHAT_STYLE, policy, body, frames });
 }
 
 function bodyOf(options: ChatOptions, base: string, reader: Reader): string {

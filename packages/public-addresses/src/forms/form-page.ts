@@ -73,7 +73,8 @@ export function formPage(shown: ShownForm, reader: Reader): HostedPage {
     '</form>',
   ];
   const target = options.redirect_url === '' ? {} : { target: new URL(options.redirect_url).origin };
-  return { title: options.title, body: parts.filter((part) => part !== '').join('\n'), ...target };
+  const body = parts.filter((part) => part !== '').join('\n');
+  return { title: options.title, body, ...target, frames: options.allowed_origins };
 }
 
 function buttonOf({ button }: FormOptions, isLast: boolean, { say }: Reader): string {

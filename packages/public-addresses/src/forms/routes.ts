@@ -51,7 +51,6 @@ export function formRoutes(app: FastifyInstance, deps: AddressDeps, starter: Sta
   // In its own scope, because only here errors are pages.
   app.register(async (scope) => {
     keepBodies(scope);
-    scope.setErrorHandler((error, request, reply) => sendError(toApiError(error, request), request, reply));
     addForms(scope, deps, starter);
   });
 }
@@ -61,6 +60,13 @@ function addForms(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
   const perAddress = createRateLimiter(0);
   const config = { public: true, webhook: true, extension: true, produces: ['text/html'] } as const;
   const schema = { hide: true } as const;
+  app.setErrorHandler<Error, Call>(async (error, request, reply) => {
+    const refused = toApiError(error, request);
+    // The only one that visitors meet by filling in the form, so a frame has to show it as well.
+    const form = refused.status === 413 ? await find(request).catch(() => null) : null;
+    const frames = form === null || form === 'unfinished' ? [] : form.options.allowed_origins;
+    return sendError(refused, request, reply, frames);
+  });
 
   // The first form of a workflow, and each one by its node.
   for (const path of ['/api/v1/forms/:hash', '/api/v1/forms/:hash/nodes/:node']) {
@@ -256,10 +262,14 @@ function addressOf({ params: { hash, node } }: FastifyRequest<Call>): string {
   return `/api/v1/forms/${hash}${node === undefined ? '' : `/nodes/${encodeURIComponent(node)}`}`;
 }
 
-function sendThanks(reply: FastifyReply, { title, thanks }: FormOptions): FastifyReply {
-  return sendPage(reply, 200, ({ say }) =>
-    saying(title, say(message('form.thanks')), thanks === '' ? say(message('form.thanks_text')) : thanks),
-  );
+function sendThanks(
+  reply: FastifyReply,
+  { title, thanks, allowed_origins: frames }: FormOptions,
+): FastifyReply {
+  return sendPage(reply, 200, ({ say }) => ({
+    ...saying(title, say(message('form.thanks')), thanks === '' ? say(message('form.thanks_text')) : thanks),
+    frames,
+  }));
 }
 
 function sendMissing(reply: FastifyReply, form: null | 'unfinished'): FastifyReply {
@@ -275,12 +285,20 @@ function problemOf(refused: ApiError): Message {
 }
 
 /** A refusal before the form was found, or a defect, as a page. */
-function sendError(refused: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendError(
+  refused: ApiError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  frames: readonly string[],
+): FastifyReply {
   if (refused.status >= 500) logDefect(request, refused);
   setHeaders(reply, refused);
   const problem =
     refused.status === 413
       ? message('form.too_large', { megabytes: MAX_FORM_BYTES / (1024 * 1024) })
       : problemOf(refused);
-  return sendNotice(reply, refused.status, message('form.unfinished'), problem);
+  return sendPage(reply, refused.status, ({ say }) => {
+    const heading = say(message('form.unfinished'));
+    return { ...saying(heading, heading, say(problem)), frames };
+  });
 }

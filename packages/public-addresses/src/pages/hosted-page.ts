@@ -47,7 +47,6 @@ function policyOf(target: string | null): readonly string[] {
     // Browsers apply this to the redirect after a submission, too.
     `form-action 'self'${target === null ? '' : ` ${target}`}`,
     "base-uri 'none'",
-    "frame-ancestors 'none'",
   ];
 }
 
@@ -61,17 +60,25 @@ export interface HostedDocument {
   readonly policy: readonly string[];
   /** HTML. */
   readonly body: string;
+  /** Origins of websites that can show it in a frame; absent for none. */
+  readonly frames?: readonly string[];
 }
 
 /** Sends a document that search engines don't list; caches in between must not serve it to the next reader. */
 export function sendDocument(
   reply: FastifyReply,
   status: number,
-  { reader, title, style, policy, body }: HostedDocument,
+  { reader, title, style, policy, body, frames = [] }: HostedDocument,
 ): FastifyReply {
+  // The older header knows no list.
+  if (frames.length > 0) reply.removeHeader('x-frame-options');
+  const ancestors = frames.length === 0 ? "'none'" : frames.join(' ');
   return reply
     .code(status)
-    .header('content-security-policy', ["default-src 'none'", ...policy].join('; '))
+    .header(
+      'content-security-policy',
+      ["default-src 'none'", ...policy, `frame-ancestors ${ancestors}`].join('; '),
+    )
     .header('x-robots-tag', 'noindex, nofollow')
     .header('content-language', reader.language)
     .header('vary', 'accept-language')
@@ -99,6 +106,8 @@ export interface HostedPage {
   readonly body: string;
   /** The origin to which its form leads in the end; absent for this one. */
   readonly target?: string;
+  /** Origins of websites that can show it in a frame; absent for none. */
+  readonly frames?: readonly string[];
 }
 
 /** Sends a page in the reader's language. */
@@ -108,12 +117,13 @@ export function sendPage(
   pageFor: (reader: Reader) => HostedPage,
 ): FastifyReply {
   const reader = readerOf(reply.request.headers);
-  const { title, body, target = null } = pageFor(reader);
+  const { title, body, target = null, frames = [] } = pageFor(reader);
   return sendDocument(reply, status, {
     reader,
     title,
     style: STYLE,
     policy: policyOf(target),
+    frames,
     body: `<main>\n${body}\n</main>`,
   });
 }

@@ -1,12 +1,12 @@
-import { type ConfigFault, type JsonObject, joinPointer } from '@millrace/engine';
+import type { ConfigFault, JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { defaultsOf } from '@millrace/node-kit/defaults-of';
 import { validatorOf } from '@millrace/node-kit/validator';
 import { templatesIn } from '@millrace/node-kit/values';
 import { type Static, Type } from 'typebox';
+import { isOrigin, originFaults, originsSchema } from '../origins.ts';
 
 const MAX_SUGGESTIONS = 6;
-const MAX_ORIGINS = 20;
 
 /** The settings of a hosted chat, as the editor shows them. */
 export const chatProperties = {
@@ -89,14 +89,8 @@ export const chatProperties = {
     maximum: 100_000,
     default: 500,
   }),
-  allowed_origins: Type.Array(
-    Type.String({ title: 'Website', minLength: 1, maxLength: 200, default: 'https://www.example.com' }),
-    {
-      title: 'Websites',
-      description: 'Websites that can show the chat, such as https://www.example.com. Empty: none.',
-      maxItems: MAX_ORIGINS,
-      default: [],
-    },
+  allowed_origins: originsSchema(
+    'Websites that can show the chat, such as https://www.example.com. Empty: none.',
   ),
 };
 
@@ -118,25 +112,5 @@ export function findChatFaults({ answer: _answer, ...config }: JsonObject): read
   if (templates.length > 0) return templates;
   const complete: unknown = { ...defaultsOf(chatProperties), ...config };
   if (!validator().Check(complete)) return [];
-  return complete.allowed_origins.flatMap((origin, index) =>
-    isOrigin(origin)
-      ? []
-      : [
-          {
-            pointer: joinPointer('/allowed_origins', String(index)),
-            message: message('nodes.not_an_origin'),
-          },
-        ],
-  );
-}
-
-/** Exactly an origin: what else an address has would be ignored by browsers, or end the policy that it becomes part of. */
-function isOrigin(text: string): boolean {
-  const url = URL.parse(text);
-  // URLs allow more in the name of a host than names have, such as the * of policies.
-  if (url === null || url.origin !== text || !/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])$/.test(url.hostname))
-    return false;
-  return (
-    url.protocol === 'https:' || (url.protocol === 'http:' && /^(localhost|127\.0\.0\.1)$/.test(url.hostname))
-  );
+  return originFaults(complete.allowed_origins);
 }

@@ -4,6 +4,7 @@ import { defaultsOf } from '@millrace/node-kit/defaults-of';
 import { validatorOf } from '@millrace/node-kit/validator';
 import { templatesIn } from '@millrace/node-kit/values';
 import { type Static, Type } from 'typebox';
+import { isOrigin, originFaults, originsSchema } from '../origins.ts';
 import { completeFields, type FormField, fieldsSchema, pagesOf } from './fields.ts';
 
 /** The settings of a hosted form, as the editor shows them. */
@@ -53,6 +54,9 @@ export const formProperties = {
     maximum: 10_000,
     default: 10,
   }),
+  allowed_origins: originsSchema(
+    'Websites that can show the form in a frame, such as https://www.example.com. Empty: none.',
+  ),
 };
 
 /** The settings of a form with all defaults filled in. */
@@ -62,11 +66,17 @@ export type FormOptions = Omit<Static<ReturnType<typeof Type.Object<typeof formP
 
 const validator = validatorOf(Type.Object(formProperties, { additionalProperties: false }));
 
-/** A form trigger's config with defaults filled in; null when it doesn't match the schema. */
+/** A form trigger's config with defaults filled in; null when it can't be used. */
 export function readFormOptions(config: JsonObject): FormOptions | null {
-  const complete: unknown = { ...defaultsOf(formProperties), ...config };
-  if (!validator().Check(complete)) return null;
-  return { ...complete, fields: completeFields(complete.fields) };
+  const options = complete(config);
+  return options === null || !options.allowed_origins.every(isOrigin) ? null : options;
+}
+
+/** Null when it doesn't match the schema. */
+function complete(config: JsonObject): FormOptions | null {
+  const options: unknown = { ...defaultsOf(formProperties), ...config };
+  if (!validator().Check(options)) return null;
+  return { ...options, fields: completeFields(options.fields) };
 }
 
 /** As names stand in templates; those that begin with _ are the form's own. */
@@ -81,7 +91,7 @@ export function isFieldName(name: string): boolean {
 export function findFormFaults(config: JsonObject): readonly ConfigFault[] {
   const templates = templatesIn(config, message('nodes.template_before_run'));
   if (templates.length > 0) return templates;
-  const options = readFormOptions(config);
+  const options = complete(config);
   if (options === null) return [];
   const { fields, redirect_url: url } = options;
   return [
@@ -92,6 +102,7 @@ export function findFormFaults(config: JsonObject): readonly ConfigFault[] {
     ...(url === '' || (URL.canParse(url) && url.startsWith('https://'))
       ? []
       : [{ pointer: '/redirect_url', message: message('nodes.not_https') }]),
+    ...originFaults(options.allowed_origins),
   ];
 }
 

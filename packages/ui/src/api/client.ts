@@ -9,6 +9,7 @@ import {
 } from '@millrace/admin-api';
 import { type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 import i18next from 'i18next';
+import { loadMessagesIn } from '../i18n/messages.ts';
 import { translateMessage } from '../i18n/translate-message.ts';
 import { noteServiceTime } from './clock.ts';
 import { userActivityHeaders } from './user-activity.ts';
@@ -117,7 +118,9 @@ export async function send<Name extends EndpointName>(
 
 async function readAnswer(response: Response): Promise<unknown> {
   try {
-    return response.headers.has(EXACT_HEADER) ? parseJson(await response.text()) : await response.json();
+    const text = await response.text();
+    await loadMessagesIn(text);
+    return response.headers.has(EXACT_HEADER) ? parseJson(text) : JSON.parse(text);
   } catch {
     // Probably a proxy's page: the status is enough.
     return {};

@@ -3,6 +3,7 @@ import type { EndpointName, Events } from '@millrace/admin-api';
 import { parseJson } from '@millrace/engine';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useState } from 'react';
+import { loadMessagesIn } from '../i18n/messages.ts';
 import { type AnyOptions, type CallArguments, pathOf } from './client.ts';
 import { endpointKey } from './query.ts';
 
@@ -39,6 +40,18 @@ export function useEvents<Name extends EndpointName>(
     if (!isOn || !isSeen) return;
     let source: EventSource;
     let again: ReturnType<typeof setTimeout> | undefined;
+    let isOver = false;
+    /** Each event follows the one before, whatever its messages have to load. */
+    let last = Promise.resolve();
+    const take = (event: string, text: string) => {
+      const texts = loadMessagesIn(text);
+      last = last
+        .then(() => texts)
+        .then(() => {
+          if (!isOver) handle(event, text);
+        })
+        .catch(reportError);
+    };
     const open = () => {
       source = new EventSource(address);
       source.addEventListener('open', () => setIsOpen(true));
@@ -51,11 +64,12 @@ export function useEvents<Name extends EndpointName>(
         again = setTimeout(open, REOPEN_AFTER_MS);
       });
       for (const event of names.split(' ')) {
-        source.addEventListener(event, (message) => handle(event, String((message as MessageEvent).data)));
+        source.addEventListener(event, (message) => take(event, String((message as MessageEvent).data)));
       }
     };
     open();
     return () => {
+      isOver = true;
       clearTimeout(again);
       source.close();
       setIsOpen(false);

@@ -2,6 +2,7 @@ import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import type { en } from './en.ts';
 import { firstTexts } from './en-first.ts';
+import { addJapanese, wantJapanese } from './japanese.ts';
 import { isLanguage, type Language } from './languages.ts';
 import { chooseServiceTexts } from './service/index.ts';
 
@@ -27,39 +28,15 @@ export async function chooseLanguage(language: Language): Promise<void> {
   await showLanguage(language);
 }
 
-/** Texts by namespace. */
-type Texts = { readonly [namespace: string]: object };
-
-/** Loads the Japanese texts of every part that has been loaded, until they are needed. */
-const loaders = new Set<() => Promise<Texts>>([
-  async () => ({ translation: (await import('./ja-first.ts')).texts }),
-  async () => (await import('@millrace/messages/ja')).ja,
-]);
-
-/** Adds Japanese texts: at once for Japanese readers, else when that language is chosen. Without them the page is English. */
-export async function addJapanese(load: () => Promise<Texts>): Promise<void> {
-  loaders.add(load);
-  if (wanted === 'ja') await loadJapanese(load).catch(() => undefined);
-}
-
-/** Those that failed are tried again when the language is chosen again. */
-async function loadJapanese(load: () => Promise<Texts>): Promise<void> {
-  for (const [namespace, texts] of Object.entries(await load())) {
-    i18next.addResourceBundle('ja', namespace, texts, true);
-  }
-  loaders.delete(load);
-}
-
 /** Loads missing texts before switching. */
 async function showLanguage(language: Language): Promise<void> {
-  wanted = language;
   chooseServiceTexts(language);
-  if (language === 'ja') await Promise.all([...loaders].map(loadJapanese));
+  await wantJapanese(language === 'ja');
   document.documentElement.lang = language;
   await i18next.changeLanguage(language);
 }
 
-let wanted = findLanguage();
+const wanted = findLanguage();
 document.documentElement.lang = wanted;
 void i18next.use(initReactI18next).init({
   lng: 'en',
@@ -68,6 +45,8 @@ void i18next.use(initReactI18next).init({
   // React escapes values.
   interpolation: { escapeValue: false },
 });
+
+void addJapanese(async () => ({ translation: (await import('./ja-first.ts')).texts }));
 
 /** Resolves when the page can be rendered in the reader's language. If its texts fail to load, the page is English. */
 export const languageReady: Promise<void> =

@@ -1,9 +1,10 @@
 import { texts as canvas } from './ja-canvas.ts';
-import { texts as editor } from './ja-editor.ts';
 import { texts as executions } from './ja-executions.ts';
 import { texts as files } from './ja-files.ts';
 import { texts as first } from './ja-first.ts';
+import { texts as forms } from './ja-forms.ts';
+import { texts as lists } from './ja-lists.ts';
 import { texts as pages } from './ja-pages.ts';
 
 /** All UI texts in Japanese. The page loads them in these files. */
-export const ja = { ...first, ...editor, ...canvas, ...executions, ...files, ...pages };
+export const ja = { ...first, ...lists, ...canvas, ...forms, ...executions, ...files, ...pages };

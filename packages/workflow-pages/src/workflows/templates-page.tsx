@@ -12,9 +12,10 @@ import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { QueryState } from '@millrace/ui/components/paged-list.tsx';
 import { EmptyState } from '@millrace/ui/components/states.tsx';
+import { needWholeTexts } from '@millrace/ui/i18n/service/index.ts';
 import { useQuery } from '@tanstack/react-query';
 import { LayoutTemplate, Search, SearchX } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCreateWorkflow } from './create-workflow.ts';
 import { type GallerySearch, readGallerySearch } from './gallery-search.ts';
@@ -33,6 +34,11 @@ export function TemplatesPage() {
   const inWords = useTranslatedTemplate();
   const nodeTypes = useNodeTypes();
   const [filters, apply] = useFilters(readGallerySearch);
+  const isSearched = (filters.search ?? '') !== '';
+  // Nodes are found by their synonyms, too.
+  useEffect(() => {
+    if (isSearched) void needWholeTexts();
+  }, [isSearched]);
   const templates = useQuery(endpointQuery('GET /orgs/:org/templates', { params: { org } }));
   const credentials = useQuery({
     ...endpointQuery('GET /orgs/:org/credentials', { params: { org } }),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { HostedChat, HostedForm, Webhook } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { formatTimestamp, parseJson } from '@millrace/engine';
+import { escapeHtml } from '@millrace/http/html';
 import { pathId } from '@millrace/http/ids';
 import { findSample, type SampleRow } from '@millrace/service/samples/store';
 import {
@@ -16,7 +17,12 @@ import {
 import { deleteFormerHashes, listFormerHashes, replaceHash } from '@millrace/service/webhooks/store';
 import { readLockedWorkflow, WEBHOOK_HASH_BYTES } from '@millrace/service/workflows/save';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
-import { readChatOptions, readWebhookOptions, type SignatureOptions } from '@millrace/triggers';
+import {
+  readChatOptions,
+  readFormOptions,
+  readWebhookOptions,
+  type SignatureOptions,
+} from '@millrace/triggers';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
@@ -117,10 +123,15 @@ async function describeForm(
   const isFirst = trigger?.isFirst ?? triggersOfType(parseJson(row.flow_data), FORM_TRIGGER).length === 0;
   const rest = isFirst || nodeId === undefined ? '' : `/nodes/${encodeURIComponent(nodeId)}`;
   const urlOf = (hash: string) => `${publicUrl}/api/v1/forms/${hash}${rest}`;
+  const url = urlOf(row.webhook_hash);
+  const { title = '', allowed_origins: origins = [] } = readFormOptions(trigger?.config ?? {}) ?? {};
   const reason = trigger === undefined ? 'no_form_trigger' : formClosedBecause(row);
   const former = await listFormerHashes(tx, row.id);
   return {
-    url: urlOf(row.webhook_hash),
+    url,
+    // Forms run no scripts, so the website says how high it is.
+    snippet: `<iframe src="${url}" title="${escapeHtml(title)}" style="width:100%;height:40rem;border:0"></iframe>`,
+    origins,
     is_open: reason === null,
     reason,
     previous: former.map(({ hash, valid_until: until }) => ({

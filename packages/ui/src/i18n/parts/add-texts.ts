@@ -1,5 +1,6 @@
 import type { en } from '../en.ts';
-import { addJapanese, i18next } from '../index.ts';
+import { i18next } from '../index.ts';
+import { addJapanese } from '../japanese.ts';
 
 type Texts = Partial<typeof en>;
 

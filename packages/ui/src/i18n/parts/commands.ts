@@ -1,4 +1,4 @@
 import commands from '../en/commands.json';
 import { addTexts } from './add-texts.ts';
 
-await addTexts({ commands }, () => import('../ja-first.ts'));
+await addTexts({ commands }, () => import('../ja-lists.ts'));

@@ -1,4 +1,4 @@
 import debugging from '../en/debugging.json';
 import { addTexts } from './add-texts.ts';
 
-await addTexts({ debugging }, () => import('../ja-canvas.ts'));
+await addTexts({ debugging }, () => import('../ja-forms.ts'));

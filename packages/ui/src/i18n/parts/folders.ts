@@ -1,4 +1,4 @@
 import folders from '../en/folders.json';
 import { addTexts } from './add-texts.ts';
 
-await addTexts({ folders }, () => import('../ja-first.ts'));
+await addTexts({ folders }, () => import('../ja-lists.ts'));

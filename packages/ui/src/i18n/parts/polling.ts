@@ -1,4 +1,4 @@
 import polling from '../en/polling.json';
 import { addTexts } from './add-texts.ts';
 
-await addTexts({ polling }, () => import('../ja-canvas.ts'));
+await addTexts({ polling }, () => import('../ja-forms.ts'));

@@ -1,4 +1,4 @@
 import workflows from '../en/workflows.json';
 import { addTexts } from './add-texts.ts';
 
-await addTexts({ workflows }, () => import('../ja-first.ts'));
+await addTexts({ workflows }, () => import('../ja-lists.ts'));

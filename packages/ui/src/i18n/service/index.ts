@@ -9,9 +9,11 @@ let texts: ServiceTexts | null = null;
 let wanted: Language = 'en';
 /** Translations are loading, or will be once something shows them. */
 let isComing = false;
+/** Something shows more of node types than their titles. */
+let isWholeNeeded = false;
 const listeners = new Set<() => void>();
 
-/** Chooses the language of node types. Translations are as large as a page, so they are loaded by the first one that shows them. */
+/** Chooses the language of node types. Translations are loaded by the first page that shows some. */
 export function chooseServiceTexts(language: Language): void {
   if (language === wanted) return;
   wanted = language;
@@ -20,15 +22,29 @@ export function chooseServiceTexts(language: Language): void {
   if (listeners.size > 0) void load();
 }
 
+/**
+ * Loads everything that is said of node types, for what shows more than their titles: all fields of all forms are as large as a page. Readers
+ * of other languages get it when they choose theirs.
+ */
+export async function needWholeTexts(): Promise<void> {
+  isWholeNeeded = true;
+  if (wanted !== 'en') await load();
+}
+
 /** Until they are loaded no node types are shown; if that fails, the service's own texts are. */
 async function load(): Promise<void> {
   const language = wanted;
-  const loaded = language === 'ja' ? await import('./ja.ts').catch(() => null) : null;
-  // Another language may have been chosen meanwhile.
-  if (language !== wanted) return;
-  texts = loaded?.serviceJa ?? null;
+  const isWhole = isWholeNeeded;
+  const loaded = language === 'ja' ? await loadJapanese(isWhole).catch(() => null) : null;
+  // Another language may have been chosen meanwhile, or everything have come before the titles.
+  if (language !== wanted || (!isWhole && texts !== null)) return;
+  texts = loaded ?? texts;
   isComing = false;
   for (const tell of listeners) tell();
+}
+
+async function loadJapanese(isWhole: boolean): Promise<ServiceTexts> {
+  return isWhole ? (await import('./ja.ts')).serviceJa : (await import('./ja-titles.ts')).titlesJa;
 }
 
 function subscribe(tell: () => void): () => void {

@@ -7,11 +7,13 @@ import nodesLogic from './ja/nodes-logic.json';
 import nodesOutside from './ja/nodes-outside.json';
 import nodesStart from './ja/nodes-start.json';
 import synonyms from './ja/synonyms.json';
+import titles from './ja/titles.json';
 import type { ServiceTexts } from './texts.ts';
 
 /** The service's texts in Japanese. */
 export const serviceJa: ServiceTexts = {
   nodes: {
+    ...titles,
     ...nodesStart,
     ...nodesLogic,
     ...nodesData,
