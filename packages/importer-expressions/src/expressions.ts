@@ -1,6 +1,6 @@
+import { MAX_EXPRESSION_LENGTH } from '@millrace/importer-kit/limits';
+import { extend } from '@millrace/importer-kit/refs';
 import { type Expression, parseExpressionAt } from 'acorn';
-import { MAX_EXPRESSION_LENGTH } from '../limits.ts';
-import { extend } from '../refs.ts';
 
 /** Which items of an earlier node an expression reads. */
 export type ReadMode = 'item' | 'first' | 'last' | 'all';

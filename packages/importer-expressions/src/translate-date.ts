@@ -1,4 +1,4 @@
-import { quote } from '../refs.ts';
+import { quote } from '@millrace/importer-kit/refs';
 import { constantOf, type Node, nameOfMember, unwrapped } from './expressions.ts';
 
 /** The template for a value of n8n's expressions within another one; null if there is none. */

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { type JsonValue, parseTemplate, render } from '@millrace/engine';
+import { extend, template } from '@millrace/importer-kit/refs';
 import { describe, expect, it } from 'vitest';
-import { extend, template } from '../refs.ts';
 import type { Reading } from './expressions.ts';
 import { translate } from './translate.ts';
 

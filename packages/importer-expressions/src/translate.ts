@@ -1,5 +1,5 @@
 import { parseTemplate } from '@millrace/engine';
-import { extend, quote, template } from '../refs.ts';
+import { extend, quote, template } from '@millrace/importer-kit/refs';
 import {
   constantOf,
   isAround,

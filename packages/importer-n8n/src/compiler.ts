@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
-import type { Message } from '@millrace/messages';
-import { type Exit, FlowBuilder, type NodeExtras, type Position } from '../flow-builder.ts';
+import { type Exit, FlowBuilder, type NodeExtras, type Position } from '@millrace/importer-kit/flow-builder';
 import {
   commonScope,
   firstOf,
@@ -11,8 +10,9 @@ import {
   type Scope,
   template,
   wholeValue,
-} from '../refs.ts';
-import type { Report } from '../report.ts';
+} from '@millrace/importer-kit/refs';
+import type { Report } from '@millrace/importer-kit/report';
+import type { Message } from '@millrace/messages';
 import { batchOutputs, type Started } from './graph.ts';
 import { Guards } from './guards.ts';
 import type { N8nLink, N8nNode, N8nPart, N8nWorkflow } from './read.ts';

@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, searchForPattern } from '@millrace/engine';
+import { literal } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
-import { literal } from '../refs.ts';
 import { arrayOf, objectOf, textOf } from './read.ts';
 import { type Step, Unmappable } from './step.ts';
 

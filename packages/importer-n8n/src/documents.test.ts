@@ -1,7 +1,7 @@
 import type { JsonObject } from '@millrace/engine';
+import type { ImportResult } from '@millrace/importer';
 import { describe, expect, it } from 'vitest';
-import type { ImportResult } from './index.ts';
-import { flowOf, n8n, outcomeOf, read, type Sketch, START } from './n8n/testing.ts';
+import { flowOf, n8n, outcomeOf, read, type Sketch, START } from './testing.ts';
 
 describe('nodes that read and convert documents, and crypto', () => {
   const PAGE: Sketch = { type: 'httpRequest', version: 4.2, parameters: { url: 'https://www.example.com/' } };

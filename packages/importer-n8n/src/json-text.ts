@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonValue, tryParseJson } from '@millrace/engine';
-import { jsonDepth } from '../json-depth.ts';
-import { jsonSource, splitSegments } from './expressions.ts';
+import { jsonSource, splitSegments } from '@millrace/importer-expressions/expressions';
+import { jsonDepth } from '@millrace/importer-kit/json-depth';
 import { asText } from './read.ts';
 import type { Step } from './step.ts';
 

@@ -1,18 +1,8 @@
 import { findProblems, type JsonObject, type JsonValue } from '@millrace/engine';
+import { importWorkflow } from '@millrace/importer';
 import { registry } from '@millrace/nodes';
 import { describe, expect, it } from 'vitest';
-import { importWorkflow } from './index.ts';
-import {
-  configOf,
-  faultOf,
-  flowOf,
-  n8n,
-  OPTIONS,
-  outcomeOf,
-  read,
-  type Sketch,
-  START,
-} from './n8n/testing.ts';
+import { configOf, faultOf, flowOf, n8n, OPTIONS, outcomeOf, read, type Sketch, START } from './testing.ts';
 
 /** What a text of the original becomes in a node after one that makes an item. */
 function translated(text: string): unknown {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { literalValue, TOP } from '@millrace/importer-kit/refs';
+import type { OriginalNode } from '@millrace/importer-kit/report';
 import { type Message, message } from '@millrace/messages';
-import { literalValue, TOP } from '../refs.ts';
-import type { OriginalNode } from '../report.ts';
 import type { Arrival, Compiler, Out } from './compiler.ts';
 import type { N8nNode } from './read.ts';
 

@@ -1,6 +1,6 @@
 import type { Flow, JsonObject } from '@millrace/engine';
 import { describe, expect, it } from 'vitest';
-import { configOf, n8n, outcomeOf, read, type Sketch } from './n8n/testing.ts';
+import { configOf, n8n, outcomeOf, read, type Sketch } from './testing.ts';
 
 describe('a feed that is polled', () => {
   const sketch = (parameters: JsonObject): Sketch => ({ type: 'rssFeedReadTrigger', version: 1, parameters });

@@ -1,8 +1,8 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
-import { type Position, readPosition } from '../flow-builder.ts';
-import { arrayOf, objectOf, textOf } from '../values.ts';
+import { type Position, readPosition } from '@millrace/importer-kit/flow-builder';
+import { arrayOf, objectOf, textOf } from '@millrace/importer-kit/values';
 
-export { arrayOf, asText, objectOf, textOf } from '../values.ts';
+export { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
 
 /** A node of an n8n workflow; what doesn't have the expected type is read as absent. */
 export interface N8nNode {

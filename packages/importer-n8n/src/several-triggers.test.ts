@@ -1,6 +1,6 @@
+import { problemsOf } from '@millrace/importer';
 import { describe, expect, it } from 'vitest';
-import { problemsOf } from './index.ts';
-import { flowOf, n8n, outcomeOf, read, START } from './n8n/testing.ts';
+import { flowOf, n8n, outcomeOf, read, START } from './testing.ts';
 
 describe('several triggers', () => {
   const nightly = {

@@ -1,10 +1,4 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '@millrace/engine';
-import { type Message, message } from '@millrace/messages';
-import type { Exit, NodeExtras } from '../flow-builder.ts';
-import { MAX_CODE_LENGTH } from '../limits.ts';
-import { extend, literal, MISSING, memberPath, type Ref, type Scope, type Shape, template } from '../refs.ts';
-import { Unmappable } from '../unmappable.ts';
-import type { Compiler, Out } from './compiler.ts';
 import {
   foreignPartOf,
   mentionedNodes,
@@ -12,12 +6,27 @@ import {
   type Reading,
   type ReadMode,
   splitSegments,
-} from './expressions.ts';
+} from '@millrace/importer-expressions/expressions';
+import { shimFor } from '@millrace/importer-expressions/shim';
+import { translate } from '@millrace/importer-expressions/translate';
+import type { Exit, NodeExtras } from '@millrace/importer-kit/flow-builder';
+import { MAX_CODE_LENGTH } from '@millrace/importer-kit/limits';
+import {
+  extend,
+  literal,
+  MISSING,
+  memberPath,
+  type Ref,
+  type Scope,
+  type Shape,
+  template,
+} from '@millrace/importer-kit/refs';
+import { Unmappable } from '@millrace/importer-kit/unmappable';
+import { type Message, message } from '@millrace/messages';
+import type { Compiler, Out } from './compiler.ts';
 import { asText, type N8nNode, parameterAt } from './read.ts';
-import { shimFor } from './shim.ts';
-import { translate } from './translate.ts';
 
-export { Unmappable } from '../unmappable.ts';
+export { Unmappable } from '@millrace/importer-kit/unmappable';
 
 /** An argument of a tool that the model fills in. */
 export interface ToolArgument {

@@ -1,6 +1,6 @@
 import type { Flow, JsonObject } from '@millrace/engine';
 import { expect, it } from 'vitest';
-import { configOf, n8n, outcomeOf, read, START } from './n8n/testing.ts';
+import { configOf, n8n, outcomeOf, read, START } from './testing.ts';
 
 /** A node of Telegram behind a trigger, and what follows it. */
 function imported(parameters: JsonObject) {

@@ -1,8 +1,8 @@
 import { type Flow, findProblems, type JsonObject, type JsonValue } from '@millrace/engine';
+import { type ImportResult, importWorkflow } from '@millrace/importer';
 import { inEnglish } from '@millrace/messages/english';
 import { registry } from '@millrace/nodes';
 import { describe, expect, it } from 'vitest';
-import { type ImportResult, importWorkflow } from './index.ts';
 
 interface Sketch {
   readonly type: string;

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue, Work } from '@millrace/engine';
+import type { NodeExtras } from '@millrace/importer-kit/flow-builder';
+import { listScope, type Scope, template } from '@millrace/importer-kit/refs';
+import { type ImportedWorkflow, Report } from '@millrace/importer-kit/report';
+import { withoutSecrets } from '@millrace/importer-kit/secrets';
 import { type Message, message } from '@millrace/messages';
-import type { NodeExtras } from '../flow-builder.ts';
-import { listScope, type Scope, template } from '../refs.ts';
-import { type ImportedWorkflow, Report } from '../report.ts';
-import { withoutSecrets } from '../secrets.ts';
 import { type Arrival, Compiler, type Out } from './compiler.ts';
 import { isTrigger, type Started, startedBy, triggersOf } from './graph.ts';
 import type { Handler } from './handler.ts';

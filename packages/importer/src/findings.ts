@@ -1,6 +1,6 @@
 import { type Flow, findProblems, type Problem } from '@millrace/engine';
+import type { ImportResult } from '@millrace/importer-kit/report';
 import { registry } from '@millrace/nodes';
-import type { ImportResult } from './report.ts';
 
 /** What an imported workflow still needs before it can be activated. */
 export interface ImportProblem extends Problem {

@@ -1,8 +1,8 @@
 import type { JsonValue } from '@millrace/engine';
 import { importWorkflow } from '@millrace/importer';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Sketch as DifySketch, dify } from '../../../importer/src/dify/testing.ts';
-import { agentflow, type Sketch } from '../../../importer/src/flowise/testing.ts';
+import { type Sketch as DifySketch, dify } from '../../../importer-chatflows/src/dify/testing.ts';
+import { agentflow, type Sketch } from '../../../importer-chatflows/src/flowise/testing.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;

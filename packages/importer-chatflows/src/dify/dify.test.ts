@@ -1,8 +1,8 @@
 import type { JsonValue } from '@millrace/engine';
+import { problemsOf } from '@millrace/importer';
+import { configOf, faultOf, flowOf, outcomeOf, read } from '@millrace/importer/testing';
 import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { problemsOf } from '../findings.ts';
-import { configOf, faultOf, flowOf, outcomeOf, read } from '../n8n/testing.ts';
 import { dify } from './testing.ts';
 
 const START = [

@@ -1,4 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { readPosition } from '@millrace/importer-kit/flow-builder';
+import { arrayOf, objectOf, textOf } from '@millrace/importer-kit/values';
 import {
   type Origin,
   type OriginFlow,
@@ -6,8 +8,6 @@ import {
   type OriginNote,
   UniqueNames,
 } from '../direct/origin.ts';
-import { readPosition } from '../flow-builder.ts';
-import { arrayOf, objectOf, textOf } from '../values.ts';
 
 /** A variable with what it begins with. */
 export interface DifyVariable {

@@ -1,8 +1,8 @@
 import { isJsonArray, isJsonObject, type JsonValue, tryParseJson } from '@millrace/engine';
+import { extend, literal, literalValue, MISSING, quote, template } from '@millrace/importer-kit/refs';
+import { asText } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import type { DirectStep, Maker } from '../direct/maker.ts';
-import { extend, literal, literalValue, MISSING, quote, template } from '../refs.ts';
-import { asText } from '../values.ts';
 import type { DifyApp } from './read.ts';
 
 /** What nodes of one app share while they are made. */

@@ -1,12 +1,12 @@
 import { type JsonObject, type JsonValue, setOwn, type Work } from '@millrace/engine';
+import { extend, literal, quote, TOP, template } from '@millrace/importer-kit/refs';
+import { type ImportedWorkflow, Report } from '@millrace/importer-kit/report';
+import { withoutSecrets } from '@millrace/importer-kit/secrets';
+import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import { DirectStep, type Made, Maker } from '../direct/maker.ts';
 import { type Origin, reported } from '../direct/origin.ts';
 import { directSettings } from '../direct/settings.ts';
-import { extend, literal, quote, TOP, template } from '../refs.ts';
-import { type ImportedWorkflow, Report } from '../report.ts';
-import { withoutSecrets } from '../secrets.ts';
-import { arrayOf, asText, objectOf, textOf } from '../values.ts';
 import { CORE, entryOf } from './nodes/core.ts';
 import { HTTP } from './nodes/http.ts';
 import { LOOPS } from './nodes/loops.ts';

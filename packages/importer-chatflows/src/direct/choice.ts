@@ -1,5 +1,5 @@
 import type { JsonValue } from '@millrace/engine';
-import { template } from '../refs.ts';
+import { template } from '@millrace/importer-kit/refs';
 import type { DirectStep } from './maker.ts';
 
 /** Asks a model which of some descriptions fits, and branches by its answer. */

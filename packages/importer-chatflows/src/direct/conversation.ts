@@ -1,5 +1,5 @@
 import type { JsonValue } from '@millrace/engine';
-import { template } from '../refs.ts';
+import { template } from '@millrace/importer-kit/refs';
 import type { DirectStep } from './maker.ts';
 
 /** As many turns of a conversation are kept. */

@@ -1,6 +1,6 @@
 import vm from 'node:vm';
+import { extend } from '@millrace/importer-kit/refs';
 import { describe, expect, test } from 'vitest';
-import { extend } from '../refs.ts';
 import { readJinja } from './jinja.ts';
 import { JinjaError } from './jinja-error.ts';
 

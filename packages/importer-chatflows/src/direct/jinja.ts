@@ -1,4 +1,4 @@
-import { operand, quote } from '../refs.ts';
+import { operand, quote } from '@millrace/importer-kit/refs';
 import { JinjaError, MAX_DEPTH } from './jinja-error.ts';
 import { expression } from './jinja-expression.ts';
 import { RUNTIME } from './jinja-runtime.ts';

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue, type Work } from '@millrace/engine';
+import { type Exit, FlowBuilder, type NodeExtras, type Position } from '@millrace/importer-kit/flow-builder';
+import { extend, isWithin, literalValue, MISSING, type Scope } from '@millrace/importer-kit/refs';
+import type { Product, Report } from '@millrace/importer-kit/report';
+import { Unmappable } from '@millrace/importer-kit/unmappable';
 import { type Message, message } from '@millrace/messages';
-import { type Exit, FlowBuilder, type NodeExtras, type Position } from '../flow-builder.ts';
-import { extend, isWithin, literalValue, MISSING, type Scope } from '../refs.ts';
-import type { Product, Report } from '../report.ts';
-import { Unmappable } from '../unmappable.ts';
 import { type Origin, type OriginFlow, type OriginLink, orderFrom, reported } from './origin.ts';
 import { Variables } from './variables.ts';
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
-import { objectOf, textOf } from '../values.ts';
 import type { DirectStep } from './maker.ts';
 
 type Config = { [name: string]: JsonValue };

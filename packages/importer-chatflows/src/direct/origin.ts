@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/engine';
-import type { Position } from '../flow-builder.ts';
-import type { OriginalNode } from '../report.ts';
+import type { Position } from '@millrace/importer-kit/flow-builder';
+import type { OriginalNode } from '@millrace/importer-kit/report';
 
 /** A node of a product whose nodes have one output each, as they have here. */
 export interface Origin {

@@ -1,4 +1,4 @@
-import { isWithin, type Scope } from '../refs.ts';
+import { isWithin, type Scope } from '@millrace/importer-kit/refs';
 
 /** A place where a variable gets a value. */
 interface Written {

@@ -1,14 +1,14 @@
 import { type JsonObject, type JsonValue, tryParseJson, type Work } from '@millrace/engine';
+import { extend, literal, TOP, template } from '@millrace/importer-kit/refs';
+import type { Report } from '@millrace/importer-kit/report';
+import { Unmappable } from '@millrace/importer-kit/unmappable';
+import { asText, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import { keepTurn } from '../direct/conversation.ts';
 import { DirectStep, type Made, Maker } from '../direct/maker.ts';
 import { modelSettings } from '../direct/model.ts';
 import { type Origin, type OriginLink, reported } from '../direct/origin.ts';
 import { directSettings } from '../direct/settings.ts';
-import { extend, literal, TOP, template } from '../refs.ts';
-import type { Report } from '../report.ts';
-import { Unmappable } from '../unmappable.ts';
-import { asText, objectOf, textOf } from '../values.ts';
 import { CATEGORY, type FlowiseFlow, type FlowisePart } from './read.ts';
 import { setContext } from './text.ts';
 import { toolFor } from './tools.ts';

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@millrace/engine';
+import { problemsOf } from '@millrace/importer';
+import { configOf, faultOf, flowOf, outcomeOf, read } from '@millrace/importer/testing';
 import { describe, expect, test } from 'vitest';
-import { problemsOf } from '../findings.ts';
-import { configOf, faultOf, flowOf, outcomeOf, read } from '../n8n/testing.ts';
 import { agentflow, chatflow } from './testing.ts';
 
 const START = ['start', { startInputType: 'chatInput' }] as const;

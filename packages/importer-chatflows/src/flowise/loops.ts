@@ -1,10 +1,10 @@
 import type { JsonValue, Work } from '@millrace/engine';
+import { MISSING, type Scope, template } from '@millrace/importer-kit/refs';
+import { Unmappable } from '@millrace/importer-kit/unmappable';
+import { textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import { DirectStep, type Made, type Make } from '../direct/maker.ts';
 import type { Origin, OriginFlow, OriginLink } from '../direct/origin.ts';
-import { MISSING, type Scope, template } from '../refs.ts';
-import { Unmappable } from '../unmappable.ts';
-import { textOf } from '../values.ts';
 import { contextOf } from './text.ts';
 
 const REPEAT = '(repeat)';

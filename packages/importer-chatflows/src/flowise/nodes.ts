@@ -1,12 +1,12 @@
 import { type JsonObject, type JsonValue, setOwn, tryParseJson, type Work } from '@millrace/engine';
+import { MAX_CODE_LENGTH } from '@millrace/importer-kit/limits';
+import { extend, isWithin, literal, type Scope, template } from '@millrace/importer-kit/refs';
+import { Unmappable } from '@millrace/importer-kit/unmappable';
+import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import { chooseByModel } from '../direct/choice.ts';
 import type { DirectStep, Made, Make } from '../direct/maker.ts';
 import { asked, type ModelField, modelSettings, schemaOf } from '../direct/model.ts';
-import { MAX_CODE_LENGTH } from '../limits.ts';
-import { extend, isWithin, literal, type Scope, template } from '../refs.ts';
-import { Unmappable } from '../unmappable.ts';
-import { arrayOf, asText, objectOf, textOf } from '../values.ts';
 import { LOOPS } from './loops.ts';
 import { answersBefore, contextOf, jsonOrText, listValue, pairsOf, plainText, textValue } from './text.ts';
 import { agentTools, toolCall } from './tools.ts';

@@ -1,4 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '@millrace/engine';
+import { readPosition } from '@millrace/importer-kit/flow-builder';
+import { arrayOf, objectOf, textOf } from '@millrace/importer-kit/values';
 import {
   type Origin,
   type OriginFlow,
@@ -6,8 +8,6 @@ import {
   type OriginNote,
   UniqueNames,
 } from '../direct/origin.ts';
-import { readPosition } from '../flow-builder.ts';
-import { arrayOf, objectOf, textOf } from '../values.ts';
 
 /** A component that another one takes: a model, a memory, a prompt, a tool. */
 export interface FlowisePart {

@@ -1,8 +1,8 @@
 import { isJsonArray, isJsonObject, type JsonValue, setOwn, tryParseJson } from '@millrace/engine';
+import { extend, insideOf, literal, MISSING, template } from '@millrace/importer-kit/refs';
+import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import type { DirectStep, Maker } from '../direct/maker.ts';
-import { extend, insideOf, literal, MISSING, template } from '../refs.ts';
-import { arrayOf, asText, objectOf, textOf } from '../values.ts';
 
 /** What nodes of one flow share while they are made. */
 export interface FlowiseContext {

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
+import { Unmappable } from '@millrace/importer-kit/unmappable';
+import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import type { DirectStep } from '../direct/maker.ts';
-import { Unmappable } from '../unmappable.ts';
-import { arrayOf, asText, objectOf, textOf } from '../values.ts';
 import { pairsOf, plainText, textValue } from './text.ts';
 
 type Config = { [name: string]: JsonValue };

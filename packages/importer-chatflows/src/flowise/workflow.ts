@@ -1,13 +1,13 @@
 import { type JsonObject, type JsonValue, setOwn, tryParseJson, type Work } from '@millrace/engine';
+import { extend, literalValue, TOP, template } from '@millrace/importer-kit/refs';
+import { type ImportedWorkflow, Report } from '@millrace/importer-kit/report';
+import { withoutSecrets } from '@millrace/importer-kit/secrets';
+import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import { keepTurn } from '../direct/conversation.ts';
 import { DirectStep, Maker } from '../direct/maker.ts';
 import { type Origin, reported } from '../direct/origin.ts';
 import { directSettings } from '../direct/settings.ts';
-import { extend, literalValue, TOP, template } from '../refs.ts';
-import { type ImportedWorkflow, Report } from '../report.ts';
-import { withoutSecrets } from '../secrets.ts';
-import { arrayOf, asText, objectOf, textOf } from '../values.ts';
 import { componentFlow } from './components.ts';
 import { withLoops } from './loops.ts';
 import { AGENTFLOW } from './nodes.ts';

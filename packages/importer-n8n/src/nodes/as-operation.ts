@@ -2,7 +2,7 @@ import type { Connector, Operation } from '@millrace/connectors/format';
 import { typeOf } from '@millrace/connectors/node-type';
 import { services } from '@millrace/connectors/services';
 import { isJsonArray, isJsonObject, type JsonSchema, type JsonValue } from '@millrace/engine';
-import { insideOf, type Shape, template } from '../../refs.ts';
+import { insideOf, type Shape, template } from '@millrace/importer-kit/refs';
 
 /** An HTTP request to a known service. */
 export interface HttpCall {

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@millrace/engine';
+import type { Shape } from '@millrace/importer-kit/refs';
 import { type Message, message } from '@millrace/messages';
-import type { Shape } from '../../refs.ts';
 import { type N8nNode, parameterAt, textOf } from '../read.ts';
 
 /** What n8n calls the members of a message. */

@@ -1,10 +1,10 @@
 import type { JsonValue } from '@millrace/engine';
 import { isJsonObject } from '@millrace/engine';
+import { foreignPartOf } from '@millrace/importer-expressions/expressions';
+import { extend, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
-import { extend, template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { readConditions } from '../conditions.ts';
-import { foreignPartOf } from '../expressions.ts';
 import { forItem, forList, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, asText, objectOf, textOf } from '../read.ts';

@@ -1,5 +1,5 @@
+import { problemsOf } from '@millrace/importer';
 import { describe, expect, it } from 'vitest';
-import { problemsOf } from '../../findings.ts';
 import { configOf, flowOf, n8n, outcomeOf, read, type Sketch, START } from '../testing.ts';
 
 const GET: Sketch = { type: 'httpRequest', version: 4.2, parameters: { url: 'https://files.example.com/a' } };

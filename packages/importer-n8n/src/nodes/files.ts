@@ -1,6 +1,6 @@
 import type { JsonValue } from '@millrace/engine';
+import { inUrl, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
-import { inUrl, template } from '../../refs.ts';
 import type { Compiler, Out } from '../compiler.ts';
 import { forItem, forList, type Handlers } from '../handler.ts';
 import { arrayOf, asText, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';

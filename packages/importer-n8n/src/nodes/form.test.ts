@@ -1,7 +1,7 @@
 import { findProblems } from '@millrace/engine';
+import type { ImportResult } from '@millrace/importer';
 import { registry } from '@millrace/nodes';
 import { expect, test } from 'vitest';
-import type { ImportResult } from '../../index.ts';
 import { n8n, read } from '../testing.ts';
 
 const values = [

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { type Shape, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
-import { type Shape, template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { forItem, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';

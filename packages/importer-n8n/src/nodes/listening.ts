@@ -1,6 +1,6 @@
 import type { JsonValue } from '@millrace/engine';
+import type { Shape } from '@millrace/importer-kit/refs';
 import { type Message, message } from '@millrace/messages';
-import type { Shape } from '../../refs.ts';
 import { arrayOf, type N8nNode, objectOf, textOf } from '../read.ts';
 
 /** A trigger that listens, and where what n8n gives is found here. */

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@millrace/engine';
+import { type Ref, type Scope, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
-import { type Ref, type Scope, template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { batchOutputs } from '../graph.ts';
 import { forItem, forList, type Handlers } from '../handler.ts';

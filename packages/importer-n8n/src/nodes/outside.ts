@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue, setOwn } from '@millrace/engine';
+import { template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import { responseHeaderFault } from '@millrace/triggers';
-import { template } from '../../refs.ts';
 import { forItem, forList, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, objectOf, textOf } from '../read.ts';

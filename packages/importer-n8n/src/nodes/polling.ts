@@ -1,6 +1,6 @@
 import type { JsonValue } from '@millrace/engine';
+import { type Scope, TOP, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
-import { type Scope, TOP, template } from '../../refs.ts';
 import type { Compiler, Out } from '../compiler.ts';
 import { arrayOf, asText, type N8nNode, objectOf, textOf } from '../read.ts';
 import { AUTH } from './parts.ts';

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@millrace/engine';
+import { template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
-import { template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { arrayOf, asText, objectOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';

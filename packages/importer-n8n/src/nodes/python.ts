@@ -1,6 +1,6 @@
+import { missingPackageIn } from '@millrace/importer-kit/python-packages';
+import { extend, literal } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
-import { missingPackageIn } from '../../python-packages.ts';
-import { extend, literal } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { type Step, Unmappable } from '../step.ts';
 

@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
+import { extend, inUrl, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
-import { extend, inUrl, template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { asText } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';

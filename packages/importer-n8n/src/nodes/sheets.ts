@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { inUrl, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
-import { inUrl, template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { insideOf, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
-import { insideOf, template } from '../../refs.ts';
 import { jsonParam } from '../json-text.ts';
 import { type Step, Unmappable } from '../step.ts';
 

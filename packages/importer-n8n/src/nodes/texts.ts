@@ -1,6 +1,6 @@
 import type { JsonValue } from '@millrace/engine';
+import { template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
-import { template } from '../../refs.ts';
 import type { Out } from '../compiler.ts';
 import { forItem, type Handlers } from '../handler.ts';
 import { arrayOf, objectOf, textOf } from '../read.ts';

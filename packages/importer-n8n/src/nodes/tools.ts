@@ -1,9 +1,9 @@
 import type { JsonValue } from '@millrace/engine';
+import { foreignPartOf } from '@millrace/importer-expressions/expressions';
+import { shimFor } from '@millrace/importer-expressions/shim';
+import { literal } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
-import { literal } from '../../refs.ts';
-import { foreignPartOf } from '../expressions.ts';
 import { arrayOf, asText, type N8nNode, objectOf, textOf } from '../read.ts';
-import { shimFor } from '../shim.ts';
 import { Step, type ToolArgument, Unmappable } from '../step.ts';
 import { requestConfig } from './http.ts';
 import { AUTH, partParam } from './parts.ts';

@@ -1,7 +1,7 @@
 import { isJsonArray, isNamedZone, type JsonValue } from '@millrace/engine';
+import { extend, firstOf, memberPath, type Shape, TOP, template } from '@millrace/importer-kit/refs';
 import { type Message, message } from '@millrace/messages';
 import { isSecretName, isWebhookPath, shapeOfPath } from '@millrace/triggers';
-import { extend, firstOf, memberPath, type Shape, TOP, template } from '../../refs.ts';
 import type { Compiler, Out } from '../compiler.ts';
 import { arrayOf, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
 import { chatOf } from './chat.ts';

@@ -1,9 +1,9 @@
 import { isJsonArray, type JsonObject, type JsonValue } from '@millrace/engine';
+import { template } from '@millrace/importer-kit/refs';
+import { Unmappable } from '@millrace/importer-kit/unmappable';
+import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import type { DirectStep } from '../../direct/maker.ts';
-import { template } from '../../refs.ts';
-import { Unmappable } from '../../unmappable.ts';
-import { arrayOf, asText, objectOf, textOf } from '../../values.ts';
 import { namesIn, selected, textValue } from '../values.ts';
 
 const OPERATORS: { readonly [operator: string]: string } = {

@@ -1,12 +1,12 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, setOwn } from '@millrace/engine';
+import { MAX_CODE_LENGTH } from '@millrace/importer-kit/limits';
+import { missingPackageIn } from '@millrace/importer-kit/python-packages';
+import { extend, literal, MISSING, operand, quote, template } from '@millrace/importer-kit/refs';
+import { Unmappable } from '@millrace/importer-kit/unmappable';
+import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import { keepTurn } from '../../direct/conversation.ts';
 import type { DirectStep, Made, Make } from '../../direct/maker.ts';
-import { MAX_CODE_LENGTH } from '../../limits.ts';
-import { missingPackageIn } from '../../python-packages.ts';
-import { extend, literal, MISSING, operand, quote, template } from '../../refs.ts';
-import { Unmappable } from '../../unmappable.ts';
-import { arrayOf, asText, objectOf, textOf } from '../../values.ts';
 import { anyValue, contextOf, namesIn, selected, textValue } from '../values.ts';
 import { caseConditions } from './conditions.ts';
 import { withError } from './errors.ts';

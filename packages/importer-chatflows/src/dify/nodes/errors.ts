@@ -1,7 +1,7 @@
+import { operand } from '@millrace/importer-kit/refs';
+import { arrayOf, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import type { DirectStep, Made, Make } from '../../direct/maker.ts';
-import { operand } from '../../refs.ts';
-import { arrayOf, objectOf, textOf } from '../../values.ts';
 import { constantIn } from '../values.ts';
 
 /** A node with the retries and the behaviour after an error that are set for it. */

@@ -1,9 +1,9 @@
 import { type JsonObject, type JsonValue, setOwn } from '@millrace/engine';
+import { extend, template } from '@millrace/importer-kit/refs';
+import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import type { DirectStep, Made, Make } from '../../direct/maker.ts';
 import { pairsIn } from '../../direct/pairs.ts';
-import { extend, template } from '../../refs.ts';
-import { arrayOf, asText, objectOf, textOf } from '../../values.ts';
 import { jsonValue, namesIn, selected, textValue } from '../values.ts';
 import { withError } from './errors.ts';
 

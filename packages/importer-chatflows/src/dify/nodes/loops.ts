@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue, Work } from '@millrace/engine';
+import { extend, isWithin, MISSING, operand, quote, type Scope, template } from '@millrace/importer-kit/refs';
+import { Unmappable } from '@millrace/importer-kit/unmappable';
+import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import { KEPT_S } from '../../direct/conversation.ts';
 import { DirectStep, type Made, type Make } from '../../direct/maker.ts';
-import { extend, isWithin, MISSING, operand, quote, type Scope, template } from '../../refs.ts';
-import { Unmappable } from '../../unmappable.ts';
-import { arrayOf, asText, objectOf, textOf } from '../../values.ts';
 import { anyValue, contextOf, namesIn, selected, variableValue } from '../values.ts';
 import { caseConditions } from './conditions.ts';
 import { entryOf } from './core.ts';

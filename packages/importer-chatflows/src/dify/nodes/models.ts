@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
+import { extend, literal, template } from '@millrace/importer-kit/refs';
+import { Unmappable } from '@millrace/importer-kit/unmappable';
+import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import { chooseByModel } from '../../direct/choice.ts';
 import { readJinja } from '../../direct/jinja.ts';
 import { JinjaError } from '../../direct/jinja-error.ts';
 import type { DirectStep, Made, Make } from '../../direct/maker.ts';
 import { asked, modelSettings, schemaIn, schemaOf } from '../../direct/model.ts';
-import { extend, literal, template } from '../../refs.ts';
-import { Unmappable } from '../../unmappable.ts';
-import { arrayOf, asText, objectOf, textOf } from '../../values.ts';
 import { contextOf, namesIn, pathOf, selected, textValue } from '../values.ts';
 import { withError } from './errors.ts';
 

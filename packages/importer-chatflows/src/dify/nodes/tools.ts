@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { extend, inUrl, template } from '@millrace/importer-kit/refs';
+import { Unmappable } from '@millrace/importer-kit/unmappable';
+import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import type { DirectStep, Made, Make } from '../../direct/maker.ts';
 import { modelSettings } from '../../direct/model.ts';
-import { extend, inUrl, template } from '../../refs.ts';
-import { Unmappable } from '../../unmappable.ts';
-import { arrayOf, asText, objectOf, textOf } from '../../values.ts';
 import { anyValue, namesIn, selected, textValue } from '../values.ts';
 import { withError } from './errors.ts';
 import { withHistory } from './models.ts';
