@@ -1,6 +1,15 @@
 import { MAX_EXPRESSION_LENGTH } from '@millrace/importer-kit/limits';
 import { extend } from '@millrace/importer-kit/refs';
-import { type Expression, parseExpressionAt } from 'acorn';
+import {
+  type ChainExpression,
+  type Expression,
+  type MemberExpression,
+  type ParenthesizedExpression,
+  type PrivateIdentifier,
+  parseExpressionAt,
+  type SpreadElement,
+  type Super,
+} from 'acorn';
 
 /** Which items of an earlier node an expression reads. */
 export type ReadMode = 'item' | 'first' | 'last' | 'all';
@@ -19,8 +28,8 @@ export interface Reading {
   item?(name: string, names: readonly string[]): string | null;
 }
 
-/** A node of the syntax tree. */
-export type Node = Expression & { readonly [member: string]: unknown };
+/** What may stand where a value is expected, told apart by its `type`. */
+export type Node = Expression | PrivateIdentifier | SpreadElement | Super;
 
 /** A part of a parameter's text. */
 export type Segment = { readonly text: string } | { readonly code: string };
@@ -61,7 +70,7 @@ export function parse(code: string): Node | null {
   if (code === '' || code.length > MAX_EXPRESSION_LENGTH) return null;
   try {
     const source = `(${code.replace(/;\s*$/, '')}\n)`;
-    const parsed = parseExpressionAt(source, 0, OPTIONS) as unknown as Node;
+    const parsed = parseExpressionAt(source, 0, OPTIONS);
     return parsed.end === source.length ? parsed : null;
   } catch {
     // Not valid, or nested so deeply that the parser gave up.
@@ -75,10 +84,10 @@ export function jsonSource(code: string): string {
   const ast = parse(code);
   if (ast === null) return code;
   const call = unwrapped(ast);
-  const callee = call.type === 'CallExpression' ? (call.callee as unknown as Node) : null;
-  if (callee === null || callee.type !== 'MemberExpression') return code;
-  const object = callee.object as unknown as Node;
-  const [first] = call.arguments as unknown as readonly Node[];
+  if (call.type !== 'CallExpression' || call.callee.type !== 'MemberExpression') return code;
+  const { callee } = call;
+  const { object } = callee;
+  const [first] = call.arguments;
   const name = nameOfMember(callee);
   const isStringify = object.type === 'Identifier' && object.name === 'JSON' && name === 'stringify';
   const inner = isStringify ? first : name === 'toJsonString' && first === undefined ? object : undefined;
@@ -87,8 +96,8 @@ export function jsonSource(code: string): string {
 }
 
 /** Parentheses, and what marks optional chaining: neither changes what is read. */
-export function isAround({ type }: Node): boolean {
-  return type === 'ChainExpression' || type === 'ParenthesizedExpression';
+export function isAround(node: Node): node is ChainExpression | ParenthesizedExpression {
+  return node.type === 'ChainExpression' || node.type === 'ParenthesizedExpression';
 }
 
 /** A plain path: `$json.a.b`, `$('A').item.json["c"]`, ... */
@@ -97,7 +106,7 @@ export function pathOf(node: Node, reading: Reading): string | null {
   let at = node;
   for (;;) {
     if (isAround(at)) {
-      at = at.expression as Node;
+      at = at.expression;
       continue;
     }
     const root = rootOf(at, names, reading);
@@ -106,17 +115,17 @@ export function pathOf(node: Node, reading: Reading): string | null {
     const name = nameOfMember(at);
     if (name === null || name === 'length') return null;
     names.unshift(name);
-    at = at.object as unknown as Node;
+    at = at.object;
   }
 }
 
 /** Undefined while `at` isn't where a path begins. */
 function rootOf(at: Node, names: readonly string[], reading: Reading): string | null | undefined {
-  if (at.type === 'Identifier') return rootOfName(String(at.name), names, reading);
+  if (at.type === 'Identifier') return rootOfName(at.name, names, reading);
   if (at.type === 'MemberExpression') return rootOfMember(at, names, reading);
   if (at.type !== 'CallExpression') return undefined;
-  const callee = at.callee as unknown as Node;
-  const args = (at.arguments as unknown as readonly Node[]).map(constantOf);
+  const { callee } = at;
+  const args = at.arguments.map(constantOf);
   if (callee.type !== 'Identifier' || callee.name !== '$fromAI' || typeof args[0] !== 'string')
     return undefined;
   const path = reading.argument(args[0], textOr(args[1], ''), textOr(args[2], 'string'));
@@ -137,10 +146,13 @@ function rootOfName(name: string, names: readonly string[], reading: Reading): s
 }
 
 /** `$input.item.json`, `$("A").first().json`, `$node["A"].json`; only where the member is `json` is it a root. */
-function rootOfMember(at: Node, names: readonly string[], reading: Reading): string | null | undefined {
+function rootOfMember(
+  at: MemberExpression,
+  names: readonly string[],
+  reading: Reading,
+): string | null | undefined {
   if (nameOfMember(at) !== 'json') return undefined;
-  const object = at.object as unknown as Node;
-  const source = sourceOf(object);
+  const source = sourceOf(at.object);
   if (source === null) return undefined;
   return source.node === null
     ? source.mode === 'item' || source.mode === 'first'
@@ -155,13 +167,13 @@ function sourceOf(given: Node): { readonly node: string | null; readonly mode: R
   const named = nodeNamed(node);
   if (named !== undefined) return { node: named, mode: 'item' };
   if (node.type === 'MemberExpression') {
-    const of = nodeNamed(node.object as unknown as Node);
+    const of = nodeNamed(node.object);
     return of !== undefined && nameOfMember(node) === 'item' ? { node: of, mode: 'item' } : null;
   }
   if (node.type !== 'CallExpression') return null;
-  const callee = node.callee as unknown as Node;
+  const { callee } = node;
   if (callee.type !== 'MemberExpression') return null;
-  const of = nodeNamed(callee.object as unknown as Node);
+  const of = nodeNamed(callee.object);
   const mode = nameOfMember(callee);
   if (of === undefined || (mode !== 'first' && mode !== 'last')) return null;
   return { node: of, mode };
@@ -171,12 +183,12 @@ function sourceOf(given: Node): { readonly node: string | null; readonly mode: R
 function nodeNamed(node: Node): string | null | undefined {
   if (node.type === 'Identifier') return node.name === '$input' ? null : undefined;
   if (node.type === 'CallExpression') {
-    const callee = node.callee as unknown as Node;
-    const [name] = (node.arguments as unknown as readonly Node[]).map(constantOf);
+    const { callee } = node;
+    const [name] = node.arguments.map(constantOf);
     return callee.type === 'Identifier' && callee.name === '$' && typeof name === 'string' ? name : undefined;
   }
   if (node.type !== 'MemberExpression') return undefined;
-  const object = node.object as unknown as Node;
+  const { object } = node;
   return object.type === 'Identifier' && object.name === '$node'
     ? (nameOfMember(node) ?? undefined)
     : undefined;
@@ -184,13 +196,12 @@ function nodeNamed(node: Node): string | null | undefined {
 
 /** Without parentheses. */
 export function unwrapped(node: Node): Node {
-  return isAround(node) ? unwrapped(node.expression as Node) : node;
+  return isAround(node) ? unwrapped(node.expression) : node;
 }
 
 /** The name of a member, or the position in a list; null if it has to be computed. */
-export function nameOfMember(node: Node): string | null {
-  const property = node.property as Node;
-  if (node.computed !== true) return property.type === 'Identifier' ? String(property.name) : null;
+export function nameOfMember({ property, computed }: MemberExpression): string | null {
+  if (!computed) return property.type === 'Identifier' ? property.name : null;
   const value = constantOf(property);
   if (typeof value === 'string') return value;
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? String(value) : null;

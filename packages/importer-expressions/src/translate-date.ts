@@ -9,17 +9,17 @@ export function dateOf(node: Node, operand: Operand): string | null {
   const moment = momentOf(node, operand);
   if (moment !== null) return moment;
   if (node.type !== 'CallExpression') return null;
-  const callee = node.callee as Node;
+  const { callee, arguments: args } = node;
   if (callee.type !== 'MemberExpression') return null;
-  const object = unwrapped(callee.object as unknown as Node);
+  const object = unwrapped(callee.object);
   const name = nameOfMember(callee) ?? '';
   if (object.type === 'Identifier' && object.name === 'Date' && name === 'now')
     return 'now | date: "unix_ms"';
-  const args = node.arguments as unknown as readonly Node[];
   const text = momentOf(object, operand) ?? (isNewDate(object) ? 'now' : null);
   if (text === null) return null;
   if (name === 'toFormat' || (name === 'format' && !isNewDate(object))) {
-    const format = args.length === 1 ? formatOf(constantOf(args[0] as Node)) : null;
+    const [only, ...others] = args;
+    const format = only === undefined || others.length > 0 ? null : formatOf(constantOf(only));
     return format === null ? null : `${text} | date: ${quote(format)}`;
   }
   if (args.length > 0) return null;
@@ -39,14 +39,9 @@ const ENDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** `new Date()`: the present. */
-function isNewDate({ type, callee, arguments: args }: Node): boolean {
-  const made = callee as Node | undefined;
-  return (
-    type === 'NewExpression' &&
-    made?.type === 'Identifier' &&
-    made.name === 'Date' &&
-    (args as unknown as readonly Node[]).length === 0
-  );
+function isNewDate(node: Node): boolean {
+  if (node.type !== 'NewExpression' || node.arguments.length > 0) return false;
+  return node.callee.type === 'Identifier' && node.callee.name === 'Date';
 }
 
 /** A moment and how it was moved; what is inside of a template may have filters. */
@@ -57,19 +52,20 @@ function momentOf(given: Node, operand: Operand): string | null {
     return node.name === '$today' ? 'now | start_of: "day"' : null;
   }
   if (node.type !== 'CallExpression') return null;
-  const callee = node.callee as Node;
+  const { callee, arguments: args } = node;
   if (callee.type !== 'MemberExpression') return null;
-  const object = unwrapped(callee.object as unknown as Node);
+  const object = unwrapped(callee.object);
   const name = nameOfMember(callee) ?? '';
-  const args = node.arguments as unknown as readonly Node[];
+  const [only, ...others] = args;
+  const single = others.length === 0 ? only : undefined;
   if (object.type === 'Identifier' && object.name === 'DateTime') {
     if (args.length === 0) return ['now', 'local', 'utc'].includes(name) ? 'now' : null;
-    return name === 'fromISO' && args.length === 1 ? operand(args[0] as Node) : null;
+    return name === 'fromISO' && single !== undefined ? operand(single) : null;
   }
   const before = momentOf(object, operand);
   if (before === null) return null;
   if (name === 'startOf' || name === 'endOf') {
-    const unit = args.length === 1 ? unitOf(constantOf(args[0] as Node)) : null;
+    const unit = single === undefined ? null : unitOf(constantOf(single));
     return unit === null ? null : `${before} | ${name === 'startOf' ? 'start_of' : 'end_of'}: ${quote(unit)}`;
   }
   if (name !== 'plus' && name !== 'minus') return null;
@@ -87,11 +83,11 @@ function movesOf([first, second]: readonly Node[]): (readonly [count: number, un
     return typeof count === 'number' && unit !== null ? [[count, unit]] : null;
   }
   if (first.type !== 'ObjectExpression') return null;
-  const moves = (first.properties as unknown as readonly Node[]).map((property) => {
-    if (property.type !== ('Property' as string) || property.computed === true) return null;
-    const key = property.key as Node;
+  const moves = first.properties.map((property) => {
+    if (property.type !== 'Property' || property.computed) return null;
+    const { key, value } = property;
     const unit = unitOf(key.type === 'Identifier' ? key.name : constantOf(key));
-    const count = constantOf(property.value as Node);
+    const count = constantOf(value);
     return unit !== null && typeof count === 'number' ? ([count, unit] as const) : null;
   });
   return moves.includes(null) ? null : moves.filter((move) => move !== null);

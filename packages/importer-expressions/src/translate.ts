@@ -1,5 +1,12 @@
 import { parseTemplate } from '@millrace/engine';
 import { extend, quote, template } from '@millrace/importer-kit/refs';
+import type {
+  ArrowFunctionExpression,
+  BinaryExpression,
+  LogicalExpression,
+  MemberExpression,
+  TemplateLiteral,
+} from 'acorn';
 import {
   constantOf,
   isAround,
@@ -28,7 +35,7 @@ export function translate(code: string, reading: Reading): string | null {
 }
 
 function translateNode(node: Node, reading: Reading): string | null {
-  if (isAround(node)) return translateNode(node.expression as Node, reading);
+  if (isAround(node)) return translateNode(node.expression, reading);
   return (
     pathOf(node, reading) ??
     literalOf(node) ??
@@ -69,14 +76,14 @@ const OPERATORS: ReadonlyMap<string, string> = new Map([
 function operationOf(node: Node, reading: Reading): string | null {
   switch (node.type) {
     case 'UnaryExpression': {
-      const of = operand(node.argument as Node, reading);
+      const of = operand(node.argument, reading);
       return of !== null && (node.operator === '!' || node.operator === '-') ? `${node.operator}${of}` : null;
     }
     case 'BinaryExpression':
     case 'LogicalExpression':
       return infixOf(node, reading);
     case 'ConditionalExpression':
-      return choiceOf([node.test, node.consequent, node.alternate] as unknown as Node[], reading);
+      return choiceOf([node.test, node.consequent, node.alternate], reading);
     case 'TemplateLiteral':
       return joined(node, reading);
     default:
@@ -84,9 +91,11 @@ function operationOf(node: Node, reading: Reading): string | null {
   }
 }
 
-function infixOf(node: Node, reading: Reading): string | null {
-  const [left, right] = [node.left as Node, node.right as Node];
-  const operator = node.operator === '+' ? plusOf(left, right) : OPERATORS.get(String(node.operator));
+function infixOf(
+  { left, right, operator: written }: BinaryExpression | LogicalExpression,
+  reading: Reading,
+): string | null {
+  const operator = written === '+' ? plusOf(left, right) : OPERATORS.get(written);
   if (operator === undefined || operator === null) return null;
   const [a, b] = [operand(left, reading), operand(right, reading)];
   return a === null || b === null ? null : `${a} ${operator} ${b}`;
@@ -104,9 +113,7 @@ function choiceOf(nodes: readonly Node[], reading: Reading): string | null {
   return test == null || yes == null || no == null ? null : `${test} ? ${yes} : ${no}`;
 }
 
-function joined(node: Node, reading: Reading): string | null {
-  const quasis = node.quasis as unknown as readonly { readonly value: { readonly cooked?: string | null } }[];
-  const inner = node.expressions as unknown as readonly Node[];
+function joined({ quasis, expressions: inner }: TemplateLiteral, reading: Reading): string | null {
   const parts = quasis.flatMap(({ value }, index) => {
     const text = typeof value.cooked === 'string' ? quote(value.cooked) : null;
     const next = inner[index];
@@ -132,16 +139,16 @@ function typeOf(given: Node): 'text' | 'number' | null {
   if (typeof value === 'number') return 'number';
   if (node.type === 'UnaryExpression') return node.operator === '-' ? 'number' : null;
   if (node.type === 'BinaryExpression') {
-    if (node.operator !== '+') return '-*/%'.includes(String(node.operator)) ? 'number' : null;
-    const operator = plusOf(node.left as Node, node.right as Node);
+    if (node.operator !== '+') return '-*/%'.includes(node.operator) ? 'number' : null;
+    const operator = plusOf(node.left, node.right);
     return operator === null ? null : operator === '~' ? 'text' : 'number';
   }
   if (node.type === 'ConditionalExpression') {
-    const type = typeOf(node.consequent as Node);
-    return type === typeOf(node.alternate as Node) ? type : null;
+    const type = typeOf(node.consequent);
+    return type === typeOf(node.alternate) ? type : null;
   }
   if (node.type === 'MemberExpression') return nameOfMember(node) === 'length' ? 'number' : null;
-  return node.type === 'CallExpression' ? typeOfCall(node.callee as Node) : null;
+  return node.type === 'CallExpression' ? typeOfCall(node.callee) : null;
 }
 
 function typeOfCall(callee: Node): 'text' | 'number' | null {
@@ -152,7 +159,7 @@ function typeOfCall(callee: Node): 'text' | 'number' | null {
         ? 'number'
         : null;
   if (callee.type !== 'MemberExpression') return null;
-  const object = callee.object as unknown as Node;
+  const { object } = callee;
   const name = nameOfMember(callee) ?? '';
   if (object.type === 'Identifier' && object.name === 'Math') return 'number';
   if (object.type === 'Identifier' && object.name === 'JSON') return name === 'stringify' ? 'text' : null;
@@ -163,16 +170,15 @@ function typeOfCall(callee: Node): 'text' | 'number' | null {
 /** `JSON.stringify(x)`, `x.trim()`, `x.length` and the like. */
 function filterOf(node: Node, reading: Reading): string | null {
   if (node.type === 'MemberExpression') {
-    if (nameOfMember(node) === 'length') return filtered(node.object as unknown as Node, 'length', reading);
+    if (nameOfMember(node) === 'length') return filtered(node.object, 'length', reading);
     return groupOf(node, reading);
   }
   if (node.type !== 'CallExpression') return null;
-  const callee = node.callee as unknown as Node;
-  const args = node.arguments as unknown as readonly Node[];
-  if (callee.type === 'Identifier') return functionOf(String(callee.name), args, reading);
+  const { callee, arguments: args } = node;
+  if (callee.type === 'Identifier') return functionOf(callee.name, args, reading);
   if (callee.type !== 'MemberExpression') return null;
   const name = nameOfMember(callee);
-  const object = callee.object as unknown as Node;
+  const { object } = callee;
   if (name === null) return null;
   const [first] = args;
   if (object.type === 'Identifier' && object.name === 'JSON' && first !== undefined) {
@@ -273,12 +279,15 @@ function sliceOf(object: Node, args: readonly Node[], reading: Reading): string 
 }
 
 /** `list.map((each) => each.name)` and the like. */
-function eachOf(list: Node, name: string, call: Node, reading: Reading): string | null {
-  const [param, ...others] = call.params as unknown as readonly Node[];
-  const body = call.body as Node;
-  if (param?.type !== 'Identifier' || others.length > 0 || body.type === ('BlockStatement' as string))
-    return null;
-  const own = String(param.name);
+function eachOf(
+  list: Node,
+  name: string,
+  { params, body }: ArrowFunctionExpression,
+  reading: Reading,
+): string | null {
+  const [param, ...others] = params;
+  if (param?.type !== 'Identifier' || others.length > 0 || body.type === 'BlockStatement') return null;
+  const own = param.name;
   let isRead = false;
   // An item of a list around it can't be read: the innermost one counts.
   const inside: Reading = {
@@ -310,7 +319,7 @@ function eachOf(list: Node, name: string, call: Node, reading: Reading): string 
 
 /** The source of a regular expression for filters; null if its flags can't be expressed. */
 function sourceOf(node: Node | undefined, needed: '' | 'g'): string | null {
-  const { regex } = (node ?? {}) as { readonly regex?: { readonly pattern: string; readonly flags: string } };
+  const regex = node?.type === 'Literal' ? node.regex : undefined;
   if (regex === undefined) return null;
   const flags = regex.flags.replace('u', '');
   if (flags.replace('i', '') !== needed) return null;
@@ -333,15 +342,15 @@ function patternOf(object: Node, name: string, args: readonly Node[], reading: R
 }
 
 /** `x.match(/a(b)/)[1]`. */
-function groupOf(node: Node, reading: Reading): string | null {
-  const group = node.computed === true ? constantOf(node.property as Node) : undefined;
-  const call = unwrapped(node.object as unknown as Node);
+function groupOf(node: MemberExpression, reading: Reading): string | null {
+  const group = node.computed ? constantOf(node.property) : undefined;
+  const call = unwrapped(node.object);
   if (typeof group !== 'number' || call.type !== 'CallExpression') return null;
-  const callee = call.callee as unknown as Node;
+  const { callee } = call;
   if (callee.type !== 'MemberExpression' || nameOfMember(callee) !== 'match') return null;
-  const source = sourceOf((call.arguments as unknown as readonly Node[])[0], '');
+  const source = sourceOf(call.arguments[0], '');
   if (source === null) return null;
-  return filtered(callee.object as unknown as Node, `match: ${source}, ${group}`, reading);
+  return filtered(callee.object, `match: ${source}, ${group}`, reading);
 }
 
 function filtered(object: Node, filter: string, reading: Reading): string | null {

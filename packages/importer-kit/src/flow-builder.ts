@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import type { Flow, FlowSettings, JsonObject, JsonValue } from '@millrace/engine';
 import { quote, type Ref, type Scope, template, wholeValue } from './refs.ts';
 
 /** Where an edge leaves from. */
@@ -234,7 +234,7 @@ export class FlowBuilder {
   }
 
   /** The finished flow. */
-  flow(settings: JsonObject): JsonObject {
+  flow(settings: FlowSettings): Flow {
     this.#finishLoops();
     const nodes = [...this.#nodes.values()].map(({ id, type, label, config, scope, position, extras }) => ({
       id,
@@ -249,7 +249,7 @@ export class FlowBuilder {
       sourceHandle,
       target,
     }));
-    return { nodes: nodes as unknown as JsonValue, edges: edges as unknown as JsonValue, settings };
+    return { nodes, edges, settings };
   }
 
   #finishLoops(): void {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@millrace/engine';
+import type { Flow } from '@millrace/engine';
 import type { Message } from '@millrace/messages';
 
 /** A node of the original by name and type. */
@@ -16,7 +16,7 @@ export type Outcome =
 /** A workflow of Millrace that was made from a file. */
 export interface ImportedWorkflow {
   readonly name: string;
-  readonly flow_data: JsonObject;
+  readonly flow_data: Flow;
 }
 
 /** What was made from one file. */

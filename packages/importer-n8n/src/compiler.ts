@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import type { Flow, FlowSettings, JsonValue } from '@millrace/engine';
 import { type Exit, FlowBuilder, type NodeExtras, type Position } from '@millrace/importer-kit/flow-builder';
 import {
   commonScope,
@@ -381,7 +381,7 @@ export class Compiler {
     return this.started.returns.filter(({ to }) => to === name);
   }
 
-  finish(settings: JsonObject): JsonObject {
+  finish(settings: FlowSettings): Flow {
     return this.builder.flow(settings);
   }
 }

@@ -1,4 +1,4 @@
-import { isNamedZone, type JsonObject, type JsonValue } from '@millrace/engine';
+import { type FlowSettings, isNamedZone, type JsonValue } from '@millrace/engine';
 import type { Compiler } from './compiler.ts';
 import { isTrigger } from './graph.ts';
 import { type N8nNode, textOf } from './read.ts';
@@ -6,7 +6,7 @@ import { type N8nNode, textOf } from './read.ts';
 const NOTE_COLOURS = ['yellow', 'yellow', 'yellow', 'grey', 'green', 'blue', 'grey', 'grey'] as const;
 
 /** The workflow's settings: notes, time zone, constants. */
-export function settingsOf(compiler: Compiler): JsonObject {
+export function settingsOf(compiler: Compiler): FlowSettings {
   const { workflow, variables } = compiler;
   const notes = [...workflow.nodes.values()]
     .filter(({ kind }) => kind === 'stickyNote')

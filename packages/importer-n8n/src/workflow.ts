@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, Work } from '@millrace/engine';
+import type { Flow, JsonValue, Work } from '@millrace/engine';
 import type { NodeExtras } from '@millrace/importer-kit/flow-builder';
 import { listScope, type Scope, template } from '@millrace/importer-kit/refs';
 import { type ImportedWorkflow, Report } from '@millrace/importer-kit/report';
@@ -80,7 +80,7 @@ function* clean(workflow: N8nWorkflow, report: Report): Work<N8nWorkflow> {
   return { ...workflow, nodes };
 }
 
-function* compile(workflow: N8nWorkflow, started: Started, report: Report): Work<JsonObject> {
+function* compile(workflow: N8nWorkflow, started: Started, report: Report): Work<Flow> {
   const compiler = new Compiler({ workflow, started, report });
   const triggered: Triggered[] = [];
   for (const trigger of started.triggers) {

@@ -22,7 +22,7 @@ export function faultOf(value: JsonValue): string | null {
 export function flowOf({ workflow }: ImportResult): Flow {
   if (workflow === null) throw new Error('nothing was made');
   expect(validateStructure(workflow.flow_data, { maxNodes: 2000 })).toEqual([]);
-  return workflow.flow_data as unknown as Flow;
+  return workflow.flow_data;
 }
 
 /** The config of the node with the label. */

@@ -1,4 +1,11 @@
-import { type JsonObject, type JsonValue, setOwn, type Work } from '@millrace/engine';
+import {
+  type Flow,
+  type FlowSettings,
+  type JsonObject,
+  type JsonValue,
+  setOwn,
+  type Work,
+} from '@millrace/engine';
 import { extend, literal, quote, TOP, template } from '@millrace/importer-kit/refs';
 import { type ImportedWorkflow, Report } from '@millrace/importer-kit/report';
 import { withoutSecrets } from '@millrace/importer-kit/secrets';
@@ -63,7 +70,7 @@ function* cleaned(app: DifyApp, report: Report): Work<DifyApp> {
   return { ...app, flow: { ...app.flow, origins } };
 }
 
-function* compile(app: DifyApp, start: Origin, report: Report): Work<JsonObject> {
+function* compile(app: DifyApp, start: Origin, report: Report): Work<Flow> {
   const maker = new Maker(app.flow, { report, product: 'dify', makers: MAKERS });
   const text = JSON.stringify([...app.flow.origins.values()].map(({ data }) => data));
   const key = maker.builder.reserve(app.flow.name);
@@ -187,7 +194,7 @@ function respond(app: DifyApp, maker: Maker, trigger: string): void {
 }
 
 /** What an app asks for becomes the schema of the input, from which the form to start it is made. */
-function inputSchema(start: Origin): JsonObject {
+function inputSchema(start: Origin): FlowSettings {
   const variables = arrayOf(start.data.variables)
     .map((each) => objectOf(objectOf(each).variable === undefined ? Object.values(objectOf(each))[0] : each))
     .filter(({ variable }) => textOf(variable) !== null);

@@ -1,10 +1,10 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import type { FlowSettings, JsonValue } from '@millrace/engine';
 import type { Maker } from './maker.ts';
 
 const STRETCH = 1.3;
 
 /** The settings of a workflow that was made node by node: its notes and constants. */
-export function directSettings(maker: Maker): JsonObject {
+export function directSettings(maker: Maker): FlowSettings {
   const notes: JsonValue[] = maker.flow.notes
     .slice(0, MAX_NOTES)
     .map(({ text, position, width, height }, index) => ({

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, tryParseJson, type Work } from '@millrace/engine';
+import { type Flow, type JsonObject, type JsonValue, tryParseJson, type Work } from '@millrace/engine';
 import { extend, literal, TOP, template } from '@millrace/importer-kit/refs';
 import type { Report } from '@millrace/importer-kit/report';
 import { Unmappable } from '@millrace/importer-kit/unmappable';
@@ -35,7 +35,7 @@ function answers({ type, data }: Origin): boolean {
 }
 
 /** Makes a workflow of a flow of components: a webhook that takes a question, and a node for each chain or agent. */
-export function* componentFlow({ flow, parts }: FlowiseFlow, report: Report): Work<JsonObject | null> {
+export function* componentFlow({ flow, parts }: FlowiseFlow, report: Report): Work<Flow | null> {
   const chains = [...flow.origins.values()].filter(answers);
   const [first] = chains;
   if (first === undefined) return null;

@@ -1,4 +1,11 @@
-import { type JsonObject, type JsonValue, setOwn, tryParseJson, type Work } from '@millrace/engine';
+import {
+  type Flow,
+  type JsonObject,
+  type JsonValue,
+  setOwn,
+  tryParseJson,
+  type Work,
+} from '@millrace/engine';
 import { extend, literalValue, TOP, template } from '@millrace/importer-kit/refs';
 import { type ImportedWorkflow, Report } from '@millrace/importer-kit/report';
 import { withoutSecrets } from '@millrace/importer-kit/secrets';
@@ -45,7 +52,7 @@ function* cleaned(given: FlowiseFlow, report: Report): Work<FlowiseFlow> {
   return { ...given, flow: { ...given.flow, origins } };
 }
 
-function* compile(given: FlowiseFlow, report: Report): Work<JsonObject | null> {
+function* compile(given: FlowiseFlow, report: Report): Work<Flow | null> {
   const start = [...given.flow.origins.values()].find(({ type }) => type === 'startAgentflow');
   if (start === undefined) return null;
   const maker = new Maker(withLoops(given.flow), { report, product: 'flowise', makers: AGENTFLOW });

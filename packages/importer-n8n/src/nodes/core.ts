@@ -159,7 +159,7 @@ function switchCases(step: Step): readonly Out[] {
   }));
   const isAll = step.raw('options.allMatchingOutputs') === true;
   const id = step.add('core.switch', {
-    cases: cases as unknown as JsonValue,
+    cases,
     mode: isAll ? 'all_matches' : 'first_match',
   });
   const outs = rules.map((rule, index) => {

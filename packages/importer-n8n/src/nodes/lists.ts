@@ -105,7 +105,7 @@ return Object.fromEntries(fields.map(({ from, to }) => {
 }));`,
     input: {
       items: listAt(step),
-      fields: fields as unknown as JsonValue,
+      fields,
       merges: step.raw('options.mergeLists') === true,
       keepsMissing: step.raw('options.keepMissing') === true,
     },

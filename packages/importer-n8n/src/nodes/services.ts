@@ -3,12 +3,13 @@ import services from './services.json' with { type: 'json' };
 
 /** One operation of a service as an HTTP call. `{name}` stands for a parameter of the original; see `service-call.ts`. */
 export interface Operation {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly method?: string;
   readonly url: string;
-  readonly query?: { readonly [name: string]: JsonValue };
+  /** Its parameters, or what stands for all of them. */
+  readonly query?: JsonValue;
   readonly body?: JsonValue;
   /** The body is sent as a form. */
-  readonly form?: true;
+  readonly form?: boolean;
   /** The items are this member of the response; `''` if the response itself is the list. */
   readonly many?: string;
   /** The item is this member of the response. */
@@ -24,6 +25,4 @@ export interface Service {
 }
 
 /** Written from the services' public references; none of these calls was tried against the service itself. */
-export const SERVICES: { readonly [kind: string]: Service } = services as unknown as {
-  readonly [kind: string]: Service;
-};
+export const SERVICES: { readonly [kind: string]: Service } = services;

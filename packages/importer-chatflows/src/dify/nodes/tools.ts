@@ -256,7 +256,7 @@ function agentTool(step: DirectStep, tool: JsonObject): Config {
   const common = {
     name: name.replace(/[^\w-]/g, '_').slice(0, 64) || 'tool',
     description,
-    parameters: schema as unknown as JsonValue,
+    parameters: schema,
   };
   if (tool.provider_type === 'workflow' || tool.type === 'workflow') {
     step.approximate(message('import.choose_workflow'));
