@@ -24,6 +24,7 @@ import {
   separateWebhooks,
   type Triggered,
 } from './nodes/triggers.ts';
+import { VECTORS } from './nodes/vectors.ts';
 import { at, placeBackLinks, placeholder, skip } from './placeholders.ts';
 import { type N8nNode, type N8nWorkflow, readN8n } from './read.ts';
 import { settingsOf } from './settings.ts';
@@ -39,6 +40,7 @@ const HANDLERS: { readonly [kind: string]: Handler } = {
   ...OUTSIDE,
   ...MODELS,
   ...TEXTS,
+  ...VECTORS,
 };
 
 /** What was made from a workflow of n8n. */

@@ -1,13 +1,16 @@
 import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
 import { forItem, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, asText, type N8nNode, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
+import { documentTexts, fileText } from './documents.ts';
 import { defaultModel, partParam } from './parts.ts';
 import { openAi } from './providers.ts';
 import { agentTools } from './tools.ts';
+import { searchConfig, storeOf } from './vectors.ts';
 
 /** Nodes that use language models. */
 export const MODELS: Handlers = {
@@ -15,6 +18,7 @@ export const MODELS: Handlers = {
   conversationalAgent: forItem(agent),
   chainLlm: forItem(chain),
   chainSummarization: forItem(summarize),
+  chainRetrievalQa: forItem(answerFromTexts),
   informationExtractor: forItem(extractFields),
   textClassifier: forItem(classify, { isRouter: true }),
   sentimentAnalysis: forItem(sentiment, { isRouter: true }),
@@ -149,7 +153,7 @@ function agent(step: Step): readonly Out[] {
     ...(system === '' ? {} : { system }),
     prompt,
     ...parsed,
-    ...(tools.length === 0 ? {} : { tools }),
+    ...tools,
     ...(Number.isInteger(steps) && steps >= 1 && steps <= 50 ? { max_steps: steps } : {}),
   };
   return ask(step, 'ai.agent', config, parsed !== null);
@@ -186,11 +190,10 @@ function chain(step: Step): readonly Out[] {
 
 function summarize(step: Step): readonly Out[] {
   const mode = step.text('operationMode', 'nodeInputJson');
-  if (mode !== 'nodeInputJson') throw new Unmappable(message('import.no_documents'));
   const own =
     step.raw('options.summarizationMethodAndPrompts.values.prompt') ??
     step.raw('options.summarizationMethodAndPrompts.values.combineMapPrompt');
-  const item = step.item();
+  const item = summarised(step, mode);
   step.approximate(message('import.summarised_at_once'));
   const system =
     typeof own === 'string'
@@ -205,6 +208,41 @@ function summarize(step: Step): readonly Out[] {
     }),
   ];
 }
+
+/** What is summarised: the item, its file, or what loaders read. */
+function summarised(step: Step, mode: string): JsonValue {
+  if (mode === 'nodeInputJson') return step.item();
+  if (mode === 'nodeInputBinary')
+    return fileText(step, 'auto', step.text('options.binaryDataKey', 'data') || 'data');
+  const texts = documentTexts(step);
+  return texts.length === 1 ? (texts[0] ?? '') : texts.map(asText).join('\n\n');
+}
+
+/** Finds texts for a question, and lets a model answer by them. */
+function answerFromTexts(step: Step): readonly Out[] {
+  const [retriever] = step.compiler.partsOf(step.node.name, 'ai_retriever');
+  const store = retriever === undefined ? undefined : storeOf(step, retriever);
+  if (retriever === undefined || store === undefined)
+    throw new Unmappable(message('import.unknown_operation', { operation: retriever?.kind ?? 'retriever' }));
+  if (retriever.kind !== 'retrieverVectorStore')
+    step.compiler.approximate(retriever, message('import.plain_search'));
+  const written = step.raw('query');
+  const question = written === undefined ? promptOf(step) : step.value(written);
+  const found = step.add('ai.vectors', searchConfig(step, store, question, retriever.parameters.topK), {
+    suffix: 'texts',
+  });
+  const texts = template(`nodes.${found}.output.matches | map: "text" | join: "\\n\\n"`);
+  const own = asText(step.param('options.systemPromptTemplate', ''));
+  const system = own.includes('{context}') ? own : `${own === '' ? BY_TEXTS : own}\n\n{context}`;
+  const id = step.add('ai.generate', {
+    ...modelConfig(step),
+    system: system.replace('{context}', () => texts),
+    prompt: question,
+  });
+  return [step.one(`nodes.${id}.output`, { response: ['text'], 'response.text': ['text'], text: ['text'] })];
+}
+
+const BY_TEXTS = "Answer by these texts. If they don't contain the answer, say that you don't know.";
 
 function extractFields(step: Step): readonly Out[] {
   const own = step.param('options.systemPromptTemplate', '');

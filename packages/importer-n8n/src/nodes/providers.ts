@@ -156,9 +156,9 @@ function askOnce(step: Step, isOld: boolean): readonly Out[] {
     ...(system.length === 0 || asked.length === 0 ? {} : { system: system.join('\n\n') }),
     prompt,
     ...(isJson ? { output: 'json', schema: { type: 'object' } } : {}),
-    ...(tools.length === 0 ? {} : { tools }),
+    ...tools,
   };
-  const id = step.add(tools.length === 0 ? 'ai.generate' : 'ai.agent', config);
+  const id = step.add(Object.keys(tools).length === 0 ? 'ai.generate' : 'ai.agent', config);
   const answer = [isJson ? 'json' : 'text'];
   return [
     step.one(`nodes.${id}.output`, {

@@ -6,16 +6,33 @@ import { message } from '@millrace/messages';
 import { arrayOf, asText, type N8nNode, objectOf, textOf } from '../read.ts';
 import { Step, type ToolArgument, Unmappable } from '../step.ts';
 import { requestConfig } from './http.ts';
+import { isServer, mcpServers } from './mcp.ts';
 import { AUTH, partParam } from './parts.ts';
 import { serviceCall } from './service-call.ts';
 import { SERVICES } from './services.ts';
+import { vectorTool } from './vectors.ts';
 
 type Tool = { readonly [name: string]: JsonValue };
 
-/** The tools that are connected to an agent; those that can't be made are reported, and missing from the agent. */
-export function agentTools(step: Step): JsonValue[] {
+/** Settings of an agent: nothing if it has no tools. */
+interface AgentTools {
+  readonly [setting: string]: JsonValue;
+}
+
+/** The tools that are connected to an agent. One that can't be made is reported, and keeps the agent from being activated. */
+export function agentTools(step: Step): AgentTools {
+  const parts = step.compiler.partsOf(step.node.name, 'ai_tool');
+  const [own, others] = [parts.filter(isServer), parts.filter((node) => !isServer(node))];
+  const tools = nodeTools(step, others);
+  return {
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(own.length === 0 ? {} : { mcp_servers: mcpServers(step, own) }),
+  };
+}
+
+function nodeTools(step: Step, nodes: readonly N8nNode[]): JsonValue[] {
   const names = new Set<string>();
-  return step.compiler.partsOf(step.node.name, 'ai_tool').flatMap((node) => {
+  return nodes.flatMap((node) => {
     const at = { node: node.name, type: node.type };
     step.compiler.report.mapped(at);
     try {
@@ -78,7 +95,7 @@ function toolOf(step: Step, node: N8nNode): Tool | null {
   const description = asText(
     partParam(step, node, 'description') ?? partParam(step, node, 'toolDescription') ?? node.name,
   );
-  const name = toolName(textOf(node.parameters.name) ?? node.name);
+  const name = toolName(textOf(node.parameters.name) ?? textOf(node.parameters.toolName) ?? node.name);
   const report = (what: Parameters<Step['approximate']>[0]) => step.compiler.approximate(node, what);
   const one = (type: string, config: JsonValue, parameters: JsonValue): Tool => ({
     kind: 'node',
@@ -128,8 +145,10 @@ function toolOf(step: Step, node: N8nNode): Tool | null {
     case 'toolThink':
       report(message('import.not_needed'));
       return null;
-    default:
-      return nodeTool(step, node, one);
+    default: {
+      const search = vectorTool(step, node);
+      return search === null ? nodeTool(step, node, one) : one(search.type, search.config, query);
+    }
   }
 }
 
